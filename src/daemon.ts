@@ -67,16 +67,16 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const services = openServices(config, { stores, metrics, failures, log, development }, closers);
   const { hub, connections } = services.streams;
   const indexing = startIndexing(config, { stores, hub, metrics, failures, log }, closers);
-  const surveyor = closers.adopt(
+  const statsRunner = closers.adopt(
     new IndexStatsRunner(
       () => startThread('index-stats', stores.indexPath),
       (error) => failures.record(error),
     ),
-    (surveyor) => surveyor.close(),
+    (runner) => runner.close(),
   );
   const admin: AdminOptions = {
     token: config.admin_token,
-    indexStats: () => surveyor.state(),
+    indexStats: () => statsRunner.state(),
     sockets: () => connections.list(),
     settings: () => printConfigJson(withMaxConnections(effective, max_connections)),
   };

@@ -6,7 +6,7 @@ import { openKeysFile } from './keys-file.ts';
 
 const path: unknown = workerData;
 if (parentPort === null || typeof path !== 'string') {
-  throw new Error('keys-checkpoint-thread is a thread entry and cannot be run by itself');
+  throw new Error('keys-checkpoint-thread is a thread entry; it cannot run on its own');
 }
 lowerThreadPriority(5);
 const db = openKeysFile(path);

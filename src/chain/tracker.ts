@@ -305,7 +305,7 @@ export class ChainTracker {
     if (hash === indexed.hash) return;
     throw new UpstreamError(
       'inconsistent',
-      `the node is not on the indexed chain: its block ${indexed.number} is ${hash}, that of the index ${indexed.hash}`,
+      `the node is not on the indexed chain: its block ${indexed.number} is ${hash}, the index has ${indexed.hash}`,
     );
   }
 

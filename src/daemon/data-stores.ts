@@ -32,7 +32,7 @@ export async function openDataStores(
 ) {
   makeDataDir(config.data_dir);
   const indexPath = join(config.data_dir, 'index.db');
-  // Before anything else depends on the file. The right to write is held until the writer thread has ended.
+  // Before anything else depends on the file. The lock is held until the indexer thread has exited.
   closers.adopt(await prepareIndexFile(indexPath, { onMigration: migrationLogger(log), signal }), (lock) =>
     lock.release(),
   );

@@ -1,4 +1,4 @@
-/** The writer thread as the daemon sees it: passes its reports to the readers, the metrics and listeners. */
+/** The indexer thread as the daemon sees it: passes its reports to readers, metrics and listeners. */
 import type { Config } from '../config/parse-config.ts';
 import { IndexerClient } from '../indexer/indexer-client.ts';
 import { initialStatus } from '../indexer/progress.ts';
@@ -78,7 +78,7 @@ function writerOptions(config: Config, indexPath: string): IndexerThreadOptions 
       maxReorg: index.max_reorg,
       readyLag: index.ready_lag,
       batchTransfers: index.batch_transfers,
-      loaders: index.loaders,
+      backfillWorkers: index.loaders,
       cacheMb: index.cache_mb,
     },
     wrappedNative: config.chain.wrapped_native,

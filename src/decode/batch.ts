@@ -1,4 +1,4 @@
-/** Building a batch of decoded transfers. */
+/** Builds a batch of decoded transfers. */
 import { UpstreamError } from '../lib/errors.ts';
 import { writeHex } from '../lib/hex.ts';
 import type { BlockBatch, SkipReason } from '../model/block-batch.ts';
@@ -24,11 +24,11 @@ class GrowableBytes {
   }
 
   push(byte: number): void {
-    const at = this.reserve(1); // may replace `bytes`
+    const at = this.reserve(1); // first, because it may replace `bytes`
     this.bytes[at] = byte;
   }
 
-  /** The bytes in a buffer of exactly their size. */
+  /** Copies the bytes into a buffer of exactly their size. */
   toArray(): Uint8Array {
     return this.bytes.slice(0, this.length);
   }
@@ -57,7 +57,7 @@ class GrowableNumbers<A extends NumberArray> {
     this.values[this.length++] = value;
   }
 
-  /** The numbers in a buffer of exactly their size. */
+  /** Copies the numbers into a buffer of exactly their size. */
   toArray(): A {
     const exact = new this.make(this.length);
     exact.set(this.values.subarray(0, this.length));
@@ -65,7 +65,7 @@ class GrowableNumbers<A extends NumberArray> {
   }
 }
 
-/** The buffers of a batch, to hand to `postMessage` as transferables. */
+/** The buffers of a batch, as transferables for `postMessage`. */
 export function batchBuffers(batch: BlockBatch): ArrayBuffer[] {
   return Object.values(batch).flatMap((column: unknown) =>
     ArrayBuffer.isView(column) && column.buffer instanceof ArrayBuffer ? [column.buffer] : [],
@@ -73,19 +73,19 @@ export function batchBuffers(batch: BlockBatch): ArrayBuffer[] {
 }
 
 /**
- * Frees the memory of a batch, which is empty afterwards. Its buffers outlive the young generation; without this they
- * would stay until a full garbage collection, which is late because it sees only the small objects that hold them.
+ * Frees the memory of a batch and leaves it empty. The buffers survive the young generation, and a full garbage
+ * collection comes late because it sees only the small objects that hold them.
  */
 export function releaseBatch(batch: BlockBatch): void {
   for (const buffer of batchBuffers(batch)) buffer.transfer(0);
 }
 
-/** Most transfers of one block from range logs: such a log is cheap, so a block could otherwise claim a billion. */
+/** Most transfers of one block from range logs. They are cheap to emit, so a block could claim a billion. */
 const RANGE_IDS_PER_BLOCK = 100_000;
 
-/** Collects transfers block by block; `finish` gives the batch and leaves the builder unusable. */
+/** Collects transfers block by block. `finish` returns the batch and leaves the builder unusable. */
 export class BatchBuilder {
-  /** Ids that ranges of the current block were expanded into. */
+  /** Ids expanded from ranges in the current block. */
   private rangeIds = 0;
   private readonly blockNumber = new GrowableNumbers(Uint32Array, 64);
   private readonly timestamp = new GrowableNumbers(Float64Array, 64);
@@ -108,9 +108,9 @@ export class BatchBuilder {
   private readonly tokenNumberEnd = new GrowableNumbers(Uint32Array, 1024);
   private readonly tokenNumbers = new GrowableBytes(1024);
   private readonly skipped: Partial<Record<SkipReason, number>> = {};
-  /** 40 hex digits, lower case, to position in `addresses`. */
+  /** Maps 40 lower-case hex digits to the position in `addresses`. */
   private readonly addressIndex = new Map<string, number>();
-  /** Hash of the transaction whose transfers are being pushed; written once the first one comes. */
+  /** Hash of the current transaction; written with its first transfer. */
   private txHash = '';
   /** Its sender and receiver, `0x` and 40 digits; empty where they are not known. */
   private txSender = '';
@@ -121,7 +121,7 @@ export class BatchBuilder {
     return this.kind.length;
   }
 
-  /** Ends the block whose transfers were pushed since the last call. Hashes are `0x` + 64 digits. */
+  /** Ends the block of the transfers pushed since the last call. Hashes are `0x` + 64 digits. */
   endBlock(number: number, hash: string, parent: string, timestamp: number): void {
     this.blockNumber.push(number);
     this.timestamp.push(timestamp);
@@ -132,14 +132,14 @@ export class BatchBuilder {
     this.rangeIds = 0;
   }
 
-  /** Whether a range of `count` ids may still be expanded in the current block; if so, counts it. */
+  /** Reserves `count` ids of the current block's limit; false when they exceed it. */
   reserveRangeIds(count: number): boolean {
     if (this.rangeIds + count > RANGE_IDS_PER_BLOCK) return false;
     this.rangeIds += count;
     return true;
   }
 
-  /** Begins a transaction; it is stored only when a transfer follows. Addresses are `0x` and 40 digits. */
+  /** Begins a transaction. It is stored only if a transfer follows. Addresses are `0x` and 40 digits. */
   beginTransaction(hash: string, from = '', to = ''): void {
     this.txHash = hash;
     this.txSender = from;
@@ -149,8 +149,8 @@ export class BatchBuilder {
 
   /**
    * Adds a transfer of the current transaction. Addresses are 40 hex digits without prefix; `token` is empty for a
-   * native one. The amount is the hex digits `amountText[amountStart..amountEnd)`; `tokenNumberText` likewise holds
-   * the whole hex digits of an NFT id, empty for none.
+   * native transfer. The amount is the hex digits `amountText[amountStart..amountEnd)`; `tokenNumberText` is the hex
+   * digits of an NFT id, empty for none.
    */
   push(
     kind: number,
@@ -190,7 +190,7 @@ export class BatchBuilder {
     this.skipped[reason] = (this.skipped[reason] ?? 0) + 1;
   }
 
-  /** `traced`: whether traces were decoded too. */
+  /** `traced`: whether the batch includes the transfers found in traces. */
   finish(traced: boolean): BlockBatch {
     return {
       traced,
@@ -241,7 +241,7 @@ export class BatchBuilder {
     }
   }
 
-  /** Appends the shortest big-endian bytes of the hex digits: leading zeros are dropped, zero appends nothing. */
+  /** Appends the shortest big-endian bytes of the hex digits. Zero appends nothing. */
   private appendInteger(to: GrowableBytes, text: string, start: number, end: number): void {
     let first = start;
     while (first < end && text.charCodeAt(first) === 48) first++;

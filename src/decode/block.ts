@@ -1,4 +1,4 @@
-/** Decodes one block into transfers, after checking that its parts have the same hash. */
+/** Checks that the parts of a block have one hash, and decodes them into transfers. */
 
 import { UpstreamError } from '../lib/errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
@@ -31,22 +31,22 @@ export interface DecodeRules {
   wrappedNative: ReadonlySet<string>;
 }
 
-/** The node's answers for one block, as parsed JSON. `traces` is null when none were asked for. */
+/** The node's answers for one block, as parsed JSON. `traces` is null when not requested. */
 export interface BlockParts {
   block: unknown;
   receipts: unknown;
   traces: { form: 'tree' | 'flat'; value: unknown } | null;
 }
 
-/** Gas of a transaction that ran no code. */
+/** Gas of a transaction that runs no code. */
 const PLAIN_TRANSFER_GAS = 21_000;
 
 /** The latest time that a Date can represent, Unix seconds. */
 const MAX_SECONDS = 8_640_000_000_000;
 
 /**
- * Appends one block to the batch. Throws UpstreamError `malformed` for wrong types and `inconsistent` when the
- * parts are not of one block; the batch must then be discarded.
+ * Appends one block to the batch. Throws UpstreamError `malformed` for wrong types and `inconsistent` when the parts
+ * belong to different blocks; then discard the batch.
  */
 export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeRules): void {
   const block = readObject(parts.block, 'block');
@@ -94,8 +94,8 @@ export function releaseBlock({ block, receipts, traces }: BlockParts): void {
 }
 
 /**
- * Whether a block needs traces: some transaction may have run code, or has no status, so that only its root call shows
- * whether it failed. Saves the node from tracing other blocks.
+ * Whether a block needs traces: a transaction may have run code, or has no status, so that only its root call shows
+ * whether it failed. Spares the node from tracing other blocks.
  */
 export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRules): boolean {
   const results = readItems(receipts, 'receipts');
@@ -115,7 +115,7 @@ export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRule
   return false;
 }
 
-/** The transactions of a block that was fetched with whole transactions. */
+/** The transactions of a block that was fetched with full transactions. */
 export function readTransactions(block: JsonObject): JsonObject[] {
   const items = readItems(block['transactions'], 'transactions');
   return Array.from({ length: items.length }, (_, i) => readObject(items.at(i), 'transaction'));
@@ -158,7 +158,7 @@ function readTraces(
     : flatTraces(traces.value, txHashes, blockHash);
 }
 
-/** Receipts from before Byzantium have no status: there the root call decides, and without traces success is assumed. */
+/** Before Byzantium receipts had no status: the root call decides, and without traces success is assumed. */
 function succeeded(receipt: JsonObject, trace: TransactionTrace | null): boolean {
   const { status } = receipt;
   if (status === '0x1') return true;

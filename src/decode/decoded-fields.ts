@@ -1,4 +1,4 @@
-/** The members of a node's answers that the decoders read. All others are cut out before parsing. */
+/** The members of a node's answers that the decoders read. Parsing skips all others. */
 import { LazyItems, ObjectProjection } from '../lib/json-projection.ts';
 
 const whole = 'whole';
@@ -38,10 +38,10 @@ const FRAME = new ObjectProjection({
 });
 FRAME.add('calls', FRAME);
 
-/** Of debug_traceBlockByHash or debug_traceBlockByNumber with the callTracer. */
+/** debug_traceBlockByHash or debug_traceBlockByNumber with the callTracer. */
 const TREE_TRACES = new LazyItems(new ObjectProjection({ txHash: whole, result: FRAME, error: whole }));
 
-/** Of trace_block. */
+/** trace_block. */
 const FLAT_TRACES = new LazyItems(
   new ObjectProjection({
     type: whole,
@@ -62,5 +62,5 @@ const FLAT_TRACES = new LazyItems(
   }),
 );
 
-/** By the form of the traces. */
+/** Keyed by the form of the traces. */
 export const TRACE_FIELDS = { tree: TREE_TRACES, flat: FLAT_TRACES };

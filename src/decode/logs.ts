@@ -11,7 +11,7 @@ import {
   WITHDRAWAL,
 } from './topics.ts';
 
-/** One log as the decoders see it: the emitter and each topic as `0x` text, data as `0x` text. */
+/** The decoded fields of a log, all as `0x` text. */
 export interface Log {
   emitter: string;
   topics: readonly string[];
@@ -20,8 +20,8 @@ export interface Log {
 }
 
 /**
- * Most transfers that one ERC-2309 range is expanded into: the standard sets no bound, and one log could claim 2^256. The
- * total of a block is bounded too (BatchBuilder).
+ * Most transfers expanded from one ERC-2309 range: the standard sets no bound, so one log could claim 2^256. BatchBuilder
+ * also bounds the total per block.
  */
 const CONSECUTIVE_LIMIT = 10_000n;
 
@@ -73,12 +73,12 @@ export function decodeLogs(
   }
 }
 
-/** The 40 digits of an address in a topic, or null when that is not 32 bytes of which the upper 12 are zero. */
+/** The 40 digits of the address in a topic; null unless it is 32 bytes with the upper 12 zero. */
 export function addressFromTopic(topic: string): string | null {
   return topic.length === 66 && topic.startsWith('0x000000000000000000000000') ? topic.slice(26) : null;
 }
 
-/** Pushes a transfer between two topics, or counts it as skipped when one is no clean address. */
+/** Pushes a transfer between the addresses in two topics; counts it as skipped when one is not an address. */
 function pushBetween(
   out: BatchBuilder,
   kind: number,
@@ -108,7 +108,7 @@ function decodeTransfer(out: BatchBuilder, log: Log): void {
   pushBetween(out, TransferKind.erc721, log, from, to, '', 0, number.slice(2));
 }
 
-/** ERC-1155 TransferSingle(operator, from, to, id, value): the last two in data. */
+/** ERC-1155 TransferSingle(operator, from, to, id, value): id and value are in the data. */
 function decodeSingle(out: BatchBuilder, log: Log): void {
   const [, , from, to] = log.topics;
   if (from === undefined || to === undefined || log.topics.length !== 4 || log.data.length !== hexLength(2)) {
@@ -117,7 +117,7 @@ function decodeSingle(out: BatchBuilder, log: Log): void {
   pushBetween(out, TransferKind.erc1155, log, from, to, log.data, 66, log.data.slice(2, 66));
 }
 
-/** ERC-1155 TransferBatch(operator, from, to, ids[], values[]): one transfer per id, none at all when the lengths differ. */
+/** ERC-1155 TransferBatch(operator, from, to, ids[], values[]): one transfer per id; none when the lengths differ. */
 function decodeBatch(out: BatchBuilder, log: Log): void {
   const [, , from, to] = log.topics;
   if (from === undefined || to === undefined || log.topics.length !== 4) return out.skip('batch_shape');
@@ -141,8 +141,8 @@ function decodeBatch(out: BatchBuilder, log: Log): void {
 }
 
 /**
- * The ABI array whose offset is in head word `head`: its length and the text position of its first word, or null when it
- * does not lie within the data.
+ * The ABI array whose offset is in head word `head`: its length and the text position of its first word; null when it
+ * exceeds the data.
  */
 function arrayAt(data: string, head: number): { start: number; length: number } | null {
   const offset = smallWord(data, hexLength(head));
@@ -153,7 +153,7 @@ function arrayAt(data: string, head: number): { start: number; length: number } 
   return { start: at + 64, length };
 }
 
-/** The 32-byte word at a text position as a number, or null when it is outside the data or beyond 2^32. */
+/** The 32-byte word at a text position as a number; null when it is outside the data or exceeds 2^32. */
 function smallWord(data: string, at: number): number | null {
   if (at + 64 > data.length) return null;
   for (let i = at; i < at + 56; i++) if (data.charCodeAt(i) !== 48) return null;
@@ -161,7 +161,7 @@ function smallWord(data: string, at: number): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-/** ERC-2309 ConsecutiveTransfer(fromTokenId, toTokenId, from, to): one ERC-721 transfer per id, refused beyond the limit. */
+/** ERC-2309 ConsecutiveTransfer(fromTokenId, toTokenId, from, to): one ERC-721 transfer per id; none beyond the limit. */
 function decodeConsecutive(out: BatchBuilder, log: Log): void {
   const [, first, from, to] = log.topics;
   if (
@@ -184,8 +184,8 @@ function decodeConsecutive(out: BatchBuilder, log: Log): void {
 }
 
 /**
- * Deposit and Withdrawal of a wrapped native coin: a mint to or burn from the account, unless the contract also
- * emitted the equal Transfer to or from zero in the same transaction (each such Transfer covers one of them).
+ * Deposit and Withdrawal of a wrapped native coin: a mint or a burn, unless the contract also emitted the equal Transfer
+ * from or to zero in the same transaction. Each such Transfer covers one event.
  */
 function decodeWrapped(out: BatchBuilder, log: Log, transfers: TransferCounts): void {
   const account = log.topics[1];
@@ -197,19 +197,19 @@ function decodeWrapped(out: BatchBuilder, log: Log, transfers: TransferCounts): 
   pushBetween(out, TransferKind.erc20, log, from, to, log.data, 2);
 }
 
-/** The Transfer logs of one transaction, counted by content: searching a list of thousands for each would take seconds. */
+/** The Transfer logs of one transaction, counted by content: searching a list of thousands per event would take seconds. */
 class TransferCounts {
   private readonly counts = new Map<string, number>();
 
   constructor(logs: readonly Log[]) {
     for (const { emitter, topics, data } of logs) {
-      if (topics[0] !== TRANSFER || topics.length !== 3) continue; // more topics are no transfer of an amount
+      if (topics[0] !== TRANSFER || topics.length !== 3) continue; // with four topics it is an NFT transfer
       const key = `${emitter} ${topics[1]} ${topics[2]} ${data}`;
       this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
     }
   }
 
-  /** Whether one such Transfer is left; if so, uses it up. */
+  /** Takes one such Transfer; false when none is left. */
   take(emitter: string, from: string, to: string, data: string): boolean {
     const key = `${emitter} ${from} ${to} ${data}`;
     const left = this.counts.get(key) ?? 0;

@@ -1,4 +1,4 @@
-/** Checked reads of the node's JSON. A wrong type is the node's fault and worth a retry, so it is an UpstreamError. */
+/** Checked reads of the node's JSON. A wrong type is the node's fault and worth a retry, hence an UpstreamError. */
 import { UpstreamError } from '../lib/errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
 import { LazyJsonArray } from '../lib/lazy-json-array.ts';
@@ -29,7 +29,7 @@ export function readItems(value: unknown, what: string): Items {
   return value instanceof LazyJsonArray ? value : readArray(value, what);
 }
 
-/** Frees the memory of a list that will not be read any more. */
+/** Frees the memory of a list that will not be read again. */
 export function releaseItems(value: unknown): void {
   if (value instanceof LazyJsonArray) value.release();
 }
@@ -41,7 +41,7 @@ export function readHex(value: unknown, digits: number, what: string): string {
   return value;
 }
 
-/** The 40 digits of an address in lower case: some nodes send them with the capitals of the checksum. */
+/** The 40 digits of an address in lower case: some nodes send checksummed addresses. */
 export function readAddress(value: unknown, what: string): string {
   return readHex(value, 40, what).slice(2).toLowerCase();
 }
@@ -51,26 +51,26 @@ export function isAddress(value: unknown, digits: string): boolean {
   return typeof value === 'string' && value.toLowerCase() === `0x${digits}`;
 }
 
-/** A `0x` string of any length: data, or a quantity whose digits are used as they are. */
+/** A `0x` string of any length: data, or a quantity whose digits are used unchanged. */
 export function readData(value: unknown, what: string): string {
   if (typeof value !== 'string' || !value.startsWith('0x')) throw malformed(what, value);
   return value;
 }
 
-/** A quantity from 0 to `max`; the columns of a batch hold 32 bits. */
+/** A quantity from 0 to `max`. The columns of a batch have 32 bits. */
 export function readQuantity(value: unknown, what: string, max = 2 ** 32 - 1): number {
   const number = quantityToNumber(value);
   if (!(number <= max)) throw malformed(what, value);
   return number;
 }
 
-/** The number given by any number of hex digits. */
+/** An integer of any number of hex digits. */
 export function readBigInt(value: string, what: string): bigint {
   if (!/^0x[0-9a-fA-F]+$/.test(value)) throw malformed(what, value);
   return BigInt(value);
 }
 
-/** A quantity of up to 256 bits as `0x` text; an absent one is zero (typed transactions without `value`). */
+/** A quantity of up to 256 bits as `0x` text; zero when absent (typed transactions without `value`). */
 export function readAmount(value: unknown, what: string): string {
   if (value === undefined || value === null) return '0x';
   const text = readData(value, what);

@@ -4,7 +4,7 @@ import { addressFromTopic, type Log } from './logs.ts';
 import { isZero } from './read-json.ts';
 import type { TransactionTrace } from './traces.ts';
 
-/** Sender of Monad's system transactions. Nothing is debited from it: its value is new. */
+/** Sender of Monad's system transactions. Their value is minted, not debited from it. */
 export const SYSTEM_SENDER = '6f49a8f621353f12378d0046e7d7e4b9b249dc9e';
 /** The staking precompile. */
 export const STAKING_CONTRACT = '0000000000000000000000000000000000001000';
@@ -13,7 +13,7 @@ const WITHDRAW_TOPIC = '0x63030e4238e1146c63f38f4ac81b2b23c8be28882e68b03f0887e5
 const CLAIM_REWARDS_TOPIC = '0xcb607e6b63c89c95f6ae24ece9fe0e38a7971aa5ed956254f1df47490921727b';
 const DELEGATE_TOPIC = '0xe4d4df1e1827dd28252fd5c3cd7ebccd3da6e0aa31f74c828f3c8542af49d840';
 
-/** Selector of `claimRewards(uint64)`, which pays, and of `compound(uint64)`, which emits the same event but pays nothing. */
+/** Selectors of `claimRewards(uint64)`, which pays, and `compound(uint64)`, which emits the same event but pays nothing. */
 const CLAIM_SELECTOR = '0xa76e2ca5';
 const COMPOUND_SELECTOR = '0xb34fea67';
 
@@ -32,7 +32,7 @@ export function decodeStakingPayouts(
   }
 }
 
-/** A payout to the delegator (third topic) of the amount in data word `word`. */
+/** Pushes a payout to the delegator (third topic) of the amount in data word `word`. */
 function pushPayout(out: BatchBuilder, log: Log, word: number): void {
   const topic = log.topics[2];
   const start = 2 + 64 * word;
@@ -44,9 +44,9 @@ function pushPayout(out: BatchBuilder, log: Log, word: number): void {
 }
 
 /**
- * The ClaimRewards logs that come from `compound`. With a call tree each log is matched by validator and delegator, in
- * order, to the call that emitted it; without one, `compound` is recognised by the Delegate log right after it with the
- * same validator, delegator and amount.
+ * The ClaimRewards logs emitted by `compound`. A call tree matches each log, by validator and delegator and in order, to
+ * the call that emitted it. Without one, a Delegate log right after it with the same validator, delegator and amount
+ * reveals `compound`.
  */
 function compoundedClaims(
   claims: readonly Log[],

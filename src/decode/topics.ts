@@ -1,6 +1,6 @@
-/** First topics of the events that move tokens, and addresses with a special meaning. All lower case. */
+/** First topics of the events that move tokens, and special addresses. All lower case. */
 
-/** keccak256 of `Transfer(address,address,uint256)`: ERC-20 and ERC-721 alike. */
+/** keccak256 of `Transfer(address,address,uint256)`, ERC-20 and ERC-721. */
 export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** `TransferSingle(address,address,address,uint256,uint256)`, ERC-1155. */
 export const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
@@ -13,7 +13,7 @@ export const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c
 /** `Withdrawal(address,uint256)` of wrapped native coins. */
 export const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65';
 
-/** EIP-7708's emitter: its Transfer logs repeat native transfers and do not belong to a token. */
+/** EIP-7708's emitter. Its Transfer logs repeat native transfers and belong to no token. */
 export const NATIVE_LOG_EMITTER = '0xfffffffffffffffffffffffffffffffffffffffe';
 
 /** Wrapped native contracts known per chain id; config adds to them. */

@@ -22,14 +22,14 @@ export type InternalSink = (from: string, to: string, amount: string) => void;
 
 /** The traces of one block. */
 export interface BlockTraces {
-  /** The trace of one transaction, by its index in the block. Throws UpstreamError when it is another transaction's. */
+  /** The trace of a transaction by its index in the block. Throws UpstreamError when it is another transaction's. */
   at(index: number): TransactionTrace;
 }
 
 export interface TransactionTrace {
-  /** Whether the root call failed; needed for receipts from before Byzantium, which have no status. */
+  /** Whether the root call failed. Needed for receipts from before Byzantium, which have no status. */
   failed: boolean;
-  /** Feeds the internal transfers of a successful transaction in execution order. */
+  /** Passes the internal transfers of a successful transaction to `sink`, in execution order. */
   forEachInternalTransfer(sink: InternalSink): void;
   /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`); null if unknown. */
   callsOf(callee: string): { caller: string; input: string }[] | null;
@@ -37,7 +37,7 @@ export interface TransactionTrace {
 
 const VALUE_FRAME_TYPES: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
-/** callTracer output of debug_traceBlockByHash or debug_traceBlockByNumber: `{txHash, result}` per transaction (older nodes leave txHash out). */
+/** callTracer output of debug_traceBlockByHash or debug_traceBlockByNumber: `{txHash, result}` per transaction; older nodes omit txHash. */
 export function treeTraces(value: unknown, txHashes: readonly string[]): BlockTraces {
   const items = readItems(value, 'list of call trees');
   if (items.length !== txHashes.length) {
@@ -54,13 +54,13 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
   if (txHash !== undefined && txHash !== expected) {
     throw new UpstreamError(
       'inconsistent',
-      `the trace of ${previewValue(txHash)} came in the place of ${expected}`,
+      `the node sent the trace of ${previewValue(txHash)} instead of ${expected}`,
     );
   }
   if (result === undefined || result === null) {
     throw new UpstreamError(
       'rpc',
-      `the node could not trace ${expected}: ${previewValue(error)}; if it stays so, raise node.timeout_ms or let another node bring the index past it`,
+      `the node could not trace ${expected}: ${previewValue(error)}; if this persists, raise node.timeout_ms or use another node until the index is past that block`,
     );
   }
   const root = readObject(result, 'call frame');
@@ -84,8 +84,8 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
 }
 
 /**
- * Visits the frames that did not fail, parents first; children of a failed frame are not marked as failed, so whole
- * subtrees are skipped. Not recursive: a node's answer may be nested deeper than the stack allows.
+ * Visits the frames that did not fail, parents first. Skips the whole subtree of a failed frame, because its children
+ * are not marked as failed. Not recursive: an answer may be nested deeper than the stack allows.
  */
 function walkTree(
   root: JsonObject,
@@ -129,8 +129,8 @@ function emitFrameTransfer(frame: JsonObject, parent: JsonObject, sink: Internal
 }
 
 /**
- * The account that destroys itself in a frame. The SELFDESTRUCT frame does not always name it: when the account pays
- * itself and survives by EIP-6780, nodes that run revm repeat the payment before it instead, whoever paid whom.
+ * The account that destroys itself. The SELFDESTRUCT frame does not always name it: when the account pays itself and
+ * survives under EIP-6780, nodes based on revm repeat the addresses of the previous payment instead.
  */
 function selfDestructedAccount(parent: JsonObject): unknown {
   return DELEGATE_CALL_TYPES.has(parent['type']) ? parent['from'] : parent['to'];
@@ -150,7 +150,7 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
       );
     }
     const hash = trace['transactionHash'];
-    if (hash === undefined || hash === null) continue; // block rewards belong to no transaction
+    if (hash === undefined || hash === null) continue; // a block reward
     const index = position.get(hash);
     if (index === undefined)
       throw new UpstreamError(
@@ -167,18 +167,18 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
       return {
         failed: hasFailed(traces[0]!),
         forEachInternalTransfer: (sink) => emitFlatTransfers(traces, sink),
-        callsOf: () => null, // only Monad's staking needs calls, and Monad itself offers no trace_block
+        callsOf: () => null, // only Monad's staking needs calls, and Monad nodes have no trace_block
       };
     },
   };
 }
 
-/** Whether a frame or a flat trace failed: nodes leave out what does not apply, or send null. */
+/** Whether a frame or a flat trace failed. Nodes omit a field that does not apply, or send null. */
 function hasFailed({ error }: JsonObject): boolean {
   return error !== undefined && error !== null;
 }
 
-/** Walks one transaction's flat traces in order; everything below a failed trace address is skipped. */
+/** Walks one transaction's flat traces in order and skips everything below a failed trace address. */
 function emitFlatTransfers(traces: readonly JsonObject[], sink: InternalSink): void {
   let failedAt: readonly unknown[] | null = null;
   /** The last trace at each depth: the parent of the following traces one level deeper. */

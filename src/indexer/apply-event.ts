@@ -1,4 +1,4 @@
-/** Storing an event of the sync: blocks, or a rollback. */
+/** Stores an event of the sync: blocks, or a rollback. */
 import { setImmediate } from 'node:timers/promises';
 import { bytesToHex } from '../lib/hex.ts';
 import { packedHash } from '../lib/packed-bytes.ts';
@@ -11,7 +11,7 @@ import type { IndexerContext } from './indexer-context.ts';
 import { readContents } from './progress.ts';
 import { retryWriteAndReport } from './retry-write.ts';
 
-/** Stores what the sync yielded and reports it. Returns as soon as the signal aborts. */
+/** Stores an event and reports it. Returns early when the signal aborts. */
 export async function applyEvent(
   context: IndexerContext,
   event: SyncEvent,
@@ -40,8 +40,8 @@ export async function applyEvent(
 }
 
 /**
- * Transfers of the largest commit that is handed to the serving thread, which copies and searches so many in under a
- * millisecond. Those of a larger commit are read from the index.
+ * Largest commit, in transfers, that the serving thread gets in advance: it copies and searches that many in under a
+ * millisecond. It reads larger commits from the index.
  */
 const MAX_ANNOUNCED_TRANSFERS = 4_000;
 
@@ -51,7 +51,7 @@ function announce({ progress, send }: IndexerContext, batches: readonly BlockBat
   send({ kind: 'committing', blocks: { batches, firstTransfer: progress.status.transfers + 1 } });
 }
 
-/** A rollback of more blocks is logged before it is done, so that the log has it whatever happens then. */
+/** A deeper rollback is logged before it begins, so that the log shows it whatever happens next. */
 const USUAL_ROLLBACK_BLOCKS = 3;
 
 async function applyRollback(
@@ -62,7 +62,7 @@ async function applyRollback(
   const { store, progress, send, log } = context;
   const depth = from - to;
   if (depth > USUAL_ROLLBACK_BLOCKS) log.warn({ from, to, depth }, 'rolling back a reorg');
-  // The first of the reorg counts: another one may follow before the index has its height back.
+  // Keep the height before the first reorg: another may follow before the index is back at that height.
   const height = Math.max(from, store.anchors().reorgFrom ?? from);
   if (!(await retryWriteAndReport(context, () => store.setReorgFrom(height), signal))) return;
   let isDone = false;
@@ -72,7 +72,7 @@ async function applyRollback(
   };
   while (!isDone) {
     if (!(await retryWriteAndReport(context, write, signal))) return;
-    await setImmediate(); // all blocks may take minutes, in which reports go out and the signal may abort
+    await setImmediate(); // a deep rollback takes minutes: send reports and notice the signal in between
   }
   progress.recordRollback(depth);
   log.warn({ from, to, depth }, 'rolled back a reorg');

@@ -1,6 +1,6 @@
 /**
- * Proves transactions and receipts by the roots in their block's header. What a root does not cover cannot be proven
- * this way: the sender of a transaction, which follows from its signature, and the positions of logs.
+ * Proves transactions and receipts by the roots in their block's header. The roots do not cover a transaction's sender,
+ * which follows from its signature, nor the positions of logs.
  */
 import { MerklePatriciaTrie } from '@ethereumjs/mpt';
 import { RLP } from '@ethereumjs/rlp';
@@ -9,18 +9,18 @@ import { UpstreamError } from '../lib/errors.ts';
 import { bigIntToBytes, bytesToHex, hexToBytes } from '../lib/hex.ts';
 import { hashOfHeader } from './require-transactions.ts';
 
-/** Something of a form that is not known here, so that the block's roots cannot be computed. */
+/** The block's roots cannot be computed: it contains a form that this program does not know. */
 export class UnknownTypeError extends Error {
   override name = 'UnknownTypeError';
 }
 
-/** A block of the node that contradicts itself. */
+/** The node sent a block that contradicts its own header. */
 export class WrongRootError extends UpstreamError {
   override name = 'WrongRootError';
   readonly block: number;
 
   constructor(block: number, difference: string) {
-    super('inconsistent', `block ${block} of the node contradicts itself: ${difference}`);
+    super('inconsistent', `the node's block ${block} contradicts its header: ${difference}`);
     this.block = block;
   }
 }
@@ -28,7 +28,7 @@ export class WrongRootError extends UpstreamError {
 type Encodable = Uint8Array | Encodable[];
 type Encode = (value: unknown) => Encodable;
 
-/** Field by field what stands in the encoding of each type of transaction (EIP-155, 2930, 1559, 4844 and 7702). */
+/** The encoded fields of each transaction type, in order (EIP-155, 2930, 1559, 4844 and 7702). */
 const FEES_1559 = ['maxPriorityFeePerGas', 'maxFeePerGas'];
 const FIELDS: Record<number, readonly string[]> = {
   0: ['nonce', 'gasPrice', 'gas', 'to', 'value', 'input', 'v', 'r', 's'],
@@ -44,7 +44,7 @@ const FIELDS: Record<number, readonly string[]> = {
   ],
 };
 
-/** Fields that are no quantities. */
+/** Fields that are not quantities. */
 const ENCODERS: Readonly<Record<string, Encode>> = {
   to: (value) => (value === null ? new Uint8Array(0) : bytes(value)),
   input: bytes,
@@ -62,27 +62,27 @@ const ENCODERS: Readonly<Record<string, Encode>> = {
 };
 
 /**
- * How the transactions or receipts of a block do not fit its header, in words; null when they do. Throws
- * UnknownTypeError when that cannot be told.
+ * Says how the transactions or receipts of a block contradict its header; null when they match. Throws UnknownTypeError
+ * when the roots cannot be computed.
  */
 export async function findWrongRoot(block: JsonObject, receipts: unknown): Promise<string | null> {
   if ((await hashOfHeader(block)) !== block['hash'])
-    throw new UnknownTypeError('a header whose hash is not that of the fields known here');
+    throw new UnknownTypeError('the header has fields that this program does not know');
   const transactions = readArray(block['transactions'], 'transactions').map((item) =>
     readObject(item, 'transaction'),
   );
   const encoded = transactions.map(encodeTransaction);
   if ((await rootOf(encoded)) !== block['transactionsRoot'])
-    return 'its transactions do not have the root in its header';
+    return 'its transactions do not match the transactions root';
   const items = readArray(receipts, 'receipts').map((item) => readObject(item, 'receipt'));
   if ((await rootOf(items.map(encodeReceipt))) !== block['receiptsRoot'])
-    return 'its receipts do not have the root in its header';
+    return 'its receipts do not match the receipts root';
   return null;
 }
 
 function encodeTransaction(transaction: JsonObject): Uint8Array {
   const type = typeOf(transaction);
-  // Polygon lists a transaction that reports another chain's state; its roots leave it out.
+  // Polygon lists a transaction that reports another chain's state but excludes it from the root.
   if (Number(transaction['r']) === 0 && Number(transaction['s']) === 0)
     throw new UnknownTypeError('a transaction without a signature');
   const values = FIELDS[type]!.map((name) => {
@@ -94,7 +94,7 @@ function encodeTransaction(transaction: JsonObject): Uint8Array {
 
 function encodeReceipt(receipt: JsonObject): Uint8Array {
   const { status, root, cumulativeGasUsed, logsBloom, logs } = receipt;
-  // Before Byzantium receipts named the state root instead of a status.
+  // Before Byzantium, receipts had a state root instead of a status.
   const outcome = typeof root === 'string' && root.length === 66 ? bytes(root) : quantity(status);
   const encodedLogs = readArray(logs, 'logs').map((item) => {
     const { address, topics, data } = readObject(item, 'log');

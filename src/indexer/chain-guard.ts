@@ -1,6 +1,6 @@
 /**
- * Whether the node may change the index. A node of another chain, one that is behind and a load balancer over several
- * nodes all look like a reorg; here they are told apart from one.
+ * Decides whether the node may change the index. A node of another chain, a node that is behind and a load balancer over
+ * several nodes all look like a reorg. The guard tells them apart.
  */
 import { ChainMismatchError, UpstreamError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
@@ -11,7 +11,7 @@ import { findForkPoint } from '../node/fork-point.ts';
 import { fetchChainId, fetchHeaders } from '../node/methods.ts';
 import { fetchNodeHash } from './node-chain.ts';
 
-/** The reads of the index that the guard needs, and the one thing that it writes. */
+/** What the guard reads of the index, and the one fact that it writes. */
 export interface GuardedIndex {
   chain(): { chainId: number; startBlock: number } | null;
   head(): BlockRef | null;
@@ -27,11 +27,11 @@ export interface GuardedIndex {
 
 export interface GuardOptions {
   headTag: Capabilities['headTag'];
-  /** Most blocks that one reorg may take off the index. */
+  /** Most blocks that one reorg may remove. */
   maxReorg: number;
 }
 
-/** A rollback that the node has proven: its blocks from `to + 1` to `from` are one chain on top of the indexed `to`. */
+/** A proven rollback: the node's blocks from `to + 1` to `from` form one chain on top of the indexed block `to`. */
 export interface Reorg {
   from: number;
   to: number;
@@ -53,25 +53,25 @@ export class ChainGuard {
     this.signal = signal;
   }
 
-  /** Where the index ends or, while a reorg is under way, where it ended before. */
+  /** The index's head; during a reorg, the head before it. */
   get height(): number {
     const head = this.index.head()?.number ?? -1;
     return Math.max(head, this.index.anchors().reorgFrom ?? -1);
   }
 
   /**
-   * Compares the chain id, block 0 and the first indexed block. A missing block proves nothing. Records block 0 once
-   * the node agrees on the first block. Throws ChainMismatchError with both hashes; UpstreamError without an answer.
+   * Compares the chain id, block 0 and the first indexed block. A missing block proves nothing. Records block 0 once the
+   * node agrees on the first block. Throws ChainMismatchError with both hashes, UpstreamError when the node fails.
    */
   async confirmChain(): Promise<void> {
     const chain = this.index.chain();
     if (chain === null) return;
     const { chainId, startBlock } = chain;
     const found = await fetchChainId(this.client, this.signal);
-    if (found !== chainId) throw anotherChain(`its chain id is ${found}, that of the index ${chainId}`);
+    if (found !== chainId) throw anotherChain(`its chain id is ${found}, the index has ${chainId}`);
     const first = this.index.hashAt(startBlock);
     const { genesis } = this.index.anchors();
-    // One batch, so that one node answers where a load balancer stands before several.
+    // One batch, so that a load balancer sends it to one node.
     const [nodeGenesis, nodeFirst] = await fetchHeaders(this.client, [0, startBlock], this.signal);
     requireSame(0, genesis, nodeGenesis);
     requireFirst(startBlock, first, nodeFirst, this.isFirstReplaceable(startBlock, nodeFirst?.parentHash));
@@ -80,9 +80,9 @@ export class ChainGuard {
   }
 
   /**
-   * The reorg to do because the index differs from the node at or below `from`. `agrees`: they turn out not to differ.
-   * `behind`: the node's head is below the index's height, so nothing is rolled back towards it. Throws
-   * ChainMismatchError for a reorg that may not be done, UpstreamError when the node does not prove it.
+   * The reorg that makes the index agree with the node at and below `from`. `agrees`: they do not differ after all.
+   * `behind`: the node's head is below the index's height, so nothing is rolled back. Throws ChainMismatchError for a
+   * reorg that is not allowed, UpstreamError when the node does not prove it.
    */
   async findReorg(from: number, nodeHead: number): Promise<Reorg | 'agrees' | 'behind'> {
     await this.confirmChain();
@@ -100,7 +100,7 @@ export class ChainGuard {
     return { from: head.number, to };
   }
 
-  /** Throws UpstreamError unless the node leaves the index right above `to`: the search may have met several nodes. */
+  /** Throws UpstreamError unless the fork point is exactly `to`: several nodes may have answered the search. */
   private async requireFork(to: number): Promise<void> {
     const expected = this.parentHashAbove(to);
     const [above] = await fetchHeaders(this.client, [to + 1], this.signal);
@@ -127,8 +127,8 @@ export class ChainGuard {
   }
 
   /**
-   * Throws UpstreamError unless the node's blocks above `to` are linked, by parent hash, from the indexed block up to
-   * the index's height. Whoever answers, and in how many pieces: another chain cannot have such blocks.
+   * Throws UpstreamError unless the node's blocks above `to` link, by parent hash, from the indexed block `to` up to the
+   * index's height. That is proof whichever nodes answer: no other chain has such blocks.
    */
   private async requireBranch(to: number, height: number): Promise<void> {
     let parent = this.parentHashAbove(to);
@@ -142,15 +142,15 @@ export class ChainGuard {
     }
   }
 
-  /** The parent hash that the block above `to` must have; null when it is not known. */
+  /** The parent hash that the block above `to` must have; null when unknown. */
   private parentHashAbove(to: number): Hex | null {
     const start = this.index.chain()?.startBlock ?? 0;
     return to < start ? this.index.anchors().firstParent : this.index.hashAt(to);
   }
 
   /**
-   * Whether the first block itself may be replaced: a reorg soon after the start may reach it. The node's block must
-   * then have the recorded parent, which no other chain has; block 0 has none.
+   * Whether a reorg may replace the first indexed block, which happens soon after the start. The node's block must have
+   * the recorded parent, which no other chain has. Block 0 has no parent.
    */
   private isFirstReplaceable(startBlock: number, nodeParent: Hex | undefined): boolean {
     const { firstParent, finalized } = this.index.anchors();
@@ -159,7 +159,7 @@ export class ChainGuard {
   }
 }
 
-/** Headers requested at a time to prove a branch. */
+/** Headers per request when proving a branch. */
 const HEADERS_PER_FETCH = 64;
 
 function requireFirst(
@@ -173,7 +173,7 @@ function requireFirst(
 
 function requireSame(number: number, indexed: Hex | null, found: BlockRef | null | undefined): void {
   if (indexed === null || !found || found.hash === indexed) return;
-  throw anotherChain(`its block ${number} is ${found.hash}, that of the index ${indexed}`);
+  throw anotherChain(`its block ${number} is ${found.hash}, the index has ${indexed}`);
 }
 
 function anotherChain(difference: string): ChainMismatchError {
@@ -186,6 +186,6 @@ function anotherChain(difference: string): ChainMismatchError {
 function inconsistent(number: number): UpstreamError {
   return new UpstreamError(
     'inconsistent',
-    `block ${number} of the node does not follow its block ${number - 1}: its chain is changing, or several nodes answer`,
+    `the node's block ${number} is not a child of its block ${number - 1}: its chain is changing, or several nodes answer`,
   );
 }

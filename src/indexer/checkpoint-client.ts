@@ -1,9 +1,9 @@
-/** Checkpoints of the index on another core, in parallel to the writer; only the next large commit waits for them. */
+/** Runs checkpoints on another core, parallel to the indexer thread. Only the next large commit waits for them. */
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../threads/start-thread.ts';
 import type { FromCheckpointer, ToCheckpointer } from './protocol.ts';
 
-/** A log below this size is not checkpointed: it is cheap to keep, and one checkpoint then serves many blocks. */
+/** Below this size the log is cheap to keep, and one later checkpoint serves many blocks. */
 const MIN_WAL_BYTES = 8 * 2 ** 20;
 
 export class CheckpointClient {
@@ -17,19 +17,19 @@ export class CheckpointClient {
     this.ended = new Promise((resolve) => this.thread.once('exit', resolve));
     this.thread.on('message', (_checkpointed: FromCheckpointer) => this.running?.resolve());
     this.thread.on('error', (error) => {
-      this.failure = error; // may come while no checkpoint runs: a dead thread must not be used again
+      this.failure = error; // the thread is gone: fail the next call even if no checkpoint runs now
       this.running?.resolve();
     });
   }
 
-  /** Call it after a commit that left `walBytes` bytes in the log, while no checkpoint runs. */
+  /** Call it after each commit, which left `walBytes` bytes in the log, while no checkpoint runs. */
   checkpointIfLarge(walBytes: number): void {
     if (walBytes < MIN_WAL_BYTES || this.failure !== null) return;
     this.running = Promise.withResolvers();
     this.thread.postMessage('checkpoint' satisfies ToCheckpointer);
   }
 
-  /** Resolves when no checkpoint runs. Rejects when the thread has failed, which is a defect. */
+  /** Resolves when no checkpoint runs. Rejects when the thread has failed, which is a bug. */
   async whenIdle(): Promise<void> {
     await this.running?.promise;
     if (this.failure !== null) throw this.failure;

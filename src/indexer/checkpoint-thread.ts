@@ -1,4 +1,4 @@
-/** Entry of the thread that moves the write-ahead log into the file while the writer prepares the next commit. */
+/** Entry of the checkpoint thread: moves the write-ahead log into the file while the indexer prepares the next commit. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerThreadPriority } from '../lib/thread.ts';
 import { Checkpointer } from '../store/wal.ts';
@@ -7,7 +7,7 @@ import type { FromCheckpointer, ToCheckpointer } from './protocol.ts';
 function main(): void {
   const port = parentPort;
   if (port === null || typeof workerData !== 'string') {
-    throw new Error('checkpoint-thread is a thread entry and cannot be run by itself');
+    throw new Error('checkpoint-thread is a thread entry; it cannot run on its own');
   }
   lowerThreadPriority(5);
   const checkpointer = new Checkpointer(workerData);

@@ -1,4 +1,4 @@
-/** Connecting to the node, and choosing where the index begins. */
+/** Connects to the node and chooses where the index begins. */
 
 import { backoffMs, pause } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
@@ -24,7 +24,7 @@ import { reportFailure, retryWriteAndReport } from './retry-write.ts';
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
 
-/** Probes the node until it answers; null when stopped first. Throws FatalError for a node on another chain. */
+/** Probes the node until it answers; null when the signal aborts first. Throws FatalError for a node on another chain. */
 export async function connect(
   options: IndexerThreadOptions,
   context: IndexerContext,
@@ -49,8 +49,8 @@ function requireSameChain(store: IndexWriter, found: number): void {
 }
 
 /**
- * The index's first block: its existing one, or the configured start, or the oldest block that the node still has. Null
- * when the signal aborts before that is known.
+ * The index's first block: the existing one, else the configured start, else the oldest block that the node still has.
+ * Null when the signal aborts first.
  */
 export async function chooseStart(
   options: IndexerThreadOptions,
@@ -61,7 +61,7 @@ export async function chooseStart(
 ): Promise<number | null> {
   const { store, client, progress, log } = context;
   const begun = store.chain();
-  // If the index has no blocks yet, the node may have pruned its first block meanwhile.
+  // While the index is empty, the node may have pruned the chosen first block.
   if (begun !== null && store.head() !== null) {
     warnAboutOtherStart(options.index.startBlock, begun.startBlock, log);
     return begun.startBlock;
@@ -71,7 +71,7 @@ export async function chooseStart(
   const isKept: IsAvailable = async (number, withRetries) => {
     const tries = withRetries ? AVAILABLE_TRIES : 1;
     const ask = () => isAvailable(client, rules, number, tries, signal);
-    const answer = await requestWithRetry(context, signal, ask); // of this block: not all is to be asked again
+    const answer = await requestWithRetry(context, signal, ask); // retries this block only, not the whole search
     if (answer === null) throw signal.reason;
     return answer;
   };
@@ -93,7 +93,7 @@ export async function chooseStart(
   return chosen;
 }
 
-/** The start of an index cannot be changed; warns when another one is configured. */
+/** Warns when index.start_block was changed: it has no effect on an existing index. */
 function warnAboutOtherStart(
   wanted: IndexerThreadOptions['index']['startBlock'],
   begun: number,
@@ -102,15 +102,15 @@ function warnAboutOtherStart(
   if (typeof wanted !== 'number' || wanted === begun) return;
   log.warn(
     { wanted, first: begun },
-    'the index begins at another block than index.start_block, which counts for a new index only',
+    'index.start_block differs from the first block of this index; it applies to new indexes only',
   );
 }
 
-/** Longest wait for the head to move, longer than the block time of most chains, and the time between two reads of it. */
+/** Longest wait for the head to move, longer than the block time of most chains, and the interval of its reads. */
 const GROWTH_WAIT_MS = 15_000;
 const GROWTH_POLL_MS = 250;
 
-/** The node's head once it is above `last`, or as it is when the wait is over. */
+/** The node's head once it is above `last`, or at the end of the wait. */
 async function waitForGrowth(
   head: () => Promise<number>,
   last: number,
@@ -135,20 +135,20 @@ function warnAboutMissingStart(
   if (first === oldest) {
     log.warn(
       { wanted, first, advice },
-      'the node lacks the wanted start; the index begins at its oldest block',
+      'the node no longer has index.start_block; the index begins at the oldest block it has',
     );
   } else {
     log.warn(
       { wanted, oldest, first, advice },
-      'the node prunes as its chain grows; the index begins ahead of the oldest block, which is about to go',
+      'the node prunes blocks as its chain grows; the index begins ahead of the oldest one',
     );
   }
 }
 
 /** A node that is not an archive drops the state needed for tracing long before it drops blocks. */
-const TRACES_ADVICE = 'with index.traces = false older blocks may be had, without internal transfers';
+const TRACES_ADVICE = 'index.traces = false may reach older blocks, without internal transfers';
 
-/** Repeats `request` until the node gives a usable answer, with growing pauses; null when the signal aborts first. */
+/** Repeats `request` with backoff until the node gives a usable answer; null when the signal aborts first. */
 async function requestWithRetry<T>(
   context: IndexerContext,
   signal: AbortSignal,
@@ -168,11 +168,11 @@ async function requestWithRetry<T>(
   return null;
 }
 
-/** Tries before a block counts as pruned, and the wait between them: a busy node also answers "not found". */
+/** Attempts before a block counts as pruned, and the wait between them: a busy node answers "not found", too. */
 const AVAILABLE_TRIES = 3;
 const AVAILABLE_RETRY_MS = 300;
 
-/** Whether the node still has a block with its receipts and, if wanted, traces. Throws errors that may pass. */
+/** Whether the node still has a block with its receipts and, if wanted, traces. Throws transient errors. */
 async function isAvailable(
   client: RpcClient,
   rules: LoadRules,
@@ -193,7 +193,7 @@ async function isAvailable(
   return false;
 }
 
-/** The warning when an index goes on with what the node offers now; null when internal transfers are not affected. */
+/** The warning about missing internal transfers; null when none are missing. */
 export function tracesWarning(
   { head, startBlock, untraced }: Pick<IndexStatus, 'head' | 'startBlock' | 'untraced'>,
   { traces, tracesReason }: Capabilities,
@@ -208,7 +208,7 @@ export function tracesWarning(
   }
   if (untraced?.blocks === head.number - startBlock + 1) return null;
   return {
-    msg: 'the index goes on without traces: internal transfers of new blocks will be missing',
+    msg: 'the node offers no traces: internal transfers of new blocks will be missing',
     fields: { from: head.number + 1, reason: tracesReason },
   };
 }

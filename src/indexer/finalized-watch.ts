@@ -1,11 +1,11 @@
-/** Recording how far the index is final by the word of the node: what is, no reorg may take off again. */
+/** Records which indexed blocks the node calls finalized: no reorg may remove them. */
 import { StorageError, UpstreamError } from '../lib/errors.ts';
 import { readBlockHeader } from '../node/block-header.ts';
 import type { RpcClient } from '../node/client.ts';
 import { headerCall } from '../node/methods.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 
-/** Milliseconds between two looks at the node's finalized block. */
+/** Interval between reads of the node's finalized block, milliseconds. */
 const POLL_MS = 5_000;
 
 export class FinalizedWatch {
@@ -20,13 +20,13 @@ export class FinalizedWatch {
     this.signal = signal;
   }
 
-  /** Looks now and then, beside the indexing: a node that does not answer holds nothing up. */
+  /** Reads the finalized block if it is time. Runs in the background, so a slow node does not delay indexing. */
   pollIfDue(): void {
     if (performance.now() < this.nextPollAt || this.signal.aborted || this.store.head() === null) return;
     this.nextPollAt = Number.POSITIVE_INFINITY;
     this.poll()
       .catch((error: unknown) => {
-        // A node without a finalized block, or a full disk: the next look may find more.
+        // The node has no finalized block, or the disk is full: try again at the next interval.
         if (!this.signal.aborted && !(error instanceof UpstreamError || error instanceof StorageError))
           throw error;
       })
@@ -38,7 +38,7 @@ export class FinalizedWatch {
   private async poll(): Promise<void> {
     const head = this.store.head();
     if (head === null) return;
-    // One batch, so that one node answers where a load balancer stands before several.
+    // One batch, so that a load balancer sends it to one node.
     const calls = [headerCall('finalized'), headerCall(head.number)];
     const isOneAnswer = this.client.batchSize >= calls.length;
     const [finalized, atHead] = (await this.client.batch(calls, this.signal)).map((reply) => {

@@ -1,6 +1,6 @@
 /**
- * Following the chain. One generator yields, in order, what has to be stored. The consumer stores it before it asks for
- * the next step, so `local` always shows everything yielded before.
+ * Follows the chain. One generator yields, in order, what to store. The consumer stores each event before it requests
+ * the next one, so `local` always contains everything yielded before.
  */
 
 import { backoffMs, pause } from '../lib/async.ts';
@@ -15,15 +15,15 @@ import type { ChainGuard } from './chain-guard.ts';
 export type SyncEvent =
   /** Blocks that follow the index's head and each other. */
   | { kind: 'blocks'; batches: BlockBatch[] }
-  /** Blocks above `to` are no longer canonical: the node has proven another branch. */
+  /** Blocks above `to` are no longer canonical: the node proved another branch. */
   | { kind: 'reorg'; from: number; to: number };
 
 export interface SyncOptions {
   headTag: Capabilities['headTag'];
   startBlock: number;
-  /** What the index holds. */
+  /** The index. */
   local: { head(): BlockRef | null; hashAt(number: number): Hex | null };
-  /** The newest block of the node's followed tag; rejects with UpstreamError when there is none. */
+  /** The node's newest block for the followed tag. Rejects with UpstreamError when there is none. */
   nodeHead(): Promise<BlockRef>;
   /** Decides whether the node may change the index. */
   guard: Pick<ChainGuard, 'confirmChain' | 'findReorg'>;
@@ -33,27 +33,27 @@ export interface SyncOptions {
   /** Called with the node's head each time it is read. */
   onNodeHead(number: number): void;
   /**
-   * Called when a step fails, with the error, the milliseconds since the first of those that failed one after the other,
-   * and those until the retry; with null and zeros when a step succeeds.
+   * Called after each step. On failure: the error, the milliseconds since the first of the consecutive failures, and the
+   * milliseconds until the retry. On success: null and zeros.
    */
   onStepOutcome(error: UpstreamError | StorageError | null, failingMs: number, retryInMs: number): void;
 }
 
-/** Shortest and longest wait after a failed step, milliseconds. */
+/** Backoff after failed steps, milliseconds. */
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 15_000;
-/** Longest wait while the node is on another chain: the right one may be back at any time, and to look costs little. */
+/** Longest wait while the node is on another chain: the right one may return at any time, and checking is cheap. */
 const MISMATCH_RETRY_MAX_MS = 2_000;
 
 export async function* sync(
   options: SyncOptions,
   signal: AbortSignal,
 ): AsyncGenerator<SyncEvent, void, void> {
-  // A hanging node must not delay the end.
+  // A hanging node must not delay the shutdown.
   signal.addEventListener('abort', () => options.pipeline.reset(), { once: true });
   let failures = 0;
   let failingSince = 0;
-  /** Whether another node may be at the node's address now. */
+  /** Whether the address may lead to another node by now. */
   let mustConfirmChain = true;
   while (!signal.aborted) {
     try {
@@ -65,7 +65,7 @@ export async function* sync(
       if (event === null) {
         await options.waitForHead(signal);
       } else {
-        mustConfirmChain = options.local.head() === null; // the first block identifies the chain from now on
+        mustConfirmChain = options.local.head() === null; // the first block, once stored, identifies the chain
         yield event;
       }
     } catch (error) {
@@ -83,8 +83,7 @@ export async function* sync(
 }
 
 /**
- * One step: the next blocks, or the reorg to do before them, or null when the index is at the node's head or the node is
- * behind it.
+ * One step: the next blocks, or a reorg that must come first; null when the index is at the node's head or ahead of it.
  */
 async function nextEvent(options: SyncOptions): Promise<SyncEvent | null> {
   const { local, pipeline, guard, startBlock } = options;
@@ -109,8 +108,8 @@ async function nextEvent(options: SyncOptions): Promise<SyncEvent | null> {
 }
 
 /**
- * Throws unless the block at the height of the finalized head is that head. Blocks are requested by number: behind a load
- * balancer one that is not yet final there may come from another node, and it could never be taken back.
+ * Throws unless the block at the finalized height is the finalized head. Blocks are requested by number, so a load
+ * balancer may ask a node where that height is not final yet, and a wrong block could never be rolled back.
  */
 function requireHead(batches: readonly BlockBatch[], head: BlockRef): void {
   const last = batches.at(-1);
@@ -119,11 +118,11 @@ function requireHead(batches: readonly BlockBatch[], head: BlockRef): void {
   if (hash === head.hash) return;
   throw new UpstreamError(
     'inconsistent',
-    `the node gave block ${head.number} as ${hash} after it had called ${head.hash} finalized`,
+    `the node sent ${hash} as block ${head.number} after it had called ${head.hash} finalized`,
   );
 }
 
-/** `isBroken`: the node's next block is no child of the index's last one, so its chain is broken if they agree on that. */
+/** `isBroken`: the node's next block is not a child of the index's head, so if both agree on the head, the node errs. */
 async function findReorg(
   guard: SyncOptions['guard'],
   from: number,
@@ -135,7 +134,7 @@ async function findReorg(
   if (found === 'agrees' && isBroken)
     throw new UpstreamError(
       'inconsistent',
-      `block ${from + 1} of the node does not follow its block ${from}`,
+      `the node's block ${from + 1} is not a child of its block ${from}`,
     );
   return null;
 }
@@ -144,7 +143,7 @@ function firstParentHash(batch: BlockBatch | undefined): Hex | null {
   return batch === undefined ? null : bytesToHex(batch.parent.subarray(0, 32));
 }
 
-/** Whether each batch follows the previous one: ranges are loaded separately, so the chain may change between them. */
+/** Whether each batch continues the previous one: ranges load separately, so the chain may change between them. */
 function areLinked(batches: readonly BlockBatch[]): boolean {
   return batches.every((batch, i) => {
     const before = batches[i - 1];

@@ -1,34 +1,35 @@
-/** Waiting for the node's next head: until the polling interval is over, or until the node announces one. */
+/** Waits for the node's next head: until the node announces one, at most for the polling interval. */
 
 import { abortWith, pause } from '../lib/async.ts';
 import type { UpstreamError } from '../lib/errors.ts';
 import { NodeSubscriptions } from '../node/subscriptions.ts';
 
 export interface HeadWatchEvents {
-  /** Announcements stopped or cannot begin; not called for every try to get them. */
+  /** Announcements stopped or cannot begin. Called once, not for each reconnect. */
   onLost(message: string): void;
-  /** The WebSocket leads to this chain; called again when it leads to another one. */
+  /** The chain id behind the WebSocket. Called again when it changes. */
   onChainId(chainId: number): void;
 }
 
 export class HeadWatch {
   private readonly pollMs: number;
   private readonly events: HeadWatchEvents;
-  private readonly feed: NodeSubscriptions | null;
+  private readonly subscriptions: NodeSubscriptions | null;
   private wake: AbortController | null = null;
-  /** A head was announced while nobody waited. */
+  /** A head was announced while nobody was waiting. */
   private announced = false;
   private isLost = false;
   private chainId: number | null = null;
 
-  /** `wsUrl` is empty when the node offers no WebSocket. */
+  /** `wsUrl` is empty when the node has no WebSocket. */
   constructor(wsUrl: string, pollMs: number, events: HeadWatchEvents) {
     this.pollMs = pollMs;
     this.events = events;
     const onDisconnected = (error: UpstreamError) => this.reportLoss(error);
     const onChainId = (chainId: number) => this.reportChain(chainId);
-    this.feed = wsUrl === '' ? null : new NodeSubscriptions({ url: wsUrl, onChainId, onDisconnected });
-    this.feed?.subscribe(
+    this.subscriptions =
+      wsUrl === '' ? null : new NodeSubscriptions({ url: wsUrl, onChainId, onDisconnected });
+    this.subscriptions?.subscribe(
       ['newHeads'],
       () => this.announce(),
       onDisconnected,
@@ -51,7 +52,7 @@ export class HeadWatch {
   }
 
   async close(): Promise<void> {
-    await this.feed?.close();
+    await this.subscriptions?.close();
   }
 
   private reportLoss({ message }: UpstreamError): void {

@@ -1,4 +1,4 @@
-/** The serving thread's handle on the writer thread. */
+/** The serving thread's handle on the indexer thread. */
 import type { Worker } from 'node:worker_threads';
 import { FatalError } from '../lib/errors.ts';
 import type { IndexStatus } from '../model/index-status.ts';
@@ -16,7 +16,7 @@ export interface IndexerListeners {
 }
 
 export class IndexerClient {
-  /** Resolves when the thread has closed the index on request; rejects with FatalError when it had to stop. */
+  /** Resolves when the thread has closed the index after `stop`; rejects with FatalError when it could not go on. */
   readonly ended: Promise<void>;
   private readonly thread: Worker;
 
@@ -42,16 +42,14 @@ export class IndexerClient {
         }
       });
       this.thread.on('error', (error) =>
-        reject(new FatalError(`the writer thread failed: ${error.message}`, { cause: error })),
+        reject(new FatalError(`the indexer thread failed: ${error.message}`, { cause: error })),
       );
-      this.thread.on('exit', (code) =>
-        reject(new FatalError(`the writer thread ended by itself with code ${code}`)),
-      );
+      this.thread.on('exit', (code) => reject(new FatalError(`the indexer thread exited with code ${code}`)));
     });
-    this.ended.catch(() => undefined); // the holder of the handle awaits `ended` when it needs to
+    this.ended.catch(() => undefined); // not unhandled: whoever holds this client awaits `ended` later
   }
 
-  /** Asks the thread to commit, close the index and end; resolves when it has. */
+  /** Tells the thread to commit, close the index and exit; resolves when it has. */
   async stop(): Promise<void> {
     this.thread.postMessage({ kind: 'stop' } satisfies ToIndexer);
     await this.ended;

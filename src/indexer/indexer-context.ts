@@ -1,4 +1,4 @@
-/** What the code of the indexer thread shares while the index is open. */
+/** What all code of the indexer thread shares while the index is open. */
 
 import type { ThreadLog } from '../log/logger.ts';
 import type { RpcClient } from '../node/client.ts';
@@ -18,7 +18,7 @@ export interface IndexerContext {
   log: ThreadLog;
 }
 
-/** The log of the indexer thread: `send` carries its lines to the serving thread. */
+/** The log of the indexer thread. `send` passes its lines to the serving thread. */
 export function indexerLog(send: Send): ThreadLog {
   const lineOf =
     (level: keyof ThreadLog): ThreadLog['info'] =>

@@ -1,4 +1,4 @@
-/** Entry of the writer thread. */
+/** Entry of the indexer thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { FatalError, stackOf } from '../lib/errors.ts';
 import { lowerThreadPriority } from '../lib/thread.ts';
@@ -7,8 +7,8 @@ import type { FromIndexer, IndexerThreadOptions, ToIndexer } from './protocol.ts
 
 async function main(): Promise<void> {
   const port = parentPort;
-  if (port === null) throw new Error('writer-thread is a thread entry and cannot be run by itself');
-  // Clients come before indexing: commits can wait some milliseconds, clients should not.
+  if (port === null) throw new Error('indexer-thread is a thread entry; it cannot run on its own');
+  // Serving comes first: a commit can wait a few milliseconds, clients should not.
   lowerThreadPriority(10);
   const send = (message: FromIndexer): void => port.postMessage(message);
   const stop = new AbortController();
@@ -24,5 +24,5 @@ async function main(): Promise<void> {
   port.close();
 }
 
-// Not awaited: the single binary holds this file as a CommonJS script.
+// Not awaited: the single binary contains this file as a CommonJS script.
 void main();

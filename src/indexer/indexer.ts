@@ -1,4 +1,4 @@
-/** The writer thread's work from opening the index to closing it. */
+/** The work of the indexer thread, from opening the index to closing it. */
 
 import { releaseBatch } from '../decode/batch.ts';
 import { pause } from '../lib/async.ts';
@@ -25,7 +25,7 @@ import { Progress, readContents } from './progress.ts';
 import type { IndexerThreadOptions, Send } from './protocol.ts';
 import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
 
-/** Few sockets and small answers: this must not delay the fetching of blocks. */
+/** Background calls get one socket and small answers, so that they do not delay the fetching of blocks. */
 const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
 
 interface BackgroundDeps
@@ -35,7 +35,7 @@ interface BackgroundDeps
   send: Send;
 }
 
-/** The returned signal aborts with `signal`, or when a task fails; `stop` then rejects. */
+/** Starts the token loops. The returned signal aborts with `signal` or when a task fails; `stop` then rejects. */
 function startBackgroundTasks(
   { node, indexPath }: IndexerThreadOptions,
   { store, calls, send, log, ...rest }: BackgroundDeps,
@@ -44,7 +44,7 @@ function startBackgroundTasks(
   const stopController = new AbortController();
   const client = newNodeClient(node, calls, LIMITS);
   const stopSignal = AbortSignal.any([signal, stopController.signal]);
-  /** Indexing goes on: it may never need the damaged page. */
+  /** Reports damage but keeps indexing, which may never need the damaged page. */
   const onDamage = ({ message }: DamagedFileError) => send({ kind: 'unreadable', message });
   const tasks = [
     runMetadataLoop(store, client, log, stopSignal, onDamage),
@@ -63,16 +63,16 @@ function startBackgroundTasks(
   };
 }
 
-/** Between two status reports, milliseconds. */
+/** Interval of status reports, milliseconds. */
 const REPORT_MS = 250;
 
-/** After damage the indexer starts over, milliseconds: a page that the disk could not deliver looks damaged too. */
+/** Wait before indexing is retried after damage, milliseconds: a failed disk read looks like damage, too. */
 const DAMAGE_RETRY_MS = 15_000;
 
 /**
- * Indexes until the signal aborts; the serving thread holds the right to write. Throws FatalError when it cannot go on;
- * the index is closed either way. Damage stops the indexing only: what can be read is still served, and a restart of the
- * program would meet the same damage.
+ * Indexes until the signal aborts. The serving thread holds the writer lock. Throws FatalError when it cannot go on;
+ * closes the index either way. Damage stops only the indexing: the readable rest is still served, and a restart would
+ * run into the same damage.
  */
 export async function runIndexer(
   options: IndexerThreadOptions,
@@ -94,7 +94,7 @@ export async function runIndexer(
   }
 }
 
-/** Reports that indexing has stopped until it is tried again: the reports are also the sign of life of this thread. */
+/** Keeps reporting until indexing is retried, because the serving thread takes the reports as a sign of life. */
 async function reportStop(
   { message }: DamagedFileError,
   progress: Progress,
@@ -134,7 +134,7 @@ async function indexInto(
   send: Send,
   signal: AbortSignal,
 ): Promise<void> {
-  // Before the timer: where the system gives no further thread, nothing may keep this one alive.
+  // Before the timer is set: if the system refuses another thread, nothing may keep this one alive.
   const checkpoints = new CheckpointClient(options.indexPath);
   const calls = new CallRecorder();
   const log = indexerLog(send);
@@ -155,7 +155,7 @@ async function indexInto(
   }
 }
 
-/** Connects, chooses the start, and stores the events of the sync. */
+/** Connects, chooses the first block, and stores the events of the sync. */
 async function runSync(
   options: IndexerThreadOptions,
   context: IndexerContext,
@@ -170,7 +170,7 @@ async function runSync(
   const startBlock = await chooseStart(options, context, capabilities, rules, signal);
   if (startBlock === null) return;
 
-  const pool = new BackfillWorkerPool(options.index.loaders, { node: options.node, rules }, calls);
+  const pool = new BackfillWorkerPool(options.index.backfillWorkers, { node: options.node, rules }, calls);
   const headWatch = watchHeads(options, capabilities.chainId, log);
   const commitSizer = new AdaptiveCommitSize(options.index.batchTransfers);
   const pipeline = new Pipeline(
@@ -194,7 +194,7 @@ async function runSync(
         startBlock,
         local: {
           head() {
-            store.checkFileIdentity(); // at every step, so that it is noticed even while no block is written
+            store.checkFileIdentity(); // at every step, to detect a replaced file even between blocks
             return store.head();
           },
           hashAt: (number) => store.hashAt(number),
@@ -227,27 +227,27 @@ async function runSync(
   }
 }
 
-/** Begins to wait for heads, and says what keeps the node's WebSocket from telling them. */
+/** Starts to watch for heads, and logs why the node's WebSocket announces none. */
 function watchHeads({ node, index }: IndexerThreadOptions, chainId: number, log: ThreadLog): HeadWatch {
   return new HeadWatch(node.ws, index.pollMs, {
-    onLost: (message) => log.warn({ message }, 'the node announces no heads, polling instead'),
+    onLost: (message) => log.warn({ message }, 'the node announces no heads; polling instead'),
     onChainId: (other) => {
       if (other === chainId) return;
       log.error(
         { node_ws: other, node_http: chainId },
-        'node_ws is on another chain than node_http, and streams announce its heads; set both to the same node',
+        'node_ws and node_http lead to different chains, so streams announce wrong heads; set both to the same node',
       );
     },
   });
 }
 
 /**
- * Ranges prefetched. While a large commit blocks the writer the loaders go on, so they need enough work: about as much as
- * one commit. More would only use memory.
+ * Ranges to prefetch. While a large commit blocks the indexer, the backfill workers need enough work: about as much as
+ * one commit. More would only cost memory.
  */
 const PIPELINE_DEPTH = 48;
 
-/** Ranges up to this many blocks are loaded in the writer thread: near the head another thread only adds delay. */
+/** Within this many blocks of the head, the indexer thread loads blocks itself: another thread only adds delay. */
 const INLINE_BLOCKS = 2;
 
 function loadRange(

@@ -1,11 +1,11 @@
-/** Reads of the node's chain for following it. */
+/** Reads the node's chain. */
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchHeader } from '../node/methods.ts';
 
-/** The node's newest block of the followed tag. Rejects with UpstreamError. */
+/** The node's newest block for the followed tag. Rejects with UpstreamError. */
 export async function fetchNodeHead(
   client: RpcClient,
   tag: Capabilities['headTag'],
@@ -16,7 +16,7 @@ export async function fetchNodeHead(
   return head;
 }
 
-/** The block that the node now has at a height. Rejects with UpstreamError. */
+/** The node's current block at a height. Rejects with UpstreamError. */
 export async function fetchNodeBlock(
   client: RpcClient,
   number: number,
@@ -27,7 +27,7 @@ export async function fetchNodeBlock(
   return block;
 }
 
-/** The hash of the block at a height. Rejects with UpstreamError. */
+/** The hash of the node's current block at a height. Rejects with UpstreamError. */
 export async function fetchNodeHash(
   client: RpcClient,
   number: number,
@@ -36,7 +36,7 @@ export async function fetchNodeHash(
   return (await fetchNodeBlock(client, number, signal)).hash;
 }
 
-/** The error for an index of one chain beside a node on another. */
+/** The error for a node on another chain than the index. */
 export function wrongChainError(indexed: number, found: number): FatalError {
   return new FatalError(
     `the index is of chain ${indexed} but the node is on chain ${found}; use another data_dir or another node`,

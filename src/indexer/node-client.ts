@@ -1,10 +1,10 @@
-/** Calls to the node, collected between two reports. */
+/** A node client that records its calls for the next report. */
 
 import type { UpstreamFailure } from '../lib/errors.ts';
 import { RpcClient, type RpcClientOptions } from '../node/client.ts';
 import type { IndexerThreadOptions, UpstreamCall } from './protocol.ts';
 
-/** Most calls kept per report. Further ones are not counted, so the call metrics are then too low. */
+/** Most calls per report. Beyond it, calls are dropped and the metrics are too low. */
 const MAX_CALLS = 5_000;
 
 export class CallRecorder {
@@ -25,7 +25,7 @@ export class CallRecorder {
   }
 }
 
-/** A client whose calls are recorded; `limits` apply in the place of the configured ones. */
+/** A client that records its calls. `limits` override the configured ones. */
 export function newNodeClient(
   { http, timeoutMs, maxSockets, maxBatch }: IndexerThreadOptions['node'],
   calls: CallRecorder,

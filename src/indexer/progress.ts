@@ -1,4 +1,4 @@
-/** The writer's reports: its status, and the work done since the last report. */
+/** The indexer's reports: its status, and its work since the last report. */
 
 import { RepeatLimit } from '../lib/repeat-limit.ts';
 import { preciseNow } from '../lib/time.ts';
@@ -15,10 +15,10 @@ import type { Tip } from '../store/chain.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { MetricsDelta } from './protocol.ts';
 
-/** Rates are over this many milliseconds. */
+/** Window of the rates, milliseconds. */
 const RATE_WINDOW_MS = 10_000;
 
-/** Between two equal log lines about the node's chain. */
+/** Shortest time between equal log lines about the node's chain, milliseconds. */
 const CHAIN_LOG_MS = 60_000;
 
 interface Sample {
@@ -27,7 +27,7 @@ interface Sample {
   transfers: number;
 }
 
-/** What the index holds. */
+/** What the index contains. */
 export interface IndexContents {
   head: Tip | null;
   untraced: TraceGaps | null;
@@ -42,14 +42,14 @@ export class Progress {
   private delta = emptyDelta();
   private samples: Sample[] = [];
   private readonly readyLag: number;
-  /** Log lines about the node's chain: a load balancer over two chains would bring them with every call. */
+  /** Limits log lines about the node's chain: a load balancer over two chains would cause one with every call. */
   readonly chainLog = new RepeatLimit(CHAIN_LOG_MS);
 
   constructor(readyLag: number) {
     this.readyLag = readyLag;
   }
 
-  /** The current status; its rates are of the last report. */
+  /** The current status; its rates are from the last report. */
   get status(): Readonly<IndexStatus> {
     return this.current;
   }
@@ -66,7 +66,7 @@ export class Progress {
     this.current.reason = null;
   }
 
-  /** Sets the first block of the index, null while it is not chosen. */
+  /** Sets the first block of the index; null before it is chosen. */
   setStartBlock(startBlock: number | null): void {
     this.current.startBlock = startBlock;
   }
@@ -78,7 +78,7 @@ export class Progress {
     return previous;
   }
 
-  /** Blocks that the index has and the node lacks, when they are too many for nodes a moment apart; else 0. */
+  /** Blocks that the index has and the node lacks; 0 if so few that the node may just be a moment behind. */
   get blocksAhead(): number {
     const { head, nodeHead } = this.current;
     const ahead = head === null || nodeHead === null ? 0 : head.number - nodeHead;
@@ -90,7 +90,7 @@ export class Progress {
     this.setPhase();
   }
 
-  /** Sets why indexing is paused; null when it goes on. Returns the previous reason. */
+  /** Sets why indexing is paused; null when it resumes. Returns the previous reason. */
   setPauseReason(reason: string | null): string | null {
     const previous = this.current.reason;
     this.current.reason = reason;
@@ -98,7 +98,7 @@ export class Progress {
     return previous;
   }
 
-  /** Sets that indexing has stopped, whatever the node says. */
+  /** Marks indexing as stopped, whatever the node says. */
   setStopped(reason: string): void {
     this.current.reason = reason;
     this.current.phase = 'paused';
@@ -132,7 +132,7 @@ export class Progress {
     this.current.deepestReorg = Math.max(this.current.deepestReorg, depth);
   }
 
-  /** The status as of now, and the work since the last call. */
+  /** The current status and the work since the last call. */
   takeReport(): { status: IndexStatus; delta: Omit<MetricsDelta, 'calls'> } {
     this.updateRates();
     const delta = this.delta;
@@ -162,7 +162,7 @@ export class Progress {
   }
 }
 
-/** Adds the blocks of a batch that was read without traces. */
+/** Adds the blocks of a batch without traces. */
 function addUntraced(untraced: TraceGaps | null, { number, blockCount }: BlockBatch): TraceGaps {
   const last = number[blockCount - 1]!;
   return { first: untraced?.first ?? number[0]!, last, blocks: (untraced?.blocks ?? 0) + blockCount };
@@ -172,7 +172,7 @@ function emptyDelta(): Omit<MetricsDelta, 'calls'> {
   return { blocks: 0, transfers: [], skippedLogs: {}, rollbacks: [], commitSeconds: [] };
 }
 
-/** The status before the indexer has done anything. */
+/** The status at the start. */
 export function initialStatus(): IndexStatus {
   return {
     phase: 'starting',

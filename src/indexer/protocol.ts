@@ -1,4 +1,4 @@
-/** Messages between the serving thread and the writer thread, and between the writer and its helper threads. */
+/** Messages between the serving thread and the indexer thread, and between the indexer thread and its helpers. */
 
 import type { UpstreamFailure } from '../lib/errors.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
@@ -6,7 +6,7 @@ import type { IndexStatus } from '../model/index-status.ts';
 import type { CommittingBlocks, Watermark } from '../model/watermark.ts';
 import type { LoadRules } from './backfill/load-blocks.ts';
 
-/** Everything the writer needs, fixed for its life. */
+/** Everything the indexer thread needs. It does not change while the thread lives. */
 export interface IndexerThreadOptions {
   indexPath: string;
   node: { http: string; ws: string; timeoutMs: number; maxSockets: number; maxBatch: number };
@@ -14,45 +14,45 @@ export interface IndexerThreadOptions {
     startBlock: number | 'earliest' | 'latest';
     head: 'auto' | 'finalized' | 'latest';
     traces: boolean;
-    /** Compare what the node sends with the roots in the headers. */
+    /** Whether to prove transactions and receipts by the roots in the headers. */
     checkRoots: boolean;
-    /** Milliseconds between polls of the node's head while none is announced. */
+    /** Interval of head polls while the node announces none, milliseconds. */
     pollMs: number;
-    /** Most blocks that one reorg may take off the index. */
+    /** Most blocks that one reorg may remove. */
     maxReorg: number;
-    /** Blocks behind the node's head that still count as following it. */
+    /** Lag, in blocks, that still counts as following the head. */
     readyLag: number;
-    /** About how many transfers a commit has while filling. */
+    /** Transfers to aim for in a commit during backfill. */
     batchTransfers: number;
-    /** Threads that fetch and decode while filling, at least one. */
-    loaders: number;
+    /** Backfill workers, at least one (`index.loaders`). */
+    backfillWorkers: number;
     cacheMb: number;
   };
-  /** Wrapped native contracts beyond those known for the chain. */
+  /** Wrapped native contracts in addition to those known for the chain. */
   wrappedNative: readonly string[];
 }
 
 export type ToIndexer = { kind: 'stop' };
 
 export type FromIndexer =
-  /** Comes before the watermark of the same blocks, and only for few transfers; the commit may still fail. */
+  /** Precedes the watermark of the same blocks, for small commits only. The commit may still fail. */
   | { kind: 'committing'; blocks: CommittingBlocks }
   | { kind: 'watermark'; watermark: Watermark }
   | { kind: 'status'; status: IndexStatus; delta: MetricsDelta }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> }
-  /** Background work has met damage in the index. */
+  /** Background work found damage in the index. */
   | { kind: 'unreadable'; message: string }
-  /** The writer cannot go on; it has closed the index. */
+  /** The indexer cannot go on and has closed the index. */
   | { kind: 'fatal'; message: string }
   | { kind: 'stopped' };
 
-/** Sends a message from the writer thread to the serving thread. */
+/** Sends a message from the indexer thread to the serving thread. */
 export type Send = (message: FromIndexer) => void;
 
-/** What the writer did since it last reported, for the metrics. */
+/** The indexer's work since its last report, for the metrics. */
 export interface MetricsDelta {
   blocks: number;
-  /** Transfers stored, by TransferKind. */
+  /** Stored transfers, indexed by TransferKind. */
   transfers: number[];
   skippedLogs: Record<string, number>;
   /** Depth of each rollback. */
@@ -74,14 +74,14 @@ export interface BackfillWorkerOptions {
   rules: LoadRules;
 }
 
-/** Blocks `from` to `to`, both included, to be loaded. */
+/** A request to load blocks `from..to`, both inclusive. */
 export interface RangeRequest {
   id: number;
   from: number;
   to: number;
 }
 
-/** `cancel` takes back a range that is not begun yet; the worker still answers it. */
+/** `cancel` withdraws a range that has not begun; the worker still answers it. */
 export type ToBackfillWorker = RangeRequest | { cancel: number } | 'stop';
 
 export type FromBackfillWorker =
@@ -92,10 +92,10 @@ export type FromBackfillWorker =
       calls: UpstreamCall[];
     }
   | { id: number; cancelled: true }
-  /** Any other error: a defect, which stops the writer. */
+  /** Any other error is a bug and stops the indexer. */
   | { id: number; defect: string };
 
 export type ToCheckpointer = 'checkpoint' | 'stop';
 
-/** The log has been moved into the file, as far as readers and the disk allowed. */
+/** The write-ahead log is in the file, as far as readers and the disk allowed. */
 export type FromCheckpointer = 'checkpointed';

@@ -1,6 +1,6 @@
 /**
- * Telling an empty block from one of which the node has only the header. Monad nodes have only headers of blocks from
- * before a state sync, and nodes that prune transactions only those of old blocks.
+ * Tells an empty block from one whose transactions the node lacks. A Monad node has only headers of blocks before its
+ * state sync, and a pruning node only headers of old blocks.
  */
 import { type JsonObject, readItems, readObject } from '../decode/read-json.ts';
 import { UpstreamError } from '../lib/errors.ts';
@@ -12,7 +12,7 @@ import { headerCall } from '../node/methods.ts';
 /** keccak256(rlp('')), the root of an empty trie (Yellow Paper, appendix D). */
 const EMPTY_TRIE_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
-/** What is hashed of a header, in order (Yellow Paper, 4.3); from baseFeePerGas on, forks added one after another. */
+/** The hashed fields of a header, in order (Yellow Paper, 4.3). Forks appended those from baseFeePerGas on. */
 const HEADER_FIELDS: readonly [name: string, form: 'bytes' | 'quantity'][] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],
@@ -38,9 +38,9 @@ const HEADER_FIELDS: readonly [name: string, form: 'bytes' | 'quantity'][] = [
 ];
 
 /**
- * Throws UpstreamError `inconsistent` for a block without transactions whose header proves that it had some: its hash is
- * that of the header, and this names receipts. Gas alone proves nothing, and where the hash is made in another way, as on
- * chains with transactions of another kind, what the node says is believed.
+ * Throws UpstreamError `inconsistent` for a block without transactions whose header proves that it had some: the header
+ * hashes to the block's hash and has a receipts root. Gas alone proves nothing. If the header does not hash that way, as
+ * on chains with other transaction types, the node is believed.
  */
 export async function requireTransactions(
   client: RpcClient,
@@ -57,11 +57,11 @@ export async function requireTransactions(
     if ('error' in reply) throw reply.error;
     const header = readObject(reply.result, 'block');
     if (header['hash'] !== block['hash'])
-      throw new UpstreamError('inconsistent', `block ${number} of the node changed while it was read`);
+      throw new UpstreamError('inconsistent', `the node's block ${number} changed while it was read`);
     if ((await hashOfHeader(header)) === header['hash'])
       throw new UpstreamError(
         'inconsistent',
-        `the node has no transactions of block ${number} yet, or no more`,
+        `the node does not have the transactions of block ${number}, not yet or no longer`,
       );
   }
 }
@@ -72,9 +72,9 @@ function mayLackTransactions(block: JsonObject): boolean {
   return readItems(block['transactions'], 'transactions').length === 0 && quantityToNumber(gasUsed) > 0;
 }
 
-/** The hash of a header that has the usual fields; null for another. */
+/** The hash of a header; null when it lacks a usual field. */
 export async function hashOfHeader(header: JsonObject): Promise<string | null> {
-  const { isHex, keccak256, toRlp } = await import('viem/utils'); // seldom needed, and large for a backfill worker
+  const { isHex, keccak256, toRlp } = await import('viem/utils'); // lazy: rarely needed, and large for a backfill worker
   const values: Hex[] = [];
   for (const [name, form] of HEADER_FIELDS) {
     const value = header[name];
@@ -85,7 +85,7 @@ export async function hashOfHeader(header: JsonObject): Promise<string | null> {
   return keccak256(toRlp(values));
 }
 
-/** A quantity as RLP has it: the shortest big-endian bytes, none for zero. */
+/** A quantity in RLP: the shortest big-endian bytes, none for zero. */
 function quantityBytes(quantity: Hex): Hex {
   const digits = quantity.slice(2).replace(/^0+/, '');
   return digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`;

@@ -1,18 +1,18 @@
-/** Problems that pause indexing, shown in the status and the log. */
+/** Retries failed writes, and shows problems that pause indexing in the status and the log. */
 import { backoffMs, pause } from '../lib/async.ts';
 import { ChainMismatchError, StorageError, UpstreamError } from '../lib/errors.ts';
 import type { NodeChain } from '../model/index-status.ts';
 import type { IndexerContext } from './indexer-context.ts';
 
-/** Shortest and longest wait before a failed write is tried again, milliseconds. */
+/** Backoff after failed writes, milliseconds. */
 const RETRY_MIN_MS = 500;
 
 const RETRY_MAX_MS = 10_000;
 
 /**
- * Retries a write until it succeeds; a failed one has changed nothing. `onFailure` is called with the error of each
- * failed try, and with null when one succeeds after that. Returns false when the signal aborts; throws any other error
- * than StorageError.
+ * Retries a write until it succeeds. A failed one has changed nothing. Calls `onFailure` with the error of each failed
+ * attempt, and with null when a retry succeeds. Returns false when the signal aborts; rethrows errors other than
+ * StorageError.
  */
 export async function retryWrite(
   write: () => void,
@@ -34,7 +34,7 @@ export async function retryWrite(
   return false;
 }
 
-/** Retries a write until the disk accepts it, showing why it does not; false when stopped first. */
+/** Retries a write until it succeeds and reports failures; false when the signal aborts first. */
 export function retryWriteAndReport(
   context: Pick<IndexerContext, 'progress' | 'log'>,
   write: () => void,
@@ -44,23 +44,22 @@ export function retryWriteAndReport(
 }
 
 /**
- * For how long a failure may be momentary, milliseconds: longer than the nodes behind one address are apart, or than a
- * node takes from the header of a block to its receipts. By the waits of the sync, the sixth in a row is told, after
- * some 2.8 s.
+ * How long a failure counts as momentary, milliseconds: longer than nodes behind one address differ, and longer than a
+ * node takes from a block's header to its receipts. With the backoff of the sync, the sixth consecutive failure is
+ * reported, after about 2.8 s.
  */
 const MOMENT_MS = 2_000;
 
 /**
- * Whether a failure is of a node that answers, but is busy for a moment, between two branches or not as far as the one
- * that was asked before: with some providers one call in fifty, or every other block. It is reported only if it goes
- * on.
+ * Whether the node answers but is busy, switching branches, or behind the node that answered before. With some providers
+ * that affects one call in fifty or every other block, so it is reported only if it lasts.
  */
 export function isMomentary(error: UpstreamError | StorageError | null, failingMs: number): boolean {
   if (!(error instanceof UpstreamError) || error instanceof ChainMismatchError) return false;
   return error.reason !== 'timeout' && error.reason !== 'connection' && failingMs < MOMENT_MS;
 }
 
-/** Shows a problem in the status; logs it when it is new and when it is over, not on every try. */
+/** Shows a problem in the status. Logs its begin and its end, not every attempt. */
 export function reportFailure(
   { progress, log }: Pick<IndexerContext, 'progress' | 'log'>,
   error: UpstreamError | StorageError | null,
@@ -70,7 +69,7 @@ export function reportFailure(
   const previous = progress.setPauseReason(reason);
   if (error instanceof ChainMismatchError) return reportMismatch({ progress, log }, error);
   if (reason === previous) return;
-  if (reason === null) log.info({ after: previous }, 'indexing goes on');
+  if (reason === null) log.info({ after: previous }, 'indexing resumes');
   else if (error instanceof UpstreamError) log.warn({ reason, retryInMs }, 'the node gave no usable answer');
   else log.error({ reason, retryInMs }, 'indexing is paused: the index cannot be written');
 }
@@ -83,7 +82,7 @@ function reportMismatch(
   if (isNew && progress.chainLog.allows(chain)) log.error({ chain, reason: message }, 'indexing is paused');
 }
 
-/** A step succeeded: the node is on the indexed chain, or behind it. */
+/** Call it after each successful step: the node is on the indexed chain, possibly behind. */
 export function reportSuccess(context: Pick<IndexerContext, 'progress' | 'log'>): void {
   const { progress, log } = context;
   const ahead = progress.blocksAhead;
@@ -91,10 +90,10 @@ export function reportSuccess(context: Pick<IndexerContext, 'progress' | 'log'>)
   if (ahead === 0) {
     if (!isPause(previous)) return reportFailure(context, null, 0);
     progress.setPauseReason(null);
-    if (progress.chainLog.allows(`after ${previous}`)) log.info({ after: previous }, 'indexing goes on');
+    if (progress.chainLog.allows(`after ${previous}`)) log.info({ after: previous }, 'indexing resumes');
     return;
   }
-  const reason = `the node is ${ahead} blocks behind the index: nothing is rolled back, and indexing goes on when it has caught up`;
+  const reason = `the node is ${ahead} blocks behind the index: nothing is rolled back; indexing resumes when the node has caught up`;
   progress.setPauseReason(reason);
   if (previous !== 'behind' && progress.chainLog.allows('behind'))
     log.warn({ reason }, 'indexing waits for the node');

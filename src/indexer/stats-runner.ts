@@ -1,17 +1,17 @@
 import type { IndexStats, IndexStatsState } from '../model/index-stats.ts';
 
-/** The part of a worker thread that is used here. */
+/** The part of a worker thread that IndexStatsRunner uses. */
 export interface IndexStatsThread {
-  on(event: 'message', listener: (survey: IndexStats) => void): unknown;
+  on(event: 'message', listener: (stats: IndexStats) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'exit', listener: () => void): unknown;
   terminate(): Promise<unknown>;
 }
 
-/** A survey younger than this is not repeated, milliseconds. */
+/** Shortest time between two measurements, milliseconds. */
 const MIN_AGE_MS = 60_000;
 
-/** Largest fraction of the time spent on surveys, so that a large index is surveyed rarely. */
+/** Largest fraction of the time spent measuring, so that a large index is measured rarely. */
 const MAX_SHARE = 0.01;
 
 export class IndexStatsRunner {
@@ -19,13 +19,13 @@ export class IndexStatsRunner {
   private readonly onFailure: (error: Error) => void;
   private readonly clock: () => number;
   private latest: IndexStats | null = null;
-  /** When the last one came, milliseconds of the clock. */
+  /** When `latest` arrived, milliseconds of the clock. */
   private latestAt = 0;
   private failure: string | null = null;
   private failedAt: number | null = null;
   private thread: IndexStatsThread | null = null;
 
-  /** `startThread` starts a thread that posts one survey and ends. */
+  /** `startThread` starts a thread that measures once, posts the result and exits. */
   constructor(
     startThread: () => IndexStatsThread,
     onFailure: (error: Error) => void,
@@ -36,13 +36,13 @@ export class IndexStatsRunner {
     this.clock = clock;
   }
 
-  /** The last survey. Starts a new one in the background when it is old. */
+  /** The latest index stats. Starts a new measurement in the background when they are old. */
   state(): IndexStatsState {
-    if (this.thread === null && this.isDue()) this.startSurvey();
+    if (this.thread === null && this.isDue()) this.startMeasurement();
     return { latest: this.latest, failure: this.failure };
   }
 
-  /** Ends a running survey. */
+  /** Ends a running measurement. */
   async close(): Promise<void> {
     await this.thread?.terminate();
   }
@@ -54,11 +54,11 @@ export class IndexStatsRunner {
     return now - this.latestAt >= Math.max(MIN_AGE_MS, (this.latest.seconds * 1000) / MAX_SHARE);
   }
 
-  private startSurvey(): void {
+  private startMeasurement(): void {
     const thread = this.startThread();
     this.thread = thread;
-    thread.on('message', (survey) => {
-      this.latest = survey;
+    thread.on('message', (stats) => {
+      this.latest = stats;
       this.latestAt = this.clock();
       this.failure = null;
       this.failedAt = null;

@@ -1,4 +1,4 @@
-/** Entry of the thread that surveys the index once and ends. */
+/** Entry of the index stats thread: measures the index once and exits. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerThreadPriority } from '../lib/thread.ts';
 import { openIndexForReading } from '../store/index-file.ts';
@@ -6,7 +6,7 @@ import { measureIndex } from '../store/index-stats.ts';
 
 const path: unknown = workerData;
 if (parentPort === null || typeof path !== 'string') {
-  throw new Error('survey-thread is a thread entry and cannot be run by itself');
+  throw new Error('stats-thread is a thread entry; it cannot run on its own');
 }
 lowerThreadPriority(10);
 const db = openIndexForReading(path);

@@ -1,6 +1,6 @@
 /** Decoded transfers on their way from the decoder to the store. */
 
-/** Why a log with a transfer's first topic was not decoded as a transfer (metric label). */
+/** Why a log whose first topic is that of a transfer was not decoded as one (metric label). */
 export type SkipReason =
   | 'transfer_topics'
   | 'transfer_data'
@@ -13,13 +13,13 @@ export type SkipReason =
   | 'dirty_address';
 
 /**
- * Decoded transfers of a run of consecutive blocks, as columns of numbers and bytes.
+ * Decoded transfers of consecutive blocks, as columns of numbers and bytes.
  *
  * Columns rather than objects: a batch of 200,000 transfers is a dozen array buffers that move between threads
  * without copying, and the store walks them without touching the garbage collector.
  */
 export interface BlockBatch {
-  /** Whether traces were read for every block that needs them; else internal transfers are missing. */
+  /** Whether traces were read for every block that needs them; otherwise internal transfers are missing. */
   traced: boolean;
   blockCount: number;
   transferCount: number;
@@ -30,7 +30,7 @@ export interface BlockBatch {
   /** Hash and parent hash, 32 bytes each per block. */
   hash: Uint8Array;
   parent: Uint8Array;
-  /** Number of transfers, and of distinct addresses, up to and including each block. */
+  /** Number of transfers and of distinct addresses up to and including each block. */
   transferEnd: Uint32Array;
   addressEnd: Uint32Array;
   /** 20 bytes per distinct address, in the order of first appearance: sender, receiver, token of each transfer. */

@@ -1,48 +1,48 @@
-/** What the indexer knows about the node and its own progress, and what follows from it: lag, age, trace gaps. */
+/** The indexer's view of the node and of its own progress, and what follows from it: lag, age, trace gaps. */
 import type { ChainMismatch } from '../lib/errors.ts';
 import type { BlockRef } from './block.ts';
 
-/** What the index can and cannot know with this node; shown by `/status`. */
+/** What this node lets the index know; shown by `/status`. */
 export interface Capabilities {
   client: string;
   chainId: number;
-  /** Source of internal native transfers; when null, `tracesReason` says why. */
+  /** The method that provides internal native transfers; if null, `tracesReason` says why. */
   traces: 'debug_traceBlockByHash' | 'debug_traceBlockByNumber' | 'trace_block' | null;
   tracesReason: string | null;
   blockReceipts: boolean;
-  /** Which block the index follows: `finalized` never rolls back, `latest` may. */
+  /** The head that the index follows: `finalized` never rolls back, `latest` may. */
   headTag: 'finalized' | 'latest';
 }
 
-/** The blocks that were indexed without traces and so lack their internal transfers. */
+/** The blocks indexed without traces, which so lack internal transfers. */
 export interface TraceGaps {
-  /** The first and the last of them; blocks in between may have traces. */
+  /** The first and the last one; blocks in between may have traces. */
   first: number;
   last: number;
-  /** How many. */
+  /** Their number. */
   blocks: number;
 }
 
 /**
  * How the node's chain relates to the index. `unchecked`: not compared since the start; `same`: the index follows it;
- * `behind`: its head is below the index's; all others: the index stands still until the node agrees with it again.
+ * `behind`: its head is below the index's; any other: indexing is paused until the node agrees with the index again.
  */
 export type NodeChain = 'unchecked' | 'same' | 'behind' | ChainMismatch;
 
-/** The state of the indexer as the writer thread last reported it. */
+/** The state of the indexer as its thread last reported it. */
 export interface IndexStatus {
   /** starting: no node answer yet; backfilling: far behind the head; following: at the head; paused: see `reason`. */
   phase: 'starting' | 'backfilling' | 'following' | 'paused';
-  /** Why the indexer makes no progress (node unreachable, disk full, ...), or null. */
+  /** Why the indexer makes no progress (node unreachable, disk full, ...); null while it does. */
   reason: string | null;
-  /** What of the index cannot be read, and what to do about it; null when reads succeed. Other requests are served. */
+  /** Which part of the index cannot be read, with advice; null when reads succeed. Other requests are served. */
   readFailure: string | null;
   nodeChain: NodeChain;
   startBlock: number | null;
   /** Last committed block, null while the index is empty. */
   head: BlockRef | null;
   headTimestamp: number | null;
-  /** The node's own head for the followed tag, null while unknown. */
+  /** The node's head for the followed tag, null while unknown. */
   nodeHead: number | null;
   /** Rates over the last ten seconds. */
   blocksPerSecond: number;
@@ -50,19 +50,19 @@ export interface IndexStatus {
   /** Transfers in the index. */
   transfers: number;
   capabilities: Capabilities | null;
-  /** Blocks that lack their internal transfers, null when there are none. */
+  /** Trace gaps, null when there are none. */
   untraced: TraceGaps | null;
-  /** When this run began, Unix milliseconds. The figures below cover this run only. */
+  /** When the daemon started, Unix milliseconds. The figures below count from then. */
   startedAt: number;
   /** Malformed logs skipped, by reason. */
   skippedLogs: Record<string, number>;
   reorgs: number;
   deepestReorg: number;
-  /** Unix milliseconds of the last commit of this run, null before the first. */
+  /** Unix milliseconds of the last commit, null before the first one since the start. */
   lastCommitAt: number | null;
 }
 
-/** Whether the index has the internal transfers of all its blocks and will have new ones, else why not; null if unknown. */
+/** Whether the index has all internal transfers and will get new ones, and if not, why; null if unknown. */
 export function internalTransfers({
   capabilities,
   untraced,
@@ -83,12 +83,12 @@ export function traceGapsText({ first, last, blocks }: TraceGaps): string {
   return `${some}blocks ${first} to ${last} were indexed without traces`;
 }
 
-/** Advice on how to add their internal transfers. */
+/** How to add the missing internal transfers. */
 export function traceGapsAdvice({ first, last }: TraceGaps): string {
-  return `"atlas-node verify --repair ${first}..${last}" with the daemon stopped brings their internal transfers in`;
+  return `to add their internal transfers, stop the daemon and run "atlas-node verify --repair ${first}..${last}"`;
 }
 
-/** Blocks that the node has and the index lacks, or null while one of the two heads is unknown. */
+/** Blocks that the node has and the index lacks; null while either head is unknown. */
 export function lagBlocks({
   head,
   nodeHead,
@@ -99,7 +99,7 @@ export function lagBlocks({
   return indexed === null ? null : Math.max(0, nodeHead - indexed);
 }
 
-/** Age in seconds of the last indexed block at `now` (Unix milliseconds), or null while the index is empty. */
+/** Age in seconds of the last indexed block at `now` (Unix milliseconds); null while the index is empty. */
 export function lagSeconds(
   { headTimestamp }: Pick<IndexStatus, 'headTimestamp'>,
   now: number,
@@ -108,8 +108,8 @@ export function lagSeconds(
 }
 
 /**
- * Whether the chain stands still: the index is at the node's head, whose block is older than `staleSeconds`. While the
- * index fills, its newest block is old for another reason. 0 turns the check off.
+ * Whether the chain has stalled: the index is at the node's head, and that block is older than `staleSeconds`. During a
+ * backfill the newest indexed block is old for another reason. 0 turns the check off.
  */
 export function isStale(
   status: Pick<IndexStatus, 'phase' | 'headTimestamp'>,
@@ -120,7 +120,7 @@ export function isStale(
   return staleSeconds > 0 && status.phase === 'following' && age !== null && age > staleSeconds;
 }
 
-/** Seconds until the node's head is reached at the current rate, or null when the rate is zero. */
+/** Seconds to reach the node's head at the current rate; null when the rate is zero. */
 export function etaSeconds(status: IndexStatus): number | null {
   const lag = lagBlocks(status);
   if (lag === 0) return 0;

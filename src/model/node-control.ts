@@ -1,4 +1,4 @@
-/** JSON-RPC namespaces that control the node itself: no key may ever use them, whatever the configuration says. */
+/** JSON-RPC namespaces that control the node itself. No configuration can open them to a key. */
 export const NODE_CONTROL_NAMESPACES: readonly string[] = [
   'admin',
   'personal',

@@ -22,7 +22,7 @@ export const TRANSFER_KIND_NAMES = [
 
 export type TransferKindName = (typeof TRANSFER_KIND_NAMES)[number];
 
-/** Native transfers are the kinds that carry no token. */
+/** Whether transfers of this kind move the native coin, not a token. */
 export function isNativeKind(kind: number): boolean {
   return kind === TransferKind.nativeDirect || kind === TransferKind.nativeInternal;
 }

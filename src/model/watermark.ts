@@ -1,18 +1,18 @@
-/** What the indexer thread announces to the serving thread: how far the index is committed, never rows. */
+/** What the indexer thread tells the serving thread: how far the index is committed, never rows. */
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from './block-batch.ts';
 
-/** Blocks whose commit begins, announced to the serving thread so that what it pushes of them is ready in time. */
+/** Blocks about to be committed. The serving thread prepares their notifications meanwhile. */
 export interface CommittingBlocks {
   /** Consecutive, as decoded. */
   batches: readonly BlockBatch[];
-  /** The id that their first transfer will get; the others get the following ones. */
+  /** The id that their first transfer will get; ids of the others follow. */
   firstTransfer: number;
 }
 
-/** The writer's message to the serving thread about committed blocks: never rows, only how far they are committed. */
+/** How far the index is committed. */
 export type Watermark =
-  /** `committedAt` is in Unix milliseconds, with their fractions. */
+  /** `committedAt`: Unix milliseconds with a fraction. */
   | { kind: 'committed'; from: number; to: number; hash: Hex; timestamp: number; committedAt: number }
-  /** `hash` is that of block `to`, null when the index has no block left. */
+  /** `hash` of block `to`; null when the index has no blocks left. */
   | { kind: 'rolled-back'; to: number; hash: Hex | null };

@@ -1,4 +1,4 @@
-/** The header fields in use, from any call or notification that carries a block. */
+/** The header fields that atlas-node uses, from any call or notification that contains a block. */
 
 import type { Hex } from '../lib/hex.ts';
 import { isObject, previewValue } from '../lib/text.ts';
@@ -9,7 +9,7 @@ export interface BlockHeader extends BlockRef {
   parentHash: Hex;
 }
 
-/** A block or header as sent; `what` names it in errors. Throws UpstreamError `malformed` when it is not an object. */
+/** Checks that a block or header is an object. `what` names it in errors. Throws UpstreamError `malformed`. */
 export function readBlock(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (!isObject(value)) throw malformed(what, `result is ${previewValue(value)}, not a block`);
   return value;

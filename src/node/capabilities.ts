@@ -1,4 +1,4 @@
-/** Probes what the node can do. */
+/** Probes the node's software, chain and features. */
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import { previewValue } from '../lib/text.ts';
 import type { Capabilities } from '../model/index-status.ts';
@@ -24,8 +24,8 @@ export interface ProbeOptions {
 }
 
 /**
- * Probes the node's software, chain and features. Rejects with an UpstreamError when the node is unreachable or answers
- * badly (retry), with a FatalError when it can never serve as configured.
+ * Probes the node. Rejects with UpstreamError when it is unreachable or misbehaves (retry), with FatalError when it can
+ * never serve this configuration.
  */
 export async function probeCapabilities(
   client: RpcClient,
@@ -37,12 +37,12 @@ export async function probeCapabilities(
     fetchChainId(client, signal),
     fetchBlockNumber(client, signal),
   ] as const;
-  await Promise.allSettled(asked); // so that the same problem gives the same message each time
+  await Promise.allSettled(asked); // report failures in a fixed order, so that one problem always gives one message
   const [software, chainId, head] = await Promise.all(asked);
   const headTag = await chooseHeadTag(client, options.head, software, signal);
   const followed =
     headTag === 'latest' ? head : ((await fetchHeader(client, headTag, signal))?.number ?? head);
-  // Block 0 cannot be traced. A node at block 0 has no block 1, but says so only for a method that it knows.
+  // Block 0 cannot be traced. A node at block 0 answers for block 1 "not found" if it knows the method.
   const block = Math.max(1, followed);
   const [blockReceipts, traces] = await Promise.all([
     offersBlockReceipts(client, block, signal),
@@ -51,8 +51,8 @@ export async function probeCapabilities(
   return { client: software, chainId, blockReceipts, headTag, ...traces };
 }
 
-/** Providers may offer no `web3_` methods. */
-const UNNAMED_SOFTWARE = 'a node without a name';
+/** Some providers offer no `web3_` methods. */
+const UNNAMED_SOFTWARE = 'unnamed software';
 
 async function fetchSoftware(client: RpcClient, signal: AbortSignal | undefined): Promise<string> {
   try {
@@ -67,7 +67,7 @@ type Traces = Pick<Capabilities, 'traces' | 'tracesReason'>;
 
 const SWITCHED_OFF: Traces = { traces: null, tracesReason: 'switched off by index.traces' };
 
-/** Following `finalized` never rolls back. Monad's is 0.6 s behind its tip; on other chains it is minutes. */
+/** Following `finalized` never rolls back. On Monad it is 0.6 s behind the tip; on other chains, minutes. */
 async function chooseHeadTag(
   client: RpcClient,
   wanted: ProbeOptions['head'],
@@ -95,21 +95,21 @@ async function requireFinalized(
         cause: error,
       });
     }
-    // geth without a consensus client answers with an error of no fixed code, Monad says that it has no such block.
+    // geth without a consensus client answers with varying errors; Monad answers that it has no such block.
     throw new UpstreamError(
       error.reason,
-      `index.head is "finalized": ${error.message}; if it stays so, ${advice}`,
+      `index.head is "finalized": ${error.message}; if this persists, ${advice}`,
       error.code,
     );
   }
   if (block !== null) return;
   throw new UpstreamError(
     'inconsistent',
-    `index.head is "finalized" but ${software} has no finalized block yet; if it stays so, ${advice}`,
+    `index.head is "finalized" but ${software} has no finalized block yet; if this persists, ${advice}`,
   );
 }
 
-/** Throws an UpstreamError for a node that serves no receipts in any form, as if it had pruned them all. */
+/** Throws UpstreamError for a node that serves no receipts in any form, for example because it pruned them all. */
 async function offersBlockReceipts(
   client: RpcClient,
   block: number,
@@ -119,10 +119,10 @@ async function offersBlockReceipts(
   if (reason === null) return true;
   const alsoMissing = await unsupportedReason(client, receiptCall(NO_HASH), signal);
   if (alsoMissing === null) return false;
-  throw new UpstreamError('rpc', `nothing can be indexed without receipts: ${reason}; ${alsoMissing}`);
+  throw new UpstreamError('rpc', `indexing needs receipts: ${reason}; ${alsoMissing}`);
 }
 
-/** The first trace method that works. On anvil callTracer re-executes the block, a thousand times slower than trace_block. */
+/** The first trace method that works. trace_block comes first on anvil, where it is a thousand times faster than callTracer. */
 async function findTraces(
   client: RpcClient,
   block: number,
@@ -145,7 +145,7 @@ async function findTraces(
   return { traces: null, tracesReason: reasons.join('; ') };
 }
 
-/** No block or transaction has this hash: a node that offers the method answers that it does not exist. */
+/** No block or transaction has this hash. A node that offers the method answers "not found". */
 const NO_HASH = `0x${'0'.repeat(64)}`;
 
 /** Prefers call trees by block hash, if offered. */
@@ -159,8 +159,8 @@ async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): 
 }
 
 /**
- * Why the node does not serve a list-valued method, or null if it does. An error about the block (not found, pruned,
- * too large) proves that the method exists; so does null, which Monad also answers under load.
+ * Why the node does not serve a list-valued method; null if it does. An error about the block (not found, pruned, too
+ * large) proves that the method exists. So does null, which Monad also answers under load.
  */
 async function unsupportedReason(
   client: RpcClient,

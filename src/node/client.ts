@@ -1,6 +1,6 @@
 /**
- * JSON-RPC over HTTP: single calls and batches. Splits batches that are too large, and repeats calls that the node
- * rate-limits; it retries nothing else.
+ * JSON-RPC over HTTP: single calls and batches. Splits batches that are too large and repeats rate-limited calls; it
+ * retries nothing else.
  */
 import { UpstreamError, type UpstreamFailure } from '../lib/errors.ts';
 import type { Projection } from '../lib/json-projection.ts';
@@ -23,16 +23,16 @@ export type { RpcCall, RpcReply } from './reply.ts';
 export interface RpcClientOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
   url: string;
-  /** Milliseconds from sending a request to the end of its answer. */
+  /** Time from sending a request to the end of its answer, milliseconds. */
   timeoutMs: number;
   maxSockets: number;
-  /** Most calls per batch; the node may turn out to accept fewer. */
+  /** Most calls per batch. The client reduces it when the node accepts fewer. */
   maxBatch: number;
   /** Most bytes of one answer; default 64 MiB. */
   maxResponseBytes?: number;
-  /** How long a node may rate-limit every call before that is an error, milliseconds; default 5,000. */
+  /** How long a node may refuse every call before the client gives up, milliseconds; default 5,000. */
   patienceMs?: number;
-  /** Called once per call, also in a batch: seconds of the exchange that settled it; `failure` is null on success. */
+  /** Called once per call, also in a batch, with the seconds of the final exchange; `failure` is null on success. */
   onCall?: (method: string, seconds: number, failure: UpstreamFailure | null) => void;
 }
 
@@ -45,11 +45,11 @@ interface CallOptions {
 /** Monad and geth limit answers to 25 MB themselves. */
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 const DEFAULT_PATIENCE_MS = 5_000;
-/** Most rate-limit refusals of one call: even while others succeed, the node may never accept this one. */
+/** Most rate-limit refusals of one call: the node may never accept it although others succeed. */
 const MAX_REFUSALS = 12;
 /** Most exchanges that may wait for a socket: enough for several batches split into single calls. */
 const MAX_WAITING = 4096;
-/** Statuses that mean "not now" or "not you": smaller batches would not help. */
+/** Statuses that mean "not now" or "not you": a smaller batch would not help. */
 const FINAL_STATUSES = new Set([...REFUSAL_STATUSES, ...GATEWAY_STATUSES]);
 
 export class RpcClient {
@@ -87,16 +87,16 @@ export class RpcClient {
   }
 
   /**
-   * Replies in the order of the calls. The reply to a call that the node answers with an error is that error
-   * (`rpc`, or `too-large` when its result alone is over the limit). When an exchange as a whole fails
-   * (`timeout`, `connection`, `http`, `malformed`, or `rpc` from a busy node), the promise rejects with that error.
-   * Of results only the parts of the `projection` are read; without it, everything.
+   * Replies in the order of the calls. When the node answers a call with an error, the reply is that error (`rpc`, or
+   * `too-large` when its result alone exceeds the limit). When a whole exchange fails (`timeout`, `connection`, `http`,
+   * `malformed`, or `rpc` from a busy node), the promise rejects with that error. Parses only the parts of results in
+   * `projection`; without it, everything.
    */
   batch(calls: readonly RpcCall[], signal?: AbortSignal, projection?: Projection): Promise<RpcReply[]> {
     return this.send(calls, 0, { signal, projection });
   }
 
-  /** Fails the calls under way and closes the sockets. */
+  /** Fails the calls in flight and closes the sockets. */
   async close(): Promise<void> {
     this.rateLimiter.close();
     this.http.close();
@@ -145,7 +145,7 @@ export class RpcClient {
         if (error.reason === 'too-large') return error;
         if (this.mustRepeat(error, startedAt, refusals)) {
           if (calls.length <= this.rateLimiter.callsPerSecond) continue;
-          return error; // the node may accept none so large
+          return error; // a smaller batch may succeed
         }
         for (const { method } of calls) this.report(method, startedAt, { error });
         throw error;
@@ -155,7 +155,7 @@ export class RpcClient {
     }
   }
 
-  /** Repeats the calls that a node rate-limited within a batch it accepted. */
+  /** Repeats the rate-limited calls of an accepted batch. */
   private async repeatRefused(
     calls: readonly RpcCall[],
     replies: RpcReply[],
@@ -177,7 +177,7 @@ export class RpcClient {
     return replies;
   }
 
-  /** Whether a call, or a whole batch, was rate-limited and should be repeated. */
+  /** Whether a call or a whole batch was rate-limited and should be repeated. */
   private mustRepeat(error: UpstreamError, startedAt: number, refusals: number): boolean {
     return isRateLimited(error) && this.rateLimiter.refused(startedAt) && refusals < MAX_REFUSALS;
   }
@@ -223,7 +223,7 @@ export class RpcClient {
   }
 }
 
-/** Parses an answer and frees its memory at once: the garbage collector sees only small objects and would wait. */
+/** Parses an answer and frees its memory at once: the garbage collector sees only small objects and would be late. */
 function parsed({ body }: NodeResponse, what: string, projection: Projection | undefined): unknown {
   try {
     return parseBody(body, what, projection);

@@ -4,7 +4,7 @@ import type { RpcClient } from './client.ts';
 import { NodeSubscriptions } from './subscriptions.ts';
 
 export interface NodeConnectionOptions {
-  /** The node's WebSocket, empty when it has none. */
+  /** The node's WebSocket URL, empty when it has none. */
   wsUrl: string;
   client: RpcClient;
   log: Logger;
@@ -14,7 +14,7 @@ export class NodeConnection {
   readonly client: RpcClient;
   /** Null when the node has no WebSocket. Connects with the first subscription. */
   readonly subscriptions: NodeSubscriptions | null;
-  /** Whether the loss was logged: it is logged once, not for every attempt to reconnect. */
+  /** Whether the loss was logged: once, not for every attempt to reconnect. */
   private isLost = false;
   private readonly listeners = new Set<(connected: boolean) => void>();
 
@@ -38,7 +38,7 @@ export class NodeConnection {
           });
   }
 
-  /** Calls back when the WebSocket connects, before the first notification, and when it is lost. Returns the function that ends this. */
+  /** Calls back when the WebSocket connects, before its first notification, and when it is lost. Returns a function that unsubscribes. */
   onConnectionChange(listener: (connected: boolean) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

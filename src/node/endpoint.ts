@@ -1,17 +1,17 @@
-/** The parts of a node's URL, split so that its secrets go to the node and nowhere else. */
+/** The parts of a node's URL, split so that its secrets reach only the node. */
 export interface Endpoint {
-  /** `http://host:port` or `ws://host:port`: the only part that may appear in messages and logs. */
+  /** `http://host:port` or `ws://host:port`. The only part allowed in messages and logs. */
   origin: string;
   /** Path and query; providers put API keys here. */
   path: string;
-  /** Value of the Authorization header made of `user:password@`, if the URL has one. */
+  /** Authorization header built from `user:password@`, if the URL has it. */
   authorization: string | undefined;
 }
 
-/** Splits an absolute http, https, ws or wss URL; throws a TypeError for anything else. */
+/** Splits an absolute http, https, ws or wss URL. Throws TypeError for anything else. */
 export function parseEndpoint(url: string): Endpoint {
   const { origin, pathname, search, username, password } = new URL(url);
-  if (origin === 'null') throw new TypeError('the URL of a node begins with http, https, ws or wss');
+  if (origin === 'null') throw new TypeError('the URL of a node must begin with http, https, ws or wss');
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return {
     origin,

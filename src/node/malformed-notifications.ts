@@ -1,8 +1,8 @@
-/** Logs notifications of the node that cannot be read. */
+/** Logs malformed notifications of the node. */
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 
-/** Milliseconds between two lines: a node with another format sends thousands of notifications a second. */
+/** Shortest time between two lines, milliseconds: a node with another format sends thousands of notifications a second. */
 const LOG_MS = 60_000;
 
 export class MalformedNotifications {
@@ -10,13 +10,13 @@ export class MalformedNotifications {
   private readonly kind: string;
   private nextLine = Number.NEGATIVE_INFINITY;
 
-  /** `kind` is what the notifications carry: head, log, transaction. */
+  /** `kind` of the notifications: head, log, transaction. */
   constructor(log: Pick<Logger, 'warn'>, kind: string) {
     this.log = log;
     this.kind = kind;
   }
 
-  /** Logs why a notification could not be read, at most once a minute. Rethrows what is not an UpstreamError. */
+  /** Logs why a notification is malformed, at most once a minute. Rethrows anything but an UpstreamError. */
   report(error: unknown): void {
     if (!(error instanceof UpstreamError)) throw error;
     const now = performance.now();

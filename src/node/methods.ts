@@ -1,4 +1,4 @@
-/** The node methods in use: single calls with checked answers, and calls for batches. */
+/** The node methods that atlas-node uses: single calls with checked answers, and calls for batches. */
 import { onOneLine, UpstreamError } from '../lib/errors.ts';
 import { type Hex, toQuantity } from '../lib/hex.ts';
 import { redactNodeText } from '../log/redact.ts';
@@ -14,8 +14,8 @@ export type TraceMethod = NonNullable<Capabilities['traces']>;
 type BlockTag = 'latest' | 'finalized';
 
 /**
- * The tracer is explicit because geth defaults to the opcode logger and some versions of Monad refuse a call without
- * options; the timeout because geth and its forks default to 5 s per transaction. All nodes read whole seconds.
+ * Names the tracer because geth defaults to the opcode logger and some versions of Monad refuse a call without options.
+ * Sets the timeout because geth and its forks default to 5 s per transaction. All nodes parse whole seconds.
  */
 function callTracer(timeoutMs: number): unknown {
   return { tracer: 'callTracer', timeout: `${Math.ceil(timeoutMs / 1000)}s` };
@@ -25,7 +25,7 @@ export async function fetchChainId(client: RpcClient, signal?: AbortSignal): Pro
   return readQuantity(await client.call('eth_chainId', [], signal), 'eth_chainId', 'result');
 }
 
-/** Longest software name that is kept, in characters: every answer of /status contains it. */
+/** Longest stored software name, in characters: every answer of /status contains it. */
 const MAX_SOFTWARE = 200;
 
 /** Name and version of the node's software on one line, such as `Monad/0.16.0` or `anvil/v1.7.1`. */
@@ -40,8 +40,8 @@ export async function fetchBlockNumber(client: RpcClient, signal?: AbortSignal):
 }
 
 /**
- * Header of a block by number or tag; null when the node does not have it (near the tip: not yet, or not now).
- * A block with a different number is an UpstreamError `inconsistent`.
+ * Header of a block by number or tag; null when the node does not have it, which near the tip may mean "not yet". Throws
+ * UpstreamError `inconsistent` for a block with another number.
  */
 export async function fetchHeader(
   client: RpcClient,
@@ -58,7 +58,7 @@ export async function fetchHeader(
   return read;
 }
 
-/** Headers of blocks by number, in one batch where the node takes it; null for each that the node does not have. */
+/** Headers of blocks by number, in one batch if the node accepts it; null for each block that the node lacks. */
 export async function fetchHeaders(
   client: RpcClient,
   numbers: readonly number[],
@@ -82,12 +82,12 @@ export async function fetchHeaders(
 
 const HEADER_METHOD = 'eth_getBlockByNumber';
 
-/** Nodes that pruned their history may refuse a block instead of answering null. */
+/** A node that pruned its history may refuse a block instead of answering null. */
 function isMissing(error: UpstreamError): boolean {
   return error.reason === 'rpc' && !isBusy(error);
 }
 
-/** A block with its whole transactions. */
+/** A block with full transactions. */
 export function blockCall(number: number): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [toQuantity(number), true] };
 }
@@ -98,7 +98,7 @@ export function receiptsCall(number: number): RpcCall {
 }
 
 /**
- * All call frames of a block; `timeoutMs` is how long the caller waits. Call trees do not name their block: after a reorg
+ * All call frames of a block. `timeoutMs`: how long the caller waits. Call trees do not name their block: after a reorg,
  * those requested by number may belong to a different block.
  */
 export function traceCall(number: number, hash: string, method: TraceMethod, timeoutMs: number): RpcCall {
@@ -112,7 +112,7 @@ export function traceCall(number: number, hash: string, method: TraceMethod, tim
   }
 }
 
-/** A block with only the hashes of its transactions. */
+/** A block with transaction hashes only. */
 export function headerCall(tagOrNumber: BlockTag | number): RpcCall {
   const id = typeof tagOrNumber === 'number' ? toQuantity(tagOrNumber) : tagOrNumber;
   return { method: 'eth_getBlockByNumber', params: [id, false] };
@@ -128,7 +128,7 @@ export function traceTransactionCall(txHash: string, blockMethod: TraceMethod, t
   return { method: 'debug_traceTransaction', params: [txHash, callTracer(timeoutMs)] };
 }
 
-/** Gas limit of a call: enough to return a megabyte of text, and a bound for contracts that burn gas. */
+/** Gas limit of a call: enough to return a megabyte of text, and a bound on contracts that burn gas. */
 const GAS = toQuantity(10_000_000);
 
 /** The `eth_call` of a contract with encoded `data`, at a block (a quantity) or the newest one. */

@@ -6,13 +6,13 @@
  */
 import type { UpstreamError } from '../lib/errors.ts';
 
-/** A proxy whose node did not answer: a retry may succeed. */
+/** Statuses of a proxy whose node did not answer: a retry may succeed. */
 export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** 4xx statuses about the node or the path to it; all others are about the single request. */
+/** 4xx statuses about the node or the path to it. All others are about the single request. */
 export const REFUSAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 407, 408, 429]);
 
-/** The node did not answer, perhaps because it restarts. That says nothing about its blocks. */
+/** The node did not answer, perhaps because it is restarting. That says nothing about its blocks. */
 export function isUnreachable({ reason, httpStatus = 0 }: UpstreamError): boolean {
   return reason === 'connection' || reason === 'timeout' || GATEWAY_STATUSES.has(httpStatus);
 }
@@ -20,20 +20,18 @@ export function isUnreachable({ reason, httpStatus = 0 }: UpstreamError): boolea
 const TOO_LARGE_TEXT = /exceeds size limit|size limit exceeded|(response|answer) (is |was )?too (large|big)/i;
 
 /**
- * The answer exceeds the node's response limit: Monad, geth, reth (jsonrpsee), a proxy's HTTP 413. The message of a failed
- * contract never means this.
+ * The answer exceeds the node's response limit, as worded by Monad, geth and reth (jsonrpsee), or a proxy's HTTP 413. The
+ * message of a failed contract never means this.
  */
 export function isTooLarge(error: UpstreamError): boolean {
   if (error.reason === 'too-large') return true;
   return TOO_LARGE_TEXT.test(error.message) && !isExecutionFailure(error);
 }
 
-/** How geth, anvil, Monad, Nethermind and hosted nodes describe a method that they do not offer. */
+/** How geth, anvil, Monad, Nethermind and hosted nodes word that they do not offer a method. */
 const UNKNOWN_METHOD_TEXT =
   /method .*(not|n't) |unsupported method|not available on|found but (the containing module is )?disabled/i;
-/**
- * Missing data, whatever the code: Monad answers -32602 for a block that it lacks. The method exists.
- */
+/** Missing data, whatever the code: Monad answers -32602 for a block that it lacks. The method exists. */
 const MISSING_DATA_TEXT =
   /\b(block|header|state|transaction|receipt|trace|call ?frame)s?\b.*\b(not found|unavailable|pruned|missing)/i;
 
@@ -47,7 +45,7 @@ export function isNotRecorded({ message }: UpstreamError): boolean {
   return /\b(traces|call ?frames) (were |are )?not (found|recorded|stored|available)/i.test(message);
 }
 
-/** The HTTP statuses of providers that do not offer a method. */
+/** HTTP statuses by which providers say that they do not offer a method. */
 const UNKNOWN_METHOD_STATUSES: ReadonlySet<number> = new Set([403, 404, 405]);
 
 /** The node does not offer this method. */
@@ -58,7 +56,7 @@ export function isUnknownMethod(error: UpstreamError): boolean {
   return error.code !== undefined && UNKNOWN_METHOD_TEXT.test(error.message);
 }
 
-/** The wording of geth, reth, anvil, Monad, Nethermind and OpenEthereum. */
+/** A failed contract, as worded by geth, reth, anvil, Monad, Nethermind and OpenEthereum. */
 const EXECUTION_FAILURE_TEXT =
   /revert|opcode|out of ?gas|invalid jump|stack (under|over)flow|evm error|vm execution error/i;
 
@@ -67,11 +65,11 @@ export function isExecutionFailure({ code, message }: UpstreamError): boolean {
   return EXECUTION_FAILURE_TEXT.test(message) || (code === 3 && !isBusyText(message));
 }
 
-/** Rate limits as providers word them. Alchemy and QuickNode apply them to single calls of a batch. */
+/** Rate limits as worded by providers. Alchemy and QuickNode apply them to single calls of a batch. */
 const RATE_LIMIT_TEXT =
   /rate limit|too many requests|concurrent requests|(request|rps) limit|per second|request rate|quota|throttl/i;
 
-/** Other limits behind -32005: jsonrpsee's batches, Infura's and Alchemy's logs, Besu's range and gas. */
+/** Other limits with code -32005: jsonrpsee's batches, Infura's and Alchemy's logs, Besu's range and gas. */
 const OTHER_LIMIT_TEXT =
   /\b(batched|more than|range|blocks|results?|logs|response|size|gas|subscriptions?)\b/i;
 

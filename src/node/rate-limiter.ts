@@ -1,25 +1,25 @@
-/** Backs off when the node rate-limits calls, and converges on its limit, which nodes do not publish. */
+/** Backs off when the node rate-limits calls and converges on its limit, which nodes do not publish. */
 import { pause } from '../lib/async.ts';
 
-/** Calls a second after the first refusal, and at least. */
+/** Calls per second after the first refusal, and at least. */
 const FIRST_RATE = 100;
 const MIN_RATE = 1;
-/** A refusal multiplies the rate by the first factor, consecutive refusals by the second. */
+/** A refusal multiplies the rate by the first factor, each consecutive one by the second. */
 const SHARE_AFTER_REFUSAL = 0.7;
 const SHARE_AFTER_ANOTHER = 0.5;
-/** Each accepted call raises the rate: at full use by 10 % a second, or 100 % while far below the last accepted rate. */
+/** Each accepted call raises the rate: at full use by 10 % a second, by 100 % while far below the last accepted rate. */
 const RISE_PER_CALL = 0.1;
 const QUICK_RISE_PER_CALL = 1;
 /** Pause after a refusal, milliseconds. */
 const PAUSE_MS = 250;
-/** Longest Retry-After that is honoured, milliseconds. */
+/** Longest Retry-After to honour, milliseconds. */
 const MAX_WAIT_MS = 60_000;
 /** How soon a waiting turn notices `close`, milliseconds. */
 const CHECK_MS = 250;
 
 export class AdaptiveRateLimiter {
   private readonly patienceMs: number;
-  /** Calls a second; Infinity until the first refusal. */
+  /** Calls per second; Infinity until the first refusal. */
   private rate = Number.POSITIVE_INFINITY;
   /** The rate at the last refusal that followed an accepted call. */
   private limit = FIRST_RATE;
@@ -28,12 +28,12 @@ export class AdaptiveRateLimiter {
   /** End of the node's Retry-After. */
   private heldUntil = 0;
   private slowedAt = Number.NEGATIVE_INFINITY;
-  /** Start of the current run of refusals; null after an accepted call. */
+  /** Start of the current streak of refusals; null after an accepted call. */
   private refusedSince: number | null = null;
   private lastTurn: Promise<void> = Promise.resolve();
   private closed = false;
 
-  /** Refused calls are worth repeating until the node has refused everything for `patienceMs`. */
+  /** Gives up when the node has refused every call for `patienceMs`. */
   constructor(patienceMs: number) {
     this.patienceMs = patienceMs;
   }
@@ -42,7 +42,7 @@ export class AdaptiveRateLimiter {
     return this.rate;
   }
 
-  /** Resolves when `calls` more calls may be sent, first come first served; early on abort or `close`. */
+  /** Resolves when `calls` more calls may be sent, in order of arrival; early on abort or `close`. */
   async turn(calls: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.rate === Number.POSITIVE_INFINITY) return;
     const turn = this.lastTurn.then(() => this.spend(calls, signal));
@@ -63,7 +63,7 @@ export class AdaptiveRateLimiter {
   /** A call sent at `sentAt` was refused. Returns whether it is worth repeating. */
   refused(sentAt: number): boolean {
     const now = performance.now();
-    // Refusals of calls that were in flight together count once.
+    // Calls in flight together count as one refusal.
     if (sentAt >= this.slowedAt) {
       if (this.rate === Number.POSITIVE_INFINITY) this.rate = FIRST_RATE;
       else if (this.refusedSince === null) {

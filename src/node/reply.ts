@@ -1,4 +1,4 @@
-/** Parses and checks JSON-RPC answers. Anything not well-formed is an UpstreamError `malformed`. */
+/** Parses and checks JSON-RPC answers. Throws UpstreamError `malformed` for anything ill-formed. */
 import { UpstreamError } from '../lib/errors.ts';
 import { type Hex, quantityToNumber } from '../lib/hex.ts';
 import { encodingOf, ObjectProjection, type Projection, parseProjected } from '../lib/json-projection.ts';
@@ -14,10 +14,10 @@ export interface RpcCall {
 /** The outcome of one call: a result, or the node's error (`rpc`, `too-large`). */
 export type RpcReply = { result: unknown } | { error: UpstreamError };
 
-/** Node texts are shortened to this many characters in messages. */
+/** Messages quote at most this many characters of a node's text. */
 export const MAX_DETAIL = 300;
 
-/** Parses a response body, and of results only the parts in `projection` if given. Overwrites the body. */
+/** Parses a response body; of results, only the parts in `projection` if given. Overwrites the body. */
 export function parseBody(body: Buffer, what: string, projection?: Projection): unknown {
   try {
     if (projection === undefined) return JSON.parse(body.toString(encodingOf(body)));
@@ -37,7 +37,7 @@ export function httpError(answer: NodeResponse, what: string): UpstreamError {
   return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, error?.code, options);
 }
 
-/** Reads the answer to a single call. Monad answers with id null when the result is over its size limit. */
+/** Reads the answer to a single call. Monad answers with id null when the result exceeds its size limit. */
 export function readSingle(value: unknown, method: string): RpcReply {
   if (!isObject(value)) throw malformed(method, `not an object: ${previewValue(value)}`);
   const refused = value.id === null && isObject(value.error);
@@ -46,8 +46,8 @@ export function readSingle(value: unknown, method: string): RpcReply {
 }
 
 /**
- * Reads the answer to a batch of two or more: replies in the order of the calls, whatever order they came in.
- * An UpstreamError is returned when the node answered the batch as a whole with an error.
+ * Reads the answer to a batch of two or more calls: replies in the order of the calls, whatever order they arrived in.
+ * Returns an UpstreamError when the node answered the whole batch with an error.
  */
 export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[] | UpstreamError {
   const what = batchName(calls);
@@ -64,7 +64,7 @@ export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[]
     if (replies[id - 1] !== undefined) throw malformed(what, `two replies with id ${id}`);
     replies[id - 1] = readReply(item, call.method);
   }
-  // As many replies as calls and no duplicate, so none is missing.
+  // None is missing: there are as many replies as calls, and no duplicates.
   return replies as RpcReply[];
 }
 
@@ -141,7 +141,7 @@ function readError(value: unknown): { code: number; message: string } | undefine
   return { code: value.code, message: value.message.slice(0, MAX_DETAIL) };
 }
 
-/** The beginning of a body on one line. */
+/** The beginning of a body, on one line. */
 function excerpt(body: Buffer): string {
   return JSON.stringify(body.toString('utf8', 0, 80));
 }

@@ -1,14 +1,14 @@
-/** Sends many calls to a node that limits the calls of a batch or the bytes of an answer. */
+/** Sends many calls to a node that limits the calls per batch or the bytes per answer. */
 import { UpstreamError } from '../lib/errors.ts';
 import { isTooLarge } from './node-errors.ts';
 import type { RpcCall, RpcReply } from './reply.ts';
 
-/** Full batches that must succeed before a larger one is tried: one wasted exchange in 256 costs nothing. */
+/** Full batches that must succeed before trying a larger one: one wasted exchange in 256 costs nothing. */
 const FULL_BATCHES_BEFORE_GROWTH = 256;
 
 /**
- * How many calls a batch may carry, learnt from refusals, since nodes do not publish it. It grows back slowly, because
- * a limit on the bytes of an answer depends on how full the blocks are.
+ * How many calls a batch may contain. Nodes do not publish it, so a refusal reduces it. It grows back slowly, because a
+ * limit on the bytes of an answer depends on how full the blocks are.
  */
 export class BatchLimit {
   private readonly configured: number;
@@ -38,14 +38,14 @@ export class BatchLimit {
   }
 }
 
-/** The two kinds of request. Both reject when the whole exchange failed and splitting would not help. */
+/** Sends one request. Both kinds reject when the whole exchange failed and splitting would not help. */
 export interface BatchSender {
   single(call: RpcCall): Promise<RpcReply>;
   /** Replies to two or more calls, or the error with which the node refused the batch but might accept a smaller one. */
   batch(calls: readonly RpcCall[]): Promise<RpcReply[] | UpstreamError>;
 }
 
-/** Sends calls in batches of the size that `limit` has learnt. Replies are in the order of the calls. */
+/** Sends calls in batches of the current `limit`. Replies are in the order of the calls. */
 export async function sendInBatches(
   calls: readonly RpcCall[],
   limit: BatchLimit,
@@ -56,7 +56,7 @@ export async function sendInBatches(
   for (let from = 0; from < calls.length; from += size) {
     parts.push(sendPart(calls.slice(from, from + size), limit, sender));
   }
-  // Waits for all, so that a failed batch leaves no requests running.
+  // Wait for all, so that a failed batch leaves no requests running.
   const outcomes = await Promise.allSettled(parts);
   return outcomes.flatMap((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -64,7 +64,7 @@ export async function sendInBatches(
   });
 }
 
-/** Whether the result did not fit; in a smaller batch it may. */
+/** Whether the result exceeded the limit; in a smaller batch it may fit. */
 export function isOverLimit(reply: RpcReply): reply is { error: UpstreamError } {
   return 'error' in reply && isTooLarge(reply.error);
 }
@@ -90,7 +90,7 @@ async function sendPart(
   return answerRest(calls, replies, limit, sender);
 }
 
-/** Sends the first half alone, so that a node that refuses everything gets a few requests instead of one per call. */
+/** Sends the first half before the second, so that a node that refuses everything gets few requests, not one per call. */
 async function sendHalves(
   calls: readonly RpcCall[],
   limit: BatchLimit,
@@ -101,7 +101,7 @@ async function sendHalves(
   return replies.concat(await sendInBatches(calls.slice(half), limit, sender));
 }
 
-/** geth answers a batch up to its size limit and the rest with "too large"; sends those again. */
+/** geth answers a batch up to its size limit and the rest with "too large". Sends the rest again. */
 async function answerRest(
   calls: readonly RpcCall[],
   replies: RpcReply[],

@@ -1,39 +1,39 @@
-/** One WebSocket to the node, from connecting until it ends. */
+/** One WebSocket to the node, from connecting to its end. */
 import { WebSocket } from 'ws';
 import { UpstreamError } from '../lib/errors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { socketErrorText } from './socket-error.ts';
 
 export interface SocketLimits {
-  /** Milliseconds to connect and be accepted. */
+  /** Time to connect and complete the handshake, milliseconds. */
   connectTimeoutMs: number;
-  /** Bytes of one message; a longer one ends the socket. */
+  /** Most bytes of one message; a longer one closes the socket. */
   maxMessageBytes: number;
 }
 
 export interface SocketEvents {
   onOpen(): void;
   onText(text: string): void;
-  /** Called once, unless `close` came first; nothing is called after it. */
+  /** Called once, as the last event, unless `close` was called first. */
   onEnd(error: UpstreamError): void;
 }
 
 /** How long a peer may take to answer our close frame, milliseconds. */
 const CLOSE_TIMEOUT_MS = 1000;
-/** Longest work on messages in one turn of the event loop, milliseconds, plus what was read with the last one. */
+/** Longest work on messages in one turn of the event loop, milliseconds, apart from those read with the last one. */
 const MAX_TURN_MS = 4;
 
-// The global WebSocket of Node.js has no message limit and cannot drop a connection whose peer is gone. undici's loads
-// all of undici, 5 MB per listening thread.
+// Not the global WebSocket of Node.js: it has no message limit, cannot drop a connection whose peer is gone, and loads
+// all of undici, 5 MB per thread.
 export class NodeSocket {
   private readonly origin: string;
   private readonly events: SocketEvents;
   private readonly ws: WebSocket;
   private readonly timeout: NodeJS.Timeout;
   private ended = false;
-  /** When to stop reading in this turn, by performance.now(); null before its first message. */
+  /** When to stop reading in this turn, by performance.now(); null before the first message of a turn. */
   private turnEnds: number | null = null;
-  /** Plain, and not accepted as a WebSocket yet. */
+  /** The connection is plain, and the handshake is not complete. */
   private mayExpectTls: boolean;
 
   constructor({ origin, path, authorization }: Endpoint, limits: SocketLimits, events: SocketEvents) {
@@ -69,7 +69,7 @@ export class NodeSocket {
     this.events.onEnd(error);
   }
 
-  /** Closes the connection properly; resolves when it is closed. No event follows. */
+  /** Closes the connection with a close frame; resolves when it is closed. No event follows. */
   async close(): Promise<void> {
     if (this.ended) return;
     this.ended = true;
@@ -97,7 +97,7 @@ export class NodeSocket {
     if (performance.now() > this.turnEnds) this.ws.pause();
   }
 
-  /** Limits the turn: ws would read all that has arrived, 2 MB, which is up to a second of small messages. */
+  /** Limits the turn: ws would read everything that has arrived, 2 MB, which is up to a second of small messages. */
   private beginTurn(): number {
     setImmediate(() => {
       this.turnEnds = null;

@@ -1,4 +1,4 @@
-/** Subscriptions over one connection: subscribes, keeps notifications in order, detects a dead peer. */
+/** The subscriptions of one connection: subscribes, keeps notifications in order, detects a dead peer. */
 import { UpstreamError } from '../lib/errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
 import { isObject, previewValue } from '../lib/text.ts';
@@ -11,21 +11,21 @@ export interface Subscription {
   /** Parameters of eth_subscribe. */
   readonly params: readonly unknown[];
   readonly onEvent: (result: unknown) => void;
-  /** The node refused it (for example an unknown kind). */
+  /** The node refused it, for example as an unknown kind. */
   readonly onRefused: (error: UpstreamError) => void;
-  /** The node accepted it; no event was passed on yet. */
+  /** The node accepted it. Called before its first event. */
   readonly onActive: () => void;
 }
 
 export interface SessionOptions extends SocketLimits {
   endpoint: Endpoint;
-  /** Milliseconds the node may take to answer a subscribe. */
+  /** Time for the node to answer a subscribe, milliseconds. */
   answerTimeoutMs: number;
-  /** Milliseconds without any message after which the peer counts as dead; after half of them a call checks it. */
+  /** Silence after which the peer counts as dead, milliseconds. After half of it, a call checks the node. */
   idleTimeoutMs: number;
   /** Called with the node's chain id, if the node answers eth_chainId. */
   onChainId?: ((chainId: number) => void) | undefined;
-  /** All initial subscriptions are answered; no event was passed on yet. */
+  /** The node answered all initial subscriptions. Called before the first event. */
   onReady(): void;
   onEnd(error: UpstreamError): void;
 }
@@ -36,7 +36,7 @@ interface Notification {
   result: unknown;
 }
 
-/** Id of the calls whose answer is ignored. */
+/** Id of calls whose answer is ignored. */
 const IGNORED_CALL = 0;
 const CHAIN_ID_CALL = 1;
 
@@ -46,7 +46,7 @@ export class SubscriptionSession {
   private readonly subscriptions: Set<Subscription>;
   private readonly pending = new Map<number, Subscription>();
   private readonly active = new Map<SubscriptionId, Subscription>();
-  /** Notifications that came while a subscribe reply was outstanding: they may belong to that subscription. */
+  /** Notifications received while a subscribe reply was outstanding: they may belong to that subscription. */
   private buffered: Notification[] = [];
   private bufferedBytes = 0;
   private lastCall = CHAIN_ID_CALL;
@@ -77,7 +77,7 @@ export class SubscriptionSession {
     if (this.state === 'subscribing' || this.state === 'ready') this.sendSubscribe(subscription);
   }
 
-  /** The subscription gets no more events. */
+  /** Ends a subscription: it gets no more events. */
   remove(subscription: Subscription): void {
     this.subscriptions.delete(subscription);
     for (const [id, active] of this.active) if (active === subscription) this.unsubscribe(id);
@@ -95,7 +95,7 @@ export class SubscriptionSession {
 
   private onOpen(): void {
     this.state = 'subscribing';
-    // setImmediate reads data that arrived while this process was blocked: its own stall is not the peer's silence.
+    // setImmediate lets data that arrived while this process was blocked be read first: our stall is not the peer's silence.
     this.idleTimer = setTimeout(() => setImmediate(() => this.onSilence()), this.options.idleTimeoutMs / 2);
     if (this.options.onChainId) this.send(CHAIN_ID_CALL, 'eth_chainId', []);
     for (const subscription of this.subscriptions) this.sendSubscribe(subscription);
@@ -130,7 +130,7 @@ export class SubscriptionSession {
     if (method === 'eth_subscription') this.onNotification(params, text.length);
     else if (typeof id === 'number' && this.pending.has(id)) this.onReply(id, message);
     else if (id === CHAIN_ID_CALL) this.onChainIdReply(message);
-    else if (id === null) this.fail('malformed', `an answer without id: ${previewValue(message.error)}`);
+    else if (id === null) this.fail('malformed', `an answer without an id: ${previewValue(message.error)}`);
   }
 
   private onChainIdReply({ result }: Record<string, unknown>): void {
@@ -148,7 +148,7 @@ export class SubscriptionSession {
     } else if (this.active.has(id)) {
       return this.fail(
         'malformed',
-        `eth_subscribe: the id ${previewValue(id)} is that of another subscription`,
+        `eth_subscribe: the id ${previewValue(id)} belongs to another subscription`,
       );
     } else if (this.subscriptions.has(subscription)) {
       this.active.set(id, subscription);
@@ -178,7 +178,7 @@ export class SubscriptionSession {
     }
   }
 
-  /** Passes on the buffered notifications in order once every subscribe has its reply. */
+  /** Delivers the buffered notifications in order once every subscribe has its reply. */
   private flushBuffered(): void {
     if (this.pending.size > 0) return;
     clearTimeout(this.replyTimer);

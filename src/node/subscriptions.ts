@@ -1,5 +1,5 @@
 /**
- * Subscriptions at the node that survive lost connections. The socket carries nothing else, since a slow call would delay
+ * Node subscriptions that survive lost connections. Their socket carries nothing else: a slow call would delay
  * notifications.
  */
 
@@ -12,24 +12,24 @@ export interface NodeSubscriptionsOptions {
   /** ws or wss; `user:password@` goes to the Authorization header. */
   url: string;
   /**
-   * Milliseconds without any message after which the connection counts as dead; default 30,000. After half of it a call
-   * checks the node, so that a quiet chain does not cause a reconnect.
+   * Silence after which the connection counts as dead, milliseconds; default 30,000. After half of it a call checks the
+   * node, so that a quiet chain does not cause a reconnect.
    */
   idleTimeoutMs?: number;
-  /** Milliseconds to connect, and to answer a subscribe; default 10,000. */
+  /** Time to connect, and to answer a subscribe, milliseconds; default 10,000. */
   timeoutMs?: number;
-  /** Most bytes of one message, and of notifications buffered while a subscribe reply is awaited; default 16 MiB. */
+  /** Most bytes of one message, and of notifications buffered until a subscribe is answered; default 16 MiB. */
   maxMessageBytes?: number;
-  /** First and longest wait between attempts to connect, in milliseconds; default 100 and 5,000. */
+  /** Shortest and longest wait between attempts to connect, milliseconds; default 100 and 5,000. */
   retryMs?: { first: number; longest: number };
   /**
-   * Connected or reconnected, and every subscription answered. Called before the first event of the connection, so that
-   * the caller can fetch what it missed meanwhile without a gap before the events.
+   * The connection is up and every subscription answered. Called before the first event of each connection, so that the
+   * caller can fetch what it missed without leaving a gap.
    */
   onConnected?: () => void;
   /** Called on each connection with the node's chain id, if the node answers eth_chainId. */
   onChainId?: (chainId: number) => void;
-  /** The connection was lost or could not be made; the next attempt follows in `retryInMs`. */
+  /** The connection was lost or could not be established. The next attempt follows in `retryInMs`. */
   onDisconnected?: (error: UpstreamError, retryInMs: number) => void;
 }
 
@@ -53,10 +53,10 @@ export class NodeSubscriptions {
   }
 
   /**
-   * Subscribes to `params` of eth_subscribe (`['newHeads']`, `['logs', {...}]`, ...) until `close`, and connects if
-   * this is the first. `onEvent` gets each `params.result` unchecked, in the node's order over all
-   * subscriptions of a connection. `onRefused` is called when the node refuses the subscription, `onActive` when it
-   * accepts, before the first event; again after each reconnect. Returns the function that ends the subscription.
+   * Subscribes to `params` of eth_subscribe (`['newHeads']`, `['logs', {...}]`, ...) until `close`. The first
+   * subscription connects. `onEvent` gets each `params.result` unchecked; events of all subscriptions keep the node's
+   * order. `onRefused` is called when the node refuses the subscription, `onActive` when it accepts, before the first
+   * event; either again after each reconnect. Returns a function that unsubscribes.
    */
   subscribe(
     params: readonly unknown[],
@@ -73,7 +73,7 @@ export class NodeSubscriptions {
     };
   }
 
-  /** Reconnects: the caller knows of heads that the node did not announce although the socket is alive. */
+  /** Reconnects. For a caller that knows of heads that the node did not announce over a live socket. */
   reconnect(why: string): void {
     this.session?.terminate(why);
   }

@@ -1,29 +1,29 @@
-/** Work that runs in the background for ever, whatever the node and the disk do. */
+/** Background work that runs forever, whatever the node and the disk do. */
 
 import { backoffMs, pause } from '../lib/async.ts';
 import { DamagedFileError, StorageError, UpstreamError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
 
-/** Shortest and longest wait between retries while the node does not answer or the disk refuses writes, milliseconds. */
+/** Backoff while the node or the disk fails, milliseconds. */
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
 export interface LoopOptions {
-  /** The work by name, for the log. */
+  /** Names the work in the log. */
   name: string;
-  /** Between two steps when there is nothing to do, milliseconds. */
+  /** Pause after a step that found nothing to do, milliseconds. */
   idleMs: number;
-  /** Shortest pause after a step. Otherwise the pause is as long as the step, so that at most half the time is used. */
+  /** Shortest pause after a step, milliseconds. A longer step is followed by an equally long pause: at most half the time. */
   minPauseMs: number;
-  /** Gets a line when the work begins to fail and when it succeeds again, not for every try. */
+  /** Gets a line when the work begins to fail and when it succeeds again, not for every attempt. */
   log: ThreadLog;
-  /** Called each time that the index proves to be damaged. */
+  /** Called each time that a step finds damage in the index. */
   onDamage?: ((error: DamagedFileError) => void) | undefined;
 }
 
 /**
- * Runs one step after another, with growing pauses after failures of the node or the disk, and damage. `step` returns
- * whether there was anything to do. Resolves when the signal aborts; rejects for a defect.
+ * Runs steps one after another. Backs off when the node or the disk fails, and on damage. `step` returns whether there
+ * was anything to do. Resolves when the signal aborts; rejects only for a bug.
  */
 export async function runBackgroundLoop(
   step: () => Promise<boolean>,
@@ -34,7 +34,7 @@ export async function runBackgroundLoop(
     const startedAt = performance.now();
     try {
       const worked = await step();
-      if (worked && failures > 1) log.info({ work: name }, 'background work goes on');
+      if (worked && failures > 1) log.info({ work: name }, 'background work resumes');
       if (worked) failures = 0; // a step without work proves nothing
       await pause(worked ? Math.max(minPauseMs, performance.now() - startedAt) : idleMs, signal);
     } catch (error) {
@@ -43,8 +43,7 @@ export async function runBackgroundLoop(
       else if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;
       failures++;
       // A single failure is normal: the chain may change while the node is read.
-      if (failures === 2)
-        log.warn({ work: name, reason: error.message }, 'background work fails and is tried again');
+      if (failures === 2) log.warn({ work: name, reason: error.message }, 'background work fails; retrying');
       await pause(backoffMs(failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
     }
   }

@@ -1,4 +1,4 @@
-/** Finding out in the background whether token balances follow from transfers: one token at a time, for ever. */
+/** Examines in the background, one token at a time, whether balances follow from transfers. */
 
 import { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { DamagedFileError } from '../lib/errors.ts';
@@ -20,11 +20,11 @@ const MIN_PAUSE_MS = 250;
 /** Pause between searches when there is nothing to do, milliseconds. */
 const IDLE_MS = 2_000;
 
-/** How long failed tokens are skipped, milliseconds, and how many of them are remembered at most. */
+/** How long to skip a failed token, milliseconds, and most of them to remember. */
 const FAILED_MS = 600_000;
 const MAX_FAILED = 1_000;
 
-/** Page cache of the reading connection, MiB. */
+/** Page cache of the read-only connection, MiB. */
 const CACHE_MB = 4;
 
 export interface BalanceAccuracyLoopOptions {
@@ -33,14 +33,14 @@ export interface BalanceAccuracyLoopOptions {
   client: RpcClient;
   startBlock: number;
   wrappedNative: ReadonlySet<string>;
-  /** Whether the index is at the node's head: only there does every node know the balances. */
+  /** Whether the index is at the node's head: only there does every node have the state. */
   isFollowing(): boolean;
   log: ThreadLog;
-  /** Called each time that the index proves to be damaged. */
+  /** Called each time that an examination finds damage in the index. */
   onDamage?(error: DamagedFileError): void;
 }
 
-/** Resolves when the signal aborts. Rejects only for a defect. */
+/** Resolves when the signal aborts. Rejects only for a bug. */
 export async function runBalanceAccuracyLoop(
   options: BalanceAccuracyLoopOptions,
   signal: AbortSignal,
@@ -54,12 +54,12 @@ export async function runBalanceAccuracyLoop(
     const { db, nextTokens } = reader;
     const token = options.isFollowing() ? pickToken(nextTokens, store, failedUntil) : undefined;
     if (token === undefined) return false;
-    markFailed(failedUntil, token); // first, in case the examination throws
+    markFailed(failedUntil, token); // in advance, in case the examination throws
     const context = { db, client, startBlock, wrappedNative, random: Math.random, signal };
     if (await examineAndStore(store, context, token)) failedUntil.delete(token);
     return true;
   };
-  /** A failure of the disk that can pass pauses the loop, on this connection as on the writer's. */
+  /** Transient disk failures pause the loop, on this connection as on the writer's. */
   const stepOrStorageError = (): Promise<boolean> =>
     step().catch((error: unknown) => {
       throw toStorageError(error, indexPath);
@@ -80,7 +80,7 @@ interface Reader {
   nextTokens: ReturnType<typeof prepareTokensToExamine>;
 }
 
-/** A connection beside the writer's, which has checked the file. */
+/** Opens a read-only connection. The writer has already checked the file. */
 function openReader(indexPath: string): Reader {
   const db = openDatabase(indexPath, { readonly: true, cacheMb: CACHE_MB });
   try {
@@ -116,13 +116,13 @@ async function examineAndStore(
   const offsets = known?.quality === BalanceAccuracy.partial ? known.offsets : [];
   const found = await examineToken(context, token, offsets);
   if (found === null || found.quality === null) return false;
-  // Meanwhile the block may have been rolled back, and the id may belong to another token.
+  // If the block was rolled back meanwhile, the id may belong to another token.
   if (store.hashAt(found.head.number) === found.head.hash)
     store.setBalanceAccuracy(token, mergeAccuracy(known, found.quality, found));
   return true;
 }
 
-/** A defect once found stays: a sample without one proves less than the sample that had it. */
+/** A worse accuracy stays: a later sample without a deviation proves less than the sample that had one. */
 function mergeAccuracy(
   known: TokenBalanceAccuracy | null,
   quality: BalanceAccuracy,

@@ -1,4 +1,4 @@
-/** Reading balances and supplies from token contracts, which may answer anything: anything odd is "no answer". */
+/** Reads balances and supplies from token contracts. A malformed answer counts as none. */
 
 import type { Hex } from '../lib/hex.ts';
 import { toQuantity } from '../lib/hex.ts';
@@ -26,20 +26,20 @@ export function supplyCall(token: Hex, block: number): RpcCall {
   return contractCall(token, TOTAL_SUPPLY, toQuantity(block));
 }
 
-/** Answered by every node that still has the state of the block. */
+/** A call that every node answers that still has the state of the block. */
 export function stateProbe(block: number): RpcCall {
   return { method: 'eth_getBalance', params: [ZERO_ADDRESS, toQuantity(block)] };
 }
 
 /**
- * Wait before what differs is asked again, milliseconds. While a node executes the next block it may answer for its
- * newest one with the state after that: anvil does in one of a hundred reads beside constant transactions.
+ * Wait before a deviating balance is read again, milliseconds. While a node executes the next block it may answer with
+ * the state after that one: under constant transactions anvil does so in one of a hundred reads.
  */
 export const SETTLE_MS = 250;
 
 /**
- * Whether the reply to an `eth_getBalance` shows that the node has the state of the block. Throws the UpstreamError of
- * a busy node, which may have it; nodes word the lack of it in too many ways to be told by the text.
+ * Whether the reply to an `eth_getBalance` shows that the node has the state of the block. Any error means no, because
+ * nodes word it in too many ways. Throws the UpstreamError of a busy node, which may have the state.
  */
 export function hasState(reply: RpcReply): reply is Extract<RpcReply, { result: unknown }> {
   if ('result' in reply) return true;
@@ -52,8 +52,8 @@ function addressWord(address: Hex): string {
 }
 
 /**
- * The first word of an answer; null when the contract failed or answered anything else. Throws the UpstreamError of a
- * call that the node did not run.
+ * The first word of an answer; null when the contract failed or returned anything else. Throws the UpstreamError of a
+ * node that did not run the call.
  */
 export function decodeUint(reply: RpcReply): bigint | null {
   if ('error' in reply) {

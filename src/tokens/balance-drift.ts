@@ -1,4 +1,4 @@
-/** Balance changes of accounts other than transfers: fees, withdrawals, deposits of rollups. */
+/** Changes of native balances other than transfers: fees, withdrawals, rollup deposits. */
 
 import {
   type JsonObject,
@@ -27,7 +27,7 @@ export class BalanceAdjustments {
   private readonly producers = new Set<Hex>();
   private readonly senderSet = new Set<Hex>();
 
-  /** Adds a block with full transactions and its receipts, as the node gives them. Throws UpstreamError `malformed`. */
+  /** Adds a block with full transactions and its receipts, as the node sends them. Throws UpstreamError `malformed`. */
   add(block: unknown, receipts: unknown): void {
     const { miner, transactions, withdrawals = [], hash } = readObject(block, 'a block');
     this.producers.add(readLowerCaseAddress(miner, 'miner'));
@@ -50,17 +50,17 @@ export class BalanceAdjustments {
     }
   }
 
-  /** What an address gained by other means than transfers, wei; usually negative. */
+  /** What an address gained by means other than transfers, wei; usually negative. */
   netOf(address: Hex): bigint {
     return this.net.get(address) ?? 0n;
   }
 
-  /** Who sent transactions. */
+  /** The senders of the transactions. */
   senders(): Iterable<Hex> {
     return this.senderSet;
   }
 
-  /** Neither is compared: block producers earn fees by rules of the chain, and the zero address stands for minting. */
+  /** Block producers earn fees by the chain's own rules, and the zero address stands for minting: neither is compared. */
   isExempt(address: Hex): boolean {
     return this.producers.has(address) || address === ZERO_ADDRESS;
   }
@@ -70,7 +70,7 @@ export class BalanceAdjustments {
   }
 }
 
-/** Gas, blobs, and what rollups charge for their parent chain. */
+/** Gas, blobs, and the parent chain fee of rollups. */
 function feeOf(receipt: JsonObject): bigint {
   return (
     readOptionalInteger(receipt.gasUsed, 'gasUsed') *
@@ -90,16 +90,16 @@ function readLowerCaseAddress(value: unknown, what: string): Hex {
   return `0x${readAddress(value, what)}`;
 }
 
-/** Finding the block in which a token balance moved without a transfer in the index. */
+/** The search for the block in which a token balance moved without an indexed transfer. */
 interface DriftRange {
   token: Hex;
   wallet: number;
-  /** The offset differed between `from` and `to`. */
+  /** The offset changed between `from` and `to`. */
   from: number;
   to: number;
 }
 
-/** The first block found at whose end the offset differs from that of the block before; null when unknown. */
+/** A block at whose end the offset differs from that of the block before; null when unknown. */
 export async function findDriftBlock(
   { db, client, signal }: { db: Db; client: RpcClient; signal: AbortSignal },
   { token, wallet, from, to }: DriftRange,

@@ -1,9 +1,9 @@
 /**
- * Whether a token's balances follow from its transfers: compares the contract's balance at the index's head with the sum
- * of transfers, and the difference with that at an earlier block.
+ * Determines whether a token's balances follow from its transfers. For a few wallets it computes the offset, which is
+ * the contract's balance minus the sum of transfers, at the index's head and at an earlier block.
  *
- * The difference ("offset") of a wallet is what the index cannot know. Zero: the estimate is exact. The same at both
- * blocks: it stems from before the index began. Different: the balance moves without transfers.
+ * Zero: the estimate is exact. Equal at both blocks: the offset dates from before the index begins. Different: the
+ * balance moves without transfers.
  */
 
 import { pause } from '../lib/async.ts';
@@ -35,7 +35,7 @@ import {
   type WalletEstimate,
 } from './token-sample.ts';
 
-/** Wallets asked about per token. */
+/** Wallets sampled per token. */
 const WALLETS = 5;
 
 export interface ExamineContext {
@@ -43,7 +43,7 @@ export interface ExamineContext {
   client: RpcClient;
   /** First block of the index. */
   startBlock: number;
-  /** Lower-case addresses whose supply is the coins they hold, not what they mint. */
+  /** Lower-case addresses of contracts whose supply is the coins they hold, not what they minted. */
   wrappedNative: ReadonlySet<string>;
   random: Random;
   signal: AbortSignal;
@@ -58,11 +58,11 @@ export interface Examination {
   /** Head of the index when the token was examined. */
   head: BlockRef;
   offsets: readonly BalanceOffset[];
-  /** A wallet whose offset changed, and two blocks between which it changed; null when they are not known. */
+  /** A wallet whose offset changed, and two blocks between which it did; null when unknown. */
   driftRange: { wallet: number; from: number; to: number } | null;
 }
 
-/** During the examination the chain was reorganised or the node dropped the state: worth a retry at the new head. */
+/** A reorg happened during the examination, or the node dropped the state: retry at the new head. */
 export class HeadMovedError extends UpstreamError {
   constructor(message: string) {
     super('inconsistent', message);
@@ -70,8 +70,8 @@ export class HeadMovedError extends UpstreamError {
 }
 
 /**
- * Examines one token; null when there is no such token. `known` are offsets found earlier: if one has changed, that
- * counts too. Rejects with UpstreamError when the node does not answer, with HeadMovedError when another try may succeed.
+ * Examines one token; null when it does not exist. `known` are offsets found earlier: a change of one counts, too.
+ * Rejects with UpstreamError when the node does not answer, with HeadMovedError when a retry may succeed.
  */
 export async function examineToken(
   context: ExamineContext,
@@ -99,13 +99,13 @@ async function examineSample(
   const { number, hash } = sample.tip;
   const result = { address: sample.address, head: { number, hash }, driftRange: null };
   const present = await fetchPresentOffsets(context, sample, known);
-  if (present === 'no state') throw new HeadMovedError(`the node has no state of block ${number}`);
+  if (present === 'no state') throw new HeadMovedError(`the node has no state for block ${number}`);
   if (present === 'no answer') {
-    const reason = `the contract answers no balanceOf at block ${number}`;
+    const reason = `the contract does not answer balanceOf at block ${number}`;
     return { ...result, quality: BalanceAccuracy.unreliable, reason, offsets: [] };
   }
   if (present.length === 0)
-    return { ...result, quality: null, reason: 'no wallet to ask about, and no supply', offsets: [] };
+    return { ...result, quality: null, reason: 'there are no holders and no supply to compare', offsets: [] };
   if (present.every(({ offset }) => offset === 0n))
     return { ...result, ...exactResult(sample, present), offsets: present };
   const baseline = await readBaseline(context, sample, recentEstimates);
@@ -113,7 +113,7 @@ async function examineSample(
   return { ...result, ...classifyOffsets(context, sample, present, baseline, known), offsets };
 }
 
-/** Offsets at the head of the index; those that are news are asked for again once the node has had time to settle. */
+/** Offsets at the index's head. New deviations are read again after the node has had time to settle. */
 async function fetchPresentOffsets(
   context: ExamineContext,
   sample: TokenSample,
@@ -145,7 +145,7 @@ interface Baseline {
   offsets: readonly BalanceOffset[];
 }
 
-/** Offsets before the index's first block, where all estimates are zero, or else at a recent block. */
+/** Offsets just before the index's first block, where all estimates are zero; without that state, at a recent block. */
 async function readBaseline(
   context: ExamineContext,
   sample: TokenSample,
@@ -161,7 +161,7 @@ async function readBaseline(
   return null;
 }
 
-/** Before the chain, and before a contract answers at all, all balances are zero. */
+/** All balances are zero before the chain begins and before the contract answers at all. */
 function zeroOffsets(sample: TokenSample): BalanceOffset[] {
   return [...sample.wallets.map(({ wallet }) => wallet), ZERO_WALLET].map((wallet) => ({
     wallet,
@@ -194,8 +194,8 @@ function classifyOffsets(
   const sinceBaseline = baseline === null ? undefined : findChanged(baseline.offsets, present);
   const drift = sinceBaseline ?? findChanged(known, present);
   if (drift !== undefined) {
-    const reason = `${name(drift.wallet)} moved by other means than transfers up to block ${to}: it is off by ${drift.offset}`;
-    // Known offsets come without a block: the balance may have moved before the baseline.
+    const reason = `${name(drift.wallet)} moved without transfers up to block ${to}: it is off by ${drift.offset}`;
+    // Known offsets have no block: the balance may have moved before the baseline.
     const driftRange =
       baseline === null || sinceBaseline === undefined || drift.wallet === ZERO_WALLET
         ? null
@@ -243,7 +243,7 @@ async function fetchOffsets(
   const supply = supplyReply && decodeUint(supplyReply);
   const counts = kind !== TransferKind.erc1155 && !context.wrappedNative.has(address);
   if (counts && typeof supply === 'bigint') {
-    // Transfers to the zero address burn; but contracts that credit it keep what was sent there in the supply.
+    // A transfer to the zero address burns, unless the contract credits that address: then the supply still contains it.
     const burnt = (burntReply && decodeUint(burntReply)) ?? 0n;
     offsets.push({ wallet: ZERO_WALLET, offset: supply - burnt - estimates.supply });
   }
@@ -255,7 +255,7 @@ function balanceCalls(token: Hex, kind: number, { address, ids }: WalletEstimate
   return ids.map((id) => idBalanceCall(token, address, id, block));
 }
 
-/** The sum of the answers, null when one of them is missing. */
+/** The sum of the answers, null when any is missing. */
 function sumUints(replies: readonly RpcReply[]): bigint | null {
   let sum = 0n;
   for (const reply of replies) {

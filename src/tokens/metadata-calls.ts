@@ -1,4 +1,4 @@
-/** The metadata calls to token contracts and the parsing of their answers, which may be anything and are not trusted. */
+/** The metadata calls to token contracts, and the parsing of their untrusted answers. */
 import { decodeAbiParameters, hexToString, trim } from 'viem/utils';
 import type { Hex } from '../lib/hex.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
@@ -10,11 +10,11 @@ const NAME = '0x06fdde03';
 const SYMBOL = '0x95d89b41';
 const DECIMALS = '0x313ce567';
 
-/** Longest texts that are kept, in characters. */
+/** Longest stored texts, in characters. */
 const MAX_NAME = 128;
 const MAX_SYMBOL = 64;
 
-/** A contract's metadata; a part is null when the contract does not give it in a usable form. */
+/** A contract's metadata; a field is null when the contract returns nothing usable. */
 export interface MetadataFields {
   name: string | null;
   symbol: string | null;
@@ -36,14 +36,14 @@ export function decodeMetadata([name, symbol, decimals]: readonly unknown[]): Me
   };
 }
 
-/** The text of an answer: a string, or 32 bytes padded with zeros as the first tokens had it. */
+/** The text of an answer: a string, or zero-padded 32 bytes as in the first tokens. */
 export function decodeText(data: unknown): string {
   if (!isHex(data)) return '';
   try {
     if (data.length === 66) return hexToString(trim(data, { dir: 'right' }));
     return decodeAbiParameters([{ type: 'string' }], data)[0];
   } catch {
-    return ''; // whatever the contract returned, it is not text
+    return ''; // not text
   }
 }
 

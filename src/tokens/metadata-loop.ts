@@ -1,4 +1,4 @@
-/** Reading the metadata of token contracts: in the background, a few at a time, for ever. */
+/** Reads the metadata of token contracts in the background, a few at a time. */
 
 import type { DamagedFileError, UpstreamError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
@@ -8,23 +8,23 @@ import type { IndexWriter } from '../store/index-writer.ts';
 import type { TokenMetadata, UnreadToken } from '../store/token-metadata.ts';
 import { runBackgroundLoop } from './background-loop.ts';
 
-/** Contracts asked in one batch. */
+/** Contracts per batch. */
 const TOKENS_PER_BATCH = 16;
 
 /** Shortest pause between two batches, milliseconds. */
 const MIN_PAUSE_MS = 100;
-/** Pause between searches when there are no new tokens, ms: a search is cheap, and streams show a new token at once. */
+/** Pause between searches without new tokens, ms. Short, so that streams soon show a new token; a search is cheap. */
 const IDLE_MS = 50;
 
 /**
- * Seconds after each try when a contract that did not answer completely is asked again: its proxy may not have been set
- * up yet, or the node may have failed. After the last try it is not asked again.
+ * Seconds until each retry of a contract with an incomplete answer: its proxy may not be set up yet, or the node may
+ * have failed. After the last retry it is never called again.
  */
 const RETRY_DELAYS_S = [60, 3_600, 86_400];
-/** Seconds until a contract is asked again that the node was too busy to call; that does not count as a try. */
+/** Seconds until a retry when the node was too busy, which does not count as an attempt. */
 const BUSY_DELAY_S = 60;
 
-/** Resolves when the signal aborts. Rejects only for a defect. */
+/** Resolves when the signal aborts. Rejects only for a bug. */
 export function runMetadataLoop(
   store: Pick<IndexWriter, 'unreadTokens' | 'saveMetadata'>,
   client: Pick<RpcClient, 'batch'>,
@@ -37,7 +37,7 @@ export function runMetadataLoop(
     if (tokens.length === 0) return false;
     const { found, busy } = await fetchMetadata(client, tokens, signal);
     store.saveMetadata(found);
-    if (busy.length === tokens.length) throw busy[0]; // the loop pauses, so that the node can recover
+    if (busy.length === tokens.length) throw busy[0]; // makes the loop back off, so that the node can recover
     return true;
   };
   return runBackgroundLoop(
@@ -47,13 +47,13 @@ export function runMetadataLoop(
   );
 }
 
-/** What came of asking the tokens, and the error for each one that the node was too busy to call. */
+/** The outcome per token, and the errors of those that the node was too busy to call. */
 async function fetchMetadata(
   client: Pick<RpcClient, 'batch'>,
   tokens: readonly UnreadToken[],
   signal: AbortSignal,
 ): Promise<{ found: TokenMetadata[]; busy: UpstreamError[] }> {
-  const { metadataCalls, decodeMetadata } = await import('./metadata-calls.ts'); // 13 MB, which an index without tokens never needs
+  const { metadataCalls, decodeMetadata } = await import('./metadata-calls.ts'); // lazy: 13 MB that an index without tokens never needs
   const calls = tokens.map(metadataCalls);
   const replies = await client.batch(calls.flat(), signal);
   const busy: UpstreamError[] = [];
@@ -76,7 +76,7 @@ async function fetchMetadata(
   return { found, busy };
 }
 
-/** Undefined when the contract failed or the node is busy. Throws the UpstreamError of a node that does not run calls. */
+/** Undefined when the contract failed or the node is busy. Throws the UpstreamError of a node that cannot run calls. */
 function resultOrUndefined(reply: RpcReply): unknown {
   if ('result' in reply) return reply.result;
   if (isUnknownMethod(reply.error) && !isExecutionFailure(reply.error)) throw reply.error;

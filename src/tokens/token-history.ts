@@ -6,10 +6,10 @@ import { STORED_TRANSFER, type StoredTransfer } from '../store/schema.ts';
 import { HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import { type TransferRow, toTransferRow } from './transfer-row.ts';
 
-/** Most transfers of a wallet, of any kind, that are searched. */
+/** Most transfers of a wallet, of any kind, to search. */
 const MAX_ENTRIES = 20_000;
 
-/** The transfers in order; null when the wallet has too many to search. */
+/** The transfers in chain order; null when the wallet has too many to search. */
 export function walletTokenTransfers(db: Db, wallet: number, token: number): TransferRow[] | null {
   const row = db
     .prepare<[number], { transfers: number; base: number; recent: Buffer }>(
@@ -17,7 +17,7 @@ export function walletTokenTransfers(db: Db, wallet: number, token: number): Tra
     )
     .get(wallet);
   if (row === undefined || row.transfers > MAX_ENTRIES) return null;
-  const runs = db
+  const pages = db
     .prepare<[number], Buffer>('SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer')
     .pluck()
     .all(wallet);
@@ -26,8 +26,8 @@ export function walletTokenTransfers(db: Db, wallet: number, token: number): Tra
   );
   const rows: TransferRow[] = [];
   const cursor = new HistoryCursor();
-  for (const run of [...runs, row.recent]) {
-    cursor.open(run, row.base);
+  for (const page of [...pages, row.recent]) {
+    cursor.open(page, row.base);
     while (cursor.next()) {
       const raw = isNativeKind(cursor.flags & HistoryFlag.kindMask)
         ? undefined

@@ -1,4 +1,4 @@
-/** A token's balances according to the index: of a few wallets at its head, and of the same at an earlier block. */
+/** A token's balances according to the index, for a few wallets, at its head and at an earlier block. */
 
 import type { Hex } from '../lib/hex.ts';
 import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
@@ -16,7 +16,7 @@ export interface WalletEstimate {
   wallet: number;
   address: Hex;
   balance: bigint;
-  /** ERC-1155: the ids that the wallet ever sent or received. */
+  /** For ERC-1155: the ids that the wallet ever sent or received. */
   ids: readonly bigint[];
 }
 
@@ -25,19 +25,19 @@ export interface TokenSample {
   address: Hex;
   kind: number;
   tip: Tip;
-  /** Total supply according to the transfers: sent from the zero address, less what was sent back. */
+  /** Total supply according to the transfers: sent from the zero address minus sent back to it. */
   supply: bigint;
   wallets: readonly WalletEstimate[];
 }
 
-/** Newest transfers of the index that are searched for wallets of the token. */
+/** Newest transfers of the index to search for wallets of the token. */
 const RECENT_TRANSFERS = 20_000;
-/** Most ids of an ERC-1155 token that are asked about for one wallet. */
+/** Most ids of an ERC-1155 token to query per wallet. */
 const MAX_IDS = 20;
 
 /**
- * Reads the token at the index's head with up to `count` wallets: some that just moved it, and some at random; or
- * exactly `wanted`. Null when there is no such token.
+ * Reads the token at the index's head with up to `count` wallets, some that just moved it and some at random; or exactly
+ * the `wanted` ones. Null when the token does not exist.
  */
 export function readTokenSample(
   db: Db,
@@ -74,10 +74,10 @@ export function readTokenSample(
   };
 }
 
-/** Most holdings searched for a negative one. */
+/** Most holdings to search for a negative one. */
 const HOLDINGS_READ = 10_000;
 
-/** A wallet that sent more than it received, if one is quickly found: its estimate is surely off. */
+/** A wallet that sent more than it received, if the search finds one: its estimate is certainly off. */
 function negativeHolding(db: Db, token: number): number[] {
   return db
     .prepare<[number], number>(/* sql */ `
@@ -120,19 +120,19 @@ function chooseWallets(db: Db, token: number, tip: Tip, count: number, random: R
   return [...negativeHolding(db, token), ...chosen].slice(0, count);
 }
 
-/** The balances of a sample's wallets (by wallets.id) and the supply, both at the end of an earlier block. */
+/** The balances of a sample's wallets (by wallets.id) and the supply, at the end of an earlier block. */
 export interface BlockEstimates {
   block: number;
   balances: ReadonlyMap<number, bigint>;
   supply: bigint;
 }
 
-/** How many blocks back the recent baseline lies at most: nodes without an archive keep the state of at least 128. */
+/** Most blocks back for the recent baseline: nodes without an archive keep the state of at least 128. */
 const RECENT_BLOCKS = 64;
 
 /**
- * The estimates up to RECENT_BLOCKS blocks before the head; fewer, but at least one, when those hold too many transfers
- * to subtract; never before the index's first block. Null when the head is the first block.
+ * The estimates RECENT_BLOCKS before the head. Goes back less far, but at least one block, when those blocks hold too
+ * many transfers to subtract, and never beyond the index's first block. Null when the head is the first block.
  */
 export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates | null {
   const { tip, token } = sample;

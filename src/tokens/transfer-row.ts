@@ -1,4 +1,4 @@
-/** A stored transfer as the checks of balances read it. */
+/** A stored transfer, decoded for the checks of balances. */
 import { bytesToHex } from '../lib/hex.ts';
 import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
 import type { StoredTransfer } from '../store/schema.ts';
@@ -16,12 +16,12 @@ export interface TransferRow {
   amount: bigint;
 }
 
-/** A stored amount; zero when there is none. Goes by way of text: the store's own conversions are under test. */
+/** A stored amount; zero when null. Converts through hex text, because the store's own conversions are under test. */
 export function decodeAmount(bytes: Buffer | null): bigint {
   return bytes === null || bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
 }
 
-/** Throws DamageError when a value is of a type that is never stored. */
+/** Throws DamageError when a value has a type that is never stored. */
 export function toTransferRow(raw: StoredTransfer): TransferRow {
   const numbers = [raw.sender, raw.receiver, raw.kind, raw.token ?? 0];
   const isWhole = numbers.every(Number.isSafeInteger) && (raw.amount === null || Buffer.isBuffer(raw.amount));

@@ -40,7 +40,7 @@ export async function checkNative(check: Check, options: NativeOptions): Promise
   const expectedOf = (address: Hex) => (window.net.get(address) ?? 0n) + adjustments.netOf(address);
   const balanceChanges = await fetchSettledChanges(client, addresses, window, expectedOf, signal);
   if (balanceChanges === null)
-    return check.addNote(`not compared: the node has no state of block ${window.before}`);
+    return check.addNote(`not compared: the node has no state for block ${window.before}`);
   if ((await fetchHeader(client, window.tip.number, signal))?.hash !== window.tip.hash)
     return check.addNote('not compared: the chain was reorganised meanwhile');
   check.compared = `what ${addresses.length} wallets gained from block ${window.before} to ${window.tip.number}`;

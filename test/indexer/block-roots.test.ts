@@ -60,10 +60,16 @@ test('real blocks of all types of transactions have the roots in their headers, 
       const [receipt] = receipts;
       if (receipt === undefined || !Array.isArray(receipt['logs'])) continue;
       const without = [{ ...receipt, cumulativeGasUsed: '0x1' }, ...receipts.slice(1)];
-      assert.match((await findWrongRoot(block, without)) ?? '', /its receipts do not have the root/);
+      assert.match(
+        (await findWrongRoot(block, without)) ?? '',
+        /its receipts do not match the receipts root/,
+      );
       const [first, ...others] = block.transactions;
       const changed = { ...block, transactions: [{ ...first, value: '0x7' }, ...others] };
-      assert.match((await findWrongRoot(changed, receipts)) ?? '', /its transactions do not have the root/);
+      assert.match(
+        (await findWrongRoot(changed, receipts)) ?? '',
+        /its transactions do not match the transactions root/,
+      );
     }
   }
   assert.ok(blocks > 40, `${blocks} blocks`);
@@ -101,7 +107,7 @@ async function lossyNode(t: TestContext, folder: string, isLossy: (block: number
   return { node, proxy };
 }
 
-test('with index.check_roots receipts that do not have the root in their header are not believed', async (t) => {
+test('with index.check_roots receipts that do not match the root in their header are rejected', async (t) => {
   const folder = recordedDataOrSkip(t);
   if (folder === null) return;
   const { node, proxy } = await lossyNode(t, folder, (block) => block === 17_686_114);
@@ -140,6 +146,6 @@ test('verify --all names the blocks that contradict their header, and how many i
   const report = await verifyFile({ path: indexer.path, http: proxy.url, all: true, sample: 1 });
   const roots = differencesOf(report).filter((text) => text.startsWith('roots: '));
   assert.deepEqual(roots, [
-    'roots: block 17686114 of the node contradicts itself: its receipts do not have the root in its header',
+    "roots: the node's block 17686114 contradicts its header: its receipts do not match the receipts root",
   ]);
 });

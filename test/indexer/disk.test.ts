@@ -197,12 +197,12 @@ async function assertPaused({ daemon, logs }: Case, reason: RegExp): Promise<voi
   );
 }
 
-/** Holds that indexing goes on to the end of the chain and leaves a true index. */
+/** Requires that indexing reaches the end of the chain and that the index is correct. */
 async function assertResumes(t: TestContext, { node, daemon, logs }: Case): Promise<void> {
   node.setHead(60);
   await daemon.reaches(60);
   await waitFor(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, { what: 'readiness' });
-  assert.ok(logs.some((line) => line.startsWith('indexing goes on')));
+  assert.ok(logs.some((line) => line.startsWith('indexing resumes')));
   await daemon.daemon.close();
   const fresh = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await fresh.reaches(60);

@@ -48,7 +48,7 @@ test('a block that another node holds at the height of the finalized head is not
   pin(1);
   const { value: event } = await sync(options, stop.signal).next();
   stop.abort();
-  assert.match(outcomes[0] ?? '', /^the node gave block 18 as 0x\w+ after it had called 0x\w+ finalized$/);
+  assert.match(outcomes[0] ?? '', /^the node sent 0x\w+ as block 18 after it had called 0x\w+ finalized$/);
   assert.deepEqual(outcomes.slice(1), [undefined]);
   assert.ok(event?.kind === 'blocks');
   const { hash } = await resultOf<{ hash: string }>(nodes[0]!.url, 'eth_getBlockByNumber', '0x12', false);

@@ -57,7 +57,7 @@ test('a node_ws on another chain is reported, one on the same chain is not', asy
     startIndexer(t, { http: node.url, ws, dir: tempDir(t), index: { startBlock: 1 } });
   const wrong = startWith(other.wsUrl);
   const found = () =>
-    wrong.logs.find((line) => line.startsWith('error node_ws is on another chain than node_http'));
+    wrong.logs.find((line) => line.startsWith('error node_ws and node_http lead to different chains'));
   await waitFor(() => found() !== undefined, { what: 'the error' });
   assert.match(found() ?? '', /set both to the same node \{"node_ws":10143,"node_http":143\}$/);
   const right = startWith(node.wsUrl);
@@ -105,10 +105,10 @@ function lastTransferByBlock(path: string): Map<number, number> {
   return new Map(rows.map(({ number, last_transfer }) => [number, last_transfer]));
 }
 
-test('a writer thread that fails or ends by itself is told of', async (t) => {
+test('an indexer thread that fails or exits is reported', async (t) => {
   for (const [end, told] of [
-    [(thread: Worker) => thread.postMessage(null), /^FatalError: the writer thread failed: .*null/],
-    [(thread: Worker) => thread.terminate(), /^FatalError: the writer thread ended by itself with code \d$/],
+    [(thread: Worker) => thread.postMessage(null), /^FatalError: the indexer thread failed: .*null/],
+    [(thread: Worker) => thread.terminate(), /^FatalError: the indexer thread exited with code \d$/],
   ] as const) {
     const { client } = startIndexer(t, { http: 'http://127.0.0.1:1', dir: tempDir(t) });
     end(client['thread']);
@@ -128,7 +128,8 @@ test('a stop leaves everything in the file itself, though it is still open for r
 });
 
 test('after a stop at any point indexing resumes at the next block', async (t) => {
-  const isOtherStart = (line: string) => /begins at another block.*"wanted":7,"first":1/.test(line);
+  const isOtherStart = (line: string) =>
+    /index.start_block differs from the first block.*"wanted":7,"first":1/.test(line);
   const node = await replay(t, { chain: chainOf(2, 60), head: 5 });
   const dir = tempDir(t);
   for (const head of [5, 17, 18, 60]) {
@@ -193,7 +194,7 @@ test('a node that goes backwards or restarts its sync rolls nothing back', async
   assert.equal(indexer.status().head?.number, 50);
 });
 
-test('while the node is away the reason is shown, and indexing goes on when it is back', async (t) => {
+test('while the node is away the reason is shown, and indexing resumes when it is back', async (t) => {
   const real = await replay(t, { chain: chainOf(5, 40), head: 20 });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
@@ -337,7 +338,7 @@ test('another chain behind the address of the node stops the index, which goes o
     what: 'the other chain to be noticed',
   });
   assert.equal(indexer.status().phase, 'paused');
-  assert.match(indexer.status().reason ?? '', /another chain: its chain id is 2, that of the index 1/);
+  assert.match(indexer.status().reason ?? '', /another chain: its chain id is 2, the index has 1/);
   current = one.url;
   one.setHead(30);
   await indexer.reaches(30);
@@ -348,7 +349,7 @@ test('another chain behind the address of the node stops the index, which goes o
   );
 });
 
-test('a reorg is not believed of a node that does not say which chain it is on, also when the writer stops meanwhile', async (t) => {
+test('a reorg is not believed of a node that does not say which chain it is on, also when the indexer stops meanwhile', async (t) => {
   const real = await replay(t, { chain: chainOf(7, 30), head: 20 });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
@@ -405,7 +406,7 @@ test('a node whose chain is broken behind the index is named as the reason why n
   });
   real.setHead(21);
   await waitFor(
-    () => /block 21 of the node does not follow its block 20/.test(indexer.status().reason ?? ''),
+    () => /the node's block 21 is not a child of its block 20/.test(indexer.status().reason ?? ''),
     {
       what: 'the reason',
     },
@@ -472,7 +473,9 @@ test('on a node that has pruned its history the index begins at the oldest block
   await indexer.client.stop();
   assert.equal(indexer.status().startBlock, 25);
   assert.ok(
-    indexer.logs.some((line) => /lacks the wanted start; the index begins at its oldest block/.test(line)),
+    indexer.logs.some((line) =>
+      /no longer has index.start_block; the index begins at the oldest block it has/.test(line),
+    ),
     indexer.logs.join('\n'),
   );
 });

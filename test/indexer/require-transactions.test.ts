@@ -45,13 +45,13 @@ test('a block of which the node has only the header is not loaded as an empty on
   };
   await assert.rejects(load(HEADER), {
     reason: 'inconsistent',
-    message: 'the node has no transactions of block 1 yet, or no more',
+    message: 'the node does not have the transactions of block 1, not yet or no longer',
   });
   await assert.rejects(
     load(HEADER, { ...HEADER, hash: NO_HASH }),
-    /block 1 of the node changed while it was read/,
+    /the node's block 1 changed while it was read/,
   );
-  // What a header says proves nothing where the hash is not made of it, and an empty block is one.
+  // What a header says proves nothing if it does not hash to the block's hash, and an empty block is valid.
   for (const other of [
     { hash: NO_HASH },
     { extraData: '0x01' },

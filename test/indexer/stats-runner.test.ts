@@ -28,22 +28,22 @@ function blockOf(n: number): NamedBlock {
   };
 }
 
-test('a survey counts the transfers of each kind and the bytes of each table', (t) => {
+test('index stats count the transfers of each kind and the bytes of each table', (t) => {
   const index = createIndex(t);
   index.append(Array.from({ length: 200 }, (_, n) => blockOf(n)));
   inFile(index.path, (db) => db.pragma('wal_checkpoint(TRUNCATE)'));
-  const survey = measureIndex(index.reader(t), index.path);
+  const stats = measureIndex(index.reader(t), index.path);
 
-  assert.deepEqual(survey.kinds, {
+  assert.deepEqual(stats.kinds, {
     estimated: false,
     transfers: { native_direct: 200, native_internal: 200, erc20: 400, erc721: 0, erc1155: 0 },
   });
-  assert.equal(survey.fileBytes, statSync(index.path).size);
-  const sum = survey.tables.reduce((bytes, table) => bytes + table.bytes, 0);
-  assert.ok(sum <= survey.fileBytes && sum > survey.fileBytes * 0.8, `${sum} of ${survey.fileBytes}`);
-  assert.ok(survey.tables.some(({ name }) => name === 'wallets'));
-  assert.equal(survey.unmeasured, null);
-  assert.ok(survey.freeBytes > 0);
+  assert.equal(stats.fileBytes, statSync(index.path).size);
+  const sum = stats.tables.reduce((bytes, table) => bytes + table.bytes, 0);
+  assert.ok(sum <= stats.fileBytes && sum > stats.fileBytes * 0.8, `${sum} of ${stats.fileBytes}`);
+  assert.ok(stats.tables.some(({ name }) => name === 'wallets'));
+  assert.equal(stats.unmeasured, null);
+  assert.ok(stats.freeBytes > 0);
 });
 
 test('growth is that of the last day on the clock of the chain', (t) => {
@@ -67,13 +67,13 @@ test('what stands in the write-ahead log only counts as part of the file', (t) =
   reader.exec('BEGIN');
   reader.prepare('SELECT count(*) FROM blocks').get(); // keeps the log from being taken in
   index.append(Array.from({ length: 2_000 }, (_, n) => blockOf(n)));
-  const survey = measureIndex(index.reader(t), index.path);
+  const stats = measureIndex(index.reader(t), index.path);
   reader.exec('ROLLBACK');
   const before = statSync(index.path).size;
   inFile(index.path, (db) => db.pragma('wal_checkpoint(TRUNCATE)'));
   const after = statSync(index.path).size;
   assert.ok(after > before);
-  assert.equal(survey.fileBytes, after);
+  assert.equal(stats.fileBytes, after);
 });
 
 test('a table that cannot be walked in time is left to the rest of the file', (t) => {
@@ -84,19 +84,19 @@ test('a table that cannot be walked in time is left to the rest of the file', (t
     db.exec('CREATE TABLE bulk (x); INSERT INTO bulk VALUES (zeroblob(50000000))');
     db.pragma('wal_checkpoint(TRUNCATE)');
   });
-  const survey = measureIndex(index.reader(t), index.path, -1);
-  assert.deepEqual(survey.unmeasured?.names, ['bulk']);
-  assert.ok((survey.unmeasured?.bytes ?? 0) > 50_000_000);
-  assert.ok(survey.tables.every(({ name }) => name !== 'bulk'));
+  const stats = measureIndex(index.reader(t), index.path, -1);
+  assert.deepEqual(stats.unmeasured?.names, ['bulk']);
+  assert.ok((stats.unmeasured?.bytes ?? 0) > 50_000_000);
+  assert.ok(stats.tables.every(({ name }) => name !== 'bulk'));
 });
 
-test('the survey of a real thread arrives, and is not repeated while it is fresh', async (t) => {
+test('index stats from a real thread arrive and are not measured again while fresh', async (t) => {
   const index = createIndex(t);
   index.append([blockOf(1)]);
   let now = 1_000_000_000_000;
   let started = 0;
   const failures: string[] = [];
-  const surveyor = new IndexStatsRunner(
+  const statsRunner = new IndexStatsRunner(
     () => {
       started++;
       return startThread('index-stats', index.path);
@@ -104,14 +104,14 @@ test('the survey of a real thread arrives, and is not repeated while it is fresh
     (error) => failures.push(error.message),
     () => now,
   );
-  t.after(() => surveyor.close());
-  assert.deepEqual(surveyor.state(), { latest: null, failure: null });
-  const { latest } = await waitFor(() => (surveyor.state().latest ? surveyor.state() : null), {
-    what: 'the survey',
+  t.after(() => statsRunner.close());
+  assert.deepEqual(statsRunner.state(), { latest: null, failure: null });
+  const { latest } = await waitFor(() => (statsRunner.state().latest ? statsRunner.state() : null), {
+    what: 'the index stats',
   });
   assert.equal(latest?.kinds.transfers.erc20, 2);
   now += 59_999;
-  surveyor.state();
+  statsRunner.state();
   assert.equal(started, 1);
 });
 
@@ -120,12 +120,12 @@ function playedThread() {
   return Object.assign(new EventEmitter(), { terminate: async () => undefined });
 }
 
-test('a long survey is repeated seldom, a failed one after a minute', () => {
+test('a long measurement is repeated rarely, a failed one after a minute', () => {
   let now = 0;
   const failures: string[] = [];
   let played = playedThread();
   let started = 0;
-  const surveyor = new IndexStatsRunner(
+  const statsRunner = new IndexStatsRunner(
     () => {
       started++;
       played = playedThread();
@@ -134,21 +134,21 @@ test('a long survey is repeated seldom, a failed one after a minute', () => {
     (error) => failures.push(error.message),
     () => now,
   );
-  surveyor.state();
+  statsRunner.state();
   played.emit('error', new Error('disk gone'));
   played.emit('exit');
-  assert.deepEqual(surveyor.state(), { latest: null, failure: 'disk gone' });
+  assert.deepEqual(statsRunner.state(), { latest: null, failure: 'disk gone' });
   assert.deepEqual(failures, ['disk gone']);
   assert.equal(started, 1);
   now = 60_000;
-  surveyor.state();
+  statsRunner.state();
   assert.equal(started, 2);
   played.emit('message', { seconds: 30 });
   played.emit('exit');
   now += 2_999_999;
-  assert.equal(surveyor.state().failure, null);
+  assert.equal(statsRunner.state().failure, null);
   assert.equal(started, 2);
   now += 1;
-  surveyor.state();
+  statsRunner.state();
   assert.equal(started, 3);
 });

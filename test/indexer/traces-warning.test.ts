@@ -64,7 +64,7 @@ const WITHOUT = {
 };
 
 for (const [name, without] of Object.entries(WITHOUT)) {
-  test(`blocks indexed with ${name} are told of until a repair brought their internal transfers in`, async (t) => {
+  test(`blocks indexed with ${name} are reported until a repair adds their internal transfers`, async (t) => {
     const dir = tempDir(t);
     const whole = await indexTo(t, dir, 20);
     assert.deepEqual(told(whole), { complete: true, reason: null, warnings: [] });
@@ -72,7 +72,7 @@ for (const [name, without] of Object.entries(WITHOUT)) {
     const during = await indexTo(t, dir, 40, without);
     assert.equal(told(during).complete, false);
     assert.match(told(during).reason ?? '', /trace.*; blocks 21 to 40 were indexed without traces$/);
-    assert.match(told(during).warnings.join('\n'), /^warn the index goes on without traces: [^\n]*"from":21/);
+    assert.match(told(during).warnings.join('\n'), /^warn the node offers no traces: [^\n]*"from":21/);
 
     const after = await indexTo(t, dir, 60);
     const { path } = after;
@@ -81,7 +81,8 @@ for (const [name, without] of Object.entries(WITHOUT)) {
       [true, false, true],
     );
     const reason = 'blocks 21 to 40 were indexed without traces';
-    const advice = '"atlas-node verify --repair 21..40" with the daemon stopped brings';
+    const advice =
+      'to add their internal transfers, stop the daemon and run "atlas-node verify --repair 21..40"';
     assert.equal(told(after).complete, false);
     assert.ok(told(after).reason?.startsWith(`${reason}; ${advice}`), told(after).reason ?? 'no reason');
     assert.match(

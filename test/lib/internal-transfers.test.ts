@@ -17,7 +17,7 @@ test('internal transfers are complete only with traces now and for every block t
   const told = (capabilities: Capabilities | null, untraced: typeof HOLE | null) =>
     Object.values(internalTransfers({ capabilities, untraced }));
   const repair =
-    '"atlas-node verify --repair 20..39" with the daemon stopped brings their internal transfers in';
+    'to add their internal transfers, stop the daemon and run "atlas-node verify --repair 20..39"';
   assert.deepEqual(told(null, null), [null, null]);
   assert.deepEqual(told(TRACING, null), [true, null]);
   assert.deepEqual(told(REFUSING, null), [false, 'trace_block: not supported']);

@@ -68,7 +68,7 @@ describe('probing a node', () => {
       ...GETH,
       web3_clientVersion: throwing(-32601, 'Method not found'),
     });
-    assert.equal(client, 'a node without a name');
+    assert.equal(client, 'unnamed software');
     assert.deepEqual([chainId, headTag, traces], [1, 'latest', 'debug_traceBlockByNumber']);
   });
 
@@ -194,7 +194,10 @@ describe('probing a node', () => {
     const answers = { ...GETH, eth_getBlockReceipts: unknown, eth_getTransactionReceipt: unknown };
     await assert.rejects(ask(answers), (error) => {
       assert.ok(error instanceof UpstreamError);
-      assert.match(error.message, /without receipts: .*eth_getBlockReceipts; .*eth_getTransactionReceipt$/);
+      assert.match(
+        error.message,
+        /indexing needs receipts: .*eth_getBlockReceipts; .*eth_getTransactionReceipt$/,
+      );
       return true;
     });
   });

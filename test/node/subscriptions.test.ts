@@ -9,10 +9,10 @@ import { waitFor } from '../support/wait.ts';
 
 const FAST_RETRY = { first: 5, longest: 20 };
 
-describe('the feed', () => {
+describe('node subscriptions', () => {
   const open: { close(): Promise<void> }[] = [];
   let node: MisbehavingNode;
-  /** What happened, in order: events, and the feed's own notices. */
+  /** What happened, in order: events, and its own notices. */
   let log: unknown[];
   let errors: UpstreamError[];
 
@@ -27,7 +27,7 @@ describe('the feed', () => {
   });
 
   function start(options: Partial<NodeSubscriptionsOptions> = {}): NodeSubscriptions {
-    const feed = new NodeSubscriptions({
+    const subscriptions = new NodeSubscriptions({
       url: node.wsUrl,
       retryMs: FAST_RETRY,
       onConnected: () => log.push('connected'),
@@ -38,12 +38,12 @@ describe('the feed', () => {
       },
       ...options,
     });
-    open.push(feed);
-    return feed;
+    open.push(subscriptions);
+    return subscriptions;
   }
 
-  function heads(feed: NodeSubscriptions): () => void {
-    return feed.subscribe(['newHeads'], (event) => log.push(event), unexpected);
+  function heads(subscriptions: NodeSubscriptions): () => void {
+    return subscriptions.subscribe(['newHeads'], (event) => log.push(event), unexpected);
   }
 
   function happened(...expected: unknown[]): Promise<unknown> {
@@ -54,20 +54,21 @@ describe('the feed', () => {
   }
 
   it('connects at the first subscription and passes events on in order', async () => {
-    const feed = start();
+    const subscriptions = start();
     assert.equal(node.connections, 0);
-    heads(feed);
-    assert.equal(feed.connected, false);
+    heads(subscriptions);
+    assert.equal(subscriptions.connected, false);
     await happened('connected');
-    assert.equal(feed.connected, true);
+    assert.equal(subscriptions.connected, true);
     for (let n = 0; n < 100; n++) node.publish('newHeads', n);
     await happened('connected', ...Array.from({ length: 100 }, (_, n) => n));
   });
 
   it('tells subscriptions apart, with ids that are numbers too', async () => {
     node.misbehave({ numericIds: true });
-    const feed = start();
-    for (const kind of ['a', 'b']) feed.subscribe([kind], (event) => log.push([kind, event]), unexpected);
+    const subscriptions = start();
+    for (const kind of ['a', 'b'])
+      subscriptions.subscribe([kind], (event) => log.push([kind, event]), unexpected);
     await happened('connected');
     node.publish('b', 1);
     node.publish('a', 2);
@@ -83,19 +84,19 @@ describe('the feed', () => {
   });
 
   it('keeps the order over subscriptions while one more is being made', async () => {
-    const feed = start();
-    heads(feed);
+    const subscriptions = start();
+    heads(subscriptions);
     await happened('connected');
     node.misbehave({ earlyEvents: ['early log'] });
-    feed.subscribe(['logs'], (event) => log.push(event), unexpected);
+    subscriptions.subscribe(['logs'], (event) => log.push(event), unexpected);
     node.publish('newHeads', 'head');
     await happened('connected', 'head', 'early log');
   });
 
   it('passes nothing on after unsubscribing, and takes the subscription away from the node', async () => {
-    const feed = start();
-    const unsubscribe = heads(feed);
-    feed.subscribe(['logs'], (event) => log.push(event), unexpected);
+    const subscriptions = start();
+    const unsubscribe = heads(subscriptions);
+    subscriptions.subscribe(['logs'], (event) => log.push(event), unexpected);
     await happened('connected');
     unsubscribe();
     node.publish('newHeads', 'unwanted');
@@ -105,13 +106,13 @@ describe('the feed', () => {
   });
 
   it('takes away a subscription that was given up before the node answered', async () => {
-    const feed = start();
-    heads(feed);
-    feed.subscribe(['logs'], unexpected, unexpected);
+    const subscriptions = start();
+    heads(subscriptions);
+    subscriptions.subscribe(['logs'], unexpected, unexpected);
     await happened('connected');
-    feed.subscribe(['newPendingTransactions'], unexpected, unexpected)();
+    subscriptions.subscribe(['newPendingTransactions'], unexpected, unexpected)();
     node.misbehave({ earlyEvents: ['marker'] });
-    feed.subscribe(['marker'], (event) => log.push(event), unexpected);
+    subscriptions.subscribe(['marker'], (event) => log.push(event), unexpected);
     await happened('connected', 'marker');
     await waitFor(() => node.subscriptions === 3, { what: 'three subscriptions at the node' });
     node.publish('newPendingTransactions', 'unwanted');
@@ -123,13 +124,13 @@ describe('the feed', () => {
     const message = `Invalid params${'!'.repeat(1_000)}`;
     node.misbehave({ errorFor: { eth_subscribe: { code: -32602, message } } });
     const refusals: string[] = [];
-    const feed = start();
-    feed.subscribe(['monadLogs'], unexpected, (error) =>
+    const subscriptions = start();
+    subscriptions.subscribe(['monadLogs'], unexpected, (error) =>
       refusals.push(`${error.reason} ${error.code} ${error.message}`),
     );
     await happened('connected');
     node.misbehave({});
-    heads(feed);
+    heads(subscriptions);
     await waitFor(() => node.subscriptions === 1, { what: 'the second subscription' });
     node.publish('newHeads', 1);
     await happened('connected', 1);
@@ -137,8 +138,8 @@ describe('the feed', () => {
   });
 
   it('reconnects when the connection breaks, subscribes again and says so before the first event', async () => {
-    const feed = start();
-    heads(feed);
+    const subscriptions = start();
+    heads(subscriptions);
     await happened('connected');
     node.misbehave({ earlyEvents: ['after'] });
     node.drop();
@@ -149,18 +150,18 @@ describe('the feed', () => {
 
   it('keeps trying while the node is away, with growing waits', async () => {
     const waits: number[] = [];
-    const feed = start({
+    const subscriptions = start({
       retryMs: { first: 4, longest: 40 },
       onDisconnected: (error, retryInMs) => {
         errors.push(error);
         waits.push(retryInMs);
       },
     });
-    heads(feed);
+    heads(subscriptions);
     await happened('connected');
     await node.close();
     await waitFor(() => waits.length >= 6, { what: 'six attempts' });
-    assert.equal(feed.connected, false);
+    assert.equal(subscriptions.connected, false);
     assert.ok(
       waits.every((wait, i) => wait >= Math.round(Math.min(40, 4 * 2 ** i) * 0.8)),
       String(waits),
@@ -171,26 +172,26 @@ describe('the feed', () => {
     await happened('connected', 'connected');
     waits.length = 0;
     node.drop();
-    await waitFor(() => waits.length > 0, { what: 'the feed to notice' });
+    await waitFor(() => waits.length > 0, { what: 'the client to notice' });
     assert.ok(waits[0]! <= 4, 'the waits begin small again');
   });
 
   it('notices a peer that no longer answers, and reconnects', async () => {
-    const feed = start({ idleTimeoutMs: 500, timeoutMs: 2_000 });
-    heads(feed);
+    const subscriptions = start({ idleTimeoutMs: 500, timeoutMs: 2_000 });
+    heads(subscriptions);
     await happened('connected');
     node.misbehave({ deaf: true });
-    await waitFor(() => errors.length > 0, { what: 'the feed to notice' });
+    await waitFor(() => errors.length > 0, { what: 'the client to notice' });
     assert.equal(errors[0]?.reason, 'timeout');
     assert.match(errors[0]?.message ?? '', /no message for 500 ms/);
     node.misbehave({});
-    await waitFor(() => feed.connected && node.connections === 1, {
+    await waitFor(() => subscriptions.connected && node.connections === 1, {
       what: 'a new connection, and the dead one to be gone',
     });
   });
 
   it('stays connected to a quiet node that answers when asked', async () => {
-    const feed = start({ idleTimeoutMs: 3_000 }); // the node is given half of it to answer
+    const subscriptions = start({ idleTimeoutMs: 3_000 }); // the node is given half of it to answer
     let signs = 0;
     node.misbehave({
       replace: (method, _params, result) => {
@@ -198,16 +199,16 @@ describe('the feed', () => {
         return result;
       },
     });
-    heads(feed);
+    heads(subscriptions);
     await waitFor(() => signs >= 2, { what: 'two signs of life' });
     await happened('connected');
   });
 
   it('reconnects when told that it missed something', async () => {
-    const feed = start();
-    heads(feed);
+    const subscriptions = start();
+    heads(subscriptions);
     await happened('connected');
-    feed.reconnect('block 7 was not announced');
+    subscriptions.reconnect('block 7 was not announced');
     await happened('connected', 'disconnected', 'connected');
     assert.match(errors[0]?.message ?? '', /block 7 was not announced$/);
     assert.equal(node.subscriptions, 1);
@@ -233,15 +234,17 @@ describe('the feed', () => {
       '{"jsonrpc":"2.0","method":"eth_subscription"}',
       '{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Parse error"}}',
     ];
-    const feed = start();
-    heads(feed);
+    const subscriptions = start();
+    heads(subscriptions);
     for (const [at, text] of nonsense.entries()) {
-      await waitFor(() => feed.connected, { what: 'the connection' });
+      await waitFor(() => subscriptions.connected, { what: 'the connection' });
       node.say(text);
-      await waitFor(() => errors.length === at + 1, { what: `the feed to reject ${text}` });
+      await waitFor(() => errors.length === at + 1, { what: `the client to reject ${text}` });
       assert.equal(errors[at]?.reason, 'malformed');
     }
-    await waitFor(() => feed.connected && node.connections === 1, { what: 'only the last connection' });
+    await waitFor(() => subscriptions.connected && node.connections === 1, {
+      what: 'only the last connection',
+    });
   });
 
   it('lets others have the event loop while the node sends faster than it is read', async () => {
@@ -270,21 +273,21 @@ describe('the feed', () => {
 
   it('reconnects when the node gives two subscriptions one id, rather than confuse their events', async () => {
     node.misbehave({ sameIds: true });
-    const feed = start();
-    heads(feed);
+    const subscriptions = start();
+    heads(subscriptions);
     await happened('connected');
-    feed.subscribe(['newPendingTransactions'], unexpected, unexpected);
-    await waitFor(() => errors.length >= 2, { what: 'the feed to reject the ids' });
-    assert.match(errors[0]?.message ?? '', /the id "0x0+" is that of another subscription/);
+    subscriptions.subscribe(['newPendingTransactions'], unexpected, unexpected);
+    await waitFor(() => errors.length >= 2, { what: 'the client to reject the ids' });
+    assert.match(errors[0]?.message ?? '', /the id "0x0+" belongs to another subscription/);
     node.misbehave({});
-    await waitFor(() => feed.connected, { what: 'the connection' });
+    await waitFor(() => subscriptions.connected, { what: 'the connection' });
     node.publish('newHeads', 1);
     await waitFor(() => log.at(-1) === 1, { what: 'the head' });
   });
 
   it('does not take a message over the limit', async () => {
-    const feed = start({ maxMessageBytes: 1000 });
-    heads(feed);
+    const subscriptions = start({ maxMessageBytes: 1000 });
+    heads(subscriptions);
     await happened('connected');
     node.publish('newHeads', 'x'.repeat(2000));
     await happened('connected', 'disconnected', 'connected');
@@ -293,7 +296,7 @@ describe('the feed', () => {
   it('does not hold more than the limit while a subscribe reply is awaited', async () => {
     node.misbehave({ earlyEvents: Array(20).fill('x'.repeat(200)) });
     heads(start({ maxMessageBytes: 1000 }));
-    await waitFor(() => errors.length > 0, { what: 'the feed to give up' });
+    await waitFor(() => errors.length > 0, { what: 'the client to give up' });
     assert.match(errors[0]?.message ?? '', /no reply in \d+ bytes of notifications/);
     assert.ok(!log.includes('connected'));
   });
@@ -338,9 +341,9 @@ describe('the feed', () => {
   });
 
   it('can be closed from its own callbacks', async () => {
-    const feed = start({ onConnected: () => void feed.close() });
+    const subscriptions = start({ onConnected: () => void subscriptions.close() });
     node.misbehave({ earlyEvents: ['late'] });
-    heads(feed);
+    heads(subscriptions);
     await waitFor(() => node.connections === 0 && node.upgrades.length === 1, {
       what: 'the connection to be gone',
     });
@@ -348,30 +351,30 @@ describe('the feed', () => {
   });
 });
 
-describe('the feed at anvil', () => {
+describe('node subscriptions at anvil', () => {
   it('gets heads, logs filters and pending transactions, also after the connection broke', async (t) => {
     const anvil = await startAnvil();
     t.after(() => anvil.stop());
     const between = await startMisbehavingNode({ upstream: anvil.url });
     t.after(() => between.close());
     let connections = 0;
-    const feed = new NodeSubscriptions({
+    const subscriptions = new NodeSubscriptions({
       url: between.wsUrl,
       retryMs: FAST_RETRY,
       onConnected: () => connections++,
     });
-    t.after(() => feed.close());
+    t.after(() => subscriptions.close());
     const numbers: number[] = [];
     const pending: unknown[] = [];
-    feed.subscribe(
+    subscriptions.subscribe(
       ['newHeads'],
       (event) => numbers.push(Number((event as { number: string }).number)),
       unexpected,
     );
-    feed.subscribe(['newPendingTransactions'], (event) => pending.push(event), unexpected);
-    feed.subscribe(['logs', { topics: [] }], unexpected, unexpected);
+    subscriptions.subscribe(['newPendingTransactions'], (event) => pending.push(event), unexpected);
+    subscriptions.subscribe(['logs', { topics: [] }], unexpected, unexpected);
     const refusals: UpstreamError[] = [];
-    feed.subscribe(['monadNewHeads'], unexpected, (error) => refusals.push(error));
+    subscriptions.subscribe(['monadNewHeads'], unexpected, (error) => refusals.push(error));
     await waitFor(() => connections === 1, { what: 'the connection' });
     assert.equal(refusals.length, 1);
 

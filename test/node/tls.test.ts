@@ -57,13 +57,13 @@ async function httpError(t: TestContext, url: string): Promise<string> {
 
 async function feedError(t: TestContext, url: string): Promise<string> {
   const lost = Promise.withResolvers<string>();
-  const feed = new NodeSubscriptions({
+  const subscriptions = new NodeSubscriptions({
     url,
     onConnected: () => assert.fail('it connected'),
     onDisconnected: ({ message }) => lost.resolve(message),
   });
-  t.after(() => feed.close());
-  feed.subscribe(
+  t.after(() => subscriptions.close());
+  subscriptions.subscribe(
     ['newHeads'],
     () => assert.fail('a head'),
     () => undefined,
@@ -104,5 +104,5 @@ test('https:// and wss:// to a plain port suggest http:// and ws://', async (t) 
 test('a node that has answered before it closes is not mistaken for a TLS server', async (t) => {
   const node = createTcpServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\n')));
   const message = await httpError(t, `http://${await addressOf(t, node)}`);
-  assert.match(message, /closed the connection before it had answered/);
+  assert.match(message, /closed the connection before it answered/);
 });

@@ -1,4 +1,4 @@
-/** A writer thread on a file of its own, without the serving half. */
+/** An indexer thread on its own file, without the serving half. */
 import { join } from 'node:path';
 import { IndexerClient } from '../../src/indexer/indexer-client.ts';
 import type { IndexerThreadOptions } from '../../src/indexer/protocol.ts';
@@ -55,7 +55,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
         maxReorg: 128,
         readyLag: 5,
         batchTransfers: 5_000,
-        loaders: 1,
+        backfillWorkers: 1,
         cacheMb: 16,
         ...options.index,
       },
@@ -73,7 +73,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
   );
   owner.after(() => client.stop().catch(() => undefined)); // it may have ended already, and not on request
   const current = (): IndexStatus => {
-    if (status === undefined) throw new Error('the writer has not reported yet');
+    if (status === undefined) throw new Error('the indexer has not reported yet');
     return status;
   };
   return {

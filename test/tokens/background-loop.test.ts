@@ -42,8 +42,8 @@ test('a failure is told when it lasts and when it is over, and neither a single 
   };
   await runBackgroundLoop(step, { name: 'a test', idleMs: 1, minPauseMs: 1, log }, stop.signal);
   assert.deepEqual(lines, [
-    'warn background work fails and is tried again {"work":"a test","reason":"the disk is full"}',
-    'info background work goes on {"work":"a test"}',
+    'warn background work fails; retrying {"work":"a test","reason":"the disk is full"}',
+    'info background work resumes {"work":"a test"}',
   ]);
 });
 
@@ -115,7 +115,7 @@ test('a node that runs no calls is told of, and its tokens are asked when it doe
   );
   node.misbehave({});
   await waitFor(() => lines.length > 1, { what: 'the end of the failure to be told' });
-  assert.match(lines[1] ?? '', /^info .*goes on/);
+  assert.match(lines[1] ?? '', /^info .*resumes/);
   assert.deepEqual(index.writer.unreadTokens(0, 10), []);
   stop.abort();
   await reading;

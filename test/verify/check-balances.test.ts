@@ -62,8 +62,8 @@ test('tokens of a chain indexed from its beginning are told apart by what their 
     Spoof: 'unreliable',
   });
   const reasonOf = (token: Hex) => report.tokens.find((verdict) => verdict.token === token)?.reason ?? '';
-  assert.match(reasonOf(tokens.FeeToken), /moved by other means than transfers .* first in block \d+$/);
-  assert.match(reasonOf(Spoof), /answers no balanceOf/);
+  assert.match(reasonOf(tokens.FeeToken), /moved without transfers .* first in block \d+$/);
+  assert.match(reasonOf(Spoof), /does not answer balanceOf/);
   const compared = report.checks.find(({ name }) => name === 'native')?.compared ?? '';
   assert.match(compared, /^what [1-9]\d* wallets gained from block \d+ to \d+$/);
 });

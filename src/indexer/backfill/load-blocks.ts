@@ -1,4 +1,4 @@
-/** Fetching a range of blocks and decoding it: the work of the backfill workers. */
+/** Fetches and decodes a range of blocks: the work of the backfill workers. */
 
 import { BatchBuilder } from '../../decode/batch.ts';
 import {
@@ -31,10 +31,10 @@ import { isTooLarge } from '../../node/node-errors.ts';
 import { isOverLimit } from '../../node/send-in-batches.ts';
 import { requireTransactions } from '../require-transactions.ts';
 
-/** Mainnet, testnet and devnet: a replay or a proxy serves their blocks too but does not call itself `Monad/`. */
+/** Mainnet, testnet and devnet. By chain id, because a proxy that serves these chains may not call itself `Monad/`. */
 const MONAD_CHAINS = new Set([143, 10143, 20143]);
 
-/** `extraWrapped` are wrapped native contracts beyond those known for the chain. */
+/** `extraWrapped`: wrapped native contracts in addition to those known for the chain. */
 export function deriveLoadRules(
   capabilities: Capabilities,
   extraWrapped: readonly string[],
@@ -50,18 +50,18 @@ export function deriveLoadRules(
   };
 }
 
-/** What loading needs to know of the node and the chain. */
+/** What depends on the node and the chain. */
 export interface LoadRules extends DecodeRules {
   traces: Capabilities['traces'];
   blockReceipts: boolean;
-  /** Compare transactions and receipts with the roots in the header; takes whole answers. */
+  /** Prove transactions and receipts by the roots in the header. Needs unprojected answers. */
   checkRoots?: boolean;
 }
 
 /**
- * Blocks `from..to` (inclusive); all parts of each block have one hash, and it is the child of the block before.
- * Throws UpstreamError: `inconsistent` when a part is still missing or of another block, or has not the root in the
- * header where `checkRoots` is on, else as the client does. `onUnproven` gets the blocks whose roots cannot be computed.
+ * Loads blocks `from..to` (inclusive). All parts of a block have the same hash, and each block is the child of the one
+ * before. Throws UpstreamError `inconsistent` when a part is missing, belongs to another block or, with `checkRoots`,
+ * contradicts the header; otherwise as the client does. `onUnproven` gets the blocks whose roots cannot be computed.
  */
 export async function loadBlocks(
   client: RpcClient,
@@ -93,15 +93,18 @@ interface LoadedBlock {
   receipts: unknown;
 }
 
-/** A result that must exist: null near the tip means "not yet", so it is retried and never believed. */
+/** Throws when a result is missing: near the tip null means "not yet", so retry. */
 function requireResult(reply: RpcReply, what: string, number: number): unknown {
   if ('error' in reply) throw isTooLarge(reply.error) ? tooLargeBlock(reply.error, number) : reply.error;
   if (reply.result === null)
-    throw new UpstreamError('inconsistent', `the node has no ${what} of block ${number} yet, or no more`);
+    throw new UpstreamError(
+      'inconsistent',
+      `the node does not have the ${what} of block ${number}, not yet or no longer`,
+    );
   return reply.result;
 }
 
-/** The node's limit must be raised by its operator, who has to know for which block. */
+/** Only the node's operator can raise its limit, so the message names the block. */
 function tooLargeBlock({ message, code }: UpstreamError, number: number): UpstreamError {
   return new UpstreamError('too-large', `block ${number}: ${message}`, code);
 }
@@ -116,7 +119,7 @@ async function loadBlocksAndReceipts(
   numbers: readonly number[],
   signal?: AbortSignal,
 ): Promise<LoadedBlock[]> {
-  // Two batches, so that blocks are parsed while receipts arrive: together a large block's would exceed one answer.
+  // Two batches: blocks are parsed while receipts arrive, and one answer with both could be too large.
   const asked = [
     client.batch(numbers.map(blockCall), signal, rules.checkRoots ? undefined : BLOCK_FIELDS),
     client.batch(
@@ -125,7 +128,7 @@ async function loadBlocksAndReceipts(
       rules.checkRoots ? undefined : RECEIPTS_FIELDS,
     ),
   ] as const;
-  await Promise.allSettled(asked); // so that a failed one leaves no request running
+  await Promise.allSettled(asked); // a failure must not leave the other request running
   const [blockReplies, receiptReplies] = await Promise.all(asked);
   const blocks: LoadedBlock[] = [];
   for (const [i, number] of numbers.entries()) {
@@ -189,8 +192,8 @@ async function loadTraces(
 }
 
 /**
- * Throws unless the node still has these blocks. Call trees that were asked for by number may belong to another block
- * of that height, in which the same transactions had other effects.
+ * Throws unless the node still has these blocks. Call trees requested by number may belong to another block at that
+ * height, in which the same transactions had other effects.
  */
 async function requireUnchanged(
   client: RpcClient,
@@ -203,11 +206,11 @@ async function requireUnchanged(
   );
   for (const [i, { block, number }] of blocks.entries()) {
     if (hashOf(requireBlock(replies[i]!, number)) !== hashOf(block))
-      throw new UpstreamError('inconsistent', `block ${number} of the node changed while it was traced`);
+      throw new UpstreamError('inconsistent', `the node's block ${number} changed while it was traced`);
   }
 }
 
-/** The traces of a block too large for one answer, fetched per transaction and put in the form of the block method. */
+/** Fetches the traces of a block too large for one answer per transaction, in the form of the block method. */
 async function fetchTracesPerTransaction(
   client: RpcClient,
   method: TraceMethod,
@@ -243,21 +246,18 @@ function hashOf(block: JsonObject): string {
   return readHex(block['hash'], 64, 'block hash');
 }
 
-/** Throws for a block of another number than asked for, and for one that is no child of the block before. */
+/** Throws for a block with another number than requested, and for one that is not the child of the block before. */
 function checkContinuity(batch: BlockBatch, numbers: readonly number[]): void {
   for (const [i, number] of numbers.entries()) {
     if (batch.number[i] !== number) {
-      throw new UpstreamError(
-        'inconsistent',
-        `the node sent block ${batch.number[i]} when asked for ${number}`,
-      );
+      throw new UpstreamError('inconsistent', `the node sent block ${batch.number[i]} instead of ${number}`);
     }
     const linked =
       i === 0 || Buffer.compare(packedHash(batch.parent, i), packedHash(batch.hash, i - 1)) === 0;
     if (!linked)
       throw new UpstreamError(
         'inconsistent',
-        `block ${number} of the node does not follow its block ${number - 1}`,
+        `the node's block ${number} is not a child of its block ${number - 1}`,
       );
   }
 }

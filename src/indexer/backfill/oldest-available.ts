@@ -1,23 +1,22 @@
-/** Choosing the first block of a new index. */
+/** Chooses the first block of a new index. */
 import { UpstreamError } from '../../lib/errors.ts';
 
 /**
- * Whether the node still has everything needed to index a block. Asked once, a busy node may deny data that it has;
- * `withRetries` asks again before the answer is no.
+ * Whether the node still has everything needed to index a block. A busy node may deny data that it has; `withRetries`
+ * checks again before the answer is no.
  */
 export type IsAvailable = (number: number, withRetries: boolean) => Promise<boolean>;
 
 /**
- * Blocks asked for together when all are likely to be there: one after another, some 25 of them take seconds at a node far
- * away.
+ * Blocks checked at once when all are likely available. A distant node takes seconds to answer 25 checks one by one.
  */
-const ASKED_AT_ONCE = 8;
+const PARALLEL_CHECKS = 8;
 
 /**
- * The wanted first block or, when the node has pruned it, the oldest one it still has. Nodes prune from the old end, so
- * bisection finds the first available block. When a block is wrongly denied, the search ends just above it; so only the
- * block below the result is asked for with retries, not each of some 80 steps. Throws UpstreamError while the node does not
- * even give its head: then the node is failing, which says nothing about pruning.
+ * The wanted first block or, if the node has pruned it, the oldest one it still has. Nodes prune from the old end, so
+ * bisection finds the first available block. A wrong denial makes the search end just above that block; so only the
+ * block below the result is checked with retries, instead of each of about 80 steps. Throws UpstreamError while the node
+ * does not even have its head: it is failing, which says nothing about pruning.
  */
 export async function findOldestAvailable(
   wanted: number,
@@ -25,20 +24,23 @@ export async function findOldestAvailable(
   isAvailable: IsAvailable,
 ): Promise<number> {
   if (wanted > head)
-    // The same text for every head, so that it is logged once while the node comes nearer.
+    // Names no head, so that it is logged once while the node catches up.
     throw new UpstreamError('inconsistent', `the node has not reached index.start_block ${wanted} yet`);
   let available = head;
   for (;;) {
     const oldest = await bisectOldest(wanted, available, isAvailable);
     if (oldest === wanted) return oldest;
     if (oldest === head && !(await isAvailable(head, true)))
-      throw new UpstreamError('inconsistent', `the node does not give its head, block ${head}, for now`);
+      throw new UpstreamError(
+        'inconsistent',
+        `the node does not serve its own head, block ${head}, at present`,
+      );
     if (!(await isAvailable(oldest - 1, true))) return oldest;
     available = oldest - 1;
   }
 }
 
-/** The node's chain as the search for the first block saw it. */
+/** The node's head before and after the search. */
 export interface GrowingChain {
   /** The head when the search began. */
   headBefore: number;
@@ -49,9 +51,9 @@ export interface GrowingChain {
 }
 
 /**
- * Where an index can begin that was to begin at `oldest`, the oldest block found. A node that prunes loses that block as
- * its chain grows, so the index begins ahead of it by twice the growth during the search. Whether the node prunes shows
- * only after the head has moved on: if `oldest` is then still there, the node keeps its history and no block is given up.
+ * Where the index can safely begin, given the oldest available block. A pruning node drops that block as its chain
+ * grows, so the index begins ahead of it by twice the growth during the search. Whether the node prunes shows only after
+ * the head has moved: if `oldest` is still available then, the index begins there.
  */
 export async function stayAheadOfPruning(
   oldest: number,
@@ -65,7 +67,7 @@ export async function stayAheadOfPruning(
   return oldestNow === oldest ? oldest : Math.min(headNow, oldestNow + 2 * (headNow - headBefore));
 }
 
-/** The lowest block of `wanted..available` from which on none is missing, when every answer is believed. */
+/** The lowest block of `wanted..available` from which on every block is available, taking every answer as true. */
 async function bisectOldest(wanted: number, available: number, isAvailable: IsAvailable): Promise<number> {
   let oldest = wanted;
   for (;;) {
@@ -81,14 +83,14 @@ async function bisectOldest(wanted: number, available: number, isAvailable: IsAv
 }
 
 /**
- * A missing block of `from..to-1`, or null. That a node gives one block does not prove that it gives those after it:
- * there is nothing to prune of an empty one, as the first ones are on most chains. So some of them are asked for too.
+ * A missing block of `from..to-1`, or null. An available block does not prove that later ones are: an empty one, as the
+ * first blocks of most chains are, has nothing to prune. So this checks a sample of them.
  */
 async function findMissingAbove(from: number, to: number, isAvailable: IsAvailable): Promise<number | null> {
   const numbers: number[] = [];
   for (let distance = 1; from + distance - 1 < to; distance *= 2) numbers.unshift(from + distance - 1);
-  for (let at = 0; at < numbers.length; at += ASKED_AT_ONCE) {
-    const asked = numbers.slice(at, at + ASKED_AT_ONCE);
+  for (let at = 0; at < numbers.length; at += PARALLEL_CHECKS) {
+    const asked = numbers.slice(at, at + PARALLEL_CHECKS);
     const available = await Promise.all(asked.map((number) => isAvailable(number, false)));
     const missing = asked.find((_number, i) => !available[i]);
     if (missing !== undefined) return missing;

@@ -6,17 +6,17 @@ export type LoadRange = (from: number, to: number, signal: AbortSignal) => Promi
 export interface PipelineOptions {
   /** Most ranges in flight or waiting to be taken. With the size of a range it bounds memory. */
   depth: number;
-  /** About how many transfers `take` returns at once: the size of a commit while filling. */
+  /** Transfers to aim for in one `take`: the size of a commit during backfill. */
   batchTransfers: number;
 }
 
-/** A range aims at this many transfers: large enough for few round trips, small enough to keep the queue in bounds. */
+/** Transfers to aim for in a range: enough for few round trips, few enough to bound the queue. */
 const RANGE_TRANSFERS = 1_000;
-/** Most blocks in one range, and their number at first, when nothing is known about the chain. */
+/** Most blocks in one range, and the number in the first ranges of an unknown chain. */
 const RANGE_BLOCKS_MAX = 500;
 const RANGE_BLOCKS_START = 16;
 
-/** Longest time spent gathering a batch: so a quiet chain still gets regular commits, and progress stays visible. */
+/** Longest time to gather a batch, milliseconds: even a quiet chain gets regular commits and visible progress. */
 const GATHER_MS = 2_000;
 
 interface Range {
@@ -28,7 +28,7 @@ interface Range {
 export class Pipeline {
   private readonly load: LoadRange;
   private readonly depth: number;
-  /** About how many transfers the next `take` returns. */
+  /** Transfers to aim for in the next `take`. */
   batchTransfers: number;
   private ranges: Range[] = [];
   private blocksPerRange = RANGE_BLOCKS_START;
@@ -41,9 +41,9 @@ export class Pipeline {
   }
 
   /**
-   * The next blocks from `next` on, none beyond `head`: at least one range, and more until the batch is full, its
-   * time is up, the head is reached or a range fails: a node that fails now and then costs only smaller commits. Rejects
-   * as `LoadRange` does when the first range fails; then call `reset`.
+   * Blocks `next` to at most `head`: at least one range, and more until the batch is full, its time is up, the head is
+   * reached or a range fails. So a node that fails occasionally only makes commits smaller. Rejects as `LoadRange` does
+   * when the first range fails; then call `reset`.
    */
   async take(next: number, head: number): Promise<BlockBatch[]> {
     if (this.ranges[0] !== undefined && this.ranges[0].from !== next) this.reset();
@@ -71,7 +71,7 @@ export class Pipeline {
     return taken;
   }
 
-  /** Drops all ranges in flight: after a failure, or when the chain was found to have changed. */
+  /** Drops all ranges in flight, after a failure or a reorg. */
   reset(): void {
     this.controller.abort();
     this.controller = new AbortController();
@@ -79,21 +79,21 @@ export class Pipeline {
     this.blocksPerRange = Math.max(1, Math.floor(this.blocksPerRange / 2));
   }
 
-  /** Keeps `depth` ranges in flight, the first of them beginning at `next`. */
+  /** Keeps `depth` ranges in flight, from `next` on. */
   private prefetch(next: number, head: number): void {
     let from = (this.ranges.at(-1)?.to ?? next - 1) + 1;
     while (this.ranges.length < this.depth && from <= head) {
       const to = Math.min(head, from + this.blocksPerRange - 1);
       const batch = this.load(from, to, this.controller.signal);
-      batch.catch(() => undefined); // `take` handles the rejection; a dropped range has no taker
+      batch.catch(() => undefined); // `take` handles the rejection; nobody awaits a dropped range
       this.ranges.push({ from, to, batch });
       from = to + 1;
     }
   }
 
   /**
-   * Sizes the next ranges by the transfers per block just seen. A range that had to be waited for longer than a batch is
-   * gathered was too large for this node: it may accept few calls a second, and even empty blocks then take long.
+   * Sizes the next ranges by the transfers per block of this one. If the wait for it exceeded GATHER_MS, it was too large
+   * for this node: with a low rate limit, even empty blocks take long.
    */
   private adaptRangeSize(batch: BlockBatch, waitedMs: number): void {
     const perBlock = Math.max(1, batch.transferCount) / batch.blockCount;

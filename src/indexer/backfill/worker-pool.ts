@@ -1,4 +1,4 @@
-/** A pool of threads that fetch and decode ranges of blocks. */
+/** A pool of backfill workers: threads that fetch and decode ranges of blocks. */
 import type { Worker } from 'node:worker_threads';
 import { UpstreamError } from '../../lib/errors.ts';
 import type { BlockBatch } from '../../model/block-batch.ts';
@@ -15,17 +15,17 @@ interface PendingRange {
 interface BackfillWorker {
   thread: Worker;
   pending: Map<number, PendingRange>;
-  /** It gets no more work, drops what it has, and ends. */
+  /** It gets no more work, drops its ranges, and exits. */
   stopping: boolean;
   ended: Promise<void>;
 }
 
-/** Idle time after which a worker ends, milliseconds: each takes 20 MB, and the head needs none. */
+/** Idle time after which a worker exits, milliseconds: each takes 20 MB, and following the head needs none. */
 const IDLE_TIMEOUT_MS = 10_000;
 
 /**
- * Queues ranges at the workers as soon as they are requested. A commit takes up to a second: a worker that waited for the
- * indexer thread meanwhile would waste a core.
+ * Queues ranges at the workers as soon as they are requested. A commit blocks the indexer thread for up to a second;
+ * workers that waited for it would waste a core.
  */
 export class BackfillWorkerPool {
   private readonly maxThreads: number;
@@ -36,7 +36,7 @@ export class BackfillWorkerPool {
   private idleTimer: NodeJS.Timeout | undefined;
   private lastId = 0;
 
-  /** Threads are started when they are needed, `maxThreads` at most. */
+  /** Starts threads on demand, at most `maxThreads`. */
   constructor(
     maxThreads: number,
     options: BackfillWorkerOptions,
@@ -49,12 +49,12 @@ export class BackfillWorkerPool {
     this.idleTimeoutMs = idleTimeoutMs;
   }
 
-  /** Number of threads that have not ended. */
+  /** Number of running threads. */
   get threadCount(): number {
     return this.workers.size;
   }
 
-  /** Loads a range on the least busy worker. An abort rejects at once; a range already begun is finished and dropped. */
+  /** Loads a range on the least busy worker. An abort rejects at once; the worker finishes and drops a range it began. */
   readonly load: LoadRange = (from, to, signal) =>
     new Promise((resolve, reject) => {
       clearTimeout(this.idleTimer);
@@ -64,7 +64,7 @@ export class BackfillWorkerPool {
         worker.thread.postMessage({ cancel: id } satisfies ToBackfillWorker);
         reject(new UpstreamError('connection', `loading blocks ${from} to ${to} was cancelled`));
       };
-      // The signal far outlives the range: a listener left on it would keep every batch in memory.
+      // The signal outlives the range, so a leaked listener would keep every batch in memory.
       const removeListener = () => signal.removeEventListener('abort', onAbort);
       signal.addEventListener('abort', onAbort, { once: true });
       worker.pending.set(id, {

@@ -1,4 +1,4 @@
-/** Entry of a loader thread: fetches and decodes ranges of blocks on another core than the writer's. */
+/** Entry of a backfill worker: fetches and decodes ranges of blocks on another core than the indexer thread's. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { batchBuffers } from '../../decode/batch.ts';
 import { stackOf, UpstreamError } from '../../lib/errors.ts';
@@ -12,12 +12,12 @@ import type {
 } from '../protocol.ts';
 import { loadBlocks } from './load-blocks.ts';
 
-/** Ranges processed at once: one is on the wire while another is parsed. */
+/** Ranges processed at once: one in flight while another is parsed. */
 const CONCURRENCY = 2;
 
 function main(): void {
   const port = parentPort;
-  if (port === null) throw new Error('loader-thread is a thread entry and cannot be run by itself');
+  if (port === null) throw new Error('worker-thread is a thread entry; it cannot run on its own');
   lowerThreadPriority(10);
   const { node, rules } = workerData as BackfillWorkerOptions;
   const calls = new CallRecorder();
@@ -53,7 +53,7 @@ function main(): void {
   });
 }
 
-/** Errors lose their class between threads, so the fields that matter are sent. */
+/** Errors lose their class between threads, so this sends the fields that matter. */
 function failure(id: number, error: unknown, calls: CallRecorder): FromBackfillWorker {
   if (error instanceof UpstreamError) {
     return {

@@ -1,4 +1,4 @@
-/** HTTP to the node: posts bodies and buffers whole answers, with a limit on every resource. */
+/** HTTP to the node with buffered answers. Every resource is bounded. */
 import { UpstreamError } from '../../lib/errors.ts';
 import {
   type ResponseHead,
@@ -8,7 +8,7 @@ import {
 } from './streaming-client.ts';
 
 export interface BufferedHttpOptions extends Omit<StreamingHttpOptions, 'maxWaitingBytes'> {
-  /** Most bytes of one answer; a longer one is aborted and fails as `too-large`. */
+  /** Most bytes of one answer. Aborts a longer one and fails with `too-large`. */
   maxResponseBytes: number;
 }
 
@@ -16,11 +16,11 @@ export interface NodeResponse {
   status: number;
   /** The node's Retry-After, 0 without one. */
   retryAfterMs: number;
-  /** In memory of its own, which the reader may free. */
+  /** The buffer belongs to the reader, which may free it. */
   body: Buffer<ArrayBuffer>;
 }
 
-/** Most bytes of all waiting requests; one takes some kilobytes. */
+/** Most bytes of all waiting requests. One takes a few kilobytes. */
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 
 /** Initial buffer for an answer of unknown length; doubled as needed. */
@@ -36,10 +36,9 @@ export class BufferedHttpClient {
   }
 
   /**
-   * Posts a JSON body and resolves with the node's answer, whatever its status. A request lost because the node closed an
-   * idle socket is sent once more, which is safe because all requests here are reads.
-   * Rejects with an UpstreamError (`timeout`, `connection`, `malformed`, `too-large`; `what` names the request
-   * in its message), or with the signal's reason.
+   * Posts a JSON body and resolves with the node's answer, whatever its status. Sends a request once more if the node
+   * closed an idle socket under it; all requests here are reads, so that is safe. Rejects with UpstreamError (`timeout`,
+   * `connection`, `malformed`, `too-large`; `what` names the request in its message) or with the signal's reason.
    */
   post(body: string, what: string, signal?: AbortSignal): Promise<NodeResponse> {
     return this.send(Buffer.from(body).toString('latin1'), what, signal, false);
@@ -87,7 +86,7 @@ export class BufferedHttpClient {
     });
   }
 
-  /** Fails all waiting requests and those in flight, and closes the sockets. */
+  /** Fails all requests, waiting or in flight, and closes the sockets. */
   close(): void {
     this.http.close();
   }
@@ -96,11 +95,11 @@ export class BufferedHttpClient {
 interface ResponseEvents {
   onAnswer(answer: NodeResponse): void;
   onTooLarge(): void;
-  /** `wasAnswered`: part of the answer had arrived. */
+  /** `wasAnswered`: part of the answer had already arrived. */
   onFailed(error: UpstreamError, wasAnswered: boolean): void;
 }
 
-/** Joins the pieces of a body. */
+/** Joins the chunks of a body. */
 class ResponseBuffer implements ResponseListener {
   private readonly maxBytes: number;
   private readonly events: ResponseEvents;

@@ -1,10 +1,10 @@
-/** Bodies in chunked transfer coding (RFC 9112, section 7.1), read in pieces of any size. */
+/** Decodes chunked transfer coding (RFC 9112, section 7.1) from pieces of any size. */
 import { UpstreamError } from '../../lib/errors.ts';
 
 const CR = 13;
 const LF = 10;
 const SEMICOLON = 59;
-/** Most digits of a chunk's size: 2^32 bytes and more are refused. */
+/** Most digits of a chunk's size, which refuses chunks of 2^32 bytes and more. */
 const MAX_SIZE_DIGITS = 8;
 /** Most bytes of a size line with its extensions, and of all trailers. */
 const MAX_LINE = 4_096;
@@ -21,8 +21,8 @@ export class ChunkedBody {
   }
 
   /**
-   * Continues reading `piece` from `at` and passes on the data in it. Returns the offset where it stopped: after the end
-   * of the body, or at the end of the piece. Throws UpstreamError `malformed`.
+   * Reads `piece` from `at` and passes on its data. Returns the offset where it stopped: after the end of the body, or at
+   * the end of the piece. Throws UpstreamError `malformed`.
    */
   read(piece: Buffer, at: number, onData: (data: Buffer) => void): number {
     let i = at;
@@ -51,7 +51,7 @@ export class ChunkedBody {
         return;
       case 'data-end':
         if (byte === LF) this.beginSize();
-        else if (byte !== CR) throw malformed('no line end behind a chunk');
+        else if (byte !== CR) throw malformed('no line end after a chunk');
         return;
       default:
         return this.readTrailer(byte);

@@ -13,13 +13,13 @@ export interface Target {
   tls: boolean;
 }
 
-/** Receives an answer, or the error that prevented or cut it. */
+/** Receives an answer, or the error that prevented or truncated it. */
 export interface ResponseListener extends ResponseHandler {
   onFailed(error: UpstreamError): void;
 }
 
 export interface ConnectionOwner {
-  /** The exchange is complete and another may follow. Called before the listener gets the last piece. */
+  /** The connection is free for another exchange. Called before the listener gets the last piece. */
   onFree(connection: Connection): void;
   /** The connection is closed. Called once. */
   onGone(connection: Connection): void;
@@ -28,13 +28,13 @@ export interface ConnectionOwner {
 /** Bytes read from a socket at a time. */
 const READ_BYTES = 256 * 1024;
 
-/** All plain sockets of the thread read into the same buffer: each read is processed before the next one. */
+/** All plain sockets of a thread share one read buffer: each read is processed before the next one. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export class Connection implements ResponseHandler {
-  /** When the last exchange ended, by the owner's clock. */
+  /** End of the last exchange, by the owner's clock. */
   idleSince = 0;
-  /** Requests sent over it. */
+  /** Requests sent so far. */
   requests = 0;
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
@@ -42,7 +42,7 @@ export class Connection implements ResponseHandler {
   private listener: ResponseListener | null = null;
   private error: UpstreamError | null = null;
   private gone = false;
-  /** Plain, and nothing was received yet. */
+  /** The connection is plain and has received nothing yet. */
   private mayExpectTls: boolean;
 
   constructor(target: Target, owner: ConnectionOwner) {
@@ -57,7 +57,7 @@ export class Connection implements ResponseHandler {
     this.socket.on('close', () => this.onClose());
   }
 
-  /** Sends a whole request, given as Latin-1, whose answer goes to the listener. */
+  /** Sends a whole request, given as Latin-1 text. The answer goes to the listener. */
   send(request: string, listener: ResponseListener): void {
     this.listener = listener;
     this.requests++;
@@ -121,7 +121,7 @@ export class Connection implements ResponseHandler {
     }
   }
 
-  /** The node has closed its side; anything unanswered will never be answered. */
+  /** The node closed its side: a pending request will never be answered. */
   private onEnd(): void {
     if (this.listener !== null) this.reader.finish(this);
     this.socket.destroy();
@@ -133,7 +133,7 @@ export class Connection implements ResponseHandler {
     this.listener = null;
     const closed = this.mayExpectTls
       ? CLOSED_UNANSWERED
-      : 'the node closed the connection before it had answered';
+      : 'the node closed the connection before it answered';
     listener?.onFailed(this.error ?? new UpstreamError('connection', closed));
   }
 

@@ -1,4 +1,4 @@
-/** One request to the node and its answer. */
+/** An exchange: one request to the node and its answer. */
 import { UpstreamError, type UpstreamFailure } from '../../lib/errors.ts';
 import type { Connection, ResponseListener } from './connection.ts';
 import type { ResponseHead } from './response-head.ts';
@@ -10,25 +10,25 @@ export interface Clock {
 
 /** The requests of one client. */
 export interface Flow {
-  /** Whether it is limited to a share, so that some places stay free for others. */
+  /** Whether it is limited to a fair share, so that other clients find free places. */
   readonly isLimited: boolean;
   running: number;
   /** In order of arrival. */
   readonly waiting: Set<Exchange>;
   waitingBytes: number;
-  /** When the node last sent something of an answer, by the clock of its exchanges. */
+  /** When the node last sent part of an answer, by the clock of its exchanges. */
   lastProgressAt: number;
 }
 
 export class Exchange implements ResponseListener {
   readonly request: string;
-  /** Whether it needs a socket that was never used. */
+  /** Whether it needs a new socket. */
   readonly newSocket: boolean;
-  /** The requests of its client, which take turns with those of others. */
+  /** The requests of its client, which take turns with other clients. */
   readonly flow: Flow;
-  /** An exchange that fails before it was sent says nothing about the node. */
+  /** Whether the request was sent: a failure before that says nothing about the node. */
   wasSent = false;
-  /** Sent over a used socket, which the node may just have closed. */
+  /** Whether it was sent over a used socket, which the node may just have closed. */
   onUsedSocket = false;
   private readonly what: string;
   private readonly timeoutMs: number;
@@ -64,7 +64,7 @@ export class Exchange implements ResponseListener {
     this.deadline = this.clock.now + options.timeoutMs;
   }
 
-  /** Whether it is still waiting for a connection. */
+  /** Whether it waits for a connection. */
   get isQueued(): boolean {
     return this.listener !== null && !this.wasSent;
   }
@@ -78,12 +78,12 @@ export class Exchange implements ResponseListener {
     connection.send(this.request, this);
   }
 
-  /** Ends the exchange: nobody needs the answer. The listener is not called again. */
+  /** Ends the exchange because nobody needs the answer. The listener is not called again. */
   cancel(): void {
     if (this.listener !== null) this.terminate();
   }
 
-  /** Stops reading from the node until `resume`; meanwhile the timeout is suspended. */
+  /** Stops reading from the node until `resume` and suspends the timeout. */
   pause(): void {
     if (this.listener === null) return;
     this.paused = true;
@@ -97,12 +97,12 @@ export class Exchange implements ResponseListener {
     this.connection?.resume();
   }
 
-  /** Restarts the timeout, for each piece of a streamed answer. */
+  /** Restarts the timeout. Call it for each piece of a streamed answer. */
   restartTimeout(): void {
     this.deadline = this.clock.now + this.timeoutMs;
   }
 
-  /** Fails the exchange on timeout. A waiting one does not time out while the node answers those before it. */
+  /** Fails the exchange if it timed out. A waiting one does not, as long as the node answers those before it. */
   checkTimeout(): void {
     if (this.clock.now <= this.deadline || this.paused) return;
     if (this.wasSent) return this.fail('timeout', `no complete answer within ${this.timeoutMs} ms`);
@@ -136,7 +136,7 @@ export class Exchange implements ResponseListener {
     this.fail(error.reason, error.message, { cause: error.cause });
   }
 
-  /** Ends without the rest of the answer. Closes the connection first, so that the next exchange can open another. */
+  /** Ends without the rest of the answer. Closes the connection first, so that the next exchange can open a new one. */
   private terminate(): void {
     this.connection?.destroy();
     this.end();

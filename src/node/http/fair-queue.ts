@@ -1,4 +1,4 @@
-/** Picks the next request when there are more requests than sockets: round robin over clients. */
+/** Picks the next request when requests outnumber sockets: round robin over clients. */
 import type { Exchange, Flow } from './exchange.ts';
 
 export interface FairQueueLimits {
@@ -10,14 +10,14 @@ export interface FairQueueLimits {
 }
 
 /**
- * A client may hold three places per free place: three quarters of all places while it is alone, fewer with others, so
- * that some stay free for the next client. With fewer than four places one client may hold all.
+ * A client may hold three places per free place: three quarters of all places while alone, fewer beside others. So the
+ * next client always finds a free place. With fewer than four places, one client may hold all.
  */
 const SHARE = 3;
 
 export class FairQueue {
   private readonly limits: FairQueueLimits;
-  /** By client, for every client so far. */
+  /** Keyed by client, for every client so far. */
   private readonly flows = new Map<number, Flow>();
   private readonly unlimitedFlow = newFlow(false);
   private readonly running = new Set<Exchange>();
@@ -41,7 +41,7 @@ export class FairQueue {
     return flow;
   }
 
-  /** Requests that wait. */
+  /** Number of waiting requests. */
   get waiting(): number {
     return this.waitingCount;
   }
@@ -62,7 +62,7 @@ export class FairQueue {
     return 'waits';
   }
 
-  /** Removes a request, whether it ran or waited. Returns the request that now runs in its place. */
+  /** Removes a request, running or waiting. Returns the request that runs in its place. */
   remove(exchange: Exchange): Exchange | null {
     if (!this.running.delete(exchange)) {
       this.dequeue(exchange);
@@ -72,7 +72,7 @@ export class FairQueue {
     return this.waitingCount === 0 ? null : this.runNext();
   }
 
-  /** All requests, the waiting ones first. */
+  /** All requests, waiting ones first. */
   *[Symbol.iterator](): Generator<Exchange> {
     for (const flow of this.turns) yield* flow.waiting;
     yield* this.running;
@@ -95,7 +95,7 @@ export class FairQueue {
     exchange.flow.running++;
   }
 
-  /** A request that leaves frees one place, so at most one can start. */
+  /** Starts at most one request, because each removal frees one place. */
   private runNext(): Exchange | null {
     for (const flow of this.turns) {
       if (!this.mayRun(flow)) continue;

@@ -1,13 +1,13 @@
 /** Parses the head of an HTTP/1.1 answer. */
 import { UpstreamError } from '../../lib/errors.ts';
 
-/** How the body behind a head is delimited (RFC 9112, section 6.3). */
+/** How the body after a head is delimited (RFC 9112, section 6.3). */
 export interface ResponseHead {
   status: number;
   /** Bytes of the body; null when it is chunked or ends with the connection. */
   length: number | null;
   chunked: boolean;
-  /** Whether another request may follow on the connection. */
+  /** Whether the connection can be reused. */
   keepAlive: boolean;
   /** Retry-After in seconds; null when absent or a date. */
   retryAfter: number | null;
@@ -16,7 +16,7 @@ export interface ResponseHead {
 const SPACE = 32;
 const ZERO = 48;
 
-/** Reads a head, given without the empty line that ends it. Throws UpstreamError `malformed`. */
+/** Parses a head without its final empty line. Throws UpstreamError `malformed`. */
 export function readResponseHead(text: string): ResponseHead {
   const head: ResponseHead = {
     status: readStatus(text),
@@ -44,7 +44,7 @@ function readStatus(text: string): number {
   return status;
 }
 
-/** Five fields matter, and no two of their names have the same length. */
+/** Reads the five fields that matter. Their names differ in length, so the length selects the field. */
 function readField(head: ResponseHead, text: string, start: number, end: number): void {
   const colon = text.indexOf(':', start);
   if (colon < 0 || colon > end) throw malformed('a header line without a colon');
@@ -98,7 +98,7 @@ function readTransfer(head: ResponseHead, codings: string): void {
   head.chunked = true;
 }
 
-/** The request accepts no encoding. */
+/** Refuses encoded bodies: the request accepts no encoding. */
 function refuseEncoding(coding: string): void {
   if (coding.toLowerCase() !== 'identity') throw malformed(`content coding ${coding.slice(0, 40)}`);
 }

@@ -1,12 +1,12 @@
-/** Reads HTTP/1.1 answers, one after another, from the pieces that a socket delivers. */
+/** Parses consecutive HTTP/1.1 answers from the pieces that a socket delivers. */
 import { UpstreamError } from '../../lib/errors.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { type ResponseHead, readResponseHead } from './response-head.ts';
 
-/** Receives an answer: its head once, then its body in one or more pieces, the last of which is marked. */
+/** Receives an answer: its head once, then its body in one or more pieces, the last one marked. */
 export interface ResponseHandler {
   onHead(head: ResponseHead): void;
-  /** The memory of the piece belongs to the caller, which reuses it afterwards. The last piece may be empty. */
+  /** The caller reuses the memory of the piece afterwards. The last piece may be empty. */
   onBody(piece: Buffer, isLast: boolean): void;
 }
 
@@ -23,12 +23,12 @@ export class ResponseReader {
   private chunked: ChunkedBody | null = null;
   private isReusable = true;
 
-  /** Whether another answer may come on the connection, once the present one is complete. */
+  /** Whether the connection can be reused after the current answer. */
   get reusable(): boolean {
     return this.isReusable;
   }
 
-  /** Reads the next piece from the socket. Throws UpstreamError `malformed`. */
+  /** Parses the next piece from the socket. Throws UpstreamError `malformed`. */
   read(piece: Buffer, handler: ResponseHandler): void {
     const body = this.head === null ? this.readHead(piece, handler) : piece;
     if (body === null) return;
@@ -37,7 +37,7 @@ export class ResponseReader {
     else this.readFixedLength(body, handler);
   }
 
-  /** The connection has closed: completes a body that ends with the connection. */
+  /** Call it when the connection has closed: completes a body that ends with the connection. */
   finish(handler: ResponseHandler): void {
     if (this.head === null || this.head.length !== null || this.chunked !== null) return;
     this.isReusable = false;
@@ -89,7 +89,7 @@ export class ResponseReader {
     handler.onBody(last, true);
   }
 
-  /** Passes on each piece once the next one is known, so that the last one can be marked. */
+  /** Passes on each piece once the next one arrives, so that it can mark the last one. */
   private readChunked(body: Buffer, chunked: ChunkedBody, handler: ResponseHandler): void {
     let piece: Buffer | null = null;
     const end = chunked.read(body, 0, (data) => {
@@ -100,7 +100,7 @@ export class ResponseReader {
     if (piece !== null || chunked.done) handler.onBody(piece ?? NOTHING, chunked.done);
   }
 
-  /** Gets ready for the next answer; unexpected bytes after the answer make the connection unusable. */
+  /** Prepares for the next answer. Excess bytes after an answer make the connection unusable. */
   private end(excess: number): void {
     this.isReusable = (this.head?.keepAlive ?? false) && excess === 0;
     this.head = null;

@@ -1,4 +1,4 @@
-/** HTTP to the node that streams answers piece by piece, over its own keep-alive sockets, with every resource bounded. */
+/** HTTP to the node with streamed answers, over its own keep-alive sockets. Every resource is bounded. */
 import type { UpstreamFailure } from '../../lib/errors.ts';
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
 import { Connection, type ConnectionOwner, type ResponseListener, type Target } from './connection.ts';
@@ -13,29 +13,29 @@ export interface StreamingHttpOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
   url: string;
   /**
-   * Milliseconds from sending a request to the end of its answer. A waiting request fails when the node answers none of
-   * those before it for as long.
+   * Time from sending a request to the end of its answer, milliseconds. A waiting request fails when the node answers
+   * none of those before it for that long.
    */
   timeoutMs: number;
   /** Most sockets, and so most requests in flight. */
   maxSockets: number;
-  /** Most requests that may wait for a free socket, and their bytes; the next one fails at once. */
+  /** Most requests that wait for a free socket, and their bytes. Beyond it, requests fail at once. */
   maxWaiting: number;
   maxWaitingBytes: number;
 }
 
 export interface PostOptions {
-  /** Use a new socket: the node may just have closed a used one, and the request would be lost. */
+  /** Use a new socket: the node may close a used one while the request is on its way. */
   newSocket?: boolean;
   /** The client, for turns and a fair share of the sockets. Null: no share limit. */
   client?: number | null;
 }
 
-/** How often overdue exchanges and idle sockets are swept, milliseconds. */
+/** Interval of sweeps for overdue exchanges and idle sockets, milliseconds. */
 const SWEEP_MS = 100;
 /** Most that the clock advances between two sweeps, milliseconds. */
 const MOST_PER_SWEEP_MS = 2 * SWEEP_MS;
-/** Close idle sockets before the server does, milliseconds: some servers wait only five seconds. */
+/** Idle time after which a socket is closed, milliseconds: before the server does, which may be after five seconds. */
 const IDLE_MS = 4_000;
 
 export class StreamingHttpClient implements ConnectionOwner {
@@ -46,11 +46,11 @@ export class StreamingHttpClient implements ConnectionOwner {
   /** The request up to the value of Content-Length. */
   private readonly head: string;
   private readonly open = new Set<Connection>();
-  /** Free connections; the most recently used is taken first, so that surplus ones become idle and close. */
+  /** Free connections. Takes the most recently used one first, so that surplus ones stay idle and close. */
   private readonly idle: Connection[] = [];
   private readonly queue: FairQueue;
   private readonly sweep: NodeJS.Timeout;
-  /** Advances by a limited amount per sweep, so that a stall of this process does not look like one of the node. */
+  /** Advances by a limited amount per sweep, so that a stall of this process does not count against the node. */
   private readonly clock: Clock = { now: 0 };
   private sweptAt = performance.now();
   private closed = false;
@@ -67,9 +67,9 @@ export class StreamingHttpClient implements ConnectionOwner {
   }
 
   /**
-   * Posts a JSON body, given as the Latin-1 text of its bytes. The listener gets the answer, whatever its status, or one
-   * UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the request in its message), and
-   * nothing before this returns.
+   * Posts a JSON body, given as the Latin-1 text of its bytes. After this returns, the listener gets the answer, whatever
+   * its status, or one UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the request in its
+   * message).
    */
   post(body: string, what: string, listener: ResponseListener, options: PostOptions = {}): Exchange {
     const { newSocket = false, client = null } = options;
@@ -94,7 +94,7 @@ export class StreamingHttpClient implements ConnectionOwner {
     return exchange;
   }
 
-  /** Fails all waiting requests and those in flight, and closes the sockets. */
+  /** Fails all requests, waiting or in flight, and closes the sockets. */
   close(): void {
     this.closed = true;
     clearInterval(this.sweep);
@@ -115,7 +115,7 @@ export class StreamingHttpClient implements ConnectionOwner {
     if (at >= 0) this.idle.splice(at, 1);
   }
 
-  /** Starts an exchange that was admitted: a socket is idle or there is room for another. */
+  /** Starts an admitted exchange: a socket is idle, or there is room for another. */
   private start(exchange: Exchange): void {
     exchange.start(this.acquireConnection(exchange.newSocket));
   }

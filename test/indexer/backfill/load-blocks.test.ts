@@ -82,12 +82,12 @@ test('a range is refused when a block of it has another number or another parent
   spoil((block) => ({ ...block, parentHash: `0x${'5b'.repeat(32)}` }));
   await assert.rejects(range(), {
     ...inconsistent,
-    message: /block 4 of the node does not follow its block 3/,
+    message: /the node's block 4 is not a child of its block 3/,
   });
   spoil((block) => ({ ...block, number: '0x9' }));
-  await assert.rejects(range(), { ...inconsistent, message: /sent block 9 when asked for 4/ });
+  await assert.rejects(range(), { ...inconsistent, message: /sent block 9 instead of 4/ });
   spoil(() => null);
-  await assert.rejects(range(), { ...inconsistent, message: /no header of block 4 yet/ });
+  await assert.rejects(range(), { ...inconsistent, message: /does not have the header of block 4, not yet/ });
 });
 
 test('call trees are asked for by the hash of their block', async (t) => {

@@ -144,7 +144,7 @@ test('anything but HTTP/1.1 in a known coding is refused', () => {
     [`${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`, /transfer coding gzip/],
     [`${CHUNKED}\r\nhello`, /no chunk size/],
     [`${CHUNKED}5hello`, /no chunk size/],
-    [`${CHUNKED}5\r\nhello!\r\n0\r\n\r\n`, /no line end behind a chunk/],
+    [`${CHUNKED}5\r\nhello!\r\n0\r\n\r\n`, /no line end after a chunk/],
     [`${CHUNKED}000000005\r\nhello\r\n0\r\n\r\n`, /more than 4 GiB/],
   ];
   for (const [text, message] of refused) {
