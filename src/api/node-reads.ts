@@ -15,8 +15,10 @@ export interface NodeReads {
 
 /** Sent to read threads. */
 export interface NodeAnswer {
-  /** The block of a transaction or hash. */
-  block: BlockRef | 'pending' | null;
+  /** The block of a transaction. */
+  transactionBlock?: BlockRef | 'pending' | null;
+  /** The block with a hash. */
+  block?: BlockRef | null;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface NodeAnswer {
  * `not_ready` where the index has yet to reach it.
  */
 export function requireIndexed(
-  block: NodeAnswer['block'] | undefined,
+  block: NodeAnswer['transactionBlock'],
   what: string,
   head: Head,
   readBlock: (number: number) => IndexedBlockRow | undefined,

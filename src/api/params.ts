@@ -52,6 +52,16 @@ export function blockId() {
     );
 }
 
+/** What somebody types into a search field. */
+export function searchText() {
+  const error = 'must be a text of 1 to 100 characters';
+  return z
+    .string({ error: (issue) => (issue.input === undefined ? `is required; it ${error}` : error) })
+    .trim()
+    .min(1, { error })
+    .max(100, { error });
+}
+
 /** A list of 1 to `max` items in a JSON body. */
 export function listOf<T extends z.ZodType>(item: T, max: number) {
   const error = `must be a list of 1 to ${max} items`;

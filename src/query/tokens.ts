@@ -3,7 +3,8 @@
 import { BALANCE_ACCURACY_NAMES, type BalanceAccuracyName } from '../store/balance-accuracy.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import type { TransferRow } from './transfers.ts';
+import { idList, type TransferRow } from './transfers.ts';
+
 /** By the contract's address, hex digits without prefix. */
 export type TokenSymbols = (token: string) => Pick<TransferRow, 'symbol' | 'decimals'>;
 
@@ -44,6 +45,33 @@ export function prepareTokenFacts(db: Db): (wallet: number) => TokenFacts | unde
       LEFT JOIN token_metadata m ON m.address = w.address
     WHERE t.wallet = +?`);
   return (wallet) => statement.get(wallet);
+}
+
+/** A token that is listed in an answer. */
+export interface ListedToken {
+  id: number;
+  /** The contract, hex digits without prefix. */
+  address: string;
+  /** From the contract, null while unknown. */
+  name: string | null;
+  symbol: string | null;
+  decimals: number | null;
+  /** Kind of its first transfer. */
+  kind: number;
+  transfers: number;
+}
+
+/** SQL: a ListedToken, over `tokens t`, the wallet `w` of its contract and its metadata `m`. */
+export const LISTED_TOKEN_COLUMNS =
+  't.id, lower(hex(w.address)) AS address, m.name, m.symbol, m.decimals, t.kind, t.transfers';
+
+/** The tokens of a list of ids, in its order. */
+export function prepareTokensById(db: Db): (ids: readonly number[]) => ListedToken[] {
+  const statement = db.prepare<[string], ListedToken>(/* sql */ `
+    SELECT ${LISTED_TOKEN_COLUMNS}
+    FROM json_each(?) list CROSS JOIN tokens t ON t.id = list.value CROSS JOIN wallets w ON w.id = t.wallet
+      LEFT JOIN token_metadata m ON m.address = w.address`);
+  return (ids) => statement.all(idList(ids));
 }
 
 /** The id of a token, or undefined when the wallet emitted no transfer. */

@@ -2,28 +2,19 @@
 import { isNativeKind } from '../model/transfer-kind.ts';
 import type { Db } from '../store/open-database.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
+import { LISTED_TOKEN_COLUMNS, type ListedToken } from './tokens.ts';
 import { idList } from './transfers.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** A token and the wallet's last transfer of it. */
-export interface WalletToken {
-  /** tokens.id. */
-  token: number;
-  /** transfers.id. */
+/** A token and what the wallet did with it. */
+export interface WalletToken extends Omit<ListedToken, 'transfers'> {
+  /** transfers.id of the wallet's last transfer of the token. */
   lastTransfer: number;
   /** Sum of the wallet's transfers of the token, in the form of lib/signed.ts. */
   balance: Buffer;
   /** The wallet's transfers of the token. */
-  transfers: number;
-  /** TransferKind of the token's first transfer. */
-  kind: number;
-  /** The contract's address, hex digits without prefix. */
-  address: string;
-  /** From the contract, null while unknown. */
-  name: string | null;
-  symbol: string | null;
-  decimals: number | null;
+  ownTransfers: number;
   /** BalanceAccuracy, null while not examined. */
   accuracy: number | null;
 }
@@ -36,7 +27,10 @@ export interface WalletTokenFilter {
   limit: number;
 }
 
-type TransferOfToken = Pick<WalletToken, 'token' | 'lastTransfer'>;
+interface TransferOfToken {
+  token: number;
+  lastTransfer: number;
+}
 
 /**
  * The wanted tokens of a wallet, most recently moved first. A page reads the history from its newest entry to the last
@@ -50,8 +44,7 @@ export function prepareWalletTokens(
   const tokensOf = db.prepare<[string], TransferOfToken>(/* sql */ `
     SELECT t.id AS lastTransfer, t.token FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value`);
   const holdingsOf = db.prepare<[string, number], Omit<WalletToken, 'lastTransfer'>>(/* sql */ `
-    SELECT t.id AS token, h.balance, h.transfers, t.kind, lower(hex(w.address)) AS address,
-      m.name, m.symbol, m.decimals, q.quality AS accuracy
+    SELECT ${LISTED_TOKEN_COLUMNS}, h.balance, h.transfers AS ownTransfers, q.quality AS accuracy
     FROM json_each(?) list CROSS JOIN tokens t ON t.id = list.value
       CROSS JOIN holdings h ON h.token = t.id AND h.wallet = +?
       CROSS JOIN wallets w ON w.id = t.wallet
@@ -76,7 +69,7 @@ export function prepareWalletTokens(
       const held = moved.length === 0 ? [] : holdingsOf.all(idList(moved), wallet);
       budget.spend(4 * held.length);
       for (const holding of held) {
-        if (isWanted(holding.balance)) found.push({ ...holding, lastTransfer: seen.get(holding.token)! });
+        if (isWanted(holding.balance)) found.push({ ...holding, lastTransfer: seen.get(holding.id)! });
       }
       if (found.length >= limit || seen.size >= count) break;
     }

@@ -20,6 +20,12 @@ export function addressPrefix(address: Uint8Array): Uint8Array {
 export const WALLET_BY_ADDRESS = /* sql */ `
   addresses a CROSS JOIN wallets w ON a.key = +? AND w.id = a.wallet AND w.address = +?`;
 
+/** SQL for a FROM clause: the row of `wallets w` with the address that is the SQL expression `address`. */
+export function walletByStoredAddress(address: string): string {
+  const keys = `substr(${address}, 1, ${ADDRESS_PREFIX_BYTES}), ${address}`;
+  return `addresses a CROSS JOIN wallets w ON a.key IN (${keys}) AND w.id = a.wallet AND w.address = ${address}`;
+}
+
 /** The parameters of WALLET_BY_ADDRESS. */
 export type AddressKeys = [key: Uint8Array, address: Uint8Array];
 

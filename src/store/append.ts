@@ -14,7 +14,7 @@ import { packedHash, packedValue } from '../lib/packed-bytes.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
 import { addAddresses, resolveAddresses } from './address-resolver.ts';
-import { chainOf, prepareLastBlock, type Tip } from './chain.ts';
+import { chainOf, EMPTY_INDEX, prepareLastBlock, type Tip } from './chain.ts';
 import { ChangeSet, type Tables } from './change-set.ts';
 import { mixBlock, mixBytes, mixInteger, mixNull, seedOf } from './checksum.ts';
 import type { Db, Statement } from './open-database.ts';
@@ -38,7 +38,9 @@ export class Appender {
     this.db = db;
     this.tables = tables;
     this.insertBlock = db.prepare(
-      'INSERT INTO blocks (number, hash, timestamp, last_transfer, last_wallet, checksum) VALUES (?, ?, ?, ?, ?, ?)',
+      /* sql */ `
+      INSERT INTO blocks (number, hash, timestamp, last_transfer, last_wallet, transactions, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`,
     );
     this.transfers = new RowWriter(
       db,
@@ -93,6 +95,8 @@ export class Commit {
   private readonly transfers: RowWriter;
   private readonly insertBlock: Statement;
   private lastToken: number;
+  /** Transactions with transfers, up to the block written last. */
+  private transactions = 0;
   private readonly tokenOfWallet = new Map<number, TokenState>();
   private readonly resolvedBatches: ResolvedBatch[] = [];
 
@@ -108,7 +112,8 @@ export class Commit {
   load(batches: readonly BlockBatch[], tip: Tip | null): void {
     const [first] = batches;
     if (tip === null && first !== undefined) this.firstParent = packedHash(first.parent, 0);
-    let { lastTransfer, lastWallet } = tip ?? { lastTransfer: 0, lastWallet: ZERO_WALLET };
+    let { lastTransfer, lastWallet } = tip ?? EMPTY_INDEX;
+    this.transactions = (tip ?? EMPTY_INDEX).transactions;
     const slots = batches.map((batch) => addAddresses(this.changes, batch.addresses));
     resolveAddresses(this.changes, lastWallet);
     for (const [i, batch] of batches.entries()) {
@@ -189,8 +194,9 @@ export class Commit {
     { batch, slots, newWallets, lastTransfer, lastWallet }: ResolvedBatch,
     checksums: Int32Array,
   ): void {
-    for (let block = 0, address = 0; block < batch.blockCount; block++) {
+    for (let block = 0, address = 0, at = 0; block < batch.blockCount; block++) {
       let sum = checksums[block]!;
+      for (; at < batch.transferEnd[block]!; at++) if (startsTransaction(batch, at)) this.transactions++;
       for (; address < batch.addressEnd[block]!; address++) {
         if (this.changes.wallets.idAt(slots[address]!) <= lastWallet) continue;
         sum = mixBytes(sum, batch.addresses, address * ADDRESS_BYTES, (address + 1) * ADDRESS_BYTES);
@@ -200,8 +206,8 @@ export class Commit {
       const timestamp = batch.timestamp[block]!;
       const transfer = lastTransfer + batch.transferEnd[block]!;
       const wallet = lastWallet + newWallets[batch.addressEnd[block]!]!;
-      const checksum = mixBlock(sum, number, hash, timestamp, transfer, wallet);
-      this.insertBlock.run(number, hash, timestamp, transfer, wallet, checksum);
+      const checksum = mixBlock(sum, number, hash, timestamp, transfer, wallet, this.transactions);
+      this.insertBlock.run(number, hash, timestamp, transfer, wallet, this.transactions, checksum);
     }
     if (!batch.traced) {
       const last = batch.number[batch.blockCount - 1]!;

@@ -2,6 +2,7 @@
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { IndexedBlock } from '../model/block.ts';
 import type { Db, Statement } from './open-database.ts';
+import { ZERO_WALLET } from './schema.ts';
 
 /** The indexed chain and its first block, null until set. */
 export function chainOf(db: Db): { chainId: number; startBlock: number } | null {
@@ -17,16 +18,24 @@ export function setChain(db: Db, chainId: number, startBlock: number): void {
 }
 
 /** An indexed block with the highest ids up to it. */
-export interface Tip extends IndexedBlock {
-  /** Highest ids up to and including the block; 0 if none. */
+export interface Tip extends IndexedBlock, BlockEnd {}
+
+/** What the index holds up to and including a block. */
+export interface BlockEnd {
+  /** Highest ids; 0 if none. */
   lastTransfer: number;
   lastWallet: number;
+  /** Transactions with transfers. */
+  transactions: number;
 }
+
+/** The end of the block before the first one. */
+export const EMPTY_INDEX: BlockEnd = { lastTransfer: 0, lastWallet: ZERO_WALLET, transactions: 0 };
 
 /** The last indexed block, or the last one at or below `upTo`; null while there is none. */
 export function prepareLastBlock(db: Db): (upTo?: number) => Tip | null {
   const statement = db.prepare<[number], Omit<Tip, 'hash'> & { hash: Buffer }>(/* sql */ `
-    SELECT number, hash, timestamp, last_transfer AS lastTransfer, last_wallet AS lastWallet
+    SELECT number, hash, timestamp, last_transfer AS lastTransfer, last_wallet AS lastWallet, transactions
     FROM blocks WHERE number <= +? ORDER BY number DESC LIMIT 1`);
   return (upTo = Number.MAX_SAFE_INTEGER) => {
     const row = statement.get(upTo);

@@ -7,6 +7,7 @@
  * value always changes the result; several changed values go unnoticed with a probability of 2^-32. It takes about
  * 50 ns per transfer. A hash over bytes would first serialise each row, which takes longer than writing it.
  */
+import { type BlockEnd, EMPTY_INDEX } from './chain.ts';
 import type { Db, Statement } from './open-database.ts';
 import { ADDRESS_BYTES } from './schema.ts';
 
@@ -52,14 +53,36 @@ export type BlockRow = [
   timestamp: number,
   lastTransfer: number,
   lastWallet: number,
+  transactions: number,
 ];
 
-export function mixBlock(sum: number, ...[number, hash, timestamp, transfer, wallet]: BlockRow): number {
+export type StoredBlockRow = [...block: BlockRow, checksum: number];
+
+/** The columns of a StoredBlockRow. */
+export const BLOCK_COLUMNS = 'number, hash, timestamp, last_transfer, last_wallet, transactions, checksum';
+
+export function splitBlockRow(row: StoredBlockRow): { block: BlockRow; checksum: number } {
+  const [number, hash, timestamp, lastTransfer, lastWallet, transactions, checksum] = row;
+  return { block: [number, hash, timestamp, lastTransfer, lastWallet, transactions], checksum };
+}
+
+/** What the index holds up to and including a block; undefined stands for the one before the first. */
+export function endOfBlock(row: StoredBlockRow | undefined): BlockEnd {
+  if (row === undefined) return EMPTY_INDEX;
+  const [, , , lastTransfer, lastWallet, transactions] = row;
+  return { lastTransfer, lastWallet, transactions };
+}
+
+export function mixBlock(
+  sum: number,
+  ...[number, hash, timestamp, transfer, wallet, transactions]: BlockRow
+): number {
   let mixed = mixInteger(sum, number);
   mixed = mixBytes(mixed, hash, 0, hash.length);
   mixed = mixInteger(mixed, timestamp);
   mixed = mixInteger(mixed, transfer);
-  return mixInteger(mixed, wallet);
+  mixed = mixInteger(mixed, wallet);
+  return mixInteger(mixed, transactions);
 }
 
 /** A row of `transfers`; the last value is the wallet of the token if this is the token's first transfer. */
@@ -87,14 +110,16 @@ export class ChecksumReader {
   }
 
   /** Recomputes the checksum of a block; null when a row is missing or a value has a wrong type. */
-  of(block: BlockRow, before: { lastTransfer: number; lastWallet: number }): number | null {
-    const [, hash, timestamp, lastTransfer, lastWallet] = block;
-    if (!(hash instanceof Uint8Array) || ![timestamp, lastTransfer, lastWallet].every(Number.isSafeInteger))
-      return null;
+  of(block: BlockRow, before: BlockEnd): number | null {
+    const [, hash, ...numbers] = block;
+    if (!(hash instanceof Uint8Array) || !numbers.every(Number.isSafeInteger)) return null;
+    const [, lastTransfer, lastWallet, lastTransaction] = numbers;
     let sum: number | null = this.seed;
     let id = before.lastTransfer;
+    let { transactions } = before;
     for (const row of this.transfers.iterate(id + 1, lastTransfer)) {
       if (row[0] !== ++id) return null;
+      if (row[1] instanceof Uint8Array) transactions++;
       sum = mixStoredTransfer(sum, row);
       if (sum === null) return null;
     }
@@ -105,7 +130,8 @@ export class ChecksumReader {
           return null;
         sum = mixBytes(sum, address, 0, ADDRESS_BYTES);
       }
-    return id === lastTransfer && wallet === lastWallet ? mixBlock(sum, ...block) : null;
+    const isWhole = id === lastTransfer && wallet === lastWallet && transactions === lastTransaction;
+    return isWhole ? mixBlock(sum, ...block) : null;
   }
 }
 

@@ -4,7 +4,7 @@
  * equals, row for row, a fresh index of that branch.
  */
 import { TransferKind } from '../model/transfer-kind.ts';
-import { prepareLastBlock } from './chain.ts';
+import { EMPTY_INDEX, prepareLastBlock } from './chain.ts';
 import { ChangeSet, type Tables } from './change-set.ts';
 import type { Db, Statement } from './open-database.ts';
 import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from './schema.ts';
@@ -95,7 +95,7 @@ export class Rollback {
   }
 
   private removeAbove(to: number): void {
-    const { lastTransfer, lastWallet } = this.lastBlock(to) ?? { lastTransfer: 0, lastWallet: ZERO_WALLET };
+    const { lastTransfer, lastWallet } = this.lastBlock(to) ?? EMPTY_INDEX;
     const changes = new ChangeSet(this.tables);
     for (const transfer of this.removedTransfers(lastTransfer)) this.subtract(changes, transfer);
     const touched = changes.wallets.count; // restoring facts may load further wallets

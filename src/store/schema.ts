@@ -44,6 +44,7 @@ CREATE TABLE blocks (
   timestamp INTEGER NOT NULL,           -- Unix seconds
   last_transfer INTEGER NOT NULL,       -- highest transfers.id up to and with this block, 0 if none
   last_wallet INTEGER NOT NULL,         -- highest wallets.id up to and with this block, 0 if none
+  transactions INTEGER NOT NULL,        -- transactions with transfers up to and with this block
   checksum INTEGER NOT NULL             -- 32 bits over the stored rows of the block (store/checksum.ts)
 );
 -- Finds the block of a transfer: the lowest number whose last_transfer reaches the id.
@@ -242,6 +243,9 @@ CREATE TABLE token_metadata (
   retry_at INTEGER,                     -- Unix seconds of the next try, null for never
   checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
+-- Find tokens by the beginning of their symbol or name, in any case of ASCII letters.
+CREATE INDEX token_metadata_by_symbol ON token_metadata (symbol COLLATE NOCASE);
+CREATE INDEX token_metadata_by_name ON token_metadata (name COLLATE NOCASE);
 CREATE INDEX token_metadata_by_retry ON token_metadata (retry_at) WHERE retry_at IS NOT NULL;
 `;
 

@@ -8,7 +8,7 @@ import { packedHash, packedValue } from '../lib/packed-bytes.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
 import type { RpcClient } from '../node/client.ts';
-import { readLastBlock, type Tip } from '../store/chain.ts';
+import { type BlockEnd, EMPTY_INDEX, readLastBlock, type Tip } from '../store/chain.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 
@@ -54,11 +54,12 @@ export function blockDifference(db: Db, batch: BlockBatch, i: number): string | 
   return inReadTransaction(db, () => {
     const tip = readLastBlock(db, number);
     if (tip === null || tip.number !== number || tip.hash !== batchHash(batch, i)) return null;
-    const firstId = (readLastBlock(db, number - 1)?.lastTransfer ?? 0) + 1;
-    const indexed = readRows(db, firstId, tip.lastTransfer);
+    const before = readLastBlock(db, number - 1) ?? EMPTY_INDEX;
+    const indexed = readRows(db, before.lastTransfer + 1, tip.lastTransfer);
     return (
       transfersDifference(indexed, decodedLines(batch, i), number) ??
       timeDifference(db, batch, i) ??
+      transactionsDifference(db, before, tip) ??
       lastWalletDifference(db, tip)
     );
   });
@@ -77,6 +78,20 @@ function timeDifference(db: Db, batch: BlockBatch, i: number): string | null {
     .get(number);
   if (timestamp === batch.timestamp[i]) return null;
   return `block ${number} has the time ${timestamp} in the index and ${batch.timestamp[i]} on the node`;
+}
+
+/** The number of transactions that a block adds to the running total. */
+function transactionsDifference(db: Db, before: BlockEnd, tip: Tip): string | null {
+  const counted = tip.transactions - before.transactions;
+  const stored = db
+    .prepare<[number, number], number>(
+      "SELECT count(*) FROM transfers WHERE id > ? AND id <= ? AND typeof(tx) = 'blob'",
+    )
+    .pluck()
+    .get(before.lastTransfer, tip.lastTransfer);
+  return counted === stored
+    ? null
+    : `block ${tip.number} counts ${counted} transactions, but ${stored} have transfers`;
 }
 
 /**

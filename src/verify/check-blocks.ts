@@ -14,6 +14,7 @@ interface BlockRow {
   number: number;
   last_transfer: number;
   last_wallet: number;
+  transactions: number;
 }
 
 /** Tables of rows of a wallet or a token, whose id is the first column of their key. */
@@ -32,9 +33,9 @@ const TABLES_BY_OWNER = [
 export function checkContiguity(db: Db, check: Check): void {
   inReadTransaction(db, () => {
     const start = db.prepare<[], number>('SELECT start_block FROM chain').pluck().get() ?? 0;
-    let before: BlockRow = { number: start - 1, last_transfer: 0, last_wallet: 0 };
+    let before: BlockRow = { number: start - 1, last_transfer: 0, last_wallet: 0, transactions: 0 };
     const rows = db.prepare<[], BlockRow>(
-      'SELECT number, last_transfer, last_wallet FROM blocks ORDER BY number',
+      'SELECT number, last_transfer, last_wallet, transactions FROM blocks ORDER BY number',
     );
     for (const row of rows.iterate()) {
       if (row.number < start) check.addDifference(`block ${row.number} is before the first one, ${start}`);
@@ -45,6 +46,11 @@ export function checkContiguity(db: Db, check: Check): void {
         );
       if (row.last_transfer < before.last_transfer || row.last_wallet < before.last_wallet)
         check.addDifference(`block ${row.number} ends with lower ids than the block before`, row.number);
+      if (row.transactions < before.transactions)
+        check.addDifference(
+          `block ${row.number} counts fewer transactions than the block before`,
+          row.number,
+        );
       before = row;
     }
     check.expect('the last transfer', highest(db, 'transfers'), before.last_transfer);

@@ -2,9 +2,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { bytesToHex } from '../lib/hex.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
-import { type BlockRow, ChecksumReader, changedRows } from '../store/checksum.ts';
+import {
+  BLOCK_COLUMNS,
+  ChecksumReader,
+  changedRows,
+  endOfBlock,
+  type StoredBlockRow,
+  splitBlockRow,
+} from '../store/checksum.ts';
 import { type Db, inReadTransaction, type Statement } from '../store/open-database.ts';
-import { ZERO_WALLET } from '../store/schema.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import type { Check } from './report.ts';
 
@@ -54,15 +60,13 @@ export async function findChangedBlocks(
 class ChecksumComparer {
   private readonly reader: ChecksumReader;
   private readonly last: Statement<[], number | null>;
-  private readonly row: Statement<[number], [...block: BlockRow, checksum: number]>;
+  private readonly row: Statement<[number], StoredBlockRow>;
 
   constructor(db: Db) {
     this.reader = new ChecksumReader(db, chainOf(db)?.chainId ?? 0);
     this.last = db.prepare<[], number | null>('SELECT max(number) FROM blocks').pluck();
     this.row = db
-      .prepare<[number], [...block: BlockRow, checksum: number]>(
-        'SELECT number, hash, timestamp, last_transfer, last_wallet, checksum FROM blocks WHERE number = ?',
-      )
+      .prepare<[number], StoredBlockRow>(`SELECT ${BLOCK_COLUMNS} FROM blocks WHERE number = ?`)
       .raw();
   }
 
@@ -71,11 +75,10 @@ class ChecksumComparer {
     try {
       const row = this.row.get(number);
       if (row === undefined) return { isChanged: (this.last.get() ?? -1) > number, transfers: 0 };
-      const [, , , lastTransfer, lastWallet] = this.row.get(number - 1) ?? [0, 0, 0, 0, ZERO_WALLET];
-      const [, hash, timestamp, transfer, wallet, checksum] = row;
-      const block: BlockRow = [number, hash, timestamp, transfer, wallet];
-      const isChanged = this.reader.of(block, { lastTransfer, lastWallet }) !== checksum;
-      return { isChanged, transfers: Math.max(0, transfer - lastTransfer) };
+      const before = endOfBlock(this.row.get(number - 1));
+      const { block, checksum } = splitBlockRow(row);
+      const isChanged = this.reader.of(block, before) !== checksum;
+      return { isChanged, transfers: Math.max(0, endOfBlock(row).lastTransfer - before.lastTransfer) };
     } catch (error) {
       if (!isCorruption(error)) throw error;
       return { isChanged: true, transfers: 0 };

@@ -10,12 +10,19 @@ import { FatalError } from '../lib/errors.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import { fsyncDirectory } from '../store/backup.ts';
 import { chainOf, hashAt } from '../store/chain.ts';
-import { type BlockRow, CHECKED_TABLES, ChecksumReader, rowChecksum } from '../store/checksum.ts';
+import {
+  BLOCK_COLUMNS,
+  CHECKED_TABLES,
+  ChecksumReader,
+  endOfBlock,
+  rowChecksum,
+  type StoredBlockRow,
+  splitBlockRow,
+} from '../store/checksum.ts';
 import { LOCK_SUFFIX } from '../store/file-guard.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type Db, highest, openDatabase } from '../store/open-database.ts';
-import { ZERO_WALLET } from '../store/schema.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import { traceGapRanges } from '../store/trace-gaps.ts';
 import { StoredBlocks } from './stored-blocks.ts';
@@ -127,19 +134,17 @@ function isChildOf(rebuilt: Db, batch: BlockBatch): boolean {
 function equalsStored(source: Db, rebuilt: Db, number: number, chainId: number): boolean {
   const rowOf = (db: Db, block: number) =>
     db
-      .prepare<[number], [...block: BlockRow, checksum: number]>(
-        'SELECT number, hash, timestamp, last_transfer, last_wallet, checksum FROM blocks WHERE number = ?',
-      )
+      .prepare<[number], StoredBlockRow>(`SELECT ${BLOCK_COLUMNS} FROM blocks WHERE number = ?`)
       .raw()
       .get(block);
   const right = rowOf(rebuilt, number);
   if (right === undefined) return false;
-  const [, hash, timestamp, transfer, wallet, checksum] = right;
-  const [, , , lastTransfer, lastWallet] = rowOf(rebuilt, number - 1) ?? [0, 0, 0, 0, ZERO_WALLET];
+  const { block, checksum } = splitBlockRow(right);
+  const before = endOfBlock(rowOf(rebuilt, number - 1));
   try {
-    if (rowOf(source, number)?.[5] === checksum) return true;
-    const block: BlockRow = [number, hash, timestamp, transfer, wallet];
-    return new ChecksumReader(source, chainId).of(block, { lastTransfer, lastWallet }) === checksum;
+    const stored = rowOf(source, number);
+    if (stored !== undefined && splitBlockRow(stored).checksum === checksum) return true;
+    return new ChecksumReader(source, chainId).of(block, before) === checksum;
   } catch (error) {
     if (!isCorruption(error)) throw error;
     return false;

@@ -46,6 +46,18 @@ const ADDRESSES: Record<string, [value: string | null, Outcome]> = {
   'given twice, once encoded': [`${ALICE}&%4EAME=${ALICE}`, 'invalid_parameter'],
 };
 
+const SEARCH_TEXTS: Record<string, [value: string, Outcome]> = {
+  empty: ['', 'invalid_parameter'],
+  spaces: ['%20%20', 'invalid_parameter'],
+  long: ['a'.repeat(101), 'invalid_parameter'],
+  'as long as may be': ['a'.repeat(100), 200],
+  'SQL-like': [encodeURIComponent("' OR 1=1 --"), 200],
+  wildcard: [encodeURIComponent('%_*?'), 200],
+  unicode: [encodeURIComponent('٣🐋'), 200],
+  'bad percent encoding': ['%', 'invalid_parameter'],
+  'given twice': ['a&NAME=a', 'invalid_parameter'],
+};
+
 /** Values of any parameter that holds a hash, a block or a cursor: none fits. */
 const TEXTS: Record<string, [value: string, Outcome]> = {
   empty: ['', 'invalid_parameter'],
@@ -190,7 +202,7 @@ function goodQuery(path: string): Map<string, string> {
 }
 
 /** Of required parameters that hold no address. */
-const GOOD_VALUES: Record<string, string> = { block: '1', tx: txHash('a') };
+const GOOD_VALUES: Record<string, string> = { block: '1', q: 'coin', tx: txHash('a') };
 
 const ADDRESS_PATTERN = '^0x[0-9a-fA-F]{40}$';
 
@@ -198,6 +210,7 @@ function rowsFor(schema: Record<string, unknown>): Record<string, [value: string
   if (schema.pattern !== undefined) return schema.pattern === ADDRESS_PATTERN ? ADDRESSES : TEXTS;
   if (schema.enum !== undefined) return WORDS;
   if (schema.type === 'boolean') return FLAGS;
+  if (schema.type === 'string') return SEARCH_TEXTS;
   return schema.type === 'number' ? COINS : INTEGERS;
 }
 

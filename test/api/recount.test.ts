@@ -16,7 +16,11 @@ import { Recount } from './recount.ts';
 const MON = 10n ** 18n;
 
 /** A recount of an index file and the API over it. */
-function recountOf(t: TestContext, path: string, startBlock: number): { recount: Recount; ask: AskApi } {
+function recountOf(
+  t: TestContext,
+  path: string,
+  startBlock: number,
+): { recount: Recount; ask: AskApi; times: Map<number, number> } {
   const times = blockTimes(dirname(path));
   const counts = new Map<string, number>();
   const transfers = indexedTransfers(dirname(path)).map((transfer) => {
@@ -25,7 +29,11 @@ function recountOf(t: TestContext, path: string, startBlock: number): { recount:
     const time = new Date((times.get(transfer.block) ?? 0) * 1000).toISOString();
     return { ...transfer, time, eventIndex };
   });
-  return { recount: new Recount(transfers, startBlock, Math.max(...times.keys())), ask: askApi(t, path) };
+  return {
+    recount: new Recount(transfers, startBlock, Math.max(...times.keys())),
+    ask: askApi(t, path),
+    times,
+  };
 }
 
 async function checkWallet(ask: AskApi, recount: Recount, address: string): Promise<void> {
@@ -98,6 +106,28 @@ async function checkWalletTokens(ask: AskApi, recount: Recount, address: string)
         recount.walletTokens(address, includeZero),
         JSON.stringify(input),
       );
+    }
+  }
+}
+
+/** Equal counts may be of any of several tokens or wallets: those listed must have theirs. */
+async function checkChainStats(ask: AskApi, recount: Recount, times: Map<number, number>): Promise<void> {
+  for (const blocks of [1, 7, 30, 1_000, 7]) {
+    const answer = await ask('chain_stats', { blocks: `${blocks}` });
+    const { headAgeSeconds, topTokens, topWallets, ...rest } = answer;
+    assert.ok(Array.isArray(topTokens) && Array.isArray(topWallets));
+    assert.ok(Number(headAgeSeconds) > 0);
+    const countsOf = (list: { transferCount: number }[]) => list.map(({ transferCount }) => transferCount);
+    assert.deepEqual(
+      { ...rest, tokenCounts: countsOf(topTokens), walletCounts: countsOf(topWallets) },
+      recount.chainStats(blocks, times),
+      `${blocks} blocks`,
+    );
+    for (const { address, transferCount } of topWallets) {
+      assert.equal(transferCount, recount.transfersOf(address, blocks));
+    }
+    for (const { tokenAddress, transferCount } of topTokens) {
+      assert.equal(transferCount, recount.transfersOfToken(tokenAddress, blocks));
     }
   }
 }
@@ -200,7 +230,8 @@ for (const [seed, blocks] of [
     writer.setChain(1, 1);
     writer.append([toBatch(randomBlocks(1, blocks, `0x${'00'.repeat(32)}`, seed))]);
     writer.close();
-    const { recount, ask } = recountOf(t, path, 1);
+    const { recount, ask, times } = recountOf(t, path, 1);
+    await checkChainStats(ask, recount, times);
     for (const address of recount.wallets) {
       await checkWallet(ask, recount, address);
       await checkPages(ask, recount, address);
@@ -224,7 +255,8 @@ test('every answer equals a recount of a generated chain, whose transfers match 
   const { path, made } = indexGenerated(t, { blocks: 300, txPerBlock: 30 });
   const indexed = indexedTransfers(dirname(path)).map(({ id, ...transfer }) => transfer);
   assert.deepEqual(sortedTexts(indexed), sortedTexts(made.map(asIndexed)));
-  const { recount, ask } = recountOf(t, path, 1);
+  const { recount, ask, times } = recountOf(t, path, 1);
+  await checkChainStats(ask, recount, times);
   for (const address of recount.wallets) {
     await checkWallet(ask, recount, address);
     await checkPages(ask, recount, address);

@@ -329,6 +329,50 @@ export class Recount {
       .map((token) => ({ ...token, balance: `${token.balance}` }));
   }
 
+  /** `times` are Unix seconds of the blocks by number. */
+  chainStats(blocks: number, times: ReadonlyMap<number, number>): Json {
+    const headTime = times.get(this.head) ?? 0;
+    const rates = (seconds: number) => {
+      const early = [...times].filter(([, time]) => time <= headTime - seconds).map(([number]) => number);
+      const base = early.length > 0 ? Math.max(...early) : Math.min(...times.keys());
+      const minutes = (headTime - (times.get(base) ?? 0)) / 60;
+      const added = this.transfers.filter(({ block }) => block > base);
+      const seen = new Set(this.transfers.filter(({ block }) => block <= base).flatMap(addressesOf));
+      const fresh = new Set(
+        added.flatMap(addressesOf).filter((address) => address !== ZERO && !seen.has(address)),
+      );
+      const rate = (count: number) => (minutes === 0 ? 0 : Math.round((count / minutes) * 100) / 100);
+      return {
+        transfers: rate(added.length),
+        transactions: rate(new Set(added.map(({ hash }) => hash)).size),
+        newWallets: rate(fresh.size),
+      };
+    };
+    const recent = this.within(blocks, this.transfers);
+    const wallets = group(recent, ({ from, to }) => [...new Set([from, to])]);
+    wallets.delete(ZERO);
+    const counts = (groups: Map<string, Counted[]>) =>
+      [...groups.values()].map(({ length }) => length).sort((a, b) => b - a);
+    return {
+      head: this.head,
+      headTimestamp: new Date(headTime * 1000).toISOString(),
+      perMinute: { hour: rates(3_600), day: rates(86_400) },
+      blocksWindow: blocks,
+      tokenCounts: counts(group(recent, ({ token }) => (token === null ? [] : [token]))).slice(0, 10),
+      walletCounts: counts(wallets).slice(0, 10),
+      ...this.coverage,
+    };
+  }
+
+  /** Within a window of blocks. */
+  transfersOf(address: string, blocks: number): number {
+    return this.within(blocks, this.of(address)).length;
+  }
+
+  transfersOfToken(token: string, blocks: number): number {
+    return this.within(blocks, this.byToken.get(token) ?? []).length;
+  }
+
   /** Of a block, by its number. */
   blockTransfers(block: number): Json[] {
     return this.transfers.filter((t) => t.block === block).map(plainTransferOf);
@@ -378,6 +422,10 @@ export class Recount {
       sent: nativeSum(own.filter(({ from }) => from === address)),
     };
   }
+}
+
+function addressesOf({ from, to, token }: Counted): string[] {
+  return token === null ? [from, to] : [from, to, token];
 }
 
 function isFundingOf({ token, from, to }: Counted, wallet: string): boolean {

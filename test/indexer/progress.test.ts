@@ -63,6 +63,9 @@ test('a rollback that puts the index far behind the node is backfilling again', 
   progress.setNodeHead(100);
   progress.recordCommit([], blockAt(100), 0.1);
   assert.equal(progress.status.phase, 'following');
-  progress.setContents({ head: { ...blockAt(40), lastTransfer: 7, lastWallet: 2 }, untraced: null });
+  progress.setContents({
+    head: { ...blockAt(40), lastTransfer: 7, lastWallet: 2, transactions: 0 },
+    untraced: null,
+  });
   assert.equal(progress.status.phase, 'backfilling');
 });

@@ -54,6 +54,16 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /transfers: block 13 ends with wallet \d+ in the index, but that one appears later/,
   ],
   [
+    'a block counts a transaction too many',
+    'UPDATE blocks SET transactions = transactions + 1 WHERE number = 14',
+    /transfers: block 14 counts \d+ transactions, but \d+ have transfers/,
+  ],
+  [
+    'the count of transactions goes back',
+    'UPDATE blocks SET transactions = 0 WHERE number = 20',
+    /blocks: block 20 counts fewer transactions than the block before/,
+  ],
+  [
     'a transfer is missing',
     'DELETE FROM transfers WHERE id = 100',
     /transfers: transfer \d+ of block \d+ is missing \(id 100\)|wallets: of the transfers .* 1 are missing/,

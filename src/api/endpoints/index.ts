@@ -1,11 +1,13 @@
 /** The endpoints of the REST API, one line each. */
 export { addressTransfers } from './address-transfers.ts';
 export { blockTransfers } from './block-transfers.ts';
+export { chainStats } from './chain-stats.ts';
 export { coordinatedWallets } from './coordinated-wallets.ts';
 export { fundingChain } from './funding-chain.ts';
 export { fundingRecipients } from './funding-recipients.ts';
 export { latestNativeIn } from './latest-native-in.ts';
 export { recentTokenTransfersOut } from './recent-token-transfers-out.ts';
+export { search } from './search.ts';
 export { tokenFirstBuyers } from './token-first-buyers.ts';
 export { tokenHolders } from './token-holders.ts';
 export { tokenStats } from './token-stats.ts';

@@ -44,13 +44,13 @@ export const transactionTransfers = defineEndpoint({
       count: 1,
     },
   },
-  askNode: ({ tx }, node) => node.blockOfTransaction(tx).then((block) => ({ block })),
+  askNode: ({ tx }, node) => node.blockOfTransaction(tx).then((transactionBlock) => ({ transactionBlock })),
   prepare({ db, nativeSymbol }) {
     const readBlock = prepareIndexedBlock(db);
     const idsOf = prepareTransferIdsOfTransaction(db);
     const readTransfers = prepareTransfersById(db);
     return ({ tx, limit, cursor }, { head, budget, nodeAnswer }) => {
-      const block = requireIndexed(nodeAnswer?.block, `transaction ${tx}`, head, readBlock);
+      const block = requireIndexed(nodeAnswer?.transactionBlock, `transaction ${tx}`, head, readBlock);
       const { ids, nextCursor } = pageOfRange(idsOf(tx, block.transfers, budget), cursor?.[0], limit);
       return {
         txHash: tx,

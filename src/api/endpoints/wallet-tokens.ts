@@ -99,7 +99,7 @@ export const walletTokens = defineEndpoint({
         decimals: token.decimals,
         type: tokenType(token.kind),
         balance: balanceText(token.balance),
-        transferCount: token.transfers,
+        transferCount: token.ownTransfers,
         lastBlock: lasts[i]!.number,
         lastSeenAt: secondsToIso(lasts[i]!.timestamp),
         accuracy: BALANCE_ACCURACY_NAMES[token.accuracy ?? -1] ?? null,

@@ -31,11 +31,13 @@ test('every endpoint of the specification is documented with its method and para
   assert.deepEqual(described.sort(), [
     'get /api/address_transfers address! direction limit cursor before_block after_block include_internal',
     'get /api/block_transfers block! limit cursor',
+    'get /api/chain_stats blocks',
     'get /api/coordinated_wallets address! limit',
     'get /api/funding_chain address! depth',
     'get /api/funding_recipients address! blocks limit',
     'get /api/latest_native_in address!',
     'get /api/recent_token_transfers_out address! blocks limit',
+    'get /api/search q!',
     'get /api/token_first_buyers token! limit',
     'get /api/token_holders token! limit',
     'get /api/token_stats token!',
@@ -54,7 +56,15 @@ test('every endpoint of the specification is documented with its method and para
 test('records of several answers are named schemas, and no reference leads nowhere', () => {
   const text = JSON.stringify(document);
   const schemas: object = document.components.schemas;
-  for (const name of ['PlainTransfer', 'Transfer', 'WalletToken']) assert.ok(name in schemas, name);
+  for (const name of [
+    'ActiveToken',
+    'ChainRates',
+    'PlainTransfer',
+    'SearchResult',
+    'Transfer',
+    'WalletToken',
+  ])
+    assert.ok(name in schemas, name);
   for (const [, section = '', name = ''] of text.matchAll(/"\$ref":"#\/(?:components\/(\w+)\/)?([^"]+)"/g)) {
     const named: Record<string, object> = { ...document.components };
     assert.ok(name in (named[section] ?? {}), `${section}/${name}`);
@@ -73,6 +83,7 @@ test('limits and defaults match the contract', () => {
   assert.deepEqual(limits.sort(), [
     'address_transfers limit 100 1..500',
     'block_transfers limit 50 1..200',
+    'chain_stats blocks 100 1..1000',
     'coordinated_wallets limit 50 1..200',
     'funding_chain depth undefined 1..10',
     'funding_recipients blocks 10000 1..1000000',

@@ -245,7 +245,7 @@ test('a read thread can answer every endpoint', async (t) => {
   const head = snapshot.head()!;
   const pool = new ReadPool(() => startReader({ indexPath: index.path, nativeSymbol: 'MON' }));
   t.after(() => pool.close());
-  const nodeAnswer = { block: index.writer.head() };
+  const nodeAnswer = { block: index.writer.head(), transactionBlock: index.writer.head() };
   for (const { path, example } of ENDPOINTS) {
     assert.ok(JSON.parse((await pool.run(path, example.params, 10, head, nodeAnswer)).body));
   }

@@ -154,6 +154,7 @@ const PARAMETERS = [
   'include_zero',
   'block',
   'tx',
+  'q',
 ];
 
 /** The REST endpoints over an index; `addresses` are some that it knows. */

@@ -1,0 +1,126 @@
+/** GET /api/chain_stats: the head, how fast the chain grows, and who was most active lately. */
+import { z } from 'zod';
+import { secondsToIso } from '../../lib/time.ts';
+import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
+import { prepareChainRates } from '../../query/chain-rates.ts';
+import { prepareRecentActivity } from '../../query/recent-activity.ts';
+import { prepareTokensById } from '../../query/tokens.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import {
+  addressField,
+  blockField,
+  countField,
+  example,
+  timeField,
+  tokenType,
+  tokenTypeField,
+} from '../fields.ts';
+import { integer } from '../params.ts';
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+
+/** Length of `topTokens` and `topWallets`. */
+const TOP = 10;
+
+const ratesSchema = z
+  .object({
+    transfers: z.number().min(0),
+    transactions: z.number().min(0).describe('Transactions with at least one transfer'),
+    newWallets: z.number().min(0).describe('Addresses that occurred for the first time'),
+  })
+  .meta({ id: 'ChainRates' });
+
+const activeTokenSchema = z
+  .object({
+    tokenAddress: addressField(),
+    name: z.string().nullable().describe('Null while unknown; symbol and decimals likewise'),
+    symbol: z.string().nullable(),
+    decimals: z.int().nullable(),
+    type: tokenTypeField(),
+    transferCount: countField(),
+  })
+  .meta({ id: 'ActiveToken' });
+
+const activeWalletSchema = z
+  .object({ address: addressField(), transferCount: countField() })
+  .meta({ id: 'ActiveWallet' });
+
+export const chainStats = defineEndpoint({
+  method: 'GET',
+  path: '/api/chain_stats',
+  summary:
+    'The head, transfers, transactions and new wallets per minute, and the most active tokens and wallets',
+  params: {
+    blocks: integer(1, 1_000)
+      .default(100)
+      .describe('Number of blocks, back from the head, for topTokens and topWallets'),
+  },
+  response: {
+    head: blockField(),
+    headTimestamp: timeField(),
+    headAgeSeconds: countField().describe('Age of the head when the answer was made'),
+    perMinute: z
+      .object({ hour: ratesSchema, day: ratesSchema })
+      .describe(
+        "Averages over the hour and the day before the head's timestamp, or as much of it as is indexed",
+      ),
+    blocksWindow: countField(),
+    topTokens: z.array(activeTokenSchema).describe(`The ${TOP} tokens with most transfers in the window`),
+    topWallets: z
+      .array(activeWalletSchema)
+      .describe(`The ${TOP} wallets with most transfers in the window, without the zero address`),
+  },
+  example: {
+    params: { blocks: '100' },
+    response: {
+      head: 4711,
+      headTimestamp: example.time,
+      headAgeSeconds: 1,
+      perMinute: {
+        hour: { transfers: 1250.5, transactions: 420.25, newWallets: 12 },
+        day: { transfers: 1100, transactions: 400.5, newWallets: 15.75 },
+      },
+      blocksWindow: 100,
+      topTokens: [
+        {
+          tokenAddress: example.token,
+          name: 'Example Dollar',
+          symbol: 'EXD',
+          decimals: 6,
+          type: 'erc20',
+          transferCount: 120,
+        },
+      ],
+      topWallets: [{ address: example.other, transferCount: 80 }],
+    },
+  },
+  prepare({ db, walletIds }) {
+    const ratesOver = prepareChainRates(db);
+    const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+    const activityIn = prepareRecentActivity(db);
+    const tokens = prepareTokensById(db);
+    return ({ blocks }, { head, budget }) => {
+      const active = activityIn(idsOfBlocks(head.number - blocks + 1, head.number), TOP, budget);
+      return {
+        head: head.number,
+        headTimestamp: secondsToIso(head.timestamp),
+        headAgeSeconds: Math.max(0, Math.floor(Date.now() / 1000) - head.timestamp),
+        perMinute: { hour: ratesOver(head, HOUR_SECONDS), day: ratesOver(head, DAY_SECONDS) },
+        blocksWindow: blocks,
+        topTokens: tokens(active.tokens.map(({ id }) => id)).map((token, i) => ({
+          tokenAddress: `0x${token.address}`,
+          name: token.name,
+          symbol: token.symbol,
+          decimals: token.decimals,
+          type: tokenType(token.kind),
+          transferCount: active.tokens[i]!.transfers,
+        })),
+        topWallets: active.wallets.map(({ id, transfers }) => ({
+          address: walletIds.addressOf(id),
+          transferCount: transfers,
+        })),
+      };
+    };
+  },
+});

@@ -1,0 +1,108 @@
+/**
+ * The tokens and wallets with most transfers in the last blocks. The counts of the last request are kept, so that the
+ * next one reads only the transfers that entered and left the window.
+ */
+import type { BlockRef } from '../model/block.ts';
+import { prepareLastBlock } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
+import { ZERO_WALLET } from '../store/schema.ts';
+import { type IdRange, prepareLastIdsAt } from './blocks.ts';
+import type { WorkBudget } from './work-budget.ts';
+
+/** Rows read at a time. */
+const ROWS_PER_READ = 4_096;
+
+export interface ActivityCount {
+  /** tokens.id or wallets.id. */
+  id: number;
+  transfers: number;
+}
+
+export interface RecentActivity {
+  tokens: ActivityCount[];
+  /** Without the zero address. */
+  wallets: ActivityCount[];
+}
+
+interface Window {
+  range: IdRange;
+  /** The head when it was counted. */
+  tip: BlockRef;
+  tokens: Map<number, number>;
+  wallets: Map<number, number>;
+}
+
+type Row = [sender: number, receiver: number, token: number | null];
+
+/** The `limit` most active within a range of ids that ends at the head; of equal ones the earlier seen first. */
+export function prepareRecentActivity(
+  db: Db,
+): (range: IdRange, limit: number, budget: WorkBudget) => RecentActivity {
+  const rows = db
+    .prepare<[number, number], Row>(
+      'SELECT sender, receiver, token FROM transfers WHERE id >= +? AND id < +?',
+    )
+    .raw();
+  const lastBlock = prepareLastBlock(db);
+  const lastIdsAt = prepareLastIdsAt(db);
+  let kept: Window | null = null;
+
+  const count = (window: Window, { from, below }: IdRange, sign: 1 | -1, budget: WorkBudget): void => {
+    for (let at = from; at < below; at += ROWS_PER_READ) {
+      budget.spend(Math.min(ROWS_PER_READ, below - at));
+      for (const [sender, receiver, token] of rows.all(at, Math.min(below, at + ROWS_PER_READ))) {
+        if (sender !== ZERO_WALLET) add(window.wallets, sender, sign);
+        if (receiver !== ZERO_WALLET && receiver !== sender) add(window.wallets, receiver, sign);
+        if (token !== null) add(window.tokens, token, sign);
+      }
+    }
+  };
+
+  return (range, limit, budget) => {
+    const tip = lastBlock();
+    if (tip === null) return { tokens: [], wallets: [] };
+    const known =
+      kept !== null && isContinuation(kept, range) && lastIdsAt(kept.tip) !== undefined ? kept : null;
+    const window = known ?? {
+      range: { from: range.from, below: range.from },
+      tip,
+      tokens: new Map<number, number>(),
+      wallets: new Map<number, number>(),
+    };
+    budget.ensure(range.from - window.range.from + range.below - window.range.below);
+    kept = null; // until it is complete: the budget may end in between
+    count(window, { from: window.range.from, below: range.from }, -1, budget);
+    count(window, { from: window.range.below, below: range.below }, 1, budget);
+    window.range = range;
+    window.tip = tip;
+    kept = window;
+    return { tokens: top(window.tokens, limit), wallets: top(window.wallets, limit) };
+  };
+}
+
+/** Whether moving the window on costs less than counting it. */
+function isContinuation({ range: { from, below } }: Window, range: IdRange): boolean {
+  return range.from >= from && range.below >= below && range.from - from < range.below - range.from;
+}
+
+function add(counts: Map<number, number>, id: number, sign: 1 | -1): void {
+  const count = (counts.get(id) ?? 0) + sign;
+  if (count === 0) counts.delete(id);
+  else counts.set(id, count);
+}
+
+function top(counts: ReadonlyMap<number, number>, limit: number): ActivityCount[] {
+  const best: ActivityCount[] = [];
+  for (const [id, transfers] of counts) {
+    const last = best[limit - 1];
+    if (last !== undefined && !isBefore({ id, transfers }, last)) continue;
+    if (last !== undefined) best.pop();
+    const rank = best.findIndex((other) => isBefore({ id, transfers }, other));
+    best.splice(rank < 0 ? best.length : rank, 0, { id, transfers });
+  }
+  return best;
+}
+
+function isBefore(a: ActivityCount, b: ActivityCount): boolean {
+  return a.transfers > b.transfers || (a.transfers === b.transfers && a.id < b.id);
+}
