@@ -7,6 +7,7 @@ import { startIndexing } from './daemon/indexing.ts';
 import { openMetrics } from './daemon/metrics.ts';
 import { maxConnections, withMaxConnections } from './daemon/open-files.ts';
 import { openServices } from './daemon/services.ts';
+import { startSink } from './daemon/sink.ts';
 import { IndexStatsRunner } from './indexer/stats-runner.ts';
 import { CleanupStack } from './lib/cleanup-stack.ts';
 import type { Logger } from './log/logger.ts';
@@ -66,7 +67,8 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const failures = new ReadFailures({ log, metrics });
   const services = openServices(config, { stores, metrics, failures, log, development }, closers);
   const { hub, connections } = services.streams;
-  const indexing = startIndexing(config, { stores, hub, metrics, failures, log }, closers);
+  const sink = startSink(config, { indexPath: stores.indexPath, metrics, log }, closers);
+  const indexing = startIndexing(config, { stores, hub, sink, metrics, failures, log }, closers);
   const statsRunner = closers.adopt(
     new IndexStatsRunner(
       () => startThread('index-stats', stores.indexPath),
@@ -85,6 +87,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     settings: { ...config.server, max_connections },
     access: stores.access,
     indexState: indexing.status,
+    sinkState: sink && (() => sink.status),
     dataDir: config.data_dir,
     readyLag: config.index.ready_lag,
     staleSeconds: config.index.stale_seconds,

@@ -110,7 +110,7 @@ test('the status table says what cannot be read, once', () => {
   const readFailure = 'index.db is damaged (...): restore a backup';
   const table = (status: Partial<IndexStatus>) =>
     statusTable(
-      { status: { ...FILLING, ...status }, staleReason: null, disk: null, tokenRefused: false },
+      { status: { ...FILLING, ...status }, staleReason: null, sink: null, disk: null, tokenRefused: false },
       1_700_000_060_000,
     );
   assert.match(table({ readFailure }), /\nreads +index\.db is damaged \(\.\.\.\): restore a backup\n/);
@@ -128,7 +128,10 @@ test('the status table tells state, range, lag and what the node offers', () => 
     lastCommitAt: 1_700_000_058_000,
     capabilities: ANVIL,
   };
-  const lines = statusTable({ status, staleReason: null, disk: null, tokenRefused: false }, 1_700_000_060_000)
+  const lines = statusTable(
+    { status, staleReason: null, sink: null, disk: null, tokenRefused: false },
+    1_700_000_060_000,
+  )
     .split('\n')
     .filter(Boolean)
     .map((line) => line.replace(/ {2,}/, ': '));
@@ -159,6 +162,7 @@ test('the status table tells state, range, lag and what the node offers', () => 
         status: { ...status, capabilities: traced, untraced },
         staleReason: null,
         disk: null,
+        sink: null,
         tokenRefused: false,
       },
       0,
@@ -174,13 +178,13 @@ test('the status table names a chain that stands still, and since when nothing w
   const status: IndexStatus = { ...FILLING, phase: 'following' };
   const staleReason = 'the chain stands still: the newest block is from 2023-11-14T22:13:20.000Z';
   const now = 1_700_086_400_000;
-  const table = statusTable({ status, staleReason, disk: null, tokenRefused: false }, now);
+  const table = statusTable({ status, staleReason, sink: null, disk: null, tokenRefused: false }, now);
   const row = (name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(table)?.[1];
   assert.equal(row('state'), `following: ${staleReason}`);
   assert.equal(row('node head'), '2,345,678');
   const paused = { ...status, phase: 'paused' as const, reason: 'the node does not answer' };
   const pausedTable = statusTable(
-    { status: paused, staleReason: null, disk: null, tokenRefused: false },
+    { status: paused, staleReason: null, sink: null, disk: null, tokenRefused: false },
     now,
   );
   assert.match(pausedTable, /^node head +2,345,678, as last read$/m);

@@ -25,6 +25,7 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   indexer: ['tokens', 'store', 'node', 'decode'],
   verify: ['indexer', 'tokens', 'store', 'node', 'decode'],
   query: ['store'],
+  sink: ['store'],
   export: ['store'],
   api: ['query', 'store'],
   chain: ['node'],
@@ -55,6 +56,7 @@ const ONLY_IN: Record<string, string[]> = {
   'hyparquet-writer': ['export'],
   pino: ['log'],
   'prom-client': ['metrics'],
+  postgres: ['sink', 'access'],
 };
 
 /** Parts that may use the packages of development: they run from a checkout only, or are built into a bundle. */

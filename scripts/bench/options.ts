@@ -14,6 +14,7 @@ export const MEASURES = [
   'large',
   'streams',
   'head',
+  'sink',
 ] as const;
 export type MeasureName = (typeof MEASURES)[number];
 

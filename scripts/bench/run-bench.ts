@@ -10,6 +10,7 @@ import { measureLarge } from './measure/large.ts';
 import { measurePoints } from './measure/points.ts';
 import { measureRest } from './measure/rest.ts';
 import { measureRpc } from './measure/rpc.ts';
+import { measureSink } from './measure/sink.ts';
 import { measureStart } from './measure/start.ts';
 import { measureStreams } from './measure/streams.ts';
 import { type BenchOptions, MEASURES, type MeasureName } from './options.ts';
@@ -28,6 +29,7 @@ const MEASURE_FUNCTIONS: Record<MeasureName, (context: BenchContext) => Promise<
   large: measureLarge,
   streams: measureStreams,
   head: measureHead,
+  sink: measureSink,
 };
 
 interface MeasureResult {

@@ -7,6 +7,7 @@ import { isHttpUrl } from '../config/values.ts';
 import { ConfigError, codeOf, FatalError } from '../lib/errors.ts';
 import { hostPort, isObject } from '../lib/text.ts';
 import type { IndexStatus } from '../model/index-status.ts';
+import type { SinkStatus } from '../model/sink-status.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -22,6 +23,8 @@ export interface DiskReport {
 
 export interface StatusReport {
   status: IndexStatus;
+  /** Null when the daemon has no PostgreSQL sink. */
+  sink: SinkStatus | null;
   /** Why the daemon takes the chain to stand still, or null when it does not. */
   staleReason: string | null;
   /** Null when the daemon does not say, or was not asked because there is no operator token. */
@@ -81,7 +84,13 @@ export class StatusClient {
       throw new FatalError(`${url} answered HTTP ${code} without a status: is that an atlas-node?`);
     }
     const disk = await this.fetchDisk();
-    return { status: body, staleReason: staleReasonIn(body), disk, tokenRefused: this.tokenRefused };
+    return {
+      status: body,
+      sink: sinkIn(body),
+      staleReason: staleReasonIn(body),
+      disk,
+      tokenRefused: this.tokenRefused,
+    };
   }
 
   private async fetchDisk(): Promise<DiskReport | null> {
@@ -123,6 +132,14 @@ function parseJson(text: string): unknown {
 
 function isStatus(body: unknown): body is IndexStatus {
   return isObject(body) && 'phase' in body && 'head' in body && 'capabilities' in body;
+}
+
+function sinkIn(body: object): SinkStatus | null {
+  return 'sink' in body && isSinkStatus(body.sink) ? body.sink : null;
+}
+
+function isSinkStatus(value: unknown): value is SinkStatus {
+  return isObject(value) && 'state' in value && 'lagBlocks' in value && 'schema' in value;
 }
 
 function staleReasonIn(body: object): string | null {

@@ -9,6 +9,7 @@ import {
   lagSeconds,
   type NodeChain,
 } from '../model/index-status.ts';
+import type { SinkStatus } from '../model/sink-status.ts';
 import { formatBytes, formatDuration, formatGroups, formatNumber, type Paint, plain } from './format.ts';
 import type { DiskReport, StatusReport } from './status-client.ts';
 
@@ -17,13 +18,14 @@ type Row = readonly [name: string, value: string];
 const TOKEN_REFUSED =
   'not told: the daemon runs with another admin_token than this configuration; restart it, or give its token';
 
-/** Rows in groups: the index, the node, the disk. `now` in Unix milliseconds. */
+/** Rows in groups: the index, the node, PostgreSQL, the disk. `now` in Unix milliseconds. */
 export function statusTable(report: StatusReport, now: number, paint: Paint = plain): string {
-  const { status, staleReason, disk, tokenRefused } = report;
+  const { status, sink, staleReason, disk, tokenRefused } = report;
   const { capabilities } = status;
   return formatGroups([
     indexRows(status, staleReason, now, paint),
     capabilities === null ? [] : capabilityRows(capabilities, internalTransfers(status).reason),
+    sink === null ? [] : sinkRows(sink, now, paint),
     disk === null ? [] : diskRows(status, disk),
     tokenRefused ? [['disk', TOKEN_REFUSED]] : [],
   ]);
@@ -114,6 +116,21 @@ function diskRows(status: IndexStatus, disk: DiskReport): Row[] {
         ? 'not enough indexed to tell'
         : `${formatBytes(bytesPerDay)} a day${daysUntilFull === null ? '' : `, the disk is full in ${formatNumber(daysUntilFull)} days`}`,
     ],
+  ];
+}
+
+const SINK_COLOURS = { connecting: 'red', filling: 'yellow', following: 'green', waiting: 'red' } as const;
+
+function sinkRows(sink: SinkStatus, now: number, paint: Paint): Row[] {
+  const { state, reason, schema, finality, block, lagBlocks, lagSeconds, lastCommitAt } = sink;
+  const final = finality === 'finalized' ? ', final blocks only' : '';
+  return [
+    ['PostgreSQL', paint(SINK_COLOURS[state], state) + (reason === null ? '' : `: ${reason}`)],
+    ['written', `schema ${schema} up to block ${height(block)}${final}`],
+    ['behind the index', lagBlocks === null ? 'unknown' : lagText(lagBlocks, lagSeconds)],
+    ['written rate', `${formatNumber(sink.transfersPerSecond)} transfers/s`],
+    ['last written', lastCommitAt === null ? 'nothing since the daemon started' : agoText(lastCommitAt, now)],
+    ['failures', `${formatNumber(sink.errors)} attempts, ${formatNumber(sink.rollbacks)} rollbacks`],
   ];
 }
 

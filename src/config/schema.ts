@@ -6,6 +6,7 @@ import { z } from 'zod';
 import {
   bool,
   choice,
+  firstBlock,
   host,
   integer,
   isAddress,
@@ -13,6 +14,8 @@ import {
   isHeaderText,
   isHttpUrl,
   isOrigin,
+  isPostgresUrl,
+  isSchemaName,
   isWebSocketUrl,
   listOf,
   nonEmptyString,
@@ -155,6 +158,30 @@ const tiers = z.record(TIER_NAME, tier).default({
   unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
 });
 
+/** History in PostgreSQL. */
+const sinkPostgres = z.strictObject({
+  /** `postgres://...` of a database; empty turns the sink off. */
+  url: textThat(
+    'a URL such as "postgres://user@127.0.0.1:5432/chain", or empty',
+    (value) => value === '' || isPostgresUrl(value),
+  ).default(''),
+  /** Schema of the tables; created where it is missing. */
+  schema: textThat(
+    'a schema name of lower-case letters, digits and underscores, such as "atlas"',
+    isSchemaName,
+  ).default('atlas'),
+  /** First block to write; `earliest` is that of the index. */
+  from_block: firstBlock().default('earliest'),
+  /** `latest` follows the index and takes rows of a reorg back; `finalized` writes final blocks only. */
+  finality: choice(['latest', 'finalized']).default('latest'),
+  /** Fill the table `wallets`. */
+  wallets: bool().default(false),
+  /** Blocks per partition of `transfers` in a new schema. */
+  partition_blocks: integer(1_000, 1_000_000_000).default(250_000),
+});
+
+const sink = z.strictObject({ postgres: sinkPostgres.prefault({}) });
+
 const metrics = z.strictObject({
   /** `host:port` of `/metrics`; empty turns it off. */
   listen: textThat(
@@ -192,6 +219,7 @@ export const configSchema = z.strictObject({
   rpc: rpc.prefault({}),
   stream: stream.prefault({}),
   tiers,
+  sink: sink.prefault({}),
   metrics: metrics.prefault({}),
   log: log.prefault({}),
 });

@@ -3,8 +3,8 @@ import { MASK, maskUrl } from '../log/redact.ts';
 
 const SECRETS = new Set(['admin_token']);
 
-/** A node's URL often has a password or a provider's key in it. */
-const URLS = new Set(['node_http', 'node_ws']);
+/** They often have a password or a provider's key in them. */
+const URLS = new Set(['node_http', 'node_ws', 'sink.postgres.url']);
 
 /** Often given instead of a URL; contains no secret. */
 const HOST_AND_PORT = /^[\w.-]*(:\d*)?$/;

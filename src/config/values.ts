@@ -50,6 +50,12 @@ export function listOf(what: string, test: (value: string) => boolean) {
   return z.array(z.string({ error }).refine(test, { error }), { error });
 }
 
+/** A height, or the first block of the index. */
+export function firstBlock() {
+  const error = 'must be "earliest" or a block number';
+  return z.union([z.enum(['earliest']), z.int({ error }).min(0, { error })], { error });
+}
+
 /** A height, or the name of one end of the chain. */
 export function startBlock() {
   const error = 'must be "earliest", "latest" or a block number';
@@ -62,6 +68,15 @@ export function isHttpUrl(value: string): boolean {
 
 export function isWebSocketUrl(value: string): boolean {
   return hasScheme(value, ['ws:', 'wss:']);
+}
+
+export function isPostgresUrl(value: string): boolean {
+  return hasScheme(value, ['postgres:', 'postgresql:']);
+}
+
+/** A schema name that needs no quotes in SQL. */
+export function isSchemaName(value: string): boolean {
+  return /^[a-z_][a-z0-9_]{0,62}$/.test(value) && !value.startsWith('pg_');
 }
 
 export function isOrigin(value: string): boolean {

@@ -9,12 +9,15 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { type IndexStatus, lagBlocks } from '../model/index-status.ts';
 import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import type { ReadFailures } from '../query/read-failures.ts';
+import type { SinkClient } from '../sink/sink-client.ts';
 import type { StreamHub } from '../streams/hub.ts';
 import type { DataStores } from './data-stores.ts';
 
 export interface IndexingDeps {
   stores: Pick<DataStores, 'indexPath' | 'snapshot'>;
   hub: StreamHub;
+  /** Absent when history goes nowhere else. */
+  sink: Pick<SinkClient, 'wake'> | undefined;
   metrics: Metrics;
   failures: Pick<ReadFailures, 'record' | 'current'>;
   log: Logger;
@@ -30,7 +33,7 @@ export interface IndexerHandle {
 
 /** Starts the thread; indexing begins as soon as the node answers. */
 export function startIndexing(config: Config, deps: IndexingDeps, closers: CleanupStack): IndexerHandle {
-  const { stores, hub, metrics, failures, log } = deps;
+  const { stores, hub, sink, metrics, failures, log } = deps;
   let status = initialStatus();
   const listeners: ((status: IndexStatus) => void)[] = [];
   const writer = new IndexerClient(writerOptions(config, stores.indexPath), {
@@ -41,6 +44,7 @@ export function startIndexing(config: Config, deps: IndexingDeps, closers: Clean
     onWatermark(watermark) {
       stores.snapshot.release();
       hub.onWatermark(watermark);
+      sink?.wake(watermark.kind === 'committed' ? watermark.committedAt : null);
     },
     onStatus(current, delta) {
       status = current;

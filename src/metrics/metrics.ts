@@ -60,6 +60,18 @@ export function createMetrics() {
     ),
     diskFreeBytes: gauge('atlas_data_disk_free_bytes', 'Space left on the disk of the data folder.'),
 
+    sinkBlock: optionalGauge('atlas_sink_head_block', 'Height of the last block in PostgreSQL.'),
+    sinkLagBlocks: optionalGauge('atlas_sink_lag_blocks', 'Blocks between the index and PostgreSQL.'),
+    sinkState: gauge('atlas_sink_state', 'State of the PostgreSQL sink: 1 for the present one.', ['state']),
+    sinkTransfers: counter('atlas_sink_transfers_total', 'Transfers committed to PostgreSQL.'),
+    sinkDelay: histogram(
+      'atlas_sink_delay_seconds',
+      'Time from a commit of the index to that of its blocks in PostgreSQL, near the head.',
+      AGE,
+    ),
+    sinkErrors: counter('atlas_sink_errors_total', 'Attempts of the PostgreSQL sink that failed.'),
+    sinkRollbacks: counter('atlas_sink_rollbacks_total', 'Rollbacks in PostgreSQL.'),
+
     upstreamRequests: counter('atlas_upstream_requests_total', 'Calls sent to the node.', ['method']),
     upstreamErrors: counter('atlas_upstream_errors_total', 'Calls that failed.', ['method', 'reason']),
     upstreamSeconds: histogram('atlas_upstream_request_seconds', 'Time of a call to the node.', SLOW, [

@@ -6,6 +6,7 @@ import { hostPort } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type IndexStatus, isStale, lagSeconds } from '../model/index-status.ts';
+import type { SinkStatus } from '../model/sink-status.ts';
 import type { StreamHub } from '../streams/hub.ts';
 import { AdminAuth } from './admin/auth.ts';
 import { type AdminOptions, addAdminRoutes } from './admin/routes.ts';
@@ -56,6 +57,8 @@ export interface ServerOptions extends ReadinessLimits {
   access: Pick<Access, 'keys' | 'limiter' | 'usage' | 'waitingLine'>;
   /** The last reported state of the indexer. */
   indexState: () => IndexStatus;
+  /** The state of the PostgreSQL sink; absent when there is none. */
+  sinkState?: (() => SinkStatus) | undefined;
   /** The data directory. Only the operator may see its path. */
   dataDir: string;
   /** Symbol of the native coin, for the explorer. */

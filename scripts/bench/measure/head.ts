@@ -97,9 +97,9 @@ async function followFast(
   }
 }
 
-async function mineAtInterval(
+export async function mineAtInterval(
   { worker, segments }: ChainNode,
-  watcher: HeadWatcher,
+  watcher: Pick<HeadWatcher, 'head' | 'waitForBlock'>,
 ): Promise<Pick<FastBlockTimes, 'visibleMs' | 'lags'>> {
   const { first, last } = segments.fast;
   const lags: number[] = [];

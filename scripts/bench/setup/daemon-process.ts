@@ -19,6 +19,8 @@ export interface DaemonOptions {
   nodeWs: string;
   /** As `taskset` takes them, or null. */
   cores: string | null;
+  /** More settings, as environment variables. */
+  env?: Readonly<Record<string, string>>;
 }
 
 const START_TIMEOUT_MS = 60_000;
@@ -73,7 +75,7 @@ function createKey(dataDir: string): string {
   }
 }
 
-function spawnDaemon({ dataDir, nodeHttp, nodeWs, cores }: DaemonOptions): ChildProcess {
+function spawnDaemon({ dataDir, nodeHttp, nodeWs, cores, env }: DaemonOptions): ChildProcess {
   const flags = ['--node-http', nodeHttp, '--data-dir', dataDir, '--port', '0'];
   if (nodeWs !== '') flags.push('--node-ws', nodeWs);
   const [file = '', ...args] = pinnedCommand(programCommand('src/cli.ts', 'start', ...flags), cores);
@@ -81,7 +83,7 @@ function spawnDaemon({ dataDir, nodeHttp, nodeWs, cores }: DaemonOptions): Child
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('ATLAS_'));
   const child = spawn(file, args, {
     cwd: dataDir,
-    env: { ...Object.fromEntries(kept), ...SETTINGS },
+    env: { ...Object.fromEntries(kept), ...SETTINGS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C reaches every process of the terminal, but the daemon is to be stopped properly.
     detached: true,

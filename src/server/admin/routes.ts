@@ -5,6 +5,7 @@ import { RequestError } from '../../lib/errors.ts';
 import type { IndexStats, IndexStatsState } from '../../model/index-stats.ts';
 import type { IndexStatus } from '../../model/index-status.ts';
 import type { LiveSocket } from '../../model/live-socket.ts';
+import type { SinkStatus } from '../../model/sink-status.ts';
 import { notFound } from '../http/answer.ts';
 import { closeIfChunked } from '../http/body.ts';
 import { describeStatus } from '../http/health.ts';
@@ -52,6 +53,7 @@ interface AdminRouteDeps extends AdminOptions, RouteContext {
   auth: AdminAuth;
   access: AdminAccess;
   indexState: () => IndexStatus;
+  sinkState?: (() => SinkStatus) | undefined;
   /** `index.stale_seconds`. */
   staleSeconds: number;
 }
@@ -116,7 +118,13 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   addAuthenticatedRoute('get', '/usage', ({ query }) => usageHistory(access, usageQuery(query), Date.now()));
 
   addAuthenticatedRoute('get', '/index', () =>
-    describeIndex(indexState(), options.indexStats(), options.staleSeconds, Date.now()),
+    describeIndex(
+      indexState(),
+      options.sinkState?.(),
+      options.indexStats(),
+      options.staleSeconds,
+      Date.now(),
+    ),
   );
   addAuthenticatedRoute('get', '/sockets', () => describeSockets(options.sockets()));
   addAuthenticatedRoute('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
@@ -150,13 +158,14 @@ function usageQuery(query: URLSearchParams): { key: number | null; days: number 
 
 function describeIndex(
   state: IndexStatus,
+  sink: SinkStatus | undefined,
   stats: IndexStatsState,
   staleSeconds: number,
   now: number,
 ): object {
   const { latest, failure } = stats;
   return {
-    status: describeStatus(state, staleSeconds, now),
+    status: describeStatus(state, staleSeconds, now, sink),
     survey: latest === null ? null : { ...latest, at: new Date(latest.at).toISOString() },
     surveyFailure: failure,
     forecast: latest === null ? null : forecast(state, latest),

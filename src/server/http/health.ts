@@ -7,6 +7,7 @@ import {
   lagBlocks,
   lagSeconds,
 } from '../../model/index-status.ts';
+import type { SinkStatus } from '../../model/sink-status.ts';
 import type { HttpRequest, TemplatedApp } from '../uws.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
 import { staleReason } from './readiness.ts';
@@ -16,6 +17,8 @@ import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from './route.
 export interface HealthRouteDeps {
   /** The state that anybody may see. */
   publicState: () => IndexStatus;
+  /** The state of the PostgreSQL sink; absent when there is none. */
+  sinkState?: (() => SinkStatus) | undefined;
   /** `index.stale_seconds`. */
   staleSeconds: number;
   /** Why the service is not ready, or null when it is. */
@@ -27,14 +30,14 @@ export interface HealthRouteDeps {
 
 /** Registers /healthz, /readyz and /status and returns these paths. */
 export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): string[] {
-  const { publicState, staleSeconds, readinessProbe, replies, cors, metrics } = deps;
+  const { publicState, sinkState, staleSeconds, readinessProbe, replies, cors, metrics } = deps;
   const answers: Record<string, () => [status: Answer['status'], body: object]> = {
     '/healthz': () => [200, { status: 'ok' }],
     '/readyz': () => {
       const reason = readinessProbe();
       return reason === null ? [200, { ready: true }] : [503, { ready: false, reason }];
     },
-    '/status': () => [200, describeStatus(publicState(), staleSeconds, Date.now())],
+    '/status': () => [200, describeStatus(publicState(), staleSeconds, Date.now(), sinkState?.())],
   };
   for (const [path, answer] of Object.entries(answers)) {
     const meter = routeMeter(metrics, path);
@@ -49,7 +52,12 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
 }
 
 /** The body of /status: the state with figures derived from it. */
-export function describeStatus(state: IndexStatus, staleSeconds: number, now: number) {
+export function describeStatus(
+  state: IndexStatus,
+  staleSeconds: number,
+  now: number,
+  sink: SinkStatus | null = null,
+) {
   const seconds = lagSeconds(state, now);
   const eta = etaSeconds(state);
   const { complete, reason } = internalTransfers(state);
@@ -61,6 +69,7 @@ export function describeStatus(state: IndexStatus, staleSeconds: number, now: nu
     etaSeconds: eta === null ? null : Math.round(eta),
     internalTransfers: complete,
     internalTransfersReason: reason,
+    sink,
   };
 }
 

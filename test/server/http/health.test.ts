@@ -210,6 +210,7 @@ test('/status adds lag, ETA and whether internal transfers are complete', () => 
     etaSeconds: 10,
     internalTransfers: false,
     internalTransfersReason: 'the node offers no traces',
+    sink: null,
   });
 });
 

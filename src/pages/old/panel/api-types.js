@@ -41,6 +41,23 @@
  * @property {{ client: string, chainId: number, traces: string | null, blockReceipts: boolean, headTag: string } | null} capabilities
  * @property {boolean | null} internalTransfers
  * @property {string | null} internalTransfersReason
+ * @property {Sink | null} sink
+ */
+
+/**
+ * @typedef {object} Sink
+ * @property {'connecting' | 'filling' | 'following' | 'waiting'} state
+ * @property {string | null} reason
+ * @property {string} schema
+ * @property {string} finality
+ * @property {number | null} block
+ * @property {number | null} lagBlocks
+ * @property {number | null} lagSeconds
+ * @property {number} transfersPerSecond
+ * @property {number} transfers
+ * @property {number | null} lastCommitAt
+ * @property {number} rollbacks
+ * @property {number} errors
  */
 
 /**

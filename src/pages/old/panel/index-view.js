@@ -5,6 +5,7 @@ import { ago, countText, decimal, duration, grouped } from '../ui/format.js';
 import { callAdminApi } from './admin-api.js';
 import { diskPart, kindsPart, nodePart, sinceStart, skippedPart } from './index-parts.js';
 import { polledView } from './polled-view.js';
+import { sinkPart } from './sink-part.js';
 
 const POLL_MS = 2000;
 
@@ -17,6 +18,7 @@ export function indexView(view) {
     const state = await callAdminApi('GET', 'index');
     return [
       progress(state),
+      ...(state.status.sink === null ? [] : [sinkPart(state.status.sink, state.status.startedAt)]),
       kindsPart(state),
       diskPart(state),
       nodePart(state.status),

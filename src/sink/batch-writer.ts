@@ -1,0 +1,211 @@
+/** Writes blocks to PostgreSQL: one transaction per batch, transfers streamed while the index is still being read. */
+import { setImmediate } from 'node:timers/promises';
+import { bytesToHex } from '../lib/hex.ts';
+import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
+import { COPY_HEADER, COPY_TRAILER, CopyRows } from './copy-rows.ts';
+import type { Chunk, IndexSource, SinkTip, SourceBlock, SourceToken, SourceWallet } from './index-source.ts';
+import type { Session, Transaction } from './session.ts';
+
+/** A batch ends with the chunk that reaches either: what a failure repeats, and what waits in memory. */
+const BATCH_TRANSFERS = 100_000;
+const BATCH_BLOCKS = 10_000;
+
+const ONE = Uint8Array.of(1);
+const ZERO = new Uint8Array(0);
+const KINDS = TRANSFER_KIND_NAMES.map((name) => Buffer.from(name));
+
+export interface BatchRange {
+  /** Last block in PostgreSQL, null before the first. */
+  tip: SinkTip | null;
+  /** First block where there is no tip. */
+  first: number;
+  /** Last block that may be written. */
+  last: number;
+  /** Highest tokens.id in PostgreSQL. */
+  tokensUpTo: number;
+  /** Whether `wallets` is filled. */
+  wallets: boolean;
+}
+
+export interface WrittenBatch {
+  /** Null when the index no longer has the tip. */
+  tip: SinkTip | null;
+  tokensUpTo: number;
+  transfers: number;
+}
+
+/** The rows of a batch that are sent after its transfers. */
+class SmallRows {
+  readonly blocks = new CopyRows();
+  readonly tokens = new CopyRows();
+  /** By address: a wallet may change in several chunks. */
+  readonly wallets = new Map<string, SourceWallet>();
+}
+
+export class BatchWriter {
+  private readonly source: IndexSource;
+  private readonly session: Session;
+  private readonly transfers = new CopyRows(1 << 20);
+
+  constructor(source: IndexSource, session: Session) {
+    this.source = source;
+    this.session = session;
+  }
+
+  /** Commits as many blocks after the tip as a batch holds. */
+  write(range: BatchRange): Promise<WrittenBatch> {
+    return this.session.transaction(async (tx) => {
+      const rows = new SmallRows();
+      const written = await this.streamTransfers(tx, range, rows);
+      if (written.tip !== null && rows.blocks.rows > 0)
+        await this.sendSmallRows(tx, rows, written.tip.number);
+      return written;
+    });
+  }
+
+  /** Commits tokens that come without their blocks. */
+  writeTokens(tokens: readonly SourceToken[]): Promise<void> {
+    return this.session.transaction(async (tx) => {
+      const rows = new CopyRows();
+      for (const token of tokens) encodeToken(rows, token);
+      await this.sendRows(tx, 'tokens', rows);
+      await this.session.within(tx`UPDATE sink SET updated_at = now()`); // fails where COPY has failed
+    });
+  }
+
+  private async streamTransfers(tx: Transaction, range: BatchRange, rows: SmallRows): Promise<WrittenBatch> {
+    let { tip, tokensUpTo } = range;
+    let transfers = 0;
+    let isReorged = false;
+    await this.session.copy(tx, 'transfers', async (send) => {
+      await send(COPY_HEADER);
+      while (transfers < BATCH_TRANSFERS && rows.blocks.rows < BATCH_BLOCKS) {
+        const chunk = this.source.read(tip, {
+          first: range.first,
+          last: range.last,
+          tokensUpTo,
+          facts: range.wallets,
+        });
+        // What was sent so far is a state that the index had: it may commit, and the next step rolls it back.
+        isReorged = chunk === null && tip === range.tip;
+        const end = chunk?.blocks.at(-1);
+        if (chunk === null || end === undefined) break;
+        tokensUpTo = chunk.tokens.at(-1)?.id ?? tokensUpTo;
+        transfers += chunk.transfers.length;
+        this.encode(chunk, rows);
+        await send(this.transfers.take());
+        tip = {
+          number: end.number,
+          hash: bytesToHex(end.hash),
+          timestamp: end.timestamp,
+          lastTransfer: end.last_transfer,
+        };
+        await setImmediate(); // lets the socket send while the next chunk is read
+      }
+      await send(COPY_TRAILER);
+    });
+    return { tip: isReorged ? null : tip, tokensUpTo, transfers };
+  }
+
+  private encode(chunk: Chunk, rows: SmallRows): void {
+    this.encodeTransfers(chunk);
+    for (const block of chunk.blocks) encodeBlock(rows.blocks, block);
+    for (const token of chunk.tokens) encodeToken(rows.tokens, token);
+    for (const wallet of chunk.wallets) rows.wallets.set(wallet.address.toString('latin1'), wallet);
+  }
+
+  private encodeTransfers({ blocks, transfers }: Chunk): void {
+    const out = this.transfers;
+    const { wallets, tokens } = this.source;
+    let at = 0;
+    let block = blocks[0]!;
+    let hash: Uint8Array = ZERO;
+    for (const [id, tx, sender, receiver, tokenKind, amount, tokenNumber, logIndex] of transfers) {
+      while (block.last_transfer < id) block = blocks[++at]!;
+      const kind = tokenKind & 7;
+      let eventIndex = 0;
+      if (typeof tx === 'number') eventIndex = tx;
+      else hash = tx;
+      out.row(12);
+      out.int8(id);
+      out.int8(block.number);
+      out.time(block.timestamp);
+      out.bytea(hash);
+      out.int4(eventIndex);
+      if (logIndex === null) out.null();
+      else out.int4(logIndex);
+      out.bytea(KINDS[kind]!);
+      out.bytea(wallets.addressOf(sender));
+      out.bytea(wallets.addressOf(receiver));
+      if (tokenKind < 8) out.null();
+      else out.bytea(tokens.addressOf(Math.floor(tokenKind / 8)));
+      out.numeric(kind === TransferKind.erc721 ? ONE : (amount ?? ZERO));
+      if (kind === TransferKind.erc721 || kind === TransferKind.erc1155) out.numeric(tokenNumber ?? ZERO);
+      else out.null();
+    }
+  }
+
+  private async sendSmallRows(tx: Transaction, rows: SmallRows, head: number): Promise<void> {
+    await this.sendRows(tx, 'blocks', rows.blocks);
+    if (rows.tokens.rows > 0) await this.sendRows(tx, 'tokens', rows.tokens);
+    if (rows.wallets.size > 0) await this.sendWallets(tx, [...rows.wallets.values()]);
+    // Last: it fails in a transaction that PostgreSQL has aborted, whose COMMIT would pass for a success.
+    await this.session.within(tx`UPDATE sink SET head_block = ${head}, updated_at = now()`);
+  }
+
+  private async sendWallets(tx: Transaction, wallets: readonly SourceWallet[]): Promise<void> {
+    const { session } = this;
+    const rows = new CopyRows();
+    for (const wallet of wallets) encodeWallet(rows, wallet);
+    await session.within(
+      tx`CREATE TEMP TABLE IF NOT EXISTS changed_wallets (LIKE wallets) ON COMMIT DELETE ROWS`,
+    );
+    await this.sendRows(tx, 'changed_wallets', rows);
+    await session.within(tx`
+      INSERT INTO wallets SELECT * FROM changed_wallets ON CONFLICT (address)
+      DO UPDATE SET funding_transfer = excluded.funding_transfer, funding_block = excluded.funding_block`);
+  }
+
+  private sendRows(tx: Transaction, table: string, rows: CopyRows): Promise<void> {
+    return this.session.copy(tx, table, async (send) => {
+      await send(COPY_HEADER);
+      await send(rows.take());
+      await send(COPY_TRAILER);
+    });
+  }
+}
+
+function encodeBlock(out: CopyRows, block: SourceBlock): void {
+  out.row(4);
+  out.int8(block.number);
+  out.bytea(block.hash);
+  out.time(block.timestamp);
+  out.int8(block.last_transfer);
+}
+
+function encodeToken(out: CopyRows, token: SourceToken): void {
+  out.row(9);
+  out.int8(token.id);
+  out.bytea(token.address);
+  out.bytea(KINDS[token.kind]!);
+  for (const text of [token.name, token.symbol]) {
+    if (text === null) out.null();
+    else out.text(text);
+  }
+  if (token.decimals === null) out.null();
+  else out.int4(token.decimals);
+  out.int8(token.block);
+  out.time(token.timestamp);
+  out.bool(token.settled === 1);
+}
+
+function encodeWallet(out: CopyRows, wallet: SourceWallet): void {
+  out.row(5);
+  out.bytea(wallet.address);
+  out.int8(wallet.firstBlock);
+  out.int8(wallet.first);
+  for (const value of [wallet.funding, wallet.fundingBlock]) {
+    if (value === null) out.null();
+    else out.int8(value);
+  }
+}

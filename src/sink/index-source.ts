@@ -1,0 +1,263 @@
+/** What the sink reads from the index: blocks with their transfers in chunks, each from one commit of the index. */
+import type { Hex } from '../lib/hex.ts';
+import { bytesToHex, hexToBytes } from '../lib/hex.ts';
+import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
+import { AnchorTable, blockNumberSql, chainOf, readLastBlock } from '../store/chain.ts';
+import { type Db, inReadTransaction, type Statement } from '../store/open-database.ts';
+import { AddressCache } from './address-cache.ts';
+
+/** Transfers per chunk, about: the read holds a snapshot of the index for some 20 ms. */
+const CHUNK_TRANSFERS = 4_000;
+const CHUNK_BLOCKS = 1_000;
+
+const WALLET_SLOTS = 1 << 18;
+const TOKEN_SLOTS = 1 << 13;
+
+/** A block up to which everything is in PostgreSQL. `lastTransfer` tells apart two versions of a repaired block. */
+export interface SinkTip {
+  number: number;
+  hash: Hex;
+  /** Unix seconds. */
+  timestamp: number;
+  /** Highest transfers.id up to and with it. */
+  lastTransfer: number;
+}
+
+export interface SourceBlock {
+  number: number;
+  hash: Buffer;
+  timestamp: number;
+  last_transfer: number;
+}
+
+/** id, tx, sender, receiver, token_kind, amount, token_number, log_index. */
+export type SourceTransfer = [
+  id: number,
+  tx: Buffer | number,
+  sender: number,
+  receiver: number,
+  tokenKind: number,
+  amount: Buffer | null,
+  tokenNumber: Buffer | null,
+  logIndex: number | null,
+];
+
+export interface SourceToken {
+  id: number;
+  address: Buffer;
+  kind: number;
+  block: number;
+  timestamp: number;
+  name: string | null;
+  symbol: string | null;
+  decimals: number | null;
+  /** The contract will not be asked again. */
+  settled: number;
+}
+
+/** A wallet's facts as of a transfer. */
+export interface SourceWallet {
+  address: Buffer;
+  /** Ids of transfers and the blocks that hold them. */
+  first: number;
+  firstBlock: number;
+  funding: number | null;
+  fundingBlock: number | null;
+}
+
+/** The facts of today. */
+interface WalletRow {
+  address: Buffer;
+  first: number;
+  direct: number | null;
+  internal: number | null;
+}
+
+export interface Chunk {
+  blocks: SourceBlock[];
+  transfers: SourceTransfer[];
+  /** Tokens that appeared in these blocks. */
+  tokens: SourceToken[];
+  /** Wallets of the transfers with facts from these blocks; empty unless wanted. */
+  wallets: SourceWallet[];
+}
+
+const TOKEN_COLUMNS = /* sql */ `
+  k.id, w.address, k.kind, b.number AS block, b.timestamp, m.name, m.symbol, m.decimals,
+    (m.address IS NOT NULL AND m.retry_at IS NULL) AS settled`;
+
+const TOKEN_BLOCK = /* sql */ `
+  CROSS JOIN wallets w ON w.id = k.wallet
+  CROSS JOIN blocks b ON b.number = ${blockNumberSql('k.first_transfer')}
+  LEFT JOIN token_metadata m ON m.address = w.address`;
+
+export class IndexSource {
+  readonly wallets: AddressCache;
+  /** Contract addresses by tokens.id. */
+  readonly tokens: AddressCache;
+  private readonly db: Db;
+  private readonly anchors: AnchorTable;
+  private readonly blockAt: Statement<[number], SourceBlock>;
+  private readonly blocksAfter: Statement<[number, number, number], SourceBlock>;
+  private readonly transfersOf: Statement<[number, number], SourceTransfer>;
+  private readonly tokensAfter: Statement<[number, number, number], SourceToken>;
+  private readonly tokensById: Statement<[string], SourceToken>;
+  private readonly changedWallets: Statement<
+    [string, number, number, number, number, number, number],
+    WalletRow
+  >;
+  private readonly walletByAddress: Statement<AddressKeys, WalletRow>;
+  private readonly blockOfTransfer: Statement<[number], number>;
+
+  constructor(db: Db) {
+    this.db = db;
+    this.anchors = new AnchorTable(db);
+    this.blockAt = db.prepare('SELECT number, hash, timestamp, last_transfer FROM blocks WHERE number = +?');
+    this.blocksAfter = db.prepare(/* sql */ `
+      SELECT number, hash, timestamp, last_transfer FROM blocks WHERE number > +? AND number <= +?
+      ORDER BY number LIMIT +?`);
+    this.transfersOf = db
+      .prepare<[number, number], SourceTransfer>(/* sql */ `
+        SELECT id, tx, sender, receiver, token_kind, amount, token_number, log_index
+        FROM transfers WHERE id > +? AND id <= +? ORDER BY id`)
+      .raw();
+    this.tokensAfter = db.prepare(/* sql */ `
+      SELECT ${TOKEN_COLUMNS} FROM tokens k ${TOKEN_BLOCK}
+      WHERE k.id > +? AND k.first_transfer <= +? ORDER BY k.id LIMIT +?`);
+    this.tokensById = db.prepare(/* sql */ `
+      SELECT ${TOKEN_COLUMNS} FROM json_each(?) list CROSS JOIN tokens k ON k.id = list.value ${TOKEN_BLOCK}`);
+    const walletColumns =
+      'address, first_transfer AS first, first_direct AS direct, first_internal AS internal';
+    this.walletByAddress = db.prepare(`SELECT ${walletColumns} FROM ${WALLET_BY_ADDRESS}`);
+    this.blockOfTransfer = db.prepare<[number], number>(`SELECT ${blockNumberSql('+?')}`).pluck();
+    this.changedWallets = db.prepare(/* sql */ `
+      SELECT ${walletColumns} FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value
+      WHERE (first_transfer > +? AND first_transfer <= +?) OR (first_direct > +? AND first_direct <= +?)
+        OR (first_internal > +? AND first_internal <= +?)`);
+    const addresses = (sql: string, slots: number) => new AddressCache(db.prepare(sql), slots);
+    this.wallets = addresses(
+      'SELECT w.id, address FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value',
+      WALLET_SLOTS,
+    );
+    this.tokens = addresses(
+      /* sql */ `SELECT k.id, w.address FROM json_each(?) list CROSS JOIN tokens k ON k.id = list.value
+        CROSS JOIN wallets w ON w.id = k.wallet`,
+      TOKEN_SLOTS,
+    );
+  }
+
+  /** The indexed chain and its first block, null until they are known. */
+  chain(): { chainId: number; startBlock: number } | null {
+    return chainOf(this.db);
+  }
+
+  /** The newest block of the index, or the newest final one; null when there is none. */
+  head(finality: 'latest' | 'finalized'): SinkTip | null {
+    return inReadTransaction(this.db, () => {
+      const upTo = finality === 'latest' ? undefined : this.anchors.read().finalized;
+      return upTo === null ? null : readLastBlock(this.db, upTo);
+    });
+  }
+
+  /** An indexed block, null when the index does not have it. */
+  block(number: number): SinkTip | null {
+    const row = this.blockAt.get(number);
+    return row === undefined ? null : tipOf(row);
+  }
+
+  /**
+   * The blocks after `tip` (null: from `first` on) up to `last`, as many as fit into a chunk. Null when the index no
+   * longer has `tip`, that is, after a reorg. `tokensUpTo` is the highest token id already taken.
+   */
+  read(
+    tip: SinkTip | null,
+    { first, last, tokensUpTo, facts }: { first: number; last: number; tokensUpTo: number; facts: boolean },
+  ): Chunk | null {
+    return inReadTransaction(this.db, () => {
+      if (tip !== null && !this.contains(tip)) return null;
+      const after = tip?.number ?? first - 1;
+      const before = tip?.lastTransfer ?? this.blockAt.get(after)?.last_transfer ?? 0;
+      const blocks: SourceBlock[] = [];
+      let lastTransfer = before;
+      for (const block of this.blocksAfter.iterate(after, last, CHUNK_BLOCKS)) {
+        blocks.push(block);
+        lastTransfer = block.last_transfer;
+        if (lastTransfer - before >= CHUNK_TRANSFERS) break;
+      }
+      const transfers = lastTransfer > before ? this.transfersOf.all(before, lastTransfer) : [];
+      const wallets = this.loadAddresses(transfers);
+      return {
+        blocks,
+        transfers,
+        tokens: this.tokensAfter.all(tokensUpTo, lastTransfer, Number.MAX_SAFE_INTEGER),
+        wallets: facts ? this.walletsWithNewFacts(wallets, before, lastTransfer) : [],
+      };
+    });
+  }
+
+  /** Tokens with ids above `after` that appeared up to a transfer, in order, `limit` at most. */
+  tokensSeenUpTo(lastTransfer: number, after: number, limit: number): SourceToken[] {
+    return this.tokensAfter.all(after, lastTransfer, limit);
+  }
+
+  /** Tokens by id, those that exist. */
+  tokensOf(ids: readonly number[]): SourceToken[] {
+    return this.tokensById.all(JSON.stringify(ids));
+  }
+
+  /** The facts of a wallet as of a transfer, by its address; null for a wallet that the index does not have. */
+  walletAsOf(address: Uint8Array, lastTransfer: number): SourceWallet | null {
+    const row = getByAddress(this.walletByAddress, address);
+    return row === undefined ? null : this.factsAsOf(row, lastTransfer);
+  }
+
+  /** Whether this very block is in the index, with the same transfers before it. */
+  contains(tip: SinkTip): boolean {
+    const row = this.blockAt.get(tip.number);
+    return (
+      row !== undefined && row.last_transfer === tip.lastTransfer && row.hash.equals(hexToBytes(tip.hash))
+    );
+  }
+
+  private loadAddresses(transfers: readonly SourceTransfer[]): Set<number> {
+    const wallets = new Set<number>();
+    const tokens = new Set<number>();
+    for (const [, , sender, receiver, tokenKind] of transfers) {
+      wallets.add(sender).add(receiver);
+      if (tokenKind >= 8) tokens.add(Math.floor(tokenKind / 8));
+    }
+    this.wallets.load(wallets);
+    this.tokens.load(tokens);
+    return wallets;
+  }
+
+  private walletsWithNewFacts(ids: Set<number>, before: number, last: number): SourceWallet[] {
+    const list = JSON.stringify([...ids].sort((a, b) => a - b));
+    return this.changedWallets
+      .all(list, before, last, before, last, before, last)
+      .map((row) => this.factsAsOf(row, last))
+      .filter(({ first, funding }) => first > before || (funding ?? 0) > before);
+  }
+
+  /** A fact never changes once it is there, so today's row also tells those of an earlier block. */
+  private factsAsOf({ address, first, direct, internal }: WalletRow, last: number): SourceWallet {
+    const funding = [direct, internal].find((id) => id !== null && id <= last) ?? null;
+    return {
+      address,
+      first,
+      firstBlock: this.blockOf(first),
+      funding,
+      fundingBlock: funding === null ? null : this.blockOf(funding),
+    };
+  }
+
+  private blockOf(transfer: number): number {
+    const block = this.blockOfTransfer.get(transfer);
+    if (block === undefined) throw new Error(`transfer ${transfer} is in no block of the index`);
+    return block;
+  }
+}
+
+function tipOf({ number, hash, timestamp, last_transfer }: SourceBlock): SinkTip {
+  return { number, hash: bytesToHex(hash), timestamp, lastTransfer: last_transfer };
+}

@@ -1,0 +1,143 @@
+/**
+ * The tables that the sink writes, in a schema of their own: version 1. Documented for their readers in
+ * docs/analytics.md. A released schema is never edited alone: a change needs a step from each earlier version.
+ */
+
+export const SINK_SCHEMA_VERSION = 1;
+
+const SINK = /* sql */ `
+-- One row: what these tables hold, and which sink may write them.
+CREATE TABLE sink (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  version integer NOT NULL,             -- of this schema
+  chain_id bigint NOT NULL,
+  start_block bigint NOT NULL,          -- first block of the index: transfer ids count from there
+  from_block bigint NOT NULL,           -- first block of these tables
+  partition_blocks bigint NOT NULL,     -- blocks per partition of transfers
+  wallets boolean NOT NULL,             -- whether the table wallets is filled
+  head_block bigint,                    -- last block written, null while there is none
+  fence bigint NOT NULL,                -- counts the sinks so far: each writes only while this is its own number
+  holder text NOT NULL,                 -- host and process of the sink that wrote last
+  updated_at timestamptz NOT NULL       -- of its last commit
+);
+`;
+
+const BLOCKS = /* sql */ `
+-- Every block from sink.from_block on, without gaps.
+CREATE TABLE blocks (
+  number bigint PRIMARY KEY,
+  hash bytea NOT NULL,
+  timestamp timestamptz NOT NULL,
+  last_transfer bigint NOT NULL         -- highest transfers.id up to and with this block
+);
+CREATE INDEX blocks_timestamp ON blocks (timestamp);
+`;
+
+const TRANSFERS = /* sql */ `
+-- Every transfer of these blocks. Partitioned by ranges of blocks.
+CREATE TABLE transfers (
+  id bigint NOT NULL,                   -- chain order; the id that REST and streams give
+  block_number bigint NOT NULL,
+  block_timestamp timestamptz NOT NULL,
+  tx_hash bytea NOT NULL,
+  event_index integer NOT NULL,         -- place among the transfers of its transaction, from 0
+  log_index integer,                    -- place of the log in its block, null for native transfers
+  transfer_type text NOT NULL,          -- native_direct, native_internal, erc20, erc721 or erc1155
+  from_address bytea NOT NULL,          -- 20 bytes; the zero address mints
+  to_address bytea NOT NULL,            -- 20 bytes; the zero address burns
+  token_address bytea,                  -- the contract, null for native transfers
+  amount numeric NOT NULL,              -- wei or the token's smallest units; 1 for ERC-721
+  token_id numeric,                     -- of ERC-721 and ERC-1155, else null
+  PRIMARY KEY (block_number, id)
+) PARTITION BY RANGE (block_number);
+`;
+
+const TOKENS = /* sql */ `
+-- Every token contract whose first transfer the index has up to the last block.
+CREATE TABLE tokens (
+  id bigint PRIMARY KEY,                -- in order of first appearance on the chain
+  token_address bytea NOT NULL UNIQUE,
+  token_type text NOT NULL,             -- erc20, erc721 or erc1155: that of its first transfer
+  name text,                            -- name, symbol and decimals from the contract, null while unknown
+  symbol text,
+  decimals integer,
+  first_block bigint NOT NULL,
+  first_timestamp timestamptz NOT NULL,
+  settled boolean NOT NULL              -- name, symbol and decimals will not change any more
+);
+CREATE INDEX tokens_unsettled ON tokens (id) WHERE NOT settled;
+CREATE INDEX tokens_symbol ON tokens (symbol);
+CREATE INDEX tokens_first_block ON tokens (first_block);
+`;
+
+const WALLETS = /* sql */ `
+-- Filled where sink.postgres.wallets is set: one row per address whose first transfer or first funding lies in these
+-- blocks, with both as of the last block.
+CREATE TABLE wallets (
+  address bytea PRIMARY KEY,
+  first_block bigint NOT NULL,          -- of its first transfer
+  first_transfer bigint NOT NULL,       -- transfers.id
+  funding_transfer bigint,              -- transfers.id of its first funding: direct, else internal; null without one
+  funding_block bigint                  -- of funding_transfer
+);
+CREATE INDEX wallets_first_block ON wallets (first_block);
+CREATE INDEX wallets_funding_block ON wallets (funding_block);
+`;
+
+const VIEWS = /* sql */ `
+-- Transfers with the token's name, and the amount in whole coins or tokens where the decimals are known.
+CREATE VIEW named_transfers AS
+  SELECT t.*, k.name AS token_name, k.symbol AS token_symbol, k.decimals AS token_decimals,
+    CASE
+      WHEN t.token_address IS NULL THEN t.amount / 1e18::numeric
+      WHEN t.transfer_type = 'erc20' THEN t.amount / (10::numeric ^ k.decimals)
+      ELSE t.amount
+    END AS quantity
+  FROM transfers t LEFT JOIN tokens k ON k.token_address = t.token_address;
+
+-- The same with addresses and hashes as text, for eyes and tools that do not know bytea. Filter on the bytea columns of
+-- named_transfers instead where speed counts: no index covers the text.
+CREATE VIEW readable_transfers AS
+  SELECT id, block_number, block_timestamp, '0x' || encode(tx_hash, 'hex') AS tx_hash, event_index, log_index, transfer_type,
+    '0x' || encode(from_address, 'hex') AS from_address, '0x' || encode(to_address, 'hex') AS to_address,
+    '0x' || encode(token_address, 'hex') AS token_address, token_symbol, quantity, amount, token_id
+  FROM named_transfers;
+`;
+
+/** Everything but the row of `sink` and the partitions. */
+export const SINK_SCHEMA = [SINK, BLOCKS, TRANSFERS, TOKENS, WALLETS, VIEWS].join('');
+
+/** The partition of transfers that begins at a block. */
+export function partitionName(first: number): string {
+  return `transfers_${first}`;
+}
+
+/**
+ * Creates a partition without holding up readers: attaching locks the parent table only against other DDL, where
+ * CREATE TABLE ... PARTITION OF would wait for every running query and all later ones for it.
+ */
+export function createPartition(first: number, blocks: number): string {
+  const name = partitionName(first);
+  return /* sql */ `
+    CREATE TABLE ${name} (LIKE transfers INCLUDING ALL);
+    ALTER TABLE transfers ATTACH PARTITION ${name} FOR VALUES FROM (${first}) TO (${first + blocks});`;
+}
+
+/**
+ * The indexes of a partition, for questions about a wallet, a token and a time. While far behind they are built when the
+ * partition is full, in a fraction of the time that row by row takes.
+ */
+export function partitionIndexes(first: number): { name: string; create: string }[] {
+  const table = partitionName(first);
+  const index = (suffix: string, rest: string) => {
+    const name = `${table}_${suffix}`;
+    return { name, create: `CREATE INDEX IF NOT EXISTS ${name} ON ${table} ${rest}` };
+  };
+  return [
+    index('from', '(from_address, block_number)'),
+    index('to', '(to_address, block_number)'),
+    index('token', '(token_address, block_number) WHERE token_address IS NOT NULL'),
+    // Rows lie in the order of time, so a summary per range of pages is enough.
+    index('time', 'USING brin (block_timestamp)'),
+  ];
+}

@@ -1,0 +1,211 @@
+/** One session with PostgreSQL: the connection, the lock on the schema, and transactions that prove both. */
+import { hostname } from 'node:os';
+import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { SinkFencedError, SinkMismatchError } from './errors.ts';
+import { SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
+
+export type Transaction = postgres.TransactionSql;
+
+/** Longest wait for an answer before the connection counts as dead, milliseconds. Building indexes takes longer. */
+const ANSWER_TIMEOUT_MS = 60_000;
+export const LONG_TIMEOUT_MS = 3_600_000;
+
+const CONNECT_TIMEOUT_SECONDS = 10;
+/** First half of the advisory lock's key: "atls". The other half is a hash of the schema's name. */
+const LOCK_SPACE = 0x61746c73;
+
+/** The row of the table `sink`. */
+export interface SinkRow {
+  chainId: number;
+  startBlock: number;
+  fromBlock: number;
+  partitionBlocks: number;
+  wallets: boolean;
+  headBlock: number | null;
+}
+
+/** What a new schema is made for. */
+export type NewSink = Omit<SinkRow, 'headBlock'>;
+
+export class Session {
+  private readonly sql: postgres.Sql;
+  private readonly schema: string;
+  /** Server process of the connection that holds the lock. */
+  private backend = 0;
+  private fence = 0;
+
+  /**
+   * Connects, takes the lock and creates the tables where they are missing. Throws SinkFencedError while another sink has
+   * the lock, SinkMismatchError for tables of a newer version.
+   */
+  static async open(url: string, schema: string, create: NewSink): Promise<Session> {
+    const session = new Session(url, schema);
+    try {
+      await session.lock();
+      await session.prepareTables(create);
+      return session;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  private constructor(url: string, schema: string) {
+    this.schema = schema;
+    this.sql = postgres(url, {
+      max: 1,
+      connect_timeout: CONNECT_TIMEOUT_SECONDS,
+      keep_alive: 10,
+      max_lifetime: null,
+      fetch_types: false,
+      prepare: false, // the search path may differ between transactions of a pooler
+      onnotice: () => undefined,
+      connection: { application_name: 'atlas-node sink' },
+    });
+  }
+
+  /**
+   * Runs statements that commit together; `run` bounds its waits with `within`. Throws SinkFencedError when the lock was
+   * lost meanwhile: another sink may have written since.
+   */
+  async transaction<T>(run: (tx: Transaction) => Promise<T>): Promise<T> {
+    const begun = Promise.withResolvers<void>();
+    const ran = Promise.withResolvers<T>();
+    const committed = this.sql.begin(async (tx) => {
+      begun.resolve();
+      await this.within(this.prove(tx));
+      const result = await run(tx);
+      ran.resolve(result);
+    });
+    await this.within(Promise.race([begun.promise, committed]));
+    const result = await Promise.race([ran.promise, committed.then(() => ran.promise)]);
+    await this.within(committed);
+    return result;
+  }
+
+  /** Ends a wait for an answer that does not come; `close` then ends the connection. */
+  async within<T>(answer: Promise<T>, timeoutMs = ANSWER_TIMEOUT_MS): Promise<T> {
+    const stop = new AbortController();
+    const late = sleep(timeoutMs, undefined, { signal: stop.signal }).then(() => {
+      throw Object.assign(new Error(`PostgreSQL did not answer within ${timeoutMs / 1000} s`), {
+        code: 'ETIMEDOUT',
+      });
+    });
+    late.catch(() => undefined);
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      stop.abort();
+      answer.catch(() => undefined); // its failure after the time limit is that of the connection
+    }
+  }
+
+  /** Ends the connection at once; whatever was not committed is rolled back by the server. */
+  async close(): Promise<void> {
+    await this.sql.end({ timeout: 0 });
+  }
+
+  private async lock(): Promise<void> {
+    const [row] = await this.within(
+      this.sql<{ pid: number; locked: boolean }[]>`
+        SELECT pg_backend_pid() AS pid,
+          pg_try_advisory_lock(${LOCK_SPACE}::int, hashtext(${this.schema})) AS locked`,
+    );
+    if (!row?.locked) {
+      throw new SinkFencedError(
+        `another sink writes the schema "${this.schema}": stop it, or set another sink.postgres.schema`,
+      );
+    }
+    this.backend = row.pid;
+    // So that the lock of a machine that vanished is free within half a minute.
+    await this.within(
+      this.sql
+        .unsafe(/* sql */ `
+          SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+          SET tcp_user_timeout = 30000; SET idle_in_transaction_session_timeout = 60000;
+          SET synchronous_commit = off; SET timezone = 'UTC'; SET maintenance_work_mem = '256MB'`)
+        .simple(),
+    );
+  }
+
+  private async prepareTables(create: NewSink): Promise<void> {
+    const holder = `${hostname()} ${process.pid}`;
+    this.fence = await this.sql.begin(async (tx) => {
+      await this.within(tx`CREATE SCHEMA IF NOT EXISTS ${tx(this.schema)}`);
+      await this.within(this.useSchema(tx));
+      const [{ exists } = { exists: false }] = await this.within(
+        tx<{ exists: boolean }[]>`SELECT to_regclass('sink') IS NOT NULL AS exists`,
+      );
+      if (!exists) {
+        await this.within(tx.unsafe(SINK_SCHEMA).simple());
+        await this.within(tx`
+          INSERT INTO sink (version, chain_id, start_block, from_block, partition_blocks, wallets, fence, holder, updated_at)
+          VALUES (${SINK_SCHEMA_VERSION}, ${create.chainId}, ${create.startBlock}, ${create.fromBlock},
+            ${create.partitionBlocks}, ${create.wallets}, 0, '', now())`);
+      }
+      const [row] = await this.within(
+        tx<{ fence: string; version: number }[]>`
+          UPDATE sink SET fence = fence + 1, holder = ${holder} RETURNING fence, version`,
+      );
+      if (row === undefined || row.version !== SINK_SCHEMA_VERSION) {
+        throw new SinkMismatchError(
+          `the schema "${this.schema}" has version ${row?.version}, this atlas-node writes ${SINK_SCHEMA_VERSION}: run the version that wrote it, or set another sink.postgres.schema`,
+        );
+      }
+      return Number(row.fence);
+    });
+  }
+
+  /**
+   * The lock is that of one connection and the fence that of one sink. Both are checked, since a pooler may change the
+   * connection, and the row stays locked until the commit, so two sinks cannot write at the same time.
+   */
+  private async prove(tx: Transaction): Promise<void> {
+    await this.useSchema(tx);
+    const [row] = await tx<{ fence: string; pid: number }[]>`
+      SELECT fence, pg_backend_pid() AS pid FROM sink FOR UPDATE`;
+    if (Number(row?.fence) !== this.fence)
+      throw new SinkFencedError(`another sink took over the schema "${this.schema}"`);
+    if (row?.pid !== this.backend)
+      throw new SinkFencedError('the connection that held the lock on the schema is gone');
+  }
+
+  private async useSchema(tx: Transaction): Promise<void> {
+    await tx`SELECT set_config('search_path', quote_ident(${this.schema}), true)`;
+  }
+
+  /** COPY into a table; `write` gets a function that waits until the bytes are handed to the connection. */
+  async copy(
+    tx: Transaction,
+    table: string,
+    write: (send: (bytes: Buffer) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const query = tx.unsafe(`COPY ${table} FROM STDIN (FORMAT binary)`);
+    const stream = await this.within(query.writable());
+    const failed = new Promise<never>((_, reject) => {
+      stream.on('error', reject);
+      // What the server says after the last byte reaches only the query, which the package has resolved already.
+      Object.assign(query, { reject });
+    });
+    failed.catch(() => undefined);
+    try {
+      await write((bytes) => this.within(Promise.race([failed, send(stream, bytes)])));
+      await this.within(Promise.race([failed, finish(stream)]));
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
+  }
+}
+
+function send(stream: Writable, bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) =>
+    stream.write(bytes, (error) => (error ? reject(error) : resolve())),
+  );
+}
+
+function finish(stream: Writable): Promise<void> {
+  return new Promise((resolve) => stream.end(resolve));
+}

@@ -1,0 +1,64 @@
+/** The serving thread's handle on the sink's thread. */
+import type { Worker } from 'node:worker_threads';
+import { initialSinkStatus, type SinkStatus } from '../model/sink-status.ts';
+import { startThread } from '../threads/start-thread.ts';
+import type { FromSink, SinkDelta, SinkOptions, ToSink } from './protocol.ts';
+
+/** Wait before a thread that failed is started again, milliseconds. */
+const RESTART_MS = 5_000;
+
+export interface SinkListeners {
+  onStatus(status: SinkStatus, delta: SinkDelta): void;
+  onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
+}
+
+export class SinkClient {
+  private readonly options: SinkOptions;
+  private readonly listeners: SinkListeners;
+  private thread: Worker | null = null;
+  private restart: NodeJS.Timeout | undefined;
+  private isStopping = false;
+  /** As last reported. */
+  status: SinkStatus;
+
+  constructor(options: SinkOptions, listeners: SinkListeners) {
+    this.options = options;
+    this.listeners = listeners;
+    this.status = initialSinkStatus(options.schema, options.finality);
+    this.start();
+  }
+
+  /** Tells the sink that the index has changed. `committedAt` in Unix milliseconds, null for a rollback. */
+  wake(committedAt: number | null): void {
+    this.thread?.postMessage({ kind: 'wake', committedAt } satisfies ToSink);
+  }
+
+  /** Resolves when the thread has ended. What it had not committed is written after the next start. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.restart);
+    const { thread } = this;
+    if (thread === null) return;
+    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+    thread.postMessage({ kind: 'stop' } satisfies ToSink);
+    await ended;
+  }
+
+  private start(): void {
+    const thread = startThread('sink', this.options);
+    this.thread = thread;
+    thread.on('message', (message: FromSink) => {
+      if (message.kind === 'log') return this.listeners.onLog(message.level, message.fields, message.msg);
+      this.status = message.status;
+      this.listeners.onStatus(message.status, message.delta);
+    });
+    thread.on('error', (error) => {
+      this.status = { ...this.status, state: 'connecting', reason: 'the sink failed: see the log' };
+      this.listeners.onLog('error', { reason: error.message }, 'the PostgreSQL sink failed and starts again');
+    });
+    thread.on('exit', () => {
+      this.thread = null;
+      if (!this.isStopping) this.restart = setTimeout(() => this.start(), RESTART_MS);
+    });
+  }
+}

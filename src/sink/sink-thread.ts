@@ -1,0 +1,59 @@
+/** Entry of the sink's thread: its own connection to the index and to PostgreSQL. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { pause } from '../lib/async.ts';
+import { lowerThreadPriority } from '../lib/thread.ts';
+import { openIndexForReading } from '../store/index-file.ts';
+import { IndexSource } from './index-source.ts';
+import { SinkProgress } from './progress.ts';
+import type { FromSink, SinkOptions, ToSink } from './protocol.ts';
+import { runSink } from './sink.ts';
+
+/** Page cache of this connection, MiB: the bulk read must not grow at the expense of the serving thread's. */
+const CACHE_MB = 8;
+
+/** Shortest time between two reports while batches are written, milliseconds. */
+const REPORT_MS = 200;
+
+const port = parentPort;
+if (port === null) throw new Error('sink-thread is a thread entry and cannot be run by itself');
+const options: SinkOptions = workerData;
+lowerThreadPriority(5);
+
+const stop = new AbortController();
+const progress = new SinkProgress(options);
+let news = new AbortController();
+let reportedAt = 0;
+
+port.on('message', (message: ToSink) => {
+  if (message.kind === 'stop') stop.abort();
+  else if (message.committedAt !== null) progress.recordIndexCommit(message.committedAt);
+  news.abort();
+});
+
+function send(message: FromSink): void {
+  port?.postMessage(message);
+}
+
+function report(now?: 'now'): void {
+  if (now === undefined && performance.now() - reportedAt < REPORT_MS) return;
+  reportedAt = performance.now();
+  send({ kind: 'status', ...progress.takeReport() });
+}
+
+const db = openIndexForReading(options.indexPath, { cacheMb: CACHE_MB });
+try {
+  await runSink(options, {
+    source: new IndexSource(db),
+    progress,
+    async waitForNews(ms) {
+      await pause(ms, news.signal);
+      if (news.signal.aborted) news = new AbortController();
+    },
+    report,
+    log: (level, msg, fields) => send({ kind: 'log', level, msg, fields }),
+    signal: stop.signal,
+  });
+} finally {
+  db.close();
+  port.close();
+}

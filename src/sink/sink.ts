@@ -1,0 +1,257 @@
+/** The sink: keeps PostgreSQL equal to the index, block by block, through failures of either side. */
+import { backoffMs } from '../lib/async.ts';
+import { messageOf } from '../lib/errors.ts';
+import { RepeatLimit } from '../lib/repeat-limit.ts';
+import { redactNodeText } from '../log/redact.ts';
+import { BatchWriter } from './batch-writer.ts';
+import { findCommonBlock } from './common-block.ts';
+import { publicReason, SinkMismatchError } from './errors.ts';
+import type { IndexSource, SinkTip } from './index-source.ts';
+import type { SinkProgress } from './progress.ts';
+import type { SinkOptions } from './protocol.ts';
+import { Session, type SinkRow } from './session.ts';
+import { Target } from './target.ts';
+import { refreshTokens, seedTokens } from './token-rows.ts';
+
+const RETRY_BASE_MS = 500;
+const RETRY_MAX_MS = 15_000;
+
+/** Without a message from the index: metadata of tokens comes without one. Milliseconds. */
+const IDLE_MS = 1_000;
+
+/** With fewer transfers to go the sink counts as following and keeps the newest partition indexed. */
+const NEAR_TRANSFERS = 100_000;
+
+/** Between two equal log lines. */
+const LOG_MS = 60_000;
+
+export interface SinkDeps {
+  source: IndexSource;
+  progress: SinkProgress;
+  /** Resolves when the index has changed, after `ms` at the latest, or at once on `signal`. */
+  waitForNews(ms: number): Promise<void>;
+  /** Called after each batch and, `now`, before each wait. */
+  report(now?: 'now'): void;
+  log(level: 'info' | 'warn' | 'error', msg: string, fields: Record<string, unknown>): void;
+  signal: AbortSignal;
+}
+
+/** Runs until the signal aborts. Failures are reported and retried: the index never depends on them. */
+export async function runSink(options: SinkOptions, deps: SinkDeps): Promise<void> {
+  const { progress, log, report, signal } = deps;
+  const logLimit = new RepeatLimit(LOG_MS);
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    const startedAt = performance.now();
+    try {
+      await runSession(options, deps);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (performance.now() - startedAt > RETRY_MAX_MS) attempt = 1;
+      progress.recordError();
+      progress.setState(error instanceof SinkMismatchError ? 'waiting' : 'connecting', publicReason(error));
+      const reason = redactNodeText(messageOf(error));
+      if (logLimit.allows(reason))
+        log('warn', 'the PostgreSQL sink cannot write and tries again', { reason });
+      report('now');
+      await waitAtLeast(deps, backoffMs(attempt, RETRY_BASE_MS, RETRY_MAX_MS));
+    }
+  }
+}
+
+async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
+  const { source, log, signal } = deps;
+  const chain = source.chain();
+  if (chain === null || source.head('latest') === null) return deps.waitForNews(IDLE_MS); // nothing to write yet
+  const fromBlock =
+    options.fromBlock === 'earliest' ? chain.startBlock : Math.max(options.fromBlock, chain.startBlock);
+  const session = await Session.open(options.url, options.schema, {
+    ...chain,
+    fromBlock,
+    partitionBlocks: options.partitionBlocks,
+    wallets: options.wallets,
+  });
+  const onAbort = () => void session.close();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const target = new Target(session);
+    const sink = await target.sink();
+    requireSameChain(sink, { ...chain, fromBlock, wallets: options.wallets }, options);
+    source.wallets.clear(); // ids of blocks that this session has not compared
+    source.tokens.clear();
+    const run = new SessionRun(options, deps, session, target, sink);
+    await run.begin();
+    log('info', 'the PostgreSQL sink writes', { schema: options.schema, block: sink.headBlock });
+    while (!signal.aborted) await run.step();
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    await session.close();
+  }
+}
+
+/** Steps of one session, and what it knows of the tables. */
+class SessionRun {
+  private readonly options: SinkOptions;
+  private readonly deps: SinkDeps;
+  private readonly target: Target;
+  private readonly sink: SinkRow;
+  private readonly writer: BatchWriter;
+  private tip: SinkTip | null = null;
+  private tokensUpTo = 0;
+  /** Partitions by first block, and whether they have their indexes. */
+  private readonly partitions = new Map<number, boolean>();
+  private unsettledAfter = 0;
+  private refreshedAt = 0;
+
+  constructor(options: SinkOptions, deps: SinkDeps, session: Session, target: Target, sink: SinkRow) {
+    this.options = options;
+    this.deps = deps;
+    this.target = target;
+    this.sink = sink;
+    this.writer = new BatchWriter(deps.source, session);
+  }
+
+  async begin(): Promise<void> {
+    const { headBlock } = this.sink;
+    this.tip = headBlock === null ? null : await this.target.block(headBlock);
+    this.tokensUpTo = await this.target.lastToken();
+    for (const { first, isIndexed } of await this.target.partitions()) this.partitions.set(first, isIndexed);
+  }
+
+  /** Writes a batch, rolls back, or waits when there is nothing to do. */
+  async step(): Promise<void> {
+    const { source, progress, report } = this.deps;
+    const seenAt = Date.now();
+    const head = source.head(this.options.finality);
+    const newest = source.head('latest');
+    const isWaiting = this.tip !== null && newest !== null && newest.number < this.tip.number;
+    progress.setTips(this.tip, head, this.sink.fromBlock);
+    if (newest === null) return this.wait('the index is empty');
+    if (this.tip !== null && !source.contains(this.tip)) {
+      const common = await this.commonBlock(newest);
+      // A lower index on the same chain is behind, being rebuilt or in the middle of a reorg: it decides nothing yet.
+      if (isWaiting && common.number === newest.number) {
+        return this.wait(`the index ends at block ${newest.number}, below the last block in PostgreSQL`);
+      }
+      return this.rollback(common);
+    }
+    if (head === null || head.number <= (this.tip?.number ?? this.sink.fromBlock - 1)) {
+      progress.setState('following');
+      progress.recordCaughtUp(seenAt);
+      return this.rest();
+    }
+    await this.write(head);
+    report();
+  }
+
+  private async write(head: SinkTip): Promise<void> {
+    const { source, progress } = this.deps;
+    const { fromBlock, partitionBlocks, wallets } = this.sink;
+    const next = this.tip === null ? fromBlock : this.tip.number + 1;
+    const seen = this.tip?.lastTransfer ?? source.block(fromBlock - 1)?.lastTransfer ?? 0;
+    const isNear = head.lastTransfer - seen <= NEAR_TRANSFERS;
+    progress.setState(isNear ? 'following' : 'filling');
+    if (this.tip === null) this.tokensUpTo = await seedTokens(source, this.writer, seen, this.tokensUpTo);
+    const partition = Math.floor(next / partitionBlocks) * partitionBlocks;
+    await this.preparePartitions(partition, isNear);
+    const batch = await this.writer.write({
+      tip: this.tip,
+      first: next,
+      last: Math.min(head.number, partition + partitionBlocks - 1),
+      tokensUpTo: this.tokensUpTo,
+      wallets,
+    });
+    if (batch.tip === null) return; // a reorg since the step began: the next step sees it
+    this.tip = batch.tip;
+    this.tokensUpTo = batch.tokensUpTo;
+    progress.recordCommit(batch.transfers);
+    progress.setTips(this.tip, head, fromBlock);
+  }
+
+  /** Creates the partition to be written and indexes the others, and this one too if the head is near. */
+  private async preparePartitions(current: number, isNear: boolean): Promise<void> {
+    if (!this.partitions.has(current)) {
+      await this.target.addPartition(current, this.sink.partitionBlocks);
+      this.partitions.set(current, false);
+    }
+    for (const [first, isIndexed] of this.partitions) {
+      if (isIndexed || (first === current && !isNear)) continue;
+      await this.target.indexPartition(first);
+      this.partitions.set(first, true);
+    }
+  }
+
+  private commonBlock(newest: SinkTip): Promise<SinkTip> {
+    const { source } = this.deps;
+    const highest = Math.min(newest.number, this.tip?.number ?? newest.number);
+    return findCommonBlock(this.sink.fromBlock, highest, {
+      stored: (number) => this.target.block(number),
+      isIndexed: (block) => source.contains(block),
+    });
+  }
+
+  private async rollback(common: SinkTip): Promise<void> {
+    const { source, progress, log } = this.deps;
+    const { fromBlock } = this.sink;
+    const depth = (this.tip?.number ?? common.number) - common.number;
+    if (this.options.finality === 'finalized') {
+      throw new SinkMismatchError(
+        `the index differs from PostgreSQL above block ${common.number}, and with sink.postgres.finality = "finalized" no row is taken back: drop the schema "${this.options.schema}" to write it from the start, or set finality to "latest"`,
+      );
+    }
+    log('info', 'the PostgreSQL sink rolls back', { to: common.number, blocks: depth });
+    await this.target.rollback(common, (address) => {
+      const facts = source.walletAsOf(address, common.lastTransfer);
+      const isOurs = facts !== null && Math.max(facts.firstBlock, facts.fundingBlock ?? 0) >= fromBlock;
+      return isOurs ? facts : null;
+    });
+    source.wallets.clear(); // ids above the common block belong to others now
+    source.tokens.clear();
+    this.tip = common;
+    this.tokensUpTo = await this.target.lastToken();
+    progress.recordRollback();
+  }
+
+  private wait(reason: string): Promise<void> {
+    this.deps.progress.setState('waiting', reason);
+    this.deps.report('now');
+    return this.deps.waitForNews(IDLE_MS);
+  }
+
+  /** At the head: late names of tokens, then the next block. */
+  private async rest(): Promise<void> {
+    const { source, report, waitForNews } = this.deps;
+    if (performance.now() - this.refreshedAt >= IDLE_MS) {
+      this.unsettledAfter = await refreshTokens(source, this.target, this.unsettledAfter);
+      this.refreshedAt = performance.now();
+      if (this.partitions.size > 0) await this.preparePartitions(Math.max(...this.partitions.keys()), true);
+    }
+    report('now');
+    await waitForNews(IDLE_MS);
+  }
+}
+
+/** Throws SinkMismatchError when the tables were made for another chain, index or choice of rows. */
+function requireSameChain(
+  sink: SinkRow,
+  own: Pick<SinkRow, 'chainId' | 'startBlock' | 'fromBlock' | 'wallets'>,
+  { schema }: SinkOptions,
+): void {
+  const facts = [
+    ['chain id', sink.chainId, own.chainId],
+    ['first block of the index', sink.startBlock, own.startBlock],
+    ['sink.postgres.from_block', sink.fromBlock, own.fromBlock],
+    ['sink.postgres.wallets', sink.wallets, own.wallets],
+  ] as const;
+  for (const [what, stored, wanted] of facts) {
+    if (stored === wanted) continue;
+    throw new SinkMismatchError(
+      `the schema "${schema}" was written with ${what} ${stored}, this daemon has ${wanted}: set another sink.postgres.schema, or drop that one to write it from the start`,
+    );
+  }
+}
+
+/** Waits for the whole time, whatever news come. */
+async function waitAtLeast({ waitForNews, signal }: SinkDeps, ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  while (!signal.aborted && performance.now() < until) await waitForNews(until - performance.now());
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import postgres from 'postgres';
+import { opened, suiteOwner } from '../support/cleanup.ts';
+import { createIndex } from '../support/index-fixture.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { randomSource } from '../support/random-chain.ts';
+import { grow, reorg, startSink } from '../support/sink.ts';
+import { storedSinkRows } from '../support/sink-rows.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { waitFor } from '../support/wait.ts';
+
+describe('the PostgreSQL sink', () => {
+  const owner = suiteOwner();
+  let server: TestPostgres;
+  before(async () => {
+    server = await startPostgres(owner);
+  });
+
+  /** Runs statements in a database. */
+  async function run(url: string, statements: string): Promise<void> {
+    const sql = postgres(url, { max: 1, onnotice: () => undefined });
+    try {
+      await sql.unsafe(statements);
+    } finally {
+      await sql.end();
+    }
+  }
+
+  test('writes what the index has and follows it through reorgs of any depth', async (t) => {
+    const own = opened(t);
+    const index = createIndex(own, 1);
+    grow(index, 100, 1);
+    const sink = startSink(own, index, { url: await server.createDatabase('reorgs') });
+    await sink.equals();
+    for (const [round, depth] of [0, 3, 60, 99].entries()) {
+      reorg(index, depth, depth + 7, 10 + round);
+      await sink.equals();
+    }
+    assert.equal(sink.client.status.rollbacks, 3);
+  });
+
+  test('equals the index after kills, restarts, cut networks and reorgs at random moments', async (t) => {
+    const own = opened(t);
+    const random = randomSource(7);
+    const int = (n: number) => Math.floor(random() * n);
+    const index = createIndex(own, 1);
+    grow(index, 50, 1);
+    const direct = await server.createDatabase('failures');
+    const proxy = await startTcpProxy(own, server.port);
+    const url = direct.replace(`:${server.port}/`, `:${proxy.port}/`);
+    let sink = startSink(own, index, { url, direct });
+    await sink.reaches(50);
+    const failures = [
+      () => proxy.cut(),
+      () =>
+        run(
+          direct,
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'atlas-node sink'",
+        ),
+      () => run(direct, 'UPDATE atlas.sink SET fence = fence + 1'),
+      async () => {
+        await sink.client.stop();
+        sink = startSink(own, index, { url, direct });
+      },
+      async () => {
+        await server.kill();
+        await server.start();
+      },
+    ];
+    for (let round = 0; round < 15; round++) {
+      if (int(3) === 0) reorg(index, int(30), int(40) + 1, 100 + round);
+      else grow(index, int(40) + 1, 200 + round);
+      sink.client.wake(null);
+      await new Promise((resolve) => setTimeout(resolve, int(15))); // somewhere within a transaction, or before or after
+      await failures[round % failures.length]?.();
+      if (round % 5 === 4) await sink.equals();
+    }
+    await sink.equals();
+  });
+
+  test('takes no row back with finality = "finalized", and writes only final blocks', async (t) => {
+    const own = opened(t);
+    const index = createIndex(own, 1);
+    grow(index, 60, 1);
+    index.writer.setFinalized(40);
+    const sink = startSink(own, index, {
+      url: await server.createDatabase('finalized'),
+      finality: 'finalized',
+    });
+    await sink.equals({ last: 40 });
+    reorg(index, 20, 30, 2);
+    await sink.equals({ last: 40 });
+    index.writer.setFinalized(55);
+    await sink.equals({ last: 55 });
+    assert.equal(sink.client.status.rollbacks, 0);
+
+    index.writer.rollback(30); // as a repair does, which may go below final blocks
+    grow(index, 40, 3);
+    index.writer.setFinalized(60);
+    sink.client.wake(null);
+    await waitFor(() => sink.client.status.state === 'waiting', { what: 'the sink to stop' });
+    assert.match(
+      sink.client.status.reason ?? '',
+      /differs from PostgreSQL above block 30.*no row is taken back/,
+    );
+  });
+
+  test('lets one sink at a time write a schema, and the next one go on', async (t) => {
+    const own = opened(t);
+    const index = createIndex(own, 1);
+    grow(index, 20, 1);
+    const url = await server.createDatabase('two_sinks');
+    const first = startSink(own, index, { url });
+    await first.reaches(20);
+    const second = startSink(own, index, { url });
+    const isKeptOut = () => second.client.status.reason?.startsWith('another sink writes the schema "atlas"');
+    await waitFor(isKeptOut, { what: 'the second sink to be kept out' });
+    grow(index, 5, 2);
+    await first.reaches(25);
+    await first.client.stop();
+    await second.equals();
+  });
+
+  test('refuses tables of another chain and of other settings, and says which', async (t) => {
+    const own = opened(t);
+    const url = await server.createDatabase('mismatch');
+    const index = createIndex(own, 1);
+    grow(index, 20, 1);
+    const sink = startSink(own, index, { url });
+    await sink.reaches(20);
+    const before = await storedSinkRows(url);
+    await sink.client.stop();
+    const refused = async (other: typeof index, options: object, reason: RegExp) => {
+      const wrong = startSink(own, other, { url, ...options });
+      await waitFor(() => wrong.client.status.state === 'waiting', { what: 'the refusal' });
+      assert.match(wrong.client.status.reason ?? '', reason);
+      await wrong.client.stop();
+    };
+    const otherChain = createIndex(own, 1);
+    grow(otherChain, 30, 2);
+    await refused(otherChain, {}, /no block in common from block 1 on: they are of different chains/);
+    await refused(index, { fromBlock: 5 }, /sink.postgres.from_block 1, this daemon has 5/);
+    await refused(index, { wallets: false }, /sink.postgres.wallets true, this daemon has false/);
+    const otherStart = createIndex(own, 3);
+    otherStart.append([{}, {}]);
+    await refused(otherStart, {}, /first block of the index 1, this daemon has 3/);
+    assert.deepEqual(await storedSinkRows(url), before);
+  });
+
+  test('waits for an index that was rebuilt, and repeats nothing', async (t) => {
+    const own = opened(t);
+    const url = await server.createDatabase('rebuilt');
+    const index = createIndex(own, 1);
+    for (const count of [20, 20, 5]) grow(index, count, 1);
+    const sink = startSink(own, index, { url });
+    await sink.reaches(45);
+    await sink.client.stop();
+    const rebuilt = createIndex(own, 1);
+    grow(rebuilt, 20, 1);
+    const next = startSink(own, rebuilt, { url });
+    await waitFor(() => next.client.status.reason?.startsWith('the index ends at block 20'), {
+      what: 'the wait',
+    });
+    grow(rebuilt, 20, 1);
+    grow(rebuilt, 9, 1);
+    await next.equals();
+    assert.equal(next.client.status.rollbacks, 0);
+  });
+
+  test('begins where from_block says, with every token that was there before', async (t) => {
+    const own = opened(t);
+    const index = createIndex(own, 1);
+    grow(index, 90, 1);
+    const sink = startSink(own, index, { url: await server.createDatabase('later'), fromBlock: 45 });
+    await sink.equals({ first: 45 });
+    reorg(index, 30, 33, 2);
+    await sink.equals({ first: 45 });
+  });
+
+  test('brings names of tokens that the index learns later', async (t) => {
+    const own = opened(t);
+    const index = createIndex(own, 1);
+    grow(index, 40, 1);
+    const url = await server.createDatabase('names');
+    const sink = startSink(own, index, { url });
+    await sink.equals();
+    for (const { address, tries } of index.writer.unreadTokens(0, 2)) {
+      const metadata = { name: 'Näme\0 ✓', symbol: 'SYM', decimals: 6, tries: tries + 1, retryAt: null };
+      index.writer.saveMetadata([{ address, ...metadata }]);
+    }
+    const named = async () =>
+      (await storedSinkRows(url)).filter((row) => row.includes('Näme ✓ SYM 6')).length;
+    await waitFor(async () => (await named()) === 2, { what: 'both names' });
+  });
+
+  test('says that the disk of PostgreSQL is full, and goes on when it is not', async (t) => {
+    const own = opened(t);
+    const url = await server.createDatabase('full');
+    const index = createIndex(own, 1);
+    grow(index, 20, 1);
+    const sink = startSink(own, index, { url });
+    await sink.equals();
+    await run(
+      url,
+      `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+       CREATE TRIGGER full_disk BEFORE INSERT ON atlas.blocks EXECUTE FUNCTION fill()`,
+    );
+    grow(index, 20, 2);
+    sink.client.wake(null);
+    await waitFor(() => sink.client.status.reason?.endsWith('its disk is full: free space there'), {
+      what: 'the reason',
+    });
+    await run(url, 'DROP TRIGGER full_disk ON atlas.blocks');
+    await sink.equals();
+  });
+
+  test('names what is wrong with the address without telling hosts and users', async (t) => {
+    const own = opened(t);
+    const index = createIndex(own, 1);
+    grow(index, 5, 1);
+    const reasonOf = async (url: string) => {
+      const { client } = startSink(own, index, { url });
+      const reason = await waitFor(() => client.status.reason, { what: 'a reason' });
+      await client.stop();
+      return reason;
+    };
+    assert.equal(
+      await reasonOf(server.url('nowhere')),
+      'PostgreSQL refuses: the database of sink.postgres.url does not exist: create it',
+    );
+    assert.equal(
+      await reasonOf('postgres://someone@127.0.0.1:1/x'),
+      'PostgreSQL cannot be reached (ECONNREFUSED)',
+    );
+  });
+});
