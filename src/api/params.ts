@@ -97,6 +97,29 @@ export function pageCursor(parts: number) {
     .transform((text) => text.split('.').map(Number));
 }
 
+/** One or more of `words`, separated by commas. */
+export function choices<const T extends string>(words: readonly T[]) {
+  const word = `(${words.join('|')})`;
+  return z
+    .string()
+    .regex(new RegExp(`^${word}(,${word})*$`), {
+      error: `must be a list of ${words.join(', ')}, separated by commas`,
+    })
+    .transform((text) => words.filter((word) => text.split(',').includes(word)));
+}
+
+const TIME_PATTERN = /^(\d{1,11}|\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?)$/;
+
+/** A time as Unix seconds, or as ISO 8601 with a time zone; a date alone is midnight UTC. Gives Unix seconds. */
+export function time() {
+  const error = 'must be Unix seconds, or a time such as 2026-11-21T08:00:00Z';
+  return z
+    .string({ error })
+    .regex(TIME_PATTERN, { error })
+    .transform((text) => (/^\d{1,11}$/.test(text) ? Number(text) : Date.parse(text) / 1000))
+    .refine((seconds) => !Number.isNaN(seconds), { error });
+}
+
 export function choice<const T extends readonly [string, ...string[]]>(words: T) {
   return z.enum(words, { error: `must be one of ${words.join(', ')}` });
 }

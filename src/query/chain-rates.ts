@@ -1,5 +1,6 @@
 /** How fast the chain grows, from the running totals in `blocks`. */
 import type { Db } from '../store/open-database.ts';
+import { prepareLastBlockUpTo } from './block-times.ts';
 import type { Head } from './snapshot.ts';
 
 export interface ChainRates {
@@ -22,9 +23,11 @@ export function prepareChainRates(db: Db): (head: Head, seconds: number) => Chai
   const statement = db.prepare<[number], BlockTotals>(/* sql */ `
     SELECT timestamp, last_transfer AS transfers, transactions, last_wallet AS newWallets
     FROM blocks WHERE number = +?`);
+  const lastBlockUpTo = prepareLastBlockUpTo(db);
   return (head, seconds) => {
     const last = statement.get(head.number);
-    const first = statement.get(lastBlockAt(head, head.timestamp - seconds));
+    const base = Math.max(head.startBlock, lastBlockUpTo(head, head.timestamp - seconds));
+    const first = statement.get(base);
     if (last === undefined || first === undefined || last.timestamp <= first.timestamp) {
       return { transfers: 0, transactions: 0, newWallets: 0 };
     }
@@ -36,15 +39,4 @@ export function prepareChainRates(db: Db): (head: Head, seconds: number) => Chai
       newWallets: rate('newWallets'),
     };
   };
-
-  /** The last block that is not younger than `time`, else the first block. Timestamps never decrease along the chain. */
-  function lastBlockAt({ number, startBlock }: Head, time: number): number {
-    let [low, high] = [startBlock, number];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((statement.get(middle)?.timestamp ?? 0) <= time) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
 }

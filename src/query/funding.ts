@@ -72,7 +72,12 @@ interface CoordinatedWallets {
   funded: number;
   /** First fundings of other wallets (the receivers), those nearest in block to the wallet's own first. */
   nearest: TransferRow[];
+  /** Where the next page goes on, null at the end. */
+  next: CoordinatedPosition | null;
 }
+
+/** How far earlier pages went from the wallet's own funding: the transfers.id of the last one on either side. */
+export type CoordinatedPosition = readonly [before: number, after: number];
 
 interface OwnFunding {
   /** wallets.id. */
@@ -91,7 +96,7 @@ interface NearbyFunding {
 /** The wallets with the same first funder as a wallet, `limit` at most; undefined when nobody funded it. */
 export function prepareCoordinatedWallets(
   db: Db,
-): (wallet: number, limit: number) => CoordinatedWallets | undefined {
+): (wallet: number, limit: number, from?: CoordinatedPosition) => CoordinatedWallets | undefined {
   const ownOf = db.prepare<[number], OwnFunding>(/* sql */ `
     SELECT w.funder, w.funding, ${blockNumberSql('w.funding')} AS block, f.funded
     FROM wallets w CROSS JOIN wallets f ON f.id = w.funder WHERE w.id = +?`);
@@ -102,15 +107,18 @@ export function prepareCoordinatedWallets(
   const before = neighbours('<', 'DESC');
   const after = neighbours('>', 'ASC');
   const transfers = prepareTransfersById(db);
-  return (wallet, limit) => {
+  return (wallet, limit, from) => {
     const own = ownOf.get(wallet);
     if (own === undefined) return undefined;
     const { funder, funding, block, funded } = own;
     const distance = (other: NearbyFunding) => Math.abs(other.block - block);
     // Earlier ones stand first, and stay first at equal distance.
-    const nearest = [...before.all(funder, funding, limit), ...after.all(funder, funding, limit)]
-      .sort((a, b) => distance(a) - distance(b))
-      .slice(0, limit);
-    return { funder, funded, nearest: transfers(nearest.map((other) => other.funding)) };
+    const [first, last] = from ?? [funding, funding];
+    const sorted = [...before.all(funder, first, limit + 1), ...after.all(funder, last, limit + 1)].sort(
+      (a, b) => distance(a) - distance(b),
+    );
+    const ids = sorted.slice(0, limit).map((other) => other.funding);
+    const next = sorted.length > limit ? ([Math.min(first, ...ids), Math.max(last, ...ids)] as const) : null;
+    return { funder, funded, nearest: transfers(ids), next };
   };
 }

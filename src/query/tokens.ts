@@ -89,6 +89,8 @@ export function prepareBalanceAccuracyName(db: Db): (token: number) => BalanceAc
 }
 
 export interface FirstBuyer {
+  /** transfers.id of the first non-zero amount it received. */
+  transfer: number;
   /** Hex digits without prefix. */
   address: string;
   /** Block of the first non-zero amount it received. */
@@ -99,13 +101,13 @@ export interface FirstBuyer {
   transfers: number;
 }
 
-/** The first receivers of a non-zero amount of a token, earliest first. */
-export function prepareFirstBuyers(db: Db): (token: number, limit: number) => FirstBuyer[] {
-  const statement = db.prepare<[number, number], FirstBuyer>(/* sql */ `
-    SELECT lower(hex(w.address)) AS address, b.number AS block, b.timestamp, h.transfers
+/** The first receivers of a non-zero amount of a token after a transfer, earliest first. */
+export function prepareFirstBuyers(db: Db): (token: number, after: number, limit: number) => FirstBuyer[] {
+  const statement = db.prepare<[number, number, number], FirstBuyer>(/* sql */ `
+    SELECT f.transfer, lower(hex(w.address)) AS address, b.number AS block, b.timestamp, h.transfers
     FROM first_buyers f CROSS JOIN wallets w ON w.id = f.wallet
       CROSS JOIN holdings h ON h.token = f.token AND h.wallet = f.wallet
       CROSS JOIN blocks b ON b.number = ${blockNumberSql('f.transfer')}
-    WHERE f.token = +? ORDER BY f.transfer LIMIT +?`);
-  return (token, limit) => statement.all(token, limit);
+    WHERE f.token = +? AND f.transfer > +? ORDER BY f.transfer LIMIT +?`);
+  return (token, after, limit) => statement.all(token, after, limit);
 }

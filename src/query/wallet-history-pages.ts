@@ -1,8 +1,10 @@
 /** A wallet's transfers in the packed lists of store/wallet-history.ts, newest first. */
 
+import { isNativeKind } from '../model/transfer-kind.ts';
 import type { Db } from '../store/open-database.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import type { IdRange } from './blocks.ts';
+import { idList } from './transfers.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** Runs fetched by the first statement; each later one fetches GROWTH_FACTOR times as many, since most lists end soon. */
@@ -76,40 +78,92 @@ export function prepareHistorySize(db: Db): (wallet: number, range: IdRange) => 
 }
 
 /** Which entries of a wallet's history are wanted. */
-interface HistoryFilter extends IdRange {
+export interface HistoryFilter extends IdRange {
   /** Bits of HistoryFlag.in and HistoryFlag.out; an entry must have at least one of them. */
   direction: number;
   /** A bit `1 << kind` for each wanted kind. */
   kinds: number;
+  /** wallets.id of the other side. */
+  counterparty?: number | undefined;
+  /** tokens.id. */
+  token?: number | undefined;
+  /** Only native transfers of at least this amount, as shortest big-endian bytes. */
+  minWei?: Uint8Array | undefined;
   limit: number;
+  /** Most entries to look at for one page. Few of them may match: the reader goes on with another page. */
+  maxEntries?: number;
 }
+
+interface HistoryPage {
+  /** Newest first. */
+  ids: number[];
+  /** Set when the work of one page ended before the list did: the rest of it is below this id. */
+  resumeBelow: number | null;
+}
+
+/** The default of `maxEntries`: some 10 ms, or 200 ms where each entry's token is read. */
+const MAX_ENTRIES = 1_024 * ENTRIES_PER_PAGE;
 
 /** The ids of the newest entries that pass the filter, newest first. */
 export function prepareHistoryIds(
   db: Db,
-): (wallet: number, filter: HistoryFilter, budget: WorkBudget) => number[] {
+): (wallet: number, filter: HistoryFilter, budget: WorkBudget) => HistoryPage {
   const readRuns = prepareHistoryPages(db);
   // The matches of one run, oldest first. The unfinished run is never longer than a finished one.
   const matches = new Float64Array(ENTRIES_PER_PAGE);
+  const ofToken = db
+    .prepare<[string, number], number>(/* sql */ `
+      SELECT t.id FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value WHERE t.token = +?`)
+    .pluck();
+  /** Keeps the first `count` matches that are of the token, and returns how many those are. */
+  const keepToken = (count: number, token: number, budget: WorkBudget): number => {
+    if (count === 0) return 0;
+    budget.spend(2 * count);
+    const kept = ofToken.all(idList([...matches.subarray(0, count)]), token);
+    matches.set(kept);
+    return kept.length;
+  };
   return (wallet, filter, budget) => {
     const ids: number[] = [];
+    const { maxEntries = MAX_ENTRIES } = filter;
+    let entries = 0;
     for (const run of readRuns(wallet, filter, budget)) {
       let count = collectMatches(run, filter, matches);
+      if (filter.token !== undefined) count = keepToken(count, filter.token, budget);
       while (count > 0 && ids.length < filter.limit) ids.push(matches[--count]!);
       if (ids.length === filter.limit) break;
+      entries += ENTRIES_PER_PAGE;
+      if (entries < maxEntries) continue;
+      run.rewind();
+      return { ids, resumeBelow: run.next() && run.transfer > filter.from ? run.transfer : null };
     }
-    return ids;
+    return { ids, resumeBelow: null };
   };
 }
 
 function collectMatches(cursor: HistoryCursor, filter: HistoryFilter, matches: Float64Array): number {
-  const { from, below, direction, kinds } = filter;
+  const { from, below, direction, kinds, counterparty, minWei } = filter;
   let count = 0;
   while (cursor.next() && cursor.transfer < below) {
     if (cursor.transfer < from) continue;
     if ((cursor.flags & direction) === 0 || ((kinds >> (cursor.flags & HistoryFlag.kindMask)) & 1) === 0)
       continue;
+    if (counterparty !== undefined && cursor.counterparty !== counterparty) continue;
+    if (minWei !== undefined && !hasAtLeast(cursor, minWei)) continue;
     matches[count++] = cursor.transfer;
   }
   return count;
+}
+
+/** Whether the entry at the cursor carries at least so many wei. A token entry carries none. */
+function hasAtLeast(cursor: HistoryCursor, wei: Uint8Array): boolean {
+  if (!isNativeKind(cursor.flags & HistoryFlag.kindMask)) return false;
+  const { bytes, amountStart, amountEnd } = cursor;
+  const longer = amountEnd - amountStart - wei.length;
+  if (longer !== 0) return longer > 0;
+  for (let i = 0; i < wei.length; i++) {
+    const difference = bytes[amountStart + i]! - wei[i]!;
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
 }

@@ -7,28 +7,35 @@ import { ZONE_SPAN, zoneOf } from '../store/zone-map.ts';
 import type { IdRange } from './blocks.ts';
 import type { WorkBudget } from './work-budget.ts';
 
+/** DESC: newest first. */
+type Order = 'ASC' | 'DESC';
+
+type FindLarge = (wei: bigint, range: IdRange, limit: number, budget: WorkBudget) => number[];
+
 /**
- * The ids of the newest native transfers, direct and internal, of at least `wei` within a range, newest first.
+ * The ids of the native transfers, direct and internal, of at least `wei` within a range, in order from one end on.
  * Every span that is read contains one of them, except at the ends of the range, so even a single large transfer among
  * very many is found by reading `limit` spans and one more.
  */
-export function prepareLargeNativeIds(
-  db: Db,
-): (wei: bigint, range: IdRange, limit: number, budget: WorkBudget) => number[] {
+export function prepareLargeNativeIds(db: Db): Record<Order, FindLarge> {
+  return { ASC: prepareInOrder(db, 'ASC'), DESC: prepareInOrder(db, 'DESC') };
+}
+
+function prepareInOrder(db: Db, order: Order): FindLarge {
   const spansWithOne = db
     .prepare<[Uint8Array, number, number, Uint8Array, number, number, number], number>(/* sql */ `
       SELECT lower.span FROM native_peaks upper
       CROSS JOIN native_peaks lower ON lower.level = 1 AND lower.peak >= +?
         AND lower.span >= max(upper.span * ${ZONE_SPAN}, +?) AND lower.span < (upper.span + 1) * ${ZONE_SPAN}
       WHERE upper.level = 2 AND upper.span >= +? AND upper.peak >= +? AND upper.span <= +? AND lower.span <= +?
-      ORDER BY upper.span DESC, lower.span DESC LIMIT +?`)
+      ORDER BY upper.span ${order}, lower.span ${order} LIMIT +?`)
     .pluck();
   const inSpan = db
     .prepare<[number, number, number, number, Uint8Array, number], number>(/* sql */ `
       SELECT id FROM transfers
       WHERE id >= +? AND id < +? AND kind IN (${TransferKind.nativeDirect}, ${TransferKind.nativeInternal})
         AND (length(amount) > +? OR length(amount) = +? AND amount >= +?)
-      ORDER BY id DESC LIMIT +?`)
+      ORDER BY id ${order} LIMIT +?`)
     .pluck();
   return (wei, { from, below }, limit, budget) => {
     const bytes = bigIntToBytes(wei);
@@ -41,7 +48,7 @@ export function prepareLargeNativeIds(
       peak,
       zoneOf(last, 2),
       zoneOf(last, 1),
-      limit + 1, // the newest may contain only transfers after the range
+      limit + 1, // the first may contain only transfers outside the range
     );
     const ids: number[] = [];
     for (const span of spans) {

@@ -225,9 +225,10 @@ suite('bad input', () => {
 
   for (const { path, method } of ENDPOINTS) {
     if (method !== 'GET') continue;
-    for (const { name, schema } of document.paths[path]?.get?.parameters ?? []) {
+    for (const { name, schema, required } of document.paths[path]?.get?.parameters ?? []) {
       test(`${path} ${name}`, async () => {
         for (const [what, [value, outcome]] of Object.entries(rowsFor(schema))) {
+          if (value === null && !required) continue;
           const query = goodQuery(path);
           query.delete(name);
           const pairs = [...query].map(([other, good]) => `${other}=${good}`);

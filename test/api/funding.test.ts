@@ -98,6 +98,7 @@ test('coordinated_wallets lists the wallets funded nearest in block first, the e
     funder: address('hub'),
     funderFundedCount: 6,
     hub: false,
+    nextCursor: null,
     count: 5,
     historicalCoverageStartBlock: 1,
   });

@@ -11,7 +11,7 @@ import { type AskApi, askApi } from '../support/ask-api.ts';
 import { blockTimes, type IndexedTransfer, indexedTransfers } from '../support/index-rows.ts';
 import { randomBlocks, toBatch } from '../support/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { Recount } from './recount.ts';
+import { type Counted, Recount } from './recount.ts';
 
 const MON = 10n ** 18n;
 
@@ -49,17 +49,27 @@ async function checkWallet(ask: AskApi, recount: Recount, address: string): Prom
   await equal('wallet_label', {}, recount.walletLabel(address));
   await equal('funding_chain', { depth: '10' }, recount.fundingChain(address, 10));
   await equal('funding_chain', {}, recount.fundingChain(address, 5));
+  const { coordinated: fundedTogether, ...cohort } = recount.coordinatedWallets(address);
+  const {
+    coordinated: _,
+    nextCursor: __,
+    count: ___,
+    ...firstPage
+  } = await ask('coordinated_wallets', { address });
+  assert.deepEqual(firstPage, cohort);
   for (const limit of [200, 2]) {
     const limited = { limit: `${limit}` };
+    assert.deepEqual(
+      await allPages(ask, { address, ...limited }, 'coordinated_wallets', 'coordinated'),
+      fundedTogether,
+    );
     await equal('wallet_counterparties', limited, recount.walletCounterparties(address, limit));
-    await equal('coordinated_wallets', limited, recount.coordinatedWallets(address, limit));
     for (const blocks of [10_000, 9]) {
       const windowed = { ...limited, blocks: `${blocks}` };
       await equal('funding_recipients', windowed, recount.fundingRecipients(address, blocks, limit));
-      await equal(
-        'recent_token_transfers_out',
-        windowed,
-        recount.recentTokenTransfersOut(address, blocks, limit),
+      assert.deepEqual(
+        await allPages(ask, { address, ...windowed }, 'recent_token_transfers_out'),
+        recount.recentTokenTransfersOut(address, blocks),
       );
     }
   }
@@ -164,7 +174,10 @@ async function checkToken(ask: AskApi, recount: Recount, token: string): Promise
   assert.deepEqual(await ask('token_stats', { token }), recount.tokenStats(token));
   for (const limit of [200, 3]) {
     const limited = { token, limit: `${limit}` };
-    assert.deepEqual(await ask('token_first_buyers', limited), recount.tokenFirstBuyers(token, limit));
+    assert.deepEqual(
+      await allPages(ask, limited, 'token_first_buyers', 'buyers'),
+      recount.tokenFirstBuyers(token),
+    );
     await checkHolders(ask, recount, token, limit);
   }
 }
@@ -184,18 +197,67 @@ async function checkHolders(ask: AskApi, recount: Recount, token: string, limit:
   assert.equal(new Set(holders.map(({ address }) => address)).size, count);
 }
 
+const NATIVE = new Set(['native_direct', 'native_internal']);
+
+/** The filters of address_transfers, each alone and several together. */
+async function checkFilters(
+  ask: AskApi,
+  recount: Recount,
+  address: string,
+  times: Map<number, number>,
+): Promise<void> {
+  const own = recount.of(address);
+  const some = own[Math.floor(own.length / 2)];
+  if (some === undefined) return;
+  const token = own.find((transfer) => transfer.token !== null)?.token ?? recount.tokens[0] ?? address;
+  const other = some.from === address ? some.to : some.from;
+  const middle = times.get(some.block) ?? 0;
+  const filters: Record<string, [value: string, isWanted: (transfer: Counted) => boolean]> = {
+    token: [token, (t) => t.token === token],
+    type: ['erc20,native_internal', ({ kind }) => kind === 'erc20' || kind === 'native_internal'],
+    counterparty: [other, ({ from, to }) => (from === address ? to : from) === other],
+    min_mon: ['0.5', ({ kind, amount }) => NATIVE.has(kind) && amount >= MON / 2n],
+    since: [`${middle}`, ({ block }) => (times.get(block) ?? 0) >= middle],
+    until: [new Date(middle * 1000 + 500).toISOString(), ({ block }) => (times.get(block) ?? 0) <= middle],
+  };
+  const names = Object.keys(filters);
+  const sets = [...names.map((name) => [name]), ['token', 'since'], ['type', 'counterparty', 'until']];
+  for (const set of sets) {
+    const isWanted = (transfer: Counted) => set.every((name) => filters[name]?.[1](transfer));
+    const input = Object.fromEntries(set.map((name) => [name, filters[name]?.[0] ?? '']));
+    assert.deepEqual(
+      await allPages(ask, { address, ...input, limit: '9' }),
+      recount.addressTransfers(address, { internal: set.includes('type'), isWanted }),
+      `${address} ${JSON.stringify(input)}`,
+    );
+  }
+}
+
 async function checkWhales(ask: AskApi, recount: Recount, mins: readonly string[]): Promise<void> {
   for (const min of mins) {
     const [whole = '0', fraction = ''] = min.split('.');
     const wei = BigInt(whole) * MON + BigInt(fraction.padEnd(18, '0'));
     for (const blocks of [1_000_000, 40, 1]) {
-      for (const limit of [1, 50, 200]) {
-        const answer = await ask('whale_transfers', { min_mon: min, blocks: `${blocks}`, limit: `${limit}` });
-        const { transfers, minMon, blocksWindow, count } = answer;
-        const expected = recount.whaleTransfers(wei, blocks, limit);
-        assert.deepEqual(transfers, expected, `at least ${min} within ${blocks} blocks`);
-        assert.deepEqual([minMon, blocksWindow, count], [Number(min), blocks, expected.length]);
+      const expected = recount.whaleTransfers(wei, blocks);
+      const input = { min_mon: min, blocks: `${blocks}` };
+      const { minMon, blocksWindow } = await ask('whale_transfers', input);
+      assert.deepEqual([minMon, blocksWindow], [Number(min), blocks]);
+      for (const limit of ['7', '200']) {
+        assert.deepEqual(
+          await allPages(ask, { ...input, limit }, 'whale_transfers'),
+          expected,
+          `at least ${min} within ${blocks} blocks`,
+        );
       }
+    }
+    const all = recount.whaleTransfers(wei, 1_000_000);
+    const middle = all[Math.floor(all.length / 2)]?.id ?? 0;
+    for (const limit of ['7', '200']) {
+      assert.deepEqual(
+        await allPages(ask, { min_mon: min, after_id: `${middle}`, blocks: '1', limit }, 'whale_transfers'),
+        all.filter(({ id }) => id > middle).reverse(),
+        `at least ${min} after ${middle}`,
+      );
     }
   }
 }
@@ -237,6 +299,7 @@ for (const [seed, blocks] of [
       await checkPages(ask, recount, address);
       await checkListing(ask, recount, address);
       await checkWalletTokens(ask, recount, address);
+      await checkFilters(ask, recount, address, times);
     }
     if (blocks < 100) await checkPlaces(ask, recount, blocks);
     for (const token of recount.tokens) await checkToken(ask, recount, token);

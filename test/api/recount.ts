@@ -50,11 +50,18 @@ export class Recount {
 
   addressTransfers(
     address: string,
-    options: { direction?: 'in' | 'out'; internal?: boolean; after?: number; before?: number } = {},
+    options: {
+      direction?: 'in' | 'out';
+      internal?: boolean;
+      after?: number;
+      before?: number;
+      isWanted?: (transfer: Counted) => boolean;
+    } = {},
   ): Json[] {
-    const { direction, internal = false, after = 0, before = this.head } = options;
+    const { direction, internal = false, after = 0, before = this.head, isWanted = () => true } = options;
     return this.of(address)
       .filter((t) => t.block >= after && t.block <= before && (internal || t.kind !== 'native_internal'))
+      .filter(isWanted)
       .filter((t) => (direction === 'in' ? t.to : direction === 'out' ? t.from : address) === address)
       .map((t) => ({
         ...transferOf(t),
@@ -211,13 +218,11 @@ export class Recount {
     return { address, blocksWindow: blocks, recipients, count: recipients.length, ...this.coverage };
   }
 
-  recentTokenTransfersOut(address: string, blocks: number, limit: number): Json {
-    const transfers = this.within(blocks, this.of(address))
+  recentTokenTransfersOut(address: string, blocks: number): Json[] {
+    return this.within(blocks, this.of(address))
       .filter((t) => t.token !== null && t.from === address)
       .map(transferOf)
-      .reverse()
-      .slice(0, limit);
-    return { address, blocksWindow: blocks, transfers, count: transfers.length, ...this.coverage };
+      .reverse();
   }
 
   fundingChain(address: string, depth: number): Json {
@@ -233,7 +238,7 @@ export class Recount {
     return { address, chain, depth: chain.length, ...this.coverage };
   }
 
-  coordinatedWallets(address: string, limit: number): Json {
+  coordinatedWallets(address: string): { coordinated: Json[] } & Json {
     const own = this.firstOf.get(address);
     const all = own ? (this.fundedBy.get(own.from) ?? []) : [];
     const distance = (t: Counted) => Math.abs(t.block - (own?.block ?? 0));
@@ -246,7 +251,6 @@ export class Recount {
           later(a) - later(b) ||
           Math.abs(a.id - (own?.id ?? 0)) - Math.abs(b.id - (own?.id ?? 0)),
       )
-      .slice(0, limit)
       .map((t) => ({ address: t.to, ...fundingOf(t) }));
     return {
       address,
@@ -254,7 +258,6 @@ export class Recount {
       funderFundedCount: all.length,
       hub: all.length > 1000,
       coordinated,
-      count: coordinated.length,
       ...this.coverage,
     };
   }
@@ -280,17 +283,16 @@ export class Recount {
     };
   }
 
-  tokenFirstBuyers(token: string, limit: number): Json {
+  tokenFirstBuyers(token: string): Json[] {
     const list = this.byToken.get(token) ?? [];
     const first = new Map<string, Counted>();
     for (const t of list) if (t.amount > 0n && t.to !== ZERO && !first.has(t.to)) first.set(t.to, t);
-    const buyers = [...first].slice(0, limit).map(([address, t]) => ({
+    return [...first].slice(0, 200).map(([address, t]) => ({
       address,
       firstSeenBlock: t.block,
       firstSeenAt: t.time,
       transferCount: list.filter(({ from, to }) => from === address || to === address).length,
     }));
-    return { token, buyers, count: buyers.length, ...this.coverage };
   }
 
   /** What the transfers of a token leave with each address but zero. */
@@ -386,14 +388,14 @@ export class Recount {
     return [...new Set(this.transfers.map(({ hash }) => hash))];
   }
 
-  /** `minWei` in wei; the answer's `minMon` is for the caller to know. */
-  whaleTransfers(minWei: bigint, blocks: number, limit: number): Json[] {
+  /** Newest first. */
+  whaleTransfers(minWei: bigint, blocks: number): { id: number }[] {
     return this.within(blocks, this.transfers)
       .filter((t) => t.token === null && t.amount >= minWei)
       .reverse()
-      .slice(0, limit)
       .map((t) => ({
         ...fundingOf(t),
+        id: t.id,
         from: t.from,
         to: t.to,
         amount: `${t.amount / MON}.${((t.amount % MON) / 10n ** 12n).toString().padStart(6, '0')}`,

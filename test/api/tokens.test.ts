@@ -130,6 +130,7 @@ test('whale_transfers truncates amounts, compares exactly and stays within its w
   const { transfers, rest } = await whales('blocks=2');
   assert.deepEqual(transfers, [
     {
+      id: 4,
       from: address('pool'),
       to: address('bob'),
       amount: '100.000001',
@@ -142,6 +143,7 @@ test('whale_transfers truncates amounts, compares exactly and stays within its w
       source: 'internal',
     },
     {
+      id: 2,
       from: address('alice'),
       to: address('bob'),
       amount: '100.000000',
@@ -154,7 +156,13 @@ test('whale_transfers truncates amounts, compares exactly and stays within its w
       source: 'direct',
     },
   ]);
-  assert.deepEqual(rest, { minMon: 100, blocksWindow: 2, count: 2, historicalCoverageStartBlock: 1 });
+  assert.deepEqual(rest, {
+    minMon: 100,
+    blocksWindow: 2,
+    nextCursor: null,
+    count: 2,
+    historicalCoverageStartBlock: 1,
+  });
   assert.deepEqual((await whales('')).hashes, ['inside', 'exact', 'old'].map(txHash));
   assert.deepEqual((await whales('min_mon=100.0000000000000000001')).hashes, ['inside', 'old'].map(txHash));
   assert.deepEqual(
@@ -166,7 +174,7 @@ test('whale_transfers truncates amounts, compares exactly and stays within its w
 
 /** What each endpoint says of an address that is in no transfer. */
 const NOTHING: Record<string, object> = {
-  [`token_first_buyers?token=${COIN}`]: { token: COIN, buyers: [], count: 0 },
+  [`token_first_buyers?token=${COIN}`]: { token: COIN, buyers: [], nextCursor: null, count: 0 },
   [`token_stats?token=${COIN}`]: {
     token: COIN,
     name: null,
@@ -188,7 +196,7 @@ const NOTHING: Record<string, object> = {
     holders: [],
     count: 0,
   },
-  whale_transfers: { minMon: 100, blocksWindow: 10_000, transfers: [], count: 0 },
+  whale_transfers: { minMon: 100, blocksWindow: 10_000, transfers: [], nextCursor: null, count: 0 },
   [`wallet_counterparties?address=${COIN}`]: { address: COIN, counterparties: [], count: 0 },
   [`wallet_label?address=${COIN}`]: {
     address: COIN,
@@ -212,6 +220,7 @@ const NOTHING: Record<string, object> = {
     address: COIN,
     blocksWindow: 10_000,
     transfers: [],
+    nextCursor: null,
     count: 0,
   },
   [`funding_chain?address=${COIN}`]: { address: COIN, chain: [], depth: 0 },
@@ -221,6 +230,7 @@ const NOTHING: Record<string, object> = {
     funderFundedCount: 0,
     hub: false,
     coordinated: [],
+    nextCursor: null,
     count: 0,
   },
 };

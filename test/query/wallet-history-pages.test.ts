@@ -45,7 +45,7 @@ test('walking gives every entry once, newest first, whatever number of runs they
     5 * ENTRIES_PER_PAGE + 7,
   ]) {
     const { db, wallet, ofHub } = hubIndex(t, count);
-    const ids = prepareHistoryIds(db)(
+    const { ids } = prepareHistoryIds(db)(
       wallet,
       {
         from: 1,
@@ -85,7 +85,7 @@ test('every combination of range, direction, kind and limit equals filtering the
                 (kinds >> kind) & 1,
             );
             assert.deepEqual(
-              list(wallet, { from, below, direction, kinds, limit }, FREELY),
+              list(wallet, { from, below, direction, kinds, limit }, FREELY).ids,
               expected.slice(0, limit).map(({ id }) => id),
               JSON.stringify({ from, below, direction, kinds, limit }),
             );
@@ -93,6 +93,27 @@ test('every combination of range, direction, kind and limit equals filtering the
         }
       }
     }
+  }
+});
+
+test('a page that ends with its work goes on where it ended, and the pages together are the whole list', (t) => {
+  const { db, wallet, ofHub } = hubIndex(t, 6 * ENTRIES_PER_PAGE + 40);
+  const list = prepareHistoryIds(db);
+  for (const kinds of [ALL, 1 << TransferKind.nativeDirect, 0]) {
+    const found: number[] = [];
+    let pages = 0;
+    for (let below: number | null = Infinity; below !== null; pages++) {
+      const filter = { from: 1, below, direction: BOTH, kinds, limit: 1e6, maxEntries: ENTRIES_PER_PAGE };
+      const { ids, resumeBelow } = list(wallet, filter, FREELY);
+      assert.ok(ids.length <= ENTRIES_PER_PAGE);
+      found.push(...ids);
+      below = resumeBelow;
+    }
+    assert.ok(pages >= 6);
+    assert.deepEqual(
+      found,
+      ofHub.filter(({ kind }) => (kinds >> kind) & 1).map(({ id }) => id),
+    );
   }
 });
 
@@ -115,7 +136,7 @@ test('a wallet without transfers has none', (t) => {
       { from: 1, below: Infinity, direction: BOTH, kinds: ALL, limit: 5 },
       FREELY,
     ),
-    [],
+    { ids: [], resumeBelow: null },
   );
   assert.equal(prepareWalletIdByAddress(db)(address('nobody')), undefined);
 });

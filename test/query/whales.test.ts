@@ -17,7 +17,7 @@ test('the newest large transfers of a range are found wherever it and the spans 
   transfers[1] = { kind: 'erc20', from: 'a', to: 'b', amount: LARGE };
   const index = createIndex(t);
   index.append([{ transaction: transfers }]);
-  const find = prepareLargeNativeIds(index.reader(t));
+  const find = prepareLargeNativeIds(index.reader(t)).DESC;
 
   for (const from of [1, ...large]) {
     for (const last of [...borders.map((border) => border - 2), ...large, count]) {

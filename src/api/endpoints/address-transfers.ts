@@ -1,13 +1,17 @@
 /** GET /api/address_transfers: all transfers of a wallet, newest first, paginated. */
 import { z } from 'zod';
+import { bigIntToBytes } from '../../lib/hex.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../../model/transfer-kind.ts';
-import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
+import { prepareLastBlockUpTo } from '../../query/block-times.ts';
+import { type IdRange, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
+import type { Head } from '../../query/snapshot.ts';
+import { prepareTokenIdByWallet } from '../../query/tokens.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
-import { prepareHistoryIds } from '../../query/wallet-history-pages.ts';
+import { type HistoryFilter, prepareHistoryIds } from '../../query/wallet-history-pages.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, countField, example } from '../fields.ts';
-import { address, blockNumber, choice, cursor, flag, limit } from '../params.ts';
+import { address, blockNumber, choice, choices, coinAmount, cursor, flag, limit, time } from '../params.ts';
 import { examplePlainTransfer, transferRecord, transferSchema } from '../transfer-record.ts';
 
 const DIRECTION_FLAGS = {
@@ -20,27 +24,44 @@ const DIRECTION_FLAGS = {
 const ALL_KINDS = (1 << TRANSFER_KIND_NAMES.length) - 1;
 const INTERNAL = 1 << TransferKind.nativeInternal;
 
+const PARAMS = {
+  address: address(),
+  direction: choice(['in', 'out', 'both'])
+    .default('both')
+    .describe('Direction of the transfer, seen from the wallet'),
+  limit: limit(100, 500),
+  cursor: cursor().optional().describe('nextCursor of the previous page'),
+  before_block: blockNumber().optional().describe('Only transfers in this block or earlier'),
+  after_block: blockNumber().optional().describe('Only transfers in this block or later'),
+  include_internal: flag()
+    .default(false)
+    .describe('Whether to include native transfers made by calls inside transactions (native_internal)'),
+  type: choices(TRANSFER_KIND_NAMES)
+    .optional()
+    .describe('Only transfers of these types; native_internal among them needs no include_internal'),
+  token: address().optional().describe('Only transfers of this token contract'),
+  counterparty: address().optional().describe('Only transfers with this address on the other side'),
+  min_mon: coinAmount().optional().describe('Only native transfers of at least this many whole coins'),
+  since: time().optional().describe('Only transfers at this time or later: Unix seconds or ISO 8601'),
+  until: time().optional().describe('Only transfers at this time or earlier'),
+};
+
+type Params = z.output<z.ZodObject<typeof PARAMS>>;
+
 export const addressTransfers = defineEndpoint({
   method: 'GET',
   path: '/api/address_transfers',
   summary: 'Native, ERC-20, ERC-721 and ERC-1155 transfers of a wallet, newest first',
-  params: {
-    address: address(),
-    direction: choice(['in', 'out', 'both'])
-      .default('both')
-      .describe('Direction of the transfer, seen from the wallet'),
-    limit: limit(100, 500),
-    cursor: cursor().optional().describe('nextCursor of the previous page'),
-    before_block: blockNumber().optional().describe('Only transfers in this block or earlier'),
-    after_block: blockNumber().optional().describe('Only transfers in this block or later'),
-    include_internal: flag()
-      .default(false)
-      .describe('Whether to include native transfers made by calls inside transactions (native_internal)'),
-  },
+  params: PARAMS,
   response: {
     address: addressField(),
     transfers: z.array(transferSchema),
-    nextCursor: z.int().nullable().describe('Null on the last page'),
+    nextCursor: z
+      .int()
+      .nullable()
+      .describe(
+        'Null on the last page. A page with filters may hold fewer than limit transfers and still have one',
+      ),
     count: countField(),
   },
   example: {
@@ -56,27 +77,50 @@ export const addressTransfers = defineEndpoint({
     const idsOfBlocks = prepareTransferIdsOfBlocks(db);
     const listIds = prepareHistoryIds(db);
     const readTransfers = prepareTransfersById(db);
+    const tokenOf = prepareTokenIdByWallet(db);
+    const lastBlockUpTo = prepareLastBlockUpTo(db);
+    const idsBetween = (params: Params, head: Head): IdRange => {
+      const { after_block, before_block, since, until, cursor } = params;
+      const first = since === undefined ? head.startBlock : lastBlockUpTo(head, Math.ceil(since) - 1) + 1;
+      const last = until === undefined ? head.number : lastBlockUpTo(head, Math.floor(until));
+      const range = idsOfBlocks(Math.max(first, after_block ?? first), Math.min(last, before_block ?? last));
+      return { from: range.from, below: Math.min(range.below, cursor ?? range.below) };
+    };
     return (params, { head, budget }) => {
-      const wallet = walletIds.idOf(params.address);
-      if (wallet === undefined) return { address: params.address, transfers: [], nextCursor: null, count: 0 };
-      const range = idsOfBlocks(params.after_block ?? head.startBlock, params.before_block ?? head.number);
-      const filter = {
-        from: range.from,
-        below: Math.min(range.below, params.cursor ?? range.below),
+      const { address, limit, min_mon } = params;
+      const wallet = walletIds.idOf(address);
+      const counterparty =
+        params.counterparty === undefined ? undefined : walletIds.idOf(params.counterparty);
+      const token = params.token === undefined ? undefined : walletIds.withId(params.token, tokenOf);
+      const isUnknown =
+        (params.counterparty !== undefined && counterparty === undefined) ||
+        (params.token !== undefined && token === undefined);
+      if (wallet === undefined || isUnknown) return { address, transfers: [], nextCursor: null, count: 0 };
+      const filter: HistoryFilter = {
+        ...idsBetween(params, head),
         direction: DIRECTION_FLAGS[params.direction],
-        kinds: params.include_internal ? ALL_KINDS : ALL_KINDS & ~INTERNAL,
-        limit: params.limit + 1, // one extra row tells whether there is a next page
+        kinds: kindsOf(params),
+        counterparty,
+        token,
+        minWei: min_mon && bigIntToBytes(min_mon.wei),
+        limit: limit + 1, // one extra row tells whether there is a next page
       };
-      const ids = listIds(wallet, filter, budget);
-      const page = ids.slice(0, params.limit);
+      const { ids, resumeBelow } = listIds(wallet, filter, budget);
+      const page = ids.slice(0, limit);
       return {
-        address: params.address,
+        address,
         transfers: readTransfers(page).map((row) =>
-          transferRecord(row, params.address, params.direction, nativeSymbol),
+          transferRecord(row, address, params.direction, nativeSymbol),
         ),
-        nextCursor: ids.length > page.length ? (page.at(-1) ?? null) : null,
+        nextCursor: ids.length > page.length ? (page.at(-1) ?? null) : resumeBelow,
         count: page.length,
       };
     };
   },
 });
+
+/** A bit for each wanted kind. */
+function kindsOf({ type, include_internal }: Pick<Params, 'type' | 'include_internal'>): number {
+  if (type === undefined) return include_internal ? ALL_KINDS : ALL_KINDS & ~INTERNAL;
+  return type.reduce((bits, name) => bits | (1 << TRANSFER_KIND_NAMES.indexOf(name)), 0);
+}

@@ -2,20 +2,22 @@
 import { z } from 'zod';
 import { prepareCoordinatedWallets } from '../../query/funding.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, countField, example, exampleFunding } from '../fields.ts';
+import { addressField, countField, example, exampleFunding, nextCursorField } from '../fields.ts';
 import { fundingRecord, fundingSchema } from '../funding-record.ts';
-import { address, limit } from '../params.ts';
+import { address, limit, pageCursor } from '../params.ts';
 
 /** A funder of more wallets than this is probably an exchange or a faucet, not their common owner. */
 const HUB_ABOVE = 1_000;
 
 const { from: _, ...funding } = fundingSchema.shape;
 
+const coordinatedSchema = z.object({ address: addressField(), ...funding }).meta({ id: 'CoordinatedWallet' });
+
 export const coordinatedWallets = defineEndpoint({
   method: 'GET',
   path: '/api/coordinated_wallets',
   summary: 'Other wallets with the same first funder, those funded closest in time to this one first',
-  params: { address: address(), limit: limit(50, 200) },
+  params: { address: address(), limit: limit(50, 200), cursor: pageCursor(2).optional() },
   response: {
     address: addressField(),
     funder: addressField().nullable(),
@@ -25,7 +27,8 @@ export const coordinatedWallets = defineEndpoint({
     hub: z
       .boolean()
       .describe(`Whether the funder funded more than ${HUB_ABOVE} wallets, as exchanges and faucets do`),
-    coordinated: z.array(z.object({ address: addressField(), ...funding })),
+    coordinated: z.array(coordinatedSchema),
+    nextCursor: nextCursorField(),
     count: countField(),
   },
   example: {
@@ -41,13 +44,16 @@ export const coordinatedWallets = defineEndpoint({
           ...exampleFunding,
         },
       ],
+      nextCursor: '90210.90210',
       count: 1,
     },
   },
   prepare({ db, walletIds }) {
     const coordinatedOf = prepareCoordinatedWallets(db);
-    return ({ address, limit }) => {
-      const found = walletIds.withId(address, (wallet) => coordinatedOf(wallet, limit));
+    return ({ address, limit, cursor }) => {
+      const [before, after] = cursor ?? [];
+      const from = before === undefined || after === undefined ? undefined : ([before, after] as const);
+      const found = walletIds.withId(address, (wallet) => coordinatedOf(wallet, limit, from));
       const coordinated = (found?.nearest ?? []).map((row) => {
         const { from: _, ...funding } = fundingRecord(row, `0x${row.from}`);
         return { address: `0x${row.to}`, ...funding };
@@ -58,6 +64,7 @@ export const coordinatedWallets = defineEndpoint({
         funderFundedCount: found?.funded ?? 0,
         hub: (found?.funded ?? 0) > HUB_ABOVE,
         coordinated,
+        nextCursor: found?.next?.join('.') ?? null,
         count: coordinated.length,
       };
     };

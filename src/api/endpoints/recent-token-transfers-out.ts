@@ -6,21 +6,29 @@ import { prepareTransfersById } from '../../query/transfers.ts';
 import { prepareHistoryIds } from '../../query/wallet-history-pages.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, countField, example } from '../fields.ts';
-import { address, blockWindow, limit } from '../params.ts';
+import { addressField, countField, example, nextCursorField } from '../fields.ts';
+import { address, blockWindow, limit, pageCursor } from '../params.ts';
 import { transferRecord, transferSchema } from '../transfer-record.ts';
 
 const TOKEN_KINDS = (1 << TransferKind.erc20) | (1 << TransferKind.erc721) | (1 << TransferKind.erc1155);
+
+const sentTransferSchema = transferSchema.omit({ from: true, direction: true }).meta({ id: 'SentTransfer' });
 
 export const recentTokenTransfersOut = defineEndpoint({
   method: 'GET',
   path: '/api/recent_token_transfers_out',
   summary: 'Token transfers a wallet sent within a block window, newest first',
-  params: { address: address(), blocks: blockWindow(), limit: limit(50, 200) },
+  params: {
+    address: address(),
+    blocks: blockWindow(),
+    limit: limit(50, 200),
+    cursor: pageCursor(1).optional(),
+  },
   response: {
     address: addressField(),
     blocksWindow: countField(),
-    transfers: z.array(transferSchema.omit({ from: true, direction: true })),
+    transfers: z.array(sentTransferSchema),
+    nextCursor: nextCursorField(),
     count: countField(),
   },
   example: {
@@ -45,6 +53,7 @@ export const recentTokenTransfersOut = defineEndpoint({
           eventIndex: 2,
         },
       ],
+      nextCursor: '90210',
       count: 1,
     },
   },
@@ -52,16 +61,26 @@ export const recentTokenTransfersOut = defineEndpoint({
     const idsOfBlocks = prepareTransferIdsOfBlocks(db);
     const listIds = prepareHistoryIds(db);
     const readTransfers = prepareTransfersById(db);
-    return ({ address, blocks, limit }, { head, budget }) => {
+    return ({ address, blocks, limit, cursor }, { head, budget }) => {
       const wallet = walletIds.idOf(address);
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
-      const sentTokens = { ...range, direction: HistoryFlag.out, kinds: TOKEN_KINDS, limit };
-      const ids = wallet === undefined ? [] : listIds(wallet, sentTokens, budget);
-      const transfers = readTransfers(ids).map((row) => {
+      const sentTokens = {
+        from: range.from,
+        below: Math.min(range.below, cursor?.[0] ?? range.below),
+        direction: HistoryFlag.out,
+        kinds: TOKEN_KINDS,
+        limit: limit + 1, // one more shows whether there is a next page
+      };
+      const { ids, resumeBelow } =
+        wallet === undefined ? { ids: [], resumeBelow: null } : listIds(wallet, sentTokens, budget);
+      const page = ids.slice(0, limit);
+      const next = ids.length > page.length ? page.at(-1) : resumeBelow;
+      const transfers = readTransfers(page).map((row) => {
         const { from: _, direction: __, ...transfer } = transferRecord(row, address, 'out', nativeSymbol);
         return transfer;
       });
-      return { address, blocksWindow: blocks, transfers, count: transfers.length };
+      const nextCursor = typeof next === 'number' ? `${next}` : null;
+      return { address, blocksWindow: blocks, transfers, nextCursor, count: transfers.length };
     };
   },
 });

@@ -2,23 +2,31 @@
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareFirstBuyers, prepareTokenIdByWallet } from '../../query/tokens.ts';
+import { MAX_FIRST_BUYERS } from '../../store/schema.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, blockField, countField, example, timeField } from '../fields.ts';
-import { address, limit } from '../params.ts';
+import { addressField, blockField, countField, example, nextCursorField, timeField } from '../fields.ts';
+import { address, limit, pageCursor } from '../params.ts';
 
-const buyerSchema = z.object({
-  address: addressField(),
-  firstSeenBlock: blockField().describe('Block in which the address first received a non-zero amount'),
-  firstSeenAt: timeField(),
-  transferCount: countField().describe('Transfers of the token to or from this address'),
-});
+const buyerSchema = z
+  .object({
+    address: addressField(),
+    firstSeenBlock: blockField().describe('Block in which the address first received a non-zero amount'),
+    firstSeenAt: timeField(),
+    transferCount: countField().describe('Transfers of the token to or from this address'),
+  })
+  .meta({ id: 'FirstBuyer' });
 
 export const tokenFirstBuyers = defineEndpoint({
   method: 'GET',
   path: '/api/token_first_buyers',
   summary: 'The first receivers of a token, earliest first',
-  params: { token: address(), limit: limit(20, 200) },
-  response: { token: addressField(), buyers: z.array(buyerSchema), count: countField() },
+  params: { token: address(), limit: limit(20, 200), cursor: pageCursor(1).optional() },
+  response: {
+    token: addressField(),
+    buyers: z.array(buyerSchema).describe(`At most ${MAX_FIRST_BUYERS} on all pages together`),
+    nextCursor: nextCursorField(),
+    count: countField(),
+  },
   example: {
     params: { token: example.token, limit: '1' },
     response: {
@@ -26,21 +34,30 @@ export const tokenFirstBuyers = defineEndpoint({
       buyers: [
         { address: example.wallet, firstSeenBlock: 4711, firstSeenAt: example.time, transferCount: 3 },
       ],
+      nextCursor: '90210',
       count: 1,
     },
   },
   prepare({ db, walletIds }) {
     const tokenOf = prepareTokenIdByWallet(db);
     const buyersOf = prepareFirstBuyers(db);
-    return ({ token, limit }) => {
+    return ({ token, limit, cursor }) => {
       const id = walletIds.withId(token, tokenOf);
-      const buyers = (id === undefined ? [] : buyersOf(id, limit)).map((buyer) => ({
+      const found = id === undefined ? [] : buyersOf(id, cursor?.[0] ?? 0, limit + 1);
+      const page = found.slice(0, limit);
+      const next = found.length > page.length ? page.at(-1) : undefined;
+      const buyers = page.map((buyer) => ({
         address: `0x${buyer.address}`,
         firstSeenBlock: buyer.block,
         firstSeenAt: secondsToIso(buyer.timestamp),
         transferCount: buyer.transfers,
       }));
-      return { token, buyers, count: buyers.length };
+      return {
+        token,
+        buyers,
+        nextCursor: next === undefined ? null : `${next.transfer}`,
+        count: buyers.length,
+      };
     };
   },
 });

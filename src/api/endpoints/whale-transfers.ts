@@ -7,15 +7,28 @@ import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { prepareLargeNativeIds } from '../../query/whales.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, coin6Field, countField, example, exampleFunding, sourceOf } from '../fields.ts';
+import {
+  addressField,
+  coin6Field,
+  countField,
+  example,
+  exampleFunding,
+  nextCursorField,
+  sourceOf,
+} from '../fields.ts';
 import { fundingSchema } from '../funding-record.ts';
-import { blockWindow, coinAmount, limit } from '../params.ts';
+import { blockWindow, coinAmount, integer, limit, pageCursor } from '../params.ts';
 
-const whaleSchema = fundingSchema.extend({
-  to: addressField(),
-  amount: coin6Field(),
-  transferType: z.literal('native'),
-});
+const whaleSchema = fundingSchema
+  .extend({
+    id: z
+      .int()
+      .describe('Position in the index, for after_id; after a reorg another transfer may get the same id'),
+    to: addressField(),
+    amount: coin6Field(),
+    transferType: z.literal('native'),
+  })
+  .meta({ id: 'WhaleTransfer' });
 
 export const whaleTransfers = defineEndpoint({
   method: 'GET',
@@ -25,11 +38,18 @@ export const whaleTransfers = defineEndpoint({
     min_mon: coinAmount().prefault('100').describe('Minimum amount in whole coins, as a decimal number'),
     blocks: blockWindow(),
     limit: limit(50, 200),
+    after_id: integer(0, Number.MAX_SAFE_INTEGER)
+      .optional()
+      .describe(
+        'Only transfers with a higher id, oldest first, whatever blocks says: poll with the last id seen',
+      ),
+    cursor: pageCursor(1).optional(),
   },
   response: {
     minMon: z.number().min(0),
     blocksWindow: countField(),
     transfers: z.array(whaleSchema),
+    nextCursor: nextCursorField(),
     count: countField(),
   },
   example: {
@@ -39,6 +59,7 @@ export const whaleTransfers = defineEndpoint({
       blocksWindow: 10000,
       transfers: [
         {
+          id: 90210,
           from: example.funder,
           to: example.wallet,
           ...exampleFunding,
@@ -47,18 +68,31 @@ export const whaleTransfers = defineEndpoint({
           transferType: 'native',
         },
       ],
+      nextCursor: '90210',
       count: 1,
     },
   },
   prepare({ db }) {
     const idsOfBlocks = prepareTransferIdsOfBlocks(db);
-    const findLarge = prepareLargeNativeIds(db);
+    const { ASC: oldestFirst, DESC: newestFirst } = prepareLargeNativeIds(db);
     const readTransfers = prepareTransfersById(db);
-    return ({ min_mon, blocks, limit }, { head, budget }) => {
-      const range = idsOfBlocks(head.number - blocks + 1, head.number);
-      const transfers = readTransfers(findLarge(min_mon.wei, range, limit, budget)).map((row) => {
+    return ({ min_mon, blocks, limit, after_id, cursor }, { head, budget }) => {
+      const window = idsOfBlocks(head.number - blocks + 1, head.number);
+      const last = cursor?.[0];
+      const found =
+        after_id === undefined
+          ? newestFirst(
+              min_mon.wei,
+              { ...window, below: Math.min(window.below, last ?? window.below) },
+              limit + 1, // one more shows whether there is a next page
+              budget,
+            )
+          : oldestFirst(min_mon.wei, { ...window, from: (last ?? after_id) + 1 }, limit + 1, budget);
+      const page = found.slice(0, limit);
+      const transfers = readTransfers(page).map((row) => {
         const wei = digitsToBigInt(row.amount);
         return {
+          id: row.id,
           from: `0x${row.from}`,
           to: `0x${row.to}`,
           amount: weiToCoin6(wei),
@@ -71,7 +105,13 @@ export const whaleTransfers = defineEndpoint({
           source: sourceOf(row.kind),
         };
       });
-      return { minMon: min_mon.coins, blocksWindow: blocks, transfers, count: transfers.length };
+      return {
+        minMon: min_mon.coins,
+        blocksWindow: blocks,
+        transfers,
+        nextCursor: found.length > page.length ? `${page.at(-1)}` : null,
+        count: transfers.length,
+      };
     };
   },
 });

@@ -29,16 +29,16 @@ test('every endpoint of the specification is documented with its method and para
     return `${method} ${path} ${parameters?.join(' ')}`.trim();
   });
   assert.deepEqual(described.sort(), [
-    'get /api/address_transfers address! direction limit cursor before_block after_block include_internal',
+    'get /api/address_transfers address! direction limit cursor before_block after_block include_internal type token counterparty min_mon since until',
     'get /api/block_transfers block! limit cursor',
     'get /api/chain_stats blocks',
-    'get /api/coordinated_wallets address! limit',
+    'get /api/coordinated_wallets address! limit cursor',
     'get /api/funding_chain address! depth',
     'get /api/funding_recipients address! blocks limit',
     'get /api/latest_native_in address!',
-    'get /api/recent_token_transfers_out address! blocks limit',
+    'get /api/recent_token_transfers_out address! blocks limit cursor',
     'get /api/search q!',
-    'get /api/token_first_buyers token! limit',
+    'get /api/token_first_buyers token! limit cursor',
     'get /api/token_holders token! limit',
     'get /api/token_stats token!',
     'get /api/transaction_transfers tx! limit cursor',
@@ -47,7 +47,7 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/wallet_label address!',
     'get /api/wallet_summary address!',
     'get /api/wallet_tokens address! include_zero limit cursor',
-    'get /api/whale_transfers min_mon blocks limit',
+    'get /api/whale_transfers min_mon blocks limit after_id cursor',
     'post /api/wallets/batch',
     'post /rpc',
   ]);

@@ -155,6 +155,11 @@ const PARAMETERS = [
   'block',
   'tx',
   'q',
+  'type',
+  'counterparty',
+  'since',
+  'until',
+  'after_id',
 ];
 
 /** The REST endpoints over an index; `addresses` are some that it knows. */
