@@ -44,6 +44,7 @@ function formatPath(path: readonly PropertyKey[]): string {
 }
 
 function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType {
+  if (schema instanceof z.ZodOptional) return schemaAt(schema.unwrap(), path);
   const [part, ...rest] = path;
   if (part === undefined) return schema;
   if (schema instanceof z.ZodObject) return schemaAt(schema.shape[String(part)], rest);
