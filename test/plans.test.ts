@@ -97,6 +97,7 @@ test('lists come out in the order of their index: only holders and found tokens 
     planOf(db, /^(BEGIN|COMMIT)/.test(sql) ? 'SELECT 1' : sql).some((step) => step.includes('TEMP B-TREE')),
   );
   assert.deepEqual(sorted.map(([sql]) => /FROM (\w+)/.exec(sql.replace(/^.* FROM \(/, ''))?.[1]).sort(), [
+    'holding_peaks',
     'holdings',
     'token_metadata',
     'token_metadata',

@@ -1,11 +1,9 @@
-/** The largest balances of a token. There is no index by balance, so all of the token's holdings are scanned. */
+/** The largest balances of a token. */
 import { ZERO_BALANCE } from '../lib/signed.ts';
+import { LARGE_TOKEN_WALLETS, PEAK_SPAN } from '../store/holding-peaks.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import type { WorkBudget } from './work-budget.ts';
-
-/** Holdings scanned between two checks of the time limit. */
-const HOLDINGS_PER_SLICE = 65_536;
 
 export interface Holding {
   /** wallets.id. */
@@ -14,36 +12,55 @@ export interface Holding {
   balance: Buffer;
 }
 
+interface Peak {
+  span: number;
+  peak: Buffer;
+}
+
 /**
  * The holdings with the largest balances, largest first; of equal ones the wallet seen earlier first. `wallets` is the
  * number of wallets of the token. The zero address holds nothing.
+ *
+ * A large token has peaks (store/holding-peaks.ts). Its `limit` largest holdings are in the `limit` spans with the largest
+ * peaks, since each of those spans has at least one; the lowest of these peaks bounds what is read of a span.
  */
 export function prepareTopHoldings(
   db: Db,
 ): (token: { id: number; wallets: number }, limit: number, budget: WorkBudget) => Holding[] {
   const lastWallet = db.prepare<[], number>('SELECT max(id) FROM wallets').pluck();
+  const largestPeaks = db.prepare<[number, number], Peak>(
+    'SELECT span, peak FROM holding_peaks WHERE token = +? ORDER BY peak DESC, span LIMIT +?',
+  );
   const largestOf = db.prepare<[number, number, number, Uint8Array, number], Holding>(/* sql */ `
-    SELECT wallet, balance FROM holdings WHERE token = +? AND wallet >= +? AND wallet < +? AND balance > +?
+    SELECT wallet, balance FROM holdings WHERE token = +? AND wallet >= +? AND wallet < +? AND balance >= +?
     ORDER BY balance DESC, wallet LIMIT +?`);
-  return ({ id, wallets }, limit, budget) => {
-    if (wallets === 0) return []; // the zero address alone moved it, and there would be no slice to scan
-    budget.ensure(wallets);
-    const slices = Math.ceil(wallets / HOLDINGS_PER_SLICE);
-    const end = (lastWallet.get() ?? ZERO_WALLET) + 1;
-    const width = Math.ceil(end / slices);
-    let largest: Holding[] = [];
-    for (let from = ZERO_WALLET + 1; from < end; from += width) {
-      budget.spend(Math.ceil(wallets / slices));
-      const minBalance = largest.length < limit ? ZERO_BALANCE : largest[limit - 1]!.balance;
-      largest = merge(largest, largestOf.all(id, from, from + width, minBalance, limit), limit);
+
+  const topOfLarge = (
+    token: { id: number; wallets: number },
+    limit: number,
+    budget: WorkBudget,
+  ): Holding[] => {
+    const spans = Math.ceil(((lastWallet.get() ?? ZERO_WALLET) + 1) / PEAK_SPAN);
+    budget.spend(Math.min(spans, token.wallets));
+    const holdingsPerSpan = Math.min(PEAK_SPAN, Math.ceil(token.wallets / spans));
+    budget.ensure(limit * holdingsPerSpan);
+    const peaks = largestPeaks.all(token.id, limit);
+    const lowest = peaks.length < limit ? ABOVE_ZERO : peaks.at(-1)!.peak;
+    const found: Holding[] = [];
+    for (const { span } of peaks.sort((a, b) => a.span - b.span)) {
+      budget.spend(holdingsPerSpan);
+      const from = Math.max(span * PEAK_SPAN, ZERO_WALLET + 1);
+      found.push(...largestOf.all(token.id, from, (span + 1) * PEAK_SPAN, lowest, limit));
     }
-    return largest;
+    return found.sort((x, y) => Buffer.compare(y.balance, x.balance) || x.wallet - y.wallet).slice(0, limit);
+  };
+
+  return (token, limit, budget) => {
+    if (token.wallets > LARGE_TOKEN_WALLETS) return topOfLarge(token, limit, budget);
+    budget.spend(token.wallets);
+    return largestOf.all(token.id, ZERO_WALLET + 1, Number.MAX_SAFE_INTEGER, ABOVE_ZERO, limit);
   };
 }
 
-function merge(a: Holding[], b: Holding[], limit: number): Holding[] {
-  if (a.length === 0) return b;
-  return [...a, ...b]
-    .sort((x, y) => Buffer.compare(y.balance, x.balance) || x.wallet - y.wallet)
-    .slice(0, limit);
-}
+/** The lowest form of lib/signed.ts that a balance above zero may have. */
+const ABOVE_ZERO = Uint8Array.of(ZERO_BALANCE[0]! + 1);

@@ -209,6 +209,15 @@ CREATE TABLE holdings (
   PRIMARY KEY (token, wallet)
 ) WITHOUT ROWID;
 
+-- Zone map: the largest holding above zero in each span of wallets, of tokens with more than LARGE_TOKEN_WALLETS wallets,
+-- so that the largest holders are found in a few spans. A span without such a holding has no row (store/holding-peaks.ts).
+CREATE TABLE holding_peaks (
+  token INTEGER NOT NULL,
+  span INTEGER NOT NULL,                -- holdings.wallet / PEAK_SPAN
+  peak BLOB NOT NULL,                   -- the largest balance of these wallets, without the zero address
+  PRIMARY KEY (token, span)
+) WITHOUT ROWID;
+
 -- The first receivers of a non-zero amount of each token, at most MAX_FIRST_BUYERS.
 CREATE TABLE first_buyers (
   token INTEGER NOT NULL,

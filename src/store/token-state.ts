@@ -2,6 +2,7 @@
 
 import { isPositive } from '../lib/signed.ts';
 import { HoldingChanges } from './holding-changes.ts';
+import { HoldingPeakTable, LARGE_TOKEN_WALLETS, PeakChanges } from './holding-peaks.ts';
 import { type Db, highest, type Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
@@ -30,6 +31,8 @@ export class TokenState {
   readonly firstTransfer: number;
   readonly kind: number;
   readonly isStored: boolean;
+  /** What changes in its peaks; null unless the stored token is large. */
+  readonly peakChanges: PeakChanges | null;
   /** The first buyers so far; null until read. A full list is never read. */
   knownBuyers: Set<number> | null = null;
   /** First buyers that the commit adds. */
@@ -45,6 +48,7 @@ export class TokenState {
     this.firstTransfer = row.first_transfer;
     this.kind = row.kind;
     this.isStored = isStored;
+    this.peakChanges = isStored && row.wallets > LARGE_TOKEN_WALLETS ? new PeakChanges() : null;
   }
 }
 
@@ -61,9 +65,11 @@ export class TokenTable {
   private readonly deleteHolding: Statement;
   private readonly buyersOf: Statement<[number], number>;
   private readonly insertBuyer: Statement;
+  private readonly peaks: HoldingPeakTable;
 
   constructor(db: Db) {
     this.db = db;
+    this.peaks = new HoldingPeakTable(db);
     const columns = 'id, wallet, transfers, holders, wallets, buyers, first_transfer, kind';
     this.byWallet = db.prepare(`SELECT ${columns} FROM tokens WHERE wallet = ?`);
     this.byId = db.prepare(`SELECT ${columns} FROM tokens WHERE id = ?`);
@@ -151,6 +157,7 @@ export class TokenTable {
       const token = tokens.get(id)!;
       for (; next < holdings.length && this.changes.tokenOf(holdings[next]!) === id; next++)
         this.saveHolding(token, wallets.at(this.changes.walletSlotOf(holdings[next]!)), holdings[next]!);
+      this.savePeaks(token);
       this.saveToken(token);
     }
     this.holdings.flush();
@@ -181,13 +188,25 @@ export class TokenTable {
     const balanceAt = changes.balanceAt(holding);
     if (row !== undefined) changes.sums.addEncoded(balanceAt, row[1]);
     const transfers = (row?.[0] ?? 0) + changes.transfersOf(holding);
-    if (transfers === 0) this.deleteHolding.run(token.id, id);
-    else this.holdings.add(token.id, id, transfers, changes.sums.encode(balanceAt));
+    const balance = transfers === 0 ? null : changes.sums.encode(balanceAt);
+    if (balance === null) this.deleteHolding.run(token.id, id);
+    else this.holdings.add(token.id, id, transfers, balance);
+    token.peakChanges?.record(id, row?.[1] ?? null, balance);
     const holdingsDelta = Number(transfers > 0) - Number(row !== undefined);
     wallet.tokens += holdingsDelta;
     if (id === ZERO_WALLET) return;
     token.wallets += holdingsDelta;
     const wasHolder = row !== undefined && isPositive(row[1]);
     token.holders += Number(changes.sums.sign(balanceAt) > 0) - Number(wasHolder);
+  }
+
+  /** Must run after the token's holdings are saved. */
+  private savePeaks(token: TokenState): void {
+    const isLarge = token.wallets > LARGE_TOKEN_WALLETS;
+    if (!isLarge && token.peakChanges === null) return;
+    this.holdings.flush(); // peaks are computed from the rows
+    if (!isLarge) this.peaks.remove(token.id);
+    else if (token.peakChanges === null) this.peaks.create(token.id);
+    else this.peaks.update(token.id, token.peakChanges);
   }
 }

@@ -22,6 +22,7 @@ const TABLES_BY_OWNER = [
   ['activity', 'wallet'],
   ['fundings', 'funder'],
   ['holdings', 'token'],
+  ['holding_peaks', 'token'],
   ['first_buyers', 'token'],
   ['token_quality', 'token'],
 ] as const;

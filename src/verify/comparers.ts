@@ -4,7 +4,9 @@ import { decodeSigned } from '../lib/signed.ts';
 import { isNativeKind, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import { type AddressKeys, describeWallet, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
 import { blockOfTransfer } from '../store/chain.ts';
+import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../store/holding-peaks.ts';
 import type { Db, Statement } from '../store/open-database.ts';
+import { ZERO_WALLET } from '../store/schema.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import { decodeAmount } from '../tokens/transfer-row.ts';
 import type { HistoryEntry, TokenRecount, WalletRecount } from './recount.ts';
@@ -21,6 +23,7 @@ export class TokenComparer {
   private readonly db: Db;
   private readonly row: Statement<[number], Record<string, number> & { wallet: number }>;
   private readonly holdings: Statement<[number], HoldingRow>;
+  private readonly peaks: Statement<[number], { span: number; peak: Buffer }>;
   private readonly buyers: Statement<[number], { wallet: number; transfer: number }>;
 
   constructor(db: Db) {
@@ -29,6 +32,7 @@ export class TokenComparer {
       'SELECT wallet, transfers, holders, wallets, buyers, first_transfer, kind FROM tokens WHERE id = ?',
     );
     this.holdings = db.prepare('SELECT wallet, transfers, balance FROM holdings WHERE token = ?');
+    this.peaks = db.prepare('SELECT span, peak FROM holding_peaks WHERE token = ?');
     this.buyers = db.prepare('SELECT wallet, transfer FROM first_buyers WHERE token = ? ORDER BY transfer');
   }
 
@@ -40,6 +44,7 @@ export class TokenComparer {
     for (const [column, expected] of Object.entries(recount.expectedColumns()))
       check.expect(`${column} ${name}`, row[column], expected);
     this.compareHoldings(recount, name, check);
+    this.comparePeaks(recount, name, check);
     this.compareBuyers(recount, name, check);
   }
 
@@ -63,6 +68,16 @@ export class TokenComparer {
     check.expect(`the sum of all holdings ${name}`, sum, 0n);
   }
 
+  private comparePeaks(recount: TokenRecount, name: string, check: Check): void {
+    const expected = peaksOf(recount);
+    for (const { span, peak } of this.peaks.iterate(recount.id)) {
+      check.expect(`the largest holding in span ${span} ${name}`, decodeSigned(peak), expected.get(span));
+      expected.delete(span);
+    }
+    for (const [span, peak] of expected)
+      check.expect(`the largest holding in span ${span} ${name}`, undefined, peak);
+  }
+
   private compareBuyers(recount: TokenRecount, name: string, check: Check): void {
     const expected = [...recount.buyers];
     const rows = this.buyers.all(recount.id);
@@ -77,6 +92,17 @@ export class TokenComparer {
       blockOfTransfer(this.db, transfer),
     );
   }
+}
+
+/** The largest holding above zero of each span; none unless the token is large. */
+function peaksOf({ holdings }: TokenRecount): Map<number, bigint> {
+  const peaks = new Map<number, bigint>();
+  if (holdings.size - Number(holdings.has(ZERO_WALLET)) <= LARGE_TOKEN_WALLETS) return peaks;
+  for (const [wallet, { balance }] of holdings) {
+    const span = peakSpanOf(wallet);
+    if (wallet !== ZERO_WALLET && balance > (peaks.get(span) ?? 0n)) peaks.set(span, balance);
+  }
+  return peaks;
 }
 
 /** Most fundings of a funder that are looked at one by one: an exchange has millions. */

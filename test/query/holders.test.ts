@@ -18,7 +18,7 @@ test('a token that only the zero address ever sent itself has no holders, and th
   assert.deepEqual(prepareTopHoldings(db)(facts, 10, budget), []);
 });
 
-test('the largest holders are the same in however many pieces a token is read', (t) => {
+test('the largest holders come first, of equal ones the wallet seen earlier', (t) => {
   const balances = Array.from({ length: 60 }, (_, i) => BigInt((i * 7 + 1) % 11)); // many equal ones, and some of zero
   const index = createIndex(t);
   index.append([
@@ -36,20 +36,18 @@ test('the largest holders are the same in however many pieces a token is read', 
   ]);
   const db = index.reader(t);
   const idOf = prepareWalletIdByAddress(db);
-  const { id } = prepareTokenFacts(db)(idOf(address('coin'))!)!;
+  const facts = prepareTokenFacts(db)(idOf(address('coin'))!)!;
   const holders = [...balances.map((amount, i) => ({ name: `w${i}`, amount })), { name: 'last', amount: 4n }]
     .filter(({ amount }) => amount > 0n)
     .map(({ name, amount }) => ({ wallet: idOf(address(name))!, amount }))
     .sort((a, b) => Number(b.amount - a.amount) || a.wallet - b.wallet);
   const topOf = prepareTopHoldings(db);
-  for (const wallets of [1, 62, 65_536, 65_537, 200_000, 2_000_000, 10_000_000]) {
-    for (const limit of [1, 5, 6, 7, 200]) {
-      const found = topOf({ id, wallets }, limit, deadlineBudget(Infinity));
-      assert.deepEqual(
-        found.map(({ wallet, balance }) => ({ wallet, amount: decodeSigned(balance) })),
-        holders.slice(0, limit),
-        `${limit} of ${wallets}`,
-      );
-    }
+  for (const limit of [1, 5, 6, 7, 200]) {
+    const found = topOf(facts, limit, deadlineBudget(Infinity));
+    assert.deepEqual(
+      found.map(({ wallet, balance }) => ({ wallet, amount: decodeSigned(balance) })),
+      holders.slice(0, limit),
+      `${limit} holders`,
+    );
   }
 });

@@ -13,6 +13,7 @@ export const INDEX_TABLES = [
   'activity',
   'tokens',
   'holdings',
+  'holding_peaks',
   'first_buyers',
 ];
 

@@ -189,6 +189,11 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /tokens: 1 holdings of token 0x\w+ are missing/,
   ],
   [
+    'a small token has a peak',
+    "INSERT INTO holding_peaks VALUES (1, 9, x'8101')",
+    /tokens: the largest holding in span 9 of token 0x\w+ is 1 in the index, must be undefined/,
+  ],
+  [
     'a first buyer is another',
     'UPDATE first_buyers SET wallet = 1 WHERE token = 1 AND transfer = (SELECT max(transfer) FROM first_buyers WHERE token = 1)',
     /tokens: first buyer \d+ of token 0x\w+ is wallet 1, must be/,
