@@ -53,6 +53,7 @@ const ONLY_IN: Record<string, string[]> = {
   'd3-force': ['pages'],
   'd3-hierarchy': ['pages'],
   'smol-toml': ['config'],
+  '@modelcontextprotocol/sdk': ['server'],
   'hyparquet-writer': ['export'],
   pino: ['log'],
   'prom-client': ['metrics'],

@@ -28,6 +28,7 @@ import { ReplyWriter } from './http/reply.ts';
 import { addRestRoutes } from './http/rest-routes.ts';
 import type { HttpMetrics } from './http/route.ts';
 import { addRpcRoute, RPC_PATH } from './http/rpc.ts';
+import { addMcpRoute, MCP_PATH } from './mcp/mcp-route.ts';
 import { loadAssets } from './pages/assets.ts';
 import { addOpenApiRoute, OPENAPI_PATH } from './pages/docs.ts';
 import { addStaticRoutes } from './pages/static.ts';
@@ -173,6 +174,7 @@ function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
   const health = addHealthRoutes(app, deps);
   addRestRoutes(app, deps);
   addRpcRoute(app, deps);
+  addMcpRoute(app, deps);
   const sockets = streams ? addWsRoutes(app, { ...deps, ...streams }) : [];
   addOpenApiRoute(app, deps);
   const { paths: pages, unknownPage } = addStaticRoutes(app, { ...deps, panel: admin !== undefined });
@@ -182,9 +184,10 @@ function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
     methods: new Map([
       ...api.endpoints.map(({ endpoint }) => [endpoint.path, endpoint.method] as const),
       [RPC_PATH, 'POST'],
+      [MCP_PATH, 'POST'],
       ...[...health, ...sockets, OPENAPI_PATH, ...pages].map((path) => [path, 'GET'] as const),
     ]),
-    needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH,
+    needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH || path === MCP_PATH,
     unknownPage,
   });
 }

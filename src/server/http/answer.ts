@@ -21,6 +21,7 @@ export interface Answer {
 
 export const STATUS_LINES = {
   200: '200 OK',
+  202: '202 Accepted',
   204: '204 No Content',
   304: '304 Not Modified',
   308: '308 Permanent Redirect',
@@ -29,6 +30,7 @@ export const STATUS_LINES = {
   403: '403 Forbidden',
   404: '404 Not Found',
   405: '405 Method Not Allowed',
+  406: '406 Not Acceptable',
   409: '409 Conflict',
   411: '411 Length Required',
   413: '413 Content Too Large',
@@ -115,6 +117,6 @@ export function paddedRetryAfterHeader(seconds: number): string {
   return `\r\nRetry-After: 0${seconds}`;
 }
 
-function isStatus(status: number): status is Answer['status'] {
+export function isStatus(status: number): status is Answer['status'] {
   return Object.hasOwn(STATUS_LINES, status);
 }

@@ -1,0 +1,152 @@
+/** `POST /mcp`: the Model Context Protocol over streamable HTTP, for agents. */
+import type { Api } from '../../api/api.ts';
+import { notReady } from '../../api/endpoint.ts';
+import { RequestError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/text.ts';
+import type { Logger } from '../../log/logger.ts';
+import {
+  type Answer,
+  contentTooLarge,
+  errorAnswer,
+  internalError,
+  isStatus,
+  rateLimitHeaders,
+  tooManyRequests,
+  unauthorized,
+} from '../http/answer.ts';
+import {
+  type BodyBudget,
+  type BodyReservation,
+  closeIfChunked,
+  collectBody,
+  contentLengthExceeds,
+  isEncoded,
+  UNENCODED_ONLY,
+} from '../http/body.ts';
+import type { ReplyWriter } from '../http/reply.ts';
+import { apiKeyOf, type ClientAccess } from '../http/request.ts';
+import { type HttpMetrics, routeMeter } from '../http/route.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
+import { resourceCost } from './resources.ts';
+import { type EndpointTool, toolsOf } from './tools.ts';
+
+export const MCP_PATH = '/mcp';
+
+/** Most bytes of a request body. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** Most messages of one body. The protocol dropped batches; older clients may send a few. */
+const MAX_MESSAGES = 20;
+/** Headers that the protocol reads. */
+const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const;
+
+export interface McpRouteDeps {
+  api: Api;
+  access: ClientAccess;
+  bodyBudget: BodyBudget;
+  replies: ReplyWriter;
+  cors: (req: HttpRequest) => string;
+  metrics: HttpMetrics;
+  log: Logger;
+}
+
+/** Registers `POST /mcp`. The protocol's packages and the tools are loaded with the first request. */
+export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
+  const { api, access, bodyBudget, replies, log } = deps;
+  const meter = routeMeter(deps.metrics, MCP_PATH);
+  let tools: ReadonlyMap<string, EndpointTool> | null = null;
+
+  app.post(MCP_PATH, (res: HttpResponse, req: HttpRequest) => {
+    const startedAt = performance.now();
+    let reservation: BodyReservation | null = null;
+    const reply = replies.defer(
+      res,
+      (status) => meter(status, startedAt),
+      () => reservation?.release(),
+    );
+    reply.guardHandler(() => {
+      const cors = deps.cors(req);
+      const apiKey = apiKeyOf(req);
+      const sender = access.keys.verify(apiKey);
+      if (sender === null) return reply.send(closeIfChunked(req, unauthorized(cors)));
+      if (isEncoded(req)) {
+        const error = new RequestError(415, 'unsupported_media_type', UNENCODED_ONLY);
+        return reply.send(closeIfChunked(req, errorAnswer(error, cors)));
+      }
+      if (contentLengthExceeds(req, MAX_BODY_BYTES)) return reply.send(contentTooLarge(MAX_BODY_BYTES, cors));
+      const headers = new Headers(PROTOCOL_HEADERS.map((name) => [name, req.getHeader(name)]));
+      reservation = bodyBudget.open(sender.id);
+      collectBody(res, MAX_BODY_BYTES, reservation, (body) => {
+        if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, cors));
+        // Verified again: the key may have been revoked while the body arrived, which can take minutes.
+        const key = access.keys.verify(apiKey);
+        if (key === null) return reply.send(unauthorized(cors));
+        const message = parseMessage(body);
+        if (Array.isArray(message) && message.length > MAX_MESSAGES)
+          return reply.send(errorAnswer(TOO_MANY, cors));
+        const admission = access.limiter.take(key, costOf(message));
+        if (!admission.ok) return reply.send(tooManyRequests(admission, cors));
+        const caller = () => {
+          const head = api.head();
+          if (head === null) throw notReady();
+          return { head, chainDepth: access.limiter.tier(key).chain_depth };
+        };
+        const answer = async (): Promise<Answer> => {
+          const { answerMcp } = await import('./mcp-server.ts');
+          tools ??= toolsOf(api);
+          const request = new Request('http://localhost/mcp', { method: 'POST', headers });
+          return toAnswer(
+            await answerMcp(request, message, tools, caller),
+            cors + rateLimitHeaders(admission),
+          );
+        };
+        reply.sendResolved(
+          answer().catch((error: unknown) => {
+            if (error instanceof RequestError) return errorAnswer(error, cors);
+            log.error({ err: error, route: MCP_PATH }, 'request failed');
+            return errorAnswer(internalError(), cors);
+          }),
+        );
+      });
+    });
+  });
+}
+
+const TOO_MANY = new RequestError(
+  400,
+  'batch_too_large',
+  `send at most ${MAX_MESSAGES} messages in one request`,
+);
+
+/** The parsed body; what is no JSON becomes a value that the protocol refuses. */
+function parseMessage(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** Requests that the messages cost. */
+function costOf(message: unknown): number {
+  if (Array.isArray(message))
+    return Math.max(
+      1,
+      message.reduce((sum: number, one) => sum + costOf(one), 0),
+    );
+  if (!isObject(message) || message.method !== 'resources/read') return 1;
+  return resourceCost(isObject(message.params) ? message.params.uri : undefined);
+}
+
+async function toAnswer(response: Response, headers: string): Promise<Answer> {
+  const type = response.headers.get('content-type');
+  const allow = response.headers.get('allow');
+  return {
+    status: isStatus(response.status) ? response.status : 500,
+    headers:
+      headers +
+      (type === null ? '' : `\r\nContent-Type: ${type}`) +
+      (allow === null ? '' : `\r\nAllow: ${allow}`),
+    body: await response.text(),
+    cache: 'no-store',
+  };
+}

@@ -1,0 +1,84 @@
+/** The tools of `/mcp`: one per REST endpoint, with the parameters, limits and answers of that endpoint. */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Api, PreparedEndpoint } from '../../api/api.ts';
+import type { Caller } from '../../api/endpoint.ts';
+import { openApiDocument } from '../../api/openapi/openapi.ts';
+import { RequestError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/text.ts';
+import { version } from '../../lib/version.ts';
+
+/** A tool and the endpoint that answers it. */
+export interface EndpointTool {
+  tool: Tool;
+  prepared: PreparedEndpoint;
+}
+
+type InputSchema = Tool['inputSchema'];
+
+/** The tools by name, which is the last part of the endpoint's path. */
+export function toolsOf(api: Api): ReadonlyMap<string, EndpointTool> {
+  const { paths, components } = openApiDocument(version);
+  return new Map(
+    api.endpoints.map((prepared) => {
+      const { method, path } = prepared.endpoint;
+      const operation = paths[path]?.[method === 'GET' ? 'get' : 'post'];
+      if (operation === undefined) throw new Error(`${path} is not in the OpenAPI document`);
+      const body = operation.requestBody?.content['application/json'].schema;
+      const inputSchema: InputSchema = body
+        ? { ...body, type: 'object' }
+        : {
+            type: 'object',
+            properties: Object.fromEntries(
+              operation.parameters.map(({ name, description, schema }) => [
+                name,
+                { ...schema, ...(description !== undefined && { description }) },
+              ]),
+            ),
+            required: operation.parameters.flatMap(({ name, required }) => (required ? [name] : [])),
+          };
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      const tool: Tool = {
+        name,
+        description: operation.summary,
+        inputSchema: inlineReferences(inputSchema, components.schemas),
+        annotations: { readOnlyHint: true, openWorldHint: false },
+      };
+      return [name, { tool, prepared }];
+    }),
+  );
+}
+
+/** Models read a tool's schema alone, so a reference into the OpenAPI document becomes what it refers to. */
+function inlineReferences(schema: InputSchema, schemas: object): InputSchema {
+  const named = new Map<string, unknown>(Object.entries(schemas));
+  return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
+    isObject(value) && typeof value.$ref === 'string'
+      ? (named.get(value.$ref.slice(value.$ref.lastIndexOf('/') + 1)) ?? value)
+      : value,
+  );
+}
+
+/**
+ * The JSON text of an endpoint's answer. A GET takes its parameters as text, as from a query. Throws or rejects with
+ * RequestError.
+ */
+export async function callEndpoint(
+  { endpoint, handle }: PreparedEndpoint,
+  given: Readonly<Record<string, unknown>>,
+  caller: Caller,
+): Promise<string> {
+  const input = endpoint.method === 'GET' ? asQuery(given) : given;
+  return (await handle(input, caller)).body;
+}
+
+function asQuery(given: Readonly<Record<string, unknown>>): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || value === null) continue;
+    if (Array.isArray(value)) query[name] = value.join();
+    else if (typeof value === 'object')
+      throw new RequestError(400, 'invalid_parameter', `${name} must not be an object`, name);
+    else query[name] = String(value);
+  }
+  return query;
+}

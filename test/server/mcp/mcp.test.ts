@@ -1,0 +1,124 @@
+/** `/mcp` through the protocol's own client. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
+import { address, createIndex, txHash } from '../../support/index-fixture.ts';
+import { type Serving, serve } from '../serving.ts';
+
+async function setUp(t: TestContext, tier = 'unlimited'): Promise<{ serving: Serving; client: Client }> {
+  const index = createIndex(t, 100);
+  index.append([
+    { a: [{ from: 'zero', to: 'funder', amount: 9n * 10n ** 18n }] },
+    { b: [{ from: 'funder', to: 'alice', amount: 10n ** 18n }], c: [{ from: 'funder', to: 'bob' }] },
+    { d: [{ kind: 'erc20', token: 'coin', from: 'zero', to: 'alice', amount: 500n }] },
+  ]);
+  const serving = await serve(t, { index });
+  const key = tier === 'unlimited' ? serving.key : serving.access.keys.create({ name: 'agent', tier }).key;
+  return { serving, client: await connect(t, serving, key) };
+}
+
+async function connect(t: TestContext, serving: Serving, key: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const url = new URL(`${serving.server.url}/mcp`);
+  await client.connect(
+    new StreamableHTTPClientTransport(url, { requestInit: { headers: { 'x-api-key': key } } }),
+  );
+  t.after(() => client.close());
+  return client;
+}
+
+const WALLET = { address: address('alice') };
+const PARAMS: Record<string, Record<string, unknown>> = {
+  batch: { addresses: [address('alice'), address('nobody')] },
+  token_stats: { token: address('coin') },
+  token_holders: { token: address('coin'), limit: 5 },
+  token_first_buyers: { token: address('coin') },
+  whale_transfers: { min_mon: 0.5, blocks: 100 },
+  transaction_transfers: { tx: txHash('b') },
+  block_transfers: { block: 101 },
+  search: { q: address('alice') },
+  chain_stats: {},
+};
+
+test('there is a tool per endpoint, and each answers what the endpoint answers', async (t) => {
+  const { serving, client } = await setUp(t);
+  const { tools } = await client.listTools();
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ENDPOINTS.map(({ path }) => path.split('/').at(-1)),
+  );
+  for (const { method, path } of ENDPOINTS) {
+    const name = path.split('/').at(-1) ?? '';
+    const params = PARAMS[name] ?? WALLET;
+    const { structuredContent, isError } = await client.callTool({ name, arguments: params });
+    const query = new URLSearchParams(
+      Object.entries(params).map(([key, value]): [string, string] => [key, String(value)]),
+    );
+    const answer =
+      method === 'GET'
+        ? await serving.fetch(`${path}?${query}`)
+        : await serving.post(path, JSON.stringify(params));
+    const expected = await answer.json();
+    assert.equal(answer.status, 200, `${name} ${JSON.stringify(expected)}`);
+    assert.ok(!isError, name);
+    assert.deepEqual(structuredContent, expected, name);
+  }
+});
+
+test('a call that the endpoint refuses tells the model why', async (t) => {
+  const { client } = await setUp(t);
+  const refused = await client.callTool({ name: 'wallet_summary', arguments: { address: '0x12' } });
+  assert.equal(refused.isError, true);
+  assert.match(JSON.stringify(refused.content), /invalid_address.*must be an address/);
+  await assert.rejects(client.callTool({ name: 'no_such_tool' }), /there is no tool no_such_tool/);
+});
+
+test('a wallet dossier and a funding graph are resources made of the endpoints answers', async (t) => {
+  const { serving, client } = await setUp(t);
+  const { resourceTemplates } = await client.listResourceTemplates();
+  assert.deepEqual(
+    resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+    ['atlas://wallet/{address}', 'atlas://funding/{address}'],
+  );
+  const read = async (uri: string) => {
+    const [content] = (await client.readResource({ uri })).contents;
+    assert.ok(content !== undefined && 'text' in content && typeof content.text === 'string');
+    return JSON.parse(content.text) as Record<string, unknown>;
+  };
+  const dossier = await read(`atlas://wallet/${address('alice')}`);
+  const graph = await read(`atlas://funding/${address('bob')}`);
+  assert.deepEqual(
+    dossier.wallet_summary,
+    await serving.json(`/api/wallet_summary?address=${address('alice')}`),
+  );
+  assert.deepEqual(graph.funding_chain, await serving.json(`/api/funding_chain?address=${address('bob')}`));
+  assert.deepEqual(Object.keys(graph), ['funding_chain', 'funding_recipients', 'coordinated_wallets']);
+  await assert.rejects(client.readResource({ uri: 'atlas://wallet/0x1' }), /known are atlas:/);
+});
+
+test('a key, its rate and the size of a body bound what an agent may do', async (t) => {
+  const { serving, client } = await setUp(t, 'tiny');
+  // Connecting took the three requests of this month: two messages, and a GET for a stream that is not offered.
+  await assert.rejects(client.listTools(), /quota_exceeded/);
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    fetch(`${serving.server.url}/mcp`, {
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'x-api-key': serving.key,
+        ...headers,
+      },
+    });
+  assert.equal((await post('{}', { 'x-api-key': 'wrong' })).status, 401);
+  assert.equal((await post('nonsense')).status, 400);
+  assert.equal((await post('{"jsonrpc":"2.0","method":"notifications/initialized"}')).status, 202);
+  assert.equal((await post('{"jsonrpc":"2.0","id":1,"method":"ping"}', { accept: 'text/html' })).status, 406);
+  assert.equal((await post(`"${'x'.repeat(70_000)}"`)).status, 413);
+  const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+  assert.equal((await post(`[${Array(21).fill(ping).join()}]`)).status, 400);
+  assert.equal((await serving.fetch('/mcp')).status, 405);
+});
