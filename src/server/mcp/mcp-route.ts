@@ -73,7 +73,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
         return reply.send(closeIfChunked(req, errorAnswer(error, cors)));
       }
       if (contentLengthExceeds(req, MAX_BODY_BYTES)) return reply.send(contentTooLarge(MAX_BODY_BYTES, cors));
-      const headers = new Headers(PROTOCOL_HEADERS.map((name) => [name, req.getHeader(name)]));
+      const headers = protocolHeaders(req);
       reservation = bodyBudget.open(sender.id);
       collectBody(res, MAX_BODY_BYTES, reservation, (body) => {
         if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, cors));
@@ -116,6 +116,15 @@ const TOO_MANY = new RequestError(
   'batch_too_large',
   `send at most ${MAX_MESSAGES} messages in one request`,
 );
+
+function protocolHeaders(req: HttpRequest): Headers {
+  const headers = new Headers();
+  for (const name of PROTOCOL_HEADERS) {
+    const value = req.getHeader(name);
+    if (value !== '') headers.set(name, value);
+  }
+  return headers;
+}
 
 /** The parsed body; what is no JSON becomes a value that the protocol refuses. */
 function parseMessage(body: Buffer): unknown {
