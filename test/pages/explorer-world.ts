@@ -1,89 +1,47 @@
-/** A small world for the explorer: a treasury that funds a dealer who funds four wallets, a shop, and a token. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+/** A generated chain with its daemon, for all tests of the explorer: every kind of transfer, and wallets worth a walk. */
+import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
+import type { DemoContracts } from '../../src/dev/contracts.ts';
+import { deployDemo } from '../../src/dev/deploy.ts';
+import { type SampleAddresses, sampleAddresses } from '../../src/dev/sample-addresses.ts';
+import { DEMO_SEED, generateTraffic } from '../../src/dev/traffic.ts';
 import type { Owner } from '../support/cleanup.ts';
-import { address, type IndexFixture, type NamedBlock, txHash } from '../support/index-fixture.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
 
-const COIN = 10n ** 18n;
-
-/** Purchases of alice at the shop: one a block, more than two pages. */
-export const PURCHASES = 60;
-
-/** First block of the purchases. */
-export const FIRST_PURCHASE = 4;
-
-export const ALICE = address('alice');
-export const GOLD = address('gold');
-
-export function fillWorld(index: IndexFixture): void {
-  index.append([
-    { founding: [{ from: 'treasury', to: 'dealer', amount: 900n * COIN }] },
-    {
-      'fund alice': [{ from: 'dealer', to: 'alice', amount: 100n * COIN }],
-      'fund bob': [{ from: 'dealer', to: 'bob', amount: 10n * COIN }],
-    },
-    {
-      'fund carol': [{ from: 'dealer', to: 'carol', amount: 10n * COIN }],
-      'fund dave': [{ from: 'dealer', to: 'dave', amount: 250n * COIN }],
-      mint: [
-        { kind: 'erc20', token: 'gold', from: 'zero', to: 'alice', amount: 700n },
-        { kind: 'erc20', token: 'gold', from: 'zero', to: 'bob', amount: 200n },
-        { kind: 'erc20', token: 'gold', from: 'zero', to: 'carol', amount: 100n },
-      ],
-    },
-    ...Array.from({ length: PURCHASES }, (_, n): NamedBlock => {
-      return { [`purchase ${n}`]: [{ from: 'alice', to: 'shop', amount: COIN }] };
-    }),
-    { refund: [{ kind: 'native_internal', from: 'shop', to: 'alice', amount: COIN / 2n }] },
-  ]);
+export interface World extends TestDaemon {
+  anvil: Anvil;
+  contracts: DemoContracts;
+  samples: SampleAddresses;
+  /** Sends coins of a rich account in one block, `times` over, and resolves with the last hash once all is indexed. */
+  pay(to: string, coins: number, times?: number): Promise<string>;
 }
 
-/** The last block of the node below. */
-export const NODE_BLOCK = { number: '0x64', hash: txHash('block 100'), parentHash: txHash('block 99') };
+const ROUNDS = 2;
 
-/**
- * A node that knows 100 blocks with one transaction in the last: it made a contract, and moved the token and 42 units of
- * each of the others.
- */
-export async function nodeWithTransfer(t: Owner, others: readonly string[] = []): Promise<string> {
-  const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
-  const log = {
-    address: GOLD,
-    topics: [
-      '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
-      word(address('bob')),
-      word(address('carol')),
-    ],
-    data: word('0x2a'),
-    blockNumber: NODE_BLOCK.number,
-    transactionHash: txHash('trade'),
-    logIndex: '0x0',
+export async function startWorld(owner: Owner): Promise<World> {
+  const anvil = await startAnvil({ manual: true });
+  owner.after(() => anvil.stop());
+  const contracts = await deployDemo(anvil.url, { mine: true });
+  await generateTraffic(anvil.url, contracts, { rounds: ROUNDS, mine: true });
+  const daemon = await startTestDaemon(owner, {
+    flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
+    env: { ATLAS_ADMIN_TOKEN: 'operator' },
+  });
+  const caughtUp = async () => daemon.reaches(Number(await anvil.call('eth_blockNumber')));
+  await caughtUp();
+  const [from] = (await anvil.call('eth_accounts')) as string[];
+  return {
+    ...daemon,
+    anvil,
+    contracts,
+    samples: sampleAddresses(contracts, DEMO_SEED),
+    async pay(to, coins, times = 1) {
+      const value = `0x${(BigInt(coins) * 10n ** 18n).toString(16)}`;
+      let hash = '';
+      for (let n = 0; n < times; n++)
+        hash = String(await anvil.call('eth_sendTransaction', [{ from, to, value }]));
+      await anvil.call('evm_mine');
+      await caughtUp();
+      return hash;
+    },
   };
-  const transaction = {
-    hash: txHash('trade'),
-    blockHash: NODE_BLOCK.hash,
-    from: address('bob'),
-    to: null,
-    value: '0x14d1120d7b160000',
-  };
-  const logs = [log, { ...log, data: '0x' }, ...others.map((token) => ({ ...log, address: token }))];
-  const receipt = { status: '0x1', contractAddress: address('made'), logs };
-  const block = { ...NODE_BLOCK, timestamp: '0x6553f100', transactions: [transaction.hash] };
-  const answers: Record<string, (asked: unknown) => unknown> = {
-    eth_blockNumber: () => NODE_BLOCK.number,
-    eth_getLogs: () => [log, { ...log, data: '0x' }],
-    eth_getTransactionByHash: (hash) => (hash === transaction.hash ? transaction : null),
-    eth_getTransactionReceipt: (hash) => (hash === transaction.hash ? receipt : null),
-    eth_getBlockByHash: (hash) => (hash === block.hash ? block : null),
-    eth_getBlockByNumber: (number) => (number === block.number ? block : null),
-  };
-  const node = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const { id, method, params } = JSON.parse(body);
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method]?.(params[0]) }));
-  }).listen(0, '127.0.0.1');
-  t.after(() => void node.close());
-  await new Promise((resolve) => node.once('listening', resolve));
-  return `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
 }

@@ -2,18 +2,14 @@
 import type { AnswerOf, Endpoint } from '../../api/endpoint.ts';
 import type * as endpoints from '../../api/endpoints/index.ts';
 import type { describeStatus } from '../../server/http/health.ts';
-import type { AddressLabel } from '../ui/address.tsx';
-import type { PlannedAnswers } from './planned.ts';
 
 type All = typeof endpoints;
 type NameOf<E> = E extends { path: `/api/${infer Name}` } ? Name : never;
 
-type Defined = {
+/** The answer of each endpoint by its name, such as `wallet_summary`. */
+export type Answers = {
   [K in keyof All as NameOf<All[K]>]: All[K] extends Endpoint ? AnswerOf<All[K]> : never;
 };
-
-/** The answer of each endpoint by its name, such as `wallet_summary`. */
-export type Answers = Defined & Omit<PlannedAnswers, keyof Defined>;
 
 export type EndpointName = keyof Answers;
 
@@ -24,9 +20,7 @@ type Params = {
 type QueryValue = string | number | boolean | null;
 
 /** The parameters of an endpoint; those that are null are left out. */
-export type Query<N extends EndpointName> = N extends keyof Params
-  ? { [K in keyof Params[N]]?: QueryValue } & PlannedFilters
-  : Record<string, QueryValue>;
+export type Query<N extends EndpointName> = { [K in keyof Params[N]]?: QueryValue } & PlannedFilters;
 
 /** Filters of address_transfers. */
 interface PlannedFilters {
@@ -43,8 +37,6 @@ export type Status = ReturnType<typeof describeStatus>;
 /** A transfer in any list; `direction` is there in those of a wallet. */
 export type Transfer = Omit<Answers['address_transfers']['transfers'][number], 'direction'> & {
   direction?: 'in' | 'out';
-  fromLabel?: AddressLabel | null;
-  toLabel?: AddressLabel | null;
 };
 export type Hop = Answers['funding_chain']['chain'][number];
 

@@ -61,6 +61,8 @@ export function errorText(error: unknown): string {
       return `The tier of this key does not allow this: ${error.message}.`;
     case 'not_ready':
       return 'This is not indexed yet. The view retries by itself.';
+    case 'not_found':
+      return 'The server does not have this.';
     case 'upstream':
       return 'The node behind this server did not answer.';
     default:

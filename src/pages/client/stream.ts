@@ -1,7 +1,7 @@
 /** A subscription over a WebSocket, kept alive while a component is shown. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { socketUrl } from '../ui/router.ts';
-import { useApi } from './use-answer.ts';
+import { useApi, useKeyCheck } from './use-answer.ts';
 
 /** Waiting before the next try: doubled from the first to the last. */
 const MIN_BACKOFF_MS = 1_000;
@@ -22,6 +22,7 @@ interface Subscription<T> {
 /** Null subscribes to nothing. */
 export function useStream<T>(subscription: Subscription<T> | null): StreamState {
   const { key } = useApi();
+  const checkKey = useRef(useKeyCheck()).current;
   const [state, setState] = useState<StreamState>('connecting');
   const latest = useRef(subscription);
   latest.current = subscription;
@@ -55,6 +56,7 @@ export function useStream<T>(subscription: Subscription<T> | null): StreamState 
         // A browser does not say why an upgrade was refused.
         if (isRefused || !wasLive) return setState('off');
         setState('lost');
+        checkKey();
         timer = setTimeout(connect, backoffMs);
         backoffMs = Math.min(MAX_BACKOFF_MS, backoffMs * 2);
       };

@@ -8,6 +8,8 @@ import { ApiError } from './api-error.ts';
 /** Wait before an answer that is not ready, or a server that does not answer, is tried again. */
 const RETRY_MS = 3_000;
 
+const CHECK_MS = 10_000;
+
 export interface Loaded<T> {
   /** Of the last success; stays while it is loaded again. */
   data: T | null;
@@ -27,6 +29,16 @@ export const ApiProvider = createContext<ApiContext | null>(null);
 
 export function useApi(): Api {
   return useContextOrThrow().api;
+}
+
+/** Asks the server whether it still takes the key, after a connection broke: a revoked key closes its sockets. */
+export function useKeyCheck(): () => void {
+  const { api, onRefusedKey } = useContextOrThrow();
+  return () => {
+    api.rpc('eth_chainId', [], AbortSignal.timeout(CHECK_MS)).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'unauthorized') onRefusedKey(error);
+    });
+  };
 }
 
 function useContextOrThrow(): ApiContext {

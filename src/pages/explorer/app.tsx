@@ -11,7 +11,7 @@ import { TimeSwitch } from '../ui/time.tsx';
 import { ChainState } from './chain-state.tsx';
 import { KeyForm } from './key-form.tsx';
 import { pageAt } from './routes.tsx';
-import { SearchField } from './search-field.tsx';
+import { SearchField } from './search/search-field.tsx';
 
 export function App() {
   const place = usePlace();
@@ -44,7 +44,7 @@ export function App() {
       current={place.path}
       bar={
         <>
-          <SearchField />
+          <SearchField api={key === '' ? null : context.api} />
           <ChainState />
           <TimeSwitch />
           {key !== '' && (

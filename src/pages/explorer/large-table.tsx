@@ -1,23 +1,21 @@
 /** Large transfers of the native coin as rows. */
 import type { Answers } from '../client/answers.ts';
-import { Address, type AddressLabel, BlockLink, TransactionLink } from '../ui/address.tsx';
+import { Address, BlockLink, labelOf, TransactionLink } from '../ui/address.tsx';
 import { Amount } from '../ui/amount.tsx';
+import { Arrow } from '../ui/arrow.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { COIN } from './coin.ts';
 
-export type LargeTransfer = Answers['whale_transfers']['transfers'][number] & {
-  fromLabel?: AddressLabel | null;
-  toLabel?: AddressLabel | null;
-};
+export type LargeTransfer = Answers['whale_transfers']['transfers'][number];
 
 const COLUMNS: Column<LargeTransfer>[] = [
   { title: 'Transaction', plain: true, cell: ({ txHash }) => <TransactionLink hash={txHash} /> },
   { title: 'Block', wideOnly: true, cell: ({ blockNumber }) => <BlockLink block={blockNumber} /> },
   { title: 'Time', plain: true, cell: ({ timestamp }) => <Time iso={timestamp} /> },
-  { title: 'From', plain: true, cell: ({ from, fromLabel }) => <Address address={from} label={fromLabel} /> },
-  { title: '→', plain: true, cell: () => <span class="soft">→</span> },
-  { title: 'To', plain: true, cell: ({ to, toLabel }) => <Address address={to} label={toLabel} /> },
+  { title: 'From', plain: true, cell: (row) => <Address address={row.from} label={labelOf(row, 'from')} /> },
+  { title: '', plain: true, tableOnly: true, cell: () => <Arrow /> },
+  { title: 'To', plain: true, cell: (row) => <Address address={row.to} label={labelOf(row, 'to')} /> },
   {
     title: 'Amount',
     plain: true,
@@ -26,11 +24,16 @@ const COLUMNS: Column<LargeTransfer>[] = [
   },
 ];
 
-export function LargeTable({ transfers }: { transfers: readonly LargeTransfer[] }) {
+interface LargeTableProps {
+  transfers: readonly LargeTransfer[];
+  without?: readonly string[];
+}
+
+export function LargeTable({ transfers, without = [] }: LargeTableProps) {
   return (
     <Table
       caption="Large transfers"
-      columns={COLUMNS}
+      columns={COLUMNS.filter(({ title }) => !without.includes(title))}
       rows={transfers}
       rowKey={({ txHash, eventIndex }) => `${txHash}${eventIndex}`}
       empty="There is none."

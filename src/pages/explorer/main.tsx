@@ -1,6 +1,7 @@
 /** The explorer: everything that the index knows, as pages to walk through. */
 import '../ui/base.css';
 import './explorer.css';
+import './drawings.css';
 import { render } from 'preact';
 import { giveKeyToOpenedTabs } from '../client/key.ts';
 import { interceptLinks } from '../ui/router.ts';

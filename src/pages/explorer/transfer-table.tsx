@@ -1,7 +1,8 @@
 /** Transfers as rows, in every list of them. */
 import type { Transfer } from '../client/answers.ts';
-import { Address, BlockLink, TokenLink, TransactionLink } from '../ui/address.tsx';
+import { Address, BlockLink, labelOf, TokenLink, TransactionLink } from '../ui/address.tsx';
 import { TransferAmount } from '../ui/amount.tsx';
+import { Arrow } from '../ui/arrow.tsx';
 import { kindText } from '../ui/format.ts';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
@@ -39,17 +40,18 @@ function leadingColumns(): Column<Transfer>[] {
 }
 
 function partyColumns(wallet: string | undefined): Column<Transfer>[] {
-  const party = (address: string, label: Transfer['fromLabel']) => (
-    <Address address={address} label={label} here={address === wallet} />
+  const party = (row: Transfer, side: 'from' | 'to') => (
+    <Address address={row[side]} label={labelOf(row, side)} here={row[side] === wallet} />
   );
   return [
-    { title: 'From', plain: true, cell: ({ from, fromLabel }) => party(from, fromLabel) },
+    { title: 'From', plain: true, cell: (row) => party(row, 'from') },
     {
-      title: wallet === undefined ? '→' : 'Way',
+      title: wallet === undefined ? '' : 'Way',
       plain: true,
-      cell: (row) => (wallet === undefined ? <span class="soft">→</span> : <Direction transfer={row} />),
+      tableOnly: true,
+      cell: (row) => (wallet === undefined ? <Arrow /> : <Direction transfer={row} />),
     },
-    { title: 'To', plain: true, cell: ({ to, toLabel }) => party(to, toLabel) },
+    { title: 'To', plain: true, cell: (row) => party(row, 'to') },
   ];
 }
 

@@ -11,6 +11,14 @@ export interface AddressLabel {
   category: string;
 }
 
+/** The label beside an address in an answer: of `from` in `fromLabel`. Null where the address has none. */
+export function labelOf(record: object, field: string): AddressLabel | null {
+  const label: unknown = Reflect.get(record, `${field}Label`);
+  if (typeof label !== 'object' || label === null || !('name' in label) || !('category' in label))
+    return null;
+  return { name: String(label.name), category: String(label.category) };
+}
+
 interface AddressProps {
   address: string;
   label?: AddressLabel | null;

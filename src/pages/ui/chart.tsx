@@ -163,6 +163,7 @@ export function useWidth() {
 
 /** A line without axes beside a figure. */
 export function Sparkline({ label, values }: { label: string; values: readonly number[] }) {
+  if (values.length < 2) return null;
   const top = Math.max(...values, 1);
   const step = 100 / Math.max(1, values.length - 1);
   const line = values

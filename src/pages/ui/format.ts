@@ -10,7 +10,7 @@ const DAY = 86_400;
 /** Most digits of an amount that is shown whole. */
 const MAX_DIGITS = 12;
 
-/** Fractional digits of an amount, cut and not rounded. */
+/** Most fractional digits of an amount, cut and not rounded; fewer where the whole part is long. */
 const FRACTION = 4;
 
 const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
@@ -23,7 +23,8 @@ export function grouped(value: number): string {
 
 /** `1 transfer`, `12,345 transfers` */
 export function countText(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+  const ending = count === 1 ? '' : noun.endsWith('s') ? 'es' : 's';
+  return `${grouped(count)} ${noun}${ending}`;
 }
 
 /** `1.2M`; `5.79 × 10⁷⁶` from a quadrillion. */
@@ -100,9 +101,9 @@ export function shortAmount(text: string): string {
   if (whole.length > MAX_DIGITS) return sign + compact(Number(whole));
   const first = fraction.search(/[1-9]/);
   if (whole === '0' && first >= MAX_DIGITS) return `${sign}${Number(`0.${fraction}`).toExponential(1)}`;
-  const kept = fraction
-    .slice(0, whole === '0' && first >= FRACTION ? first + 2 : FRACTION)
-    .replace(/0+$/, '');
+  const digits =
+    whole === '0' && first >= FRACTION ? first + 2 : Math.min(FRACTION, MAX_DIGITS - whole.length);
+  const kept = fraction.slice(0, digits).replace(/0+$/, '');
   return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${kept && `.${kept}`}`;
 }
 

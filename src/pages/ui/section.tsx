@@ -10,19 +10,22 @@ interface SectionProps<T> {
   title: string;
   /** One sentence: what is to be seen. */
   note?: ComponentChildren;
+  /** Whether its title is that of the page. */
+  isPage?: boolean;
   loaded: Loaded<T>;
   /** Beside the title: filters, exports. */
   controls?: ComponentChildren;
   children: (data: T) => ComponentChildren;
 }
 
-export function Section<T>({ id, title, note, loaded, controls, children }: SectionProps<T>) {
+export function Section<T>({ id, title, note, isPage = false, loaded, controls, children }: SectionProps<T>) {
   const [isOpen, setOpen] = useState(false);
   const { data, error, loading, exchanges } = loaded;
+  const Heading = isPage ? 'h1' : 'h2';
   return (
     <section id={id} class="section" aria-labelledby={`${id}-title`} aria-busy={loading}>
       <header>
-        <h2 id={`${id}-title`}>{title}</h2>
+        <Heading id={`${id}-title`}>{title}</Heading>
         {note && <p class="soft small">{note}</p>}
         <div class="controls">
           {controls}

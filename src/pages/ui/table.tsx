@@ -2,11 +2,14 @@
 import type { ComponentChildren, Key } from 'preact';
 
 export interface Column<Row> {
+  /** Empty for a drawing that needs none. */
   title: string;
   cell: (row: Row) => ComponentChildren;
   number?: boolean;
-  /** Left out on a narrow screen, where another cell says the same. */
+  /** Left out below 1,024 px, where other cells say enough. */
   wideOnly?: boolean;
+  /** Left out where rows are cards. */
+  tableOnly?: boolean;
   /** Without its title on a narrow screen, since the cell speaks for itself. */
   plain?: boolean;
 }
@@ -24,16 +27,22 @@ interface TableProps<Row> {
 
 export function Table<Row>({ caption, columns, rows, rowKey, rowClass, empty }: TableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <p class="notice">{empty}</p>;
+  const inCard = columns.filter(({ wideOnly, tableOnly }) => !wideOnly && !tableOnly);
+  const classOf = (column: Column<Row>) => cellClass(column, inCard.indexOf(column) % 2 === 1);
   return (
     <table class="table">
       <caption class="hidden-text">{caption}</caption>
       <thead>
         <tr>
-          {columns.map((column) => (
-            <th key={column.title} scope="col" class={cellClass(column)}>
-              {column.title}
-            </th>
-          ))}
+          {columns.map((column) =>
+            column.title === '' ? (
+              <td key="" class={classOf(column)} />
+            ) : (
+              <th key={column.title} scope="col" class={classOf(column)}>
+                {column.title}
+              </th>
+            ),
+          )}
         </tr>
       </thead>
       <tbody>
@@ -42,7 +51,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, rowClass, empty }: 
             {columns.map((column) => (
               <td
                 key={column.title}
-                class={cellClass(column)}
+                class={classOf(column)}
                 data-title={column.plain ? undefined : column.title}
               >
                 {column.cell(row)}
@@ -55,7 +64,9 @@ export function Table<Row>({ caption, columns, rows, rowKey, rowClass, empty }: 
   );
 }
 
-function cellClass<Row>({ number, wideOnly }: Column<Row>): string | undefined {
-  const classes = [number && 'number', wideOnly && 'wide-only'].filter(Boolean).join(' ');
-  return classes === '' ? undefined : classes;
+/** Cards have two columns: every other cell ends at the right. */
+function cellClass<Row>({ number, wideOnly, tableOnly }: Column<Row>, isRight: boolean): string | undefined {
+  const names = { number, 'wide-only': wideOnly, 'table-only': tableOnly, right: isRight };
+  const classes = Object.entries(names).flatMap(([name, isSet]) => (isSet ? [name] : []));
+  return classes.length === 0 ? undefined : classes.join(' ');
 }

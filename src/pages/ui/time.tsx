@@ -68,7 +68,7 @@ export function TimeSwitch() {
     }
     notify();
   };
-  const title = current === 'ago' ? 'Show times as dates in UTC' : 'Show times as ages';
+  const title = current === 'ago' ? 'Age: show times as dates in UTC' : 'UTC: show times as ages';
   return (
     <button type="button" class="quiet" onClick={change} aria-label={title} title={title}>
       {current === 'ago' ? 'Age' : 'UTC'}

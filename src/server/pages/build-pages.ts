@@ -85,17 +85,18 @@ export async function buildPages(): Promise<PageFiles> {
   return files;
 }
 
-/** The files of the last build, or null when there is none or a source has changed since. */
-export function readBuiltPages(): PageFiles | null {
+/** The files of the last build, and whether its sources are still the same; null when there is none. */
+export function readBuiltPages(): { files: PageFiles; isCurrent: boolean } | null {
   const text = readIfPresent(join(OUTPUT, MANIFEST));
   if (text === null) return null;
   const { files, sources, digest } = manifestSchema.parse(JSON.parse(text.toString('utf8')));
-  const current = digestOfSources(sources);
-  if (current !== null && current !== digest) return null;
-  return new Map(files.map((name) => [name, readFileSync(join(OUTPUT, name))]));
+  return {
+    files: new Map(files.map((name) => [name, readFileSync(join(OUTPUT, name))])),
+    isCurrent: digestOfSources(sources) === digest,
+  };
 }
 
-/** A digest of the named files; null when one is missing, as in an installed package. */
+/** A digest of the named files; null when one is missing. */
 function digestOfSources(names: readonly string[]): string | null {
   const hash = createHash('sha256');
   for (const name of names) {

@@ -1,21 +1,187 @@
-/** The chain at a glance. */
-import { useAnswer } from '../../client/use-answer.ts';
+/** The chain at a glance, live. */
+import { useState } from 'preact/hooks';
+import type { Answers, Status, Transfer } from '../../client/answers.ts';
+import { useRecentTransfers } from '../../client/recent-transfers.ts';
+import { type Loaded, useAnswer } from '../../client/use-answer.ts';
+import { Address, BlockLink, labelOf } from '../../ui/address.tsx';
+import { Sparkline } from '../../ui/chart.tsx';
+import { type Fact, Facts } from '../../ui/facts.tsx';
+import { duration, grouped, shortAmount } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
 import { Section } from '../../ui/section.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { describeState, useStatus } from '../chain-state.tsx';
 import { COIN } from '../coin.ts';
 import { LargeTable } from '../large-table.tsx';
+import { TokenTable } from '../lists/tokens-page.tsx';
+import { LiveState } from '../live-state.tsx';
+import { TransferTable } from '../transfer-table.tsx';
 import { useTitle } from '../use-title.ts';
+import { type BlockActivity, blocksOf } from './block-activity.ts';
+
+type Stats = Answers['chain_stats'];
+
+/** Transfers that are kept to tell blocks from: the newest of them are listed. */
+const KEPT = 1_000;
+const LISTED = 8;
+const REPLAYED = 30;
 
 export function HomePage() {
   useTitle('Explorer');
-  const large = useAnswer('whale_transfers', { min_mon: 100, limit: 20 });
+  const status = useStatus();
+  const head = status?.head?.number;
+  const [first, setFirst] = useState<number | null>(null);
+  if (first === null && head !== undefined) setFirst(Math.max(0, head - REPLAYED));
+  const { transfers, state } = useRecentTransfers(KEPT, first);
+  const blocks = blocksOf(transfers);
+  const stats = useAnswer('chain_stats', {});
+  const still = { exchanges: [], error: null, loading: false, reload: () => undefined };
   return (
-    <Section
-      id="large"
-      title="Large transfers"
-      note={`100 ${COIN} or more, in the last 10,000 blocks.`}
-      loaded={large}
-    >
-      {({ transfers }) => <LargeTable transfers={transfers} />}
-    </Section>
+    <>
+      <h1 class="hidden-text">The chain at a glance</h1>
+      {status && <Glance status={status} blocks={blocks} rates={stats.data?.perMinute.hour} />}
+      <div class="columns uneven">
+        <Section
+          id="blocks"
+          title="Latest blocks"
+          note="Those that moved something."
+          loaded={{ ...still, data: blocks.slice(0, LISTED) }}
+          controls={<LiveState state={state} />}
+        >
+          {(rows) => <BlockTable blocks={rows} />}
+        </Section>
+        <Section
+          id="large"
+          title="Large transfers"
+          loaded={useAnswer('whale_transfers', { min_mon: 100, limit: LISTED })}
+        >
+          {(answer) => (
+            <>
+              <LargeTable transfers={answer.transfers} without={['Block']} />
+              <p class="pager small">
+                <Link to="/large">All large transfers</Link>
+              </p>
+            </>
+          )}
+        </Section>
+      </div>
+      <Section
+        id="transfers"
+        title="Latest transfers"
+        loaded={{ ...still, data: transfers.slice(0, LISTED) }}
+      >
+        {(rows: readonly Transfer[]) => (
+          <>
+            <TransferTable
+              caption="Latest transfers"
+              transfers={rows}
+              empty="Waiting for the next transfer …"
+            />
+            <p class="pager small">
+              <Link to="/live">All live transfers</Link>
+            </p>
+          </>
+        )}
+      </Section>
+      <MostActive stats={stats} />
+    </>
+  );
+}
+
+interface GlanceProps {
+  status: Status;
+  blocks: readonly BlockActivity[];
+  /** Averages per minute over the last hour. */
+  rates: Stats['perMinute']['hour'] | undefined;
+}
+
+function Glance({ status, blocks, rates }: GlanceProps) {
+  const { head, headTimestamp, lagSeconds, transfers } = status;
+  const { lamp, title } = describeState(status);
+  const perBlock = [...blocks].reverse();
+  const perSecond = (rate: number) => `${shortAmount((rate / 60).toFixed(2))} per second in the last hour`;
+  const facts: (Fact | null)[] = [
+    {
+      name: 'Head',
+      value: head === null ? 'none' : <BlockLink block={head.number} />,
+      note: (
+        <span class="chain" title={title}>
+          <span class={`lamp ${lamp}`} aria-hidden="true" />
+          {lagSeconds === null || headTimestamp === null ? 'no block yet' : `${duration(lagSeconds)} old`}
+        </span>
+      ),
+    },
+    { name: 'Transfers indexed', value: grouped(transfers) },
+    {
+      name: 'Transfers per block',
+      value: <Sparkline label="Transfers per block" values={perBlock.map((block) => block.transfers)} />,
+      note: rates && perSecond(rates.transfers),
+    },
+    {
+      name: 'Transactions per block',
+      value: (
+        <Sparkline label="Transactions per block" values={perBlock.map(({ transactions }) => transactions)} />
+      ),
+      note: rates && perSecond(rates.transactions),
+    },
+    rates === undefined
+      ? null
+      : {
+          name: 'New wallets',
+          value: shortAmount(rates.newWallets.toFixed(1)),
+          note: 'per minute in the last hour',
+        },
+  ];
+  return <Facts facts={facts} />;
+}
+
+function BlockTable({ blocks }: { blocks: readonly BlockActivity[] }) {
+  return (
+    <Table
+      caption="Latest blocks with transfers"
+      columns={[
+        { title: 'Block', plain: true, cell: ({ number }) => <BlockLink block={number} /> },
+        { title: 'Time', plain: true, cell: ({ timestamp }) => <Time iso={timestamp} /> },
+        { title: 'Transactions', number: true, cell: ({ transactions }) => grouped(transactions) },
+        { title: 'Transfers', number: true, cell: (block) => grouped(block.transfers) },
+      ]}
+      rows={blocks}
+      rowKey={({ number }) => number}
+      empty="Waiting for the next block with transfers …"
+    />
+  );
+}
+
+function MostActive({ stats }: { stats: Loaded<Stats> }) {
+  return (
+    <div class="columns">
+      <Section id="tokens" title="Most active tokens" loaded={stats}>
+        {({ topTokens }) => <TokenTable tokens={topTokens.slice(0, LISTED)} />}
+      </Section>
+      <Section
+        id="wallets"
+        title={`Most active wallets`}
+        note={`By transfers of ${COIN} and tokens.`}
+        loaded={stats}
+      >
+        {({ topWallets }) => (
+          <Table
+            caption="Most active wallets"
+            columns={[
+              {
+                title: 'Wallet',
+                plain: true,
+                cell: (row) => <Address address={row.address} label={labelOf(row, 'address')} />,
+              },
+              { title: 'Transfers', number: true, cell: ({ transferCount }) => grouped(transferCount) },
+            ]}
+            rows={topWallets.slice(0, LISTED)}
+            rowKey={({ address }) => address}
+            empty="No wallet moved anything lately."
+          />
+        )}
+      </Section>
+    </div>
   );
 }

@@ -1,11 +1,12 @@
 /** The transfers of a wallet, filtered, newest first, and new ones as they happen. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveTransfer, Transfer } from '../../client/answers.ts';
-import { type StreamState, useStream } from '../../client/stream.ts';
+import { useStream } from '../../client/stream.ts';
 import { usePages } from '../../client/use-pages.ts';
 import { More } from '../../ui/more.tsx';
 import { setParams } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
+import { LiveState } from '../live-state.tsx';
 import { TransferTable } from '../transfer-table.tsx';
 import type { TabProps } from './tab-props.ts';
 import { Filters, filterQuery } from './transfer-filters.tsx';
@@ -98,23 +99,4 @@ function useNews(address: string, isHeld: boolean, reload: () => void) {
   });
   useEffect(() => () => clearTimeout(timer.current), []);
   return { count: isHeld ? count : 0, show, state };
-}
-
-const STATE_TEXTS: Record<StreamState, string> = {
-  connecting: 'connecting …',
-  live: 'live',
-  lost: 'connection lost, trying again',
-  off: 'no live updates',
-};
-
-function LiveState({ state }: { state: StreamState }) {
-  return (
-    <span class="chain small" role="status">
-      <span
-        class={`lamp ${state === 'live' ? 'good' : state === 'off' ? 'idle' : 'wait'}`}
-        aria-hidden="true"
-      />
-      {STATE_TEXTS[state]}
-    </span>
-  );
 }

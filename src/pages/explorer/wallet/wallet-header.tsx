@@ -71,11 +71,15 @@ function factsOf(summary: Summary, labels: Labels | null, balance: Loaded<string
     { name: 'Sent', value: <Amount text={nativeSent} symbol={COIN} /> },
     { name: 'Transactions', value: grouped(txCount), note: countText(uniqueTokens, 'token') },
     {
-      name: 'First seen',
-      value: firstSeenBlock === null ? '–' : <BlockLink block={firstSeenBlock} />,
-      note: age == null ? undefined : `${countText(age, 'block')} before the head`,
+      name: 'Last activity',
+      value: lastActivity === null ? '–' : <Time iso={lastActivity} />,
+      note: firstSeenBlock !== null && (
+        <>
+          first in block <BlockLink block={firstSeenBlock} />
+          {age != null && `, ${countText(age, 'block')} ago`}
+        </>
+      ),
     },
-    { name: 'Last activity', value: lastActivity === null ? '–' : <Time iso={lastActivity} /> },
     {
       name: 'First funded by',
       value: firstFundingSource === null ? 'nobody' : <Address address={firstFundingSource} />,

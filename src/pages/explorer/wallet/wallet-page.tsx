@@ -4,12 +4,24 @@ import { shortHex } from '../../ui/format.ts';
 import { addressPath } from '../../ui/links.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { useTitle } from '../use-title.ts';
+import { CounterpartiesTab } from './counterparties-tab.tsx';
+import { FlowsTab } from './flows-tab.tsx';
+import { FundingTab } from './funding-tab.tsx';
+import { NetworkTab } from './network-tab.tsx';
 import type { TabProps } from './tab-props.ts';
+import { TokensTab } from './tokens-tab.tsx';
 import { TransfersTab } from './transfers-tab.tsx';
 import { WalletHeader } from './wallet-header.tsx';
 
 /** The first is shown when the address names none. */
-const TABS = [{ id: 'transfers', title: 'Transfers', show: TransfersTab }] as const;
+const TABS = [
+  { id: 'transfers', title: 'Transfers', show: TransfersTab },
+  { id: 'tokens', title: 'Tokens', show: TokensTab },
+  { id: 'flows', title: 'Flows', show: FlowsTab },
+  { id: 'funding', title: 'Funding', show: FundingTab },
+  { id: 'network', title: 'Network', show: NetworkTab },
+  { id: 'counterparties', title: 'Counterparties', show: CounterpartiesTab },
+] as const;
 
 export function WalletPage({ address, params }: TabProps) {
   useTitle(`Wallet ${shortHex(address)}`);

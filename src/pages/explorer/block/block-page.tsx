@@ -1,0 +1,212 @@
+/** A block: its facts, its transactions with what each moved, and its transfers. */
+import type { Answers } from '../../client/answers.ts';
+import type { NodeBlock, NodeTransaction } from '../../client/node-types.ts';
+import { type Loaded, one, useLoaded } from '../../client/use-answer.ts';
+import { type Pages, usePages } from '../../client/use-pages.ts';
+import { Address, TransactionLink } from '../../ui/address.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { Arrow } from '../../ui/arrow.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { grouped, hexTime, NATIVE_DECIMALS, percent, shortHex, unitsToText } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
+import { blockPath } from '../../ui/links.ts';
+import { More } from '../../ui/more.tsx';
+import { Section } from '../../ui/section.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Age, Time } from '../../ui/time.tsx';
+import { COIN } from '../coin.ts';
+import { PageTitle } from '../page-title.tsx';
+import { TransferTable } from '../transfer-table.tsx';
+
+type Block = NodeBlock<NodeTransaction>;
+type Transfer = Answers['block_transfers']['transfers'][number];
+
+const PAGE = 200;
+const GWEI_DECIMALS = 9;
+
+/** Transactions in the table: a block may have thousands. */
+const LISTED = 500;
+
+export function BlockPage({ block, params }: { block: string; params: URLSearchParams }) {
+  const isHash = block.startsWith('0x');
+  const facts = useLoaded(`block ${block}`, async (api, signal) => {
+    const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber';
+    const name = isHash ? block : `0x${Number(block).toString(16)}`;
+    return one(await api.rpc<Block | null>(method, [name, true], signal));
+  });
+  const transfers = usePages(
+    `block_transfers ${block}`,
+    (api, cursor, signal) => api.get('block_transfers', { block, limit: PAGE, cursor }, signal),
+    (answer): readonly Transfer[] => answer.transfers,
+  );
+  const tab = params.get('tab') === 'transfers' ? 'transfers' : 'transactions';
+  const number = facts.data ? Number(facts.data.number) : isHash ? null : Number(block);
+  return (
+    <>
+      <PageTitle kind="Block" text={number === null ? block : grouped(number)} what="block">
+        {number !== null && (
+          <p class="controls">
+            {number > 0 && (
+              <Link to={blockPath(number - 1)} class="button">
+                <Arrow to="left" /> {grouped(number - 1)}
+              </Link>
+            )}
+            <Link to={blockPath(number + 1)} class="button">
+              {grouped(number + 1)} <Arrow />
+            </Link>
+          </p>
+        )}
+      </PageTitle>
+      <Section id="summary" title="Summary" note="As the node has it." loaded={facts}>
+        {(data) =>
+          data === null ? (
+            <p class="notice">The node has no such block. It may be of another chain, or not there yet.</p>
+          ) : (
+            <BlockFacts block={data} />
+          )
+        }
+      </Section>
+      <Tabs
+        label="Views of the block"
+        tabs={[
+          { id: 'transactions', title: 'Transactions', to: blockPath(block) },
+          { id: 'transfers', title: 'Transfers', to: `${blockPath(block)}?tab=transfers` },
+        ]}
+        current={tab}
+      />
+      {tab === 'transactions' ? (
+        <Transactions facts={facts} transfers={transfers} />
+      ) : (
+        <Section
+          id="transfers"
+          title="Transfers"
+          note="In the order of execution, internal ones included."
+          loaded={transfers}
+        >
+          {(rows) => (
+            <>
+              <TransferTable
+                caption="Transfers of the block"
+                transfers={rows}
+                without={['Block', 'Time']}
+                empty="It moved nothing."
+              />
+              <More pages={transfers} />
+            </>
+          )}
+        </Section>
+      )}
+    </>
+  );
+}
+
+function BlockFacts({ block }: { block: Block }) {
+  const { hash, parentHash, timestamp, transactions, gasUsed, gasLimit, baseFeePerGas, size, miner } = block;
+  const time = hexTime(timestamp);
+  return (
+    <Facts
+      facts={[
+        { name: 'Time', value: <Time iso={time} />, note: <Age iso={time} /> },
+        { name: 'Transactions', value: grouped(transactions.length) },
+        gasUsed === undefined
+          ? null
+          : {
+              name: 'Gas used',
+              value: grouped(Number(gasUsed)),
+              note:
+                gasLimit && `${percent(Number(gasUsed) / Number(gasLimit))} of ${grouped(Number(gasLimit))}`,
+            },
+        baseFeePerGas === undefined
+          ? null
+          : { name: 'Base fee', value: `${unitsToText(BigInt(baseFeePerGas), GWEI_DECIMALS)} gwei` },
+        size === undefined ? null : { name: 'Size', value: `${grouped(Number(size))} bytes` },
+        miner === undefined ? null : { name: 'Proposer', value: <Address address={miner} /> },
+        {
+          name: 'Hash',
+          value: (
+            <span class="with-copy mono small" title={hash}>
+              {shortHex(hash)}
+              <Copy text={hash} what="block hash" />
+            </span>
+          ),
+        },
+        {
+          name: 'Parent',
+          value: (
+            <Link to={blockPath(parentHash)} class="mono small">
+              {shortHex(parentHash)}
+            </Link>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+interface TransactionsProps {
+  facts: Loaded<Block | null>;
+  transfers: Pages<Transfer>;
+}
+
+function Transactions({ facts, transfers }: TransactionsProps) {
+  const counts = new Map<string, number>();
+  for (const { txHash } of transfers.data ?? []) counts.set(txHash, (counts.get(txHash) ?? 0) + 1);
+  const isWhole = transfers.data !== null && transfers.more === null;
+  return (
+    <Section id="transactions" title="Transactions" loaded={{ ...facts, exchanges: transfers.exchanges }}>
+      {(block) =>
+        block !== null && (
+          <>
+            <Table
+              caption="Transactions of the block"
+              columns={columnsFor(counts, isWhole)}
+              rows={block.transactions.slice(0, LISTED)}
+              rowKey={({ hash }) => hash}
+              empty="It has none."
+            />
+            {block.transactions.length > LISTED && (
+              <p class="pager soft small">
+                The first {LISTED} of {grouped(block.transactions.length)}.
+              </p>
+            )}
+          </>
+        )
+      }
+    </Section>
+  );
+}
+
+function columnsFor(counts: ReadonlyMap<string, number>, isWhole: boolean): Column<NodeTransaction>[] {
+  return [
+    { title: 'Transaction', plain: true, cell: ({ hash }) => <TransactionLink hash={hash} /> },
+    { title: 'From', plain: true, cell: ({ from }) => <Address address={from} /> },
+    { title: '', plain: true, tableOnly: true, cell: () => <Arrow /> },
+    {
+      title: 'To',
+      plain: true,
+      cell: ({ to }) => (to === null ? <span class="soft">new contract</span> : <Address address={to} />),
+    },
+    {
+      title: 'Value',
+      plain: true,
+      number: true,
+      cell: ({ value }) => <Amount text={unitsToText(BigInt(value), NATIVE_DECIMALS)} symbol={COIN} />,
+    },
+    {
+      title: 'Method',
+      wideOnly: true,
+      cell: ({ input = '0x' }) =>
+        input.length >= 10 ? <code>{input.slice(0, 10)}</code> : <span class="soft">–</span>,
+    },
+    {
+      title: 'Transfers',
+      number: true,
+      cell: ({ hash }) => {
+        const count = counts.get(hash);
+        return count !== undefined ? grouped(count) : isWhole ? '0' : '…';
+      },
+    },
+  ];
+}

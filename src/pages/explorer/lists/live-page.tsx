@@ -1,0 +1,72 @@
+/** Every transfer of the chain as it is indexed. */
+import { useState } from 'preact/hooks';
+import { useRecentTransfers } from '../../client/recent-transfers.ts';
+import { kindText } from '../../ui/format.ts';
+import { setParams } from '../../ui/router.ts';
+import { Section } from '../../ui/section.tsx';
+import { useStatus } from '../chain-state.tsx';
+import { LiveState } from '../live-state.tsx';
+import { TransferTable } from '../transfer-table.tsx';
+import { useTitle } from '../use-title.ts';
+
+/** Rows that are kept: older ones leave, however long the page stays open. */
+const ROWS = 200;
+
+/** Blocks that are replayed, so that the page does not begin empty. */
+const REPLAYED = 10;
+
+const KINDS = ['native_direct', 'native_internal', 'erc20', 'erc721', 'erc1155'];
+
+export function LivePage({ params }: { params: URLSearchParams }) {
+  useTitle('Live transfers');
+  const [isPaused, setPaused] = useState(false);
+  const head = useStatus()?.head?.number;
+  const [first, setFirst] = useState<number | null>(null);
+  if (first === null && head !== undefined) setFirst(Math.max(0, head - REPLAYED));
+  const { transfers, state } = useRecentTransfers(ROWS, first, isPaused);
+  const kind = params.get('kind') ?? '';
+  const shown = kind === '' ? transfers : transfers.filter(({ transferType }) => transferType === kind);
+  return (
+    <Section
+      id="live"
+      isPage
+      title="Live transfers"
+      note={`The newest ${ROWS}, as they are indexed.`}
+      loaded={{ data: shown, exchanges: [], error: null, loading: false, reload: () => undefined }}
+      controls={
+        <>
+          <select
+            aria-label="Kind"
+            value={kind}
+            onChange={({ currentTarget }) =>
+              setParams({ kind: currentTarget.value || null }, { replace: true })
+            }
+          >
+            <option value="">Every kind</option>
+            {KINDS.map((name) => (
+              <option key={name} value={name}>
+                {kindText(name)}
+              </option>
+            ))}
+          </select>
+          <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+            {isPaused ? 'Go on' : 'Pause'}
+          </button>
+          <LiveState state={state} />
+        </>
+      }
+    >
+      {(rows) => (
+        <TransferTable
+          caption="Live transfers"
+          transfers={rows}
+          empty={
+            state === 'off'
+              ? 'This server offers no streams, or this key has too many open.'
+              : 'Waiting for the next transfer …'
+          }
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,55 @@
+/** The tokens that move most. */
+import type { Answers } from '../../client/answers.ts';
+import { useAnswer } from '../../client/use-answer.ts';
+import { Copy } from '../../ui/copy.tsx';
+import { grouped } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
+import { tokenPath } from '../../ui/links.ts';
+import { Section } from '../../ui/section.tsx';
+import { Table } from '../../ui/table.tsx';
+import { tokenName } from '../token-name.ts';
+import { useTitle } from '../use-title.ts';
+
+type Token = Answers['chain_stats']['topTokens'][number];
+
+export function TokensPage() {
+  useTitle('Tokens');
+  const stats = useAnswer('chain_stats', {});
+  return (
+    <Section
+      id="tokens"
+      isPage
+      title="Tokens"
+      note="Those with the most transfers lately. Search finds the others."
+      loaded={stats}
+    >
+      {({ topTokens }) => <TokenTable tokens={topTokens} />}
+    </Section>
+  );
+}
+
+export function TokenTable({ tokens }: { tokens: readonly Token[] }) {
+  return (
+    <Table
+      caption="Most active tokens"
+      columns={[
+        {
+          title: 'Token',
+          plain: true,
+          cell: (token: Token) => (
+            <span class="with-copy" title={token.tokenAddress}>
+              <Link to={tokenPath(token.tokenAddress)}>
+                <bdi>{tokenName(token.tokenAddress, token)}</bdi>
+              </Link>
+              <Copy text={token.tokenAddress} what="token address" />
+            </span>
+          ),
+        },
+        { title: 'Transfers', number: true, cell: ({ transferCount }) => grouped(transferCount) },
+      ]}
+      rows={tokens}
+      rowKey={({ tokenAddress }) => tokenAddress}
+      empty="No token moved lately."
+    />
+  );
+}

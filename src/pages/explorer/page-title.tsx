@@ -1,0 +1,27 @@
+/** The title of a page about one thing, with its name to copy. */
+import type { ComponentChildren } from 'preact';
+import { Copy } from '../ui/copy.tsx';
+import { shortHex } from '../ui/format.ts';
+import { useTitle } from './use-title.ts';
+
+interface PageTitleProps {
+  kind: string;
+  text: string;
+  /** What the copy icon copies, in words. */
+  what: string;
+  children?: ComponentChildren;
+}
+
+export function PageTitle({ kind, text, what, children }: PageTitleProps) {
+  useTitle(`${kind} ${shortHex(text)}`);
+  return (
+    <header class="title">
+      <p class="soft small">{kind}</p>
+      <h1 class="with-copy">
+        <span class="mono break">{text}</span>
+        <Copy text={text} what={what} />
+      </h1>
+      {children}
+    </header>
+  );
+}

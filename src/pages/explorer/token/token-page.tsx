@@ -1,0 +1,130 @@
+/** A token: what it is, who holds it, how it moves and who got it first. */
+import type { Answers } from '../../client/answers.ts';
+import type { Exchange } from '../../client/api.ts';
+import { useAnswer, useLoaded } from '../../client/use-answer.ts';
+import { BlockLink } from '../../ui/address.tsx';
+import { Units } from '../../ui/amount.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { type Fact, Facts } from '../../ui/facts.tsx';
+import { grouped, kindText, shortHex } from '../../ui/format.ts';
+import { Identicon } from '../../ui/identicon.tsx';
+import { Link } from '../../ui/link.tsx';
+import { addressPath, tokenPath } from '../../ui/links.ts';
+import { Failure, Loading } from '../../ui/section.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Time } from '../../ui/time.tsx';
+import { tokenName } from '../token-name.ts';
+import { useTitle } from '../use-title.ts';
+import { BuyersTab } from './buyers-tab.tsx';
+import { HoldersTab } from './holders-tab.tsx';
+import { TokenTransfersTab } from './token-transfers-tab.tsx';
+
+type Stats = Answers['token_stats'];
+
+/** The first is shown when the address names none. */
+const TABS = [
+  { id: 'holders', title: 'Holders', show: HoldersTab },
+  { id: 'transfers', title: 'Transfers', show: TokenTransfersTab },
+  { id: 'buyers', title: 'First receivers', show: BuyersTab },
+] as const;
+
+/** Selector of `totalSupply()`. */
+const TOTAL_SUPPLY = '0x18160ddd';
+
+export function TokenPage({ token, params }: { token: string; params: URLSearchParams }) {
+  const stats = useAnswer('token_stats', { token });
+  const supply = useLoaded<bigint | null>(`supply ${token}`, async (api, signal) => {
+    const call = { to: token, data: TOTAL_SUPPLY };
+    const exchanges: Exchange[] = [];
+    // A contract without this function reverts: then nothing is known of its supply.
+    const answer = await api.rpc<string>('eth_call', [call, 'latest'], signal).catch(() => null);
+    if (answer !== null) exchanges.push(answer.exchange);
+    return {
+      data: answer !== null && /^0x[0-9a-f]{64}$/.test(answer.data) ? BigInt(answer.data) : null,
+      exchanges,
+    };
+  });
+  const name = stats.data ? tokenName(token, stats.data) : shortHex(token);
+  useTitle(name);
+  const tab = TABS.find(({ id }) => id === params.get('tab')) ?? TABS[0];
+  const Shown = tab.show;
+  return (
+    <>
+      <header class="title">
+        <p class="soft small">{stats.data?.type ? `${kindText(stats.data.type)} token` : 'Token'}</p>
+        <h1>
+          <Identicon address={token} size={28} /> <bdi>{name}</bdi>
+        </h1>
+        <p class="with-copy small">
+          <Link to={addressPath(token)} class="mono break">
+            {token}
+          </Link>
+          <Copy text={token} what="token address" />
+        </p>
+        {stats.error !== null && <Failure error={stats.error} onRetry={stats.reload} />}
+        {stats.data && stats.data.transferCount > 0 && <Facts facts={factsOf(stats.data, supply.data)} />}
+      </header>
+      {stats.data === null ? (
+        stats.error === null && <Loading />
+      ) : stats.data.transferCount === 0 ? (
+        <p class="notice">
+          No transfer of it is in the index. <Link to={addressPath(token)}>Show it as a wallet</Link>
+        </p>
+      ) : (
+        <>
+          <Tabs
+            label="Views of the token"
+            tabs={TABS.map(({ id, title }) => ({ id, title, to: `${tokenPath(token)}?tab=${id}` }))}
+            current={tab.id}
+          />
+          <Shown stats={stats.data} supply={supply.data} />
+        </>
+      )}
+    </>
+  );
+}
+
+const ACCURACY: Record<NonNullable<Stats['estimateQuality']>, string> = {
+  exact: 'sampled balances match the contract',
+  partial: 'transfers before the first indexed block are missing',
+  unreliable: 'its balances change without transfers',
+};
+
+function factsOf(stats: Stats, supply: bigint | null): (Fact | null)[] {
+  const {
+    transferCount,
+    holderCount,
+    uniqueWallets,
+    firstSeenBlock,
+    firstSeenAt,
+    estimateQuality,
+    decimals,
+    symbol,
+  } = stats;
+  return [
+    supply === null
+      ? null
+      : {
+          name: 'Supply',
+          value: <Units units={supply.toString()} decimals={decimals} symbol={symbol} />,
+          note: 'as the contract says',
+        },
+    {
+      name: 'Holders',
+      value: grouped(holderCount),
+      note: `of ${grouped(uniqueWallets)} wallets that ever moved it`,
+    },
+    { name: 'Transfers', value: grouped(transferCount) },
+    { name: 'Decimals', value: decimals ?? 'none' },
+    {
+      name: 'First seen',
+      value: firstSeenBlock === null ? '–' : <BlockLink block={firstSeenBlock} />,
+      note: firstSeenAt === null ? undefined : <Time iso={firstSeenAt} />,
+    },
+    {
+      name: 'Balances',
+      value: estimateQuality ?? 'not examined yet',
+      note: estimateQuality === null ? 'counted from transfers' : ACCURACY[estimateQuality],
+    },
+  ];
+}

@@ -1,0 +1,99 @@
+/** The transfers of a transaction as arrows between the lines of its addresses, in the order of execution. */
+import type { Transfer } from '../../client/answers.ts';
+import { labelOf } from '../../ui/address.tsx';
+import { safeName, shortAmount, unitsToText, ZERO_ADDRESS } from '../../ui/format.ts';
+
+/** What is drawn at most; the table below has all. */
+const MAX_TRANSFERS = 24;
+const MAX_PARTIES = 10;
+
+const COLUMN = 150;
+const HEAD = 34;
+const ROW = 34;
+
+export function TransferFlow({ transfers }: { transfers: readonly Transfer[] }) {
+  const names = new Map<string, string>();
+  const drawn: Transfer[] = [];
+  for (const transfer of transfers.slice(0, MAX_TRANSFERS)) {
+    const newcomers = [transfer.from, transfer.to].filter((address) => !names.has(address));
+    if (names.size + new Set(newcomers).size > MAX_PARTIES) break;
+    names.set(transfer.from, partyName(transfer, 'from'));
+    names.set(transfer.to, partyName(transfer, 'to'));
+    drawn.push(transfer);
+  }
+  if (drawn.length === 0) return null;
+  const parties = [...names.keys()];
+  const x = (address: string) => COLUMN / 2 + parties.indexOf(address) * COLUMN;
+  const width = parties.length * COLUMN;
+  const height = HEAD + drawn.length * ROW + 8;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by the keyboard */}
+      <section class="flow" tabIndex={0} aria-label="Picture of the transfers; the table below says the same">
+        <svg width={width} height={height} aria-hidden="true">
+          <defs>
+            <marker
+              id="flow-arrow"
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="7"
+              markerHeight="7"
+              orient="auto"
+            >
+              <path d="M0 0L8 4L0 8Z" />
+            </marker>
+          </defs>
+          {parties.map((address) => (
+            <g key={address}>
+              <line class="lifeline" x1={x(address)} x2={x(address)} y1={HEAD} y2={height} />
+              <text class="party" x={x(address)} y={20} text-anchor="middle">
+                {names.get(address)}
+              </text>
+            </g>
+          ))}
+          {drawn.map((transfer, i) => (
+            <Arrow
+              key={transfer.eventIndex}
+              transfer={transfer}
+              from={x(transfer.from)}
+              to={x(transfer.to)}
+              y={HEAD + (i + 0.75) * ROW}
+            />
+          ))}
+        </svg>
+      </section>
+      {drawn.length < transfers.length && <p class="soft small">The first {drawn.length} are drawn.</p>}
+    </>
+  );
+}
+
+function Arrow({ transfer, from, to, y }: { transfer: Transfer; from: number; to: number; y: number }) {
+  const isInternal = transfer.transferType === 'native_internal';
+  const path = from === to ? `M${from} ${y - 8}h24v10h-20` : `M${from} ${y}H${to + (to > from ? -2 : 2)}`;
+  return (
+    <g>
+      <path class={isInternal ? 'arrow internal' : 'arrow'} d={path} marker-end="url(#flow-arrow)" />
+      <text
+        x={from === to ? from + 30 : (from + to) / 2}
+        y={y - 6}
+        text-anchor={from === to ? 'start' : 'middle'}
+      >
+        {amountText(transfer)}
+      </text>
+    </g>
+  );
+}
+
+function amountText({ amount, decimals, tokenId, symbol }: Transfer): string {
+  const name = safeName(symbol ?? '', 10);
+  if (tokenId !== null) return `${name} #${tokenId.length > 8 ? `${tokenId.slice(0, 8)}…` : tokenId}`;
+  return `${shortAmount(unitsToText(BigInt(amount), decimals ?? 0))} ${name}`;
+}
+
+function partyName(transfer: Transfer, side: 'from' | 'to'): string {
+  const address = transfer[side];
+  const label = labelOf(transfer, side);
+  if (label !== null) return safeName(label.name, 16);
+  return address === ZERO_ADDRESS ? 'Zero address' : `${address.slice(0, 8)}…${address.slice(-4)}`;
+}

@@ -1,0 +1,64 @@
+/** The addresses that a wallet exchanged with most. */
+import type { Answers } from '../../client/answers.ts';
+import { useAnswer } from '../../client/use-answer.ts';
+import { Address, BlockLink, labelOf } from '../../ui/address.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { grouped } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
+import { addressPath } from '../../ui/links.ts';
+import { Meter } from '../../ui/meter.tsx';
+import { Section } from '../../ui/section.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { COIN } from '../coin.ts';
+import type { TabProps } from './tab-props.ts';
+
+const LIMIT = 100;
+
+type Counterparty = Answers['wallet_counterparties']['counterparties'][number];
+
+export function CounterpartiesTab({ address }: TabProps) {
+  const list = useAnswer('wallet_counterparties', { address, limit: LIMIT });
+  return (
+    <Section
+      id="counterparties"
+      title="Counterparties"
+      note="Those with the most transfers first."
+      loaded={list}
+    >
+      {({ counterparties }) => (
+        <Table
+          caption="Counterparties of the wallet"
+          columns={columnsFor(address, counterparties[0]?.transferCount ?? 1)}
+          rows={counterparties}
+          rowKey={(row) => row.address}
+          empty="It exchanged with nobody."
+        />
+      )}
+    </Section>
+  );
+}
+
+function columnsFor(wallet: string, most: number): Column<Counterparty>[] {
+  return [
+    {
+      title: 'Address',
+      plain: true,
+      cell: (row) => <Address address={row.address} label={labelOf(row, 'address')} />,
+    },
+    {
+      title: 'Transfers',
+      number: true,
+      cell: (row) => (
+        <Link to={`${addressPath(wallet)}?counterparty=${row.address}`}>{grouped(row.transferCount)}</Link>
+      ),
+    },
+    { title: '', wideOnly: true, cell: ({ transferCount }) => <Meter share={transferCount / most} /> },
+    { title: 'In', number: true, cell: ({ inCount }) => grouped(inCount) },
+    { title: 'Out', number: true, cell: ({ outCount }) => grouped(outCount) },
+    { title: 'Coin in', number: true, cell: ({ nativeIn }) => <Amount text={nativeIn} symbol={COIN} /> },
+    { title: 'Coin out', number: true, cell: ({ nativeOut }) => <Amount text={nativeOut} symbol={COIN} /> },
+    { title: 'Last block', wideOnly: true, cell: ({ lastBlock }) => <BlockLink block={lastBlock} /> },
+    { title: 'Last seen', cell: ({ lastSeenAt }) => <Time iso={lastSeenAt} /> },
+  ];
+}

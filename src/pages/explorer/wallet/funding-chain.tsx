@@ -1,0 +1,76 @@
+/** A funding chain, drawn from the wallet upwards in time; where it closes, as a loop. */
+import type { Hop } from '../../client/answers.ts';
+import { Address, labelOf, TransactionLink } from '../../ui/address.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { Arrow } from '../../ui/arrow.tsx';
+import { ZERO_ADDRESS } from '../../ui/format.ts';
+import { Time } from '../../ui/time.tsx';
+import { COIN } from '../coin.ts';
+
+export interface ChainData {
+  hops: readonly Hop[];
+  /** Why the tier of the key ended the chain, or null. */
+  refusal: string | null;
+  /** The first funder of the chain's last wallet, when the chain goes no further. */
+  lastFunder: string | null;
+  isFull: boolean;
+}
+
+export function FundingChain({ address, chain }: { address: string; chain: ChainData }) {
+  const { hops, lastFunder } = chain;
+  if (hops.length === 0)
+    return <p class="notice">No transfer of coins from another wallet to this one is in the index.</p>;
+  const wallets = [address, ...hops.map(({ funder }) => funder)];
+  const closesAt = lastFunder === null ? -1 : wallets.indexOf(lastFunder);
+  return (
+    <>
+      <ol class="funding-chain">
+        <li style={{ gridRow: 1 }}>
+          <Address address={address} here />
+        </li>
+        {hops.map((hop, i) => (
+          <li key={hop.hop} style={{ gridRow: i + 2 }}>
+            <Payment hop={hop} />
+            <Address address={hop.funder} label={labelOf(hop, 'funder')} />
+          </li>
+        ))}
+        {closesAt >= 0 && (
+          <li
+            class="loop"
+            aria-hidden="true"
+            style={{ gridRow: `${closesAt + 1} / ${wallets.length + 1}` }}
+          />
+        )}
+      </ol>
+      <p class="soft small">
+        {closesAt >= 0 ? (
+          <>
+            The chain closes here: the last wallet got its first coins from{' '}
+            <Address address={lastFunder ?? ''} here={lastFunder === address} />, which stands above.
+          </>
+        ) : (
+          endText(chain)
+        )}
+      </p>
+    </>
+  );
+}
+
+function Payment({ hop: { amount, timestamp, txHash, source } }: { hop: Hop }) {
+  return (
+    <span class="payment small soft">
+      <Arrow to="up" /> <Amount text={amount} symbol={COIN} />
+      {source === 'internal' && 'by a contract'}
+      <Time iso={timestamp} />
+      <TransactionLink hash={txHash} />
+    </span>
+  );
+}
+
+function endText({ refusal, isFull, lastFunder }: ChainData): string {
+  if (isFull && refusal !== null) return `The tier of this key ends the chain here: ${refusal}.`;
+  if (isFull) return 'The API goes back ten hops. Open the last wallet to go on from there.';
+  if (lastFunder === ZERO_ADDRESS)
+    return 'The chain begins here: the last wallet was paid by the chain itself.';
+  return 'The chain begins here: the index has no first funding of the last wallet. It may hold coins since the first block, or from before the first indexed one.';
+}

@@ -1,0 +1,107 @@
+/** Where a wallet's first coins came from, which wallets have the same origin, and which it funded itself. */
+import type { Exchange } from '../../client/api.ts';
+import { ApiError } from '../../client/api-error.ts';
+import { useAnswer, useLoaded } from '../../client/use-answer.ts';
+import { Address } from '../../ui/address.tsx';
+import { countText } from '../../ui/format.ts';
+import { Section } from '../../ui/section.tsx';
+import { FundedTable } from './funded-table.tsx';
+import { type ChainData, FundingChain } from './funding-chain.tsx';
+import type { TabProps } from './tab-props.ts';
+
+/** What every tier allows, and the most that any does. */
+const DEPTH = 5;
+const MAX_DEPTH = 10;
+
+/** The widest window of blocks that the API takes. */
+const ALL_BLOCKS = 1_000_000;
+const LIMIT = 50;
+
+export function FundingTab({ address }: TabProps) {
+  return (
+    <>
+      <Chain address={address} />
+      <Recipients address={address} />
+      <Coordinated address={address} />
+    </>
+  );
+}
+
+function Chain({ address }: { address: string }) {
+  const chain = useLoaded<ChainData>(`funding ${address}`, async (api, signal) => {
+    let refusal: string | null = null;
+    let depth = MAX_DEPTH;
+    const first = await api.get('funding_chain', { address, depth }, signal).catch((error: unknown) => {
+      if (!(error instanceof ApiError) || error.code !== 'tier_limit') throw error;
+      refusal = error.message;
+      depth = DEPTH;
+      return api.get('funding_chain', { address, depth }, signal);
+    });
+    const hops = first.data.chain;
+    const last = hops.at(-1)?.funder;
+    const isFull = hops.length === depth;
+    const exchanges: Exchange[] = [first.exchange];
+    if (last === undefined || isFull) return { data: { hops, refusal, lastFunder: null, isFull }, exchanges };
+    const end = await api.get('wallet_funding_source', { address: last }, signal);
+    const lastFunder = end.data.firstFunding?.from ?? null;
+    return { data: { hops, refusal, lastFunder, isFull }, exchanges: [...exchanges, end.exchange] };
+  });
+  return (
+    <Section
+      id="funding"
+      title="Funding chain"
+      note="Who sent this wallet its first coins, who sent that one its first, and so on."
+      loaded={chain}
+    >
+      {(data) => <FundingChain address={address} chain={data} />}
+    </Section>
+  );
+}
+
+function Recipients({ address }: { address: string }) {
+  const list = useAnswer('funding_recipients', { address, blocks: ALL_BLOCKS, limit: LIMIT });
+  return (
+    <Section
+      id="recipients"
+      title="Wallets it funded"
+      note="Those it sent coins to, most recent first."
+      loaded={list}
+    >
+      {({ recipients }) => (
+        <FundedTable
+          caption="Wallets funded by this one"
+          wallets={recipients}
+          empty={`It sent coins to nobody in the last ${countText(ALL_BLOCKS, 'block')}.`}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Coordinated({ address }: { address: string }) {
+  const list = useAnswer('coordinated_wallets', { address, limit: LIMIT });
+  return (
+    <Section
+      id="coordinated"
+      title="Same first funder"
+      note="Other wallets whose first coins came from the same wallet, nearest in time first."
+      loaded={list}
+    >
+      {({ funder, funderFundedCount, hub, coordinated }) => (
+        <>
+          {funder !== null && (
+            <p class="small controls">
+              <Address address={funder} /> funded {countText(funderFundedCount, 'wallet')} first
+              {hub && ', as exchanges and faucets do: they need not belong together'}
+            </p>
+          )}
+          <FundedTable
+            caption="Wallets with the same first funder"
+            wallets={coordinated}
+            empty="There is none."
+          />
+        </>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,152 @@
+/** The graph of a wallet's neighbourhood: what is known of each address and of each pair. Pure functions. */
+import type { Answers } from '../../client/answers.ts';
+import { type AddressLabel, labelOf } from '../../ui/address.tsx';
+import { ZERO_ADDRESS } from '../../ui/format.ts';
+
+/** What an address is to the one that it was first loaded for. */
+export type Role = 'start' | 'funder' | 'recipient' | 'counterparty';
+
+export interface NetworkNode {
+  address: string;
+  role: Role;
+  label: AddressLabel | null;
+  /** Coins moved between it and the others of the graph. */
+  amount: number;
+  isExpanded: boolean;
+}
+
+/** What moved between two addresses, by the larger of what the answers say. */
+export interface NetworkLink {
+  from: string;
+  to: string;
+  /** Coins. */
+  amount: number;
+  /** Transfers in both directions; 0 while unknown. */
+  transfers: number;
+  /** Whether this was the first funding of `to`. */
+  isFunding: boolean;
+}
+
+export interface Network {
+  nodes: ReadonlyMap<string, NetworkNode>;
+  links: ReadonlyMap<string, NetworkLink>;
+}
+
+/** Nodes that a graph holds at most. */
+export const MAX_NODES = 200;
+
+export interface Neighbourhood {
+  address: string;
+  funding: Answers['wallet_funding_source'];
+  recipients: Answers['funding_recipients']['recipients'];
+  counterparties: Answers['wallet_counterparties']['counterparties'];
+}
+
+export function startOf(address: string): Network {
+  const node: NetworkNode = { address, role: 'start', label: null, amount: 0, isExpanded: false };
+  return { nodes: new Map([[address, node]]), links: new Map() };
+}
+
+/** The graph with what was loaded for one of its nodes. */
+export function withNeighbourhood(before: Network, loaded: Neighbourhood): Network {
+  const { address, funding, recipients, counterparties } = loaded;
+  const nodes = new Map(before.nodes);
+  const links = new Map(before.links);
+  const addNode = (of: string, role: Role, label: AddressLabel | null): boolean => {
+    const known = nodes.get(of);
+    if (known !== undefined) nodes.set(of, { ...known, label: known.label ?? label });
+    else if (nodes.size >= MAX_NODES) return false;
+    else nodes.set(of, { address: of, role, label, amount: 0, isExpanded: false });
+    return true;
+  };
+  const addLink = (link: NetworkLink) => {
+    const key = `${link.from} ${link.to}`;
+    const known = links.get(key);
+    links.set(key, {
+      ...link,
+      amount: Math.max(link.amount, known?.amount ?? 0),
+      transfers: Math.max(link.transfers, known?.transfers ?? 0),
+      isFunding: link.isFunding || (known?.isFunding ?? false),
+    });
+  };
+  const { firstFunding } = funding;
+  if (
+    firstFunding &&
+    firstFunding.from !== ZERO_ADDRESS &&
+    addNode(firstFunding.from, 'funder', labelOf(firstFunding, 'from'))
+  )
+    addLink({
+      from: firstFunding.from,
+      to: address,
+      amount: Number(firstFunding.amount),
+      transfers: 0,
+      isFunding: true,
+    });
+  for (const recipient of recipients) {
+    if (
+      recipient.address === address ||
+      !addNode(recipient.address, 'recipient', labelOf(recipient, 'address'))
+    )
+      continue;
+    const { amount, transferCount, firstFunding: isFunding } = recipient;
+    addLink({
+      from: address,
+      to: recipient.address,
+      amount: Number(amount),
+      transfers: transferCount,
+      isFunding,
+    });
+  }
+  for (const party of counterparties) {
+    if (party.address === address || !addNode(party.address, 'counterparty', labelOf(party, 'address')))
+      continue;
+    const { inCount, outCount, nativeIn, nativeOut } = party;
+    if (inCount > 0)
+      addLink({
+        from: party.address,
+        to: address,
+        amount: Number(nativeIn),
+        transfers: inCount,
+        isFunding: false,
+      });
+    if (outCount > 0)
+      addLink({
+        from: address,
+        to: party.address,
+        amount: Number(nativeOut),
+        transfers: outCount,
+        isFunding: false,
+      });
+  }
+  const centre = nodes.get(address);
+  if (centre !== undefined) nodes.set(address, { ...centre, isExpanded: true });
+  return { nodes: withAmounts(nodes, links), links };
+}
+
+function withAmounts(
+  nodes: ReadonlyMap<string, NetworkNode>,
+  links: ReadonlyMap<string, NetworkLink>,
+): Map<string, NetworkNode> {
+  const amounts = new Map<string, number>();
+  for (const { from, to, amount } of links.values()) {
+    amounts.set(from, (amounts.get(from) ?? 0) + amount);
+    amounts.set(to, (amounts.get(to) ?? 0) + amount);
+  }
+  return new Map(
+    [...nodes].map(([address, node]) => [address, { ...node, amount: amounts.get(address) ?? 0 }]),
+  );
+}
+
+/** The links as a table for a spreadsheet. */
+export function networkCsv({ nodes, links }: Network): string {
+  const name = (address: string) => `"${(nodes.get(address)?.label?.name ?? '').replaceAll('"', '""')}"`;
+  const rows = [...links.values()].map(({ from, to, amount, transfers, isFunding }) =>
+    [from, name(from), to, name(to), amount, transfers, isFunding].join(','),
+  );
+  return ['from,from_label,to,to_label,coins,transfers,first_funding', ...rows].join('\n');
+}
+
+/** What colours a node: the category of its label, or else its role. */
+export function groupOf({ label, role }: NetworkNode): string {
+  return label?.category ?? role;
+}

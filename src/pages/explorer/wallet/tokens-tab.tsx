@@ -1,0 +1,102 @@
+/** What a wallet holds, by its transfers. */
+import type { Answers } from '../../client/answers.ts';
+import { usePages } from '../../client/use-pages.ts';
+import { Units } from '../../ui/amount.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { grouped, kindText } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
+import { addressPath, tokenPath } from '../../ui/links.ts';
+import { More } from '../../ui/more.tsx';
+import { setParams } from '../../ui/router.ts';
+import { Section } from '../../ui/section.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { tokenName } from '../token-name.ts';
+import type { TabProps } from './tab-props.ts';
+
+const PAGE = 50;
+
+type Holding = Answers['wallet_tokens']['tokens'][number];
+
+export function TokensTab({ address, params }: TabProps) {
+  const withZero = params.get('zero') === '1';
+  const pages = usePages(
+    `tokens ${address} ${withZero}`,
+    (api, cursor, signal) =>
+      api.get('wallet_tokens', { address, limit: PAGE, include_zero: withZero || null, cursor }, signal),
+    (answer): readonly Holding[] => answer.tokens,
+  );
+  return (
+    <Section
+      id="tokens"
+      title="Tokens"
+      note="By the transfers in the index, most recently moved first."
+      loaded={pages}
+      controls={
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={withZero}
+            onChange={() => setParams({ zero: withZero ? null : '1' }, { replace: true })}
+          />
+          those it no longer holds too
+        </label>
+      }
+    >
+      {(tokens) => (
+        <>
+          <Table
+            caption="Tokens of the wallet"
+            columns={columnsFor(address)}
+            rows={tokens}
+            rowKey={({ tokenAddress }) => tokenAddress}
+            empty="It holds no token."
+          />
+          <More pages={pages} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+function columnsFor(wallet: string): Column<Holding>[] {
+  return [
+    {
+      title: 'Token',
+      plain: true,
+      cell: (token) => (
+        <span class="token with-copy" title={token.tokenAddress}>
+          <Link to={tokenPath(token.tokenAddress)}>
+            <bdi>{tokenName(token.tokenAddress, token)}</bdi>
+          </Link>
+          <Copy text={token.tokenAddress} what="token address" />
+        </span>
+      ),
+    },
+    { title: 'Kind', wideOnly: true, cell: ({ type }) => <span class="soft">{kindText(type)}</span> },
+    {
+      title: 'Balance',
+      plain: true,
+      number: true,
+      cell: ({ balance, decimals, symbol, accuracy }) => (
+        <>
+          <Units units={balance} decimals={decimals} symbol={symbol} />
+          {accuracy !== null && accuracy !== 'exact' && (
+            <span class="soft small" title="Its contract reports other balances than its transfers add up to">
+              {' '}
+              {accuracy}
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      title: 'Transfers',
+      number: true,
+      cell: ({ tokenAddress, transferCount }) => (
+        <Link to={`${addressPath(wallet)}?token=${tokenAddress}`}>{grouped(transferCount)}</Link>
+      ),
+    },
+    { title: 'Last moved', cell: ({ lastSeenAt }) => <Time iso={lastSeenAt} /> },
+  ];
+}
