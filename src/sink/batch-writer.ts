@@ -1,10 +1,11 @@
 /** Writes blocks to PostgreSQL: one transaction per batch, transfers streamed while the index is still being read. */
 import { setImmediate } from 'node:timers/promises';
+import type postgres from 'postgres';
 import { bytesToHex } from '../lib/hex.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
 import { COPY_HEADER, COPY_TRAILER, CopyRows } from './copy-rows.ts';
 import type { Chunk, IndexSource, SinkTip, SourceBlock, SourceToken, SourceWallet } from './index-source.ts';
-import type { Session, Transaction } from './session.ts';
+import type { Session } from './session.ts';
 
 /** A batch ends with the chunk that reaches either: what a failure repeats, and what waits in memory. */
 const BATCH_TRANSFERS = 100_000;
@@ -54,30 +55,30 @@ export class BatchWriter {
 
   /** Commits as many blocks after the tip as a batch holds. */
   write(range: BatchRange): Promise<WrittenBatch> {
-    return this.session.transaction(async (tx) => {
+    return this.session.transaction(async (sql) => {
       const rows = new SmallRows();
-      const written = await this.streamTransfers(tx, range, rows);
+      const written = await this.streamTransfers(range, rows);
       if (written.tip !== null && rows.blocks.rows > 0)
-        await this.sendSmallRows(tx, rows, written.tip.number);
+        await this.sendSmallRows(sql, rows, written.tip.number);
       return written;
     });
   }
 
   /** Commits tokens that come without their blocks. */
   writeTokens(tokens: readonly SourceToken[]): Promise<void> {
-    return this.session.transaction(async (tx) => {
+    return this.session.transaction(async (sql) => {
       const rows = new CopyRows();
       for (const token of tokens) encodeToken(rows, token);
-      await this.sendRows(tx, 'tokens', rows);
-      await this.session.within(tx`UPDATE sink SET updated_at = now()`); // fails where COPY has failed
+      await this.sendRows('tokens', rows);
+      await this.session.within(sql`UPDATE sink SET updated_at = now()`); // fails where COPY has failed
     });
   }
 
-  private async streamTransfers(tx: Transaction, range: BatchRange, rows: SmallRows): Promise<WrittenBatch> {
+  private async streamTransfers(range: BatchRange, rows: SmallRows): Promise<WrittenBatch> {
     let { tip, tokensUpTo } = range;
     let transfers = 0;
     let isReorged = false;
-    await this.session.copy(tx, 'transfers', async (send) => {
+    await this.session.copy('transfers', async (send) => {
       await send(COPY_HEADER);
       while (transfers < BATCH_TRANSFERS && rows.blocks.rows < BATCH_BLOCKS) {
         const chunk = this.source.read(tip, {
@@ -145,29 +146,29 @@ export class BatchWriter {
     }
   }
 
-  private async sendSmallRows(tx: Transaction, rows: SmallRows, head: number): Promise<void> {
-    await this.sendRows(tx, 'blocks', rows.blocks);
-    if (rows.tokens.rows > 0) await this.sendRows(tx, 'tokens', rows.tokens);
-    if (rows.wallets.size > 0) await this.sendWallets(tx, [...rows.wallets.values()]);
+  private async sendSmallRows(sql: postgres.Sql, rows: SmallRows, head: number): Promise<void> {
+    await this.sendRows('blocks', rows.blocks);
+    if (rows.tokens.rows > 0) await this.sendRows('tokens', rows.tokens);
+    if (rows.wallets.size > 0) await this.sendWallets(sql, [...rows.wallets.values()]);
     // Last: it fails in a transaction that PostgreSQL has aborted, whose COMMIT would pass for a success.
-    await this.session.within(tx`UPDATE sink SET head_block = ${head}, updated_at = now()`);
+    await this.session.within(sql`UPDATE sink SET head_block = ${head}, updated_at = now()`);
   }
 
-  private async sendWallets(tx: Transaction, wallets: readonly SourceWallet[]): Promise<void> {
+  private async sendWallets(sql: postgres.Sql, wallets: readonly SourceWallet[]): Promise<void> {
     const { session } = this;
     const rows = new CopyRows();
     for (const wallet of wallets) encodeWallet(rows, wallet);
     await session.within(
-      tx`CREATE TEMP TABLE IF NOT EXISTS changed_wallets (LIKE wallets) ON COMMIT DELETE ROWS`,
+      sql`CREATE TEMP TABLE IF NOT EXISTS changed_wallets (LIKE wallets) ON COMMIT DELETE ROWS`,
     );
-    await this.sendRows(tx, 'changed_wallets', rows);
-    await session.within(tx`
+    await this.sendRows('changed_wallets', rows);
+    await session.within(sql`
       INSERT INTO wallets SELECT * FROM changed_wallets ON CONFLICT (address)
       DO UPDATE SET funding_transfer = excluded.funding_transfer, funding_block = excluded.funding_block`);
   }
 
-  private sendRows(tx: Transaction, table: string, rows: CopyRows): Promise<void> {
-    return this.session.copy(tx, table, async (send) => {
+  private sendRows(table: string, rows: CopyRows): Promise<void> {
+    return this.session.copy(table, async (send) => {
       await send(COPY_HEADER);
       await send(rows.take());
       await send(COPY_TRAILER);

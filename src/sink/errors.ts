@@ -32,6 +32,7 @@ export function publicReason(error: unknown): string {
   const code = codeOf(error);
   if (error instanceof postgres.PostgresError)
     return `PostgreSQL refuses: ${ADVICE[code] ?? `error ${code}, explained in the log`}`;
+  if (code.startsWith('CONNECTION_')) return 'the connection to PostgreSQL was lost';
   if (code !== '') return `PostgreSQL cannot be reached (${code})`;
   return `the sink failed: ${messageOf(error)}`;
 }

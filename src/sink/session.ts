@@ -6,8 +6,6 @@ import postgres from 'postgres';
 import { SinkFencedError, SinkMismatchError } from './errors.ts';
 import { SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
 
-export type Transaction = postgres.TransactionSql;
-
 /** Longest wait for an answer before the connection counts as dead, milliseconds. Building indexes takes longer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 export const LONG_TIMEOUT_MS = 3_600_000;
@@ -62,26 +60,25 @@ export class Session {
       fetch_types: false,
       prepare: false, // the search path may differ between transactions of a pooler
       onnotice: () => undefined,
+      // A new connection would have neither the lock nor the transaction: nothing may run on one.
+      onclose: () => void this.close(),
       connection: { application_name: 'atlas-node sink' },
     });
   }
 
   /**
    * Runs statements that commit together; `run` bounds its waits with `within`. Throws SinkFencedError when the lock was
-   * lost meanwhile: another sink may have written since.
+   * lost meanwhile: another sink may have written since. After a failure the session must be closed, which rolls back:
+   * a ROLLBACK on a connection that is gone makes the package fail where nobody can catch it.
    */
-  async transaction<T>(run: (tx: Transaction) => Promise<T>): Promise<T> {
-    const begun = Promise.withResolvers<void>();
-    const ran = Promise.withResolvers<T>();
-    const committed = this.sql.begin(async (tx) => {
-      begun.resolve();
-      await this.within(this.prove(tx));
-      const result = await run(tx);
-      ran.resolve(result);
-    });
-    await this.within(Promise.race([begun.promise, committed]));
-    const result = await Promise.race([ran.promise, committed.then(() => ran.promise)]);
-    await this.within(committed);
+  async transaction<T>(run: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+    const { sql } = this;
+    await this.within(sql`BEGIN`);
+    await this.within(this.prove());
+    const result = await run(sql);
+    const { command } = await this.within(sql`COMMIT`);
+    // The answer of PostgreSQL to the COMMIT of a transaction that it has aborted.
+    if (command !== 'COMMIT') throw new Error(`PostgreSQL answered COMMIT with ${command}`);
     return result;
   }
 
@@ -132,39 +129,40 @@ export class Session {
 
   private async prepareTables(create: NewSink): Promise<void> {
     const holder = `${hostname()} ${process.pid}`;
-    this.fence = await this.sql.begin(async (tx) => {
-      await this.within(tx`CREATE SCHEMA IF NOT EXISTS ${tx(this.schema)}`);
-      await this.within(this.useSchema(tx));
-      const [{ exists } = { exists: false }] = await this.within(
-        tx<{ exists: boolean }[]>`SELECT to_regclass('sink') IS NOT NULL AS exists`,
+    const { sql } = this;
+    await this.within(sql`BEGIN`);
+    await this.within(sql`CREATE SCHEMA IF NOT EXISTS ${sql(this.schema)}`);
+    await this.within(this.useSchema());
+    const [{ exists } = { exists: false }] = await this.within(
+      sql<{ exists: boolean }[]>`SELECT to_regclass('sink') IS NOT NULL AS exists`,
+    );
+    if (!exists) {
+      await this.within(sql.unsafe(SINK_SCHEMA).simple());
+      await this.within(sql`
+        INSERT INTO sink (version, chain_id, start_block, from_block, partition_blocks, wallets, fence, holder, updated_at)
+        VALUES (${SINK_SCHEMA_VERSION}, ${create.chainId}, ${create.startBlock}, ${create.fromBlock},
+          ${create.partitionBlocks}, ${create.wallets}, 0, '', now())`);
+    }
+    const [row] = await this.within(
+      sql<{ fence: string; version: number }[]>`
+        UPDATE sink SET fence = fence + 1, holder = ${holder} RETURNING fence, version`,
+    );
+    if (row === undefined || row.version !== SINK_SCHEMA_VERSION) {
+      throw new SinkMismatchError(
+        `the schema "${this.schema}" has version ${row?.version}, this atlas-node writes ${SINK_SCHEMA_VERSION}: run the version that wrote it, or set another sink.postgres.schema`,
       );
-      if (!exists) {
-        await this.within(tx.unsafe(SINK_SCHEMA).simple());
-        await this.within(tx`
-          INSERT INTO sink (version, chain_id, start_block, from_block, partition_blocks, wallets, fence, holder, updated_at)
-          VALUES (${SINK_SCHEMA_VERSION}, ${create.chainId}, ${create.startBlock}, ${create.fromBlock},
-            ${create.partitionBlocks}, ${create.wallets}, 0, '', now())`);
-      }
-      const [row] = await this.within(
-        tx<{ fence: string; version: number }[]>`
-          UPDATE sink SET fence = fence + 1, holder = ${holder} RETURNING fence, version`,
-      );
-      if (row === undefined || row.version !== SINK_SCHEMA_VERSION) {
-        throw new SinkMismatchError(
-          `the schema "${this.schema}" has version ${row?.version}, this atlas-node writes ${SINK_SCHEMA_VERSION}: run the version that wrote it, or set another sink.postgres.schema`,
-        );
-      }
-      return Number(row.fence);
-    });
+    }
+    await this.within(sql`COMMIT`);
+    this.fence = Number(row.fence);
   }
 
   /**
    * The lock is that of one connection and the fence that of one sink. Both are checked, since a pooler may change the
    * connection, and the row stays locked until the commit, so two sinks cannot write at the same time.
    */
-  private async prove(tx: Transaction): Promise<void> {
-    await this.useSchema(tx);
-    const [row] = await tx<{ fence: string; pid: number }[]>`
+  private async prove(): Promise<void> {
+    await this.useSchema();
+    const [row] = await this.sql<{ fence: string; pid: number }[]>`
       SELECT fence, pg_backend_pid() AS pid FROM sink FOR UPDATE`;
     if (Number(row?.fence) !== this.fence)
       throw new SinkFencedError(`another sink took over the schema "${this.schema}"`);
@@ -172,17 +170,13 @@ export class Session {
       throw new SinkFencedError('the connection that held the lock on the schema is gone');
   }
 
-  private async useSchema(tx: Transaction): Promise<void> {
-    await tx`SELECT set_config('search_path', quote_ident(${this.schema}), true)`;
+  private async useSchema(): Promise<void> {
+    await this.sql`SELECT set_config('search_path', quote_ident(${this.schema}), true)`;
   }
 
   /** COPY into a table; `write` gets a function that waits until the bytes are handed to the connection. */
-  async copy(
-    tx: Transaction,
-    table: string,
-    write: (send: (bytes: Buffer) => Promise<void>) => Promise<void>,
-  ): Promise<void> {
-    const query = tx.unsafe(`COPY ${table} FROM STDIN (FORMAT binary)`);
+  async copy(table: string, write: (send: (bytes: Buffer) => Promise<void>) => Promise<void>): Promise<void> {
+    const query = this.sql.unsafe(`COPY ${table} FROM STDIN (FORMAT binary)`);
     const stream = await this.within(query.writable());
     const failed = new Promise<never>((_, reject) => {
       stream.on('error', reject);

@@ -1,8 +1,9 @@
 /** What the sink reads and writes in PostgreSQL. Each function is one transaction. */
+import type postgres from 'postgres';
 import { bytesToHex } from '../lib/hex.ts';
 import type { SinkTip, SourceToken, SourceWallet } from './index-source.ts';
 import { createPartition, partitionIndexes, partitionName } from './schema.ts';
-import { LONG_TIMEOUT_MS, type Session, type SinkRow, type Transaction } from './session.ts';
+import { LONG_TIMEOUT_MS, type Session, type SinkRow } from './session.ts';
 
 interface BlockRow {
   number: string;
@@ -34,8 +35,8 @@ export class Target {
   }
 
   sink(): Promise<SinkRow> {
-    return this.read(async (tx) => {
-      const [row] = await tx<
+    return this.read(async (sql) => {
+      const [row] = await sql<
         {
           chain_id: string;
           start_block: string;
@@ -59,20 +60,20 @@ export class Target {
 
   /** A stored block; null when there is none at this height. */
   block(number: number): Promise<SinkTip | null> {
-    return this.read((tx) => readBlock(tx, number));
+    return this.read((sql) => readBlock(sql, number));
   }
 
   /** Highest tokens.id, 0 without tokens. */
   lastToken(): Promise<number> {
-    return this.read(async (tx) => {
-      const [row] = await tx<{ last: string | null }[]>`SELECT max(id) AS last FROM tokens`;
+    return this.read(async (sql) => {
+      const [row] = await sql<{ last: string | null }[]>`SELECT max(id) AS last FROM tokens`;
       return Number(row?.last ?? 0);
     });
   }
 
   partitions(): Promise<Partition[]> {
-    return this.read(async (tx) => {
-      const rows = await tx<{ name: string; indexes: string }[]>`
+    return this.read(async (sql) => {
+      const rows = await sql<{ name: string; indexes: string }[]>`
         SELECT c.relname AS name, (SELECT count(*) FROM pg_index x WHERE x.indrelid = c.oid) AS indexes
         FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'transfers'::regclass`;
       const whole = 1 + partitionIndexes(0).length; // the primary key too
@@ -84,20 +85,20 @@ export class Target {
   }
 
   addPartition(first: number, blocks: number): Promise<void> {
-    return this.read(async (tx) => {
-      await tx.unsafe(createPartition(first, blocks)).simple();
+    return this.read(async (sql) => {
+      await sql.unsafe(createPartition(first, blocks)).simple();
     });
   }
 
   /** Builds what is missing of a partition's indexes, one transaction each. */
   async indexPartition(first: number): Promise<void> {
     for (const { create } of partitionIndexes(first)) {
-      await this.session.transaction(async (tx) => {
-        await this.session.within(tx.unsafe(create).simple(), LONG_TIMEOUT_MS);
+      await this.session.transaction(async (sql) => {
+        await this.session.within(sql.unsafe(create).simple(), LONG_TIMEOUT_MS);
       });
     }
-    await this.session.transaction(async (tx) => {
-      await this.session.within(tx.unsafe(`ANALYZE ${partitionName(first)}`).simple(), LONG_TIMEOUT_MS);
+    await this.session.transaction(async (sql) => {
+      await this.session.within(sql.unsafe(`ANALYZE ${partitionName(first)}`).simple(), LONG_TIMEOUT_MS);
     });
   }
 
@@ -107,31 +108,31 @@ export class Target {
    */
   rollback(to: SinkTip, walletAsOf: (address: Buffer) => SourceWallet | null): Promise<void> {
     const long = <T>(answer: Promise<T>) => this.session.within(answer, LONG_TIMEOUT_MS);
-    return this.session.transaction(async (tx) => {
-      await long(tx`DELETE FROM transfers WHERE block_number > ${to.number}`);
-      await long(tx`DELETE FROM blocks WHERE number > ${to.number}`);
-      await long(tx`DELETE FROM tokens WHERE first_block > ${to.number}`);
-      await long(tx`DELETE FROM wallets WHERE first_block > ${to.number}`);
+    return this.session.transaction(async (sql) => {
+      await long(sql`DELETE FROM transfers WHERE block_number > ${to.number}`);
+      await long(sql`DELETE FROM blocks WHERE number > ${to.number}`);
+      await long(sql`DELETE FROM tokens WHERE first_block > ${to.number}`);
+      await long(sql`DELETE FROM wallets WHERE first_block > ${to.number}`);
       const changed: { address: Buffer }[] = await long(
-        tx`SELECT address FROM wallets WHERE funding_block > ${to.number}`,
+        sql`SELECT address FROM wallets WHERE funding_block > ${to.number}`,
       );
       for (const { address } of changed) {
         const facts = walletAsOf(address);
-        if (facts === null) await long(tx`DELETE FROM wallets WHERE address = ${address}`);
+        if (facts === null) await long(sql`DELETE FROM wallets WHERE address = ${address}`);
         else {
-          await long(tx`
+          await long(sql`
             UPDATE wallets SET funding_transfer = ${facts.funding}, funding_block = ${facts.fundingBlock}
             WHERE address = ${address}`);
         }
       }
-      await long(tx`UPDATE sink SET head_block = ${to.number}, updated_at = now()`);
+      await long(sql`UPDATE sink SET head_block = ${to.number}, updated_at = now()`);
     });
   }
 
   /** Tokens above an id whose metadata may still come, in order. */
   unsettledTokens(after: number, limit: number): Promise<UnsettledToken[]> {
-    return this.read(async (tx) => {
-      const rows = await tx<(Omit<UnsettledToken, 'id'> & { id: string })[]>`
+    return this.read(async (sql) => {
+      const rows = await sql<(Omit<UnsettledToken, 'id'> & { id: string })[]>`
         SELECT id, name, symbol, decimals FROM tokens WHERE NOT settled AND id > ${after}
         ORDER BY id LIMIT ${limit}`;
       return rows.map((row) => ({ ...row, id: Number(row.id) }));
@@ -139,9 +140,9 @@ export class Target {
   }
 
   updateTokens(tokens: readonly SourceToken[]): Promise<void> {
-    return this.read(async (tx) => {
+    return this.read(async (sql) => {
       for (const { id, name, symbol, decimals, settled } of tokens) {
-        await tx`
+        await sql`
           UPDATE tokens SET name = ${storable(name)}, symbol = ${storable(symbol)}, decimals = ${decimals},
             settled = ${settled === 1} WHERE id = ${id}`;
       }
@@ -149,8 +150,8 @@ export class Target {
   }
 
   /** A short transaction, bounded as a whole. */
-  private read<T>(run: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.session.transaction((tx) => this.session.within(run(tx)));
+  private read<T>(run: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+    return this.session.transaction((sql) => this.session.within(run(sql)));
   }
 }
 
@@ -159,8 +160,8 @@ export function storable(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '');
 }
 
-async function readBlock(tx: Transaction, number: number): Promise<SinkTip | null> {
-  const [row] = await tx<BlockRow[]>`
+async function readBlock(sql: postgres.Sql, number: number): Promise<SinkTip | null> {
+  const [row] = await sql<BlockRow[]>`
     SELECT number, hash, extract(epoch FROM timestamp)::bigint AS seconds, last_transfer
     FROM blocks WHERE number = ${number}`;
   if (row === undefined) return null;

@@ -68,7 +68,7 @@ describe('the PostgreSQL sink', () => {
         await server.start();
       },
     ];
-    for (let round = 0; round < 15; round++) {
+    for (let round = 0; round < 10; round++) {
       if (int(3) === 0) reorg(index, int(30), int(40) + 1, 100 + round);
       else grow(index, int(40) + 1, 200 + round);
       sink.client.wake(null);

@@ -30,7 +30,7 @@ export function startSink(
     fromBlock: 'earliest',
     finality: 'latest',
     wallets: true,
-    partitionBlocks: 40,
+    partitionBlocks: 70,
     ...rest,
   };
   const logs: string[] = [];

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
+import { StatusClient, urlTarget } from '../../src/cli/status-client.ts';
+import { statusTable } from '../../src/cli/status-table.ts';
+import { opened } from '../support/cleanup.ts';
+import { startTestDaemon } from '../support/daemon.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { assertSameRows } from '../support/sink.ts';
+import { expectedSinkRows, storedSinkRows } from '../support/sink-rows.ts';
+import { waitFor } from '../support/wait.ts';
+
+test('a daemon writes PostgreSQL, follows reorgs, and reports how far it is', async (t) => {
+  const own = opened(t);
+  const server = await startPostgres(own);
+  const { blocks } = generateChain({ seed: 3, blocks: 60, txPerBlock: 10, wallets: 40, tokens: 8 });
+  const node = await startReplayNode({ chain: [...blocks], head: 40, finalizedLag: 60 });
+  own.after(() => node.close());
+  const url = await server.createDatabase('chain');
+  const { daemon, dataDir } = await startTestDaemon(own, {
+    flags: { '--node-http': node.url, '--start-block': '1' },
+    env: {
+      ATLAS_ADMIN_TOKEN: 'operator',
+      ATLAS_SINK__POSTGRES__URL: url,
+      ATLAS_SINK__POSTGRES__WALLETS: 'true',
+    },
+  });
+  const client = new StatusClient(urlTarget(daemon.url));
+  const writes = (block: number) =>
+    waitFor(
+      async () => {
+        const { sink } = await client.fetch();
+        return sink?.state === 'following' && sink.block === block && sink.lagBlocks === 0 ? sink : null;
+      },
+      { what: `block ${block} in PostgreSQL` },
+    );
+  const equals = async () =>
+    assertSameRows(await storedSinkRows(url), expectedSinkRows(join(dataDir, 'index.db'), { wallets: true }));
+
+  await writes(40);
+  await equals();
+  node.fork(35);
+  const { rollbacks, transfers } = await writes(node.mine(5));
+  await equals();
+  assert.equal(rollbacks, 1);
+  assert.ok(transfers > 0);
+
+  const text = statusTable(await client.fetch(), Date.now());
+  assert.match(text, /PostgreSQL +following\n/);
+  assert.match(text, new RegExp(`written +schema atlas up to block ${node.stats().head}\n`));
+  const panel = await fetch(`${daemon.url}/admin/api/index`, {
+    headers: { authorization: 'Bearer operator' },
+  });
+  assert.match(await panel.text(), /"sink":\{"state":"following"/);
+
+  await server.stop();
+  const down = () => client.fetch().then(({ sink }) => (sink?.state === 'connecting' ? sink.reason : null));
+  const reason = await waitFor(down, { what: 'the reason' });
+  assert.match(reason, /^PostgreSQL cannot be reached|was lost$|is shutting down$/);
+  await server.start();
+  await writes(node.mine(3));
+  await equals();
+});

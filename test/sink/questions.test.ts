@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import postgres from 'postgres';
+import { bytesToDigits } from '../../src/lib/hex.ts';
+import { decodeSigned } from '../../src/lib/signed.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { suiteOwner } from '../support/cleanup.ts';
+import { codeBlocks } from '../support/docs.ts';
+import { createIndex } from '../support/index-fixture.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { grow, startSink } from '../support/sink.ts';
+
+/** Addresses of the documentation. */
+const WALLET = 'f39fd6e51aad88f6f4ce6ab8827279cff8b92266';
+const TOKEN = '3bd359c1119da7da1d913d1c4d2b7c461115433a';
+
+describe('the documented SQL questions', () => {
+  const owner = suiteOwner();
+  const questions = codeBlocks('sql postgres');
+  let sql: postgres.Sql;
+  let index: Db;
+  /** The busiest wallet and ERC-20 token of the index. */
+  let wallet: Buffer;
+  let token: Buffer;
+
+  before(async () => {
+    const server = await startPostgres(owner);
+    const fixture = createIndex(owner, 1);
+    grow(fixture, 120, 1);
+    const url = await server.createDatabase('questions');
+    const sink = startSink(owner, fixture, { url });
+    await sink.equals();
+    sql = postgres(url, { max: 1, connection: { search_path: 'atlas', enable_seqscan: 'off' } });
+    owner.after(() => sql.end());
+    index = openDatabase(fixture.path, { readonly: true });
+    owner.after(() => void index.close());
+    const first = (statement: string) =>
+      index.prepare<[], Buffer>(statement).pluck().get() ?? Buffer.alloc(0);
+    wallet = first('SELECT address FROM wallets WHERE id > 0 ORDER BY transfers DESC LIMIT 1');
+    token = first(
+      'SELECT address FROM tokens k JOIN wallets w ON w.id = k.wallet WHERE kind = 1 ORDER BY k.transfers DESC LIMIT 1',
+    );
+  });
+
+  /** The question about this index's addresses. */
+  const adapted = (question: string): string =>
+    question.replaceAll(WALLET, bytesToDigits(wallet)).replaceAll(TOKEN, bytesToDigits(token));
+  const question = (words: string): string => {
+    const found = questions.filter((text) => text.includes(words));
+    assert.equal(found.length, 1, `one question has "${words}"`);
+    return adapted(found[0] ?? '');
+  };
+
+  test('are ten, and each finds rows', async () => {
+    assert.equal(questions.length, 10);
+    for (const text of questions) {
+      const rows = await sql.unsafe(adapted(text));
+      assert.ok(rows.length > 0, text);
+    }
+  });
+
+  test('give the balances, holders, first receivers and counterparties of the index', async () => {
+    const holders = index
+      .prepare<[Buffer], { address: Buffer; balance: Buffer }>(/* sql */ `
+        SELECT w.address, h.balance FROM wallets c JOIN tokens k ON k.wallet = c.id JOIN holdings h ON h.token = k.id
+        JOIN wallets w ON w.id = h.wallet WHERE c.address = ?`)
+      .all(token)
+      .map(({ address, balance }) => [bytesToDigits(address), decodeSigned(balance)] as const)
+      .filter(([, balance]) => balance > 0n)
+      .sort(([, a], [, b]) => (a < b ? 1 : -1));
+    const held = await sql.unsafe(question('HAVING sum(side.amount) > 0'));
+    assert.deepEqual(
+      held.map(({ address, balance }) => [bytesToDigits(address), BigInt(balance)]),
+      holders.slice(0, 20),
+    );
+
+    const receivers = index
+      .prepare<[Buffer], Buffer>(/* sql */ `
+        SELECT w.address FROM wallets c JOIN tokens k ON k.wallet = c.id JOIN first_buyers f ON f.token = k.id
+        JOIN wallets w ON w.id = f.wallet WHERE c.address = ? ORDER BY f.transfer LIMIT 20`)
+      .pluck()
+      .all(token);
+    const first = await sql.unsafe(question('min(block_timestamp) AS first_received'));
+    assert.deepEqual(
+      first.map((row) => bytesToDigits(row['to_address'])),
+      receivers.map(bytesToDigits),
+    );
+
+    const partners = await sql.unsafe(question('AS counterparty').replace('LIMIT 20', ''));
+    const listed = partners.reduce((sum, row) => sum + Number(row['sent']) + Number(row['received']), 0);
+    const own = `id = (SELECT id FROM wallets WHERE address = ?)`;
+    const sides = index
+      .prepare<[Buffer, Buffer], number>(/* sql */ `
+        SELECT (SELECT count(*) FROM transfers WHERE sender IN (SELECT id FROM wallets WHERE ${own}))
+          + (SELECT count(*) FROM transfers WHERE receiver IN (SELECT id FROM wallets WHERE ${own}))`)
+      .pluck()
+      .get(wallet, wallet);
+    assert.equal(listed, sides);
+  });
+
+  test('about a wallet, a token or a time are served by an index', async () => {
+    for (const words of [
+      'token_symbol, quantity,\n',
+      'AS balance\nFROM (',
+      'HAVING sum(side.amount)',
+      'AS first_received',
+      "interval '7 days'",
+    ]) {
+      const plan = await sql.unsafe(`EXPLAIN ${question(words)}`);
+      const lines = plan.map((row) => String(row['QUERY PLAN']));
+      assert.ok(!lines.some((line) => /Seq Scan on transfers/.test(line)), lines.join('\n'));
+    }
+  });
+});
