@@ -11,6 +11,9 @@ import { addConfigOptions, addNotes, existingIndexPath } from './options.ts';
 import { waitForStopSignal } from './signals.ts';
 import { type StatusLine, statusLine } from './terminal.ts';
 
+/** Most transfers per commit of a repair, which follows the progress closely instead of filling memory. */
+const REPAIR_TRANSFERS = 50_000;
+
 const EXAMPLES = `
 Examples:
   $ atlas-node verify                      by samples; changes nothing
@@ -179,7 +182,7 @@ async function repair(
     wrappedNative: config.chain.wrapped_native,
     range: repaired === true ? null : repaired,
     cacheMb: config.index.cache_mb,
-    batchTransfers: config.index.batch_transfers,
+    batchTransfers: Math.min(config.index.batch_transfers, REPAIR_TRANSFERS),
     maxReorg: config.index.max_reorg,
     signal: stop.signal,
     onProgress: (text) => line.show(text),

@@ -63,7 +63,9 @@ const index = z.strictObject({
   /** Age of the newest block at which the chain counts as stale, seconds; 0 turns the check off. */
   stale_seconds: integer(0, 31_536_000).default(600),
   /** Most transfers per commit during backfill. */
-  batch_transfers: integer(1, 10_000_000).default(50_000),
+  batch_transfers: integer(1, 10_000_000).default(4_000_000),
+  /** Memory for the blocks and changes of the commits of a backfill, MiB. */
+  backfill_memory_mb: integer(16, MAX_MB).default(512),
   /** Threads that fetch and decode during backfill. */
   loaders: integer(1, 64).default(1),
   /** Page cache of the indexer, MiB. The system caches too: eight times as much does not speed up backfill. */

@@ -82,6 +82,7 @@ function writerOptions(config: Config, indexPath: string): IndexerThreadOptions 
       maxReorg: index.max_reorg,
       readyLag: index.ready_lag,
       batchTransfers: index.batch_transfers,
+      backfillMemoryMb: index.backfill_memory_mb,
       backfillWorkers: index.loaders,
       cacheMb: index.cache_mb,
     },

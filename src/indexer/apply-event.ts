@@ -1,5 +1,6 @@
 /** Stores an event of the sync: blocks, or a rollback. */
 import { setImmediate } from 'node:timers/promises';
+import { batchBuffers } from '../decode/batch.ts';
 import { bytesToHex } from '../lib/hex.ts';
 import { packedHash } from '../lib/packed-bytes.ts';
 import type { IndexedBlock } from '../model/block.ts';
@@ -20,6 +21,7 @@ export async function applyEvent(
 ): Promise<void> {
   if (event.kind === 'reorg') return applyRollback(context, event, signal);
   const { store, checkpoints, progress, send } = context;
+  const preparedAt = performance.now();
   store.prepare(event.batches); // while the last commit is still being checkpointed
   await checkpoints.whenIdle();
   announce(context, event.batches);
@@ -30,13 +32,23 @@ export async function applyEvent(
   };
   if (!(await retryWriteAndReport(context, append, signal))) return;
   checkpoints.checkpointIfLarge(walBytes);
-  commitSizer.adapt(event.batches, walBytes);
+  const seconds = (performance.now() - preparedAt) / 1000;
+  commitSizer.adapt({ ...sizeOf(event.batches), walBytes, changesBytes: store.changesBytes, seconds });
   const head = lastBlockOf(event.batches);
   progress.recordCommit(event.batches, head, (performance.now() - startedAt) / 1000);
   const from = event.batches[0]?.number[0] ?? head.number;
   const committedAt = performance.timeOrigin + performance.now();
   const { number: to, hash, timestamp } = head;
   send({ kind: 'watermark', watermark: { kind: 'committed', from, to, hash, timestamp, committedAt } });
+}
+
+function sizeOf(batches: readonly BlockBatch[]): { transfers: number; batchBytes: number } {
+  let [transfers, batchBytes] = [0, 0];
+  for (const batch of batches) {
+    transfers += batch.transferCount;
+    for (const { byteLength } of batchBuffers(batch)) batchBytes += byteLength;
+  }
+  return { transfers, batchBytes };
 }
 
 /**

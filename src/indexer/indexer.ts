@@ -3,11 +3,12 @@
 import { releaseBatch } from '../decode/batch.ts';
 import { pause } from '../lib/async.ts';
 import { DamagedFileError } from '../lib/errors.ts';
+import { freeDiskBytes } from '../lib/files.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../tokens/balance-accuracy-loop.ts';
 import { runMetadataLoop } from '../tokens/metadata-loop.ts';
-import { AdaptiveCommitSize } from './adaptive-commit-size.ts';
+import { AdaptiveCommitSize, walLimit } from './adaptive-commit-size.ts';
 import { applyEvent } from './apply-event.ts';
 import { deriveLoadRules, type LoadRules, loadBlocks } from './backfill/load-blocks.ts';
 import { Pipeline } from './backfill/pipeline.ts';
@@ -172,10 +173,14 @@ async function runSync(
 
   const pool = new BackfillWorkerPool(options.index.backfillWorkers, { node: options.node, rules }, calls);
   const headWatch = watchHeads(options, capabilities.chainId, log);
-  const commitSizer = new AdaptiveCommitSize(options.index.batchTransfers);
+  const commitSizer = new AdaptiveCommitSize({
+    maxTransfers: options.index.batchTransfers,
+    memoryBytes: options.index.backfillMemoryMb * 2 ** 20,
+    walBytes: () => walLimit(freeDiskBytes(options.indexPath)),
+  });
   const pipeline = new Pipeline(
     (from, to, rangeSignal) => loadRange(context, pool, rules, from, to, rangeSignal),
-    { depth: PIPELINE_DEPTH, batchTransfers: commitSizer.targetTransfers },
+    { depth: PIPELINE_DEPTH, maxDepth: MAX_PIPELINE_DEPTH, batchTransfers: commitSizer.targetTransfers },
   );
   const { wrappedNative } = rules;
   const isFollowing = () => progress.status.phase === 'following';
@@ -246,6 +251,9 @@ function watchHeads({ node, index }: IndexerThreadOptions, chainId: number, log:
  * one commit. More would only cost memory.
  */
 const PIPELINE_DEPTH = 48;
+
+/** Most ranges ahead of large commits. They wait in memory, and the chain may become denser while they are fetched. */
+const MAX_PIPELINE_DEPTH = 256;
 
 /** Within this many blocks of the head, the indexer thread loads blocks itself: another thread only adds delay. */
 const INLINE_BLOCKS = 2;

@@ -24,6 +24,8 @@ export interface IndexerThreadOptions {
     readyLag: number;
     /** Transfers to aim for in a commit during backfill. */
     batchTransfers: number;
+    /** Memory for the blocks and changes of the commits of a backfill. */
+    backfillMemoryMb: number;
     /** Backfill workers, at least one (`index.loaders`). */
     backfillWorkers: number;
     cacheMb: number;

@@ -4,7 +4,7 @@
  * In a large index, pages cost more than rows. A commit of 46,000 transfers on top of ten million changes 23,000 pages
  * of 8 KiB, half of them in `wallets` and a fifth in `addresses`. Each page is fetched, written to the WAL and
  * checkpointed. Hence the four rules of this folder: look up rows in page order (address-resolver.ts); write a row right
- * after reading it (token-state.ts); write rows in key order (change-set.ts); make a commit as large as the WAL allows
+ * after reading it (token-state.ts); write rows in key order (change-set.ts); make a commit as large as memory and disk allow
  * (indexer/adaptive-commit-size.ts). Preparing the next commit overlaps with the checkpoint of the last one; each takes
  * a third of the time.
  * In a small index, the work per row dominates. One more buffer per row costs as much as binding its statement, and
@@ -33,6 +33,8 @@ export class Appender {
   private readonly insertBlock: Statement;
   private readonly transfers: RowWriter;
   private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
+  /** Bytes of memory that the changes of the last commit took. */
+  changesBytes = 0;
 
   constructor(db: Db, tables: Tables) {
     this.db = db;
@@ -70,6 +72,7 @@ export class Appender {
         commit.writeRows(seedOf(chainOf(this.db)?.chainId ?? 0));
         if (commit.firstParent !== null) this.tables.anchors.setFirstParent(commit.firstParent);
         commit.changes.save();
+        this.changesBytes = commit.changes.memoryBytes;
       })
       .immediate();
   }

@@ -15,7 +15,7 @@ const MIN_GROWTH_SECONDS = 600;
 
 /**
  * Longest time for one b-tree, milliseconds. While it is read the WAL cannot be emptied, and 5 s of the fastest writing
- * fit into the WAL's budget of 256 MB.
+ * stay far below the WAL's budget.
  */
 const TREE_LIMIT_MS = 5_000;
 

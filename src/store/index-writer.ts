@@ -137,6 +137,11 @@ export class IndexWriter {
     return this.walBytes();
   }
 
+  /** Bytes of memory that the changes of the last commit took. */
+  get changesBytes(): number {
+    return this.appender.changesBytes;
+  }
+
   /** Removes every block above `to` and everything derived from it. */
   rollback(to: number): void {
     while (!this.rollbackStep(to));

@@ -1,44 +1,83 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AdaptiveCommitSize, WAL_TARGET_BYTES } from '../../src/indexer/adaptive-commit-size.ts';
+import { AdaptiveCommitSize, SHARED_WAL_BYTES, walLimit } from '../../src/indexer/adaptive-commit-size.ts';
 
-const of = (transferCount: number) => [{ transferCount }];
+const GIB = 2 ** 30;
 
-test('commits grow to what is configured while their pages are few', () => {
-  const sizer = new AdaptiveCommitSize(200_000);
-  for (let i = 0; i < 10; i++) sizer.adapt(of(sizer.targetTransfers), WAL_TARGET_BYTES / 8);
-  assert.equal(sizer.targetTransfers, 200_000);
+interface Chain {
+  /** Bytes of log, and of memory for the changes, of a commit of so many transfers. */
+  walBytes(transfers: number): number;
+  bytesPerTransfer?: number;
+  secondsPerTransfer?: number;
+}
+
+/** The size of commits after `commits` of them. */
+function settle(sizer: AdaptiveCommitSize, chain: Chain, commits = 30): number {
+  for (let i = 0; i < commits; i++) {
+    const transfers = sizer.targetTransfers;
+    sizer.adapt({
+      transfers,
+      walBytes: chain.walBytes(transfers),
+      batchBytes: transfers * 80,
+      changesBytes: transfers * ((chain.bytesPerTransfer ?? 300) - 160),
+      seconds: transfers * (chain.secondsPerTransfer ?? 1e-9),
+    });
+  }
+  return sizer.targetTransfers;
+}
+
+const limits = (changed: { maxTransfers?: number; memoryBytes?: number; wal?: number } = {}) => ({
+  maxTransfers: changed.maxTransfers ?? 4_000_000,
+  memoryBytes: changed.memoryBytes ?? 64 * GIB,
+  walBytes: () => changed.wal ?? 64 * GIB,
 });
 
-test('commits shrink until their pages keep the target, also when most transfers touch a page of their own', () => {
-  const sizer = new AdaptiveCommitSize(200_000);
-  // Every transfer draws one of so many pages at random, as wallets of a large index do.
-  const pages = 40_000;
-  const walBytes = (transfers: number) => pages * (1 - Math.exp(-transfers / pages)) * 8_216;
-  for (let i = 0; i < 20; i++) sizer.adapt(of(sizer.targetTransfers), walBytes(sizer.targetTransfers));
-  assert.ok(
-    walBytes(sizer.targetTransfers) < WAL_TARGET_BYTES * 1.05,
-    `${walBytes(sizer.targetTransfers)} bytes`,
-  );
-  assert.ok(
-    walBytes(sizer.targetTransfers) > WAL_TARGET_BYTES * 0.9,
-    `${walBytes(sizer.targetTransfers)} bytes`,
-  );
+/** Every transfer draws one of so many pages at random, as wallets of a large index do. */
+const randomPages = (pages: number) => (transfers: number) =>
+  pages * (1 - Math.exp(-transfers / pages)) * 8_216;
+
+test('commits of a young index stay small: its transfers share pages', () => {
+  assert.equal(settle(new AdaptiveCommitSize(limits()), { walBytes: (n) => n * 100 }), 50_000);
 });
 
-test('one commit is at most twice as large as the last, however few pages that changed', () => {
-  const sizer = new AdaptiveCommitSize(1_000_000);
-  sizer.adapt(of(20_000), 8_216);
-  assert.equal(sizer.targetTransfers, 40_000);
-  sizer.adapt(of(0), 0);
-  assert.equal(sizer.targetTransfers, 40_000, 'a WAL of unknown size says nothing');
+test('commits of a large index grow until their transfers share pages', () => {
+  const walBytes = randomPages(100_000);
+  const transfers = settle(new AdaptiveCommitSize(limits()), { walBytes });
+  assert.ok(transfers > 900_000, `${transfers}`);
+  assert.ok(walBytes(transfers) / transfers < SHARED_WAL_BYTES * 1.05);
 });
 
-test('neither a small configured size nor blocks without transfers are passed over', () => {
-  const sizer = new AdaptiveCommitSize(300);
-  assert.equal(sizer.targetTransfers, 300);
-  sizer.adapt(of(0), 8_216);
+test('memory, the disk, time and the setting each bound a commit', () => {
+  const walBytes = randomPages(10_000_000);
+  const sized = (changed: Parameters<typeof limits>[0], chain: Partial<Chain> = {}) =>
+    settle(new AdaptiveCommitSize(limits(changed)), { walBytes, ...chain });
+  const byMemory = sized({ memoryBytes: GIB });
+  assert.ok(byMemory * 300 < GIB && byMemory * 300 > GIB / 2, `${byMemory} by memory`);
+  const byDenserMemory = sized({ memoryBytes: GIB }, { bytesPerTransfer: 3_000 });
+  assert.ok(byDenserMemory * 3_000 < GIB, `${byDenserMemory} where transfers take ten times as much`);
+  const byDisk = sized({ wal: GIB });
+  assert.ok(walBytes(byDisk) < GIB * 1.05 && walBytes(byDisk) > GIB / 2, `${byDisk} by the disk`);
+  const byTime = sized({}, { secondsPerTransfer: 1e-4 });
+  assert.ok(byTime * 1e-4 < 20 && byTime * 1e-4 > 10, `${byTime} by time`);
+  assert.equal(sized({ maxTransfers: 300 }), 300);
+});
+
+test('one commit is at most twice as large as the last, and a WAL of unknown size changes nothing', () => {
+  const sizer = new AdaptiveCommitSize(limits());
+  const walBytes = randomPages(10_000_000);
+  assert.equal(settle(sizer, { walBytes }, 1), 40_000);
+  assert.equal(settle(sizer, { walBytes: () => 0 }, 1), 40_000);
+});
+
+test('blocks without transfers leave room for some', () => {
+  const sizer = new AdaptiveCommitSize(limits({ maxTransfers: 300 }));
+  const empty = { transfers: 0, walBytes: 8_216, batchBytes: 500, changesBytes: 0, seconds: 0.001 };
+  sizer.adapt(empty);
   assert.ok(sizer.targetTransfers > 0 && sizer.targetTransfers <= 300);
-  sizer.adapt(of(250), 0);
-  assert.ok(sizer.targetTransfers <= 300);
+});
+
+test('the write-ahead log takes a part of the free disk only', () => {
+  assert.equal(walLimit(4 * GIB), GIB);
+  assert.equal(walLimit(1_000 * GIB), 4 * GIB);
+  assert.equal(walLimit(0), 64 * 2 ** 20);
 });

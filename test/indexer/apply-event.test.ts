@@ -26,6 +26,10 @@ function openContext(t: TestContext) {
   return { path, store, progress, send, log: indexerLog(send), watermarks };
 }
 
+function newSizer(maxTransfers: number): AdaptiveCommitSize {
+  return new AdaptiveCommitSize({ maxTransfers, memoryBytes: 2 ** 29, walBytes: () => 2 ** 28 });
+}
+
 test('a commit waits for the checkpoint of the last one, and its own is asked for by the size of the WAL', async (t) => {
   const { store, progress, send, log, watermarks } = openContext(t);
   const order: string[] = [];
@@ -39,7 +43,7 @@ test('a commit waits for the checkpoint of the last one, and its own is asked fo
     },
   };
   const context = { store, progress, send, log, checkpoints } as unknown as IndexerContext;
-  const sizer = new AdaptiveCommitSize(100_000);
+  const sizer = newSizer(100_000);
   const batches = [toBatch(randomBlocks(1, 400, ROOT, 4))];
   await applyEvent(context, { kind: 'blocks', batches }, sizer, new AbortController().signal);
   assert.deepEqual(order, ['idle at undefined', 'asked at 400 with its size']);
@@ -64,12 +68,7 @@ test('blocks that the disk refused until the daemon stopped are not told of as c
   const context = { store, progress, send, log, checkpoints } as unknown as IndexerContext;
   const batches = [toBatch(randomBlocks(1, 20, ROOT, 4))];
   renameSync(path, `${path}.away`);
-  const applied = applyEvent(
-    context,
-    { kind: 'blocks', batches },
-    new AdaptiveCommitSize(1_000),
-    stop.signal,
-  );
+  const applied = applyEvent(context, { kind: 'blocks', batches }, newSizer(1_000), stop.signal);
   setImmediate(() => stop.abort());
   await applied;
   renameSync(`${path}.away`, path);
@@ -83,7 +82,7 @@ test('a deep rollback ends at the next step when the daemon stops, and is gone o
   progress.setContents(readContents(store));
   const context = { store, progress, send, log } as unknown as IndexerContext;
   const rollBack = (signal: AbortSignal) =>
-    applyEvent(context, { kind: 'reorg', from: 2_000, to: 10 }, new AdaptiveCommitSize(1_000), signal);
+    applyEvent(context, { kind: 'reorg', from: 2_000, to: 10 }, newSizer(1_000), signal);
 
   const stop = new AbortController();
   const stopped = rollBack(stop.signal);

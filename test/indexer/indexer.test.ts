@@ -148,6 +148,27 @@ test('after a stop at any point indexing resumes at the next block', async (t) =
   assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 60));
 });
 
+test('large and small commits, and those that follow the head afterwards, give the same rows', async (t) => {
+  const node = await replay(t, { chain: chainOf(5, 80), head: 60 });
+  const dumps = [];
+  for (const limits of [
+    { batchTransfers: 20, backfillMemoryMb: 16 },
+    { batchTransfers: 4_000_000, backfillMemoryMb: 512 },
+  ]) {
+    node.setHead(60);
+    const index = { startBlock: 1, ...limits };
+    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index });
+    await indexer.reaches(60);
+    for (let head = 61; head <= 80; head++) {
+      node.setHead(head);
+      await indexer.reaches(head);
+    }
+    await indexer.client.stop();
+    dumps.push(dumpIndex(indexer.path));
+  }
+  assert.deepEqual(dumps[0], dumps[1]);
+});
+
 test('reorgs of growing depth while following end in the index of the branch that won', async (t) => {
   const blocks = chainOf(3, 200);
   const node = await replay(t, { chain: blocks, head: 60, finalizedLag: 128 });

@@ -55,6 +55,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
         maxReorg: 128,
         readyLag: 5,
         batchTransfers: 5_000,
+        backfillMemoryMb: 64,
         backfillWorkers: 1,
         cacheMb: 16,
         ...options.index,

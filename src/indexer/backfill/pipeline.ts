@@ -6,6 +6,8 @@ export type LoadRange = (from: number, to: number, signal: AbortSignal) => Promi
 export interface PipelineOptions {
   /** Most ranges in flight or waiting to be taken. With the size of a range it bounds memory. */
   depth: number;
+  /** The same while ranges are as full as they should be and batches large: a whole batch is prefetched. */
+  maxDepth?: number;
   /** Transfers to aim for in one `take`: the size of a commit during backfill. */
   batchTransfers: number;
 }
@@ -17,7 +19,10 @@ const RANGE_BLOCKS_MAX = 500;
 const RANGE_BLOCKS_START = 16;
 
 /** Longest time to gather a batch, milliseconds: even a quiet chain gets regular commits and visible progress. */
-const GATHER_MS = 2_000;
+const GATHER_MS = 6_000;
+
+/** A range that took longer to come was too large for the node. */
+const SLOW_RANGE_MS = 2_000;
 
 interface Range {
   from: number;
@@ -28,15 +33,19 @@ interface Range {
 export class Pipeline {
   private readonly load: LoadRange;
   private readonly depth: number;
+  private readonly maxDepth: number;
   /** Transfers to aim for in the next `take`. */
   batchTransfers: number;
   private ranges: Range[] = [];
   private blocksPerRange = RANGE_BLOCKS_START;
+  /** Whether the last range was about as full as it should be. */
+  private isDense = false;
   private controller = new AbortController();
 
-  constructor(load: LoadRange, { depth, batchTransfers }: PipelineOptions) {
+  constructor(load: LoadRange, { depth, maxDepth = depth, batchTransfers }: PipelineOptions) {
     this.load = load;
     this.depth = depth;
+    this.maxDepth = maxDepth;
     this.batchTransfers = batchTransfers;
   }
 
@@ -62,6 +71,7 @@ export class Pipeline {
       const batch = await (taken.length === 0 ? range.batch : range.batch.catch(() => null));
       if (batch === null) break;
       this.ranges.shift();
+      this.isDense = batch.transferCount >= RANGE_TRANSFERS / 2;
       this.adaptRangeSize(batch, performance.now() - askedAt);
       taken.push(batch);
       transfers += batch.transferCount;
@@ -79,10 +89,13 @@ export class Pipeline {
     this.blocksPerRange = Math.max(1, Math.floor(this.blocksPerRange / 2));
   }
 
-  /** Keeps `depth` ranges in flight, from `next` on. */
+  /** Keeps as many ranges in flight as the depth says, from `next` on. */
   private prefetch(next: number, head: number): void {
     let from = (this.ranges.at(-1)?.to ?? next - 1) + 1;
-    while (this.ranges.length < this.depth && from <= head) {
+    const depth = this.isDense
+      ? Math.min(this.maxDepth, Math.max(this.depth, Math.ceil(this.batchTransfers / RANGE_TRANSFERS)))
+      : this.depth;
+    while (this.ranges.length < depth && from <= head) {
       const to = Math.min(head, from + this.blocksPerRange - 1);
       const batch = this.load(from, to, this.controller.signal);
       batch.catch(() => undefined); // `take` handles the rejection; nobody awaits a dropped range
@@ -92,13 +105,13 @@ export class Pipeline {
   }
 
   /**
-   * Sizes the next ranges by the transfers per block of this one. If the wait for it exceeded GATHER_MS, it was too large
+   * Sizes the next ranges by the transfers per block of this one. If the wait for it exceeded SLOW_RANGE_MS, it was too large
    * for this node: with a low rate limit, even empty blocks take long.
    */
   private adaptRangeSize(batch: BlockBatch, waitedMs: number): void {
     const perBlock = Math.max(1, batch.transferCount) / batch.blockCount;
     const wanted = Math.ceil(RANGE_TRANSFERS / perBlock);
-    const most = waitedMs > GATHER_MS ? batch.blockCount >> 1 : this.blocksPerRange * 2;
+    const most = waitedMs > SLOW_RANGE_MS ? batch.blockCount >> 1 : this.blocksPerRange * 2;
     this.blocksPerRange = Math.max(1, Math.min(RANGE_BLOCKS_MAX, wanted, most));
   }
 }
