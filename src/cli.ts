@@ -7,8 +7,10 @@ import { addConfig } from './cli/config.ts';
 import { addDev } from './cli/dev.ts';
 import { describeError, EXIT_USAGE } from './cli/errors.ts';
 import { addExport } from './cli/export.ts';
+import { addHooks } from './cli/hooks.ts';
 import { addInit } from './cli/init.ts';
 import { addKeys } from './cli/keys.ts';
+import { addLists } from './cli/lists.ts';
 import { addNotes } from './cli/options.ts';
 import { assertOutputWritten, handleOutputErrors } from './cli/output-errors.ts';
 import { addStart } from './cli/start.ts';
@@ -25,6 +27,8 @@ const COMMANDS = [
   addStart,
   addDev,
   addKeys,
+  addHooks,
+  addLists,
   addStatus,
   addVerify,
   addBackup,

@@ -3,6 +3,7 @@
 import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
 import { openDataStores, warnAboutKeys } from './daemon/data-stores.ts';
+import { openHooks } from './daemon/hooks.ts';
 import { startIndexing } from './daemon/indexing.ts';
 import { openMetrics } from './daemon/metrics.ts';
 import { maxConnections, withMaxConnections } from './daemon/open-files.ts';
@@ -15,6 +16,7 @@ import type { IndexStatus } from './model/index-status.ts';
 import { ReadFailures } from './query/read-failures.ts';
 import type { AdminOptions } from './server/admin/routes.ts';
 import { type Server, startServer } from './server/server.ts';
+import { prepareLastBlock } from './store/chain.ts';
 import { startThread } from './threads/start-thread.ts';
 
 export interface Daemon {
@@ -65,10 +67,13 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const notReadyReason = () => (server === null ? 'the server is starting' : server.notReadyReason());
   const metrics = await openMetrics(config, stores.indexPath, notReadyReason, log, closers);
   const failures = new ReadFailures({ log, metrics });
-  const services = openServices(config, { stores, metrics, failures, log, development }, closers);
+  const { store: hookStore, lists, start: startHooks } = openHooks(config, { stores, metrics, log }, closers);
+  const serviceDeps = { stores, metrics, failures, log, development, lists: lists.get };
+  const services = openServices(config, serviceDeps, closers);
   const { hub, connections } = services.streams;
+  const hooks = startHooks(prepareLastBlock(stores.db));
   const sink = startSink(config, { indexPath: stores.indexPath, metrics, log }, closers);
-  const indexing = startIndexing(config, { stores, hub, sink, metrics, failures, log }, closers);
+  const indexing = startIndexing(config, { stores, hub, hooks, sink, metrics, failures, log }, closers);
   const statsRunner = closers.adopt(
     new IndexStatsRunner(
       () => startThread('index-stats', stores.indexPath),
@@ -80,6 +85,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     token: config.admin_token,
     indexStats: () => statsRunner.state(),
     sockets: () => connections.list(),
+    hooks: { ...hooks, lists: () => hookStore.lists() },
     settings: () => printConfigJson(withMaxConnections(effective, max_connections)),
   };
   server = await startServer({
@@ -92,6 +98,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     readyLag: config.index.ready_lag,
     staleSeconds: config.index.stale_seconds,
     nativeSymbol: config.chain.symbol,
+    hookSummary: hooks.summary,
     admin: admin.token === '' ? undefined : admin, // the panel is off without a token
     metrics,
     log,

@@ -69,7 +69,7 @@ test('the example file explains every setting above it, and tiers once', () => {
   assert.deepEqual(bare, []);
   const sharing = lines.filter((line, at) => isSetting(line) && isSetting(lines[at - 1]));
   assert.deepEqual(
-    sharing.filter((line) => !/^(requests_per_second|chain_depth|tls_key) /.test(line)),
+    sharing.filter((line) => !/^(requests_per_second|chain_depth|max_hooks|tls_key) /.test(line)),
     [],
   );
 });
@@ -83,6 +83,7 @@ test('an empty configuration is all defaults, and says so', () => {
     requests_per_month: 100_000,
     requests_per_second: 5,
     chain_depth: 5,
+    max_hooks: 1,
   });
   assert.deepEqual(new Set(Object.values(sources)), new Set(['default']));
   assert.deepEqual(Object.keys(sources).sort(), [...DEFAULTS.keys()].sort());
@@ -122,6 +123,7 @@ test('texts of the environment become numbers, booleans, lists and names as the 
     requests_per_month: 100_000,
     requests_per_second: 7,
     chain_depth: 5,
+    max_hooks: 1,
   });
 });
 
@@ -293,6 +295,7 @@ test('a tier of one’s own needs all its limits', () => {
     requests_per_month: 1,
     requests_per_second: 2,
     chain_depth: 3,
+    max_hooks: 5,
   });
   assert.match(refusalOfToml('tiers.team.chain_depth = 3'), /^tiers.team.requests_per_month is missing/);
 });

@@ -32,7 +32,8 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   gateway: ['node', 'chain'],
   streams: ['query', 'chain', 'node'],
   access: ['store'],
-  server: ['api', 'gateway', 'streams', 'access', 'query'],
+  hooks: ['streams', 'query', 'store', 'node'],
+  server: ['api', 'gateway', 'streams', 'access', 'query', 'hooks'],
   // Types only: the bundle has none of the server's code.
   pages: ['api', 'server'],
   daemon: 'anything',
@@ -44,6 +45,7 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
 /** Packages that only some parts may know, so that each can be replaced in one place. */
 const ONLY_IN: Record<string, string[]> = {
   'better-sqlite3': ['store'],
+  standardwebhooks: ['hooks'],
   'uWebSockets.js': ['server'],
   commander: ['cli'],
   zod: ['config', 'api', 'server'],

@@ -1,4 +1,4 @@
-/** `atlas-node backup`: online copies of the index and the keys. */
+/** `atlas-node backup`: online copies of the index, the keys and the webhooks. */
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -12,17 +12,17 @@ import { type StatusLine, statusLine } from './terminal.ts';
 const EXAMPLES = `
 Examples:
   $ atlas-node backup /backup/monday.db   the keys go to /backup/monday.keys.db
-  $ atlas-node backup /backup/today       a folder, for index.db and keys.db`;
+  $ atlas-node backup /backup/today       a folder, for all files`;
 
 const NOTES = `The daemon may keep running. To restore a backup, stop the daemon and put the files in data_dir as \
-index.db and keys.db, without any *-wal and *-shm files; the next start indexes the blocks since the backup. The WAL of \
+index.db, keys.db and hooks.db, without any *-wal and *-shm files; the next start indexes the blocks since the backup. The WAL of \
 the index grows during the backup: leave disk space for it.`;
 
 export function addBackup(program: Command): void {
   const command = program
     .command('backup')
-    .description('online copy of the index and the keys')
-    .argument('<file>', 'file for the index, with the keys beside it, or an existing folder for both')
+    .description('online copy of the index, the keys and the webhooks')
+    .argument('<file>', 'file for the index, with the others beside it, or an existing folder for all')
     .addHelpText('after', EXAMPLES);
   addNotes(command, NOTES);
   const load = addConfigOptions(command, ['--data-dir']);
@@ -33,21 +33,25 @@ async function backup(dataDir: string, file: string): Promise<void> {
   const source = existingIndexPath(dataDir);
   const { withBackupLock } = await import('../store/backup.ts');
   const targets = backupPaths(file);
-  await withBackupLock(source, targets.index, () => backupTo(targets, source, join(dataDir, 'keys.db')));
+  await withBackupLock(source, targets.index, () => backupTo(targets, source, dataDir));
 }
 
-async function backupTo(targets: BackupPaths, source: string, keys: string): Promise<void> {
+async function backupTo(targets: BackupPaths, source: string, dataDir: string): Promise<void> {
   requireFree(targets);
   const { checkIndexFile } = await import('../store/index-file.ts');
   const { rejectForeignWal } = await import('../store/wal.ts');
   checkIndexFile(source);
-  rejectForeignWal(keys);
+  const irreplaceable = (['keys', 'hooks'] as const)
+    .map((what) => ({ what, path: join(dataDir, `${what}.db`) }))
+    .filter(({ path }) => existsSync(path));
+  for (const { path } of irreplaceable) rejectForeignWal(path);
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort());
   const line = statusLine();
   const copies: UnnamedCopy[] = [];
   try {
-    if (existsSync(keys)) copies.push(await copy('keys', keys, targets.keys, line, stop.signal));
+    for (const { what, path } of irreplaceable)
+      copies.push(await copy(what, path, targets[what], line, stop.signal));
     copies.push(await copy('index', source, targets.index, line, stop.signal));
     requireFree(targets); // the copying may have taken hours
     // Both at the end: a file left by a killed backup would block the next one.
@@ -62,7 +66,7 @@ async function backupTo(targets: BackupPaths, source: string, keys: string): Pro
 }
 
 function requireFree(targets: BackupPaths): void {
-  for (const target of [targets.index, targets.keys]) {
+  for (const target of Object.values(targets)) {
     if (existsSync(target))
       throw new ConfigError(
         `${target} exists already and is left as it is; move it away, or name another file`,
@@ -71,6 +75,7 @@ function requireFree(targets: BackupPaths): void {
 }
 
 interface BackupPaths {
+  hooks: string;
   index: string;
   keys: string;
 }
@@ -78,12 +83,13 @@ interface BackupPaths {
 /** Where the copies go: under their own names in a folder, or side by side under the name given. */
 function backupPaths(file: string): BackupPaths {
   if (existsSync(file) && statSync(file).isDirectory())
-    return { index: join(file, 'index.db'), keys: join(file, 'keys.db') };
-  return { index: file, keys: join(dirname(file), `${basename(file, '.db')}.keys.db`) };
+    return { index: join(file, 'index.db'), keys: join(file, 'keys.db'), hooks: join(file, 'hooks.db') };
+  const beside = (what: string) => join(dirname(file), `${basename(file, '.db')}.${what}.db`);
+  return { index: file, keys: beside('keys'), hooks: beside('hooks') };
 }
 
 async function copy(
-  what: 'keys' | 'index',
+  what: 'keys' | 'hooks' | 'index',
   source: string,
   target: string,
   line: StatusLine,
@@ -93,7 +99,7 @@ async function copy(
   const { KEYS_CORRUPTION_ADVICE } = await import('../access/keys-file.ts');
   const startedAt = performance.now();
   const copied = await copyDatabase(source, target, {
-    isPrivate: what === 'keys',
+    isPrivate: what !== 'index',
     ...(what === 'keys' && { corruptionAdvice: KEYS_CORRUPTION_ADVICE }),
     onProgress: (done, of) => {
       if (signal.aborted) throw new FatalError('stopped before the copy was whole: nothing of it is kept');

@@ -140,6 +140,11 @@ const stream = z.strictObject({
   idle_seconds: integer(8, 960).default(120),
 });
 
+const hooks = z.strictObject({
+  /** Deliver webhooks to addresses that are not on the public internet. */
+  allow_private: bool().default(false),
+});
+
 /** What keys of a tier may do; 0 lifts a limit. */
 const tier = z.strictObject({
   /** Requests per calendar month, UTC. */
@@ -147,6 +152,8 @@ const tier = z.strictObject({
   requests_per_second: integer(0, 1_000_000),
   /** Deepest `funding_chain`, hops. */
   chain_depth: integer(1, 10),
+  /** Webhooks that a key may own. */
+  max_hooks: integer(0, 1_000).default(5),
 });
 
 const TIER_NAME = z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, {
@@ -154,10 +161,10 @@ const TIER_NAME = z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, {
 });
 
 const tiers = z.record(TIER_NAME, tier).default({
-  free: { requests_per_month: 100_000, requests_per_second: 5, chain_depth: 5 },
-  growth: { requests_per_month: 5_000_000, requests_per_second: 50, chain_depth: 10 },
-  pro: { requests_per_month: 50_000_000, requests_per_second: 100, chain_depth: 10 },
-  unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
+  free: { requests_per_month: 100_000, requests_per_second: 5, chain_depth: 5, max_hooks: 1 },
+  growth: { requests_per_month: 5_000_000, requests_per_second: 50, chain_depth: 10, max_hooks: 5 },
+  pro: { requests_per_month: 50_000_000, requests_per_second: 100, chain_depth: 10, max_hooks: 20 },
+  unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10, max_hooks: 0 },
 });
 
 /** History in PostgreSQL. */
@@ -220,6 +227,7 @@ export const configSchema = z.strictObject({
   server: server.prefault({}),
   rpc: rpc.prefault({}),
   stream: stream.prefault({}),
+  hooks: hooks.prefault({}),
   tiers,
   sink: sink.prefault({}),
   metrics: metrics.prefault({}),

@@ -12,12 +12,14 @@ import type { ReadFailures } from '../query/read-failures.ts';
 import type { SinkClient } from '../sink/sink-client.ts';
 import type { StreamHub } from '../streams/hub.ts';
 import type { DataStores } from './data-stores.ts';
+import type { HooksHandle } from './hooks.ts';
 
 export interface IndexingDeps {
   stores: Pick<DataStores, 'indexPath' | 'snapshot'>;
   hub: StreamHub;
   /** Absent when history goes nowhere else. */
   sink: Pick<SinkClient, 'wake'> | undefined;
+  hooks: Pick<HooksHandle, 'changed'>;
   metrics: Metrics;
   failures: Pick<ReadFailures, 'record' | 'current'>;
   log: Logger;
@@ -33,7 +35,7 @@ export interface IndexerHandle {
 
 /** Starts the thread; indexing begins as soon as the node answers. */
 export function startIndexing(config: Config, deps: IndexingDeps, closers: CleanupStack): IndexerHandle {
-  const { stores, hub, sink, metrics, failures, log } = deps;
+  const { stores, hub, hooks, sink, metrics, failures, log } = deps;
   let status = initialStatus();
   const listeners: ((status: IndexStatus) => void)[] = [];
   const writer = new IndexerClient(writerOptions(config, stores.indexPath), {
@@ -45,6 +47,7 @@ export function startIndexing(config: Config, deps: IndexingDeps, closers: Clean
       stores.snapshot.release();
       hub.onWatermark(watermark);
       sink?.wake(watermark.kind === 'committed' ? watermark.committedAt : null);
+      hooks.changed();
     },
     onStatus(current, delta) {
       status = current;

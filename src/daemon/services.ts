@@ -17,6 +17,7 @@ import { prepareStreamReads } from '../query/stream-reads.ts';
 import { WalletIdCache } from '../query/wallet-id-cache.ts';
 import { WsConnections } from '../server/ws/connections.ts';
 import { StreamHub } from '../streams/hub.ts';
+import type { StoredLists } from '../streams/transfers/signal-filter.ts';
 import type { DataStores } from './data-stores.ts';
 import { openNodeReads } from './node-reads.ts';
 
@@ -36,6 +37,8 @@ export interface ServiceDeps {
   metrics: Metrics;
   failures: ReadFailures;
   log: Logger;
+  /** Lists of addresses that filters of streams may name. */
+  lists: StoredLists;
   /** A local development chain: `anvil_*` may be allowed through `/rpc`. */
   development: boolean;
 }
@@ -107,7 +110,7 @@ function openApi(config: Config, { stores, failures, log }: ServiceDeps, closers
 
 function openHub(
   config: Config,
-  { stores, metrics, failures, log }: ServiceDeps,
+  { stores, metrics, failures, log, lists }: ServiceDeps,
   { node, chain, rpc }: { node: NodeConnection; chain: ChainTracker; rpc: RpcHandler },
 ): StreamHub {
   const { stream } = config;
@@ -116,7 +119,7 @@ function openHub(
     chain,
     nativeSymbol: config.chain.symbol,
     metadataWaitMs: stream.metadata_wait_ms,
-    lists: () => undefined,
+    lists,
     pending: stream.pending,
     maxSubscriptions: stream.max_subscriptions,
     maxBacklogBytes: stream.max_backlog_bytes,

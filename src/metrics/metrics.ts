@@ -108,6 +108,14 @@ export function createMetrics() {
     ]),
     slowConsumers: counter('atlas_ws_slow_consumers_total', 'Connections closed because they fell behind.'),
 
+    hooks: gauge('atlas_hooks', 'Webhooks by state; failing ones are active too.', ['state']),
+    hookDeliveries: counter('atlas_hook_deliveries_total', 'Deliveries of webhooks.', ['outcome']),
+    hookEvents: counter('atlas_hook_events_total', 'Events of webhooks that were accepted.'),
+    hookLagBlocks: gauge(
+      'atlas_hook_lag_blocks',
+      'Blocks that the slowest active webhook is behind the index.',
+    ),
+
     buildInfo: gauge('atlas_build_info', 'Always 1; what runs is in the labels.', ['version']),
     startTime: gauge('atlas_process_start_time_seconds', 'Unix time at which the process started.'),
     residentMemory: gauge('atlas_process_resident_memory_bytes', 'Resident memory of the process.'),

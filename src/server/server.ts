@@ -64,6 +64,8 @@ export interface ServerOptions extends ReadinessLimits {
   dataDir: string;
   /** Symbol of the native coin, for the explorer. */
   nativeSymbol: string;
+  /** The state of webhooks for `/status`; absent without them. */
+  hookSummary?: () => object;
   /** The operator's panel; absent when it is off. */
   admin?: AdminOptions;
   /** The streams; absent when the server has none. */

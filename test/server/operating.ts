@@ -22,6 +22,7 @@ export async function operate(t: Owner, options: ServingOptions = {}): Promise<O
     token: TOKEN,
     indexStats: () => indexStats,
     sockets: () => sockets,
+    hooks: { list: () => [], create: () => ({}), act: () => ({}), lists: () => [] },
     settings: () => JSON.stringify({ 'server.port': { value: 8650, source: 'default' } }),
   };
   const serving = await serve(t, { admin, ...options });

@@ -41,6 +41,12 @@ export interface RouteContext {
   log: Logger;
 }
 
+export interface BodyOptions {
+  maxBodyBytes?: number;
+  /** Called before the body is read; what it throws becomes the answer. A route with large bodies needs it. */
+  beforeBody?: (request: AdminRequest) => void;
+}
+
 /** Registers one route below `/admin/api`. Errors that `handle` throws become the answer. */
 export function addAdminRoute(
   app: TemplatedApp,
@@ -48,6 +54,7 @@ export function addAdminRoute(
   method: 'get' | 'post' | 'del',
   path: string,
   handle: (request: AdminRequest) => AdminResult,
+  { maxBodyBytes = MAX_BODY_BYTES, beforeBody = () => undefined }: BodyOptions = {},
 ): void {
   const route = PREFIX + path;
   const meter = routeMeter(metrics, route);
@@ -58,13 +65,25 @@ export function addAdminRoute(
       const cookieHeader = cookie === undefined ? '' : `\r\nSet-Cookie: ${cookie}`;
       return jsonAnswer(200, JSON.stringify(body), NOSNIFF_HEADER + cookieHeader);
     } catch (error) {
-      if (error instanceof StorageError) return refusal(new RequestError(503, 'storage', error.message));
-      // A damaged keys.db: the operator gets the same advice as on the command line.
-      if (error instanceof FatalError) return refusal(new RequestError(500, 'damaged', error.message));
-      if (!(error instanceof RequestError)) throw error;
-      if (error.code === 'wrong_token')
-        log.warn({ from: request.credentials.clientNetwork }, 'wrong operator token');
-      return refusal(error);
+      return answerTo(error, request);
+    }
+  };
+  const answerTo = (error: unknown, request: AdminRequest): Answer => {
+    if (error instanceof StorageError) return refusal(new RequestError(503, 'storage', error.message));
+    // A damaged keys.db: the operator gets the same advice as on the command line.
+    if (error instanceof FatalError) return refusal(new RequestError(500, 'damaged', error.message));
+    if (!(error instanceof RequestError)) throw error;
+    if (error.code === 'wrong_token')
+      log.warn({ from: request.credentials.clientNetwork }, 'wrong operator token');
+    return refusal(error);
+  };
+  /** Null if the body may be read. */
+  const refuseBody = (request: AdminRequest): Answer | null => {
+    try {
+      beforeBody(request);
+      return null;
+    } catch (error) {
+      return answerTo(error, request);
     }
   };
 
@@ -78,8 +97,10 @@ export function addAdminRoute(
     reply.guardHandler(() => {
       if (isChunked(req)) return reply.send(closeIfChunked(req, errorAnswer(NO_LENGTH, NOSNIFF_HEADER)));
       const request = readAdminRequest(res, req, tls);
-      collectBody(res, MAX_BODY_BYTES, null, (bytes) => {
-        if (bytes === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, NOSNIFF_HEADER));
+      const refused = refuseBody(request);
+      if (refused !== null) return reply.send(refused);
+      collectBody(res, maxBodyBytes, null, (bytes) => {
+        if (bytes === null) return reply.send(contentTooLarge(maxBodyBytes, NOSNIFF_HEADER));
         reply.guard(() => reply.send(answer({ ...request, body: parseJson(bytes) })));
       });
     });

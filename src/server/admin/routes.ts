@@ -12,6 +12,7 @@ import { describeStatus } from '../http/health.ts';
 import { methodAdapterFor, routeMeter, sendMetered } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import type { AdminAuth } from './auth.ts';
+import { type AdminHooks, addHookRoutes } from './hooks.ts';
 import { type AdminAccess, createKey, listKeys, revokeKey, rotateKey, usageHistory } from './keys.ts';
 import { type AdminRequest, addAdminRoute, type RouteContext } from './route.ts';
 
@@ -45,6 +46,7 @@ export interface AdminOptions {
   indexStats: () => IndexStatsState;
   /** Open WebSockets. */
   sockets: () => readonly LiveSocket[];
+  hooks: AdminHooks;
   /** The settings in force by dotted path, secrets masked: `{"server.port": {value, source}}` as JSON text. */
   settings: () => string;
 }
@@ -74,11 +76,22 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
     method: 'get' | 'post',
     path: string,
     answer: (request: AdminRequest) => object,
+    maxBodyBytes?: number,
   ) =>
-    addAdminRoute(app, options, method, path, (request) => {
-      auth.authorize(request.credentials);
-      return { body: answer(request) };
-    });
+    addAdminRoute(
+      app,
+      options,
+      method,
+      path,
+      (request) => {
+        auth.authorize(request.credentials);
+        return { body: answer(request) };
+      },
+      {
+        ...(maxBodyBytes !== undefined && { maxBodyBytes }),
+        beforeBody: ({ credentials }) => auth.authorize(credentials),
+      },
+    );
 
   addAdminRoute(app, options, 'post', '/session', ({ body, credentials, secure }) => {
     if (credentials.csrfHeader === '') throw NOT_THE_PANEL;
@@ -127,6 +140,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
     ),
   );
   addAuthenticatedRoute('get', '/sockets', () => describeSockets(options.sockets()));
+  addHookRoutes(addAuthenticatedRoute, options.hooks);
   addAuthenticatedRoute('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
 
   // Preflights too: no other origin may call these routes.

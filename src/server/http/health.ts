@@ -23,6 +23,8 @@ export interface HealthRouteDeps {
   staleSeconds: number;
   /** Why the service is not ready, or null when it is. */
   readinessProbe: () => string | null;
+  /** Absent without webhooks. */
+  hookSummary?: () => object;
   replies: ReplyWriter;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics;
@@ -37,7 +39,13 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
       const reason = readinessProbe();
       return reason === null ? [200, { ready: true }] : [503, { ready: false, reason }];
     },
-    '/status': () => [200, describeStatus(publicState(), staleSeconds, Date.now(), sinkState?.())],
+    '/status': () => [
+      200,
+      {
+        ...describeStatus(publicState(), staleSeconds, Date.now(), sinkState?.()),
+        hooks: deps.hookSummary?.() ?? null,
+      },
+    ],
   };
   for (const [path, answer] of Object.entries(answers)) {
     const meter = routeMeter(metrics, path);

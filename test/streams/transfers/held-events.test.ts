@@ -41,7 +41,7 @@ function event(id: number, token: string, partiesOf = (): null | undefined => nu
     eventIndex: 0,
     blockNumber: 1,
     blockHash: 'ef',
-    timestamp: 1,
+    timestamp: Math.floor(Date.now() / 1000),
     from: 'aa',
     to: 'bb',
     token,

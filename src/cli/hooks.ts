@@ -1,0 +1,232 @@
+/** `atlas-node hooks`: webhooks on the command line. A running daemon sees each change within a second. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { makeDataDir } from '../config/load-config.ts';
+import type { Config } from '../config/parse-config.ts';
+import type { HookStore } from '../hooks/hook-store.ts';
+import { ConfigError, FatalError, messageOf, RequestError } from '../lib/errors.ts';
+import { dataFileExists } from '../lib/files.ts';
+import { formatTable } from './format.ts';
+import { withKeyStore } from './keys.ts';
+import { addConfigOptions, examples } from './options.ts';
+
+const ID_HELP = 'number of the hook, as "hooks list" shows it';
+
+interface CreateOptions {
+  url: string;
+  name?: string;
+  filter?: string;
+  format?: string;
+  chat?: string;
+  confirmations?: number;
+  finality?: boolean;
+  fromBlock?: number;
+  key?: number;
+  json?: boolean;
+}
+
+export function addHooks(program: Command): void {
+  const hooks = program
+    .command('hooks')
+    .description('webhooks: create, list, test, pause, resume and delete them')
+    .addHelpText(
+      'after',
+      examples(
+        'hooks create --url https://example.org/in --filter @whales.json',
+        'hooks list --json',
+        'hooks test 1',
+      ),
+    );
+  addCreate(hooks);
+  addList(hooks);
+  addTest(hooks);
+  addChange(hooks, 'pause', 'stop delivering; events wait in the index', (store, id) =>
+    store.pause(id, 'paused by the operator'),
+  );
+  addChange(hooks, 'resume', 'deliver again, from where the hook stopped', (store, id) => store.resume(id));
+  addChange(hooks, 'delete', 'delete a hook for good', (store, id) => store.delete(id));
+}
+
+function addCreate(hooks: Command): void {
+  const command = hooks
+    .command('create')
+    .description('create a hook; the secret that verifies its deliveries is shown once')
+    .requiredOption('--url <url>', 'where to deliver')
+    .option('--name <name>', 'what it is for')
+    .option('--filter <json>', 'which events, as for atlas_subscribe: JSON, or @FILE')
+    .option('--format <format>', 'json, slack, discord or telegram')
+    .option('--chat <id>', 'telegram: the chat to post to')
+    .option('--confirmations <n>', 'blocks that must stand on the block of an event', parseInteger)
+    .option('--finality', 'only blocks that the node calls finalized')
+    .option('--from-block <n>', 'replay indexed events from this block first', parseInteger)
+    .option('--key <id>', 'the API key that owns the hook, whose tier limits it', parseInteger)
+    .addHelpText(
+      'after',
+      examples(
+        'hooks create --url https://example.org/atlas',
+        'hooks create --url https://example.org/in --filter @whales.json',
+        'hooks create --url https://hooks.slack.com/... --format slack',
+      ),
+    );
+  const load = addHookOptions(command);
+  command.action(async ({ json, filter, ...given }: CreateOptions) => {
+    const config = await load();
+    const { url, name, format, chat, confirmations, finality, fromBlock, key } = given;
+    const options = { url, name, format, chat, confirmations, finality, fromBlock, key };
+    const { parseHookSpec } = await import('../hooks/hook-spec.ts');
+    const { hookJson } = await import('../hooks/hook-store.ts');
+    const limit = options.key === undefined ? 0 : await hookLimit(config, options.key);
+    const head = await indexedHead(config.data_dir);
+    const hook = await withHookStore(
+      config.data_dir,
+      (store) => {
+        const spec = { ...options, ...(filter !== undefined && { filter: readFilter(filter) }) };
+        const context = {
+          lists: (name: string) => store.readList(name),
+          allowPrivate: config.hooks.allow_private,
+        };
+        return store.create(parseHookSpec(spec, context), head, limit);
+      },
+      { create: true },
+    );
+    const text = `hook ${hook.id} (${hook.name}); its secret, shown this once:\n${hook.secret}`;
+    print(json, text, { ...hookJson(hook), secret: hook.secret });
+  });
+}
+
+function addList(hooks: Command): void {
+  const command = hooks
+    .command('list')
+    .description('all hooks and how they do')
+    .addHelpText('after', examples('hooks list', 'hooks list --json'));
+  const load = addHookOptions(command);
+  command.action(async ({ json }: { json?: boolean }) => {
+    const { hookJson } = await import('../hooks/hook-store.ts');
+    const hooks = await withHookStore((await load()).data_dir, (store) => store.list().map(hookJson));
+    const rows = hooks.map((hook) => [
+      String(hook.id),
+      hook.name,
+      hook.url,
+      hook.state === 'active' && hook.failures > 0 ? 'failing' : hook.state,
+      String(hook.cursorBlock),
+      String(hook.delivered),
+      hook.reason ?? hook.lastError ?? '',
+    ]);
+    print(json, formatTable(['ID', 'NAME', 'URL', 'STATE', 'BLOCK', 'EVENTS', 'REASON'], rows), hooks);
+  });
+}
+
+function addTest(hooks: Command): void {
+  const command = hooks
+    .command('test')
+    .description('send a delivery without events from here, and show what the receiver answers')
+    .argument('<id>', ID_HELP, parseInteger)
+    .addHelpText('after', examples('hooks test 1'));
+  const load = addHookOptions(command);
+  command.action(async (id: number, { json }: { json?: boolean }) => {
+    const config = await load();
+    const hook = await withHookStore(config.data_dir, (store) => store.get(id));
+    const { testMessage } = await import('../hooks/runner.ts');
+    const { Sender } = await import('../hooks/sender.ts');
+    const sender = new Sender({ allowPrivate: config.hooks.allow_private });
+    const outcome = await sender.send(testMessage(hook));
+    sender.close();
+    if (outcome.kind === 'failed') throw new FatalError(`hook ${id} is not accepted: ${outcome.error}`);
+    print(json, `hook ${id}: ${outcome.kind}`, { id, outcome: outcome.kind });
+  });
+}
+
+function addChange(
+  hooks: Command,
+  name: string,
+  description: string,
+  change: (store: HookStore, id: number) => { id: number; name: string },
+): void {
+  const command = hooks
+    .command(name)
+    .description(description)
+    .argument('<id>', ID_HELP, parseInteger)
+    .addHelpText('after', examples(`hooks ${name} 1`));
+  const load = addHookOptions(command);
+  command.action(async (id: number, { json }: { json?: boolean }) => {
+    const hook = await withHookStore((await load()).data_dir, (store) => change(store, id));
+    print(json, `${name}d hook ${id} (${hook.name})`, { id, name: hook.name });
+  });
+}
+
+/** The options of every command; the returned function loads the configuration. */
+export function addHookOptions(command: Command): () => Promise<Config> {
+  command.option('--json', 'as JSON');
+  const load = addConfigOptions(command, ['--data-dir']);
+  return async () => (await load()).config;
+}
+
+/** The filter in a text, or in the file that `@` names. */
+function readFilter(text: string): unknown {
+  try {
+    return JSON.parse(text.startsWith('@') ? readFileSync(text.slice(1), 'utf8') : text);
+  } catch (error) {
+    throw new ConfigError(`--filter must be JSON, or @ and a file with JSON: ${messageOf(error)}`);
+  }
+}
+
+/** `max_hooks` of a key's tier. */
+function hookLimit({ data_dir, tiers }: Config, key: number): Promise<number> {
+  return withKeyStore(data_dir, (store) => {
+    const record = [...store.valid()].find(({ id }) => id === key);
+    if (record === undefined) throw new ConfigError(`there is no valid key ${key}`);
+    return (tiers[record.tier] ?? tiers.free)?.max_hooks ?? 0;
+  });
+}
+
+/** The last block of the index, null while there is none. */
+async function indexedHead(dataDir: string) {
+  const path = join(dataDir, 'index.db');
+  if (!dataFileExists(path)) return null;
+  const { openIndexForReading } = await import('../store/index-file.ts');
+  const { readLastBlock } = await import('../store/chain.ts');
+  const db = openIndexForReading(path);
+  try {
+    return readLastBlock(db);
+  } finally {
+    db.close();
+  }
+}
+
+export function print(json: boolean | undefined, text: string, value: unknown): void {
+  console.log(json ? JSON.stringify(value, null, 2) : text);
+}
+
+export function parseInteger(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+/** Runs `action` with the hooks, which must exist unless `create` is set, and closes them afterwards. */
+export async function withHookStore<T>(
+  dataDir: string,
+  action: (store: HookStore) => T,
+  { create = false } = {},
+): Promise<T> {
+  const path = join(dataDir, 'hooks.db');
+  if (!dataFileExists(path) && !create) {
+    throw new FatalError(
+      `there is no ${path} yet: create a hook or import a list, or name the folder with --data-dir`,
+    );
+  }
+  const [{ openHookStore }, { rejectForeignWal }] = await Promise.all([
+    import('../hooks/hook-store.ts'),
+    import('../store/wal.ts'),
+  ]);
+  makeDataDir(dataDir);
+  rejectForeignWal(path);
+  const store = openHookStore(path);
+  try {
+    return action(store);
+  } catch (error) {
+    throw error instanceof RequestError ? new ConfigError(error.message) : error;
+  } finally {
+    store.close();
+  }
+}

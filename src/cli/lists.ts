@@ -1,0 +1,78 @@
+/** `atlas-node lists`: lists of addresses that filters name. */
+import { readFileSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import type { Command } from 'commander';
+import { ConfigError, messageOf } from '../lib/errors.ts';
+import { formatTable } from './format.ts';
+import { addHookOptions, print, withHookStore } from './hooks.ts';
+import { examples } from './options.ts';
+
+export function addLists(program: Command): void {
+  const lists = program
+    .command('lists')
+    .description('lists of addresses for filters: import, list and remove them')
+    .addHelpText('after', examples('lists import whales.txt', 'lists list', 'lists remove whales'));
+  addImport(lists);
+  addList(lists);
+  addRemove(lists);
+}
+
+function addImport(lists: Command): void {
+  const command = lists
+    .command('import')
+    .description('store a list, or replace it; filters name it as "list:NAME"')
+    .argument('<file>', 'text with the addresses, such as one a line, CSV or JSON; at most 100,000')
+    .option('--name <name>', 'its name (default: that of the file)')
+    .addHelpText('after', examples('lists import whales.txt', 'lists import today.csv --name watched'));
+  const load = addHookOptions(command);
+  command.action(async (file: string, { name, json }: { name?: string; json?: boolean }) => {
+    const listName = name ?? basename(file, extname(file));
+    const addresses = readAddresses(file);
+    await withHookStore((await load()).data_dir, (store) => store.importList(listName, addresses), {
+      create: true,
+    });
+    const count = addresses.size;
+    print(json, `list ${listName}: ${count} addresses`, { name: listName, addresses: count });
+  });
+}
+
+function addList(lists: Command): void {
+  const command = lists
+    .command('list')
+    .description('the lists and their sizes')
+    .addHelpText('after', examples('lists list', 'lists list --json'));
+  const load = addHookOptions(command);
+  command.action(async ({ json }: { json?: boolean }) => {
+    const stored = await withHookStore((await load()).data_dir, (store) => store.lists());
+    const shown = stored.map((list) => ({ ...list, importedAt: new Date(list.importedAt).toISOString() }));
+    const rows = shown.map((list) => [list.name, String(list.addresses), list.importedAt]);
+    print(json, formatTable(['NAME', 'ADDRESSES', 'IMPORTED (UTC)'], rows), shown);
+  });
+}
+
+function addRemove(lists: Command): void {
+  const command = lists
+    .command('remove')
+    .description('remove a list that no hook names')
+    .argument('<name>', 'its name')
+    .addHelpText('after', examples('lists remove whales'));
+  const load = addHookOptions(command);
+  command.action(async (name: string, { json }: { json?: boolean }) => {
+    await withHookStore((await load()).data_dir, (store) => store.removeList(name));
+    print(json, `removed list ${name}`, { name });
+  });
+}
+
+/** Every address in a file, 40 lower-case digits each, whatever stands between them. */
+function readAddresses(file: string): Set<string> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`cannot read ${file}: ${messageOf(error)}`);
+  }
+  const hex = text.match(/\b0x[0-9a-fA-F]+\b/g) ?? [];
+  const odd = hex.find((word) => word.length !== 42);
+  if (odd !== undefined) throw new ConfigError(`${file} holds ${odd.slice(0, 50)}, which is no address`);
+  return new Set(hex.map((word) => word.slice(2).toLowerCase()));
+}

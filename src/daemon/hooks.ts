@@ -1,0 +1,147 @@
+/** Webhooks as the daemon sees them: their file, their thread, and what the panel may do with them. */
+import { join } from 'node:path';
+import type { Config } from '../config/parse-config.ts';
+import { parseHookSpec } from '../hooks/hook-spec.ts';
+import { type HookStore, hookJson, openHookStore } from '../hooks/hook-store.ts';
+import { HooksClient } from '../hooks/hooks-client.ts';
+import { ListCache } from '../hooks/list-cache.ts';
+import type { CleanupStack } from '../lib/cleanup-stack.ts';
+import { RequestError } from '../lib/errors.ts';
+import type { Logger } from '../log/logger.ts';
+import { type Metrics, trackTotal } from '../metrics/metrics.ts';
+import type { BlockRef } from '../model/block.ts';
+import { rejectForeignWal } from '../store/wal.ts';
+import type { DataStores } from './data-stores.ts';
+
+export interface HookDeps {
+  stores: DataStores;
+  metrics: Metrics;
+  log: Logger;
+}
+
+export interface Hooks {
+  store: HookStore;
+  lists: ListCache;
+  /** Starts delivering. */
+  start(head: () => BlockRef | null): HooksHandle;
+}
+
+export interface HooksHandle {
+  /** Call it when the index has changed. */
+  changed(): void;
+  /** For `/status`. */
+  summary(): { active: number; paused: number; failing: number; lagBlocks: number };
+  /** Creates a hook from a JSON body; its secret is shown this once. Throws RequestError. */
+  create(body: unknown): object;
+  list(): object[];
+  act(id: number, action: 'pause' | 'resume' | 'test' | 'delete'): object;
+}
+
+/** Throws FatalError when `hooks.db` cannot be used. */
+export function openHooks(config: Config, { stores, metrics, log }: HookDeps, closers: CleanupStack): Hooks {
+  const path = join(config.data_dir, 'hooks.db');
+  rejectForeignWal(path);
+  const store = closers.adopt(openHookStore(path), (store) => store.close());
+  const lists = new ListCache(store);
+  const start = (head: () => BlockRef | null): HooksHandle => {
+    let lagBlocks = 0;
+    const totals = { deliveries: { accepted: 0, failed: 0, gone: 0 }, events: 0 };
+    const client = closers.adopt(
+      new HooksClient({
+        store,
+        thread: threadOptions(config, stores.indexPath, path),
+        onReport({ outcomes, events, lag }) {
+          lagBlocks = lag;
+          totals.events += events;
+          for (const kind of ['accepted', 'failed', 'gone'] as const)
+            totals.deliveries[kind] += outcomes[kind];
+        },
+        log,
+      }),
+      (client) => client.close(),
+    );
+    pauseHooksOfRevokedKeys(store, stores, closers);
+    const summary = () => ({ ...store.counts(), lagBlocks });
+    trackHooks(metrics, summary, totals);
+    return {
+      changed: () => client.changed(),
+      summary,
+      list: () => store.list().map(hookJson),
+      create(body) {
+        const spec = parseHookSpec(body, { lists: lists.get, allowPrivate: config.hooks.allow_private });
+        const hook = store.create(spec, head(), hookLimit(config, stores, spec.key));
+        client.check();
+        log.info({ id: hook.id, name: hook.name }, 'operator created a webhook');
+        return { ...hookJson(hook), secret: hook.secret };
+      },
+      act(id, action) {
+        const hook = actOn(store, id, action);
+        client.check();
+        client.changed();
+        log.info({ id, action }, 'operator changed a webhook');
+        return hookJson(hook);
+      },
+    };
+  };
+  return { store, lists, start };
+}
+
+function actOn(store: HookStore, id: number, action: 'pause' | 'resume' | 'test' | 'delete') {
+  switch (action) {
+    case 'pause':
+      return store.pause(id, 'paused by the operator');
+    case 'resume':
+      return store.resume(id);
+    case 'test':
+      return store.requestTest(id);
+    case 'delete':
+      return store.delete(id);
+  }
+}
+
+/** `max_hooks` of the key's tier, 0 for no limit. Throws RequestError for a key that is not valid. */
+function hookLimit({ tiers }: Config, { access }: DataStores, key: number | null): number {
+  if (key === null) return 0;
+  const record = [...access.keys.valid()].find(({ id }) => id === key);
+  if (record === undefined) throw new RequestError(404, 'not_found', `there is no valid key ${key}`);
+  return (tiers[record.tier] ?? tiers.free)?.max_hooks ?? 0;
+}
+
+function pauseHooksOfRevokedKeys(store: HookStore, { access }: DataStores, closers: CleanupStack): void {
+  const pauseIfRevoked = (): void => {
+    const valid = new Set([...access.keys.valid()].map(({ id }) => id));
+    for (const { key } of store.list()) if (key !== null && !valid.has(key)) store.pauseOfKey(key);
+  };
+  pauseIfRevoked();
+  closers.adopt(access.keys.onInvalidated(pauseIfRevoked), (unsubscribe) => unsubscribe());
+}
+
+function trackHooks(
+  metrics: Metrics,
+  summary: HooksHandle['summary'],
+  totals: { deliveries: Record<string, number>; events: number },
+): void {
+  const deliveries = trackTotal(metrics.hookDeliveries);
+  const events = trackTotal(metrics.hookEvents);
+  metrics.onCollect(() => {
+    const { active, paused, failing, lagBlocks } = summary();
+    for (const [state, count] of Object.entries({ active, paused, failing }))
+      metrics.hooks.set({ state }, count);
+    metrics.hookLagBlocks.set(lagBlocks);
+    for (const [outcome, total] of Object.entries(totals.deliveries)) deliveries(total, { outcome });
+    events(totals.events, {});
+  });
+}
+
+function threadOptions(config: Config, indexPath: string, hooksPath: string) {
+  const { node, node_http, chain, index, stream, hooks } = config;
+  return {
+    indexPath,
+    hooksPath,
+    nativeSymbol: chain.symbol,
+    metadataWaitMs: stream.metadata_wait_ms,
+    maxReorg: index.max_reorg,
+    allowPrivate: hooks.allow_private,
+    node: { url: node_http, timeoutMs: node.timeout_ms, maxBatch: node.batch },
+  };
+}

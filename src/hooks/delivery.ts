@@ -1,0 +1,90 @@
+/** What a receiver gets: events with ids that never change, and the texts for chats. */
+import { hash } from 'node:crypto';
+import { weiToCoin } from '../lib/units.ts';
+import type { HookFormat } from './hook-spec.ts';
+
+/** A signal with the id of its delivery. */
+export type Delivery = Record<string, unknown> & { deliveryId: string };
+
+/** Most events of one delivery, and for chats, whose messages are short. */
+export const MAX_EVENTS = 100;
+const MAX_CHAT_EVENTS = 10;
+
+export function maxEvents(format: HookFormat): number {
+  return format === 'json' ? MAX_EVENTS : MAX_CHAT_EVENTS;
+}
+
+/** The delivery of a signal, whose id follows from facts of the chain alone. */
+export function deliveryOf(hook: number, record: Record<string, unknown>): Delivery {
+  return { deliveryId: deliveryId(hook, record), ...record };
+}
+
+/** The withdrawal of what was delivered. `withdraws` is the id that it had. */
+export function withdrawalOf(hook: number, delivered: Record<string, unknown>): Delivery {
+  const { deliveryId: withdraws, ...record } = delivered;
+  const removed = { ...record, removed: true };
+  return { deliveryId: deliveryId(hook, removed), withdraws, ...removed };
+}
+
+function deliveryId(hook: number, record: Record<string, unknown>): string {
+  const { blockHash, txHash, eventIndex, event, direction, removed = false } = record;
+  return `evt_${digest([hook, blockHash, txHash, eventIndex, event, direction, removed])}`;
+}
+
+/** The id of a message: that of its event, or one that follows from those of all its events. */
+export function messageId(deliveries: readonly Delivery[]): string {
+  const ids = deliveries.map((delivery) => delivery.deliveryId);
+  return ids.length === 1 ? ids[0]! : `msg_${digest(ids)}`;
+}
+
+function digest(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts)).slice(0, 32);
+}
+
+/** The body of a message in the format of its receiver. */
+export function bodyOf(
+  { id, format, chat }: { id: number; format: HookFormat; chat: string | null },
+  deliveries: readonly Delivery[],
+): string {
+  if (format === 'json') return JSON.stringify({ hook: id, deliveries });
+  const text = deliveries.map(lineOf).join('\n');
+  if (format === 'slack') return JSON.stringify({ text });
+  if (format === 'discord') return JSON.stringify({ content: text, allowed_mentions: { parse: [] } });
+  return JSON.stringify({ chat_id: chat, text, disable_web_page_preview: true });
+}
+
+const VERBS: Record<string, string> = {
+  wallet_funded: 'received',
+  wallet_native_out: 'sent',
+  wallet_token_buy: 'got',
+  wallet_token_sell: 'gave',
+  whale_transfer: 'moved',
+  wallet_created: 'appeared with',
+};
+
+/** One line for people, at most 200 characters: ten of them fit into a message of any chat. */
+function lineOf(delivery: Delivery): string {
+  const { event, wallet, txHash, removed } = delivery;
+  const exchanged = paymentsText(delivery.paid ?? delivery.received);
+  const text =
+    `${removed === true ? 'WITHDRAWN: ' : ''}${wallet} ${VERBS[String(event)] ?? event} ` +
+    `${amountText(delivery)}${exchanged === '' ? '' : ` for ${exchanged}`}`;
+  return `${text.slice(0, 120)} (${String(txHash).slice(0, 66)})`;
+}
+
+function paymentsText(payments: unknown): string {
+  if (!Array.isArray(payments) || payments.length === 0) return '';
+  const [first, ...others] = payments;
+  return amountText(first) + (others.length > 0 ? ` and ${others.length} more` : '');
+}
+
+/** Symbols come from contracts and may be anything: only plain characters are shown. */
+function amountText(record: Record<string, unknown>): string {
+  const units = BigInt(String(record.amount ?? record.valueWei ?? 0));
+  const decimals = Number(record.decimals ?? 0);
+  const scaled = decimals <= 18 ? weiToCoin(units * 10n ** BigInt(18 - decimals)) : units.toString();
+  const symbol = String(record.symbol ?? '')
+    .replace(/[^\w$.-]/g, '')
+    .slice(0, 16);
+  return `${scaled.slice(0, 30)} ${symbol || String(record.tokenAddress ?? '').slice(0, 10)}`.trim();
+}

@@ -1,0 +1,166 @@
+/**
+ * Runs one loop per active hook. They share a connection to the index and take turns reading; waiting for a receiver blocks
+ * nobody. `HookStore` bounds the number of hooks, so each may have a connection of its own.
+ */
+import { RequestError } from '../lib/errors.ts';
+import type { ThreadLog } from '../log/logger.ts';
+import { parseSignalFilter } from '../streams/transfers/signal-filter.ts';
+import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
+import type { Hook, HookStore } from './hook-store.ts';
+import type { CompiledFilter, Planner } from './planner.ts';
+import type { HooksReport } from './protocol.ts';
+import { HookRunner } from './runner.ts';
+import type { Sender } from './sender.ts';
+import { WatchSet } from './watch-set.ts';
+
+export interface EngineOptions {
+  store: HookStore;
+  planner: Planner;
+  sender: Sender;
+  parties: TransactionParties;
+  log: ThreadLog;
+}
+
+export class HookEngine {
+  private readonly options: EngineOptions;
+  private readonly stopping = new AbortController();
+  private readonly runners = new Map<number, { runner: HookRunner; ended: Promise<void> }>();
+  private readonly waiting = new Set<() => void>();
+  private readonly compiled = new Map<number, CompiledFilter>();
+  /** Lists in use, shared by the hooks that name them. */
+  private readonly lists = new Map<string, WatchSet>();
+  private epoch = 0;
+  private version: unknown;
+  private report: HooksReport = emptyReport();
+
+  constructor(options: EngineOptions) {
+    this.options = options;
+  }
+
+  /** Call it when the index has changed, and from time to time: it notices changes of the hooks. */
+  wake(): void {
+    const { version } = this.options.store;
+    if (version !== this.version) this.reload();
+    this.version = version;
+    for (const resume of [...this.waiting]) resume();
+  }
+
+  /** What happened since the last call. */
+  takeReport(): HooksReport {
+    const { report } = this;
+    this.report = emptyReport();
+    return { ...report, lag: Math.max(0, ...[...this.runners.values()].map(({ runner }) => runner.lag)) };
+  }
+
+  /** Gives up deliveries under way; they are repeated after the next start. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.wakeAll();
+    await Promise.all([...this.runners.values()].map(({ ended }) => ended));
+    this.options.sender.close();
+  }
+
+  private wakeAll(): void {
+    for (const resume of [...this.waiting]) resume();
+  }
+
+  /** Starts what became active. Runners of other hooks end by themselves. */
+  private reload(): void {
+    this.compiled.clear(); // a list may have been imported again
+    this.lists.clear();
+    for (const { id, state } of this.options.store.list()) {
+      if (state === 'active' && !this.runners.has(id)) this.start(id);
+    }
+  }
+
+  private start(id: number): void {
+    const { store, planner, sender, parties, log } = this.options;
+    const runner = new HookRunner(
+      id,
+      {
+        store,
+        planner,
+        sender,
+        parties,
+        log,
+        compile: (hook) => this.compile(hook),
+        waitForChange: (ms) => this.waitForChange(ms),
+        onOutcome: (kind, events) => {
+          this.report.outcomes[kind]++;
+          if (kind === 'accepted') this.report.events += events;
+        },
+      },
+      this.stopping.signal,
+    );
+    this.runners.set(id, { runner, ended: this.supervise(runner) });
+  }
+
+  /** A hook that fails for another reason than its receiver is paused, so that the others go on. */
+  private async supervise(runner: HookRunner): Promise<void> {
+    const { store, log } = this.options;
+    try {
+      await runner.run();
+    } catch (error) {
+      if (!(error instanceof RequestError)) log.error({ hook: runner.id, err: error }, 'a webhook failed');
+      const reason = error instanceof RequestError ? error.message : 'internal error, see the log';
+      if (store.find(runner.id) !== undefined) store.pause(runner.id, reason);
+    }
+    this.runners.delete(runner.id);
+    this.version = undefined; // it may be active again already
+  }
+
+  private compile(hook: Hook): CompiledFilter {
+    this.forgetIdsAfterReorg();
+    let compiled = this.compiled.get(hook.id);
+    if (compiled === undefined) {
+      compiled = this.compileFilter(hook);
+      this.compiled.set(hook.id, compiled);
+    }
+    return compiled;
+  }
+
+  private compileFilter({ filter: text }: Hook): CompiledFilter {
+    const named: WatchSet[] = [];
+    const filter = parseSignalFilter(JSON.parse(text), (name) => {
+      const list = this.list(name);
+      if (list !== undefined) named.push(list);
+      return list?.addresses;
+    });
+    const set = (addresses: ReadonlySet<string>) => (addresses.size === 0 ? null : new WatchSet(addresses));
+    const wallets = named[0] ?? set(filter.wallets);
+    return { filter, wallets, contracts: wallets === null ? set(filter.tokens) : null };
+  }
+
+  private list(name: string): WatchSet | undefined {
+    let list = this.lists.get(name);
+    const addresses = list === undefined ? this.options.store.readList(name) : undefined;
+    if (addresses !== undefined) {
+      list = new WatchSet(addresses);
+      this.lists.set(name, list);
+    }
+    return list;
+  }
+
+  private forgetIdsAfterReorg(): void {
+    const { epoch } = this.options.planner;
+    if (epoch === this.epoch) return;
+    this.epoch = epoch;
+    for (const { wallets, contracts } of this.compiled.values()) {
+      wallets?.forget();
+      contracts?.forget();
+    }
+  }
+
+  private async waitForChange(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.waiting.add(resolve);
+    const timer = setTimeout(resolve, ms);
+    await promise;
+    clearTimeout(timer);
+    this.waiting.delete(resolve);
+  }
+}
+
+function emptyReport(): HooksReport {
+  return { outcomes: { accepted: 0, failed: 0, gone: 0 }, events: 0, lag: 0 };
+}

@@ -1,0 +1,103 @@
+/** What an operator says about a new hook, checked. */
+import { RequestError } from '../lib/errors.ts';
+import { isObject } from '../lib/text.ts';
+import { assertKnownMembers } from '../streams/filter-members.ts';
+import { parseSignalFilter, type StoredLists } from '../streams/transfers/signal-filter.ts';
+import { parseTarget } from './target.ts';
+
+export const FORMATS = ['json', 'slack', 'discord', 'telegram'] as const;
+export type HookFormat = (typeof FORMATS)[number];
+
+export interface HookSpec {
+  name: string;
+  url: string;
+  format: HookFormat;
+  /** Telegram's chat id, else null. */
+  chat: string | null;
+  /** As it was given; a list that it names is read when events are matched. */
+  filter: Record<string, unknown>;
+  confirmations: number;
+  finality: boolean;
+  /** First block to deliver; null for what is indexed from now on. */
+  fromBlock: number | null;
+  /** keys.id of the owner, null for the operator. */
+  key: number | null;
+}
+
+const MEMBERS = ['name', 'url', 'format', 'chat', 'filter', 'confirmations', 'finality', 'fromBlock', 'key'];
+const MAX_NAME_CHARS = 100;
+const MAX_URL_CHARS = 2_000;
+const MAX_CONFIRMATIONS = 100_000;
+
+export interface SpecContext {
+  lists: StoredLists;
+  /** `hooks.allow_private`. */
+  allowPrivate: boolean;
+}
+
+/** Throws RequestError `invalid_params` naming the member that is wrong. */
+export function parseHookSpec(value: unknown, { lists, allowPrivate }: SpecContext): HookSpec {
+  if (!isObject(value)) throw invalid('send an object with "url"');
+  assertKnownMembers(value, MEMBERS);
+  const format = FORMATS.find((known) => known === (value.format ?? 'json'));
+  if (format === undefined) throw invalid(`format must be one of ${FORMATS.join(', ')}`);
+  return {
+    name: parseName(value.name ?? 'hook'),
+    url: parseUrl(value.url, allowPrivate),
+    format,
+    chat: parseChat(value.chat, format),
+    filter: parseFilter(value.filter ?? {}, lists),
+    confirmations: parseInteger(value.confirmations ?? 0, 'confirmations', MAX_CONFIRMATIONS),
+    finality: parseFinality(value.finality ?? false),
+    fromBlock: parseOptionalInteger(value.fromBlock, 'fromBlock'),
+    key: parseOptionalInteger(value.key, 'key'),
+  };
+}
+
+function parseName(value: unknown): string {
+  if (typeof value === 'string' && value.length <= MAX_NAME_CHARS && /^[^\p{Cc}]+$/u.test(value))
+    return value;
+  throw invalid(`name has 1 to ${MAX_NAME_CHARS} characters, and no control characters among them`);
+}
+
+function parseUrl(value: unknown, allowPrivate: boolean): string {
+  if (typeof value !== 'string' || value.length > MAX_URL_CHARS)
+    throw invalid(`url must be an http or https URL of at most ${MAX_URL_CHARS} characters`);
+  const refusal = parseTarget(value, allowPrivate);
+  if (typeof refusal === 'string') throw invalid(refusal);
+  return value;
+}
+
+function parseChat(value: unknown, format: HookFormat): string | null {
+  if (format !== 'telegram') return null;
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text === 'string' && /^(-?\d{1,20}|@\w{1,64})$/.test(text)) return text;
+  throw invalid('telegram needs chat: the id of the chat, or @channel');
+}
+
+/** The hook's own `fromBlock` says where it begins, and it needs no `lastSeen`: its cursor is kept. */
+function parseFilter(value: unknown, lists: StoredLists): Record<string, unknown> {
+  if (!isObject(value)) throw invalid('filter must be an object, as for atlas_subscribe');
+  if ('fromBlock' in value || 'lastSeen' in value)
+    throw invalid('the filter of a hook takes neither fromBlock nor lastSeen: set fromBlock of the hook');
+  parseSignalFilter(value, lists);
+  return value;
+}
+
+function parseFinality(value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw invalid('finality must be true or false');
+}
+
+function parseOptionalInteger(value: unknown, name: string): number | null {
+  return value === undefined || value === null ? null : parseInteger(value, name, Number.MAX_SAFE_INTEGER);
+}
+
+function parseInteger(value: unknown, name: string, max: number): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= max) return value;
+  throw invalid(`${name} must be a whole number from 0 to ${max}`);
+}
+
+function invalid(message: string): RequestError {
+  return new RequestError(400, 'invalid_params', message);
+}

@@ -1,0 +1,423 @@
+/** Hooks and lists in `hooks.db`, as the command line, the panel and the delivering thread see them. */
+import { randomBytes } from 'node:crypto';
+import { RequestError } from '../lib/errors.ts';
+import { bytesToDigits, bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
+import type { BlockRef } from '../model/block.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import type { HookFormat, HookSpec } from './hook-spec.ts';
+import { openHooksFile } from './hooks-file.ts';
+
+/** Most hooks of one daemon, which bounds its connections and threads' memory. */
+const MAX_HOOKS = 1_000;
+/** Most addresses of a list, and of all lists together. */
+export const MAX_LIST_ADDRESSES = 100_000;
+const MAX_STORED_ADDRESSES = 1_000_000;
+
+/** How far a receiver has accepted events. */
+export interface HookCursor {
+  block: number;
+  /** Null if the index did not have that block yet. */
+  hash: Hex | null;
+  /** Transfers of the block that are done; null: all. */
+  position: number | null;
+}
+
+export interface Hook {
+  id: number;
+  name: string;
+  key: number | null;
+  url: string;
+  format: HookFormat;
+  chat: string | null;
+  secret: string;
+  /** JSON. */
+  filter: string;
+  confirmations: number;
+  finality: 0 | 1;
+  state: 'active' | 'paused';
+  reason: string | null;
+  createdAt: number;
+  cursor: HookCursor;
+  failingSince: number | null;
+  failures: number;
+  nextAttemptAt: number | null;
+  lastError: string | null;
+  lastSuccessAt: number | null;
+  delivered: number;
+  testRequestedAt: number | null;
+  testResult: string | null;
+}
+
+type Row = Omit<Hook, 'cursor'> & { block: number; hash: Buffer | null; position: number | null };
+
+const COLUMNS = /* sql */ `
+  id, name, key, url, format, chat, secret, filter, confirmations, finality, state, reason, created_at AS createdAt,
+  cursor_block AS block, cursor_hash AS hash, cursor_position AS position, failing_since AS failingSince, failures,
+  next_attempt_at AS nextAttemptAt, last_error AS lastError, last_success_at AS lastSuccessAt, delivered,
+  test_requested_at AS testRequestedAt, test_result AS testResult`;
+
+/** Events of one block that were delivered together and may still be withdrawn. */
+export interface RevocableEvents {
+  block: number;
+  hash: Hex;
+  /** In the order of their delivery. */
+  events: readonly object[];
+}
+
+/** Where `RevocableEvents` are stored. */
+export interface RevocablePart {
+  id: number;
+  block: number;
+  hash: Hex;
+  /** Whether their withdrawal has begun. */
+  withdrawn: boolean;
+}
+
+/** What changes when a receiver accepts a delivery. */
+export interface Accepted {
+  cursor: HookCursor;
+  /** Number of events in it. */
+  count: number;
+  revocable: readonly RevocableEvents[];
+  /** Blocks up to here can no longer be withdrawn. */
+  finalUpTo: number;
+}
+
+export function openHookStore(path: string): HookStore {
+  return new HookStore(openHooksFile(path));
+}
+
+export class HookStore {
+  readonly db: Db;
+  private readonly selectOne: Statement<[number], Row>;
+  private readonly selectAll: Statement<[], Row>;
+
+  constructor(db: Db) {
+    this.db = db;
+    this.selectOne = db.prepare(`SELECT ${COLUMNS} FROM hooks WHERE id = ?`);
+    this.selectAll = db.prepare(`SELECT ${COLUMNS} FROM hooks ORDER BY id`);
+  }
+
+  /** Changes when another connection has written to the file. */
+  get version(): unknown {
+    return this.db.pragma('data_version', { simple: true });
+  }
+
+  list(): Hook[] {
+    return this.selectAll.all().map(toHook);
+  }
+
+  hasActive(): boolean {
+    return this.db.prepare(`SELECT 1 FROM hooks WHERE state = 'active' LIMIT 1`).get() !== undefined;
+  }
+
+  /** Throws RequestError `not_found`. */
+  get(id: number): Hook {
+    const row = this.selectOne.get(id);
+    if (row === undefined) throw new RequestError(404, 'not_found', `there is no hook ${id}`);
+    return toHook(row);
+  }
+
+  find(id: number): Hook | undefined {
+    const row = this.selectOne.get(id);
+    return row && toHook(row);
+  }
+
+  /**
+   * Creates a hook. It begins after the block `head`, unless the spec names another one. `limit` bounds the hooks of its
+   * owner; 0 is no bound. Throws RequestError `tier_limit`.
+   */
+  create(spec: HookSpec, head: BlockRef | null, limit: number): Hook {
+    return this.db
+      .transaction(() => {
+        this.requireRoom(spec.key, limit);
+        const { fromBlock } = spec;
+        const begin = fromBlock ?? (head === null ? 0 : head.number + 1);
+        const hash = fromBlock === null && head !== null ? hexToBytes(head.hash) : null;
+        const { lastInsertRowid } = this.db
+          .prepare(/* sql */ `
+            INSERT INTO hooks (name, key, url, format, chat, secret, filter, confirmations, finality, state, created_at,
+              cursor_block, cursor_hash)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?)`)
+          .run(
+            spec.name,
+            spec.key,
+            spec.url,
+            spec.format,
+            spec.chat,
+            `whsec_${randomBytes(32).toString('base64')}`,
+            JSON.stringify(spec.filter),
+            spec.confirmations,
+            spec.finality ? 1 : 0,
+            Date.now(),
+            begin - 1,
+            hash,
+          );
+        return this.get(Number(lastInsertRowid));
+      })
+      .immediate();
+  }
+
+  private requireRoom(key: number | null, limit: number): void {
+    const count = (where: string, ...values: unknown[]): number =>
+      this.db
+        .prepare<unknown[], number>(`SELECT count(*) FROM hooks ${where}`)
+        .pluck()
+        .get(...values) ?? 0;
+    if (count('') >= MAX_HOOKS)
+      throw new RequestError(403, 'tier_limit', `there are ${MAX_HOOKS} hooks already: delete some`);
+    if (key !== null && limit > 0 && count('WHERE key = ?', key) >= limit)
+      throw new RequestError(
+        403,
+        'tier_limit',
+        `key ${key} may have ${limit} hooks, by the max_hooks of its tier`,
+      );
+  }
+
+  pause(id: number, reason: string): Hook {
+    this.get(id);
+    this.db.prepare(`UPDATE hooks SET state = 'paused', reason = ? WHERE id = ?`).run(reason, id);
+    return this.get(id);
+  }
+
+  /** Lets a paused hook go on where it stopped. */
+  resume(id: number): Hook {
+    this.get(id);
+    this.db
+      .prepare(/* sql */ `
+        UPDATE hooks SET state = 'active', reason = NULL, failing_since = NULL, failures = 0, next_attempt_at = NULL
+        WHERE id = ?`)
+      .run(id);
+    return this.get(id);
+  }
+
+  /** Pauses the hooks of a key that is no longer valid. */
+  pauseOfKey(key: number): void {
+    this.db
+      .prepare(
+        `UPDATE hooks SET state = 'paused', reason = 'its key was revoked' WHERE key = ? AND state = 'active'`,
+      )
+      .run(key);
+  }
+
+  delete(id: number): Hook {
+    const hook = this.get(id);
+    this.db
+      .transaction(() => {
+        this.db.prepare('DELETE FROM hooks WHERE id = ?').run(id);
+        this.db.prepare('DELETE FROM revocable WHERE hook = ?').run(id);
+      })
+      .immediate();
+    return hook;
+  }
+
+  requestTest(id: number): Hook {
+    this.get(id);
+    this.db
+      .prepare('UPDATE hooks SET test_requested_at = ?, test_result = NULL WHERE id = ?')
+      .run(Date.now(), id);
+    return this.get(id);
+  }
+
+  saveTestResult(id: number, result: string): void {
+    this.db
+      .prepare('UPDATE hooks SET test_requested_at = NULL, test_result = ? WHERE id = ?')
+      .run(result, id);
+  }
+
+  /** Moves the cursor over blocks without events of the hook. */
+  advance(id: number, { block, hash, position }: HookCursor): void {
+    this.db
+      .prepare('UPDATE hooks SET cursor_block = ?, cursor_hash = ?, cursor_position = ? WHERE id = ?')
+      .run(block, hash && hexToBytes(hash), position, id);
+  }
+
+  saveAccepted(id: number, { cursor, count, revocable, finalUpTo }: Accepted): void {
+    this.db
+      .transaction(() => {
+        this.advance(id, cursor);
+        this.recordSuccess(id, count);
+        const insert = this.db.prepare(
+          'INSERT INTO revocable (hook, block, hash, withdrawn, events) VALUES (?, ?, ?, 0, ?)',
+        );
+        for (const { block, hash, events } of revocable)
+          insert.run(id, block, hexToBytes(hash), JSON.stringify(events));
+        this.db
+          .prepare('DELETE FROM revocable WHERE hook = ? AND block <= ? AND withdrawn = 0')
+          .run(id, finalUpTo);
+      })
+      .immediate();
+  }
+
+  private recordSuccess(id: number, count: number): void {
+    this.db
+      .prepare(/* sql */ `
+        UPDATE hooks SET failing_since = NULL, failures = 0, next_attempt_at = NULL, last_error = NULL,
+          last_success_at = ?, delivered = delivered + ? WHERE id = ?`)
+      .run(Date.now(), count, id);
+  }
+
+  saveFailure(id: number, error: string, nextAttemptAt: number): void {
+    this.db
+      .prepare(/* sql */ `
+        UPDATE hooks SET failing_since = coalesce(failing_since, ?), failures = failures + 1, next_attempt_at = ?,
+          last_error = ? WHERE id = ?`)
+      .run(Date.now(), nextAttemptAt, error, id);
+  }
+
+  /** Delivered last first. */
+  revocableParts(id: number): RevocablePart[] {
+    return this.db
+      .prepare<[number], { id: number; block: number; hash: Buffer; withdrawn: number }>(
+        'SELECT id, block, hash, withdrawn FROM revocable WHERE hook = ? ORDER BY id DESC',
+      )
+      .all(id)
+      .map((row) => ({ ...row, hash: bytesToHex(row.hash), withdrawn: row.withdrawn === 1 }));
+  }
+
+  isWithdrawing(id: number): boolean {
+    return (
+      this.db.prepare('SELECT 1 FROM revocable WHERE hook = ? AND withdrawn = 1 LIMIT 1').get(id) !==
+      undefined
+    );
+  }
+
+  readRevocable(part: number): Record<string, unknown>[] {
+    const events = this.db
+      .prepare<[number], string>('SELECT events FROM revocable WHERE id = ?')
+      .pluck()
+      .get(part);
+    return JSON.parse(events ?? '[]');
+  }
+
+  /** Call it before the first event of these parts is withdrawn. */
+  beginWithdrawal(parts: readonly RevocablePart[]): void {
+    const mark = this.db.prepare('UPDATE revocable SET withdrawn = 1 WHERE id = ?');
+    this.db
+      .transaction(() => {
+        for (const part of parts) mark.run(part.id);
+      })
+      .immediate();
+  }
+
+  /** Keeps only the first `left` events of each part; `cursor` is set once everything is withdrawn. */
+  saveWithdrawn(
+    id: number,
+    count: number,
+    parts: readonly { id: number; left: readonly object[] }[],
+    cursor: HookCursor | null,
+  ): void {
+    const update = this.db.prepare('UPDATE revocable SET events = ? WHERE id = ?');
+    const remove = this.db.prepare('DELETE FROM revocable WHERE id = ?');
+    this.db
+      .transaction(() => {
+        for (const part of parts) {
+          if (part.left.length === 0) remove.run(part.id);
+          else update.run(JSON.stringify(part.left), part.id);
+        }
+        if (count > 0) this.recordSuccess(id, count);
+        if (cursor !== null) this.advance(id, cursor);
+      })
+      .immediate();
+  }
+
+  /** Stores a list under a name, or replaces it. `addresses` are 40 hex digits each. Throws RequestError. */
+  importList(name: string, addresses: ReadonlySet<string>): void {
+    if (!/^[\w.-]{1,64}$/.test(name))
+      throw new RequestError(
+        400,
+        'invalid_params',
+        'the name of a list has 1 to 64 letters, digits, ".", "-" or "_"',
+      );
+    if (addresses.size === 0 || addresses.size > MAX_LIST_ADDRESSES)
+      throw new RequestError(400, 'invalid_params', `a list has 1 to ${MAX_LIST_ADDRESSES} addresses`);
+    const stored = this.lists().filter((list) => list.name !== name);
+    const total = stored.reduce((sum, { addresses }) => sum + addresses, addresses.size);
+    if (total > MAX_STORED_ADDRESSES)
+      throw new RequestError(
+        400,
+        'invalid_params',
+        `all lists together have at most ${MAX_STORED_ADDRESSES} addresses`,
+      );
+    this.db
+      .prepare('REPLACE INTO lists (name, imported_at, addresses) VALUES (?, ?, ?)')
+      .run(name, Date.now(), Buffer.from([...addresses].join(''), 'hex'));
+  }
+
+  lists(): { name: string; addresses: number; importedAt: number }[] {
+    return this.db
+      .prepare<[], { name: string; addresses: number; importedAt: number }>(
+        'SELECT name, length(addresses) / 20 AS addresses, imported_at AS importedAt FROM lists ORDER BY name',
+      )
+      .all();
+  }
+
+  /** Throws RequestError `not_found`, or `list_in_use` while a hook names the list. */
+  removeList(name: string): void {
+    const user = this.list().find(({ filter }) => JSON.parse(filter).wallets === `list:${name}`);
+    if (user !== undefined)
+      throw new RequestError(409, 'list_in_use', `hook ${user.id} (${user.name}) uses the list "${name}"`);
+    const { changes } = this.db.prepare('DELETE FROM lists WHERE name = ?').run(name);
+    if (changes === 0) throw new RequestError(404, 'not_found', `there is no list "${name}"`);
+  }
+
+  counts(): { active: number; paused: number; failing: number } {
+    const row = this.db
+      .prepare<[], { active: number; paused: number; failing: number }>(/* sql */ `
+        SELECT count(*) FILTER (WHERE state = 'active') AS active, count(*) FILTER (WHERE state = 'paused') AS paused,
+          count(*) FILTER (WHERE state = 'active' AND failures > 0) AS failing FROM hooks`)
+      .get();
+    return row ?? { active: 0, paused: 0, failing: 0 };
+  }
+
+  /** When a list was imported, Unix milliseconds. */
+  listVersion(name: string): number | undefined {
+    return this.db
+      .prepare<[string], number>('SELECT imported_at FROM lists WHERE name = ?')
+      .pluck()
+      .get(name);
+  }
+
+  /** The addresses of a list, 40 hex digits each; undefined if there is none of that name. */
+  readList(name: string): ReadonlySet<string> | undefined {
+    const bytes = this.db
+      .prepare<[string], Buffer>('SELECT addresses FROM lists WHERE name = ?')
+      .pluck()
+      .get(name);
+    if (bytes === undefined) return undefined;
+    const addresses = new Set<string>();
+    for (let at = 0; at < bytes.length; at += 20) addresses.add(bytesToDigits(bytes.subarray(at, at + 20)));
+    return addresses;
+  }
+
+  close(): void {
+    this.db.close();
+  }
+}
+
+function toHook({ block, hash, position, ...row }: Row): Hook {
+  return { ...row, cursor: { block, hash: hash && bytesToHex(hash), position } };
+}
+
+/** A hook as the panel and the command line show it: without its secret and without what its URL may hide. */
+export function hookJson(hook: Hook) {
+  const { url, secret: _, filter, cursor, ...shown } = hook;
+  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    ...shown,
+    url: redactUrl(url),
+    filter: JSON.parse(filter),
+    finality: hook.finality === 1,
+    cursorBlock: cursor.block,
+    createdAt: iso(hook.createdAt),
+    failingSince: iso(hook.failingSince),
+    nextAttemptAt: iso(hook.nextAttemptAt),
+    lastSuccessAt: iso(hook.lastSuccessAt),
+    testRequestedAt: iso(hook.testRequestedAt),
+  };
+}
+
+/** Scheme, host and port: the rest may be a secret. */
+export function redactUrl(url: string): string {
+  return `${new URL(url).origin}/...`;
+}

@@ -1,0 +1,76 @@
+/** The serving thread's handle on the delivering thread, which runs while there are active hooks. */
+import type { Worker } from 'node:worker_threads';
+import { backoffMs } from '../lib/async.ts';
+import type { Logger } from '../log/logger.ts';
+import { startThread } from '../threads/start-thread.ts';
+import type { HookStore } from './hook-store.ts';
+import type { FromHooks, HooksReport, HooksThreadOptions, ToHooks } from './protocol.ts';
+
+/** How often changes of the hooks by other processes are looked for, milliseconds. */
+const CHECK_MS = 500;
+/** Waits before a thread that failed is started again, milliseconds. */
+const RESTART_MIN_MS = 1_000;
+const RESTART_MAX_MS = 60_000;
+/** Longest wait for the thread to end by itself, milliseconds. */
+const STOP_MS = 3_000;
+
+export interface HooksClientOptions {
+  store: HookStore;
+  thread: HooksThreadOptions;
+  onReport(report: HooksReport): void;
+  log: Logger;
+}
+
+export class HooksClient {
+  private readonly options: HooksClientOptions;
+  private readonly timer: NodeJS.Timeout;
+  private thread: Worker | null = null;
+  private failures = 0;
+  private startAt = 0;
+  private isClosing = false;
+
+  constructor(options: HooksClientOptions) {
+    this.options = options;
+    this.timer = setInterval(() => this.check(), CHECK_MS).unref();
+    this.check();
+  }
+
+  /** Call it when the index has changed, or a hook was changed here. */
+  changed(): void {
+    this.thread?.postMessage({ kind: 'changed' } satisfies ToHooks);
+  }
+
+  /** Starts the thread once there is an active hook. */
+  check(): void {
+    if (this.thread !== null || this.isClosing || performance.now() < this.startAt) return;
+    if (this.options.store.hasActive()) this.start();
+  }
+
+  async close(): Promise<void> {
+    this.isClosing = true;
+    clearInterval(this.timer);
+    const { thread } = this;
+    if (thread === null) return;
+    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+    thread.postMessage({ kind: 'stop' } satisfies ToHooks);
+    const timer = setTimeout(() => void thread.terminate(), STOP_MS);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  private start(): void {
+    const { thread: workerData, onReport, log } = this.options;
+    const thread = startThread('hooks', workerData);
+    this.thread = thread;
+    thread.on('message', (message: FromHooks) => {
+      if (message.kind === 'log') return log[message.level](message.fields, message.msg);
+      this.failures = 0;
+      onReport(message.report);
+    });
+    thread.on('error', (err) => log.error({ err }, 'the thread of webhooks failed and is started again'));
+    thread.on('exit', () => {
+      this.thread = null;
+      this.startAt = performance.now() + backoffMs(++this.failures, RESTART_MIN_MS, RESTART_MAX_MS);
+    });
+  }
+}

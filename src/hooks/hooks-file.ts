@@ -1,0 +1,98 @@
+/**
+ * `hooks.db`: hooks, their cursors and lists of addresses. Like `keys.db` it cannot be rebuilt, and daemon and command line
+ * may have it open at the same time. It holds the secrets that deliveries are signed with.
+ */
+import { chmodSync, existsSync } from 'node:fs';
+import { FatalError } from '../lib/errors.ts';
+import { type Db, isEmpty, openDatabase } from '../store/open-database.ts';
+import { toOpenError } from '../store/storage-error.ts';
+
+/** `PRAGMA application_id` of a hooks file: "atlh". */
+const HOOKS_APPLICATION_ID = 0x61746c68;
+
+const SCHEMA_VERSION = 1;
+
+const SCHEMA = /* sql */ `
+-- One row per hook. The cursor is how far the receiver has accepted events.
+CREATE TABLE hooks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused: delivery ids are derived from it
+  name TEXT NOT NULL,
+  key INTEGER,                           -- keys.id of the owner in keys.db, null for the operator
+  url TEXT NOT NULL,                     -- may contain a secret (Slack, Telegram); never logged
+  format TEXT NOT NULL,                  -- json, slack, discord, telegram
+  chat TEXT,                             -- Telegram: the chat to post to
+  secret TEXT NOT NULL,                  -- whsec_... of Standard Webhooks
+  filter TEXT NOT NULL,                  -- JSON, as for atlas_subscribe
+  confirmations INTEGER NOT NULL,        -- blocks that must stand on the block of an event
+  finality INTEGER NOT NULL,             -- 1: only blocks that the node calls finalized
+  state TEXT NOT NULL,                   -- active or paused
+  reason TEXT,                           -- why it is paused
+  created_at INTEGER NOT NULL,           -- Unix milliseconds, as all times here
+  cursor_block INTEGER NOT NULL,
+  cursor_hash BLOB,                      -- of that block; null if the index did not have it yet
+  cursor_position INTEGER,               -- transfers of that block that are done; null: the whole block
+  failing_since INTEGER,                 -- first of the failures in a row
+  failures INTEGER NOT NULL DEFAULT 0,   -- in a row
+  next_attempt_at INTEGER,
+  last_error TEXT,
+  last_success_at INTEGER,
+  delivered INTEGER NOT NULL DEFAULT 0,  -- events accepted
+  test_requested_at INTEGER,             -- a test that the daemon is to send
+  test_result TEXT                       -- what came of the last one
+);
+
+-- Events that were delivered and may still be withdrawn by a reorg: the index will not have them then. Rows of blocks
+-- too old for that are deleted.
+CREATE TABLE revocable (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- in the order of delivery
+  hook INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  withdrawn INTEGER NOT NULL,            -- 1 once the withdrawal has begun, even if the block comes back
+  events TEXT NOT NULL                   -- JSON: events of the block that were delivered together
+);
+CREATE INDEX revocable_by_hook ON revocable (hook, block);
+
+-- Lists of addresses that filters name.
+CREATE TABLE lists (
+  name TEXT PRIMARY KEY,
+  imported_at INTEGER NOT NULL,
+  addresses BLOB NOT NULL                -- 20 bytes each
+) WITHOUT ROWID;
+`;
+
+const ADVICE = 'restore a copy of it, or move it away and create the hooks again';
+
+/** Only the operator's account may read the file, because it holds secrets. */
+const FILE_MODE = 0o600;
+
+/** Opens `hooks.db` and creates it if missing. Throws FatalError when the file is not a usable hooks file. */
+export function openHooksFile(path: string): Db {
+  let db: Db | undefined;
+  try {
+    const isNew = !existsSync(path);
+    db = openDatabase(path, { cacheMb: 2 });
+    if (isNew) chmodSync(path, FILE_MODE);
+    prepare(db, path);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw toOpenError(path, error, ADVICE);
+  }
+}
+
+/** Under the write lock, because two processes may create the file at once. */
+function prepare(db: Db, path: string): void {
+  db.transaction(() => {
+    const application = Number(db.pragma('application_id', { simple: true }));
+    const version = Number(db.pragma('user_version', { simple: true }));
+    if (application === HOOKS_APPLICATION_ID && version === SCHEMA_VERSION) return;
+    if (application === HOOKS_APPLICATION_ID)
+      throw new FatalError(`${path} was written by a newer atlas-node (schema ${version}); run that version`);
+    if (application !== 0 || !isEmpty(db))
+      throw new FatalError(`${path} does not hold atlas-node hooks; move it away or choose another data_dir`);
+    db.exec(SCHEMA);
+    db.pragma(`application_id = ${HOOKS_APPLICATION_ID}`);
+    db.pragma(`user_version = ${SCHEMA_VERSION}`);
+  }).immediate();
+}

@@ -1,0 +1,66 @@
+/** Entry of the delivering thread: neither reading for receivers nor their answers take time of the serving thread. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { lowerThreadPriority } from '../lib/thread.ts';
+import type { ThreadLog } from '../log/logger.ts';
+import { RpcClient } from '../node/client.ts';
+import { openIndexForReading } from '../store/index-file.ts';
+import { IndexSource } from '../streams/transfers/index-source.ts';
+import { TransactionParties } from '../streams/transfers/transaction-parties.ts';
+import { HookEngine } from './engine.ts';
+import { openHookStore } from './hook-store.ts';
+import { Planner } from './planner.ts';
+import type { FromHooks, HooksThreadOptions, ToHooks } from './protocol.ts';
+import { Sender } from './sender.ts';
+
+/** How often changes of the hooks are looked for, milliseconds. */
+const CHECK_MS = 250;
+const REPORT_MS = 1_000;
+/** Page cache of the connection to the index, MiB. */
+const CACHE_MB = 8;
+const MAX_SOCKETS = 2;
+
+function run(options: HooksThreadOptions): void {
+  const port = parentPort;
+  if (port === null) throw new Error('hooks-thread is a thread entry and cannot be run by itself');
+  lowerThreadPriority(5); // clients that wait for an answer come first
+  const send = (message: FromHooks): void => port.postMessage(message);
+  const logAs =
+    (level: 'info' | 'warn' | 'error'): ThreadLog['info'] =>
+    (fields, msg) =>
+      send({ kind: 'log', level, fields, msg });
+  const log: ThreadLog = { info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
+
+  const { node, nativeSymbol } = options;
+  const db = openIndexForReading(options.indexPath, { cacheMb: CACHE_MB });
+  const store = openHookStore(options.hooksPath);
+  const client = new RpcClient({ ...node, maxSockets: MAX_SOCKETS });
+  const parties = new TransactionParties(client);
+  const planner = new Planner({
+    db,
+    metadataWaitMs: options.metadataWaitMs,
+    maxReorg: options.maxReorg,
+    sourceOf: (reads) =>
+      new IndexSource({ reads, parties, chainInfo: { chainId: reads.chainId() ?? 0, nativeSymbol } }),
+  });
+  const sender = new Sender({ allowPrivate: options.allowPrivate });
+  const engine = new HookEngine({ store, planner, sender, parties, log });
+  const checks = setInterval(() => engine.wake(), CHECK_MS);
+  const reports = setInterval(() => send({ kind: 'report', report: engine.takeReport() }), REPORT_MS);
+  port.on('message', (message: ToHooks) => {
+    if (message.kind === 'changed') engine.wake();
+    else void stop();
+  });
+  engine.wake();
+
+  async function stop(): Promise<void> {
+    clearInterval(checks);
+    clearInterval(reports);
+    await engine.stop();
+    await client.close();
+    store.close();
+    db.close();
+    port?.close();
+  }
+}
+
+run(workerData);

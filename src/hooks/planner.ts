@@ -1,0 +1,243 @@
+/**
+ * Decides what a hook gets next. Nothing is stored per event: the cursor says how far the receiver has accepted, and what
+ * follows is read from the index again.
+ */
+import { bytesToHex, type Hex } from '../lib/hex.ts';
+import type { EventRow } from '../query/events.ts';
+import { Snapshot } from '../query/snapshot.ts';
+import { prepareStreamReads, type StreamReads } from '../query/stream-reads.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import type { IndexSource } from '../streams/transfers/index-source.ts';
+import { MetadataWait } from '../streams/transfers/metadata-wait.ts';
+import { mergeHistories } from '../streams/transfers/replay.ts';
+import { type Signal, type SignalFilter, signalsOf } from '../streams/transfers/signals.ts';
+import { TransferEvent } from '../streams/transfers/transfer-event.ts';
+import { MAX_ADDRESSES } from '../streams/transfers/transfer-filter.ts';
+import type { Hook, HookCursor } from './hook-store.ts';
+import type { WatchSet } from './watch-set.ts';
+
+/** Transfers looked at in one plan, in some 30 ms. */
+const MAX_SCANNED = 20_000;
+const SCANNED_PER_READ = 1_000;
+/** Full rows read at a time. */
+const ROWS_PER_READ = 100;
+/** A longer gap of a few wallets is read from their histories. */
+const LONG_GAP = 20_000;
+/** Pieces of merged histories read in one plan. */
+const MAX_PIECES = 50;
+
+/** A hook's filter with the wallets and contracts that select transfers; null for all. */
+export interface CompiledFilter {
+  filter: SignalFilter;
+  wallets: WatchSet | null;
+  contracts: WatchSet | null;
+}
+
+export interface PlannedEvent {
+  event: TransferEvent;
+  signal: Signal;
+}
+
+export type Plan =
+  /** Nothing to do until the index moves. */
+  | { kind: 'idle' }
+  /** Nothing to do for some milliseconds: the metadata of a new token is being read. */
+  | { kind: 'wait' }
+  /** The block of the cursor was withdrawn. */
+  | { kind: 'reorg' }
+  /** Events to deliver, maybe none; `cursor` is where the hook stands then. */
+  | { kind: 'events'; events: PlannedEvent[]; cursor: HookCursor; finalUpTo: number; lag: number };
+
+export interface PlannerOptions {
+  db: Db;
+  /** Made once the chain is known. */
+  sourceOf(reads: StreamReads): IndexSource;
+  metadataWaitMs: number;
+  /** `index.max_reorg`. */
+  maxReorg: number;
+}
+
+interface BlockEnd {
+  number: number;
+  hash: Buffer;
+  last: number;
+}
+
+export class Planner {
+  readonly reads: StreamReads;
+  readonly snapshot: Snapshot;
+  private readonly options: PlannerOptions;
+  private readonly finalized: Statement<[], number | null>;
+  private readonly hashes: Statement<[number], Buffer>;
+  private readonly blockOf: Statement<[number], BlockEnd>;
+  private readonly metadata: MetadataWait;
+  private source: IndexSource | null = null;
+  /** The last block when a plan was made, to notice reorgs. */
+  private seen: { number: number; hash: Hex } | null = null;
+  /** Counts reorgs: ids read before the last one mean nothing. */
+  epoch = 0;
+  private lastScan: { key: string; rows: ReturnType<StreamReads['scan']> } | null = null;
+
+  constructor(options: PlannerOptions) {
+    const { db, metadataWaitMs } = options;
+    this.options = options;
+    this.snapshot = new Snapshot(db);
+    this.reads = prepareStreamReads(db, this.snapshot);
+    this.metadata = new MetadataWait(this.reads.tokenSymbols, metadataWaitMs);
+    this.finalized = db.prepare<[], number | null>('SELECT finalized FROM chain_anchors').pluck();
+    this.hashes = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = +?').pluck();
+    this.blockOf = db.prepare(/* sql */ `
+      SELECT number, hash, last_transfer AS last FROM blocks WHERE last_transfer >= +?
+      ORDER BY last_transfer, number LIMIT 1`);
+  }
+
+  /** Runs reads that see one commit. */
+  read<T>(read: () => T): T {
+    try {
+      this.snapshot.head();
+      this.noticeReorg();
+      return read();
+    } finally {
+      this.snapshot.release();
+    }
+  }
+
+  hashAt(number: number): Hex | null {
+    const hash = this.hashes.get(number);
+    return hash === undefined ? null : bytesToHex(hash);
+  }
+
+  /** No reorg can reach this block while the index is at `head`. */
+  finalBlock(head: number): number {
+    return Math.max(this.finalized.get() ?? -1, head - this.options.maxReorg);
+  }
+
+  /** The next events of a hook, at most `limit`. */
+  plan(
+    hook: Pick<Hook, 'cursor' | 'confirmations' | 'finality'>,
+    compiled: CompiledFilter,
+    limit: number,
+  ): Plan {
+    return this.read(() => {
+      const head = this.reads.lastBlock();
+      const { block, hash, position } = hook.cursor;
+      if (head === null || block > head.number) return { kind: 'idle' };
+      if (hash !== null && this.hashAt(block) !== hash) return { kind: 'reorg' };
+      const finalized = this.finalized.get() ?? -1;
+      const end = Math.min(head.number - hook.confirmations, hook.finality === 1 ? finalized : head.number);
+      if (end < block || (end === block && position === null)) return { kind: 'idle' };
+      const first =
+        position === null
+          ? this.reads.lastIdsUpTo(block).lastTransfer + 1
+          : this.reads.lastIdsUpTo(block - 1).lastTransfer + 1 + position;
+      const below = this.reads.lastIdsUpTo(end).lastTransfer + 1;
+      for (const set of [compiled.wallets, compiled.contracts]) set?.update(this.reads, head.lastWallet);
+      const found = this.collect(compiled, first, below, limit);
+      if (found.events.length === 0 && found.awaitsMetadata) return { kind: 'wait' };
+      const cursor = found.next === below ? this.cursorAtEnd(end) : this.cursorBefore(found.next);
+      const finalUpTo = this.finalBlock(head.number);
+      return { kind: 'events', events: found.events, cursor, finalUpTo, lag: head.number - cursor.block };
+    });
+  }
+
+  private cursorAtEnd(block: number): HookCursor {
+    return { block, hash: this.hashAt(block), position: null };
+  }
+
+  /** With all transfers below an id done. */
+  private cursorBefore(next: number): HookCursor {
+    const end = this.blockOf.get(next - 1)!;
+    const { lastTransfer } = this.reads.lastIdsUpTo(end.number - 1);
+    const position = next - 1 === end.last ? null : next - 1 - lastTransfer;
+    return { block: end.number, hash: bytesToHex(end.hash), position };
+  }
+
+  private collect(compiled: CompiledFilter, first: number, below: number, limit: number) {
+    const events: PlannedEvent[] = [];
+    let next = first;
+    for (const { rows, reached } of this.candidates(compiled, first, below)) {
+      for (const row of rows) {
+        if (this.metadata.awaits(row)) return { events, next: row.id, awaitsMetadata: true };
+        const planned = this.eventsOf(compiled.filter, row);
+        if (events.length + planned.length > limit) return { events, next: row.id, awaitsMetadata: false };
+        events.push(...planned);
+        next = row.id + 1;
+      }
+      next = reached;
+    }
+    return { events, next, awaitsMetadata: false };
+  }
+
+  private eventsOf(filter: SignalFilter, row: EventRow): PlannedEvent[] {
+    this.source ??= this.options.sourceOf(this.reads);
+    const event = TransferEvent.from(this.source, row);
+    return signalsOf(filter, event).map((signal) => {
+      event.place(signal.direction); // reads the transaction now, while the snapshot is open
+      event.awaitsParties();
+      return { event, signal };
+    });
+  }
+
+  /** Full rows that may be wanted, in order; all before `reached` were looked at. Ends after a bounded amount of work. */
+  private *candidates(
+    { wallets, contracts }: CompiledFilter,
+    first: number,
+    below: number,
+  ): Generator<{ rows: EventRow[]; reached: number }, void, void> {
+    const isShort = below - first <= LONG_GAP;
+    const pieces =
+      wallets === null || isShort || wallets.addresses.size > MAX_ADDRESSES
+        ? this.scanned(wallets ?? contracts, wallets === null, first, below)
+        : this.merged(wallets, first, below);
+    for (const { ids, reached } of pieces) {
+      for (let at = 0; at < ids.length; at += ROWS_PER_READ) {
+        const rows = this.reads.events(ids.slice(at, at + ROWS_PER_READ));
+        yield { rows, reached: rows.at(-1)!.id + 1 };
+      }
+      yield { rows: [], reached };
+    }
+  }
+
+  private *scanned(watched: WatchSet | null, byContract: boolean, first: number, below: number) {
+    const end = Math.min(below, first + MAX_SCANNED);
+    for (let next = first; next < end; ) {
+      const rows = this.scan(next, end);
+      next = rows.length < SCANNED_PER_READ ? end : rows.at(-1)!.id + 1;
+      const wanted = rows.filter(({ sender, receiver, contract }) => {
+        if (watched === null) return true;
+        return byContract
+          ? contract !== null && watched.has(contract)
+          : watched.has(sender) || watched.has(receiver);
+      });
+      yield { ids: wanted.map(({ id }) => id), reached: next };
+    }
+  }
+
+  private *merged(wallets: WatchSet, first: number, below: number) {
+    let pieces = 0;
+    for (const ids of mergeHistories(this.reads.history, wallets.known(), first, below)) {
+      if (ids.length === 0) continue;
+      yield { ids, reached: ids.at(-1)! + 1 };
+      if (++pieces >= MAX_PIECES) return;
+    }
+    yield { ids: [], reached: below };
+  }
+
+  /** The hooks at the head all scan the same transfers, one after the other. */
+  private scan(from: number, below: number) {
+    const key = `${this.epoch} ${from} ${below}`;
+    if (this.lastScan?.key !== key)
+      this.lastScan = { key, rows: this.reads.scan(from, below, SCANNED_PER_READ) };
+    return this.lastScan.rows;
+  }
+
+  private noticeReorg(): void {
+    const head = this.reads.lastBlock();
+    if (this.seen !== null && this.hashAt(this.seen.number) !== this.seen.hash) {
+      this.epoch++;
+      this.reads.invalidateWalletsAbove(0);
+      this.source = null;
+    }
+    this.seen = head;
+  }
+}

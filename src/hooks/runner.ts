@@ -1,0 +1,196 @@
+/** Delivers the events of one hook, in order, until it is paused or deleted. A slow receiver delays only its own hook. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { backoffMs, pause } from '../lib/async.ts';
+import type { Logger } from '../log/logger.ts';
+import { signalRecord } from '../streams/transfers/signal-json.ts';
+import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
+import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId } from './delivery.ts';
+import { type Hook, type HookCursor, type HookStore, type RevocableEvents, redactUrl } from './hook-store.ts';
+import type { CompiledFilter, Plan, PlannedEvent, Planner } from './planner.ts';
+import type { Outcome, Sender } from './sender.ts';
+import { planWithdrawal } from './withdrawal.ts';
+
+/** How often the cursor is stored while no event comes, milliseconds: a restart scans again from there. */
+const STORE_CURSOR_MS = 5_000;
+/** Longest wait for the node to say who sent the transactions, milliseconds. */
+const PARTIES_MS = 1_500;
+const METADATA_CHECK_MS = 50;
+
+/** Wait after the first failure and longest wait, milliseconds. */
+const RETRY_MIN_MS = 1_000;
+const RETRY_MAX_MS = 900_000;
+/** After this long without success a hook is paused. */
+const GIVE_UP_MS = 24 * 3_600_000;
+
+export interface RunnerContext {
+  store: HookStore;
+  planner: Planner;
+  sender: Sender;
+  parties: Pick<TransactionParties, 'settled'>;
+  /** The filter of a hook. Throws RequestError if the list that it names is gone. */
+  compile(hook: Hook): CompiledFilter;
+  /** Resolves when the index or the hooks have changed, or after `ms`. */
+  waitForChange(ms: number): Promise<void>;
+  onOutcome(kind: Outcome['kind'], events: number): void;
+  log: Pick<Logger, 'warn'>;
+}
+
+export class HookRunner {
+  readonly id: number;
+  private readonly context: RunnerContext;
+  private readonly signal: AbortSignal;
+  /** Ahead of the stored one by blocks without events. */
+  private cursor: HookCursor | null = null;
+  private cursorStoredAt = 0;
+  /** Blocks behind the index. */
+  lag = 0;
+
+  constructor(id: number, context: RunnerContext, signal: AbortSignal) {
+    this.id = id;
+    this.context = context;
+    this.signal = signal;
+  }
+
+  /** Resolves when the hook is no longer active, or the signal aborts. */
+  async run(): Promise<void> {
+    const { store } = this.context;
+    for (;;) {
+      const hook = store.find(this.id);
+      if (this.signal.aborted || hook?.state !== 'active') break;
+      this.cursor ??= hook.cursor;
+      await this.step({ ...hook, cursor: this.cursor });
+      await nextTurn(); // the others plan too
+    }
+    this.storeCursor();
+  }
+
+  private async step(hook: Hook): Promise<void> {
+    if (hook.testRequestedAt !== null) return this.test(hook);
+    const wait = (hook.nextAttemptAt ?? 0) - Date.now();
+    if (wait > 0) return this.context.waitForChange(wait);
+    const { planner, store } = this.context;
+    if (store.isWithdrawing(hook.id)) return this.withdraw(hook);
+    const plan = planner.plan(hook, this.context.compile(hook), maxEvents(hook.format));
+    if (plan.kind === 'events') this.lag = plan.lag;
+    switch (plan.kind) {
+      case 'idle':
+        return this.context.waitForChange(STORE_CURSOR_MS);
+      case 'wait':
+        return pause(METADATA_CHECK_MS, this.signal);
+      case 'reorg':
+        return this.withdraw(hook);
+      case 'events':
+        return plan.events.length === 0 ? this.advance(plan.cursor) : this.deliver(hook, plan);
+    }
+  }
+
+  private advance(cursor: HookCursor): void {
+    this.cursor = cursor;
+    if (performance.now() - this.cursorStoredAt > STORE_CURSOR_MS) this.storeCursor();
+  }
+
+  private storeCursor(): void {
+    this.cursorStoredAt = performance.now();
+    const { store } = this.context;
+    if (this.cursor !== null && store.find(this.id) !== undefined) store.advance(this.id, this.cursor);
+  }
+
+  private async deliver(
+    hook: Hook,
+    { events, cursor, finalUpTo }: Extract<Plan, { kind: 'events' }>,
+  ): Promise<void> {
+    if (events.some(({ event }) => event.awaitsParties()))
+      await Promise.race([this.context.parties.settled(), pause(PARTIES_MS, this.signal)]);
+    const deliveries = events.map(({ event, signal }) =>
+      deliveryOf(hook.id, { ...signalRecord(event, signal, Date.now()) }),
+    );
+    if (!(await this.send(hook, deliveries))) return;
+    const revocable = revocableEvents(events, deliveries, finalUpTo);
+    this.context.store.saveAccepted(hook.id, { cursor, count: deliveries.length, revocable, finalUpTo });
+    this.cursor = cursor;
+  }
+
+  private async withdraw(hook: Hook): Promise<void> {
+    const { planner, store } = this.context;
+    const { deliveries, parts, cursor } = planner.read(() =>
+      planWithdrawal(store, hook, planner, maxEvents(hook.format)),
+    );
+    if (deliveries.length > 0 && !(await this.send(hook, deliveries))) return;
+    store.saveWithdrawn(hook.id, deliveries.length, parts, cursor);
+    if (cursor !== null) this.cursor = cursor;
+  }
+
+  /** Whether the receiver accepted; what follows otherwise is done. */
+  private async send(hook: Hook, deliveries: readonly Delivery[]): Promise<boolean> {
+    const { store, sender, log, onOutcome } = this.context;
+    const message = {
+      id: messageId(deliveries),
+      url: hook.url,
+      secret: hook.secret,
+      body: bodyOf(hook, deliveries),
+    };
+    const outcome = await sender.send(message, this.signal);
+    if (this.signal.aborted) return outcome.kind === 'accepted';
+    onOutcome(outcome.kind, deliveries.length);
+    if (outcome.kind === 'accepted') return true;
+    if (outcome.kind === 'gone') {
+      log.warn({ hook: hook.id, name: hook.name }, 'the receiver answered 410: its hook is deleted');
+      store.delete(hook.id);
+    } else this.recordFailure(hook, outcome);
+    return false;
+  }
+
+  private recordFailure(hook: Hook, { error, retryAfterMs }: Extract<Outcome, { kind: 'failed' }>): void {
+    const { store, log } = this.context;
+    const now = Date.now();
+    const delay = Math.max(retryAfterMs, backoffMs(hook.failures + 1, RETRY_MIN_MS, RETRY_MAX_MS));
+    store.saveFailure(hook.id, error, now + delay);
+    const target = redactUrl(hook.url);
+    if (hook.failures === 0)
+      log.warn({ hook: hook.id, name: hook.name, target, error }, 'a webhook is not accepted');
+    if (hook.failingSince === null || now - hook.failingSince < GIVE_UP_MS) return;
+    store.pause(hook.id, `not accepted for 24 hours: ${error}`);
+    log.warn(
+      { hook: hook.id, name: hook.name, target, error },
+      'a webhook was not accepted for 24 hours: paused',
+    );
+  }
+
+  private async test(hook: Hook): Promise<void> {
+    const { store, sender } = this.context;
+    const outcome = await sender.send(testMessage(hook), this.signal);
+    const result = outcome.kind === 'failed' ? outcome.error : outcome.kind;
+    store.saveTestResult(hook.id, `${new Date().toISOString()} ${result}`);
+  }
+}
+
+/** A message that shows whether a receiver accepts. It has the form of a delivery without events. */
+export function testMessage(hook: Pick<Hook, 'id' | 'format' | 'chat' | 'url' | 'secret'>) {
+  const text = `atlas-node: test of hook ${hook.id}`;
+  const body =
+    hook.format === 'json'
+      ? JSON.stringify({ hook: hook.id, test: true, deliveries: [] })
+      : JSON.stringify(
+          { slack: { text }, discord: { content: text }, telegram: { chat_id: hook.chat, text } }[
+            hook.format
+          ],
+        );
+  return { id: `test_${hook.id}_${Date.now()}`, url: hook.url, secret: hook.secret, body };
+}
+
+/** The events of each block that a reorg may still withdraw. */
+function revocableEvents(
+  events: readonly PlannedEvent[],
+  deliveries: readonly Delivery[],
+  finalUpTo: number,
+): RevocableEvents[] {
+  const blocks = new Map<number, { hash: string; events: Delivery[] }>();
+  for (const [i, { event }] of events.entries()) {
+    const { blockNumber, blockHash } = event.row;
+    if (blockNumber <= finalUpTo) continue;
+    const block = blocks.get(blockNumber) ?? { hash: blockHash, events: [] };
+    block.events.push(deliveries[i]!);
+    blocks.set(blockNumber, block);
+  }
+  return [...blocks].map(([block, { hash, events }]) => ({ block, hash: `0x${hash}`, events }));
+}

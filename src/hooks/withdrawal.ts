@@ -1,0 +1,69 @@
+/** What a hook is told after a reorg: the events that it got from withdrawn blocks, newest first. */
+import type { Hex } from '../lib/hex.ts';
+import { type Delivery, withdrawalOf } from './delivery.ts';
+import type { Hook, HookCursor, HookStore, RevocablePart } from './hook-store.ts';
+
+export interface Withdrawal {
+  deliveries: Delivery[];
+  /** What is left of the parts that the deliveries were taken from. */
+  parts: { id: number; left: readonly object[] }[];
+  /** Where the hook goes on once this is accepted; null while more is to be withdrawn. */
+  cursor: HookCursor | null;
+}
+
+/** What the index knows about blocks. */
+export interface Chain {
+  hashAt(block: number): Hex | null;
+  /** No reorg can have reached this block when the index was at `head`. */
+  finalBlock(head: number): number;
+}
+
+/** The next withdrawals of a hook, at most `limit`; without deliveries there is nothing left but to set the cursor. */
+export function planWithdrawal(
+  store: Pick<HookStore, 'revocableParts' | 'readRevocable' | 'beginWithdrawal'>,
+  hook: Pick<Hook, 'id' | 'cursor'>,
+  chain: Chain,
+  limit: number,
+): Withdrawal {
+  const parts = store.revocableParts(hook.id);
+  const isGone = (part: RevocablePart) => part.withdrawn || chain.hashAt(part.block) !== part.hash;
+  const gone = parts.filter(isGone);
+  store.beginWithdrawal(gone.filter(({ withdrawn }) => !withdrawn)); // the block may be back before all is withdrawn
+  const deliveries: Delivery[] = [];
+  const taken: Withdrawal['parts'] = [];
+  for (const { id } of gone) {
+    if (deliveries.length >= limit) break;
+    const events = store.readRevocable(id);
+    const kept = Math.max(0, events.length - (limit - deliveries.length));
+    deliveries.push(
+      ...events
+        .slice(kept)
+        .toReversed()
+        .map((event) => withdrawalOf(hook.id, event)),
+    );
+    taken.push({ id, left: events.slice(0, kept) });
+  }
+  const isLast = taken.length === gone.length && taken.every(({ left }) => left.length === 0);
+  return {
+    deliveries,
+    parts: taken,
+    cursor: isLast
+      ? forkCursor(
+          hook,
+          parts.find((part) => !isGone(part)),
+          chain,
+        )
+      : null,
+  };
+}
+
+/** The highest block that is certainly on both branches, all of whose events the hook has. */
+function forkCursor(
+  { cursor }: Pick<Hook, 'cursor'>,
+  last: RevocablePart | undefined,
+  chain: Chain,
+): HookCursor {
+  const floor = Math.min(chain.finalBlock(cursor.block), cursor.block - 1);
+  const block = last === undefined ? floor : Math.max(floor, last.block);
+  return { block, hash: chain.hashAt(block), position: null };
+}

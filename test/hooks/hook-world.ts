@@ -1,0 +1,109 @@
+/** Hooks on an index that the test writes, delivered in this thread to real receivers. */
+import { join } from 'node:path';
+import { HookEngine } from '../../src/hooks/engine.ts';
+import { parseHookSpec } from '../../src/hooks/hook-spec.ts';
+import { type Hook, type HookStore, openHookStore } from '../../src/hooks/hook-store.ts';
+import { Planner } from '../../src/hooks/planner.ts';
+import { Sender } from '../../src/hooks/sender.ts';
+import type { LogFields } from '../../src/log/logger.ts';
+import { IndexSource } from '../../src/streams/transfers/index-source.ts';
+import { TransactionParties } from '../../src/streams/transfers/transaction-parties.ts';
+import { CHAIN } from '../streams/filters.ts';
+import type { Owner } from '../support/cleanup.ts';
+import { createIndex, type IndexFixture, type NamedBlock } from '../support/index-fixture.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const FROM = `0x${'ab'.repeat(20)}`;
+
+export class HookWorld {
+  readonly index: IndexFixture;
+  readonly store: HookStore;
+  readonly logged: { msg: string; fields: LogFields }[] = [];
+  private readonly owner: Owner;
+  private readonly path: string;
+  private engine: HookEngine | null = null;
+
+  constructor(owner: Owner) {
+    this.owner = owner;
+    this.index = createIndex(owner);
+    this.path = join(tempDir(owner), 'hooks.db');
+    this.store = openHookStore(this.path);
+    owner.after(async () => {
+      await this.stop();
+      this.store.close();
+    });
+  }
+
+  /** Starts delivering. */
+  start({ timeoutMs = 5_000, maxReorg = 128, metadataWaitMs = 0 } = {}): void {
+    const log = (fields: LogFields, msg: string) => void this.logged.push({ msg, fields });
+    const store = openHookStore(this.path);
+    const parties = new TransactionParties({
+      batch: async (calls) => calls.map(() => ({ result: { from: FROM, to: FROM } })),
+    });
+    const planner = new Planner({
+      db: this.index.reader(this.owner),
+      sourceOf: (reads) => new IndexSource({ reads, parties, chainInfo: CHAIN }),
+      metadataWaitMs,
+      maxReorg,
+    });
+    const sender = new Sender({ allowPrivate: true, timeoutMs });
+    this.engine = new HookEngine({
+      store,
+      planner,
+      sender,
+      parties,
+      log: { info: log, warn: log, error: log },
+    });
+    this.engine.wake();
+    this.onStop = () => store.close();
+  }
+  private onStop: () => void = () => undefined;
+
+  /** Ends delivering, as a stop of the daemon does. */
+  async stop(): Promise<void> {
+    const { engine } = this;
+    this.engine = null;
+    await engine?.stop();
+    this.onStop();
+    this.onStop = () => undefined;
+  }
+
+  wake(): void {
+    this.engine?.wake();
+  }
+
+  /** Creates a hook for everything, but for what is given. */
+  hook(url: string, given: Record<string, unknown> = {}): Hook {
+    const lists = (name: string) => this.store.readList(name);
+    const spec = parseHookSpec({ url, ...given }, { lists, allowPrivate: true });
+    const hook = this.store.create(spec, this.index.writer.head(), 0);
+    this.wake();
+    return hook;
+  }
+
+  append(blocks: readonly NamedBlock[], branch = ''): void {
+    this.index.append(blocks, branch);
+    this.wake();
+  }
+
+  /** Appends blocks in which Alice pays Bob that often. */
+  pay(blocks: number, { payments = 1, branch = '' } = {}): void {
+    const head = this.index.writer.head()?.number ?? 0;
+    this.append(
+      Array.from({ length: blocks }, (_, i) => payBlock(head + 1 + i, payments, branch)),
+      branch,
+    );
+  }
+
+  rollBack(to: number): void {
+    this.index.writer.rollback(to);
+    this.wake();
+  }
+}
+
+function payBlock(number: number, payments: number, branch: string): NamedBlock {
+  return Object.fromEntries(
+    Array.from({ length: payments }, (_, i) => [`${number} ${branch} ${i}`, [{ from: 'alice', to: 'bob' }]]),
+  );
+}

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runHooks } from '../support/hook-run.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+/** scripts/hook-soak.ts makes 200. */
+const KILLS = 3;
+
+test(`a daemon killed ${KILLS} times under reorgs delivers everything, and repeats only under equal ids`, async (t) => {
+  const { events, withdrawn } = await runHooks({ seed: 1, kills: KILLS, dir: tempDir(t), lifeMs: 1_000 });
+  assert.ok(events > 500 && withdrawn > 10, `${events} events, ${withdrawn} withdrawn`);
+});
