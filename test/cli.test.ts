@@ -352,7 +352,7 @@ test('config check refuses a certificate and a key that start would refuse', asy
 
 test('config show tells the source of each setting and no secret, as text and as JSON', async (t) => {
   const cwd = tempDir(t);
-  writeFileSync(join(cwd, 'my.toml'), 'admin_token = "t0ps3cret"\n[log]\nlevel = "warn"\n');
+  writeFileSync(join(cwd, 'my.toml'), 'admin_token = "t0ps3cret, and long"\n[log]\nlevel = "warn"\n');
   const options = { cwd, env: { ATLAS_SERVER__HOST: '10.1.1.1' } };
   const args = ['config', 'show', '--config', 'my.toml', '--port', '9000'];
   const text = (await atlas(t, args, options)).stdout;

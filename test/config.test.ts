@@ -257,12 +257,20 @@ test('a refused admin token is not repeated', () => {
 });
 
 test('an admin token that no header carries is refused, and not repeated', () => {
-  for (const token of ['geheim-ü', 'abcdef ', ' abcdef', 'abc\tdef', 'abc\ndef', ' ']) {
+  for (const token of [
+    'geheim-ü-und-lang-genug',
+    'abcdef abcdef abcdef ',
+    ' abcdef abcdef abcdef',
+    'abc\tdef-abc-def-abc',
+    'abc\ndef-abc-def-abc',
+    ' ',
+    'fifteen letters',
+  ]) {
     const message = refusal({ env: { ATLAS_ADMIN_TOKEN: token } });
-    assert.match(message, /^admin_token must be printable ASCII .* \(env ATLAS_ADMIN_TOKEN\)$/);
+    assert.match(message, /^admin_token must be at least 16 printable ASCII .* \(env ATLAS_ADMIN_TOKEN\)$/);
     assert.ok(!message.includes(token.trim() || 'no token'));
   }
-  for (const admin_token of ['', 'x', 'a phrase, with spaces!'])
+  for (const admin_token of ['', 'sixteen letters.', 'a phrase, with spaces!'])
     assert.equal(parseConfig({ env: { ATLAS_ADMIN_TOKEN: admin_token } }).config.admin_token, admin_token);
 });
 
@@ -312,7 +320,7 @@ test('a tier’s name that is none is refused for its form, with no other tier i
 
 test('the printed configuration reads back as the same one, with the secrets masked', () => {
   const text =
-    'node_http = "https://user:pass@node.example/v2/abcdef0123456789abcdef?token=t0ps3cret"\nadmin_token = "hush-hush"';
+    'node_http = "https://user:pass@node.example/v2/abcdef0123456789abcdef?token=t0ps3cret"\nadmin_token = "hush-hush, a secret"';
   const parsed = fromToml(text, { flags: { '--port': '9000' }, cwd: '/srv' });
   const printed = printConfig(parsed);
   for (const secret of ['user', 'pass', 'abcdef', 't0ps3cret', 'hush']) {

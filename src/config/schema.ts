@@ -13,6 +13,7 @@ import {
   isAllowableMethod,
   isHeaderText,
   isHttpUrl,
+  isNetwork,
   isOrigin,
   isPostgresUrl,
   isSchemaName,
@@ -82,6 +83,8 @@ const server = z.strictObject({
   tls_key: text().default(''),
   /** Origins of web pages that may call over HTTP: `*` or `scheme://host[:port]`. */
   cors_origins: listOf('origins such as "https://example.org", or "*"', isOrigin).default(['*']),
+  /** Proxies whose word about a client's address counts: addresses, or networks such as "10.0.0.0/8". */
+  trusted_proxies: listOf('IP addresses or networks such as "10.0.0.0/8"', isNetwork).default([]),
   /** Connections at the same time, HTTP and WebSocket together. */
   max_connections: integer(1, 1_000_000).default(10_000),
 });
@@ -218,8 +221,8 @@ export const configSchema = z.strictObject({
   data_dir: nonEmptyString('the path of a folder').default('./atlas-data'),
   /** Token of the operator's panel; empty turns the panel off. */
   admin_token: textThat(
-    'printable ASCII characters without a space at either end, which a header can carry, or empty',
-    isHeaderText,
+    'at least 16 printable ASCII characters without a space at either end, such as the output of "openssl rand -hex 24", or empty',
+    (value) => value === '' || (value.length >= 16 && isHeaderText(value)),
   ).default(''),
   node: node.prefault({}),
   chain: chain.prefault({}),

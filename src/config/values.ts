@@ -88,6 +88,17 @@ export function isHeaderText(value: string): boolean {
   return /^(?! )[ -~]*(?<! )$/.test(value);
 }
 
+/** An IP address, or one with the bits of its network. */
+export function isNetwork(value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/');
+  const most = isIP(address) === 4 ? 32 : 128;
+  return (
+    isIP(address) !== 0 &&
+    rest.length === 0 &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+  );
+}
+
 export function isAddress(value: string): boolean {
   return ADDRESS_PATTERN.test(value);
 }

@@ -12,6 +12,7 @@ import { AdminAuth } from './admin/auth.ts';
 import { type AdminOptions, addAdminRoutes } from './admin/routes.ts';
 import { ConnectionLimiter } from './connection-limiter.ts';
 import { BodyBudget } from './http/body.ts';
+import { type ClientAddress, clientAddressOf } from './http/client-address.ts';
 import { corsPolicy } from './http/cors.ts';
 import { addFallback } from './http/fallback.ts';
 import { guardFraming } from './http/framing.ts';
@@ -48,6 +49,7 @@ const CLOSE_GRACE_MS = 200;
 /** The `[server]` table of the configuration. */
 export interface ServerSettings extends ListenerSettings {
   cors_origins: readonly string[];
+  trusted_proxies: readonly string[];
   max_connections: number;
 }
 
@@ -112,6 +114,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     publicState,
     readinessProbe,
     tls: settings.tls_cert !== '',
+    clientAddress: clientAddressOf(settings.trusted_proxies),
   };
   const listener = await Listener.open(settings, (app) => addRoutes(app, deps));
   if (deps.tls) warnAboutCertificateDates(settings, log);
@@ -166,6 +169,7 @@ interface RouteDeps extends ServerOptions {
   readinessProbe: () => string | null;
   cors: (req: HttpRequest) => string;
   tls: boolean;
+  clientAddress: ClientAddress;
 }
 
 /** Registers all routes. */

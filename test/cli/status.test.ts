@@ -36,7 +36,7 @@ const INDEX = {
 /** The answers of a daemon whose operator token is `secret`. */
 const answer: RequestListener = ({ url, headers }, response) => {
   if (url === '/status') response.end(JSON.stringify(FOLLOWING));
-  else if (url === '/admin/api/index' && headers.authorization === 'Bearer secret')
+  else if (url === '/admin/api/index' && headers.authorization === 'Bearer a secret of length')
     response.end(JSON.stringify(INDEX));
   else response.writeHead(401).end('{}');
 };
@@ -54,7 +54,7 @@ function statusOf(t: TestContext, args: string[], cwd = tempDir(t)) {
 test('with the operator token of the configuration the disk and its forecast are shown', async (t) => {
   const cwd = tempDir(t);
   const port = await listen(t, createHttpServer(answer));
-  writeFileSync(join(cwd, 'atlas.toml'), `admin_token = "secret"\n[server]\nport = ${port}\n`);
+  writeFileSync(join(cwd, 'atlas.toml'), `admin_token = "a secret of length"\n[server]\nport = ${port}\n`);
   const { code, stdout } = await statusOf(t, [], cwd);
   assert.equal(code, 0);
   assert.match(stdout, /^state +following$/m);
@@ -75,7 +75,7 @@ test('the operator token goes to no address but that of the configuration', asyn
       answer(request, response);
     }),
   );
-  writeFileSync(join(cwd, 'atlas.toml'), 'admin_token = "secret"\n');
+  writeFileSync(join(cwd, 'atlas.toml'), 'admin_token = "a secret of length"\n');
   const { stdout } = await statusOf(t, ['--url', `http://127.0.0.1:${port}/`], cwd);
   assert.match(stdout, /^state +following$/m);
   assert.deepEqual(asked, [undefined]);
@@ -91,13 +91,13 @@ test('an operator token that the daemon refuses is told, and not sent again and 
       answer(request, response);
     }),
   );
-  writeFileSync(join(cwd, 'atlas.toml'), `admin_token = "another"\n[server]\nport = ${port}\n`);
+  writeFileSync(join(cwd, 'atlas.toml'), `admin_token = "another one of length"\n[server]\nport = ${port}\n`);
   const watching = start(t, [LAUNCHER, 'status', '--watch'], { cwd });
   const times = () => watching.stdout().split(/^disk +not told: .* another admin_token /m).length - 1;
   await waitFor(() => times() >= 2, { what: 'two reports' });
   watching.child.kill('SIGINT');
   assert.equal((await watching.ended).code, 0);
-  assert.deepEqual(sent, ['Bearer another']);
+  assert.deepEqual(sent, ['Bearer another one of length']);
 });
 
 test('the daemon’s own certificate, made for another name, does not hinder its operator', async (t) => {

@@ -101,6 +101,7 @@ export async function serve(t: Owner, options: ServingOptions = {}): Promise<Ser
       tls_cert: '',
       tls_key: '',
       cors_origins: ['*'],
+      trusted_proxies: [],
       max_connections: 1_000,
       ...options.settings,
     },

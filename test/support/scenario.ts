@@ -35,7 +35,7 @@ interface Check {
   contains: RegExp;
 }
 
-const ADMIN_TOKEN = 'operator-token';
+const ADMIN_TOKEN = 'operator-token-of-a-test';
 
 /** Every kind of answer the program gives. */
 function checks({ samples, height }: Chain): Check[] {

@@ -3,6 +3,7 @@ import { FatalError, RequestError, StorageError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type Answer, contentTooLarge, errorAnswer, jsonAnswer, retryAfterHeader } from '../http/answer.ts';
 import { closeIfChunked, collectBody, isChunked } from '../http/body.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import type { ReplyWriter } from '../http/reply.ts';
 import { type HttpMetrics, routeMeter } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
@@ -36,6 +37,7 @@ export interface AdminResult {
 export interface RouteContext {
   /** The server itself terminates TLS. */
   tls: boolean;
+  clientAddress: ClientAddress;
   replies: ReplyWriter;
   metrics: HttpMetrics;
   log: Logger;
@@ -50,7 +52,7 @@ export interface BodyOptions {
 /** Registers one route below `/admin/api`. Errors that `handle` throws become the answer. */
 export function addAdminRoute(
   app: TemplatedApp,
-  { tls, replies, metrics, log }: RouteContext,
+  { tls, clientAddress, replies, metrics, log }: RouteContext,
   method: 'get' | 'post' | 'del',
   path: string,
   handle: (request: AdminRequest) => AdminResult,
@@ -87,16 +89,19 @@ export function addAdminRoute(
     }
   };
 
+  const read = (res: HttpResponse, req: HttpRequest) =>
+    readAdminRequest(req, clientNetworkOf(clientAddress(res, req)), tls);
+
   app[method](route, (res: HttpResponse, req: HttpRequest) => {
     const startedAt = performance.now();
     const count = (status: number) => meter(status, startedAt);
     if (method !== 'post') {
-      return count(replies.sendNow(res, () => closeIfChunked(req, answer(readAdminRequest(res, req, tls)))));
+      return count(replies.sendNow(res, () => closeIfChunked(req, answer(read(res, req)))));
     }
     const reply = replies.defer(res, count, () => undefined);
     reply.guardHandler(() => {
       if (isChunked(req)) return reply.send(closeIfChunked(req, errorAnswer(NO_LENGTH, NOSNIFF_HEADER)));
-      const request = readAdminRequest(res, req, tls);
+      const request = read(res, req);
       const refused = refuseBody(request);
       if (refused !== null) return reply.send(refused);
       collectBody(res, maxBodyBytes, null, (bytes) => {
@@ -107,13 +112,13 @@ export function addAdminRoute(
   });
 }
 
-function readAdminRequest(res: HttpResponse, req: HttpRequest, tls: boolean): AdminRequest {
+function readAdminRequest(req: HttpRequest, clientNetwork: string, tls: boolean): AdminRequest {
   return {
     credentials: {
       authorization: req.getHeader('authorization'),
       cookie: req.getHeader('cookie'),
       csrfHeader: req.getHeader(CSRF_HEADER),
-      clientNetwork: clientNetworkOf(new Uint8Array(res.getRemoteAddress())),
+      clientNetwork,
     },
     id: req.getParameter(0) ?? '',
     query: new URLSearchParams(req.getQuery()),

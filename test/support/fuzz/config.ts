@@ -17,6 +17,7 @@ const names = [
   'server.port',
   'server.host',
   'server.cors_origins',
+  'server.trusted_proxies',
   'rpc.allow',
   'rpc.timeout_ms',
   'tiers.free.requests_per_second',
