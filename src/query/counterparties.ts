@@ -1,13 +1,15 @@
-/** The counterparties of a wallet, summed over its history. */
+/** The counterparties of a wallet, summed over its history, or over what its stored sums do not have yet. */
 
 import type { BlockRef } from '../model/block.ts';
 import { isNativeKind } from '../model/transfer-kind.ts';
 import { prepareLastBlock } from '../store/chain.ts';
+import { isCounterparty, PAGES_PER_FOLD } from '../store/counterparty-sums.ts';
+import { CounterpartyTable, type CounterpartyTotals } from '../store/counterparty-table.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { ENTRIES_PER_PAGE, type HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import { type IdRange, prepareLastIdsAt } from './blocks.ts';
-import { CounterpartyTable, type CounterpartyTotals } from './counterparty-table.ts';
+import { prepareSummedCounterparties } from './counterparty-peaks.ts';
 import { RecipientTable, type RecipientTotals } from './recipient-table.ts';
 import { prepareHistoryPages, prepareHistorySize } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -17,6 +19,8 @@ const MAX_BYTES = 64 * 2 ** 20;
 
 interface CacheEntry {
   table: CounterpartyTable;
+  /** Before the first transfer of the table. */
+  after: number;
   /** The last block whose transfers the table contains. */
   tip: BlockRef;
 }
@@ -41,10 +45,14 @@ export class CounterpartyCache {
     this.maxBytes = maxBytes;
   }
 
-  /** The cached table of a wallet, undefined when there is none or it is of another branch of the chain. */
-  get(wallet: number): CachedCounterparties | undefined {
+  /**
+   * The cached table of a wallet's transfers after `after`, undefined when there is none or it is of another branch of
+   * the chain.
+   */
+  get(wallet: number, after: number): CachedCounterparties | undefined {
     const cached = this.entries.get(wallet);
-    const lastIds = cached && this.lastIdsAt(cached.tip);
+    if (cached === undefined || cached.after !== after) return undefined;
+    const lastIds = this.lastIdsAt(cached.tip);
     return lastIds && { table: cached.table, from: lastIds.lastTransfer + 1 };
   }
 
@@ -56,12 +64,12 @@ export class CounterpartyCache {
     this.bytes -= cached.table.bytes;
   }
 
-  /** Caches the table of a wallet, which is complete up to the commit being read. */
-  set(wallet: number, table: CounterpartyTable): void {
+  /** Caches the table of a wallet, which has its transfers after `after` up to the commit being read. */
+  set(wallet: number, after: number, table: CounterpartyTable): void {
     this.delete(wallet);
     const tip = this.lastBlock();
     if (tip === null || table.bytes > this.maxBytes) return;
-    this.entries.set(wallet, { table, tip });
+    this.entries.set(wallet, { table, after, tip });
     this.bytes += table.bytes;
     for (const oldest of this.entries.keys()) {
       if (this.bytes <= this.maxBytes) break;
@@ -93,26 +101,35 @@ export function prepareCounterparties(
   const addAll = (table: CounterpartyTable, wallet: number, range: IdRange, budget: WorkBudget): void => {
     for (const cursor of readRuns(wallet, range, budget)) {
       while (cursor.next()) {
-        if (cursor.transfer >= range.from && isCounted(cursor, wallet)) table.add(cursor);
+        if (cursor.transfer >= range.from && isCounterparty(cursor, wallet)) table.add(cursor);
       }
     }
   };
 
-  return (wallet, limit, budget) => {
-    const cached = cache.get(wallet);
-    const range = { ...ALL_TRANSFERS, from: cached?.from ?? ALL_TRANSFERS.from };
+  const summed = prepareSummedCounterparties(db);
+  /** The transfers of a wallet after `after`, summed. The table is valid until the next call. */
+  const sumAfter = (wallet: number, after: number, budget: WorkBudget): CounterpartyTable => {
+    const cached = cache.get(wallet, after);
+    const range = { ...ALL_TRANSFERS, from: cached?.from ?? after + 1 };
     const size = sizeOf(wallet, range);
     budget.ensure(size);
     if (cached === undefined && size < MIN_CACHED_ENTRIES) {
       scratch.clear();
       addAll(scratch, wallet, range, budget);
-      return scratch.top(limit);
+      return scratch;
     }
     const table = cached?.table ?? new CounterpartyTable();
     cache.delete(wallet);
     addAll(table, wallet, range, budget);
-    cache.set(wallet, table);
-    return table.top(limit);
+    cache.set(wallet, after, table);
+    return table;
+  };
+
+  return (wallet, limit, budget) => {
+    const after = summed.lastOf(wallet);
+    if (after === undefined) return sumAfter(wallet, 0, budget).top(limit);
+    budget.ensure(PAGES_PER_FOLD * ENTRIES_PER_PAGE); // however little has come since
+    return summed.top(wallet, sumAfter(wallet, after, budget), limit, budget);
   };
 }
 
@@ -152,10 +169,6 @@ function addLatestRecipients(
   const oldestFirst: number[] = [];
   while (cursor.next()) if (isWanted(cursor)) oldestFirst.push(cursor.counterparty);
   for (const recipient of oldestFirst.reverse()) if (!recipients.isFull) recipients.addRow(recipient);
-}
-
-function isCounted({ flags, counterparty }: HistoryCursor, wallet: number): boolean {
-  return counterparty !== wallet && counterparty !== ZERO_WALLET && (flags & HistoryFlag.zero) === 0;
 }
 
 function isSentNative(

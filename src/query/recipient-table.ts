@@ -1,6 +1,7 @@
 /** Sums of a wallet's transfers to a few others. */
+
+import { WeiSums } from '../store/counterparty-table.ts';
 import type { HistoryCursor } from '../store/wallet-history.ts';
-import { WeiSums } from './counterparty-table.ts';
 
 /** The sum of the entries that were counted of one recipient. */
 export interface RecipientTotals {

@@ -2,6 +2,7 @@
 
 import { type AddressRow, AddressTable, addressPrefix } from './addresses.ts';
 import { AnchorTable } from './chain.ts';
+import { CounterpartySumsTable } from './counterparty-sums.ts';
 import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
 import { type TokenState, TokenTable } from './token-state.ts';
@@ -59,7 +60,8 @@ export class Tables {
   readonly zoneMap: ZoneMapTable;
   readonly traceGaps: TraceGapTable;
   readonly anchors: AnchorTable;
-  constructor(db: Db) {
+  readonly counterpartySums: CounterpartySumsTable;
+  constructor(db: Db, pagesPerFold?: number) {
     this.wallets = new WalletTable(db);
     this.addresses = new AddressTable(db);
     this.fundings = new FundingTable(db);
@@ -67,6 +69,7 @@ export class Tables {
     this.zoneMap = new ZoneMapTable(db);
     this.traceGaps = new TraceGapTable(db);
     this.anchors = new AnchorTable(db);
+    this.counterpartySums = new CounterpartySumsTable(db, pagesPerFold);
   }
 }
 
@@ -132,7 +135,18 @@ export class ChangeSet {
     this.saveFundings();
     this.finishedRuns.sort((a, b) => a.wallet - b.wallet || a.first - b.first);
     for (const run of this.finishedRuns) this.tables.wallets.savePage(run);
+    this.extendSums();
     this.zoneMap.save();
+  }
+
+  /** Must run after the finished pages are saved, which are in the order of wallets. */
+  private extendSums(): void {
+    const { finishedRuns } = this;
+    for (let at = 0, next = 0; at < finishedRuns.length; at = next) {
+      const { wallet } = finishedRuns[at]!;
+      while (next < finishedRuns.length && finishedRuns[next]!.wallet === wallet) next++;
+      this.tables.counterpartySums.extend(this.wallet(wallet), next - at);
+    }
   }
 
   private *addressRows(): Generator<AddressRow> {

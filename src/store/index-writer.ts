@@ -38,15 +38,16 @@ export class IndexWriter {
   /**
    * Opens or creates the file. Throws FatalError when it is not a usable index. `cacheMb` bounds the page cache.
    * `isLockHeld`: another thread of this process holds the writer lock for the life of this writer.
+   * `pagesPerFold`: see counterparty-sums.ts; tests pass their own.
    */
-  constructor(path: string, options: { cacheMb: number; isLockHeld?: boolean }) {
+  constructor(path: string, options: { cacheMb: number; isLockHeld?: boolean; pagesPerFold?: number }) {
     this.path = path;
     this.lock = options.isLockHeld ? null : acquireIndexLock(path);
     let db: Db | undefined;
     try {
       db = openIndexForWriting(path, options);
       this.db = db;
-      this.tables = new Tables(db);
+      this.tables = new Tables(db, options.pagesPerFold);
       this.appender = new Appender(db, this.tables);
       this.rollbacks = new Rollback(db, this.tables);
       this.quality = new BalanceAccuracyTable(db);

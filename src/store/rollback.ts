@@ -39,6 +39,9 @@ export class Rollback {
   private readonly deleteBuyers: Statement;
   private readonly deletions: readonly { by: 'transfer' | 'wallet' | 'block'; statement: Statement }[];
 
+  /** Wallets that lose pages of history in the present step. */
+  private readonly shortened = new Set<number>();
+
   constructor(db: Db, tables: Tables) {
     this.db = db;
     this.tables = tables;
@@ -97,6 +100,7 @@ export class Rollback {
   private removeAbove(to: number): void {
     const { lastTransfer, lastWallet } = this.lastBlock(to) ?? EMPTY_INDEX;
     const changes = new ChangeSet(this.tables);
+    this.shortened.clear();
     for (const transfer of this.removedTransfers(lastTransfer)) this.subtract(changes, transfer);
     const touched = changes.wallets.count; // restoring facts may load further wallets
     for (let slot = 0; slot < touched; slot++) {
@@ -107,6 +111,7 @@ export class Rollback {
     for (const token of changes.tokens.values())
       token.buyers -= this.deleteBuyers.run(token.id, lastTransfer).changes;
     changes.save();
+    for (const id of this.shortened) this.tables.counterpartySums.rollback(changes.wallet(id));
     const limit = { transfer: lastTransfer, wallet: lastWallet, block: to };
     this.tables.addresses.rollback(lastWallet);
     for (const { by, statement } of this.deletions) statement.run(limit[by]);
@@ -164,6 +169,7 @@ export class Rollback {
       const page = this.newestPage.get(wallet.id);
       if (!page) throw new DamageError(`the history of wallet ${wallet.id} lacks a page`);
       this.deletePage.run(wallet.id, page.first_transfer);
+      this.shortened.add(wallet.id);
       wallet.reopen(page.entries);
     }
   }

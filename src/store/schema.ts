@@ -186,6 +186,27 @@ CREATE TABLE activity (
 ) WITHOUT ROWID;
 `;
 
+const COUNTERPARTIES = /* sql */ `
+-- How far the history of a busy wallet is in counterparty_sums; a wallet with less than PAGES_PER_FOLD finished pages has
+-- no row in either table (store/counterparty-sums.ts).
+CREATE TABLE summed_histories (
+  wallet INTEGER PRIMARY KEY,
+  pages INTEGER NOT NULL,               -- of activity, the oldest ones
+  last INTEGER NOT NULL                 -- transfers.id of their newest entry
+);
+-- The transfers of a busy wallet with other wallets, summed over those pages.
+CREATE TABLE counterparty_sums (
+  wallet INTEGER NOT NULL,
+  span INTEGER NOT NULL,                -- wallets.id of the others / SUMS_SPAN
+  peak INTEGER NOT NULL,                -- most transfers with any of them
+  last INTEGER NOT NULL,                -- the newest of those; of equal ones the latest
+  sums BLOB NOT NULL,                   -- each of the others, packed: counts and wei in and out, newest transfer
+  PRIMARY KEY (wallet, span)
+) WITHOUT ROWID;
+-- Gives the peaks of a wallet without reading its sums.
+CREATE INDEX counterparty_sums_by_peak ON counterparty_sums (wallet, peak, last);
+`;
+
 const TOKENS = /* sql */ `
 -- One row per token contract of any standard.
 CREATE TABLE tokens (
@@ -271,6 +292,7 @@ export const SCHEMA = [
   ADDRESSES,
   FUNDINGS,
   ACTIVITY,
+  COUNTERPARTIES,
   TOKENS,
   TOKEN_QUALITY,
   TOKEN_METADATA,

@@ -329,6 +329,11 @@ export class WalletState {
     this.setPage(blobs, pageAt, blobs.length, SPARE_BYTES);
   }
 
+  /** Pages of its history before the open one. */
+  get finishedPages(): number {
+    return (this.transfers - this.recentCount) / ENTRIES_PER_PAGE;
+  }
+
   /** Entries in the open page. */
   get recentCount(): number {
     const { transfers } = this;

@@ -20,6 +20,8 @@ interface BlockRow {
 /** Tables of rows of a wallet or a token, whose id is the first column of their key. */
 const TABLES_BY_OWNER = [
   ['activity', 'wallet'],
+  ['summed_histories', 'wallet'],
+  ['counterparty_sums', 'wallet'],
   ['fundings', 'funder'],
   ['holdings', 'token'],
   ['holding_peaks', 'token'],

@@ -9,6 +9,7 @@ import type { Db, Statement } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import { decodeAmount } from '../tokens/transfer-row.ts';
+import { prepareSumsComparer } from './compare-sums.ts';
 import type { HistoryEntry, TokenRecount, WalletRecount } from './recount.ts';
 import type { Check, Difference } from './report.ts';
 
@@ -121,6 +122,7 @@ export class WalletComparer {
   private readonly listed: Statement<[number, number | null], unknown>;
   private readonly notFirst: Statement<[number], number>;
   private readonly byAddress: Statement<AddressKeys, number>;
+  private readonly compareSums: ReturnType<typeof prepareSumsComparer>;
 
   constructor(db: Db) {
     this.db = db;
@@ -143,6 +145,7 @@ export class WalletComparer {
           LEFT JOIN transfers t ON t.id = f.funding LEFT JOIN wallets w ON w.id = t.receiver
         WHERE (w.funder, w.funding) IS NOT (f.funder, f.funding) LIMIT 1`)
       .pluck();
+    this.compareSums = prepareSumsComparer(db);
     this.byAddress = db.prepare<AddressKeys, number>(`SELECT w.id FROM ${WALLET_BY_ADDRESS}`).pluck();
   }
 
@@ -171,6 +174,7 @@ export class WalletComparer {
       this.entriesDifference(recount, decodeRun(bytes.recent, recount.firstTransfer ?? 0));
     if (difference !== null)
       check.addDifference(`the activity ${name}: ${difference.text}`, difference.block);
+    this.compareSums({ id: recount.id, pages: recount.runs, firstTransfer: recount.firstTransfer }, check);
   }
 
   /** How the stored run differs from a full one of the recount. Such a run never changes, so it is compared at once. */

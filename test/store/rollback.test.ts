@@ -17,7 +17,7 @@ import { tempDir } from '../support/temp-dir.ts';
 const ROOT = `0x${'00'.repeat(32)}`;
 
 function openWriter(path: string): IndexWriter {
-  const writer = new IndexWriter(path, { cacheMb: 8 });
+  const writer = new IndexWriter(path, { cacheMb: 8, pagesPerFold: 1 });
   if (writer.chain() === null) writer.setChain(1, 1);
   return writer;
 }

@@ -11,6 +11,8 @@ export const INDEX_TABLES = [
   'addresses',
   'fundings',
   'activity',
+  'summed_histories',
+  'counterparty_sums',
   'tokens',
   'holdings',
   'holding_peaks',

@@ -45,10 +45,10 @@ export class IndexFixture {
   /** What closes the readers that are open. */
   private readonly readers = new Set<() => void>();
 
-  constructor(path: string, startBlock: number) {
+  constructor(path: string, startBlock: number, pagesPerFold?: number) {
     this.path = path;
     this.startBlock = startBlock;
-    this.writer = new IndexWriter(path, { cacheMb: 8 });
+    this.writer = new IndexWriter(path, { cacheMb: 8, ...(pagesPerFold && { pagesPerFold }) });
     this.writer.setChain(143, startBlock);
   }
 
@@ -118,10 +118,16 @@ export class IndexFixture {
   }
 }
 
-/** An index in a temporary folder, closed and removed with its owner. */
-export function createIndex(owner: { after(fn: () => void): void }, startBlock = 1): IndexFixture {
+/**
+ * An index in a temporary folder, closed and removed with its owner. `pagesPerFold`: see store/counterparty-sums.ts.
+ */
+export function createIndex(
+  owner: { after(fn: () => void): void },
+  startBlock = 1,
+  pagesPerFold?: number,
+): IndexFixture {
   const dir = tempDir(owner);
-  const fixture = new IndexFixture(join(dir, 'index.db'), startBlock);
+  const fixture = new IndexFixture(join(dir, 'index.db'), startBlock, pagesPerFold);
   owner.after(() => fixture.close());
   return fixture;
 }

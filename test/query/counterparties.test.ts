@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
 import { CounterpartyCache, prepareCounterparties } from '../../src/query/counterparties.ts';
-import { CounterpartyTable } from '../../src/query/counterparty-table.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { deadlineBudget } from '../../src/query/work-budget.ts';
+import { PAGES_PER_FOLD } from '../../src/store/counterparty-sums.ts';
+import { CounterpartyTable } from '../../src/store/counterparty-table.ts';
 import { HistoryFlag } from '../../src/store/wallet-history.ts';
 import { nativeEntry } from '../support/activity-entry.ts';
 import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index-fixture.ts';
@@ -58,8 +59,17 @@ test('a sum of more amounts than 53 bits hold stays exact', () => {
 });
 
 /** A hub that deals with others in every way there is; `blocks` is what the index holds of them. */
-function hubOf(t: TestContext) {
-  const index = createIndex(t);
+function hubOf(t: TestContext, pagesPerFold?: number) {
+  const index = createIndex(t, 0, pagesPerFold);
+  // Spreads the ids of the others.
+  const before = Array.from(
+    { length: 5_200 },
+    (_, i): NamedTransfer => ({
+      from: `bystander ${i}`,
+      to: i % 13 === 0 ? `other ${i / 13}` : 'bystander 0',
+    }),
+  );
+  index.append([{ before }]);
   const db = index.reader(t);
   const ask = prepareCounterparties(db);
   const random = randomSource(9);
@@ -90,7 +100,7 @@ function hubOf(t: TestContext) {
     const hub = prepareWalletIdByAddress(db)(address('hub'))!;
     assert.deepEqual(
       ask(hub, limit, deadlineBudget(Infinity)),
-      plainCounterparties(blocks, prepareWalletIdByAddress(db), limit),
+      plainCounterparties(blocks, before.length, prepareWalletIdByAddress(db), limit),
     );
   };
   return { append, rollback, check };
@@ -98,11 +108,12 @@ function hubOf(t: TestContext) {
 
 function plainCounterparties(
   blocks: readonly NamedBlock[],
+  transfersBefore: number,
   idOf: (address: string) => number | undefined,
   limit: number,
 ) {
   const rows = new Map<string, ReturnType<typeof emptyRow>>();
-  let last = 0;
+  let last = transfersBefore;
   for (const { kind = '', from, to, amount = 0n } of blocks.flatMap((block) => Object.values(block).flat())) {
     last++;
     const other = from === 'hub' ? to : from;
@@ -124,22 +135,26 @@ function emptyRow(counterparty: number) {
   return { counterparty, inCount: 0, outCount: 0, inWei: 0n, outWei: 0n, lastTransfer: 0 };
 }
 
-test('counterparties of a hot wallet equal the full sort while the chain goes on and after reorganisations', (t) => {
-  const { append, rollback, check } = hubOf(t);
-  append(80, 300, 'first'); // enough to be cached
-  for (const limit of [7, 200]) check(limit);
-  append(1, 3, 'first');
-  check(200);
-  append(3, 300, 'first');
-  check(50);
-  rollback(80);
-  check(200);
-  append(4, 200, 'second');
-  check(200);
-  rollback(72);
-  append(14, 100, 'third'); // as high as it was, and other blocks
-  check(200);
-});
+for (const pagesPerFold of [PAGES_PER_FOLD, 1, 60]) {
+  test(`counterparties of a hot wallet equal the full sort while the chain goes on and after reorganisations, ${pagesPerFold} pages to a fold`, (t) => {
+    const { append, rollback, check } = hubOf(t, pagesPerFold);
+    append(80, 300, 'first'); // enough to be cached
+    for (const limit of [7, 200]) check(limit);
+    append(1, 3, 'first');
+    check(200);
+    append(3, 300, 'first');
+    check(50);
+    rollback(80);
+    check(500);
+    append(4, 200, 'second');
+    check(500);
+    rollback(72);
+    append(14, 100, 'third'); // as high as it was, and other blocks
+    check(500);
+    rollback(20);
+    check(500);
+  });
+}
 
 test('an answer that is broken off leaves nothing half done behind', (t) => {
   const index = createIndex(t);
@@ -166,10 +181,11 @@ test('the cache is bounded: the wallet requested longest ago is evicted first', 
   index.append([{ transaction: [{ from: 'a', to: 'b' }] }]);
   const one = () => new CounterpartyTable();
   const cache = new CounterpartyCache(index.reader(t), one().bytes * 2);
-  for (const wallet of [1, 2, 1, 3]) cache.set(wallet, one());
+  for (const wallet of [1, 2, 1, 3]) cache.set(wallet, 0, one());
   assert.deepEqual(
-    [1, 2, 3].map((wallet) => cache.get(wallet)?.from),
+    [1, 2, 3].map((wallet) => cache.get(wallet, 0)?.from),
     [2, undefined, 2],
   );
-  assert.equal(new CounterpartyCache(index.reader(t), one().bytes - 1).get(1), undefined);
+  assert.equal(cache.get(1, 7), undefined, 'a table of transfers after another one');
+  assert.equal(new CounterpartyCache(index.reader(t), one().bytes - 1).get(1, 0), undefined);
 });

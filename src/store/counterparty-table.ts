@@ -5,7 +5,7 @@
  */
 
 import { bytesToBigInt } from '../lib/hex.ts';
-import { type HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
+import { type HistoryCursor, HistoryFlag } from './wallet-history.ts';
 
 /** Initial number of slots; always a power of two. */
 const INITIAL_SLOTS = 2048;
@@ -86,11 +86,37 @@ export class CounterpartyTable {
     return difference > 0 || (difference === 0 && this.lasts[a]! > this.lasts[b]!);
   }
 
-  private countOf(row: number): number {
+  /** How many counterparties there are: their rows are 0 to `size` - 1. */
+  get size(): number {
+    return this.used;
+  }
+
+  /** The row of a counterparty, -1 when there is none. */
+  find(counterparty: number): number {
+    return this.slots[this.slotOf(counterparty)]! - 1;
+  }
+
+  counterpartyOf(row: number): number {
+    return this.counterparties[row]!;
+  }
+
+  lastOf(row: number): number {
+    return this.lasts[row]!;
+  }
+
+  /** All rows in the order of counterparties. */
+  rowsInOrder(): Uint32Array {
+    const { counterparties } = this;
+    return Uint32Array.from({ length: this.used }, (_, row) => row).sort(
+      (a, b) => counterparties[a]! - counterparties[b]!,
+    );
+  }
+
+  countOf(row: number): number {
     return this.counts[row * 2]! + this.counts[row * 2 + 1]!;
   }
 
-  private totals(row: number): CounterpartyTotals {
+  totals(row: number): CounterpartyTotals {
     return {
       counterparty: this.counterparties[row]!,
       inCount: this.counts[row * 2]!,

@@ -1,0 +1,246 @@
+/**
+ * The tables `counterparty_sums` and `summed_histories`: a busy wallet's transfers with each other wallet, summed up to
+ * a point of its history. What comes after that point is at most PAGES_PER_FOLD pages, so finding the top counterparties
+ * no longer costs in proportion to the history.
+ *
+ * Updating the sums with every transfer would touch a page of the file for each, as much as all other work together.
+ * So the history is folded into them in large portions: PAGES_PER_FOLD pages at a time go over the rows in key order.
+ * Where a portion ends depends on the history alone, not on commits.
+ */
+import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
+import { CounterpartyTable, type CounterpartyTotals } from './counterparty-table.ts';
+import type { Db, Statement } from './open-database.ts';
+import { ZERO_WALLET } from './schema.ts';
+import { HistoryCursor, HistoryFlag } from './wallet-history.ts';
+
+/** History pages that are folded at a time: 131,072 entries, which a read sums in about 15 ms. */
+export const PAGES_PER_FOLD = 1_024;
+
+/** wallets.id of one span, whose sums share a row. A wallet that deals with a tenth of all has 100 in each row. */
+const SUMS_SPAN = 1_024;
+
+/** The span of a counterparty. */
+export function sumsSpanOf(counterparty: number): number {
+  return Math.floor(counterparty / SUMS_SPAN);
+}
+
+/** Whether an entry of a wallet's history makes the other side a counterparty. */
+export function isCounterparty({ flags, counterparty }: HistoryCursor, wallet: number): boolean {
+  return counterparty !== wallet && counterparty !== ZERO_WALLET && (flags & HistoryFlag.zero) === 0;
+}
+
+/** Reads the sums of one row, in the order of counterparties. Fields are those of the sum read last. */
+export class SumsCursor {
+  counterparty = 0;
+  inCount = 0;
+  outCount = 0;
+  lastTransfer = 0;
+  /** Where the sum begins and ends in the row. */
+  start = 0;
+  end = 0;
+  private bytes: Uint8Array = new Uint8Array(0);
+  private base = 0;
+  private inAt = 0;
+  private outAt = 0;
+
+  open(bytes: Uint8Array, span: number): this {
+    this.bytes = bytes;
+    this.base = span * SUMS_SPAN;
+    this.end = 0;
+    return this;
+  }
+
+  /** Steps to the next sum; false at the end of the row. */
+  next(): boolean {
+    const { bytes } = this;
+    if (!(this.end < bytes.length)) return false; // also after a truncated sum, where the offset is NaN
+    this.start = this.end;
+    this.counterparty = this.base + bytes[this.end]! * 256 + bytes[this.end + 1]!;
+    this.end += 2;
+    this.inCount = this.varint();
+    this.outCount = this.varint();
+    this.lastTransfer = this.varint();
+    this.inAt = this.end;
+    this.outAt = this.inAt + 1 + bytes[this.inAt]!;
+    this.end = this.outAt + 1 + bytes[this.outAt]!;
+    return true;
+  }
+
+  totals(): CounterpartyTotals {
+    const { counterparty, inCount, outCount, lastTransfer } = this;
+    const [inWei, outWei] = [this.weiAt(this.inAt), this.weiAt(this.outAt)];
+    return { counterparty, inCount, outCount, inWei, outWei, lastTransfer };
+  }
+
+  private weiAt(at: number): bigint {
+    return bytesToBigInt(this.bytes.subarray(at + 1, at + 1 + this.bytes[at]!));
+  }
+
+  private varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.bytes[this.end++]!;
+      value += (byte & 127) * scale;
+      if (!(byte > 127)) return value;
+    }
+  }
+}
+
+/** The sum of two totals of the same counterparty. */
+export function addTotals(a: CounterpartyTotals, b: CounterpartyTotals): CounterpartyTotals {
+  return {
+    counterparty: a.counterparty,
+    inCount: a.inCount + b.inCount,
+    outCount: a.outCount + b.outCount,
+    inWei: a.inWei + b.inWei,
+    outWei: a.outWei + b.outWei,
+    lastTransfer: Math.max(a.lastTransfer, b.lastTransfer),
+  };
+}
+
+/** Writes one row. */
+class RowEncoder {
+  /** Of the counterparty with most transfers, of equal ones the latest: how many, and the newest. */
+  peak = 0;
+  last = 0;
+  private readonly parts: Uint8Array[] = [];
+
+  /** Adds a sum as it is in an older row. */
+  copy(row: Uint8Array, sum: SumsCursor): void {
+    this.rank(sum);
+    this.parts.push(row.subarray(sum.start, sum.end));
+  }
+
+  add(sum: CounterpartyTotals): void {
+    this.rank(sum);
+    const offset = sum.counterparty % SUMS_SPAN;
+    const bytes = [offset >> 8, offset & 255];
+    for (const number of [sum.inCount, sum.outCount, sum.lastTransfer]) pushVarint(bytes, number);
+    for (const wei of [bigIntToBytes(sum.inWei), bigIntToBytes(sum.outWei)]) bytes.push(wei.length, ...wei);
+    this.parts.push(Uint8Array.from(bytes));
+  }
+
+  bytes(): Uint8Array {
+    return Buffer.concat(this.parts);
+  }
+
+  private rank({ inCount, outCount, lastTransfer }: Omit<CounterpartyTotals, 'inWei' | 'outWei'>): void {
+    const count = inCount + outCount;
+    if (count < this.peak || (count === this.peak && lastTransfer < this.last)) return;
+    this.peak = count;
+    this.last = lastTransfer;
+  }
+}
+
+function pushVarint(bytes: number[], value: number): void {
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  bytes.push(rest);
+}
+
+/** How far a wallet's history is summed up. */
+interface SummedHistory {
+  pages: number;
+  /** Its newest transfer in the sums. */
+  last: number;
+}
+
+/** What a fold needs to know of a wallet, as the commit leaves it. */
+interface History {
+  id: number;
+  firstTransfer: number | null;
+  finishedPages: number;
+}
+
+const NOTHING_SUMMED: SummedHistory = { pages: 0, last: 0 };
+
+/** The statements on `counterparty_sums` that a commit needs. They read the history as the commit leaves it. */
+export class CounterpartySumsTable {
+  private readonly pagesPerFold: number;
+  private readonly summed: Statement<[number], SummedHistory>;
+  private readonly setSummed: Statement;
+  private readonly pagesAfter: Statement<[number, number, number], Buffer>;
+  private readonly sumsOf: Statement<[number, number], Buffer>;
+  private readonly write: Statement;
+  private readonly deletions: readonly Statement[];
+
+  /** Tests fold fewer pages at a time. */
+  constructor(db: Db, pagesPerFold: number = PAGES_PER_FOLD) {
+    this.pagesPerFold = pagesPerFold;
+    this.summed = db.prepare('SELECT pages, last FROM summed_histories WHERE wallet = ?');
+    this.setSummed = db.prepare('REPLACE INTO summed_histories (wallet, pages, last) VALUES (?, ?, ?)');
+    this.pagesAfter = db
+      .prepare<[number, number, number], Buffer>(
+        'SELECT entries FROM activity WHERE wallet = ? AND first_transfer > ? ORDER BY first_transfer LIMIT ?',
+      )
+      .pluck();
+    this.sumsOf = db
+      .prepare<[number, number], Buffer>('SELECT sums FROM counterparty_sums WHERE wallet = ? AND span = ?')
+      .pluck();
+    this.write = db.prepare(
+      'REPLACE INTO counterparty_sums (wallet, span, peak, last, sums) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.deletions = ['counterparty_sums', 'summed_histories'].map((table) =>
+      db.prepare(`DELETE FROM ${table} WHERE wallet = ?`),
+    );
+  }
+
+  /** Folds what the commit has completed; `added` is how many pages of the wallet it has finished. */
+  extend(history: History, added: number): void {
+    if (this.target(history.finishedPages) > this.target(history.finishedPages - added)) this.fold(history);
+  }
+
+  /**
+   * Call it when pages of the wallet were removed. The newest transfers of the sums cannot be subtracted, so a rollback
+   * past the end of a portion, one in 131,072 entries, sums the wallet's history up again.
+   */
+  rollback(history: History): void {
+    if ((this.summed.get(history.id)?.pages ?? 0) <= history.finishedPages) return;
+    for (const deletion of this.deletions) deletion.run(history.id);
+    if (this.target(history.finishedPages) > 0) this.fold(history);
+  }
+
+  private target(finishedPages: number): number {
+    return finishedPages - (finishedPages % this.pagesPerFold);
+  }
+
+  private fold({ id, firstTransfer, finishedPages }: History): void {
+    const table = new CounterpartyTable();
+    const cursor = new HistoryCursor();
+    const target = this.target(finishedPages);
+    let { pages, last } = this.summed.get(id) ?? NOTHING_SUMMED;
+    while (pages < target) {
+      const read = this.pagesAfter.all(id, last, Math.min(target - pages, PAGES_PER_FOLD));
+      for (const entries of read) {
+        cursor.open(entries, firstTransfer ?? 0);
+        while (cursor.next()) if (isCounterparty(cursor, id)) table.add(cursor);
+        last = cursor.transfer;
+      }
+      pages += read.length;
+      if (read.length === 0) break; // damage, which verify names
+    }
+    this.merge(id, table);
+    this.setSummed.run(id, pages, last);
+  }
+
+  /** Adds the totals of a table to the rows of a wallet. */
+  private merge(wallet: number, table: CounterpartyTable): void {
+    const rows = table.rowsInOrder();
+    for (let at = 0; at < rows.length; ) {
+      const span = sumsSpanOf(table.counterpartyOf(rows[at]!));
+      const row = new RowEncoder();
+      const stored = this.sumsOf.get(wallet, span) ?? new Uint8Array(0);
+      const sum = new SumsCursor().open(stored, span);
+      const belongs = () => at < rows.length && sumsSpanOf(table.counterpartyOf(rows[at]!)) === span;
+      while (sum.next()) {
+        while (belongs() && table.counterpartyOf(rows[at]!) < sum.counterparty)
+          row.add(table.totals(rows[at++]!));
+        if (belongs() && table.counterpartyOf(rows[at]!) === sum.counterparty)
+          row.add(addTotals(sum.totals(), table.totals(rows[at++]!)));
+        else row.copy(stored, sum);
+      }
+      while (belongs()) row.add(table.totals(rows[at++]!));
+      this.write.run(wallet, span, row.peak, row.last, row.bytes());
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** Compares the stored sums of a busy wallet's counterparties with its history. */
+import { describeWallet } from '../store/addresses.ts';
+import { isCounterparty, PAGES_PER_FOLD, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
+import { CounterpartyTable, type CounterpartyTotals } from '../store/counterparty-table.ts';
+import type { Db } from '../store/open-database.ts';
+import { HistoryCursor } from '../store/wallet-history.ts';
+import type { Check } from './report.ts';
+
+interface SumsRow {
+  span: number;
+  peak: number;
+  last: number;
+  sums: Buffer;
+}
+
+/** A wallet by its id, the number of its finished history pages, and its first transfer. */
+interface Wallet {
+  id: number;
+  pages: number;
+  firstTransfer: number | null;
+}
+
+/** Reports every difference. The pages themselves are compared with the transfers elsewhere (comparers.ts). */
+export function prepareSumsComparer(
+  db: Db,
+  pagesPerFold = PAGES_PER_FOLD,
+): (wallet: Wallet, check: Check) => void {
+  const summed = db.prepare<[number], { pages: number; last: number }>(
+    'SELECT pages, last FROM summed_histories WHERE wallet = ?',
+  );
+  const rows = db.prepare<[number], SumsRow>(
+    'SELECT span, peak, last, sums FROM counterparty_sums WHERE wallet = ?',
+  );
+  const pagesOf = db
+    .prepare<[number, number], Buffer>(
+      'SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer LIMIT ?',
+    )
+    .pluck();
+  return ({ id, pages, firstTransfer }, check) => {
+    const stored = summed.get(id);
+    const name = `of ${describeWallet(db, id)}`;
+    const target = pages - (pages % pagesPerFold);
+    check.expect(`the summed pages ${name}`, stored?.pages ?? 0, target);
+    const table = new CounterpartyTable();
+    const cursor = new HistoryCursor();
+    for (const entries of target === 0 ? [] : pagesOf.iterate(id, target)) {
+      cursor.open(entries, firstTransfer ?? 0);
+      while (cursor.next()) if (isCounterparty(cursor, id)) table.add(cursor);
+    }
+    if (stored !== undefined) check.expect(`the last summed transfer ${name}`, stored.last, cursor.transfer);
+    let seen = 0;
+    for (const row of rows.iterate(id)) seen += compareRow(row, table, name, check);
+    if (seen < table.size)
+      check.addDifference(`${table.size - seen} sums with counterparties ${name} are missing`);
+  };
+}
+
+/** Returns how many of the counterparties have a sum in the row. */
+function compareRow(row: SumsRow, table: CounterpartyTable, name: string, check: Check): number {
+  const cursor = new SumsCursor().open(row.sums, row.span);
+  let [seen, peak, last] = [0, 0, 0];
+  while (cursor.next()) {
+    const found = table.find(cursor.counterparty);
+    const count = cursor.inCount + cursor.outCount;
+    const isStoredHere = sumsSpanOf(cursor.counterparty) === row.span;
+    const expected = found < 0 || !isStoredHere ? 'none' : formatTotals(table.totals(found));
+    check.expect(
+      `the sums with wallet ${cursor.counterparty} ${name}`,
+      formatTotals(cursor.totals()),
+      expected,
+    );
+    if (found >= 0) seen++;
+    if (count > peak || (count === peak && cursor.lastTransfer > last))
+      [peak, last] = [count, cursor.lastTransfer];
+  }
+  check.expect(
+    `the most transfers with a wallet of span ${row.span} ${name}`,
+    `${row.peak}, ${row.last}`,
+    `${peak}, ${last}`,
+  );
+  return seen;
+}
+
+function formatTotals({ inCount, outCount, inWei, outWei, lastTransfer }: CounterpartyTotals): string {
+  return `${inCount} in of ${inWei} wei, ${outCount} out of ${outWei} wei, the last ${lastTransfer}`;
+}
