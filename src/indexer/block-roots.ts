@@ -67,7 +67,7 @@ const ENCODERS: Readonly<Record<string, Encode>> = {
  */
 export async function findWrongRoot(block: JsonObject, receipts: unknown): Promise<string | null> {
   if ((await hashOfHeader(block)) !== block['hash'])
-    throw new UnknownTypeError('the header has fields that this program does not know');
+    throw new UnknownTypeError('header fields that this program does not know');
   const transactions = readArray(block['transactions'], 'transactions').map((item) =>
     readObject(item, 'transaction'),
   );

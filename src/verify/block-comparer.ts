@@ -1,4 +1,4 @@
-/** Whether the indexed transfers of a block equal those decoded from the node's answers. */
+/** Compares the indexed transfers of a block with those decoded from the node's answers. */
 
 import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
 import { backoffMs, pause } from '../lib/async.ts';
@@ -16,7 +16,7 @@ interface Row {
   id: number;
   tx: Buffer | number;
   kind: number;
-  /** Null where the index names a wallet that has no row. */
+  /** Null when the wallet has no row. */
   sender: Buffer | null;
   receiver: Buffer | null;
   token_id: number | null;
@@ -26,7 +26,7 @@ interface Row {
   log_index: number | null;
 }
 
-/** Compares blocks of the index with what the node gives for them. */
+/** Compares blocks of the index with those of the node. */
 export class BlockComparer {
   private readonly db: Db;
   private readonly client: RpcClient;
@@ -38,7 +38,7 @@ export class BlockComparer {
     this.rules = rules;
   }
 
-  /** The first difference of an indexed block in words, or null. Rejects with UpstreamError as loading does. */
+  /** Describes the first difference of an indexed block; null when there is none. Rejects as `loadBlocks` does. */
   async difference(number: number, signal: AbortSignal): Promise<string | null> {
     const batch = await loadBlocks(this.client, this.rules, number, number, signal);
     return blockDifference(this.db, batch, 0);
@@ -46,8 +46,8 @@ export class BlockComparer {
 }
 
 /**
- * The first difference between the `i`-th block of a batch and the index, in words. Null when there is none, or when
- * the index has another block or none at that height.
+ * Describes the first difference between block `i` of a batch and the index. Null when there is none, or when the index
+ * has another block or none at that height.
  */
 export function blockDifference(db: Db, batch: BlockBatch, i: number): string | null {
   const number = batch.number[i]!;
@@ -65,7 +65,7 @@ export function blockDifference(db: Db, batch: BlockBatch, i: number): string | 
   });
 }
 
-/** The hash of the `i`-th block of a batch. */
+/** The hash of block `i` of a batch. */
 export function batchHash({ hash }: BlockBatch, i: number): Hex {
   return bytesToHex(packedHash(hash, i));
 }
@@ -95,8 +95,8 @@ function transactionsDifference(db: Db, before: BlockEnd, tip: Tip): string | nu
 }
 
 /**
- * A rollback to a block removes the wallets above its last one. Ids are in the order of first appearance, so a wallet is
- * the last one if it appears up to the block and the next one does not.
+ * A rollback to a block removes the wallets above its last one, so that id must be right. Ids follow the order of first
+ * appearance: the last wallet appears up to the block, and the next one does not.
  */
 function lastWalletDifference(db: Db, { number, lastTransfer, lastWallet }: Tip): string | null {
   const firstAppearance = db
@@ -124,7 +124,7 @@ function transfersDifference(
   return null;
 }
 
-/** One line per transfer of the ids, with all its fields. */
+/** One line per transfer, with all its fields. */
 function readRows(db: Db, from: number, to: number): string[] {
   const rows = db
     .prepare<[number, number], Row>(/* sql */ `
@@ -191,12 +191,12 @@ function formatTransfer({
   return `${what} ${units}${nft}${of} from ${from} to ${to} in ${hash}${log}`;
 }
 
-/** Values are compared by their bytes: only the shortest form of a number is the one that is written. */
+/** Shows leading zeros: the index stores the shortest bytes of a number, and any other form is a difference. */
 function integerText(bytes: Uint8Array): string {
   return `${bytesToBigInt(bytes)}${bytes[0] === 0 ? ' with leading zeros' : ''}`;
 }
 
-/** The transfers of one block of a batch, as lines of the same form. */
+/** The transfers of one block of a batch, in the same form as `readRows`. */
 function decodedLines(batch: BlockBatch, block: number): string[] {
   const address = (at: number) => bytesToHex(batch.addresses.subarray(at * 20, at * 20 + 20));
   const lines: string[] = [];
@@ -219,10 +219,10 @@ function decodedLines(batch: BlockBatch, block: number): string[] {
   return lines;
 }
 
-/** Most tries to read a part of the range. */
+/** Most attempts to read a range. */
 const MAX_READ_TRIES = 5;
 
-/** Loads a range from a node that may fail now and then. Throws FatalError when every try fails. */
+/** Loads a range and retries failures of the node. Throws FatalError when every attempt fails. */
 export async function loadWithRetry(
   { client, signal }: { client: RpcClient; signal: AbortSignal },
   rules: LoadRules,

@@ -9,16 +9,17 @@ import type { Db } from '../store/open-database.ts';
 import { batchHash, blockDifference, loadWithRetry } from './block-comparer.ts';
 import { compareHash } from './check-blocks.ts';
 import type { Check } from './report.ts';
+import { forEachConcurrently } from './sample.ts';
 import { ProgressFile, type VerifyProgress } from './verify-progress.ts';
 
-/** Blocks read at a time, and how many such reads run at once. */
+/** Blocks per read, and concurrent reads. */
 const BLOCKS_PER_READ = 16;
 const CONCURRENCY = 4;
 
-/** Most blocks that contradict themselves which are remembered. */
+/** Most blocks to record whose transactions or receipts contradict their header. */
 const MAX_WRONG_ROOTS = 1_000;
 
-/** Between two saves of the progress, milliseconds. */
+/** Interval of saves of the progress, milliseconds. */
 const SAVE_MS = 2_000;
 
 export interface AllBlocksOptions {
@@ -31,8 +32,8 @@ export interface AllBlocksOptions {
 }
 
 /**
- * Goes on where an earlier run was stopped. When the signal aborts, or the node fails for good, the progress is kept and
- * FatalError says how to go on.
+ * Resumes where an earlier run stopped. When the signal aborts or the node keeps failing, saves the progress and throws
+ * FatalError with how to resume.
  */
 export async function checkAllBlocks(
   db: Db,
@@ -121,13 +122,13 @@ function progressOf(
 interface Found {
   transfers: number;
   differences: { block: number; text: string }[];
-  /** Blocks whose transactions or receipts do not have the roots in the node's header. */
+  /** Blocks whose transactions or receipts contradict the node's header. */
   wrongRoots: { block: number; text: string }[];
   /** Blocks whose roots cannot be computed here. */
   unproven: { block: number; reason: string }[];
 }
 
-/** Reads some ranges at once; differences come in the order of the blocks. */
+/** Reads several ranges at once. Differences are in the order of the blocks. */
 async function compareBlocks(
   db: Db,
   start: number,
@@ -135,28 +136,19 @@ async function compareBlocks(
   to: number,
   options: AllBlocksOptions,
 ): Promise<Found> {
-  const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, stop.signal]);
-  const ranges: Promise<Found>[] = [];
-  for (let at = from; at <= to; at += BLOCKS_PER_READ) {
+  const starts: number[] = [];
+  for (let at = from; at <= to; at += BLOCKS_PER_READ) starts.push(at);
+  const parts: Found[] = [];
+  await forEachConcurrently(starts.entries(), CONCURRENCY, options.signal, async ([i, at], signal) => {
     const end = Math.min(to, at + BLOCKS_PER_READ - 1);
-    ranges.push(
-      compareRange(db, start, at, end, { ...options, signal }).catch((error: unknown) => {
-        stop.abort(error);
-        throw error;
-      }),
-    );
-  }
-  const settled = await Promise.allSettled(ranges);
+    parts[i] = await compareRange(db, start, at, end, { ...options, signal });
+  });
   const found = nothingFound();
-  for (const outcome of settled) {
-    if (outcome.status === 'rejected') throw stop.signal.reason ?? outcome.reason;
-    merge(found, outcome.value);
-  }
+  for (const part of parts) merge(found, part);
   return found;
 }
 
-/** A block that contradicts its header is compared as the node gives it, and named. */
+/** Compares a range. A block that contradicts its header is recorded and compared nevertheless. */
 async function compareRange(
   db: Db,
   start: number,
@@ -181,7 +173,7 @@ async function compareRange(
   }
 }
 
-/** A block that was read several times is named once. */
+/** Drops repeated entries of a block that was read several times. */
 function distinct(unproven: Found['unproven']): Found['unproven'] {
   return [...new Map(unproven.map((each) => [each.block, each])).values()];
 }
@@ -220,7 +212,7 @@ async function compareBatch(
   for (let i = 0; i < batch.blockCount; i++) {
     const block = batch.number[i]!;
     const isSame = hashAt(db, block) === batchHash(batch, i);
-    // Another hash may be a reorg that is about to reach the index.
+    // Another hash may be a reorg that has not reached the index yet.
     const text = isSame
       ? blockDifference(db, batch, i)
       : await compareHash(db, client, block, start, { left: 100 }, signal);

@@ -7,7 +7,7 @@ import { type CounterChecks, checkAddresses, checkCounters } from './check-count
 import { checkAllPeaks } from './check-zone-map.ts';
 import type { Check } from './report.ts';
 
-/** What one pass over the transfers may remember: some 300 MB. */
+/** Most list entries that one pass over the transfers keeps: about 300 MB. */
 const KEPT_PER_PASS = 2_000_000;
 
 export interface FullRecountOptions {
@@ -52,7 +52,7 @@ export async function checkAllCounters(
   checks.tokens.share = 1;
 }
 
-/** Each wallet's funding was found in the list; no more may be there. */
+/** The list must contain no fundings besides those found for each wallet. */
 function checkFundings(db: Db, check: Check): void {
   const count = (sql: string) => db.prepare<[], number>(sql).pluck().get();
   check.expect(
@@ -62,7 +62,7 @@ function checkFundings(db: Db, check: Check): void {
   );
 }
 
-/** Chooses how many consecutive ids the next pass takes; sizes are estimated by the stored counters. */
+/** Chooses the consecutive ids of the next pass. Estimates sizes from the stored counters. */
 class PassPacker {
   private readonly walletSizes: Statement<[number, number], number | null>;
   private readonly tokenSizes: Statement<[number, number], number | null>;
@@ -89,7 +89,7 @@ class PassPacker {
   }
 }
 
-/** Ids from `from` on whose sizes together fit half a pass; at least one. */
+/** Ids from `from` on whose sizes fit half a pass together; at least one. */
 function pack(sizes: Statement<[number, number], number | null>, from: number, to: number): number[] {
   let kept = 0;
   let count = 0;
@@ -98,7 +98,7 @@ function pack(sizes: Statement<[number, number], number | null>, from: number, t
     if (count > 0 && kept > KEPT_PER_PASS / 2) break;
     count++;
   }
-  // Where rows are missing the count is short: their ids come with the next pass, and are named there.
+  // If rows are missing, the pass ends early; the next one includes their ids and reports them.
   const end = count === 0 ? to : Math.min(to, from + count - 1);
   return Array.from({ length: Math.max(0, end - from + 1) }, (_, i) => from + i);
 }

@@ -1,4 +1,4 @@
-/** Examines sampled tokens, and tells a token that moves balances silently from an index that lacks transfers. */
+/** Examines sampled tokens. Tells a token that moves balances silently from an index that lacks transfers. */
 import { UpstreamError } from '../lib/errors.ts';
 import { randomInt } from '../lib/random.ts';
 import { BALANCE_ACCURACY_NAMES, BalanceAccuracy } from '../store/balance-accuracy.ts';
@@ -14,16 +14,16 @@ import {
 import type { BlockComparer } from './block-comparer.ts';
 import type { Check, TokenVerdict } from './report.ts';
 
-/** Failed tokens after which the others are skipped: a node without the state has it for none. */
+/** Failed tokens after which the rest is skipped: the node lacks the state for all of them. */
 const MAX_FAILURES = 3;
 
-/** How often a token is examined again when the head moved meanwhile. */
+/** Most attempts per token when the head keeps moving. */
 const MAX_TRIES = 4;
 
 export interface BalanceCheckOptions {
   context: ExamineContext;
   comparer: BlockComparer;
-  /** Tokens to be examined, at most. */
+  /** Most tokens to examine. */
   count: number;
   onProgress(done: number): void;
 }
@@ -83,7 +83,7 @@ async function reportVerdict(
   return { ...verdict, quality: null, reason: `the index lacks transfers of block ${block}` };
 }
 
-/** Half of them any, half met in random transfers of the newest part, where nodes still have the state. */
+/** Half are random tokens; half come from random recent transfers, where nodes still have the state. */
 function chooseTokens({ db, random }: ExamineContext, count: number): number[] {
   return inReadTransaction(db, () => {
     const tip = readLastBlock(db);

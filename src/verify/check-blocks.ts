@@ -1,4 +1,4 @@
-/** Whether the blocks of the index form one chain without gaps, and the same one as the node's. */
+/** Checks that the blocks of the index form one chain without gaps, and that the node has the same chain. */
 import { pause } from '../lib/async.ts';
 import type { Random } from '../lib/random.ts';
 import type { BlockHeader } from '../node/block-header.ts';
@@ -17,7 +17,7 @@ interface BlockRow {
   transactions: number;
 }
 
-/** Tables of rows of a wallet or a token, whose id is the first column of their key. */
+/** Tables whose key begins with the id of a wallet or a token. */
 const TABLES_BY_OWNER = [
   ['activity', 'wallet'],
   ['summed_histories', 'wallet'],
@@ -30,8 +30,8 @@ const TABLES_BY_OWNER = [
 ] as const;
 
 /**
- * Block numbers have no gap from the start block on, ids never decrease, the last ones are those of the last rows, and no
- * rows are of ids above them.
+ * Checks that block numbers have no gap from the start block on, that ids never decrease, that the last ids match the
+ * last rows, and that no table has rows of higher ids.
  */
 export function checkContiguity(db: Db, check: Check): void {
   inReadTransaction(db, () => {
@@ -61,12 +61,12 @@ export function checkContiguity(db: Db, check: Check): void {
     checkOwners(db, check, before.last_wallet);
     for (const { first, last } of traceGapRanges(db))
       if (first < start || first > last || last > before.number)
-        check.addDifference(`untraced_blocks has ${first} to ${last}, which are no blocks of the index`);
+        check.addDifference(`untraced_blocks has ${first} to ${last}, which are not in the index`);
     check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
   });
 }
 
-/** No rows wait for an id that is still to be given: whoever gets it would begin with them. */
+/** Checks that no rows exist for ids not assigned yet: a new wallet or token would inherit them. */
 function checkOwners(db: Db, check: Check, lastWallet: number): void {
   const lastToken = highest(db, 'tokens');
   for (const [table, owner] of TABLES_BY_OWNER) {
@@ -79,28 +79,28 @@ function checkOwners(db: Db, check: Check, lastWallet: number): void {
   }
 }
 
-/** Hashes asked for at the same time. */
+/** Concurrent header requests. */
 const CONCURRENCY = 16;
 /**
- * How often and after how long a differing hash is checked again: a reorg may be about to reach the index. With a writer
- * that is behind this takes longer, so checks after which the index had moved do not count, up to so many in total.
+ * How often and after how long to check a differing hash again: a reorg may not have reached the index yet. While the
+ * index is catching up this takes longer, so a check during which the index moved does not count, up to a total.
  */
 const MAX_TRIES = 5;
 const RETRY_MS = 600;
 const MAX_MOVED_TRIES = 100;
 
-/** Hashes and parents' hashes of up to `count` blocks equal the node's. */
+/** Compares the hashes and parent hashes of up to `count` blocks with the node's. */
 export async function checkHashes(
   db: Db,
   client: RpcClient,
   check: Check,
   options: { from: number; to: number; count: number; random: Random; signal: AbortSignal },
 ): Promise<void> {
-  const { from, to, count, random, signal } = options;
+  const { from, to, count, random } = options;
   const numbers = sampleRange(random, from, to, count);
   const absent: number[] = [];
   const retryBudget = { left: MAX_MOVED_TRIES };
-  await forEachConcurrently(numbers, CONCURRENCY, async (number) => {
+  await forEachConcurrently(numbers, CONCURRENCY, options.signal, async (number, signal) => {
     const found = await compareHash(db, client, number, from, retryBudget, signal);
     if (found === 'absent') absent.push(number);
     else if (found !== null) check.addDifference(found, number);
@@ -108,11 +108,11 @@ export async function checkHashes(
   check.compared += `, ${numbers.length - absent.length} hashes compared with the node's`;
   if (absent.length > 0)
     check.addNote(
-      `the node has no ${absent.length} of the ${numbers.length} blocks asked for, such as ${absent[0]}`,
+      `the node lacks ${absent.length} of the ${numbers.length} requested blocks, such as ${absent[0]}`,
     );
 }
 
-/** The difference in words, null when there is none, 'absent' when the node does not have the block. */
+/** Describes the difference; null when there is none, 'absent' when the node does not have the block. */
 export async function compareHash(
   db: Db,
   client: RpcClient,

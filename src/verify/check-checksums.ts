@@ -1,4 +1,4 @@
-/** Whether what is stored of each block still has the checksum that was stored with it. */
+/** Recomputes the checksum of each block from its stored rows and compares it with the stored one. */
 import { setImmediate } from 'node:timers/promises';
 import { bytesToHex } from '../lib/hex.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
@@ -16,7 +16,7 @@ import type { Check } from './report.ts';
 
 const tables = ['untraced_blocks', 'token_quality', 'token_metadata'] as const;
 
-/** A read ends after so many blocks or transfers: a fraction of a second, as a checkpoint waits for it. */
+/** Most blocks and transfers per read: a fraction of a second, because a checkpoint waits for it. */
 const BLOCKS_PER_READ = 2_000;
 const TRANSFERS_PER_READ = 100_000;
 
@@ -28,8 +28,8 @@ export interface ChecksumOptions {
 }
 
 /**
- * Calls `onChanged` with each block from `from` to `to` whose stored rows have another checksum or cannot be read, in
- * ascending order, and returns how many blocks and transfers were read.
+ * Calls `onChanged` with each block of `from..to` whose stored rows have a wrong checksum or cannot be read, in ascending
+ * order. Returns how many blocks and transfers it read.
  */
 export async function findChangedBlocks(
   db: Db,
@@ -70,7 +70,7 @@ class ChecksumComparer {
       .raw();
   }
 
-  /** A block that was rolled back meanwhile has not changed; one that is missing before others has. */
+  /** A missing block counts as changed, unless it was rolled back meanwhile: then later ones are missing, too. */
   compare(number: number): { isChanged: boolean; transfers: number } {
     try {
       const row = this.row.get(number);
@@ -86,7 +86,7 @@ class ChecksumComparer {
   }
 }
 
-/** Compares the checksums of all blocks, or of the newest with at most `transfers` transfers together. */
+/** Compares the checksums of all blocks, or of the newest blocks with at most `transfers` transfers in total. */
 export async function checkChecksums(
   db: Db,
   check: Check,
@@ -102,7 +102,7 @@ export async function checkChecksums(
   if (tip === null || start === undefined) return;
   const from = tip.lastTransfer <= options.transfers ? start : firstOfNewest(db, tip, options.transfers);
   const read = await findChangedBlocks(db, { ...options, from, to: tip.number }, (block) => {
-    check.addDifference(`what is stored of block ${block} does not have its checksum`, block);
+    check.addDifference(`the stored rows of block ${block} do not match its checksum`, block);
     options.onChangedBlock?.(block);
   });
   for (const table of tables) checkRows(db, check, table);
@@ -113,7 +113,7 @@ export async function checkChecksums(
 function checkRows(db: Db, check: Check, table: (typeof tables)[number]): void {
   for (const key of inReadTransaction(db, () => changedRows(db, table)))
     check.addDifference(
-      `the row ${key instanceof Uint8Array ? bytesToHex(key) : key} of ${table} does not have its checksum`,
+      `row ${key instanceof Uint8Array ? bytesToHex(key) : key} of ${table} does not match its checksum`,
     );
 }
 

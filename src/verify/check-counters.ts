@@ -14,16 +14,16 @@ import type { Check } from './report.ts';
 import { IDS_PER_READ, type SampleIds, SampleScan } from './sample.ts';
 
 /**
- * What a recount remembers, at most for one wallet or token and for a whole sample: the entries of a run and the tokens of
- * a wallet, the wallets of a token. Bounds memory; how many transfers they have does not count.
+ * Most entries that a recount keeps for one wallet or token, and for a whole sample: the entries of a history page, the
+ * tokens of a wallet, the wallets of a token. Bounds memory; the number of transfers does not matter.
  */
 const MAX_KEPT_EACH = 200_000;
 const MAX_KEPT_ALL = 600_000;
 
-/** Most transfers read per unit of the sample size: the newest ones of a larger index. */
+/** Most transfers to read per unit of the sample size. In a larger index, the newest ones. */
 const SCANNED_PER_SAMPLE = 100_000;
 
-/** How often the scan starts over when a reorg removes what it has read. */
+/** Most scans: a scan restarts when a reorg removes what it has read. */
 const MAX_TRIES = 5;
 
 export interface CounterChecks {
@@ -32,26 +32,26 @@ export interface CounterChecks {
 }
 
 export interface CounterOptions {
-  /** Most wallets examined; a quarter as many tokens are. */
+  /** Most wallets to examine, and four times the number of tokens. */
   sample: number;
-  /** The wallets and tokens to be examined instead of a sample, as far as they fit the bounds. */
+  /** Wallets and tokens to examine instead of a sample, within the bounds. */
   only?: SampleIds;
-  /** The same without bounds, and without the checks that are not of single wallets and tokens. */
+  /** The same without bounds, and without the checks that do not concern single wallets and tokens. */
   all?: SampleIds;
   random: Random;
   signal: AbortSignal;
   onProgress(done: number): void;
 }
 
-/** Scans in short pieces, so that the writer can go on; compares within one commit. */
+/** Scans in short pieces, so that the indexer can continue. Compares within one commit. */
 export async function checkCounters(db: Db, checks: CounterChecks, options: CounterOptions): Promise<void> {
   for (let attempt = 1; attempt <= MAX_TRIES && !options.signal.aborted; attempt++) {
     if (await scanAndCompare(db, checks, options)) return;
   }
-  checks.wallets.addNote('not compared: the chain was reorganised again and again meanwhile');
+  checks.wallets.addNote('not compared: reorgs kept interrupting the scan');
 }
 
-/** False when what was read was rolled back meanwhile. */
+/** False when a reorg removed what the scan had read. */
 async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOptions): Promise<boolean> {
   const begin = readLastBlock(db);
   if (begin === null) return true;
@@ -76,7 +76,7 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
   return readUnlessRolledBack(() => {
     const end = readLastBlock(db)?.lastTransfer ?? 0;
     while (scan.position < end) scan.advance(end);
-    // Not before: a scan that starts over would name them again.
+    // Not earlier: a restarted scan would report them again.
     for (const gap of options.all ? [] : scan.gaps) checks.wallets.addDifference(gap);
     for (const wallet of missing.wallets) checks.wallets.addDifference(`wallet ${wallet} has no row`);
     for (const token of missing.tokens) checks.tokens.addDifference(`token ${token} has no row`);
@@ -93,7 +93,7 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
   });
 }
 
-/** Compares rows; values of a damaged file need not decode, which is a difference too. */
+/** Compares rows. A value that cannot be decoded is a difference, too. */
 function decoding(check: Check, what: string, compare: () => void): void {
   try {
     compare();
@@ -125,7 +125,7 @@ function reportCoverage(db: Db, checks: CounterChecks, scan: SampleScan, after: 
     );
 }
 
-/** Wallets and tokens with all transfers after `after`: half at random, half from random transfers, to hit busy ones. */
+/** Wallets and tokens with all transfers after `after`: half random, half from random transfers, which hits busy ones. */
 function chooseSample(
   db: Db,
   tip: Tip,
@@ -179,7 +179,7 @@ function chooseSample(
   return chosen();
 }
 
-/** Takes the whole range when it is no larger than the sample. */
+/** Takes the whole range when it is not larger than the sample. */
 function addRange(sampler: IdSampler, from: number, to: number, sample: number): void {
   if (to - from + 1 > sample) return;
   for (let id = from; id <= to; id++) sampler.addIfFits(id);
@@ -190,10 +190,10 @@ interface Counted {
   first_transfer: number | null;
 }
 
-/** Takes ids while what is kept of them fits the bounds. */
+/** Takes ids as long as their kept entries fit the bounds. */
 class IdSampler {
   readonly chosen = new Set<number>();
-  /** Ids that have no row although higher ones do: ids have no gaps. */
+  /** Ids without a row although higher ones have one. */
   readonly missing = new Set<number>();
   private readonly row: Statement<[number], Counted>;
   private readonly last: number;
@@ -238,12 +238,12 @@ interface PrefixCollision {
   wallet: number;
   /** Its address. */
   key: Buffer;
-  /** The wallet keyed by the beginning, and its address. */
+  /** The wallet keyed by the prefix, and its address. */
   first: number | null;
   address: Buffer | null;
 }
 
-/** Wallets whose address begins like an earlier one: few by chance, but anybody can create as many as they want. */
+/** Wallets whose address shares the prefix of an earlier one: few by chance, but an attacker can create many. */
 function prefixCollisions(db: Db): IterableIterator<PrefixCollision> {
   return db
     .prepare<[], PrefixCollision>(/* sql */ `

@@ -1,4 +1,4 @@
-/** Compares native balances with native transfers: what some wallets gained over the newest blocks, fees included. */
+/** Compares the native balance changes of some wallets over the newest blocks with their transfers and fees. */
 
 import { pause } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
@@ -16,7 +16,7 @@ import { toTransferRow } from '../tokens/transfer-row.ts';
 import type { BlockComparer } from './block-comparer.ts';
 import type { Check } from './report.ts';
 
-/** Most blocks over which balances are compared: all their receipts are read. */
+/** Most blocks over which balances are compared. The check reads all their receipts. */
 const WINDOW_BLOCKS = 8;
 
 export interface NativeOptions {
@@ -24,7 +24,7 @@ export interface NativeOptions {
   client: RpcClient;
   comparer: BlockComparer;
   startBlock: number;
-  /** Wallets to be compared, at most. */
+  /** Most wallets to compare. */
   wallets: number;
   signal: AbortSignal;
 }
@@ -60,9 +60,9 @@ export async function checkNative(check: Check, options: NativeOptions): Promise
 
 interface BlockWindow {
   tip: Tip;
-  /** The block before the first one of the window. */
+  /** The block before the window. */
   before: number;
-  /** What transfers bring each address, wei. */
+  /** What each address gains by transfers, wei. */
   net: Map<Hex, bigint>;
 }
 
@@ -111,7 +111,7 @@ function requireResult(reply: RpcReply): unknown {
   return reply.result;
 }
 
-/** The same as `fetchBalanceChanges`; what differs from the expected is asked again once the node has had time to settle. */
+/** As `fetchBalanceChanges`, but reads deviating changes again after the node has had time to settle. */
 async function fetchSettledChanges(
   client: RpcClient,
   addresses: readonly Hex[],
@@ -128,7 +128,7 @@ async function fetchSettledChanges(
   return settled && new Map([...first, ...settled]);
 }
 
-/** How much more each address has at the window's end than before it; null when the node lacks the state. */
+/** Each address's balance at the end of the window minus that before it; null when the node lacks the state. */
 async function fetchBalanceChanges(
   client: RpcClient,
   addresses: readonly Hex[],
@@ -153,7 +153,7 @@ function parseBalance(result: unknown): bigint {
   throw new UpstreamError('malformed', `eth_getBalance: the node sent ${previewValue(result)} as a balance`);
 }
 
-/** Whether a contract may have destroyed itself in favour of itself: that burns its balance without a transfer. */
+/** Whether a contract may have self-destructed to itself, which burns its balance without a transfer. */
 async function wasDestroyed(
   client: RpcClient,
   address: Hex,
@@ -171,7 +171,7 @@ async function wasDestroyed(
   return replies.every((reply) => 'result' in reply && reply.result === '0x0');
 }
 
-/** Reports the block in which the index differs from the node, or that none does and so the decoding rules are wrong. */
+/** Reports the block in which the index differs from the node. If none does, the decoding rules are wrong. */
 async function reportDifference(
   check: Check,
   { comparer, signal }: NativeOptions,

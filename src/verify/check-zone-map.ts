@@ -1,4 +1,4 @@
-/** Compares the largest native transfer of spans with the transfers themselves. */
+/** Compares the zone map with the transfers. */
 import { setImmediate } from 'node:timers/promises';
 import type { Random } from '../lib/random.ts';
 import { decodeSigned } from '../lib/signed.ts';
@@ -9,7 +9,7 @@ import { decodeAmount } from '../tokens/transfer-row.ts';
 import type { Check } from './report.ts';
 import { sampleRange } from './sample.ts';
 
-/** Spans sampled of the upper level; each is 256 times the work of a lower one. */
+/** Sampled spans of the upper level; each takes 256 times the work of a lower one. */
 const UPPER_SPANS = 2;
 
 /** Levels of spans. */
@@ -29,7 +29,7 @@ export function checkZoneMap(
   }
 }
 
-/** Checks every span that no longer changes, in short reads. `last` is the id of the last transfer of a block. */
+/** Checks every complete span, in short reads. `last` is the id of the last transfer of a block. */
 export async function checkAllPeaks(
   db: Db,
   check: Check,
@@ -49,7 +49,7 @@ export async function checkAllPeaks(
   }
 }
 
-/** No span is kept above those that the transfers reach. */
+/** Checks that there are no spans above the last transfer. */
 function checkLastSpans(db: Db, check: Check, last: number): void {
   const lastKept = db
     .prepare<[number], number | null>('SELECT max(span) FROM native_peaks WHERE level = ?')

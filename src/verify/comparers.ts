@@ -1,4 +1,4 @@
-/** Compares a wallet's row and its packed activity with the sums of its transfers. */
+/** Compares the rows of wallets and tokens with a recount of their transfers. */
 
 import { decodeSigned } from '../lib/signed.ts';
 import { isNativeKind, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
@@ -13,7 +13,7 @@ import { prepareSumsComparer } from './compare-sums.ts';
 import type { HistoryEntry, TokenRecount, WalletRecount } from './recount.ts';
 import type { Check, Difference } from './report.ts';
 
-/** Compares a token's rows with the sums of its transfers. */
+/** A row of `holdings`. */
 interface HoldingRow {
   wallet: number;
   transfers: number;
@@ -40,7 +40,7 @@ export class TokenComparer {
   /** Reports every difference between a token's rows and the recount of all its transfers. */
   compare(recount: TokenRecount, check: Check): void {
     const row = this.row.get(recount.id);
-    if (row === undefined) return; // named as missing
+    if (row === undefined) return; // reported as missing
     const name = `of token ${describeWallet(this.db, row.wallet)}`;
     for (const [column, expected] of Object.entries(recount.expectedColumns()))
       check.expect(`${column} ${name}`, row[column], expected);
@@ -106,7 +106,7 @@ function peaksOf({ holdings }: TokenRecount): Map<number, bigint> {
   return peaks;
 }
 
-/** Most fundings of a funder that are looked at one by one: an exchange has millions. */
+/** Most fundings of a funder to check one by one: an exchange has millions. */
 const MAX_FUNDINGS = 10_000;
 
 type Row = Record<string, number | null> & { funded: number };
@@ -116,8 +116,8 @@ export class WalletComparer {
   private readonly db: Db;
   private readonly row: Statement<[number], Row>;
   private readonly bytes: Statement<[number], Bytes>;
-  private readonly runAt: Statement<[number, number], Buffer>;
-  private readonly runCount: Statement<[number], number>;
+  private readonly pageAt: Statement<[number, number], Buffer>;
+  private readonly pageCount: Statement<[number], number>;
   private readonly fundedBy: Statement<[number], number>;
   private readonly listed: Statement<[number, number | null], unknown>;
   private readonly notFirst: Statement<[number], number>;
@@ -131,12 +131,12 @@ export class WalletComparer {
         first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded
       FROM wallets WHERE id = ?`);
     this.bytes = db.prepare('SELECT address, native_received, native_sent, recent FROM wallets WHERE id = ?');
-    this.runAt = db
+    this.pageAt = db
       .prepare<[number, number], Buffer>(
         'SELECT entries FROM activity WHERE wallet = ? AND first_transfer = ?',
       )
       .pluck();
-    this.runCount = db.prepare<[number], number>('SELECT count(*) FROM activity WHERE wallet = ?').pluck();
+    this.pageCount = db.prepare<[number], number>('SELECT count(*) FROM activity WHERE wallet = ?').pluck();
     this.fundedBy = db.prepare<[number], number>('SELECT count(*) FROM fundings WHERE funder = ?').pluck();
     this.listed = db.prepare('SELECT 1 FROM fundings WHERE funder = ? AND funding = ?');
     this.notFirst = db
@@ -154,7 +154,7 @@ export class WalletComparer {
     const row = this.row.get(recount.id);
     const bytes = this.bytes.get(recount.id);
     const name = `of ${describeWallet(this.db, recount.id)}`;
-    if (row === undefined || bytes === undefined) return; // named as missing
+    if (row === undefined || bytes === undefined) return; // reported as missing
     const { funded, ...columns } = row;
     for (const [column, expected] of Object.entries(recount.expectedColumns()))
       check.expect(`${column} ${name}`, columns[column] ?? null, expected);
@@ -168,37 +168,37 @@ export class WalletComparer {
     if (notFirst !== undefined)
       check.addDifference(`transfer ${notFirst} is among the fundings ${name}, but is none`);
     check.expect(`wallet by address ${name}`, getByAddress(this.byAddress, bytes.address), recount.id);
-    check.expect(`the number of full runs of activity ${name}`, this.runCount.get(recount.id), recount.runs);
+    check.expect(`the number of full history pages ${name}`, this.pageCount.get(recount.id), recount.pages);
     const difference =
-      recount.runDifference ??
-      this.entriesDifference(recount, decodeRun(bytes.recent, recount.firstTransfer ?? 0));
+      recount.pageDifference ??
+      this.entriesDifference(recount, decodePage(bytes.recent, recount.firstTransfer ?? 0));
     if (difference !== null)
       check.addDifference(`the activity ${name}: ${difference.text}`, difference.block);
     this.compareSums({ id: recount.id, pages: recount.runs, firstTransfer: recount.firstTransfer }, check);
   }
 
-  /** How the stored run differs from a full one of the recount. Such a run never changes, so it is compared at once. */
-  runDifference(recount: WalletRecount): Difference | null {
-    const stored = this.runAt.get(recount.id, recount.run[0]!.transfer);
+  /** How a stored history page differs from a full one of the recount. A full page never changes, so compare it at once. */
+  pageDifference(recount: WalletRecount): Difference | null {
+    const stored = this.pageAt.get(recount.id, recount.page[0]!.transfer);
     const base = recount.firstTransfer ?? 0;
-    return this.entriesDifference(recount, stored === undefined ? [] : decodeRun(stored, base));
+    return this.entriesDifference(recount, stored === undefined ? [] : decodePage(stored, base));
   }
 
   private entriesDifference(
-    { run, runs }: WalletRecount,
+    { page, pages }: WalletRecount,
     stored: readonly HistoryEntry[],
   ): Difference | null {
-    const longer = stored.length > run.length ? stored : run;
-    const at = longer.findIndex((_, i) => formatEntry(stored[i]) !== formatEntry(run[i]));
+    const longer = stored.length > page.length ? stored : page;
+    const at = longer.findIndex((_, i) => formatEntry(stored[i]) !== formatEntry(page[i]));
     if (at < 0) return null;
     return {
-      text: `entry ${runs * ENTRIES_PER_PAGE + at + 1} is ${formatEntry(stored[at])}, must be ${formatEntry(run[at])}`,
+      text: `entry ${pages * ENTRIES_PER_PAGE + at + 1} is ${formatEntry(stored[at])}, must be ${formatEntry(page[at])}`,
       block: blockOfTransfer(this.db, longer[at]!.transfer),
     };
   }
 }
 
-function decodeRun(bytes: Uint8Array, base: number): HistoryEntry[] {
+function decodePage(bytes: Uint8Array, base: number): HistoryEntry[] {
   const cursor = new HistoryCursor().open(bytes, base);
   const entries: HistoryEntry[] = [];
   while (cursor.next()) {

@@ -10,35 +10,35 @@ import { findChangedBlocks } from './check-checksums.ts';
 import { type CounterChecks, checkCounters } from './check-counters.ts';
 import { Check } from './report.ts';
 import type { SampleIds } from './sample.ts';
-import { checkWholeFile, describeMark } from './verify-file.ts';
+import { checkFileContents, describeMark } from './verify-file.ts';
 
 export interface Damage {
   isDamaged: boolean;
   /** Whether an earlier repair marked the file. */
   isMarked: boolean;
-  /** Blocks that do not have their checksum. */
+  /** Blocks with a wrong checksum. */
   changed: ReadonlySet<number>;
-  /** What is damaged, in words. */
+  /** Descriptions of the damage. */
   texts: readonly string[];
 }
 
 export interface DamageOptions {
-  /** The blocks to be repaired; null to look at the whole file. */
+  /** The blocks to repair; null to check the whole file. */
   range: BlockRange | null;
   signal: AbortSignal;
   onProgress(text: string): void;
 }
 
 /**
- * Looks at the whole file, or, when a range is given and no mark says that more is damaged, at what a repair of the
+ * Checks the whole file. Given a range, and unless a mark says that more is damaged, checks only what a repair of the
  * range touches: all blocks from its first on, and the wallets and tokens of its transfers.
  */
 export async function findDamage(db: Db, options: DamageOptions): Promise<Damage> {
   const mark = damageOf(db);
   if (options.range !== null && mark === null) return findDamageBehind(db, options.range, options);
   const changed = new Set<number>();
-  const checks = await checkWholeFile(db, options, (block) => changed.add(block));
-  const texts = checks
+  const checks = await checkFileContents(db, options, { onChangedBlock: (block) => changed.add(block) });
+  const texts = Object.values(checks)
     .flatMap(({ differences }) => differences.map(({ text }) => text))
     .filter((text) => mark === null || text !== describeMark(mark));
   options.signal.throwIfAborted();
@@ -59,7 +59,7 @@ async function findDamageBehind(db: Db, range: BlockRange, options: DamageOption
     },
     (block) => {
       changed.add(block);
-      if (texts.length < MAX_TEXTS) texts.push(`what is stored of block ${block} does not have its checksum`);
+      if (texts.length < MAX_TEXTS) texts.push(`the stored rows of block ${block} do not match its checksum`);
     },
   );
   options.signal.throwIfAborted();
@@ -68,7 +68,7 @@ async function findDamageBehind(db: Db, range: BlockRange, options: DamageOption
     if (wrong !== null) texts.push(wrong);
   }
   if (texts.length === 0) return { isDamaged: false, isMarked: false, changed, texts };
-  // A rebuild takes all blocks over, so all must be looked at.
+  // A rebuild copies all blocks, so check all of them.
   const first = chainOf(db)?.startBlock ?? range.first;
   const all = { from: first, to: range.first - 1, signal: options.signal, onProgress: () => undefined };
   await findChangedBlocks(db, all, (block) => changed.add(block));
@@ -90,10 +90,10 @@ function* numbersOf({ first, last }: BlockRange): Generator<number> {
   for (let number = first; number <= last; number++) yield number;
 }
 
-/** Most wallets, and most tokens, that are recounted: enough to show damage, and one read of the transfers does it. */
+/** Most wallets, and most tokens, to recount: enough to reveal damage, and it takes one read of the transfers. */
 const MAX_RECOUNTED = 20_000;
 
-/** The wallets and tokens that the transfers of some blocks name. */
+/** The wallets and tokens in the transfers of some blocks. */
 export function idsOfBlocks(db: Db, blocks: Iterable<number>): SampleIds {
   const named = db.prepare<[number, number], { sender: number; receiver: number; token: number | null }>(
     /* sql */ `
@@ -114,9 +114,9 @@ export function idsOfBlocks(db: Db, blocks: Iterable<number>): SampleIds {
 }
 
 /**
- * Recounts the wallets and tokens from all of their transfers, `MAX_RECOUNTED` of each at most. Returns the first wrong
- * sum in words, or null. A rollback subtracts the rows that it finds: if the disk changed them, the sums stay wrong.
- * Throws FatalError when the signal aborts first.
+ * Recounts the wallets and tokens, at most `MAX_RECOUNTED` of each, from all of their transfers. Describes the first
+ * wrong sum; null when there is none. A rollback subtracts the rows that it finds: if the disk changed them, the sums
+ * stay wrong. Throws FatalError when the signal aborts first.
  */
 export async function findWrongSum(
   db: Db,

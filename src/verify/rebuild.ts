@@ -1,7 +1,7 @@
 /**
- * Building an index again from what is whole in a damaged one. Blocks with the right checksum are taken from the file,
- * the others from the node; counters, holdings and lists are computed as if the blocks had just arrived. The damaged
- * file stays in place until the new one is complete, so a kill at any moment loses nothing.
+ * Rebuilds a damaged index from its intact blocks. Copies blocks with a right checksum from the file, reads the others
+ * from the node, and computes counters, holdings and lists as if the blocks had just arrived. The damaged file stays in
+ * place until the new one is complete, so a kill at any moment loses nothing.
  */
 import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -28,11 +28,11 @@ import { traceGapRanges } from '../store/trace-gaps.ts';
 import { StoredBlocks } from './stored-blocks.ts';
 
 export interface RebuildOptions {
-  /** The damaged index; the caller holds the right to write it. */
+  /** The damaged index. The caller holds its writer lock. */
   path: string;
-  /** The last block to be taken over. */
+  /** The last block to copy. */
   last: number;
-  /** Blocks whose stored rows are not to be believed. */
+  /** Blocks whose stored rows are wrong. */
   changed: ReadonlySet<number>;
   cacheMb: number;
   batchTransfers: number;
@@ -43,8 +43,8 @@ export interface RebuildOptions {
 }
 
 /**
- * Replaces the index by a rebuilt one, which may end before `last`: where the node's block is not what was once stored,
- * the blocks behind it were numbered by other rows and cannot be taken over.
+ * Replaces the index with a rebuilt one. That may end before `last`: if the node's block is not the one stored before,
+ * later blocks refer to other ids and cannot be copied.
  */
 export async function rebuildIndex(options: RebuildOptions): Promise<void> {
   const path = realpathSync(options.path);
@@ -61,7 +61,7 @@ export async function rebuildIndex(options: RebuildOptions): Promise<void> {
   publish(path, target);
 }
 
-/** What a killed rebuild left behind. */
+/** Deletes what a killed rebuild left behind. */
 function removeIndex(path: string): void {
   for (const suffix of ['', '-wal', '-shm', LOCK_SUFFIX]) rmSync(`${path}${suffix}`, { force: true });
 }
@@ -105,7 +105,7 @@ async function copyBlocks(
   }
 }
 
-/** Where a batch that begins at a block must end, at the latest: before a changed block, and all traced or none. */
+/** The last possible block of a batch that begins at a block: before a changed block, and with all blocks traced or none. */
 function batchEnds(
   source: Db,
   changed: ReadonlySet<number>,
@@ -128,8 +128,8 @@ function isChildOf(rebuilt: Db, batch: BlockBatch): boolean {
 }
 
 /**
- * Whether a block from the node is what the damaged file once held: it has the checksum that is stored for it, or, where
- * that is what changed, the rows in the file have the right one. Then all ids behind it are still right.
+ * Whether a block from the node equals the one stored before: it has the stored checksum or, if the checksum itself
+ * changed, the rows in the file have the right one. Then all later ids are still right.
  */
 function equalsStored(source: Db, rebuilt: Db, number: number, chainId: number): boolean {
   const rowOf = (db: Db, block: number) =>
@@ -151,7 +151,7 @@ function equalsStored(source: Db, rebuilt: Db, number: number, chainId: number):
   }
 }
 
-/** Takes over what the node said about tokens, as far as it is whole: the daemon asks again for the rest. */
+/** Copies the intact rows about tokens. The daemon reads the rest from the node again. */
 function copyTokenFacts(path: string, target: string): void {
   const source = openIndexForReading(path);
   const db = openDatabase(target);
@@ -176,7 +176,7 @@ function copyTokenFacts(path: string, target: string): void {
   }
 }
 
-/** The rows of a table that have their checksum, with it, up to the first page that cannot be read. */
+/** The rows of a table with a right checksum, including it, up to the first unreadable page. */
 function* wholeRows(db: Db, table: keyof typeof CHECKED_TABLES): Generator<unknown[]> {
   const rows = db
     .prepare<[], unknown[]>(`SELECT ${CHECKED_TABLES[table].join()}, checksum FROM ${table}`)
@@ -188,7 +188,7 @@ function* wholeRows(db: Db, table: keyof typeof CHECKED_TABLES): Generator<unkno
   }
 }
 
-/** Gives the rebuilt file the name of the damaged one, whose write-ahead log must not be applied to it. */
+/** Renames the rebuilt file over the damaged one, whose write-ahead log must not be applied to it. */
 function publish(path: string, target: string): void {
   const damaged = openDatabase(path);
   damaged.pragma('wal_checkpoint(TRUNCATE)');

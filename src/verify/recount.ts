@@ -1,6 +1,6 @@
 /**
- * The counters and facts of a wallet and of a token, computed from their transfers alone and in another way than the
- * store does, to compare the two.
+ * Recounts the counters and facts of a wallet or a token from its transfers alone, independently of the store's code, to
+ * compare the two.
  */
 import { TransferKind } from '../model/transfer-kind.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
@@ -8,7 +8,7 @@ import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
 import type { TransferRow } from '../tokens/transfer-row.ts';
 import type { Difference } from './report.ts';
 
-/** One entry of a wallet's activity. */
+/** One entry of a wallet's history. */
 export interface HistoryEntry {
   transfer: number;
   kind: number;
@@ -17,23 +17,23 @@ export interface HistoryEntry {
   /** A token transfer of amount zero. */
   zero: boolean;
   other: number;
-  /** Of a native transfer, else null. */
+  /** The amount of a native transfer, else null. */
   wei: bigint | null;
 }
 
-/** Keeps one run of activity at a time: a busy wallet has many millions of entries. */
+/** Recounts a wallet. Keeps one history page at a time: a busy wallet has many millions of entries. */
 export class WalletRecount {
   readonly id: number;
-  /** The newest entries: a run that is unfinished, or has just become full. */
-  readonly run: HistoryEntry[] = [];
-  /** Full runs before it. */
-  runs = 0;
+  /** The newest entries: the open page, or one that has just become full. */
+  readonly page: HistoryEntry[] = [];
+  /** Full pages before it. */
+  pages = 0;
   firstTransfer: number | null = null;
-  /** How the stored runs before it first differ. */
-  runDifference: Difference | null = null;
+  /** The first difference of the stored pages before it. */
+  pageDifference: Difference | null = null;
   nativeReceived = 0n;
   nativeSent = 0n;
-  private readonly compareRun: (recount: WalletRecount) => Difference | null;
+  private readonly comparePage: (recount: WalletRecount) => Difference | null;
   private lastTransfer: number | null = null;
   private lastTransaction = 0;
   private transactions = 0;
@@ -43,29 +43,29 @@ export class WalletRecount {
   private readonly firstIn = new Map<number, TransferRow>();
   private readonly latestIn = new Map<number, TransferRow>();
 
-  /** `compareRun` tells how the stored run differs from `run`, which is full. */
-  constructor(id: number, compareRun: (recount: WalletRecount) => Difference | null) {
+  /** `comparePage` describes how the stored page differs from `page`, which is full. */
+  constructor(id: number, comparePage: (recount: WalletRecount) => Difference | null) {
     this.id = id;
-    this.compareRun = compareRun;
+    this.comparePage = comparePage;
   }
 
-  /** What takes memory. */
+  /** Entries in memory. */
   get kept(): number {
     return this.tokens.size;
   }
 
-  /** Adds a transfer of the wallet; they must come in order. */
+  /** Adds a transfer of the wallet, in chain order. */
   add(row: TransferRow): void {
     const sends = row.sender === this.id;
     const receives = row.receiver === this.id;
-    if (this.run.length === ENTRIES_PER_PAGE) {
-      this.runDifference ??= this.compareRun(this);
-      this.runs++;
-      this.run.length = 0;
+    if (this.page.length === ENTRIES_PER_PAGE) {
+      this.pageDifference ??= this.comparePage(this);
+      this.pages++;
+      this.page.length = 0;
     }
     this.firstTransfer ??= row.id;
     this.lastTransfer = row.id;
-    this.run.push({
+    this.page.push({
       transfer: row.id,
       kind: row.kind,
       out: sends,
@@ -90,13 +90,13 @@ export class WalletRecount {
     this.latestIn.set(row.kind, row);
   }
 
-  /** What the row of `wallets` must hold, by column. */
+  /** The expected row of `wallets`, by column. */
   expectedColumns(): Record<string, number | null> {
     const direct = this.firstIn.get(TransferKind.nativeDirect);
     const internal = this.firstIn.get(TransferKind.nativeInternal);
     const funding = direct ?? internal;
     return {
-      transfers: this.runs * ENTRIES_PER_PAGE + this.run.length,
+      transfers: this.pages * ENTRIES_PER_PAGE + this.page.length,
       transactions: this.transactions,
       tokens: this.tokens.size,
       token_transfers: this.tokenTransfers,
@@ -113,7 +113,7 @@ export class WalletRecount {
   }
 }
 
-/** What a wallet holds of a token. */
+/** A wallet's holding of a token. */
 export interface Holding {
   transfers: number;
   balance: bigint;
@@ -122,7 +122,7 @@ export interface Holding {
 export class TokenRecount {
   readonly id: number;
   readonly holdings = new Map<number, Holding>();
-  /** Wallet and transfer of each first receiver. */
+  /** The first receivers: wallet to transfer. */
   readonly buyers = new Map<number, number>();
   private transfers = 0;
   private first: TransferRow | null = null;
@@ -131,12 +131,12 @@ export class TokenRecount {
     this.id = id;
   }
 
-  /** What takes memory. */
+  /** Entries in memory. */
   get kept(): number {
     return this.holdings.size;
   }
 
-  /** Adds a transfer of the token; they must come in order. */
+  /** Adds a transfer of the token, in chain order. */
   add(row: TransferRow): void {
     this.transfers++;
     this.first ??= row;
@@ -147,7 +147,7 @@ export class TokenRecount {
     if (buys && this.buyers.size < MAX_FIRST_BUYERS) this.buyers.set(row.receiver, row.id);
   }
 
-  /** What the row of `tokens` must hold, by column. */
+  /** The expected row of `tokens`, by column. */
   expectedColumns(): Record<string, number | null> {
     const others = [...this.holdings].filter(([wallet]) => wallet !== ZERO_WALLET);
     return {

@@ -1,4 +1,4 @@
-/** Replacing a range of blocks with what the node has now. */
+/** Repairs an index: rebuilds a damaged file, and replaces a range of blocks with the node's. */
 import { setImmediate } from 'node:timers/promises';
 import { deriveLoadRules, type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
 import { Pipeline } from '../indexer/backfill/pipeline.ts';
@@ -22,10 +22,10 @@ import { batchHash, blockDifference, loadWithRetry } from './block-comparer.ts';
 import { findDamage, findWrongSum, idsOfBlocks } from './find-damage.ts';
 import { rebuildIndex } from './rebuild.ts';
 
-/** Blocks read at a time while the range is compared. */
+/** Blocks per read while comparing. */
 const BLOCKS_PER_READ = 16;
 
-/** Ranges prefetched while indexing again. */
+/** Ranges to prefetch while indexing again. */
 const PIPELINE_DEPTH = 8;
 
 export interface RepairOptions {
@@ -33,46 +33,46 @@ export interface RepairOptions {
   client: RpcClient;
   capabilities: Capabilities;
   wrappedNative: readonly string[];
-  /** The blocks to read from the node and compare; null to repair only what the file shows to be damaged. */
+  /** The blocks to compare with the node; null to repair only what is damaged in the file. */
   range: BlockRange | null;
   cacheMb: number;
   batchTransfers: number;
-  /** Most blocks that a reorg may take off while blocks are indexed again. */
+  /** Most blocks that a reorg may remove while blocks are indexed again. */
   maxReorg: number;
   signal: AbortSignal;
   onProgress(text: string): void;
 }
 
 export interface RepairResult {
-  /** What differed, block by block, in words. */
+  /** Descriptions of what differed, block by block. */
   differing: readonly string[];
-  /** First block that was indexed again, null when nothing had to be. */
+  /** First block that was indexed again, null when none was. */
   replacedFrom: number | null;
-  /** Whether the file was damaged and rebuilt from its own blocks and those that the node gave. */
+  /** Whether the file was damaged and rebuilt from its own blocks and the node's. */
   rebuilt: boolean;
-  /** Where the index ends now. */
+  /** The index's head after the repair. */
   head: BlockRef;
 }
 
 /**
- * First looks for damage: blocks without their checksum, and counters, holdings and lists that do not follow from the
- * transfers. Where there is some the file is marked and rebuilt: a rollback subtracts the rows that it finds, and what
- * the disk changed is not what was added. The mark stays until the rebuilt file takes its place.
+ * First checks for damage: blocks with a wrong checksum, and counters, holdings and lists that do not follow from the
+ * transfers. A damaged file is marked and rebuilt. It cannot be rolled back: a rollback subtracts the rows that it finds,
+ * and the disk has changed those. The mark stays until the rebuilt file replaces the damaged one.
  *
- * Then reads the range from the node and compares it; from the first differing block on the index is rolled back and
- * indexed again up to where it ended. Ids are dense and counters are running sums, so nothing after a changed block
- * could stay. A kill or an abort leaves a shorter index that the daemon continues; while blocks are removed, the newest
- * first, it still holds those that differ. Blocks compared or indexed again with traces are then marked as traced.
+ * Then compares the range with the node. From the first differing block on, the index is rolled back and indexed again
+ * up to its former head: ids are dense and counters are running sums, so nothing after a changed block can stay. A kill
+ * or an abort leaves a shorter index that the daemon continues; until the rollback is complete, it still contains the
+ * differing blocks. Blocks compared or indexed again with traces leave the trace gaps.
  *
- * Throws FatalError when the node lacks the range or its chain does not join the index before it; UpstreamError when the
- * node does not answer. When the signal aborts it throws the reason, or, once blocks were removed, FatalError with what
- * is left to do.
+ * Throws FatalError when the node lacks the range or its chain does not connect to the index before it, UpstreamError
+ * when the node does not answer. When the signal aborts it throws the reason or, once blocks were removed, FatalError
+ * with what remains to be done.
  */
 export async function repairRange(options: RepairOptions): Promise<RepairResult> {
   const { path, capabilities, range } = options;
   const rules = deriveLoadRules(capabilities, options.wrappedNative);
   rejectForeignWal(path);
-  openIndexForReading(path).close(); // a missing index must not be created
+  openIndexForReading(path).close(); // throws if the index is missing, instead of creating it
   const lock = acquireIndexLock(path);
   try {
     const head = await withWriter(options, async (writer) => requireRange(writer, capabilities, range));
@@ -88,13 +88,13 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
   }
 }
 
-/** Runs work with a writer; the caller holds the right to write. */
+/** Runs work with a writer. The caller holds the writer lock. */
 async function withWriter<T>(options: RepairOptions, work: (writer: IndexWriter) => Promise<T>): Promise<T> {
   const writer = new IndexWriter(options.path, { cacheMb: options.cacheMb, isLockHeld: true });
   return work(writer).finally(() => writer.close());
 }
 
-/** Rebuilds the file when it is damaged, and returns the damage in words. */
+/** Rebuilds the file if it is damaged. Returns descriptions of the damage. */
 async function repairDamage(
   options: RepairOptions,
   rules: LoadRules,
@@ -121,7 +121,7 @@ async function repairDamage(
   return found.texts;
 }
 
-/** Compares the range with the node and replaces what differs; indexes up to `head` where a rebuilt index ends before. */
+/** Compares the range with the node and replaces what differs. Indexes up to `head` if a rebuilt index ends earlier. */
 async function replaceRange(
   writer: IndexWriter,
   rules: LoadRules,
@@ -142,7 +142,7 @@ async function replaceRange(
     return { differing: [], replacedFrom: null, rebuilt: false, head };
   if (first !== undefined) {
     await requireParentLink(writer, options, first.block);
-    // The operator has decided which chain is right: the bounds of a reorg do not apply.
+    // The operator has decided which chain is right, so the bounds of a reorg do not apply.
     writer.setReorgFrom(null);
     if (first.block === writer.chain()?.startBlock) writer.setGenesis(null);
   }
@@ -174,7 +174,7 @@ async function replaceRange(
   };
 }
 
-/** Runs reads of the index on a connection of their own. */
+/** Runs reads of the index on their own connection. */
 async function reading<T>(path: string, read: (db: Db) => Promise<T>): Promise<T> {
   const db = openIndexForReading(path);
   return read(db).finally(() => db.close());
@@ -205,8 +205,8 @@ function blockOf({ block }: BlockDifference): number {
 }
 
 /**
- * Every block of the range whose hash or transfers differ from the node's, up to the first one that lacks its internal
- * transfers: later ones lack them too, maybe millions, and all will be indexed again.
+ * The blocks of the range whose hash or transfers differ from the node's. Stops at the first one that lacks internal
+ * transfers: millions of later ones may lack them, too, and all of them are indexed again anyway.
  */
 async function findDifferences(
   db: Db,
@@ -236,7 +236,7 @@ async function findDifferences(
   return found;
 }
 
-/** Throws, before anything is removed, unless the node's block `first` follows the indexed block below it by hash. */
+/** Throws unless the node's block `first` is a child of the indexed block below it. Call it before removing anything. */
 async function requireParentLink(
   writer: IndexWriter,
   { client, signal }: RepairOptions,
@@ -251,7 +251,7 @@ async function requireParentLink(
     );
 }
 
-/** Removes every block above `to`; false when the signal aborts before that, as of a large index it takes minutes. */
+/** Removes every block above `to`, which takes minutes in a large index; false when the signal aborts first. */
 async function removeAbove(
   writer: IndexWriter,
   to: number,
@@ -265,7 +265,7 @@ async function removeAbove(
   return false;
 }
 
-/** Indexes up to block `last` by the daemon's rules: only blocks that link by hash are stored. */
+/** Indexes up to block `last` by the daemon's rules, which store only blocks linked by hash. */
 async function indexUpTo(
   writer: IndexWriter,
   rules: LoadRules,
@@ -306,6 +306,6 @@ async function indexUpTo(
       if (head >= last) done.abort();
     }
   } finally {
-    pipeline.reset(); // what was fetched ahead is not needed, whatever the end
+    pipeline.reset(); // drop prefetched ranges
   }
 }

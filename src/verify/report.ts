@@ -1,4 +1,4 @@
-/** What a verification found. */
+/** The result of a verification. */
 
 import { UpstreamError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
@@ -7,25 +7,25 @@ import type { BalanceAccuracyName } from '../store/balance-accuracy.ts';
 import type { Tip } from '../store/chain.ts';
 import { isCorruption } from '../store/storage-error.ts';
 
-/** Differences kept of one check; further ones are only counted. */
+/** Most differences to keep per check; further ones are only counted. */
 const MAX_DIFFERENCES = 20;
 
-/** Something in the index that is not as it must be. */
+/** A wrong value in the index. */
 export interface Difference {
   /** The place and both values, on one line. */
   text: string;
-  /** The block that it belongs to, if any. */
+  /** The block it belongs to, if any. */
   block: number | null;
 }
 
-/** One check, while it runs and then with its result. */
+/** One check, running or finished. */
 export class Check {
   readonly name: string;
   /** What was compared, in words. */
   compared = '';
   readonly differences: Difference[] = [];
   differenceCount = 0;
-  /** The share that was compared, 0 to 1; null where it has no meaning. */
+  /** The share that was compared, 0 to 1; null if that has no meaning. */
   share: number | null = null;
   /** What could not be compared, and why. */
   readonly notes: string[] = [];
@@ -103,7 +103,7 @@ export function finishReport({
   };
 }
 
-/** Runs one check. An unreadable page is a finding; a failing node leaves the check unfinished. */
+/** Runs one check. An unreadable page is a difference; a failing node leaves the check unfinished. */
 export async function runCheck(
   check: Check,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Choosing samples, and working through them. */
+/** Chooses samples and works through them. */
 
 import { type Random, randomInt } from '../lib/random.ts';
 import type { Db, Statement } from '../store/open-database.ts';
@@ -7,10 +7,10 @@ import { type TransferRow, toTransferRow } from '../tokens/transfer-row.ts';
 import type { WalletComparer } from './comparers.ts';
 import { TokenRecount, WalletRecount } from './recount.ts';
 
-/** Ids read in one statement: a fraction of a second. */
+/** Ids per statement: a fraction of a second. */
 export const IDS_PER_READ = 100_000;
 
-/** Most tokens of a wallet, and wallets of a token, that a recount remembers: some 300 MB. */
+/** Most tokens of a wallet, and wallets of a token, that a recount keeps: about 300 MB. */
 const MAX_KEPT = 2_000_000;
 
 export interface SampleIds {
@@ -22,19 +22,19 @@ export interface SampleIds {
 export class SampleScan {
   readonly wallets: Map<number, WalletRecount>;
   readonly tokens: Map<number, TokenRecount>;
-  /** Ids of wallets and tokens that would take too much memory, and were given up. */
+  /** Wallets and tokens that were dropped because they would take too much memory. */
   readonly tooLarge: { wallets: number[]; tokens: number[] } = { wallets: [], tokens: [] };
-  /** The missing ids in words, one line at most for each read. */
+  /** Describes missing ids, at most one line per read. */
   readonly gaps: string[] = [];
   /** The last transfer read. */
   position: number;
   private readonly select: Statement<[number, number], StoredTransfer>;
   private readonly count: Statement<[number, number], number>;
 
-  /** Begins behind transfer `after`. */
+  /** Begins after transfer `after`. */
   constructor(db: Db, sample: SampleIds, after: number, comparer: WalletComparer) {
-    const compareRun = comparer.runDifference.bind(comparer);
-    this.wallets = new Map(sample.wallets.map((id) => [id, new WalletRecount(id, compareRun)]));
+    const comparePage = comparer.pageDifference.bind(comparer);
+    this.wallets = new Map(sample.wallets.map((id) => [id, new WalletRecount(id, comparePage)]));
     this.tokens = new Map(sample.tokens.map((id) => [id, new TokenRecount(id)]));
     this.position = after;
     this.select = db.prepare(/* sql */ `
@@ -65,7 +65,7 @@ export class SampleScan {
   }
 }
 
-/** Adds a transfer to a recount of the sample, which is dropped when it takes too much memory. */
+/** Adds a transfer to a recount of the sample. Drops the recount when it takes too much memory. */
 function addTo(
   recounts: Map<number, WalletRecount | TokenRecount>,
   id: number,
@@ -80,7 +80,7 @@ function addTo(
   tooLarge.push(id);
 }
 
-/** SQL: whether a column is among the ids. Thousands of consecutive ones would be too long a list. */
+/** SQL: whether a column is among the ids. A range for consecutive ids, since a list of thousands would be too long. */
 function isAmong(column: string, ids: readonly number[]): string {
   const [first, last] = [ids[0], ids.at(-1)];
   const isRange = first !== undefined && last !== undefined && last - first === ids.length - 1;
@@ -88,8 +88,8 @@ function isAmong(column: string, ids: readonly number[]): string {
 }
 
 /**
- * Up to `count` distinct numbers from `from` to `to`, ascending: all of them if they are that few, else both ends and
- * random others.
+ * Up to `count` distinct numbers of `from..to`, ascending: all of them if there are that few, else both ends and random
+ * others.
  */
 export function sampleRange(random: Random, from: number, to: number, count: number): number[] {
   if (to < from) return [];
@@ -99,23 +99,23 @@ export function sampleRange(random: Random, from: number, to: number, count: num
   return [...chosen].sort((a, b) => a - b);
 }
 
-/** Runs `work` on every item, `concurrency` at a time; rejects with the first failure once all running ones have ended. */
+/**
+ * Runs `work` on every item, `concurrency` at a time. The first failure aborts the signal of the others; rejects with it
+ * once none is running.
+ */
 export async function forEachConcurrently<T>(
-  items: readonly T[],
+  items: Iterable<T>,
   concurrency: number,
-  work: (item: T) => Promise<void>,
+  signal: AbortSignal,
+  work: (item: T, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
+  const stop = new AbortController();
+  const anySignal = AbortSignal.any([signal, stop.signal]);
   const rest = items[Symbol.iterator]();
-  let failed = false;
   const run = async (): Promise<void> => {
-    for (const item of rest) {
-      if (failed) return;
-      await work(item).catch((error: unknown) => {
-        failed = true;
-        throw error;
-      });
-    }
+    for (let next = rest.next(); !next.done && !stop.signal.aborted; next = rest.next())
+      await work(next.value, anySignal).catch((error: unknown) => stop.abort(error));
   };
-  const runs = await Promise.allSettled(Array.from({ length: concurrency }, run));
-  for (const outcome of runs) if (outcome.status === 'rejected') throw outcome.reason;
+  await Promise.all(Array.from({ length: concurrency }, run));
+  stop.signal.throwIfAborted();
 }

@@ -1,4 +1,4 @@
-/** Reading stored blocks back into the form in which a backfill worker delivers them. */
+/** Reads stored blocks back into batches, as a backfill worker delivers them. */
 import { BatchBuilder } from '../decode/batch.ts';
 import { bytesToHex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
@@ -19,7 +19,7 @@ interface Row {
   log_index: number | null;
 }
 
-/** Most addresses that are remembered, some 10 MB. */
+/** Most addresses to cache, about 10 MB. */
 const MAX_CACHED = 100_000;
 
 /** Addresses by the ids of wallets and tokens, as 40 hex digits. */
@@ -46,11 +46,11 @@ class Addresses {
 export class StoredBlocks {
   private readonly db: Db;
   private readonly rows: Statement<[number, number], Row>;
-  /** The addresses of the rebuilt file come first: a changed block may have held those of the damaged one. */
+  /** The rebuilt file comes first: in the damaged one, the addresses of a changed block may be wrong. */
   private readonly addresses: readonly Addresses[];
   private readonly cache = new Map<string, string>();
 
-  /** Blocks of `db`; `rebuilt` holds the blocks before the first one that will be read. */
+  /** Reads blocks of `db`. `rebuilt` contains all blocks before the first one to read. */
   constructor(db: Db, rebuilt: Db) {
     this.db = db;
     this.addresses = [new Addresses(rebuilt), new Addresses(db)];
@@ -59,7 +59,7 @@ export class StoredBlocks {
       FROM transfers WHERE id > ? AND id <= ? ORDER BY id`);
   }
 
-  /** Blocks `from..to`, whose checksums are right, but no more than so many transfers; at least one block. */
+  /** Blocks `from..to`, whose checksums are right, with at most this many transfers, but at least one block. */
   read(from: number, to: number, transfers: number, traced: boolean): BlockBatch {
     const out = new BatchBuilder();
     for (let number = from; number <= to && out.transferCount <= transfers; number++) this.add(out, number);

@@ -1,22 +1,32 @@
 /** The checks that need only the file, not a node. They never write. */
 import { FatalError } from '../lib/errors.ts';
+import type { Random } from '../lib/random.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
 import { damageOf, openIndexForReading } from '../store/index-file.ts';
 import type { Db } from '../store/open-database.ts';
 import { checkAllCounters } from './check-all-counters.ts';
 import { checkContiguity } from './check-blocks.ts';
 import { checkChecksums } from './check-checksums.ts';
+import { checkCounters } from './check-counters.ts';
 import { Check, finishReport, runCheck, type VerifyReport } from './report.ts';
 
 export interface FileCheckOptions {
   signal: AbortSignal;
-  /** Called with what is being done, in words. */
+  /** Called with a description of the current work. */
   onProgress(text: string): void;
 }
 
+interface FileScope {
+  /** Without it, the checks cover the whole file. */
+  sample?: { size: number; random: Random };
+  /** Adds to the check of blocks. */
+  compareHashes?(blocks: Check): Promise<void>;
+  onChangedBlock?(block: number): void;
+}
+
 /**
- * Finds every changed byte of a stored fact: SQLite checks pages and rows, checksums cover what was stored of each
- * block, and everything else is recounted from that. Throws FatalError when there is no index to verify.
+ * Finds every changed byte of a stored fact: SQLite checks pages and rows, checksums cover the rows of each block, and
+ * everything else is recounted from them. Throws FatalError when there is no index to verify.
  */
 export async function verifyFile(path: string, options: FileCheckOptions): Promise<VerifyReport> {
   const startedAt = performance.now();
@@ -26,48 +36,57 @@ export async function verifyFile(path: string, options: FileCheckOptions): Promi
     const tip = readLastBlock(db);
     if (chain === null || tip === null)
       throw new FatalError(`${path} holds no block yet: there is nothing to verify`);
-    const checks = await checkWholeFile(db, options);
+    const checks = Object.values(await checkFileContents(db, options));
     return finishReport({ path, chain, tip, node: null, checks, tokens: [], startedAt });
   } finally {
     db.close();
   }
 }
 
-/** The checks that need no node, over the whole file. */
-export async function checkWholeFile(
+/** The checks that need no node: of the whole file, or of a sample. */
+export async function checkFileContents(
   db: Db,
   { signal, onProgress }: FileCheckOptions,
-  onChangedBlock?: (block: number) => void,
-): Promise<Check[]> {
+  { sample, compareHashes, onChangedBlock }: FileScope = {},
+) {
   const [file, blocks, checksums] = [new Check('file'), new Check('blocks'), new Check('checksums')];
   const [wallets, tokens] = [new Check('wallets'), new Check('tokens')];
   const show = (what: string) => (done: number) => onProgress(`${what} ${Math.floor(done * 100)} %`);
-  onProgress('file: SQLite reads all of it');
-  await runCheck(file, signal, () => checkFile(db, file, Number.POSITIVE_INFINITY));
-  await runCheck(blocks, signal, () => checkContiguity(db, blocks));
+  onProgress('file: SQLite reads all of it, which may take a minute');
+  await runCheck(file, signal, () => checkFile(db, file, sample ? SAMPLED_BYTES : Number.POSITIVE_INFINITY));
+  onProgress('blocks');
+  await runCheck(blocks, signal, async () => {
+    checkContiguity(db, blocks);
+    await compareHashes?.(blocks);
+  });
   await runCheck(checksums, signal, () =>
     checkChecksums(db, checksums, {
-      transfers: Number.POSITIVE_INFINITY,
+      transfers: sample ? sample.size * TRANSFERS_PER_SAMPLE : Number.POSITIVE_INFINITY,
       signal,
       onProgress: show('checksums'),
       ...(onChangedBlock && { onChangedBlock }),
     }),
   );
+  const counters = { signal, onProgress: show('counters') };
   await runCheck(wallets, signal, () =>
-    checkAllCounters(db, { wallets, tokens }, { signal, onProgress: show('counters') }),
+    sample
+      ? checkCounters(db, { wallets, tokens }, { ...counters, sample: sample.size, random: sample.random })
+      : checkAllCounters(db, { wallets, tokens }, counters),
   );
-  return [file, blocks, checksums, wallets, tokens];
+  return { file, blocks, checksums, wallets, tokens };
 }
 
-/** Largest file that a default run reads in full, bytes: two seconds of CPU plus the disk's time. */
-const MAX_BYTES = 2 * 2 ** 30;
+/** Newest transfers whose checksums are compared, per unit of the sample size. */
+const TRANSFERS_PER_SAMPLE = 100_000;
+
+/** Largest file to read in full when sampling, bytes: two seconds of CPU plus the disk's time. */
+const SAMPLED_BYTES = 2 * 2 ** 30;
 const MAX_FAULTS = 10;
 
 /**
- * SQLite's own check of pages, rows and indexes, of files up to `maxBytes`. It reads one commit and holds up checkpoints
- * while it runs.
+ * SQLite's own check of pages, rows and indexes, for files up to `maxBytes`. It is one read, so checkpoints wait for it.
  */
-export function checkFile(db: Db, check: Check, maxBytes = MAX_BYTES): void {
+function checkFile(db: Db, check: Check, maxBytes: number): void {
   const damage = damageOf(db);
   if (damage !== null) check.addDifference(describeMark(damage));
   const pages = Number(db.pragma('page_count', { simple: true }));
@@ -79,7 +98,7 @@ export function checkFile(db: Db, check: Check, maxBytes = MAX_BYTES): void {
   check.compared = `${pages.toLocaleString('en-US')} pages read through`;
 }
 
-/** The difference that a marked file shows. */
+/** The difference to report for a marked file. */
 export function describeMark(damage: string): string {
   return `a repair found the file damaged and did not finish: ${damage}`;
 }

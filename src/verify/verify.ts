@@ -1,7 +1,5 @@
-/** The whole verification, check by check. It only reads. */
-
+/** Compares the index with the node, check by check. It only reads. */
 import { deriveLoadRules, type LoadRules } from '../indexer/backfill/load-blocks.ts';
-
 import { wrongChainError } from '../indexer/node-chain.ts';
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import type { Random } from '../lib/random.ts';
@@ -15,15 +13,13 @@ import { traceGapRanges } from '../store/trace-gaps.ts';
 import { BlockComparer } from './block-comparer.ts';
 import { checkAllBlocks } from './check-all-blocks.ts';
 import { checkBalances } from './check-balances.ts';
-import { checkContiguity, checkHashes } from './check-blocks.ts';
-import { checkChecksums } from './check-checksums.ts';
-import { checkCounters } from './check-counters.ts';
+import { checkHashes } from './check-blocks.ts';
 import { checkNative } from './check-native.ts';
 import { Check, finishReport, runCheck, type TokenVerdict, type VerifyReport } from './report.ts';
 import { forEachConcurrently, sampleRange } from './sample.ts';
-import { checkFile, checkWholeFile } from './verify-file.ts';
+import { checkFileContents } from './verify-file.ts';
 
-/** The default of `sample`: how many wallets are recounted. The sizes of the other checks follow from it. */
+/** Default of `sample`: the number of wallets to recount. The sizes of the other checks follow from it. */
 export const DEFAULT_SAMPLE = 200;
 
 /** Per unit of the sample size: hashes, decoded blocks, tokens examined and native wallets. */
@@ -31,8 +27,6 @@ const HASHES_PER_SAMPLE = 50;
 const BLOCKS_PER_SAMPLE = 1 / 5;
 const TOKENS_PER_SAMPLE = 1 / 8;
 const NATIVE_PER_SAMPLE = 1 / 4;
-/** Newest transfers whose checksums are compared. */
-const TRANSFERS_PER_SAMPLE = 100_000;
 
 /** Blocks decoded at the same time. */
 const BLOCK_CONCURRENCY = 4;
@@ -41,20 +35,20 @@ export interface VerifyOptions {
   path: string;
   client: RpcClient;
   capabilities: Capabilities;
-  /** Wrapped native contracts beyond those known for the chain. */
+  /** Wrapped native contracts in addition to those known for the chain. */
   wrappedNative: readonly string[];
   sample: number;
-  /** Compare everything with the node instead of samples. */
+  /** Compare everything with the node, not samples. */
   all?: boolean;
   random: Random;
   signal: AbortSignal;
-  /** Called with what is being done, in words. */
+  /** Called with a description of the current work. */
   onProgress(text: string): void;
 }
 
 /**
- * Throws FatalError when there is no index to verify, UpstreamError when the node does not answer at the beginning. A
- * check during which the node fails later is reported as unfinished.
+ * Throws FatalError when there is no index to verify, UpstreamError when the node does not answer at first. If it fails
+ * during a check, that check is reported as unfinished.
  */
 export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
   const startedAt = performance.now();
@@ -97,65 +91,32 @@ class Verification {
   }
 
   async runChecks(): Promise<Pick<VerifyReport, 'checks' | 'tokens'>> {
-    const checks = {
-      file: new Check('file'),
-      blocks: new Check('blocks'),
-      checksums: new Check('checksums'),
-      transfers: new Check('transfers'),
-      wallets: new Check('wallets'),
-      tokens: new Check('tokens'),
-      native: new Check('native'),
-      balances: new Check('balances'),
-    };
-    const { file, blocks, checksums, transfers, wallets, tokens, native, balances } = checks;
-    let verdicts: TokenVerdict[] = [];
-    if (this.options.all) {
-      const ofFile = await checkWholeFile(this.db, this.options);
-      const roots = new Check('roots');
-      await this.runCheck(transfers, () => this.compareAllTransfers(transfers, roots));
-      await this.runCheck(native, () => this.compareNative(native));
-      await this.runCheck(balances, async () => {
-        verdicts = await this.compareBalances(balances);
-      });
-      return { checks: [...ofFile, transfers, roots, native, balances], tokens: verdicts };
-    }
-    const reading = 'file: SQLite reads all of it, which may take a minute';
-    await this.runCheck(file, () => checkFile(this.db, file), reading);
-    await this.runCheck(blocks, async () => {
-      checkContiguity(this.db, blocks);
-      await this.compareHashes(blocks);
+    const { all, sample, random } = this.options;
+    const [transfers, roots] = [new Check('transfers'), new Check('roots')];
+    const [native, balances] = [new Check('native'), new Check('balances')];
+    const { file, blocks, checksums, wallets, tokens } = await checkFileContents(
+      this.db,
+      this.options,
+      all ? {} : { sample: { size: sample, random }, compareHashes: (check) => this.compareHashes(check) },
+    );
+    await this.runCheck(transfers, () => {
+      this.noteTraceGaps(transfers);
+      return all ? this.compareAllTransfers(transfers, roots) : this.compareTransfers(transfers);
     });
-    await this.runCheck(checksums, () => this.compareChecksums(checksums));
-    await this.runCheck(transfers, async () => {
-      this.noteUntraced(transfers);
-      await this.compareTransfers(transfers);
-    });
-    await this.runCheck(wallets, () => this.compareCounters(wallets, tokens));
     await this.runCheck(native, () => this.compareNative(native));
+    let verdicts: TokenVerdict[] = [];
     await this.runCheck(balances, async () => {
       verdicts = await this.compareBalances(balances);
     });
-    return { checks: Object.values(checks), tokens: verdicts };
+    const checks = all
+      ? [file, blocks, checksums, wallets, tokens, transfers, roots, native, balances]
+      : [file, blocks, checksums, transfers, wallets, tokens, native, balances];
+    return { checks, tokens: verdicts };
   }
 
-  private async runCheck(check: Check, work: () => void | Promise<void>, doing = check.name): Promise<void> {
-    this.options.onProgress(doing);
+  private async runCheck(check: Check, work: () => void | Promise<void>): Promise<void> {
+    this.options.onProgress(check.name);
     await runCheck(check, this.options.signal, work);
-  }
-
-  private compareChecksums(check: Check): Promise<void> {
-    const { sample, signal, onProgress } = this.options;
-    return checkChecksums(this.db, check, {
-      transfers: sample * TRANSFERS_PER_SAMPLE,
-      signal,
-      onProgress: (done) => onProgress(`checksums ${Math.floor(done * 100)} %`),
-    });
-  }
-
-  private compareCounters(wallets: Check, tokens: Check): Promise<void> {
-    const { sample, random, signal, onProgress } = this.options;
-    const progress = (done: number) => onProgress(`counters ${Math.floor(done * 100)} %`);
-    return checkCounters(this.db, { wallets, tokens }, { sample, random, signal, onProgress: progress });
   }
 
   private compareBalances(check: Check): Promise<TokenVerdict[]> {
@@ -180,8 +141,8 @@ class Verification {
     });
   }
 
-  /** Notes the blocks that are known to lack internal transfers, whether or not a sample hits them. */
-  private noteUntraced(check: Check): void {
+  /** Notes the trace gaps, whether or not a sample hits them. */
+  private noteTraceGaps(check: Check): void {
     for (const { first, last } of traceGapRanges(this.db)) {
       const untraced = { first, last, blocks: last - first + 1 };
       const { reason } = internalTransfers({ capabilities: this.options.capabilities, untraced });
@@ -190,7 +151,6 @@ class Verification {
   }
 
   private compareAllTransfers(transfers: Check, roots: Check): Promise<void> {
-    this.noteUntraced(transfers);
     const { path, client, signal, onProgress } = this.options;
     return checkAllBlocks(
       this.db,
@@ -201,7 +161,7 @@ class Verification {
 
   /** Decodes sampled blocks again and compares every transfer. */
   private async compareTransfers(check: Check): Promise<void> {
-    const { sample, random, signal, onProgress } = this.options;
+    const { sample, random, onProgress } = this.options;
     const numbers = sampleRange(
       random,
       this.startBlock,
@@ -209,7 +169,7 @@ class Verification {
       Math.ceil(sample * BLOCKS_PER_SAMPLE),
     );
     let compared = 0;
-    await forEachConcurrently(numbers, BLOCK_CONCURRENCY, async (number) => {
+    await forEachConcurrently(numbers, BLOCK_CONCURRENCY, this.options.signal, async (number, signal) => {
       try {
         const difference = await this.comparer.difference(number, signal);
         if (difference !== null) check.addDifference(difference, number);
@@ -231,7 +191,7 @@ class Verification {
         `not compared: internal transfers are unknown (${capabilities.tracesReason ?? 'no traces'})`,
       );
     if (!capabilities.blockReceipts)
-      return check.addNote('not compared: the node gives no receipts of whole blocks');
+      return check.addNote('not compared: the node does not offer eth_getBlockReceipts');
     await checkNative(check, {
       db: this.db,
       client,

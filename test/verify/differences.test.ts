@@ -26,7 +26,7 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
   ...['100, 120', '0, 3', '9, 8'].map((range): [string, string, RegExp] => [
     `blocks ${range} are named as untraced`,
     `INSERT INTO untraced_blocks VALUES (${range}, 0)`,
-    /^blocks: untraced_blocks has \d+ to \d+, which are no blocks of the index$/,
+    /^blocks: untraced_blocks has \d+ to \d+, which are not in the index$/,
   ]),
   [
     'a hash is another',
@@ -169,8 +169,8 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     "UPDATE wallets SET recent = x'' WHERE id = 5",
     /wallets: the activity of 0x\w+: entry 1 is missing, must be/,
   ],
-  ['a run of activity is missing', 'DELETE FROM activity', /wallets: the activity of 0x\w+: entry 1 is/],
-  ['a byte of a run is another', flipActivity, /wallets: the activity of 0x\w+: entry \d+ is/],
+  ['a history page is missing', 'DELETE FROM activity', /wallets: the activity of 0x\w+: entry 1 is/],
+  ['a byte of a history page is changed', flipActivity, /wallets: the activity of 0x\w+: entry \d+ is/],
   ...['transfers', 'holders', 'wallets', 'buyers', 'first_transfer'].map(
     (column): [string, string, RegExp] => [
       `${column} of a token is off by one`,
@@ -214,7 +214,7 @@ function flipActivity(db: Db): void {
   const row = db
     .prepare<[], { wallet: number; entries: Buffer }>('SELECT wallet, entries FROM activity LIMIT 1')
     .get();
-  if (row === undefined) throw new Error('the chain fills no run of activity');
+  if (row === undefined) throw new Error('the chain fills no history page');
   row.entries[row.entries.length - 1]! ^= 1;
   db.prepare('UPDATE activity SET entries = ? WHERE wallet = ?').run(row.entries, row.wallet);
 }
@@ -288,7 +288,7 @@ describe('verify', () => {
     const report = await verifyFile({ path, http: url });
     assert.deepEqual(differencesOf(report), []);
     const notes = Object.fromEntries(report.checks.map(({ name, notes }) => [name, notes]));
-    assert.match(String(notes.blocks), /^the node has no 4 of the 24 blocks asked for, such as 2[1-4]$/);
+    assert.match(String(notes.blocks), /^the node lacks 4 of the 24 requested blocks, such as 2[1-4]$/);
     assert.equal(notes.transfers?.length, 4);
     assert.match(
       String(notes.transfers),

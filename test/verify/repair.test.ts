@@ -160,7 +160,7 @@ test('damage to several blocks is repaired by a repair of a range that begins at
   db.close();
   const { rebuilt, differing } = await repairFile(path, node.url, 9, 9);
   assert.ok(rebuilt);
-  assert.match(differing.join(), /what is stored of block 9 does not have its checksum/);
+  assert.match(differing.join(), /the stored rows of block 9 do not match its checksum/);
   assert.deepEqual(dumpIndex(path), fresh);
 });
 
