@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openKeyStore } from '../src/access/keys.ts';
 import { openKeysFile } from '../src/access/keys-file.ts';
 import { readUsage } from '../src/access/usage.ts';
-import { Prng } from '../src/lib/prng.ts';
+import { Prng } from '../src/lib/random.ts';
 import { quantile } from './bench/figure.ts';
 import { LAUNCHER, startDaemon } from './daemon.ts';
 import { type CallCounts, callAtRate } from './load/call-at-rate.ts';

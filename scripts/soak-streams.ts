@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKeyStore } from '../src/access/keys.ts';
 import { pause } from '../src/lib/async.ts';
-import { Prng } from '../src/lib/prng.ts';
+import { Prng } from '../src/lib/random.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
 import { LAUNCHER, startDaemon } from './daemon.ts';
 import { MemoryMonitor } from './memory-monitor.ts';

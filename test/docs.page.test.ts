@@ -4,13 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startAnvil } from '../src/dev/anvil.ts';
 import { pageTests } from './pages/browser.ts';
-import { opened } from './streams/client.ts';
+import { nestedCleanup } from './support/cleanup.ts';
 import { startTestDaemon } from './support/daemon.ts';
 import { codeBlock } from './support/docs.ts';
 
 pageTests({
   'the browser example lists large transfers and shows a funding when it happens': async (context, open) => {
-    const t = opened(context);
+    const t = nestedCleanup(context);
     const example = codeBlock('html browser');
     const anvil = await startAnvil({ manual: true });
     t.after(() => anvil.stop());

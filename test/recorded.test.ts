@@ -16,13 +16,13 @@ const KIND_OF = {
 /** Contracts whose balances also move by events that are none of a token; the index knows Deposit and Withdrawal of it. */
 const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
 
-interface Owner {
+interface Cleanup {
   skip(reason: string): void;
   after(close: () => void | Promise<void>): void;
 }
 
 /** Indexes a dataset with a whole daemon; null (and reported) where the recordings are absent. */
-async function indexed(t: Owner, dataset: string, head: number, start: number) {
+async function indexed(t: Cleanup, dataset: string, head: number, start: number) {
   const folder = recordedDataOrSkip(t);
   if (folder === null) return null;
   const node = await startRecordedNode(t, folder, dataset);

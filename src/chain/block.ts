@@ -1,8 +1,7 @@
 /** Blocks of the node's chain, read from its notifications and answers. */
 import { UpstreamError } from '../lib/errors.ts';
-import { type BlockHeader, readBlock, readBlockHeader } from '../node/block-header.ts';
 import type { RpcClient } from '../node/client.ts';
-import { fetchHeader, headerCall } from '../node/methods.ts';
+import { type BlockHeader, fetchHeader, headerCall, readBlock, readBlockHeader } from '../node/methods.ts';
 import { jsonOf } from '../node/reply.ts';
 
 /** Blocks fetched with one request. */

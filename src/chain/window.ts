@@ -3,8 +3,8 @@
  * state: its users fetch headers and report what they learn.
  */
 import type { BlockRef } from '../model/block.ts';
-import type { BlockHeader } from '../node/block-header.ts';
 import { findForkPoint } from '../node/fork-point.ts';
+import type { BlockHeader } from '../node/methods.ts';
 
 type State =
   | 'empty'

@@ -2,8 +2,8 @@
 import type { NodeReads } from '../api/node-reads.ts';
 import { RequestError, UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
-import { readBlock, readBlockHeader } from '../node/block-header.ts';
 import type { RpcClient } from '../node/client.ts';
+import { readBlock, readBlockHeader } from '../node/methods.ts';
 import { readHash, readQuantity } from '../node/reply.ts';
 
 /** How long a request waits for the node, milliseconds. */

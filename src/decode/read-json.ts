@@ -1,7 +1,7 @@
 /** Checked reads of the node's JSON. A wrong type is the node's fault and worth a retry, hence an UpstreamError. */
 import { UpstreamError } from '../lib/errors.ts';
 import { quantityToNumber } from '../lib/hex.ts';
-import { LazyJsonArray } from '../lib/lazy-json-array.ts';
+import { LazyJsonArray } from '../lib/json-projection.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 export type JsonObject = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 /** What demo traffic consists of: transactions, in stages that depend on one another. */
 import type { LocalAccount } from 'viem';
 import type { Hex } from '../lib/hex.ts';
-import type { Prng } from '../lib/prng.ts';
+import type { Prng } from '../lib/random.ts';
 import type { TransferKindName } from '../model/transfer-kind.ts';
 import type { DemoContracts } from './contracts.ts';
 import type { Roles } from './wallets.ts';

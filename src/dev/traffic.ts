@@ -1,7 +1,7 @@
 /** Traffic of every kind on an anvil chain, the same for the same seed. */
 
 import { pause } from '../lib/async.ts';
-import { Prng } from '../lib/prng.ts';
+import { Prng } from '../lib/random.ts';
 import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import type { DemoContracts } from './contracts.ts';
 import {

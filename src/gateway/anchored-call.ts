@@ -8,7 +8,7 @@
  * its mistakes go unnoticed here.
  */
 import { UpstreamError } from '../lib/errors.ts';
-import { type BlockHeader, readBlockHeader } from '../node/block-header.ts';
+import { type BlockHeader, readBlockHeader } from '../node/methods.ts';
 import type { Call } from './call.ts';
 import { memberTexts, scanParts, skipSpace } from './json-scan.ts';
 import { nodeRequest, resultTail } from './response-tail.ts';

@@ -3,10 +3,10 @@
 import type { Finality } from '../chain/finality.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import type { UpstreamError } from '../lib/errors.ts';
-import { TurnBudget } from '../lib/turn-budget.ts';
+import { TurnBudget } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
-import type { BlockHeader } from '../node/block-header.ts';
 import type { StreamingHttpClient } from '../node/http/streaming-client.ts';
+import type { BlockHeader } from '../node/methods.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
 import { AnswerCache, CacheDoorkeeper } from './answer-cache.ts';
 import { CircuitBreaker } from './breaker.ts';

@@ -2,7 +2,7 @@
 
 import type { ChainTracker } from '../chain/tracker.ts';
 import { ByteBudget } from '../lib/byte-budget.ts';
-import { PerKeyLimit } from '../lib/per-key-limit.ts';
+import { PerKeyLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
 import type { StreamingHttpClient } from '../node/http/streaming-client.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';

@@ -2,7 +2,7 @@
 
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import { UpstreamError } from '../lib/errors.ts';
-import type { TurnBudget } from '../lib/turn-budget.ts';
+import type { TurnBudget } from '../lib/limits.ts';
 import type {
   Exchange,
   ResponseHead,

@@ -2,9 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { batchBuffers } from '../decode/batch.ts';
 import { bytesToHex } from '../lib/hex.ts';
-import { packedHash } from '../lib/packed-bytes.ts';
 import type { IndexedBlock } from '../model/block.ts';
-import type { BlockBatch } from '../model/block-batch.ts';
+import { type BlockBatch, packedHash } from '../model/block-batch.ts';
 import type { AdaptiveCommitSize } from './adaptive-commit-size.ts';
 import type { Reorg } from './chain-guard.ts';
 import type { SyncEvent } from './follow.ts';

@@ -2,14 +2,24 @@
  * Decides whether the node may change the index. A node of another chain, a node that is behind and a load balancer over
  * several nodes all look like a reorg. The guard tells them apart.
  */
-import { ChainMismatchError, UpstreamError } from '../lib/errors.ts';
+import { UpstreamError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
-import type { Capabilities } from '../model/index-status.ts';
+import type { Capabilities, ChainMismatch } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { findForkPoint } from '../node/fork-point.ts';
 import { fetchChainId, fetchHeaders } from '../node/methods.ts';
 import { fetchNodeHash } from './node-chain.ts';
+
+/** The node's chain is not the indexed one, or forks from it too deep: do not roll back, retry. */
+export class ChainMismatchError extends UpstreamError {
+  override name = 'ChainMismatchError';
+  readonly chain: ChainMismatch;
+  constructor(chain: ChainMismatch, message: string) {
+    super('inconsistent', message);
+    this.chain = chain;
+  }
+}
 
 /** What the guard reads of the index, and the one fact that it writes. */
 export interface GuardedIndex {

@@ -1,8 +1,7 @@
 /** Records which indexed blocks the node calls finalized: no reorg may remove them. */
 import { StorageError, UpstreamError } from '../lib/errors.ts';
-import { readBlockHeader } from '../node/block-header.ts';
 import type { RpcClient } from '../node/client.ts';
-import { headerCall } from '../node/methods.ts';
+import { headerCall, readBlockHeader } from '../node/methods.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 
 /** Interval between reads of the node's finalized block, milliseconds. */

@@ -4,13 +4,13 @@
  */
 
 import { backoffMs, pause } from '../lib/async.ts';
-import { ChainMismatchError, StorageError, UpstreamError } from '../lib/errors.ts';
+import { StorageError, UpstreamError } from '../lib/errors.ts';
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { Pipeline } from './backfill/pipeline.ts';
-import type { ChainGuard } from './chain-guard.ts';
+import { type ChainGuard, ChainMismatchError } from './chain-guard.ts';
 
 export type SyncEvent =
   /** Blocks that follow the index's head and each other. */

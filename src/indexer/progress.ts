@@ -1,6 +1,6 @@
 /** The indexer's reports: its status, and its work since the last report. */
 
-import { RepeatLimit } from '../lib/repeat-limit.ts';
+import { RepeatLimit } from '../lib/limits.ts';
 import { preciseNow } from '../lib/time.ts';
 import type { IndexedBlock } from '../model/block.ts';
 import type { BlockBatch } from '../model/block-batch.ts';

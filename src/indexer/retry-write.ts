@@ -1,7 +1,8 @@
 /** Retries failed writes, and shows problems that pause indexing in the status and the log. */
 import { backoffMs, pause } from '../lib/async.ts';
-import { ChainMismatchError, StorageError, UpstreamError } from '../lib/errors.ts';
+import { StorageError, UpstreamError } from '../lib/errors.ts';
 import type { NodeChain } from '../model/index-status.ts';
+import { ChainMismatchError } from './chain-guard.ts';
 import type { IndexerContext } from './indexer-context.ts';
 
 /** Backoff after failed writes, milliseconds. */

@@ -40,20 +40,19 @@ export class FatalError extends Error {
   override name = 'FatalError';
 }
 
-/** A file is damaged: its writer stops and reports it, and what is still readable is served. */
+/** A file is damaged: its writer stops and reports it; what is still readable is served. */
 export class DamagedFileError extends FatalError {
   override name = 'DamagedFileError';
 }
 
-/** The index or the keys file cannot be read or written for now (disk full, file gone): pause, report why, retry. */
+/** The index or the keys file cannot be read or written for now (disk full, file gone): report why, pause, retry. */
 export class StorageError extends Error {
   override name = 'StorageError';
 }
 
 /**
- * The node did not give a usable answer: retry with backoff. The message often quotes the node, so it is put on one line,
- * with keys and terminal control characters removed.
- * `reason` is also a label of metrics.
+ * The node gave no usable answer: retry with backoff. The message often quotes the node, so it is put on one line, without
+ * keys and terminal control characters. `reason` is also a metric label.
  */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';
@@ -77,26 +76,13 @@ export class UpstreamError extends Error {
 export type UpstreamFailure =
   | 'timeout'
   | 'connection'
-  /** The request was not sent: too many others are waiting for the node. */
+  /** The request was not sent, because too many others wait for the node. */
   | 'queue-full'
   | 'http'
   | 'malformed'
   | 'rpc'
   | 'inconsistent'
   | 'too-large';
-
-/** Why the index does not follow the node's chain. `chain` is also a value of `/status`. */
-export type ChainMismatch = 'another_chain' | 'reorg_too_deep' | 'reorg_below_finalized';
-
-/** The node's chain is not the indexed one, or forks from it too deep: do not roll back, retry. */
-export class ChainMismatchError extends UpstreamError {
-  override name = 'ChainMismatchError';
-  readonly chain: ChainMismatch;
-  constructor(chain: ChainMismatch, message: string) {
-    super('inconsistent', message);
-    this.chain = chain;
-  }
-}
 
 /** A request is refused: answer with `status` and `code`. */
 export class RequestError extends Error {

@@ -3,7 +3,6 @@
  * signatures, the block hash in each log). Parsing them costs more than finding them and burdens the garbage collector.
  */
 import { isAscii } from 'node:buffer';
-import { LazyJsonArray } from './lazy-json-array.ts';
 
 /** What is kept of a value: all of it, some members, or an array with lazily parsed items. */
 export type Projection = ObjectProjection | LazyItems | 'whole';
@@ -283,4 +282,45 @@ function isOpening(code: number): boolean {
 
 function isClosing(code: number): boolean {
   return code === CLOSE_BRACE || code === CLOSE_BRACKET;
+}
+
+/**
+ * The text of an array's items. Parsed one by one, each is garbage before the next collection; all items of a block
+ * parsed at once survive two collections, are copied in both, and fill the old generation.
+ */
+export class LazyJsonArray {
+  readonly length: number;
+  private readonly text: Buffer<ArrayBuffer>;
+  /** Start and end offset of each item. */
+  private readonly bounds: Uint32Array;
+  private readonly encoding: 'latin1' | 'utf8';
+
+  /** Copies the text. */
+  constructor(text: Uint8Array, bounds: Uint32Array, encoding: 'latin1' | 'utf8') {
+    this.length = bounds.length / 2;
+    this.text = Buffer.allocUnsafeSlow(text.length);
+    this.text.set(text);
+    this.bounds = bounds;
+    this.encoding = encoding;
+  }
+
+  /** Parses an item; undefined, which JSON cannot express, when its text is not JSON. */
+  at(index: number): unknown {
+    try {
+      return JSON.parse(
+        this.text.toString(this.encoding, this.bounds[2 * index], this.bounds[2 * index + 1]),
+      );
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return undefined;
+    }
+  }
+
+  /**
+   * Frees the memory of the text; items can no longer be read. Without this it would stay until a full garbage
+   * collection, which is late because it sees only the small object that holds it.
+   */
+  release(): void {
+    this.text.buffer.transfer(0);
+  }
 }

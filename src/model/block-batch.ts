@@ -57,3 +57,13 @@ export interface BlockBatch {
   tokenNumbers: Uint8Array;
   skipped: Partial<Record<SkipReason, number>>;
 }
+
+/** Value `i` of concatenated values, given the end offset of each. A view, not a copy. */
+export function packedValue(bytes: Uint8Array, ends: Uint32Array, i: number): Uint8Array {
+  return bytes.subarray(i === 0 ? 0 : ends[i - 1], ends[i]);
+}
+
+/** Hash `i` of concatenated hashes. A view, not a copy. */
+export function packedHash(hashes: Uint8Array, i: number): Uint8Array {
+  return hashes.subarray(i * 32, i * 32 + 32);
+}

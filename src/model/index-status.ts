@@ -1,5 +1,4 @@
 /** The indexer's view of the node and of its own progress, and what follows from it: lag, age, trace gaps. */
-import type { ChainMismatch } from '../lib/errors.ts';
 import type { BlockRef } from './block.ts';
 
 /** What this node lets the index know; shown by `/status`. */
@@ -22,6 +21,9 @@ export interface TraceGaps {
   /** Their number. */
   blocks: number;
 }
+
+/** Why the index does not follow the node's chain. */
+export type ChainMismatch = 'another_chain' | 'reorg_too_deep' | 'reorg_below_finalized';
 
 /**
  * How the node's chain relates to the index. `unchecked`: not compared since the start; `same`: the index follows it;

@@ -1,12 +1,13 @@
 /** The node methods that atlas-node uses: single calls with checked answers, and calls for batches. */
 import { onOneLine, UpstreamError } from '../lib/errors.ts';
 import { type Hex, toQuantity } from '../lib/hex.ts';
+import { isObject, previewValue } from '../lib/text.ts';
 import { redactNodeText } from '../log/redact.ts';
+import type { BlockRef } from '../model/block.ts';
 import type { Capabilities } from '../model/index-status.ts';
-import { type BlockHeader, readBlockHeader } from './block-header.ts';
 import type { RpcCall, RpcClient } from './client.ts';
 import { isBusy } from './node-errors.ts';
-import { readQuantity, readText } from './reply.ts';
+import { malformed, readHash, readQuantity, readText } from './reply.ts';
 
 /** Where internal native transfers come from. */
 export type TraceMethod = NonNullable<Capabilities['traces']>;
@@ -134,4 +135,24 @@ const GAS = toQuantity(10_000_000);
 /** The `eth_call` of a contract with encoded `data`, at a block (a quantity) or the newest one. */
 export function contractCall(to: string, data: string, block: Hex | 'latest'): RpcCall {
   return { method: 'eth_call', params: [{ to, data, gas: GAS }, block] };
+}
+
+export interface BlockHeader extends BlockRef {
+  parentHash: Hex;
+}
+
+/** Checks that a block or header is an object. `what` names it in errors. Throws UpstreamError `malformed`. */
+export function readBlock(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (!isObject(value)) throw malformed(what, `result is ${previewValue(value)}, not a block`);
+  return value;
+}
+
+/** Reads a block or its header; `what` names it in errors. Throws UpstreamError `malformed`. */
+export function readBlockHeader(value: unknown, what: string): BlockHeader {
+  const block = readBlock(value, what);
+  return {
+    number: readQuantity(block.number, what, 'number'),
+    hash: readHash(block.hash, what, 'hash'),
+    parentHash: readHash(block.parentHash, what, 'parentHash'),
+  };
 }

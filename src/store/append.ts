@@ -10,8 +10,7 @@
  * In a small index, the work per row dominates. One more buffer per row costs as much as binding its statement, and
  * calling a statement as much as writing its row (row-writer.ts).
  */
-import { packedHash, packedValue } from '../lib/packed-bytes.ts';
-import type { BlockBatch } from '../model/block-batch.ts';
+import { type BlockBatch, packedHash, packedValue } from '../model/block-batch.ts';
 import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
 import { addAddresses, resolveAddresses } from './address-resolver.ts';
 import { chainOf, EMPTY_INDEX, prepareLastBlock, type Tip } from './chain.ts';

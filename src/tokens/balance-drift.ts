@@ -17,7 +17,7 @@ import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS, walletAddress } from
 import { readLastBlock } from '../store/chain.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { balanceCall, decodeUint } from './balance-calls.ts';
-import { balanceAfter, walletTokenTransfers } from './token-history.ts';
+import { balanceAfter, walletTokenTransfers } from './token-sample.ts';
 
 /** Withdrawals are in gwei. */
 const WEI_PER_GWEI = 1_000_000_000n;

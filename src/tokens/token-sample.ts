@@ -1,15 +1,13 @@
 /** A token's balances according to the index, for a few wallets, at its head and at an earlier block. */
-
-import type { Hex } from '../lib/hex.ts';
-import { bytesToBigInt, bytesToHex } from '../lib/hex.ts';
+import { bytesToBigInt, bytesToHex, type Hex } from '../lib/hex.ts';
 import { type Random, randomInt } from '../lib/random.ts';
 import { decodeSigned } from '../lib/signed.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
+import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from '../store/schema.ts';
-import { walletTokenTransfers } from './token-history.ts';
-import { toTransferRow } from './transfer-row.ts';
+import { HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
+import { type TransferRow, toTransferRow } from './transfer-row.ts';
 
 /** A wallet's balance of a token according to its transfers. */
 export interface WalletEstimate {
@@ -159,4 +157,47 @@ export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates
     return { block, balances, supply };
   }
   return null;
+}
+
+/** Most transfers of a wallet, of any kind, to search. */
+const MAX_ENTRIES = 20_000;
+
+/** The transfers in chain order; null when the wallet has too many to search. */
+export function walletTokenTransfers(db: Db, wallet: number, token: number): TransferRow[] | null {
+  const row = db
+    .prepare<[number], { transfers: number; base: number; recent: Buffer }>(
+      'SELECT transfers, ifnull(first_transfer, 0) AS base, recent FROM wallets WHERE id = ?',
+    )
+    .get(wallet);
+  if (row === undefined || row.transfers > MAX_ENTRIES) return null;
+  const pages = db
+    .prepare<[number], Buffer>('SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer')
+    .pluck()
+    .all(wallet);
+  const transfer = db.prepare<[number, number], StoredTransfer>(
+    `SELECT ${STORED_TRANSFER} FROM transfers WHERE id = ? AND token = ?`,
+  );
+  const rows: TransferRow[] = [];
+  const cursor = new HistoryCursor();
+  for (const page of [...pages, row.recent]) {
+    cursor.open(page, row.base);
+    while (cursor.next()) {
+      const raw = isNativeKind(cursor.flags & HistoryFlag.kindMask)
+        ? undefined
+        : transfer.get(cursor.transfer, token);
+      if (raw !== undefined) rows.push(toTransferRow(raw));
+    }
+  }
+  return rows;
+}
+
+/** A wallet's balance after the transfers up to and including `lastTransfer`. */
+export function balanceAfter(rows: readonly TransferRow[], wallet: number, lastTransfer: number): bigint {
+  let balance = 0n;
+  for (const { id, sender, receiver, amount } of rows) {
+    if (id > lastTransfer) break;
+    if (sender === wallet) balance -= amount;
+    if (receiver === wallet) balance += amount;
+  }
+  return balance;
 }

@@ -1,11 +1,9 @@
 /** Compares the indexed transfers of a block with those decoded from the node's answers. */
-
 import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
 import { backoffMs, pause } from '../lib/async.ts';
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import { bytesToBigInt, bytesToHex, type Hex } from '../lib/hex.ts';
-import { packedHash, packedValue } from '../lib/packed-bytes.ts';
-import type { BlockBatch } from '../model/block-batch.ts';
+import { type BlockBatch, packedHash, packedValue } from '../model/block-batch.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
 import type { RpcClient } from '../node/client.ts';
 import { type BlockEnd, EMPTY_INDEX, readLastBlock, type Tip } from '../store/chain.ts';

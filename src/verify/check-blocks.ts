@@ -1,9 +1,8 @@
 /** Checks that the blocks of the index form one chain without gaps, and that the node has the same chain. */
 import { pause } from '../lib/async.ts';
 import type { Random } from '../lib/random.ts';
-import type { BlockHeader } from '../node/block-header.ts';
 import type { RpcClient } from '../node/client.ts';
-import { fetchHeader } from '../node/methods.ts';
+import { type BlockHeader, fetchHeader } from '../node/methods.ts';
 import { hashAt, readLastBlock } from '../store/chain.ts';
 import { type Db, highest, inReadTransaction } from '../store/open-database.ts';
 import { traceGapRanges } from '../store/trace-gaps.ts';

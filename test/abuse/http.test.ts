@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { generateKey } from '../../src/access/key-format.ts';
-import { opened, suiteOwner } from '../support/cleanup.ts';
+import { nestedCleanup, suiteCleanup } from '../support/cleanup.ts';
 import { bounded, type DaemonProcess, type Dialled, startDaemonProcess } from '../support/daemon-process.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -16,10 +16,10 @@ const FLOOD_MS = 150_000;
 const REFUSED = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing or invalid X-API-Key header"}}';
 
 suite('abuse over HTTP', () => {
-  const owner = suiteOwner();
+  const cleanup = suiteCleanup();
   let daemon: DaemonProcess;
   before(async () => {
-    daemon = await startDaemonProcess(owner, {
+    daemon = await startDaemonProcess(cleanup, {
       ATLAS_NODE_HTTP: 'http://127.0.0.1:9',
       ATLAS_SERVER__MAX_CONNECTIONS: String(MAX_CONNECTIONS),
     });
@@ -45,7 +45,7 @@ suite('abuse over HTTP', () => {
     const drip = setInterval(() => {
       for (const { socket, ended } of slow.slice(1)) if (!ended) socket.write('a');
     }, 500);
-    owner.after(() => clearInterval(drip));
+    cleanup.after(() => clearInterval(drip));
     for (const [i, connection] of slow.entries()) {
       await connection.end(`the connection that sends ${JSON.stringify(beginnings[i])}`);
     }
@@ -265,9 +265,9 @@ suite('abuse over HTTP', () => {
 });
 
 test('under TLS, connections without a handshake are cut off and those beyond the limit closed', async (t) => {
-  const owner = opened(t);
+  const cleanup = nestedCleanup(t);
   const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
-  const { port, dial, child } = await startDaemonProcess(owner, {
+  const { port, dial, child } = await startDaemonProcess(cleanup, {
     ATLAS_NODE_HTTP: 'http://127.0.0.1:9',
     ATLAS_SERVER__TLS_CERT: fixture('old-cert'),
     ATLAS_SERVER__TLS_KEY: fixture('old-key'),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../src/log/logger.ts';
 import { TOKEN } from '../server/operating.ts';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
@@ -19,7 +19,7 @@ const WORDS = `plan ${DIRECTION_MARK}exhausted${ESCAPE}\nat https://eth.example/
 const STEERING = /[\p{Cf}\p{Cs}]|[^\P{Cc}\n]/u;
 
 test('node error text reaches status, readiness, panel, command line and log without keys and control characters', async (t) => {
-  const owner = opened(t);
+  const cleanup = nestedCleanup(t);
   const node = await startMisbehavingNode({
     answer(method) {
       if (method === 'web3_clientVersion')
@@ -30,10 +30,10 @@ test('node error text reaches status, readiness, panel, command line and log wit
       throw new NodeError(-32_000, WORDS);
     },
   });
-  owner.after(() => node.close());
+  cleanup.after(() => node.close());
   const lines: string[] = [];
   const log = createLogger({ level: 'debug', format: 'pretty', write: (line) => lines.push(line) });
-  const { url, daemon } = await startTestDaemon(owner, {
+  const { url, daemon } = await startTestDaemon(cleanup, {
     flags: { '--node-http': node.url },
     env: { ATLAS_ADMIN_TOKEN: TOKEN },
     log,
@@ -43,7 +43,7 @@ test('node error text reaches status, readiness, panel, command line and log wit
     const headers = { Authorization: `Bearer ${TOKEN}` };
     return JSON.stringify(await (await fetch(url + path, { headers })).json());
   };
-  const { stdout } = await run(owner, [LAUNCHER, 'status', '--url', url], { cwd: tempDir(owner) });
+  const { stdout } = await run(cleanup, [LAUNCHER, 'status', '--url', url], { cwd: tempDir(cleanup) });
   const places = {
     '/status': await get('/status'),
     '/readyz': await get('/readyz'),

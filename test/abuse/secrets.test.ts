@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { startDaemonProcess } from '../support/daemon-process.ts';
 import { freePort } from '../support/free-port.ts';
 
 const TOKEN = 'operator-token-6c1f0d';
 
 test('keys and tokens never appear in the log, the metrics or an error', async (t) => {
-  const owner = opened(t);
+  const cleanup = nestedCleanup(t);
   const metricsPort = await freePort();
-  const daemon = await startDaemonProcess(owner, {
+  const daemon = await startDaemonProcess(cleanup, {
     ATLAS_NODE_HTTP: 'http://user:node-pa55word@127.0.0.1:9',
     ATLAS_ADMIN_TOKEN: TOKEN,
     ATLAS_METRICS__LISTEN: `127.0.0.1:${metricsPort}`,
@@ -63,7 +63,7 @@ test('keys and tokens never appear in the log, the metrics or an error', async (
     await (await fetch(`${url}/rpc`, { method: 'POST', headers: header, body })).text();
   for (const path of ['/ws', '/ws/signals']) {
     const socket = new WebSocket(`${url.replace('http', 'ws')}${path}?api_key=${key}`);
-    owner.after(() => socket.terminate());
+    cleanup.after(() => socket.terminate());
     await once(socket, 'open');
     for (const message of [...misplaced, key, Buffer.from(key)]) {
       socket.send(message);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
-import { suiteOwner } from '../support/cleanup.ts';
+import { suiteCleanup } from '../support/cleanup.ts';
 import { bounded, type DaemonProcess, type Dialled, startDaemonProcess } from '../support/daemon-process.ts';
 
 const MAX_MESSAGE = 65_536;
@@ -32,10 +32,10 @@ function frame(first: number, payload: string | Buffer): Buffer {
 }
 
 suite('abuse over WebSockets', () => {
-  const owner = suiteOwner();
+  const cleanup = suiteCleanup();
   let daemon: DaemonProcess;
   before(async () => {
-    daemon = await startDaemonProcess(owner, {
+    daemon = await startDaemonProcess(cleanup, {
       ATLAS_NODE_HTTP: 'http://127.0.0.1:9',
       ATLAS_STREAM__MAX_MESSAGE_BYTES: String(MAX_MESSAGE),
       ATLAS_STREAM__MAX_BACKLOG_BYTES: '1048576',

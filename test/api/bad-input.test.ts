@@ -10,7 +10,7 @@ import { ENDPOINTS } from '../../src/api/endpoints/endpoints.ts';
 import { errorOf, type Serving, serve } from '../server/serving.ts';
 import { address, txHash } from '../support/index-fixture.ts';
 import { document } from '../support/openapi.ts';
-import { suiteOwner } from '../support/replay.ts';
+import { suiteCleanup } from '../support/replay.ts';
 
 const ALICE = address('alice');
 const BATCH = '/api/wallets/batch';
@@ -215,7 +215,7 @@ function rowsFor(schema: Record<string, unknown>): Record<string, [value: string
 }
 
 suite('bad input', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   let serving: Serving;
 
   before(async () => {

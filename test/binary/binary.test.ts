@@ -90,7 +90,7 @@ suite('the single binary', () => {
     assert.ok(sha256(file).startsWith(name.slice(0, 16)));
 
     chmodSync(file, 0o700);
-    appendFileSync(file, 'spoilt');
+    appendFileSync(file, 'corrupt');
     await createKey(t, program);
     assert.ok(sha256(file).startsWith(name.slice(0, 16)), 'a changed part is replaced');
   });

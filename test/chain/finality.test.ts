@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Finality } from '../../src/chain/finality.ts';
 import type { Hex } from '../../src/lib/hex.ts';
-import type { BlockHeader } from '../../src/node/block-header.ts';
+import type { BlockHeader } from '../../src/node/methods.ts';
 
 const hash = (digit: string): Hex => `0x${digit.repeat(64)}`;
 const block = (number: number, branch: string): BlockHeader => ({

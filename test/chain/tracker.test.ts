@@ -6,7 +6,7 @@ import type { Hex } from '../../src/lib/hex.ts';
 import type { Logger } from '../../src/log/logger.ts';
 import { RpcClient } from '../../src/node/client.ts';
 import { NodeConnection } from '../../src/node/connection.ts';
-import { type Owner, opened } from '../streams/client.ts';
+import { type Cleanup, nestedCleanup } from '../support/cleanup.ts';
 import { type Faults, type NodeCall, startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -45,7 +45,7 @@ function hex(number: number): string {
 }
 
 async function follow(
-  owner: Owner,
+  owner: Cleanup,
   script: Script,
   { log = SILENT, ws = false, faults = {} }: { log?: Logger; ws?: boolean; faults?: Partial<Faults> } = {},
 ) {
@@ -83,7 +83,7 @@ const expectEvents = (events: string[], text: string) =>
 
 test('a gap is filled, and a reorg removes blocks before it adds others', async (context) => {
   const script = new Script(50);
-  const { events } = await follow(opened(context), script);
+  const { events } = await follow(nestedCleanup(context), script);
   script.branches.push('a', 'a', 'a');
   await expectEvents(events, '+50a +51a +52a');
   script.branches.splice(51, 2, 'b', 'b', 'b');
@@ -92,7 +92,7 @@ test('a gap is filled, and a reorg removes blocks before it adds others', async 
 
 test('a reorg whose blocks cannot be fetched removes nothing', async (context) => {
   const script = new Script(50);
-  const { node, events } = await follow(opened(context), script);
+  const { node, events } = await follow(nestedCleanup(context), script);
   script.branches.push('a', 'a', 'a');
   await expectEvents(events, '+50a +51a +52a');
   // The fork is found with single calls; the blocks above it come in a batch, which fails.
@@ -117,7 +117,7 @@ test('a reorg whose blocks cannot be fetched removes nothing', async (context) =
 
 test('a branch that exists only during the search for the fork adds no block twice', async (context) => {
   const script = new Script(50);
-  const { node, events } = await follow(opened(context), script);
+  const { node, events } = await follow(nestedCleanup(context), script);
   script.branches.push('a', 'a', 'a');
   await expectEvents(events, '+50a +51a +52a');
   const other = new Script(50);
@@ -137,7 +137,7 @@ test('a branch that exists only during the search for the fork adds no block twi
 });
 
 test('following ends half a minute after the last user has left', async (context) => {
-  const owner = opened(context);
+  const owner = nestedCleanup(context);
   const script = new Script(50);
   const { chain, events, release } = await follow(owner, script);
   const passes = (ms: number) => {
@@ -170,7 +170,7 @@ test('following ends half a minute after the last user has left', async (context
 
 test('a node that lags for a while changes nothing', async (context) => {
   const script = new Script(60);
-  const { node, events } = await follow(opened(context), script);
+  const { node, events } = await follow(nestedCleanup(context), script);
   script.branches.push('a', 'a');
   await expectEvents(events, '+60a +61a');
   const ahead = [...script.branches];
@@ -183,7 +183,7 @@ test('a node that lags for a while changes nothing', async (context) => {
 
 test('a reorg deeper than the known blocks is reported, and following continues from the new tip', async (context) => {
   const script = new Script(60);
-  const { events } = await follow(opened(context), script);
+  const { events } = await follow(nestedCleanup(context), script);
   script.branches.push('a');
   await expectEvents(events, '+60a');
   script.branches.fill('b', 5);
@@ -197,7 +197,7 @@ test('a chain that shares no known block is followed only once the index is on i
   const script = new Script(60);
   const warnings: string[] = [];
   const log = { ...SILENT, warn: (fields: object, msg: string) => warnings.push(`${msg} ${fields}`) };
-  const { chain, events } = await follow(opened(context), script, { log });
+  const { chain, events } = await follow(nestedCleanup(context), script, { log });
   script.branches.push('a');
   await expectEvents(events, '+60a');
   const right = [...script.branches];
@@ -216,7 +216,7 @@ test('a chain that shares no known block is followed only once the index is on i
 
 test('a head below the known blocks counts as another chain only if the index was rolled back', async (context) => {
   const script = new Script(60);
-  const { node, chain, events } = await follow(opened(context), script);
+  const { node, chain, events } = await follow(nestedCleanup(context), script);
   const polls = async () => {
     const asked = node.requests.length;
     await waitFor(() => node.requests.length > asked + 5, { what: 'a poll of the head' });
@@ -240,7 +240,7 @@ test('a head below the known blocks counts as another chain only if the index wa
 
 test('the fork of a deep reorg is found with few requests', async (context) => {
   const script = new Script(50);
-  const { node, events } = await follow(opened(context), script);
+  const { node, events } = await follow(nestedCleanup(context), script);
   script.branches.push(...Array(200).fill('a'));
   await waitFor(() => events.length === 200, { what: 'a long chain' });
   const before = node.requests.length;
@@ -256,7 +256,7 @@ test('the fork of a deep reorg is found with few requests', async (context) => {
 
 test('five hundred missed blocks all arrive, in order', async (context) => {
   const script = new Script(10);
-  const { events } = await follow(opened(context), script);
+  const { events } = await follow(nestedCleanup(context), script);
   script.branches.push(...Array(500).fill('a'));
   const expected = Array.from({ length: 500 }, (_, i) => `+${10 + i}a`);
   await expectEvents(events, expected.join(' '));
@@ -266,7 +266,7 @@ test('a node that does not return its head is logged once, and again after it ha
   const script = new Script(50);
   const warnings: string[] = [];
   const log = { ...SILENT, warn: (_: object, msg: string) => warnings.push(msg) };
-  const { node, events } = await follow(opened(context), script, { log });
+  const { node, events } = await follow(nestedCleanup(context), script, { log });
   for (const times of [1, 2]) {
     const seen = node.requests.length;
     node.misbehave({ errorFor: { eth_getBlockByNumber: { code: -32603, message: 'Internal error' } } });
@@ -282,7 +282,7 @@ test('a node that does not return its head is logged once, and again after it ha
 
 test('fetching missed blocks does not cause a reconnect', async (context) => {
   const script = new Script(50);
-  const { node, events } = await follow(opened(context), script, { ws: true });
+  const { node, events } = await follow(nestedCleanup(context), script, { ws: true });
   await waitFor(() => node.subscriptions === 1, { what: 'the subscription' });
   node.misbehave({ delayMs: 60, when: () => node.requests.at(-1)?.batch === true });
   node.drop();
@@ -293,7 +293,7 @@ test('fetching missed blocks does not cause a reconnect', async (context) => {
 
 test('a polled head requested before a reorg was announced does not undo the reorg', async (context) => {
   const script = new Script(50);
-  const { node, events } = await follow(opened(context), script, { ws: true });
+  const { node, events } = await follow(nestedCleanup(context), script, { ws: true });
   await waitFor(() => node.subscriptions === 1, { what: 'the subscription' });
   const announce = (branch: string) => {
     script.branches.push(branch);
@@ -318,7 +318,7 @@ test('a polled head requested before a reorg was announced does not undo the reo
 
 test('the tracker reconnects when announcements stop', async (context) => {
   const script = new Script(50);
-  const { node, events } = await follow(opened(context), script, { ws: true });
+  const { node, events } = await follow(nestedCleanup(context), script, { ws: true });
   await waitFor(() => node.subscriptions === 1, { what: 'the subscription' });
   const reconnected = () => {
     if (events.length === script.head - 49) script.branches.push('a');
@@ -329,7 +329,7 @@ test('the tracker reconnects when announcements stop', async (context) => {
 
 test('a chain that was set back, which a node does not announce, causes no reconnect', async (context) => {
   const script = new Script(60);
-  const { node, connection, events } = await follow(opened(context), script, { ws: true });
+  const { node, connection, events } = await follow(nestedCleanup(context), script, { ws: true });
   await waitFor(() => node.subscriptions === 1, { what: 'the subscription' });
   const losses: boolean[] = [];
   connection.onConnectionChange((isConnected) => losses.push(!isConnected));
@@ -351,7 +351,7 @@ test('a node that refuses newHeads is polled like one without a WebSocket', asyn
   const warnings: string[] = [];
   const log = { ...SILENT, warn: (_: object, msg: string) => warnings.push(msg) };
   const faults = { errorFor: { eth_subscribe: { code: -32601, message: 'no "newHeads" subscription' } } };
-  const { node, events } = await follow(opened(context), script, { log, ws: true, faults });
+  const { node, events } = await follow(nestedCleanup(context), script, { log, ws: true, faults });
   await waitFor(() => warnings.length === 1, { what: 'the refusal' });
   const startedAt = performance.now();
   for (let head = 50; head < 53; head++) {
@@ -365,7 +365,7 @@ test('a node that refuses newHeads is polled like one without a WebSocket', asyn
 
 test('filters and streams see the same changes, each in its own way', async (context) => {
   const script = new Script(50);
-  const { chain, events } = await follow(opened(context), script);
+  const { chain, events } = await follow(nestedCleanup(context), script);
   await chain.refresh();
   const { position } = chain.journal;
   script.branches.push('a', 'a');
@@ -381,7 +381,7 @@ test('filters and streams see the same changes, each in its own way', async (con
 });
 
 test('a refresh after one that failed runs, and a restart loses every earlier position', async (context) => {
-  const owner = opened(context);
+  const owner = nestedCleanup(context);
   const script = new Script(50);
   const { node, chain, release } = await follow(owner, script);
   release();

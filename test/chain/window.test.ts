@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChainWindow } from '../../src/chain/window.ts';
 import type { Hex } from '../../src/lib/hex.ts';
-import type { BlockHeader } from '../../src/node/block-header.ts';
+import type { BlockHeader } from '../../src/node/methods.ts';
 
 /** Block `number` of a branch; its parent is of the same branch unless another is named. */
 function block(number: number, branch = 'a', parentBranch = branch): BlockHeader {

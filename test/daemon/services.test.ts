@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { ListenError } from '../../src/lib/errors.ts';
 import { acquireWriterLock } from '../../src/store/file-guard.ts';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -40,7 +40,7 @@ test('a daemon alone may write its index, from before it serves until it is clos
 });
 
 test('when the chain is replaced, the index stands still and nothing is answered any more from the old one', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   const snapshot = await anvil.call('evm_snapshot');

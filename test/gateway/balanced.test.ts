@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { Prng } from '../../src/lib/prng.ts';
+import { Prng } from '../../src/lib/random.ts';
 import { type BalancedNodes, startBalancedNodes } from '../support/balanced-nodes.ts';
-import { type Owner, opened } from '../support/cleanup.ts';
+import { type Cleanup, nestedCleanup } from '../support/cleanup.ts';
 import { resultOf } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts';
@@ -29,9 +29,9 @@ async function setUp(
   heads: readonly number[],
   options: Partial<TestGatewayOptions> = {},
 ): Promise<Setting> {
-  const owner: Owner = opened(t);
-  const balanced = await startBalancedNodes(owner, CHAIN, heads, { finalizedLag: LAG });
-  return { ...balanced, gateway: startGateway(owner, { url: balanced.url, local: false, ...options }) };
+  const cleanup: Cleanup = nestedCleanup(t);
+  const balanced = await startBalancedNodes(cleanup, CHAIN, heads, { finalizedLag: LAG });
+  return { ...balanced, gateway: startGateway(cleanup, { url: balanced.url, local: false, ...options }) };
 }
 
 /** Lets the gateway find out that blocks up to this one are final. */

@@ -14,7 +14,7 @@ import { createLogger } from '../../src/log/logger.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { StreamingHttpClient, type StreamingHttpOptions } from '../../src/node/http/streaming-client.ts';
 import { trackChain } from '../support/chain.ts';
-import type { Owner } from '../support/replay.ts';
+import type { Cleanup } from '../support/replay.ts';
 import { RPC_SETTINGS } from '../support/rpc-settings.ts';
 
 export interface Reply {
@@ -45,7 +45,7 @@ export interface TestGatewayOptions extends Partial<RpcSettings> {
   pending?: RpcHandlerOptions['pending'];
 }
 
-export function startGateway(owner: Owner, options: TestGatewayOptions): TestGateway {
+export function startGateway(owner: Cleanup, options: TestGatewayOptions): TestGateway {
   const { url, wire, allow = [], development = false, clock, pending = null, ...settings } = options;
   const logs: string[] = [];
   const metrics = createMetrics();

@@ -87,14 +87,14 @@ test('a byte that is changed, dropped or doubled is judged as JSON.parse judges 
   const text = '{"a":[1,-2.5e3,"x\\u0041\\n"],"b":{"c":null,"d":true}}';
   for (let at = 0; at < text.length; at++) {
     for (const other of ['', text[at]! + text[at]!, ...'",:[]{}\\ 0e-nu\n']) {
-      const spoilt = text.slice(0, at) + other + text.slice(at + 1);
+      const corrupt = text.slice(0, at) + other + text.slice(at + 1);
       let parses = true;
       try {
-        JSON.parse(spoilt);
+        JSON.parse(corrupt);
       } catch {
         parses = false;
       }
-      for (const size of [1, 3, 100]) assert.equal(accepts(spoilt, size), parses, spoilt);
+      for (const size of [1, 3, 100]) assert.equal(accepts(corrupt, size), parses, corrupt);
     }
   }
 });

@@ -5,7 +5,7 @@ import { startAnvil } from '../../src/dev/anvil.ts';
 import type { Logger } from '../../src/log/logger.ts';
 import { NodeSubscriptions } from '../../src/node/subscriptions.ts';
 import { PendingTransactionStream } from '../../src/streams/node/pending-transaction-stream.ts';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { ask } from '../support/replay.ts';
@@ -19,15 +19,15 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 const hash = (i: number) => `0x${i.toString(16).padStart(64, '0')}`;
 
 async function setUp(t: TestContext) {
-  const owner = opened(t);
+  const cleanup = nestedCleanup(t);
   const node = await startMisbehavingNode();
-  owner.after(() => node.close());
+  cleanup.after(() => node.close());
   const subscriptions = new NodeSubscriptions({ url: node.wsUrl, retryMs: { first: 1, longest: 1 } });
-  owner.after(() => subscriptions.close());
+  cleanup.after(() => subscriptions.close());
   const stream = new PendingTransactionStream(subscriptions, SILENT);
   const time = { now: 0 };
   let heard = 0;
-  const gateway = startGateway(owner, {
+  const gateway = startGateway(cleanup, {
     url: node.url,
     clock: () => time.now,
     pending: ({ onTransaction, onLost }) =>
@@ -127,11 +127,11 @@ test('filters are lost when the node refuses after its connection broke', async 
 });
 
 test('a daemon with stream.pending fills filters with the pending transactions of a real node', async (t) => {
-  const owner = opened(t);
+  const cleanup = nestedCleanup(t);
   const anvil = await startAnvil({ manual: true });
-  owner.after(() => anvil.stop());
+  cleanup.after(() => anvil.stop());
   const flags = { '--node-http': anvil.url, '--node-ws': anvil.url.replace('http', 'ws') };
-  const daemon = await startTestDaemon(owner, { flags, env: { ATLAS_STREAM__PENDING: 'true' } });
+  const daemon = await startTestDaemon(cleanup, { flags, env: { ATLAS_STREAM__PENDING: 'true' } });
   const url = `${daemon.url}/rpc?api_key=${daemon.key}`;
   const { result: id } = await ask(url, NEW);
   const [from] = (await anvil.call('eth_accounts')) as string[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { headerIn } from '../../src/gateway/fetch-header.ts';
+import { headerIn } from '../../src/gateway/logs/logs.ts';
 import {
   checkResponseTail,
   extractResponseTail,

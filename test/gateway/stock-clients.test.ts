@@ -4,11 +4,11 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { codeBlock, ROOT } from '../support/docs.ts';
-import { suiteOwner } from '../support/replay.ts';
+import { suiteCleanup } from '../support/replay.ts';
 import { BATCHING, SINGLE } from '../support/stock-clients.ts';
 import { startStockWorld } from '../support/stock-world.ts';
 
-const world = startStockWorld(suiteOwner());
+const world = startStockWorld(suiteCleanup());
 
 for (const [name, client] of Object.entries(BATCHING)) {
   for (const tier of ['free', 'growth', 'pro']) {

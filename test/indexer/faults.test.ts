@@ -21,7 +21,7 @@ for (const seed of [1, 2]) {
 
 const chainOf = (seed: number, blocks: number) => [...generateChain({ seed, blocks, txPerBlock: 10 }).blocks];
 
-/** A growing chain behind a node whose WebSocket can be spoilt. */
+/** A growing chain behind a node whose WebSocket can be corrupted. */
 async function behindProxy(t: TestContext, seed: number) {
   const real = await startNode(t, { chain: chainOf(seed, 60), head: 10 });
   const node = await startMisbehavingNode({ upstream: real.url });

@@ -8,7 +8,7 @@ import { fetchNodeHead } from '../../src/indexer/node-chain.ts';
 import { bytesToHex } from '../../src/lib/hex.ts';
 import { RpcClient } from '../../src/node/client.ts';
 import { startBalancedNodes } from '../support/balanced-nodes.ts';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { resultOf } from '../support/replay.ts';
 
 const CHAIN = { blocks: 30, txPerBlock: 4, wallets: 20, tokens: 6, traces: false };
@@ -16,12 +16,12 @@ const RULES: LoadRules = { traces: null, blockReceipts: true, monad: true, wrapp
 const HEAD = 18;
 
 test('a block that another node holds at the height of the finalized head is not taken for it', async (t) => {
-  const owner = opened(t);
-  const { nodes, url, pin } = await startBalancedNodes(owner, CHAIN, [HEAD + 2, HEAD]);
+  const cleanup = nestedCleanup(t);
+  const { nodes, url, pin } = await startBalancedNodes(cleanup, CHAIN, [HEAD + 2, HEAD]);
   nodes[1]!.fork(HEAD);
   const open = (address: string) => {
     const client = new RpcClient({ url: address, timeoutMs: 5_000, maxSockets: 4, maxBatch: 10 });
-    owner.after(() => client.close());
+    cleanup.after(() => client.close());
     return client;
   };
   const ahead = open(nodes[0]!.url);

@@ -238,8 +238,8 @@ test('while the node is away the reason is shown, and indexing resumes when it i
   await indexer.client.stop();
 });
 
-type Spoil = (node: MisbehavingNode) => void;
-const spoilt: [string, Spoil][] = [
+type Corruption = (node: MisbehavingNode) => void;
+const corruptions: [string, Corruption][] = [
   [
     'nulls for receipts near the tip',
     (node) => node.misbehave({ nullFor: ['eth_getBlockReceipts'], times: 5 }),
@@ -308,16 +308,16 @@ const spoilt: [string, Spoil][] = [
   ['batches with a reply too few', (node) => node.misbehave({ order: 'last-missing', times: 5 })],
   ['batches in reverse order', (node) => node.misbehave({ order: 'reversed' })],
 ];
-/** Every row of the chain that those answers are spoilt of. */
+/** All rows of the chain behind those answers. */
 let truth: string[] | undefined;
-for (const [what, spoil] of spoilt) {
+for (const [what, corrupt] of corruptions) {
   test(`${what}: nothing wrong is stored and the index ends equal to the truth`, async (t) => {
     const real = await replay(t, { chain: chainOf(6, 30), head: 10 });
     const node = await startMisbehavingNode({ upstream: real.url });
     t.after(() => node.close());
     const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
     await indexer.reaches(10);
-    spoil(node);
+    corrupt(node);
     real.setHead(30);
     await indexer.reaches(30);
     await indexer.client.stop();

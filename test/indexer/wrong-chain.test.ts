@@ -9,7 +9,7 @@ import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { AnchorTable, type ChainAnchors, readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { LAUNCHER, readyUrl, start } from '../support/command.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { runFlapping } from '../support/flapping-run.ts';
@@ -307,7 +307,7 @@ test('an index from before block 0 was recorded gets it from a node that agrees,
 });
 
 test('nodes of several chains and heights behind one address take nothing off the index', async (t) => {
-  const result = await runFlapping(opened(t), {
+  const result = await runFlapping(nestedCleanup(t), {
     seed: 11,
     forMs: 8_000,
     turnMs: [20, 600],

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   LazyItems,
+  LazyJsonArray,
   ObjectProjection,
   type Projection,
   parseProjected,
 } from '../../src/lib/json-projection.ts';
-import { LazyJsonArray } from '../../src/lib/lazy-json-array.ts';
-import { Prng } from '../../src/lib/prng.ts';
+import { Prng } from '../../src/lib/random.ts';
 
 /** Rules in brackets are those of each item of an array that is parsed later. */
 type Rule = Rules | [Rules] | 'whole';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { chromiumLaunch } from '../../scripts/chromium.ts';
-import { type Owner, opened } from '../support/cleanup.ts';
+import { type Cleanup, nestedCleanup } from '../support/cleanup.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
 export const WIDE = { width: 1280, height: 800 };
@@ -16,14 +16,14 @@ export interface PageOptions extends Pick<BrowserContextOptions, 'viewport' | 'c
   key?: string;
 }
 
-export type OpenPage = (t: Owner, url: string, options?: PageOptions) => Promise<Page>;
+export type OpenPage = (t: Cleanup, url: string, options?: PageOptions) => Promise<Page>;
 
 /**
  * Declares the tests of one page: they share a browser, and each page that a test opens must be free of script
  * errors, refused content and dialogs. What a test opens is closed before what it opened earlier, so that no page
  * loses its server.
  */
-export function pageTests(tests: Record<string, (t: Owner, open: OpenPage) => Promise<void>>): void {
+export function pageTests(tests: Record<string, (t: Cleanup, open: OpenPage) => Promise<void>>): void {
   let browser: Browser | undefined;
   before(async () => {
     browser = await chromium.launch({ ...chromiumLaunch(), timeout: WAIT_TIMEOUT_MS });
@@ -33,7 +33,7 @@ export function pageTests(tests: Record<string, (t: Owner, open: OpenPage) => Pr
     if (browser === undefined) throw new Error('the browser has not started');
     return openPage(browser, t, url, options);
   };
-  for (const [name, run] of Object.entries(tests)) test(name, (t) => run(opened(t), open));
+  for (const [name, run] of Object.entries(tests)) test(name, (t) => run(nestedCleanup(t), open));
 }
 
 /** The text of the one element that a locator finds. */
@@ -60,7 +60,7 @@ export async function recordTexts(page: Page): Promise<(text: string) => Promise
 
 async function openPage(
   browser: Browser,
-  t: Owner,
+  t: Cleanup,
   url: string,
   { key, ...options }: PageOptions = {},
 ): Promise<Page> {

@@ -4,7 +4,7 @@ import type { DemoContracts } from '../../src/dev/contracts.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { type SampleAddresses, sampleAddresses } from '../../src/dev/sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from '../../src/dev/traffic.ts';
-import type { Owner } from '../support/cleanup.ts';
+import type { Cleanup } from '../support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
 
 export interface World extends TestDaemon {
@@ -17,12 +17,12 @@ export interface World extends TestDaemon {
 
 const ROUNDS = 2;
 
-export async function startWorld(owner: Owner): Promise<World> {
+export async function startWorld(cleanup: Cleanup): Promise<World> {
   const anvil = await startAnvil({ manual: true });
-  owner.after(() => anvil.stop());
+  cleanup.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url, { mine: true });
   await generateTraffic(anvil.url, contracts, { rounds: ROUNDS, mine: true });
-  const daemon = await startTestDaemon(owner, {
+  const daemon = await startTestDaemon(cleanup, {
     flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
     env: { ATLAS_ADMIN_TOKEN: 'operator' },
   });

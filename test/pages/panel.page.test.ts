@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import type { Page } from 'playwright-core';
 import { indexStatsOf, operate, TOKEN } from '../server/operating.ts';
 import { statusAt } from '../server/serving.ts';
-import type { Owner } from '../support/cleanup.ts';
+import type { Cleanup } from '../support/cleanup.ts';
 import { waitFor } from '../support/wait.ts';
 import { type OpenPage, pageTests, recordTexts, textOf } from './browser.ts';
 import { prefixProxy } from './prefix-proxy.ts';
@@ -14,7 +14,7 @@ async function signIn(page: Page, token = TOKEN): Promise<void> {
 }
 
 /** The panel with 30 requests of the first key and 12 of one named `shop`. */
-async function openUsage(t: Owner, open: OpenPage) {
+async function openUsage(t: Cleanup, open: OpenPage) {
   const { server, access } = await operate(t);
   const { usage } = access;
   const shop = access.keys.create({ name: 'shop', tier: 'free' }).record.id;

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Owner } from '../support/cleanup.ts';
+import type { Cleanup } from '../support/cleanup.ts';
 
 /** A proxy that takes a path away and passes on what stands below it. */
-export async function prefixProxy(t: Owner, target: string, path: string): Promise<string> {
+export async function prefixProxy(t: Cleanup, target: string, path: string): Promise<string> {
   const proxy = createServer((incoming, response) => {
     const { url = '', method, headers } = incoming;
     if (!url.startsWith(`${path}/`)) return void response.writeHead(404).end();

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { PINNED_NODE, ROOT, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -22,8 +22,8 @@ function project(t: TestContext): {
   dir: string;
   setup(env?: Record<string, string>): ReturnType<typeof run>;
 } {
-  const owner = opened(t);
-  const dir = tempDir(owner);
+  const cleanup = nestedCleanup(t);
+  const dir = tempDir(cleanup);
   for (const name of ['package.json', 'package-lock.json', 'bin', 'scripts', 'src']) {
     cpSync(join(ROOT, name), join(dir, name), { recursive: true });
   }
@@ -35,7 +35,7 @@ function project(t: TestContext): {
   }
   return {
     dir,
-    setup: (env) => run(owner, [PINNED_NODE, 'scripts/setup.mjs'], { cwd: dir, ...(env && { env }) }),
+    setup: (env) => run(cleanup, [PINNED_NODE, 'scripts/setup.mjs'], { cwd: dir, ...(env && { env }) }),
   };
 }
 

@@ -1,9 +1,9 @@
 /** A server with the operator's panel on, for tests. */
 
 import type { IndexStats, IndexStatsState } from '../../src/model/index-stats.ts';
-import type { LiveSocket } from '../../src/model/live-socket.ts';
 import type { AdminOptions } from '../../src/server/admin/routes.ts';
-import type { Owner } from '../support/cleanup.ts';
+import type { LiveSocket } from '../../src/server/ws/connections.ts';
+import type { Cleanup } from '../support/cleanup.ts';
 import { type Serving, type ServingOptions, serve } from './serving.ts';
 
 export const TOKEN = 'correct horse battery staple';
@@ -15,7 +15,7 @@ export interface Operating extends Serving {
   operate(path: string, init?: RequestInit): Promise<Response>;
 }
 
-export async function operate(t: Owner, options: ServingOptions = {}): Promise<Operating> {
+export async function operate(t: Cleanup, options: ServingOptions = {}): Promise<Operating> {
   const sockets: LiveSocket[] = [];
   const indexStats: IndexStatsState = { latest: null, failure: null };
   const admin: AdminOptions = {

@@ -20,7 +20,7 @@ import { trackChain } from '../support/chain.ts';
 import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
 import { nodeReadsOf } from '../support/node-reads.ts';
 import { checkAnswer } from '../support/openapi.ts';
-import type { Owner } from '../support/replay.ts';
+import type { Cleanup } from '../support/replay.ts';
 import { RPC_SETTINGS } from '../support/rpc-settings.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -67,8 +67,8 @@ export interface ServingOptions {
   nodeReads?: NodeReads;
 }
 
-/** `t` is a test, or a suite by `suiteOwner` of support/replay.ts. */
-export async function serve(t: Owner, options: ServingOptions = {}): Promise<Serving> {
+/** `t` is a test, or a suite by `suiteCleanup` of support/replay.ts. */
+export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<Serving> {
   const index = options.index ?? createIndex(t);
   const { db, snapshot, walletIds } = index.snapshot(t);
   const access = openAccess(

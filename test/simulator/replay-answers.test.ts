@@ -3,7 +3,7 @@ import { before, suite, test } from 'node:test';
 import { createPublicClient, http } from 'viem';
 import type { GeneratedBlock } from '../../scripts/simulator/chain/block.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
-import { ask, post, type Reply, resultOf, startGeneratedNode, suiteOwner } from '../support/replay.ts';
+import { ask, post, type Reply, resultOf, startGeneratedNode, suiteCleanup } from '../support/replay.ts';
 
 const CHAIN = { blocks: 12, txPerBlock: 8, startBlock: 100 };
 const CALL_TRACER = { tracer: 'callTracer' };
@@ -15,7 +15,7 @@ interface Log {
 }
 
 suite('a replay node', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   let node: ReplayNode;
   let blocks: GeneratedBlock[];
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import postgres from 'postgres';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { startPostgres } from '../support/postgres.ts';
 
 test('the PostgreSQL of the tests comes back on its port with its data after a kill and a stop', async (t) => {
-  const server = await startPostgres(opened(t));
+  const server = await startPostgres(nestedCleanup(t));
   const url = await server.createDatabase('facts');
   const ask = async (statement: string) => {
     const sql = postgres(url, { max: 1 });

@@ -1,16 +1,16 @@
 /** The browser's own WebSocket, which can only put the key into the address. */
 import assert from 'node:assert/strict';
 import { pageTests } from '../pages/browser.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { startGeneratedNode } from '../support/replay.ts';
-import { opened } from './client.ts';
 
 pageTests({
   'a page subscribes with the key in the address, and learns when the key is wrong': async (
     context,
     open,
   ) => {
-    const t = opened(context);
+    const t = nestedCleanup(context);
     const { node } = await startGeneratedNode(t, { blocks: 40, txPerBlock: 5 }, { head: 20 });
     const served = await startTestDaemon(t, { flags: { '--node-http': node.url, '--node-ws': node.wsUrl } });
     const page = await open(context, `${served.url}/healthz`);

@@ -1,10 +1,8 @@
 /** A WebSocket client of the service for tests: calls, subscriptions, and what was received in its order. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { type Owner, opened } from '../support/cleanup.ts';
+import type { Cleanup } from '../support/cleanup.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
-
-export { type Owner, opened };
 
 /** The error of an answer. */
 export class CallError extends Error {
@@ -42,10 +40,10 @@ export class StreamClient {
   }
 
   /** Connects with the key in the header. Rejects when the upgrade is refused. */
-  static async open(owner: Owner, url: string, key: string, path = '/ws'): Promise<StreamClient> {
+  static async open(cleanup: Cleanup, url: string, key: string, path = '/ws'): Promise<StreamClient> {
     const options = { headers: { 'X-API-Key': key }, handshakeTimeout: WAIT_TIMEOUT_MS };
     const socket = new WebSocket(url.replace('http', 'ws') + path, options);
-    owner.after(() => socket.terminate());
+    cleanup.after(() => socket.terminate());
     const client = new StreamClient(socket);
     await once(socket, 'open');
     return client;

@@ -11,7 +11,7 @@ import { deployDemo } from '../../src/dev/deploy.ts';
 import { generateTraffic } from '../../src/dev/traffic.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
 import { address as addressOf } from '../support/index-fixture.ts';
-import { suiteOwner } from '../support/replay.ts';
+import { suiteCleanup } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
 import { StreamClient } from './client.ts';
 import { asRecord, remaining, type StreamedTransfer, transfersOf } from './record.ts';
@@ -19,7 +19,7 @@ import { asRecord, remaining, type StreamedTransfer, transfersOf } from './recor
 const TRANSFER = 'event Transfer(address indexed from, address indexed to, uint256 value)';
 
 suite('real clients', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   let anvil: Anvil;
   let contracts: DemoContracts;
   let served: TestDaemon;

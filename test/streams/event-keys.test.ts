@@ -11,7 +11,7 @@ import { isObject } from '../../src/lib/text.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
 import { indexedTransfers } from '../support/index-rows.ts';
-import { resultOf, startGeneratedNode, suiteOwner } from '../support/replay.ts';
+import { resultOf, startGeneratedNode, suiteCleanup } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
 import { StreamClient } from './client.ts';
 import {
@@ -38,7 +38,7 @@ const env = { ATLAS_STREAM__MAX_SUBSCRIPTIONS: '10000' };
 const distinct = <T>(events: readonly T[], keyOf: (event: T) => string) => new Set(events.map(keyOf)).size;
 
 suite('events of the demo chain', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   let served: TestDaemon;
   let anvil: Anvil;
   /** All transfers of each wallet, as REST lists them. */
@@ -199,7 +199,7 @@ async function tokensExamined({ dataDir }: TestDaemon): Promise<void> {
 }
 
 suite('events across reorgs', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   let node: ReplayNode;
   let blocks: GeneratedBlock[];
   let served: TestDaemon;

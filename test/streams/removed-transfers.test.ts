@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { waitFor } from '../support/wait.ts';
 import { type Client, StreamIndex, tells } from './stream-index.ts';
 
@@ -23,7 +23,7 @@ for (const announces of [false, true]) {
   const how = announces ? 'matched before the commit' : 'read from the index';
 
   test(`${how}: exactly the clients that got a transfer get its removal`, async (context) => {
-    const index = new StreamIndex(opened(context), announces);
+    const index = new StreamIndex(nestedCleanup(context), announces);
     index.commit(8);
     const early = await index.wallet('alice');
     const stranger = await index.wallet('carol', 1);
@@ -54,7 +54,7 @@ for (const announces of [false, true]) {
   });
 
   test(`${how}: a replay in progress gets removals only for the transfers it has pushed`, async (context) => {
-    const index = new StreamIndex(opened(context), announces);
+    const index = new StreamIndex(nestedCleanup(context), announces);
     index.commit(3, { payments: 2_000 });
     const client = await index.wallet('alice', 1);
     const tellsSome = () => client.told.length > 2_000 && client.told.length < 6_000;
@@ -75,7 +75,7 @@ for (const announces of [false, true]) {
   });
 
   test(`${how}: clients that left leave nothing in memory, however much they got and whoever stays`, async (context) => {
-    const index = new StreamIndex(opened(context), announces);
+    const index = new StreamIndex(nestedCleanup(context), announces);
     index.commit(3, { payments: 20 });
     const staying = await index.wallet('alice', 1);
     const left: WeakRef<Client>[] = [];
@@ -93,7 +93,7 @@ for (const announces of [false, true]) {
 }
 
 test('clients that left leave nothing in memory when the announced blocks are never committed', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const left: WeakRef<Client>[] = [];
   const clients = await Promise.all(Array.from({ length: 20 }, () => index.wallet('alice')));

@@ -16,7 +16,7 @@ import {
   type TransferSubscription,
   WalletSubscription,
 } from '../../src/streams/transfers/transfer-subscription.ts';
-import type { Owner } from '../support/cleanup.ts';
+import type { Cleanup } from '../support/cleanup.ts';
 import { address, createIndex, type NamedBlock } from '../support/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
 import { signalFilter, walletFilter } from './filters.ts';
@@ -44,12 +44,12 @@ export class StreamIndex {
   private readonly metrics = createMetrics();
 
   /** `announces`: whether `commit` announces its blocks. */
-  constructor(owner: Owner, announces: boolean, metadataWaitMs = 0) {
+  constructor(cleanup: Cleanup, announces: boolean, metadataWaitMs = 0) {
     this.announces = announces;
-    this.fixture = createIndex(owner);
-    const { db, snapshot } = this.fixture.snapshot(owner);
+    this.fixture = createIndex(cleanup);
+    const { db, snapshot } = this.fixture.snapshot(cleanup);
     this.snapshot = snapshot;
-    owner.after(() => this.metrics.close());
+    cleanup.after(() => this.metrics.close());
     const log = createLogger({ level: 'error', format: 'json' });
     this.transfers = new TransferStream({
       reads: prepareStreamReads(db, snapshot),
@@ -60,7 +60,7 @@ export class StreamIndex {
       failures: new ReadFailures({ log, metrics: this.metrics }),
       log,
     });
-    owner.after(() => this.transfers.close());
+    cleanup.after(() => this.transfers.close());
   }
 
   /** Appends a block, or several, in which Alice pays Bob that often. */

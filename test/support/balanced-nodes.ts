@@ -11,7 +11,7 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ChainOptions } from '../../scripts/simulator/chain/options.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
-import { type Owner, startNode } from './replay.ts';
+import { type Cleanup, startNode } from './replay.ts';
 
 /** What gets a node in turn. */
 export type BalancedBy = 'request' | 'connection';
@@ -32,7 +32,7 @@ export interface BalancedNodes {
 
 /** As many nodes as there are heads; each node has at least the first block. */
 export async function startBalancedNodes(
-  owner: Owner,
+  owner: Cleanup,
   chain: Partial<ChainOptions>,
   heads: readonly number[],
   options: ReplayOptions = {},

@@ -1,22 +1,22 @@
-/** Who closes what a test opens. */
+/** Closes what a test opens. */
 import { after } from 'node:test';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 
 type Close = () => void | Promise<void>;
 
-/** A test, or what stands for one or for a suite. */
-export interface Owner {
+/** The `after` of a test, a suite or a script. */
+export interface Cleanup {
   after(close: Close): void;
 }
 
-/** An owner for all that a test opens: it closes the latest first, and all of it even where closing something fails. */
-export function opened(t: Owner): Owner {
+/** Closes in reverse order of opening, and goes on when closing something fails. */
+export function nestedCleanup(t: Cleanup): Cleanup {
   const closers = new CleanupStack();
   t.after(() => closers.close());
   return { after: (close) => void closers.adopt(null, close) };
 }
 
-/** The same for what a `before` hook opens; to be called in the body of the suite. */
-export function suiteOwner(): Owner {
-  return opened({ after });
+/** Closes what a `before` hook opens. Call it in the body of the suite. */
+export function suiteCleanup(): Cleanup {
+  return nestedCleanup({ after });
 }

@@ -1,4 +1,4 @@
-/** The ways in which the misbehaving node spoils an answer: on the wire, in a batch, by its size. */
+/** How the misbehaving node corrupts an answer: on the wire, in a batch, by its size. */
 import type { ServerResponse } from 'node:http';
 import { cut } from './cut.ts';
 
@@ -17,7 +17,7 @@ export interface Reply {
   error?: { code: number; message: string };
 }
 
-/** How the HTTP answer is spoilt. Bytes are counted in the body. */
+/** How to corrupt the HTTP answer. Bytes are counted in the body. */
 export type Wire =
   | { kind: 'reset' }
   | { kind: 'hang' }
@@ -27,7 +27,7 @@ export type Wire =
   | { kind: 'until-close'; text: string }
   | { kind: 'wrong-length'; by: number };
 
-/** How the replies of a batch are spoilt; they are numbered by the place of the call. */
+/** How to corrupt the replies of a batch, numbered by the position of the call. */
 export type BatchOrder =
   | 'reversed'
   | 'first-twice'

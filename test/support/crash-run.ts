@@ -17,7 +17,7 @@ import { readUsage } from '../../src/access/usage.ts';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 import { readLastBlock } from '../../src/store/chain.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import type { Owner } from './cleanup.ts';
+import type { Cleanup } from './cleanup.ts';
 import { SOURCE_FLAGS } from './command.ts';
 import { dumpIndex } from './dump.ts';
 import { freePort } from './free-port.ts';
@@ -78,9 +78,9 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
     }
     const head = node.setHead(chain.length);
     await trial.finish(head);
-    const owner: Owner = { after: (close) => void closers.adopt(null, close) };
+    const cleanup: Cleanup = { after: (close) => void closers.adopt(null, close) };
     const options = { http: node.url, dir: join(dir, 'fresh'), index: { startBlock: 1 } } as const;
-    const fresh = startIndexer(owner, options);
+    const fresh = startIndexer(cleanup, options);
     await fresh.reaches(head);
     await fresh.client.stop();
     const { answered, counted } = trial;

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKeyStore } from '../../src/access/keys.ts';
-import type { Owner } from './cleanup.ts';
+import type { Cleanup } from './cleanup.ts';
 import { LAUNCHER, type Running, readyUrl, start } from './command.ts';
 import { tempDir } from './temp-dir.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from './wait.ts';
@@ -18,20 +18,23 @@ export interface DaemonProcess extends Running {
   freeKey: string;
   /** Resident memory, MiB. */
   memory(): number;
-  /** A raw connection, ended with the owner. */
+  /** A raw connection, ended with the cleanup. */
   dial(): Dialled;
   /** Milliseconds until /healthz is answered. */
   answersWithin(): Promise<number>;
 }
 
 /** Starts the program. `env` holds settings. */
-export async function startDaemonProcess(owner: Owner, env: Record<string, string>): Promise<DaemonProcess> {
-  const dir = tempDir(owner);
+export async function startDaemonProcess(
+  cleanup: Cleanup,
+  env: Record<string, string>,
+): Promise<DaemonProcess> {
+  const dir = tempDir(cleanup);
   const keys = openKeyStore(join(dir, 'keys.db'));
   const { key } = keys.create({ name: 'unlimited', tier: 'unlimited' });
   const { key: freeKey } = keys.create({ name: 'free', tier: 'free' });
   keys.close();
-  const running = start(owner, [LAUNCHER, 'start', '--data-dir', dir, '--port', '0'], { cwd: dir, env });
+  const running = start(cleanup, [LAUNCHER, 'start', '--data-dir', dir, '--port', '0'], { cwd: dir, env });
   const url = await readyUrl(running);
   const port = Number(new URL(url).port);
   return {
@@ -41,7 +44,7 @@ export async function startDaemonProcess(owner: Owner, env: Record<string, strin
     key,
     freeKey,
     memory: () => residentMemory(running.child.pid),
-    dial: () => new Dialled(owner, port),
+    dial: () => new Dialled(cleanup, port),
     async answersWithin() {
       const startedAt = performance.now();
       const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(WAIT_TIMEOUT_MS) });
@@ -93,9 +96,9 @@ export class Dialled {
   /** Whether the other side has ended it. */
   ended = false;
 
-  constructor(owner: Owner, port: number) {
+  constructor(cleanup: Cleanup, port: number) {
     this.socket = connect(port, '127.0.0.1');
-    owner.after(() => void this.socket.destroy());
+    cleanup.after(() => void this.socket.destroy());
     this.socket.setEncoding('latin1').on('data', (text: string) => {
       this.text += text;
     });

@@ -30,9 +30,9 @@ export interface DaemonOptions {
   log?: Logger;
 }
 
-type Owner = { after(close: () => void | Promise<void>): void };
+type Cleanup = { after(close: () => void | Promise<void>): void };
 
-export async function startTestDaemon(owner: Owner, options: DaemonOptions): Promise<TestDaemon> {
+export async function startTestDaemon(owner: Cleanup, options: DaemonOptions): Promise<TestDaemon> {
   // The folder goes after the daemon: hooks run in the order in which they were registered.
   const removals: (() => void)[] = [];
   const dataDir = options.dataDir ?? tempDir({ after: (remove) => removals.push(remove) });

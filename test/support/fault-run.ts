@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
-import type { Owner } from './cleanup.ts';
+import type { Cleanup } from './cleanup.ts';
 import type { BatchOrder, Wire } from './corrupt-responses.ts';
 import { dumpIndex } from './dump.ts';
 import { startIndexer } from './indexer.ts';
@@ -47,8 +47,8 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
   const real = await startReplayNode({ chain, head: START_HEAD, finalizedLag: 128 });
   const node = await startMisbehavingNode({ upstream: real.url });
   const closers = new CleanupStack();
-  const owner: Owner = { after: (close) => void closers.adopt(null, close) };
-  const indexer = startIndexer(owner, {
+  const cleanup: Cleanup = { after: (close) => void closers.adopt(null, close) };
+  const indexer = startIndexer(cleanup, {
     http: node.url,
     ws: node.wsUrl,
     dir: dirs[0],
@@ -75,7 +75,7 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
       what: `the index to reach block ${head} (seed ${seed}): ${JSON.stringify(indexer.status())}`,
     });
     await indexer.client.stop();
-    const fresh = startIndexer(owner, { http: real.url, dir: dirs[1], index: { startBlock: 1 } });
+    const fresh = startIndexer(cleanup, { http: real.url, dir: dirs[1], index: { startBlock: 1 } });
     await fresh.reaches(head);
     await fresh.client.stop();
     const rollbacks = indexer.watermarks.filter(({ kind }) => kind === 'rolled-back').length;

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
-import { Prng } from '../../src/lib/prng.ts';
+import { Prng } from '../../src/lib/random.ts';
 import type { NodeChain } from '../../src/model/index-status.ts';
-import type { Owner } from './cleanup.ts';
+import type { Cleanup } from './cleanup.ts';
 import { dumpIndex } from './dump.ts';
 import { startIndexer } from './indexer.ts';
 import { resultOf, startNode } from './replay.ts';
@@ -38,18 +38,18 @@ const MAX_TRUE_REORG = 5;
 const CHAIN = { blocks: 4_000, txPerBlock: 8 };
 
 /** Throws when anything was removed that the right chain holds, or when the index does not end equal to a fresh one. */
-export async function runFlapping(owner: Owner, options: FlappingOptions): Promise<FlappingResult> {
+export async function runFlapping(cleanup: Cleanup, options: FlappingOptions): Promise<FlappingResult> {
   const { seed, forMs, turnMs, dirs, onTurn } = options;
   const prng = new Prng(seed);
   const right = [...generateChain({ ...CHAIN, seed }).blocks];
   const wrong = [...generateChain({ ...CHAIN, seed: seed + 1 }).blocks];
   const settings = { chainId: 7, finalizedLag: 64 };
-  const node = await startNode(owner, { ...settings, chain: right, head: FIRST_HEAD });
-  const behind = await startNode(owner, { ...settings, chain: right, head: FIRST_HEAD - 20 });
-  const lower = await startNode(owner, { ...settings, chain: wrong, head: 60 });
-  const higher = await startNode(owner, { ...settings, chain: wrong });
-  const proxy = await startSwitchingProxy(owner, node.url);
-  const indexer = startIndexer(owner, { http: proxy.url, dir: dirs.flapping, index: { startBlock: 1 } });
+  const node = await startNode(cleanup, { ...settings, chain: right, head: FIRST_HEAD });
+  const behind = await startNode(cleanup, { ...settings, chain: right, head: FIRST_HEAD - 20 });
+  const lower = await startNode(cleanup, { ...settings, chain: wrong, head: 60 });
+  const higher = await startNode(cleanup, { ...settings, chain: wrong });
+  const proxy = await startSwitchingProxy(cleanup, node.url);
+  const indexer = startIndexer(cleanup, { http: proxy.url, dir: dirs.flapping, index: { startBlock: 1 } });
   await indexer.reaches(FIRST_HEAD);
 
   const backends = { node, behind, lower, higher };
@@ -95,7 +95,7 @@ export async function runFlapping(owner: Owner, options: FlappingOptions): Promi
   assert.equal(indexer.status().nodeChain, 'same');
   assert.equal(indexer.status().phase, 'following');
   await indexer.client.stop();
-  const fresh = startIndexer(owner, { http: node.url, dir: dirs.fresh, index: { startBlock: 1 } });
+  const fresh = startIndexer(cleanup, { http: node.url, dir: dirs.fresh, index: { startBlock: 1 } });
   await fresh.reaches(head);
   await fresh.client.stop();
   assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh.path));

@@ -4,7 +4,7 @@ import { IndexerClient } from '../../src/indexer/indexer-client.ts';
 import type { IndexerThreadOptions } from '../../src/indexer/protocol.ts';
 import type { IndexStatus } from '../../src/model/index-status.ts';
 import type { CommittingBlocks, Watermark } from '../../src/model/watermark.ts';
-import type { Owner } from './cleanup.ts';
+import type { Cleanup } from './cleanup.ts';
 import { waitFor } from './wait.ts';
 
 export interface IndexerOptions {
@@ -28,8 +28,8 @@ export interface TestIndexer {
   reaches(number: number, hash?: string): Promise<void>;
 }
 
-/** A thread that still runs when its owner ends is stopped. */
-export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer {
+/** A thread that still runs when its cleanup ends is stopped. */
+export function startIndexer(cleanup: Cleanup, options: IndexerOptions): TestIndexer {
   const path = join(options.dir, 'index.db');
   let status: IndexStatus | undefined;
   const watermarks: Watermark[] = [];
@@ -72,7 +72,7 @@ export function startIndexer(owner: Owner, options: IndexerOptions): TestIndexer
       onLog: (level, fields, msg) => logs.push(`${level} ${msg} ${JSON.stringify(fields)}`),
     },
   );
-  owner.after(() => client.stop().catch(() => undefined)); // it may have ended already, and not on request
+  cleanup.after(() => client.stop().catch(() => undefined)); // it may have ended already, and not on request
   const current = (): IndexStatus => {
     if (status === undefined) throw new Error('the indexer has not reported yet');
     return status;

@@ -1,6 +1,6 @@
 /**
- * A chain node that fails in every way a real one, or what stands before it, was seen to fail. It answers from a
- * function or passes calls on to a real node, over HTTP and WebSocket, and spoils the answers as told at run time.
+ * A chain node that fails in every way a real one, or what stands before it, has been seen to fail. It answers from a
+ * function or passes calls on to a real node, over HTTP and WebSocket, and corrupts answers on demand.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -51,9 +51,9 @@ export interface Faults {
   errorFor: Readonly<Record<string, { code: number; message: string }>>;
   /** Changes results on their way out. */
   replace: (method: string, params: readonly unknown[], result: unknown) => unknown;
-  /** Spoils only the requests with such a call. */
+  /** Corrupts only requests that contain such a call. */
   when: (call: NodeCall) => boolean;
-  /** Behaves again after so many spoilt HTTP requests. */
+  /** Behaves again after this many corrupted HTTP requests. */
   times: number;
   /** Only WebSocket, without upstream: the form of subscription ids, and notifications sent before the reply. */
   numericIds: boolean;
@@ -119,7 +119,7 @@ export class MisbehavingNode {
   readonly #subscriptions = new Map<string | number, { socket: WebSocket; kind: unknown }>();
   #port: number | undefined;
   #faults = GOOD;
-  #spoilt = 0;
+  #corrupted = 0;
   #nextId = 1;
 
   constructor(options: NodeOptions) {
@@ -155,7 +155,7 @@ export class MisbehavingNode {
   /** From now on exactly these faults; `misbehave({})` is a good node again. */
   misbehave(faults: Partial<Faults>): void {
     this.#faults = { ...GOOD, ...faults };
-    this.#spoilt = 0;
+    this.#corrupted = 0;
   }
 
   /** Sends a notification to every subscription of the kind (`newHeads`, ...). */
@@ -211,8 +211,8 @@ export class MisbehavingNode {
   }
 
   #faultsFor(calls: readonly Call[]): Faults {
-    if (this.#spoilt >= this.#faults.times || !calls.some(this.#faults.when)) return GOOD;
-    this.#spoilt += 1;
+    if (this.#corrupted >= this.#faults.times || !calls.some(this.#faults.when)) return GOOD;
+    this.#corrupted += 1;
     return this.#faults;
   }
 

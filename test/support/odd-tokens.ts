@@ -3,7 +3,7 @@ import { encodeFunctionData, parseAbi } from 'viem';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import type { Hex } from '../../src/lib/hex.ts';
 import { type Receipt, receiptOf } from './receipt.ts';
-import type { Owner } from './replay.ts';
+import type { Cleanup } from './replay.ts';
 import { compileFixture } from './solidity.ts';
 
 const ABI = parseAbi([
@@ -79,7 +79,10 @@ export class OddChain {
   }
 }
 
-export async function startOddChain(owner: Owner, options: { stateBlocks?: number } = {}): Promise<OddChain> {
+export async function startOddChain(
+  owner: Cleanup,
+  options: { stateBlocks?: number } = {},
+): Promise<OddChain> {
   const anvil = await startAnvil(options);
   owner.after(() => anvil.stop());
   return new OddChain(anvil, (await anvil.call('eth_accounts')) as Hex[]);

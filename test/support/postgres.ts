@@ -21,7 +21,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { killOnParentExit, removeOnParentExit } from '../../src/lib/kill-on-parent-exit.ts';
-import type { Owner } from './cleanup.ts';
+import type { Cleanup } from './cleanup.ts';
 import { freePort } from './free-port.ts';
 import { waitFor } from './wait.ts';
 
@@ -70,16 +70,16 @@ interface Installation {
   user: { uid: number; gid: number } | undefined;
 }
 
-/** Resolves when it accepts connections. Stopped and removed when `owner` ends, or when this process dies. */
-export async function startPostgres(owner: Owner, options: PostgresOptions = {}): Promise<TestPostgres> {
+/** Resolves when it accepts connections. Stopped and removed when `cleanup` ends, or when this process dies. */
+export async function startPostgres(cleanup: Cleanup, options: PostgresOptions = {}): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'atlas-postgres-'));
   removeOnParentExit(folder);
-  owner.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+  cleanup.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const installation = install(folder);
   const dataDir = options.dataDir ?? join(folder, 'data');
   initialise(installation, dataDir);
   const server = new Server(installation, dataDir, await freePort(), { ...SETTINGS, ...options.settings });
-  owner.after(() => server.stop('immediate'));
+  cleanup.after(() => server.stop('immediate'));
   await server.start();
   return server;
 }

@@ -7,39 +7,39 @@ import type { ChainOptions } from '../../scripts/simulator/chain/options.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
 import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
-import { type Owner, suiteOwner } from './cleanup.ts';
+import { type Cleanup, suiteCleanup } from './cleanup.ts';
 import { recordedFile } from './recorded.ts';
 
-export { type Owner, suiteOwner };
+export { type Cleanup, suiteCleanup };
 
 /** A node with these options. */
-export async function startNode(owner: Owner, options: ReplayOptions): Promise<ReplayNode> {
+export async function startNode(cleanup: Cleanup, options: ReplayOptions): Promise<ReplayNode> {
   const node = await startReplayNode(options);
-  owner.after(() => node.close());
+  cleanup.after(() => node.close());
   return node;
 }
 
 /** A node of a generated chain, with the blocks. */
 export async function startGeneratedNode(
-  owner: Owner,
+  cleanup: Cleanup,
   chain: Partial<ChainOptions>,
   options: ReplayOptions = {},
 ): Promise<{ node: ReplayNode; blocks: GeneratedBlock[] }> {
   const generated = generateChain(chain);
   const blocks = [...generated.blocks];
-  const node = await startNode(owner, { chainId: generated.options.chainId, ...options, chain: blocks });
+  const node = await startNode(cleanup, { chainId: generated.options.chainId, ...options, chain: blocks });
   return { node, blocks };
 }
 
 /** A node of recorded datasets; several need `rechain`. `folder` is what `recordedDataOrSkip` gave. */
 export function startRecordedNode(
-  owner: Owner,
+  cleanup: Cleanup,
   folder: string,
   datasets: string | readonly string[],
   options: ReplayOptions = {},
 ): Promise<ReplayNode> {
   const files = [datasets].flat().map((dataset) => recordedFile(folder, dataset));
-  return startNode(owner, { ...options, files });
+  return startNode(cleanup, { ...options, files });
 }
 
 export interface Reply<T = unknown> {
@@ -70,12 +70,12 @@ export async function resultOf<T = unknown>(url: string, method: string, ...para
 
 /** Subscribes over a connection of its own; `received` grows by every notification's result, in order. */
 export async function subscribe<T>(
-  owner: Owner,
+  cleanup: Cleanup,
   wsUrl: string,
   ...params: unknown[]
 ): Promise<{ received: T[] }> {
   const socket = new WebSocket(wsUrl);
-  owner.after(() => socket.terminate());
+  cleanup.after(() => socket.terminate());
   await once(socket, 'open');
   const received: T[] = [];
   const subscribed = once(socket, 'message');

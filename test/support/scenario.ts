@@ -21,7 +21,7 @@ export interface Chain {
   height: number;
 }
 
-type Owner = { after(fn: () => Promise<void>): void };
+type Cleanup = { after(fn: () => Promise<void>): void };
 
 interface Check {
   path: string;
@@ -88,7 +88,7 @@ function checks({ samples, height }: Chain): Check[] {
 }
 
 /** Runs it all. Throws where anything is not as it must be. */
-export async function runScenario(owner: Owner, { command, cwd }: Program, chain: Chain): Promise<void> {
+export async function runScenario(owner: Cleanup, { command, cwd }: Program, chain: Chain): Promise<void> {
   const { anvil, height } = chain;
   const atlas = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(owner, [...command, ...args], { cwd });

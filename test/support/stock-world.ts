@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { configSchema } from '../../src/config/schema.ts';
 import { serve } from '../server/serving.ts';
-import type { Owner } from './replay.ts';
+import type { Cleanup } from './replay.ts';
 import { balanceOf, type StockClient } from './stock-clients.ts';
 
 const CALL = z.object({ id: z.number(), method: z.string(), params: z.array(z.unknown()) });
@@ -24,7 +24,7 @@ export interface StockWorld {
   run(client: StockClient, tier: string, count: number): Promise<Outcome>;
 }
 
-export async function startStockWorld(owner: Owner): Promise<StockWorld> {
+export async function startStockWorld(owner: Cleanup): Promise<StockWorld> {
   const { tiers, rpc, server: settings } = configSchema.parse({});
   const { server, access } = await serve(owner, {
     upstream: await startBalanceNode(owner),
@@ -56,7 +56,7 @@ export async function startStockWorld(owner: Owner): Promise<StockWorld> {
 }
 
 /** Answers for the chain's id and balances. Gives its address. */
-async function startBalanceNode(owner: Owner): Promise<string> {
+async function startBalanceNode(owner: Cleanup): Promise<string> {
   const node = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => {

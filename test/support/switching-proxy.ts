@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Owner } from './cleanup.ts';
+import type { Cleanup } from './cleanup.ts';
 
 export interface SwitchingProxy {
   url: string;
@@ -12,7 +12,7 @@ export interface SwitchingProxy {
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-export async function startSwitchingProxy(owner: Owner, first: string): Promise<SwitchingProxy> {
+export async function startSwitchingProxy(cleanup: Cleanup, first: string): Promise<SwitchingProxy> {
   let target = first;
   const server = createServer(async (request, response) => {
     const chunks = await request.toArray().catch(() => null);
@@ -28,7 +28,7 @@ export async function startSwitchingProxy(owner: Owner, first: string): Promise<
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  owner.after(async () => {
+  cleanup.after(async () => {
     const closed = once(server, 'close');
     server.close();
     server.closeAllConnections();

@@ -5,7 +5,7 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { generateTraffic } from '../../src/dev/traffic.ts';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { startNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -29,10 +29,10 @@ function keepDoing(everyMs: number, action: (round: number) => unknown): () => P
 }
 
 test('beside a writer that follows a fast chain with reorgs nothing false is found', async (t) => {
-  const owner = opened(t);
+  const cleanup = nestedCleanup(t);
   const chain = [...generateChain({ seed: 51, blocks: 600, txPerBlock: 12 }).blocks];
-  const node = await startNode(owner, { chain, head: 100, finalizedLag: 128 });
-  const indexer = startIndexer(owner, { http: node.url, dir: tempDir(owner), index: { startBlock: 1 } });
+  const node = await startNode(cleanup, { chain, head: 100, finalizedLag: 128 });
+  const indexer = startIndexer(cleanup, { http: node.url, dir: tempDir(cleanup), index: { startBlock: 1 } });
   await indexer.reaches(100);
   const stop = keepDoing(40, async (round) => {
     const head = node.mine();
@@ -42,7 +42,7 @@ test('beside a writer that follows a fast chain with reorgs nothing false is fou
       what: 'the writer to keep up',
     });
   });
-  owner.after(stop);
+  cleanup.after(stop);
   await waitFor(() => indexer.status().reorgs > 0, { what: 'the first rollback' });
   for (let seed = 1; seed <= 2; seed++) {
     const report = await verifyFile({ path: indexer.path, http: node.url, seed });
@@ -51,13 +51,13 @@ test('beside a writer that follows a fast chain with reorgs nothing false is fou
 });
 
 test('beside a writer that follows a development node its balances, fees and tokens agree', async (t) => {
-  const owner = opened(t);
+  const cleanup = nestedCleanup(t);
   const anvil = await startAnvil({ blockTimeMs: 300 });
-  owner.after(() => anvil.stop());
+  cleanup.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url);
-  const indexer = startIndexer(owner, {
+  const indexer = startIndexer(cleanup, {
     http: anvil.url,
-    dir: tempDir(owner),
+    dir: tempDir(cleanup),
     wrappedNative: [contracts.wrapped],
   });
   const traffic = generateTraffic(anvil.url, contracts, { rounds: 3 });

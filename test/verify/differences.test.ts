@@ -7,7 +7,7 @@ import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { encodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { startIndexer } from '../support/indexer.ts';
-import { startNode, suiteOwner } from '../support/replay.ts';
+import { startNode, suiteCleanup } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { differencesOf, verifyFile } from '../support/verify.ts';
 
@@ -226,7 +226,7 @@ function changeBalance(db: Db): void {
 }
 
 describe('verify', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   const dir = tempDir(owner);
   let path = '';
   let url = '';

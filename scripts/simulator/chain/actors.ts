@@ -1,7 +1,7 @@
 /** Who takes part in a generated chain: wallets, token contracts with their balances, and other contracts. */
 
 import type { Hex } from '../../../src/lib/hex.ts';
-import type { Prng } from '../../../src/lib/prng.ts';
+import type { Prng } from '../../../src/lib/random.ts';
 
 const DECIMALS = [18, 18, 18, 6, 8, 0] as const;
 

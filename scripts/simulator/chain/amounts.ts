@@ -1,6 +1,6 @@
 /** How much a generated transfer moves. */
 
-import type { Prng } from '../../../src/lib/prng.ts';
+import type { Prng } from '../../../src/lib/random.ts';
 import { WEI_PER_COIN } from '../../../src/lib/units.ts';
 import type { Erc20Token } from './actors.ts';
 

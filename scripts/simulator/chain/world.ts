@@ -1,5 +1,5 @@
 import type { Hex } from '../../../src/lib/hex.ts';
-import { Prng } from '../../../src/lib/prng.ts';
+import { Prng } from '../../../src/lib/random.ts';
 import { type ActorCounts, Actors } from './actors.ts';
 import { Ledger } from './ledger.ts';
 import { Transaction } from './transaction.ts';

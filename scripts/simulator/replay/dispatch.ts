@@ -1,6 +1,6 @@
 /** From the text of a request to the bytes of its answer: singles, batches, limits, errors. */
 
-import type { Prng } from '../../../src/lib/prng.ts';
+import type { Prng } from '../../../src/lib/random.ts';
 import { isObject } from '../../../src/lib/text.ts';
 import type { Methods } from './methods/method.ts';
 import type { ReplaySettings } from './options.ts';

@@ -1,4 +1,4 @@
-import type { Prng } from '../../../src/lib/prng.ts';
+import type { Prng } from '../../../src/lib/random.ts';
 
 /** Delays answers: a fixed time and a random one on top. */
 export class Latency {

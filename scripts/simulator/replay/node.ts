@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { Prng } from '../../../src/lib/prng.ts';
+import { Prng } from '../../../src/lib/random.ts';
 import { hostPort } from '../../../src/lib/text.ts';
 import { BlockReader } from './block-reader.ts';
 import type { ReplayControls, ReplayNode } from './controls.ts';

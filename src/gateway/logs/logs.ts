@@ -2,16 +2,15 @@
  * `eth_getLogs` over ranges too wide for the node: split, collected in order, and consistent with one chain. Ranges that
  * the node accepts are forwarded as they are.
  */
-
 import type { ByteBudget } from '../../lib/byte-budget.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log/logger.ts';
+import { type BlockHeader, readBlockHeader } from '../../node/methods.ts';
 import { readQuantity } from '../../node/reply.ts';
 import type { Call, CallResult, RequestFn } from '../call.ts';
 import { deliver, whole } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
-import { fetchBlockThrough, fetchHeaderThrough, headerIn } from '../fetch-header.ts';
 import type { Gateway } from '../gateway.ts';
 import { LargeAnswer } from '../large-answer.ts';
 import { isResult, resultOf } from '../response-tail.ts';
@@ -269,4 +268,30 @@ function tooWide(from: number, maxRange: number): CallResult {
     message: 'block range too large',
     data: { maxRange, fromBlock: toQuantity(from), toBlock: toQuantity(from + maxRange - 1) },
   });
+}
+
+const METHOD = 'eth_getBlockByNumber';
+
+/** Requests the block of a tag or quantity. */
+export function fetchBlockThrough(request: RequestFn, id: string, signal?: AbortSignal): Promise<CallResult> {
+  return request(METHOD, [id, false], signal);
+}
+
+/** The header in the answer of `fetchBlockThrough`; null for null or an error. Throws UpstreamError `malformed`. */
+export function headerIn({ tail }: CallResult): BlockHeader | null {
+  const block = resultOf(tail) ?? null;
+  return block === null ? null : readBlockHeader(block, METHOD);
+}
+
+/** The header of a block, null when the node does not have it now. Rejects with UpstreamError when the node refuses. */
+export async function fetchHeaderThrough(
+  request: RequestFn,
+  id: string,
+  signal?: AbortSignal,
+): Promise<BlockHeader | null> {
+  const answer = await fetchBlockThrough(request, id, signal);
+  if (!isResult(answer.tail)) {
+    throw new UpstreamError('connection', `${METHOD}: the node refuses block ${id}`);
+  }
+  return headerIn(answer);
 }

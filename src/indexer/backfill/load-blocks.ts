@@ -1,5 +1,4 @@
 /** Fetches and decodes a range of blocks: the work of the backfill workers. */
-
 import { BatchBuilder } from '../../decode/batch.ts';
 import {
   type BlockParts,
@@ -14,8 +13,7 @@ import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../decode/decode
 import { type JsonObject, readHex, readObject } from '../../decode/read-json.ts';
 import { WRAPPED_NATIVE } from '../../decode/topics.ts';
 import { UpstreamError } from '../../lib/errors.ts';
-import { packedHash } from '../../lib/packed-bytes.ts';
-import type { BlockBatch } from '../../model/block-batch.ts';
+import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import type { Capabilities } from '../../model/index-status.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
 import {

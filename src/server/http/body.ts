@@ -1,5 +1,5 @@
 /** Request bodies, bounded. */
-import { PerKeyLimit } from '../../lib/per-key-limit.ts';
+import { PerKeyLimit } from '../../lib/limits.ts';
 import type { HttpRequest, HttpResponse } from '../uws.ts';
 import type { Answer } from './answer.ts';
 

@@ -1,7 +1,6 @@
 /** All open WebSocket connections: limits per key, shared memory, liveness checks, and closing. */
 import type { KeyStore } from '../../access/keys.ts';
 import { ByteBudget } from '../../lib/byte-budget.ts';
-import type { LiveSocket } from '../../model/live-socket.ts';
 import { CloseCode, KEY_INVALID } from '../../streams/close.ts';
 import type { Session } from '../../streams/session.ts';
 import type { WsConnection } from './connection.ts';
@@ -84,4 +83,16 @@ export class WsConnections {
         connection.ping(now);
     }
   }
+}
+
+/** One open WebSocket, as the streams know it. */
+export interface LiveSocket {
+  endpoint: '/ws' | '/ws/signals';
+  keyId: number;
+  /** Unix milliseconds. */
+  openedAt: number;
+  /** Topic of each subscription, such as `newHeads` or `wallet_transfers`. */
+  topics: readonly string[];
+  /** Bytes that the client has not read yet. */
+  backlogBytes: number;
 }

@@ -1,7 +1,6 @@
 /** Transfers of decoded blocks as the rows that the index gives once they are committed. */
 import { bytesToDigits } from '../../lib/hex.ts';
-import { packedHash, packedValue } from '../../lib/packed-bytes.ts';
-import type { BlockBatch } from '../../model/block-batch.ts';
+import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';

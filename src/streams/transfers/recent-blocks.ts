@@ -3,8 +3,7 @@
  * longer has a withdrawn block, and such a client was not told of its withdrawal.
  */
 import { bytesToDigits } from '../../lib/hex.ts';
-import { packedHash } from '../../lib/packed-bytes.ts';
-import type { BlockBatch } from '../../model/block-batch.ts';
+import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import type { CommittingBlocks } from '../../model/watermark.ts';
 import type { LastSeen } from './transfer-filter.ts';
 

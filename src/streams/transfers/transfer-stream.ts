@@ -12,6 +12,7 @@ import type { StreamReads } from '../../query/stream-reads.ts';
 import { CloseCode, DEEP_REORG } from '../close.ts';
 import type { StreamMetrics, Unsubscribe } from '../session.ts';
 import { unknownLastSeen } from '../subscribe-errors.ts';
+import { type BatchContext, BatchSource } from './batch-source.ts';
 import { HeldEvents } from './held-events.ts';
 import { IndexSource } from './index-source.ts';
 import { LiveTransfers } from './live-transfers.ts';
@@ -25,7 +26,6 @@ import type { LastSeen } from './transfer-filter.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 import { TurnLoop } from './turn-loop.ts';
 import { WatermarkGate } from './watermark-gate.ts';
-import { withdrawnTransfers } from './withdrawn-transfers.ts';
 
 export interface TransferStreamOptions {
   reads: StreamReads;
@@ -253,5 +253,24 @@ export class TransferStream {
     const source = new IndexSource({ reads: this.reads, parties: this.parties, chainInfo });
     if (chainId !== undefined) this.indexSource = source; // before indexing begins there is no chain id
     return source;
+  }
+}
+
+/** `branch` newest first, and so are the transfers. */
+export function* withdrawnTransfers(
+  branch: readonly RecentBlock[],
+  context: BatchContext,
+): Generator<TransferEvent, void, void> {
+  const sources: BatchSource[] = [];
+  for (const { batch, firstId } of branch.toReversed())
+    sources.unshift(new BatchSource(batch, firstId, context, sources[0] ?? null));
+  for (const [i, block] of branch.entries()) yield* newestFirst(block, sources[i]!);
+}
+
+function* newestFirst({ batch, from, end, number }: RecentBlock, source: BatchSource) {
+  const at = batch.number.indexOf(number);
+  for (let i = end - 1; i >= from; i--) {
+    const eventIndex = i - batch.tx.indexOf(batch.tx[i]!, from);
+    yield TransferEvent.from(source, source.rowAt(i, at, eventIndex, source.addressesAt(i)), true);
   }
 }

@@ -17,7 +17,7 @@ import {
   type NamedTransfer,
 } from '../../support/index-fixture.ts';
 import { nodeReadsOf } from '../../support/node-reads.ts';
-import { suiteOwner } from '../../support/replay.ts';
+import { suiteCleanup } from '../../support/replay.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** More than the event loop's budget of work for one answer. */
@@ -48,7 +48,7 @@ function manyTransfers(): NamedBlock[] {
 }
 
 suite('answers that are too much for the event loop', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   let index: IndexFixture;
   let pool: ReadPool;
   let started = 0;

@@ -70,7 +70,7 @@ test('a transaction has as long to be traced as the answer is waited for, not th
 
 test('a range is refused when a block of it has another number or another parent, or is not there yet', async (t) => {
   const { node, load } = await setUp(t);
-  const spoil = (change: (block: object) => unknown) =>
+  const corrupt = (change: (block: object) => unknown) =>
     node.misbehave({
       replace: (method, params, result) =>
         method === 'eth_getBlockByNumber' && params[0] === '0x4' ? change(result as object) : result,
@@ -79,14 +79,14 @@ test('a range is refused when a block of it has another number or another parent
   const batch = await range();
   assert.deepEqual([[...batch.number], batch.traced], [[FULL, FULL + 1, FULL + 2], false]);
   const inconsistent = { reason: 'inconsistent' };
-  spoil((block) => ({ ...block, parentHash: `0x${'5b'.repeat(32)}` }));
+  corrupt((block) => ({ ...block, parentHash: `0x${'5b'.repeat(32)}` }));
   await assert.rejects(range(), {
     ...inconsistent,
     message: /the node's block 4 is not a child of its block 3/,
   });
-  spoil((block) => ({ ...block, number: '0x9' }));
+  corrupt((block) => ({ ...block, number: '0x9' }));
   await assert.rejects(range(), { ...inconsistent, message: /sent block 9 instead of 4/ });
-  spoil(() => null);
+  corrupt(() => null);
   await assert.rejects(range(), { ...inconsistent, message: /does not have the header of block 4, not yet/ });
 });
 

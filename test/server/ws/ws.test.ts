@@ -10,7 +10,7 @@ import { type KeyStore, openKeyStore } from '../../../src/access/keys.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import { type CallError, StreamClient } from '../../streams/client.ts';
 import { startTestDaemon, type TestDaemon } from '../../support/daemon.ts';
-import { startGeneratedNode, suiteOwner } from '../../support/replay.ts';
+import { startGeneratedNode, suiteCleanup } from '../../support/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const MAX_MESSAGE = 20_000;
@@ -19,7 +19,7 @@ const MAX_BACKLOG = 524_288;
 const hex = (number: number) => `0x${number.toString(16)}`;
 
 suite('WebSocket endpoints', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   let node: ReplayNode;
   let served: TestDaemon;
   let keys: KeyStore;

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readAnnouncedBlock, readFetchedBlock } from '../../../src/chain/block.ts';
 import { fetchBlockLogs } from '../../../src/streams/node/fetch-block-logs.ts';
+import { type Cleanup, nestedCleanup } from '../../support/cleanup.ts';
 import { startTestDaemon } from '../../support/daemon.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../../support/misbehaving-node.ts';
 import { waitFor } from '../../support/wait.ts';
-import { type Owner, opened, StreamClient } from '../client.ts';
+import { StreamClient } from '../client.ts';
 
 /** Deeper than the stack of JSON.stringify. */
 const DEEP = 100_000;
@@ -30,7 +31,7 @@ class ScriptedMonad {
     this.node = node;
   }
 
-  static async start(owner: Owner): Promise<ScriptedMonad> {
+  static async start(owner: Cleanup): Promise<ScriptedMonad> {
     let monad: ScriptedMonad | undefined;
     const node = await startMisbehavingNode({ answer: (method, params) => monad?.answer(method, params) });
     owner.after(() => node.close());
@@ -133,7 +134,7 @@ const places = (logs: readonly ChainLog[]) =>
 const blocks = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => [`${from + i}.0`, `${from + i}.1`]).flat();
 
-async function serve(t: Owner, env: Record<string, string> = {}) {
+async function serve(t: Cleanup, env: Record<string, string> = {}) {
   const monad = await ScriptedMonad.start(t);
   const served = await startTestDaemon(t, {
     flags: { '--node-http': monad.node.url, '--node-ws': monad.node.wsUrl, '--start-block': 'latest' },
@@ -146,7 +147,7 @@ const reach = (feed: { results: ChainLog[] }, count: number) =>
   waitFor(() => feed.results.length >= count, { what: `${count} logs; got ${places(feed.results)}` });
 
 test('on Monad each log is sent once, when first seen, or with every state on request', async (context) => {
-  const { monad, client } = await serve(opened(context));
+  const { monad, client } = await serve(nestedCleanup(context));
   const first = await client.subscribe<ChainLog>('chainLogs', {});
   const every = await client.subscribe<ChainLog>('chainLogs', { commitStates: true, address: ADDRESS });
   const nothing = await client.subscribe<ChainLog>('chainLogs', { address: `0x${'00'.repeat(20)}` });
@@ -175,7 +176,7 @@ test('on Monad each log is sent once, when first seen, or with every state on re
 });
 
 test('commitStates other than true and false is refused, not read as false', async (context) => {
-  const { client } = await serve(opened(context));
+  const { client } = await serve(nestedCleanup(context));
   for (const commitStates of ['true', 1, {}]) {
     await assert.rejects(client.call('eth_subscribe', 'chainLogs', { commitStates }), {
       code: -32602,
@@ -186,7 +187,7 @@ test('commitStates other than true and false is refused, not read as false', asy
 });
 
 test('states of blocks from before the subscription are not sent as new logs', async (context) => {
-  const { monad, client } = await serve(opened(context));
+  const { monad, client } = await serve(nestedCleanup(context));
   const feed = await client.subscribe<ChainLog>('chainLogs', {});
   monad.announce(100, 'Finalized');
   monad.propose();
@@ -196,7 +197,7 @@ test('states of blocks from before the subscription are not sent as new logs', a
 
 for (const first of ['head', 'logs'] as const) {
   test(`logs of blocks that replace earlier ones than the subscription are sent: ${first} first`, async (context) => {
-    const { monad, client } = await serve(opened(context));
+    const { monad, client } = await serve(nestedCleanup(context));
     const once = await client.subscribe<ChainLog>('chainLogs', {});
     const every = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
     monad.fork = 98;
@@ -214,7 +215,7 @@ for (const first of ['head', 'logs'] as const) {
 }
 
 test('logs announced in part or not at all when the connection breaks are fetched, in order', async (context) => {
-  const { monad, client } = await serve(opened(context));
+  const { monad, client } = await serve(nestedCleanup(context));
   const feed = await client.subscribe<ChainLog>('chainLogs', {});
   monad.propose();
   monad.head++;
@@ -232,7 +233,7 @@ test('logs announced in part or not at all when the connection breaks are fetche
 });
 
 test('logs of blocks that replace others while the connection is broken are fetched, each once', async (context) => {
-  const { monad, client } = await serve(opened(context));
+  const { monad, client } = await serve(nestedCleanup(context));
   const once = await client.subscribe<ChainLog>('chainLogs', {});
   const every = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
   for (let i = 0; i < 5; i++) monad.propose();
@@ -254,7 +255,7 @@ test('logs of blocks that replace others while the connection is broken are fetc
 });
 
 test('a gap is fetched from the first subscription on, and no client gets blocks from before its own', async (context) => {
-  const { monad, client } = await serve(opened(context));
+  const { monad, client } = await serve(nestedCleanup(context));
   const early = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
   monad.node.drop();
   monad.proposeUnannounced();
@@ -276,7 +277,7 @@ test('a gap is fetched from the first subscription on, and no client gets blocks
 });
 
 test('a gap does not reach back to subscriptions that have ended', async (context) => {
-  const { monad, client } = await serve(opened(context));
+  const { monad, client } = await serve(nestedCleanup(context));
   const first = await client.subscribe<ChainLog>('chainLogs', {});
   monad.propose();
   await reach(first, 2);
@@ -293,7 +294,7 @@ test('a gap does not reach back to subscriptions that have ended', async (contex
 });
 
 test('an unavailable block that only former subscribers needed closes no connection', async (context) => {
-  const { monad, client } = await serve(opened(context));
+  const { monad, client } = await serve(nestedCleanup(context));
   const first = await client.subscribe<ChainLog>('chainLogs', {});
   monad.node.misbehave({ errorFor: { eth_getLogs: { code: -32000, message: 'unknown block' } } });
   monad.node.drop();
@@ -314,7 +315,7 @@ test('an unavailable block that only former subscribers needed closes no connect
 });
 
 test('pending transactions are offered only where the operator and the node do', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const off = await serve(t);
   await assert.rejects(off.client.subscribe('newPendingTransactions'), {
     code: -32602,
@@ -340,7 +341,7 @@ test('pending transactions are offered only where the operator and the node do',
 });
 
 test('a node at its subscription limit is not taken for one without monadLogs', async (context) => {
-  const { monad, client } = await serve(opened(context));
+  const { monad, client } = await serve(nestedCleanup(context));
   monad.node.misbehave({
     errorFor: { eth_subscribe: { code: -32603, message: 'WebSocket subscription limit reached' } },
   });
@@ -348,7 +349,7 @@ test('a node at its subscription limit is not taken for one without monadLogs', 
 });
 
 test('a notification nested too deep to serialise is skipped, and later ones are sent', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const { monad, client } = await serve(t, { ATLAS_STREAM__PENDING: 'true' });
   const heads = await client.subscribe<{ number: string }>('newHeads');
   const logs = await client.subscribe<ChainLog>('chainLogs', {});

@@ -7,7 +7,7 @@ import { RpcClient } from '../../../src/node/client.ts';
 import { httpError, type RpcCall, type RpcReply } from '../../../src/node/reply.ts';
 import { fetchBlockLogs } from '../../../src/streams/node/fetch-block-logs.ts';
 import { startBalancedNodes } from '../../support/balanced-nodes.ts';
-import { opened } from '../../support/cleanup.ts';
+import { nestedCleanup } from '../../support/cleanup.ts';
 import { resultOf } from '../../support/replay.ts';
 
 const CHAIN = { blocks: 20, txPerBlock: 4, wallets: 20, tokens: 6, traces: false };
@@ -132,7 +132,7 @@ test('attempts before an outage count, those during it do not', async () => {
 
 for (const hasBits of [true, false]) {
   test(`balanced nodes lose no logs of a block that one of them lacks, its bloom ${hasBits ? 'computed' : 'not yet computed'}`, async (t) => {
-    const { nodes, url, blocks } = await startBalancedNodes(opened(t), CHAIN, [20, 20]);
+    const { nodes, url, blocks } = await startBalancedNodes(nestedCleanup(t), CHAIN, [20, 20]);
     const { hash } = blocks[19]!;
     const found = await resultOf<Record<string, unknown>>(url, 'eth_getBlockByHash', hash, false);
     const logsBloom = `0x${(hasBits ? 'ff' : '00').repeat(256)}`;

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
+import { type Cleanup, nestedCleanup } from '../../support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from '../../support/daemon.ts';
 import { startMisbehavingNode } from '../../support/misbehaving-node.ts';
 import { resultOf, startGeneratedNode } from '../../support/replay.ts';
 import { waitFor } from '../../support/wait.ts';
-import { type Owner, opened, StreamClient } from '../client.ts';
+import { StreamClient } from '../client.ts';
 
 interface Head {
   number: string;
@@ -17,7 +18,7 @@ interface Head {
 const CHAIN = { blocks: 120, txPerBlock: 4, startBlock: 1 };
 
 async function serve(
-  t: Owner,
+  t: Cleanup,
   { ws = true }: { ws?: boolean } = {},
 ): Promise<{ node: ReplayNode; served: TestDaemon }> {
   const { node } = await startGeneratedNode(t, CHAIN, { head: 10 });
@@ -33,7 +34,7 @@ function reach(heads: readonly Head[], count: number): Promise<unknown> {
 }
 
 test('every subscriber gets every head once, unchanged, over one subscription at the node', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const { node, served } = await serve(t);
   const asked = () => node.stats().byMethod.eth_subscribe ?? 0;
   await waitFor(() => asked() === 1, { what: 'the subscription of the indexer' });
@@ -51,7 +52,7 @@ test('every subscriber gets every head once, unchanged, over one subscription at
 });
 
 test('after a reorg, subscribers get every block of the new branch in order', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const { node, served } = await serve(t);
   const client = await StreamClient.open(t, served.url, served.key);
   const { results } = await client.subscribe<Head>('newHeads');
@@ -69,7 +70,7 @@ test('after a reorg, subscribers get every block of the new branch in order', as
 });
 
 test('a much shorter chain is followed once it reaches the height of the index, and closes subscribers of the old chain', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const { node } = await startGeneratedNode(t, CHAIN, { head: 60, finalizedLag: 120 });
   const served = await startTestDaemon(t, { flags: { '--node-http': node.url, '--node-ws': node.wsUrl } });
   await served.reaches(60);
@@ -92,7 +93,7 @@ test('a much shorter chain is followed once it reaches the height of the index, 
 });
 
 test('without a WebSocket at the node, heads are polled and none is left out', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const { node, served } = await serve(t, { ws: false });
   const client = await StreamClient.open(t, served.url, served.key);
   const { results } = await client.subscribe<Head>('newHeads');
@@ -106,7 +107,7 @@ test('without a WebSocket at the node, heads are polled and none is left out', a
 });
 
 test('heads missed while the connection to the node is down are fetched and sent in order', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const { node } = await startGeneratedNode(t, CHAIN, { head: 10 });
   const between = await startMisbehavingNode({ upstream: node.url });
   t.after(() => between.close());
@@ -127,7 +128,7 @@ test('heads missed while the connection to the node is down are fetched and sent
 });
 
 test('announcements that stop on an open connection are detected', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const { node } = await startGeneratedNode(t, CHAIN, { head: 10 });
   const between = await startMisbehavingNode({ upstream: node.url });
   t.after(() => between.close());
@@ -143,7 +144,7 @@ test('announcements that stop on an open connection are detected', async (contex
 });
 
 test('a subscribe is refused while the node is unreachable, and works afterwards', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const { node } = await startGeneratedNode(t, CHAIN, { head: 10 });
   const between = await startMisbehavingNode({ upstream: node.url });
   t.after(() => between.close());
@@ -158,7 +159,7 @@ test('a subscribe is refused while the node is unreachable, and works afterwards
 });
 
 test('a client that got a head never reads an older one afterwards', async (context) => {
-  const t = opened(context);
+  const t = nestedCleanup(context);
   const { node, served } = await serve(t);
   const [told, asking] = [
     await StreamClient.open(t, served.url, served.key),

@@ -4,7 +4,7 @@ import { before, suite, test } from 'node:test';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
 import { startTestDaemon, type TestDaemon } from '../../support/daemon.ts';
 import { type MisbehavingNode, startMisbehavingNode } from '../../support/misbehaving-node.ts';
-import { resultOf, startGeneratedNode, suiteOwner } from '../../support/replay.ts';
+import { resultOf, startGeneratedNode, suiteCleanup } from '../../support/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 import { type Received, StreamClient } from '../client.ts';
 
@@ -22,7 +22,7 @@ const NOBODY = `0x${'12'.repeat(20)}`;
 const NOTHING = `0x${'34'.repeat(32)}`;
 
 suite('logs', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   let node: ReplayNode;
   let between: MisbehavingNode;
   let served: TestDaemon;

@@ -14,7 +14,7 @@ import { SubscriptionIndex } from '../../../src/streams/transfers/subscription-i
 import { type Form, TransferEvent } from '../../../src/streams/transfers/transfer-event.ts';
 import { transferJson } from '../../../src/streams/transfers/transfer-json.ts';
 import { TransferSubscription } from '../../../src/streams/transfers/transfer-subscription.ts';
-import { opened } from '../../support/cleanup.ts';
+import { nestedCleanup } from '../../support/cleanup.ts';
 import { createIndex } from '../../support/index-fixture.ts';
 import { randomBlocks, toBatch } from '../../support/random-chain.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -57,9 +57,9 @@ function payloads(event: TransferEvent): string {
 
 for (const prepared of ['all', 'none'] as const) {
   test(`pre-commit rows equal the rows read from the index after the commit (${prepared} prepared)`, (context) => {
-    const owner = opened(context);
-    const fixture = createIndex(owner);
-    const { db, snapshot } = fixture.snapshot(owner);
+    const cleanup = nestedCleanup(context);
+    const fixture = createIndex(cleanup);
+    const { db, snapshot } = fixture.snapshot(cleanup);
     const reads = prepareStreamReads(db, snapshot);
     const subscribers = new SubscriptionIndex();
     subscribers.add(new SubscriberToAll(), () => undefined);
@@ -134,7 +134,7 @@ test('candidates that nobody wants count as work too', (context) => {
 });
 
 test('the push age is observed once per commit that someone wanted', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const client = await index.wallet('alice');
   await index.wallet('nobody');
@@ -151,7 +151,7 @@ test('the push age is observed once per commit that someone wanted', async (cont
 });
 
 test('pushes to clients that left do not count towards the age of later pushes', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const client = await index.wallet('alice');
   const batch = index.announce();
@@ -171,7 +171,7 @@ test('pushes to clients that left do not count towards the age of later pushes',
 });
 
 test('pre-commit matches are pushed on their watermark, before the index is read', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const client = await index.wallet('alice');
   const batch = index.announce({ payments: 40 });
@@ -181,7 +181,7 @@ test('pre-commit matches are pushed on their watermark, before the index is read
 });
 
 test('a client that subscribes after the announcement gets each of its transfers once', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const early = await index.wallet('alice');
   const batch = index.announce({ payments: 2 });
@@ -196,7 +196,7 @@ test('a client that subscribes after the announcement gets each of its transfers
 });
 
 test('a client that subscribes after the announcement delays no one', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const early = await index.wallet('alice');
   const batch = index.announce({ payments: 40 });
@@ -206,7 +206,7 @@ test('a client that subscribes after the announcement delays no one', async (con
 });
 
 test('a commit waiting to be pushed reaches everyone even if a new client starts after it', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const batch = index.announce();
   index.write(batch);
@@ -220,7 +220,7 @@ test('a commit waiting to be pushed reaches everyone even if a new client starts
 });
 
 test('an announcement whose commit fails is forgotten', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const client = await index.wallet('alice');
   index.announce({ payments: 3, branch: 'lost' });
@@ -229,7 +229,7 @@ test('an announcement whose commit fails is forgotten', async (context) => {
 });
 
 test('a failed read before the commit costs no client its connection or a transfer', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const client = await index.wallet('alice');
   context.mock.method(index.snapshot, 'head', fail, { times: 1 });
@@ -246,7 +246,7 @@ function fail(): never {
 }
 
 test('a rollback between announcement and commit is pushed first', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(2);
   const client = await index.wallet('alice');
   index.commit(1);
@@ -260,7 +260,7 @@ test('a rollback between announcement and commit is pushed first', async (contex
 });
 
 test('a client that left after the announcement gets nothing', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const [left, stays] = [await index.wallet('alice'), await index.wallet('bob')];
   const batch = index.announce();
@@ -272,7 +272,7 @@ test('a client that left after the announcement gets nothing', async (context) =
 });
 
 test('pre-commit matches are not pushed before their commit, whatever else is pushed meanwhile', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const live = await index.wallet('alice');
   const batch = index.announce();
@@ -285,7 +285,7 @@ test('pre-commit matches are not pushed before their commit, whatever else is pu
 });
 
 test('a block announced while the previous one is still being pushed comes after it', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const client = await index.wallet('alice');
   index.commit(1, { payments: 20_000 });
@@ -295,7 +295,7 @@ test('a block announced while the previous one is still being pushed comes after
 });
 
 test('while a rollback cannot be read yet, later pre-commit matches are not pushed', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(2);
   const client = await index.wallet('alice');
   const { to, hash } = index.head();

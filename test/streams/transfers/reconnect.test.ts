@@ -1,11 +1,11 @@
 /** A client that reconnects with the last block it saw is told what was withdrawn meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { opened } from '../../support/cleanup.ts';
+import { nestedCleanup } from '../../support/cleanup.ts';
 import { StreamIndex, tells } from '../stream-index.ts';
 
 test('after a reorg the withdrawn transfers come first, newest first, then the replay from the fork', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(3);
   const seen = index.head();
   index.rollBack(1);
@@ -14,7 +14,7 @@ test('after a reorg the withdrawn transfers come first, newest first, then the r
 });
 
 test('a block that is withdrawn, back, and withdrawn again is told by what it is now', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(2);
   const seen = index.head();
   index.rollBack(1);
@@ -28,7 +28,7 @@ test('a block that is withdrawn, back, and withdrawn again is told by what it is
 });
 
 test('without a reorg the replay begins with the block that was seen last', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(2);
   const seen = index.head();
   index.commit(2);
@@ -39,7 +39,7 @@ test('without a reorg the replay begins with the block that was seen last', asyn
 });
 
 test('a block that nobody remembers is refused', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(2);
   const unknown = { to: 2, hash: `0x${'ab'.repeat(32)}` } as const;
   await assert.rejects(index.reconnect('alice', unknown), { message: /reload what you have stored/ });

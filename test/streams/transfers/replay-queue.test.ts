@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Payer } from '../../../src/streams/subscription.ts';
+import { nestedCleanup } from '../../support/cleanup.ts';
 import { waitFor } from '../../support/wait.ts';
-import { opened } from '../client.ts';
 import { StreamIndex, tells } from '../stream-index.ts';
 
 /** The limit, and more than is read of the index at a time. */
@@ -14,7 +14,7 @@ const blocks = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => `+${from + i}`).join(' ');
 
 test('a replay waits for a slow client while others go on, and finishes without a gap', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(BLOCKS);
   const behind = await index.wallet('bob', 1, { backlogBytes: MAX_BACKLOG_BYTES + 1 });
   const reading = await index.wallet('bob', 1, { backlogBytes: MAX_BACKLOG_BYTES });
@@ -48,7 +48,7 @@ function payer(
 }
 
 test('a replay costs a request per 1,000 transfers, and waits while the key is over its rate', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(5, { payments: 500 });
   const toldAt: number[] = [];
   const client: { told: string[] } = { told: [] };
@@ -61,7 +61,7 @@ test('a replay costs a request per 1,000 transfers, and waits while the key is o
 });
 
 test("a replay closes the connection when the key's quota is exceeded", async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(5, { payments: 500 });
   const client = await index.wallet('bob', 1, { payer: payer(1, [{ code: 'quota_exceeded', waitMs: 1 }]) });
   await waitFor(() => client.closed, { what: 'the end' });
@@ -71,7 +71,7 @@ test("a replay closes the connection when the key's quota is exceeded", async (c
 });
 
 test('many replays of one key share the throughput of a single replay of another key', async (context) => {
-  const index = new StreamIndex(opened(context), true);
+  const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(6, { payments: 500 });
   const many = await Promise.all(
     Array.from({ length: 20 }, () => index.wallet('bob', 1, { payer: payer(1) })),

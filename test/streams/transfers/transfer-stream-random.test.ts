@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Prng } from '../../../src/lib/prng.ts';
-import { opened } from '../../support/cleanup.ts';
+import { Prng } from '../../../src/lib/random.ts';
+import { nestedCleanup } from '../../support/cleanup.ts';
 import { type Client, StreamIndex } from '../stream-index.ts';
 
 /** A client, and the first block that it is to be told. */
@@ -15,7 +15,7 @@ interface Listener {
 for (let seed = 1; seed <= 16; seed++) {
   test(`each client gets what is committed, once and in order, and nothing earlier: seed ${seed}`, async (context) => {
     const prng = new Prng(seed);
-    const index = new StreamIndex(opened(context), false);
+    const index = new StreamIndex(nestedCleanup(context), false);
     const turns = new Prng(seed + 1_000);
     let now = 0;
     // Turns end at any point when time passes at random.

@@ -5,11 +5,11 @@ import { before, suite, test } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { GeneratedBlock } from '../../../scripts/simulator/chain/block.ts';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
-import { Prng } from '../../../src/lib/prng.ts';
+import { Prng } from '../../../src/lib/random.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
 import type { Db } from '../../../src/store/open-database.ts';
 import { startTestDaemon, type TestDaemon } from '../../support/daemon.ts';
-import { resultOf, startGeneratedNode, suiteOwner } from '../../support/replay.ts';
+import { resultOf, startGeneratedNode, suiteCleanup } from '../../support/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 import { type Received, StreamClient } from '../client.ts';
 import { asRecord, remaining, type StreamedTransfer, transfersOf } from '../record.ts';
@@ -30,7 +30,7 @@ function busiest(addresses: readonly string[]): string[] {
 }
 
 suite('transfers', () => {
-  const owner = suiteOwner();
+  const owner = suiteCleanup();
   let node: ReplayNode;
   let served: TestDaemon;
   let blocks: GeneratedBlock[];

@@ -22,7 +22,7 @@ export function hexDigits(count: number): fc.Arbitrary<string> {
 }
 
 /** A JSON value with some of its parts, at any depth, replaced by others; absent, duplicated and reordered parts too. */
-export function spoilt(
+export function corrupt(
   good: unknown,
   replacement: fc.Arbitrary<unknown> = fc.oneof(anyJson, hexLike),
 ): fc.Arbitrary<unknown> {

@@ -15,7 +15,7 @@ import { parseChainLogFilter, parseLogFilter } from '../../../src/streams/node/l
 import { parseSignalFilter } from '../../../src/streams/transfers/signal-filter.ts';
 import { parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
 import { cpuMs } from '../cpu-time.ts';
-import { anyJson, hexLike, spoilt } from './arbitraries.ts';
+import { anyJson, corrupt, hexLike } from './arbitraries.ts';
 import { type Property, property } from './property.ts';
 
 /** Longest time of the processor one input may take, milliseconds. */
@@ -41,9 +41,9 @@ const goodCall = {
 
 const bodies = fc.oneof(
   fc.json({ maxDepth: 5 }),
-  spoilt(goodCall).map((call) => JSON.stringify(call) ?? ''),
-  spoilt([goodCall, goodCall]).map((calls) => JSON.stringify(calls) ?? ''),
-  fc.tuple(spoilt(goodCall), fc.nat(200), fc.string({ maxLength: 3 })).map(([call, at, junk]) => {
+  corrupt(goodCall).map((call) => JSON.stringify(call) ?? ''),
+  corrupt([goodCall, goodCall]).map((calls) => JSON.stringify(calls) ?? ''),
+  fc.tuple(corrupt(goodCall), fc.nat(200), fc.string({ maxLength: 3 })).map(([call, at, junk]) => {
     const text = JSON.stringify(call) ?? '';
     return text.slice(0, at) + junk + text.slice(at);
   }),
@@ -112,12 +112,12 @@ function checkCall(call: IncomingCall | { id: string; error: object }, parsed: u
 const address = `0x${'a'.repeat(40)}`;
 const filterLike = fc.oneof(
   anyJson,
-  spoilt(
+  corrupt(
     { address: [address], topics: [null, [`0x${'1'.repeat(64)}`]], fromBlock: '0x1', toBlock: 'latest' },
     fc.oneof(anyJson, hexLike),
   ),
-  spoilt({ address, direction: 'in', includeNative: true, includeTokens: false, fromBlock: 7 }),
-  spoilt([{ wallets: [address], events: ['wallet_funded'], tokens: [], fromBlock: '0x5' }]),
+  corrupt({ address, direction: 'in', includeNative: true, includeTokens: false, fromBlock: 7 }),
+  corrupt([{ wallets: [address], events: ['wallet_funded'], tokens: [], fromBlock: '0x5' }]),
 );
 
 const filters = property('filters of subscriptions and logs', filterLike, (value) => {

@@ -21,7 +21,7 @@ import type { Projection } from '../../../src/lib/json-projection.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { parseBody, readBatch, readSingle } from '../../../src/node/reply.ts';
 import { cpuMs } from '../cpu-time.ts';
-import { anyJson, hexDigits, hexLike, spoilt } from './arbitraries.ts';
+import { anyJson, corrupt, hexDigits, hexLike } from './arbitraries.ts';
 import { type Property, property } from './property.ts';
 
 /** Longest time of the processor one input may take, milliseconds; a slow one needs some of it. */
@@ -87,17 +87,17 @@ const blocksProperty = property(
       fc.record({
         block: fc.oneof(
           { weight: 2, arbitrary: fc.constant(good.block) },
-          { weight: 1, arbitrary: spoilt(good.block) },
+          { weight: 1, arbitrary: corrupt(good.block) },
         ),
         receipts: fc.oneof(
           { weight: 2, arbitrary: fc.constant(good.receipts) },
-          { weight: 1, arbitrary: spoilt(good.receipts) },
+          { weight: 1, arbitrary: corrupt(good.receipts) },
         ),
         traces: fc.oneof(
           { weight: 1, arbitrary: fc.constant(good.traces) },
           {
             weight: 2,
-            arbitrary: spoilt(good.traces?.value).chain((value) =>
+            arbitrary: corrupt(good.traces?.value).chain((value) =>
               fc.record({ form, value: fc.constant(value) }),
             ),
           },
@@ -197,7 +197,7 @@ const goodLogs = [
   { topics: [WITHDRAWAL, accountTopic], data: `0x${small(3)}` },
 ].map((log, i) => ({ address: WRAPPED, logIndex: `0x${i}`, ...log }));
 
-const nearlyGoodLog = fc.constantFrom(...goodLogs).chain((good) => spoilt(good, hexLike));
+const nearlyGoodLog = fc.constantFrom(...goodLogs).chain((good) => corrupt(good, hexLike));
 
 const logsProperty = property(
   'logs of any form',
@@ -290,7 +290,7 @@ const treesProperty = property(
 const flatProperty = property(
   'flat traces of any form',
   fc.array(
-    spoilt({
+    corrupt({
       type: 'call',
       blockHash: txHashes[0],
       transactionHash: txHashes[0],
@@ -336,7 +336,7 @@ const repliesProperty = property(
   fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.json(),
-    spoilt([
+    corrupt([
       { jsonrpc: '2.0', id: 1, result: '0x1' },
       { jsonrpc: '2.0', id: 2, error: { code: -1, message: 'x' } },
     ]).map((value) => JSON.stringify(value) ?? ''),
