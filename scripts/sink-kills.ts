@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { CleanupStack } from '../src/lib/cleanup-stack.ts';
 import { isObject } from '../src/lib/text.ts';
-import type { Owner } from '../test/support/cleanup.ts';
+import type { Cleanup } from '../test/support/cleanup.ts';
 import { SOURCE_FLAGS } from '../test/support/command.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { startPostgres } from '../test/support/postgres.ts';
@@ -55,23 +55,23 @@ chmodSync(dir, 0o755); // PostgreSQL runs as another user where this runs as roo
 const dataDir = join(dir, 'data');
 mkdirSync(dataDir);
 const closers = new CleanupStack();
-const owner: Owner = { after: (close) => void closers.adopt(null, close) };
+const cleanup: Cleanup = { after: (close) => void closers.adopt(null, close) };
 async function run(): Promise<void> {
   const random = randomSource(options.seed * 40_503 + 1);
   const blocks = 100 + options.kills * BLOCKS_PER_FAILURE;
   const chain = generateChain({ seed: options.seed, blocks, txPerBlock: 40, wallets: 300, tokens: 40 });
   const node = await startReplayNode({ chain: [...chain.blocks], head: 50, finalizedLag: 128 });
-  owner.after(() => node.close());
+  cleanup.after(() => node.close());
   const disk = fullDisk ? mountSmallDisk() : undefined;
-  const server = await startPostgres(owner, disk === undefined ? {} : { dataDir: join(disk, 'data') });
+  const server = await startPostgres(cleanup, disk === undefined ? {} : { dataDir: join(disk, 'data') });
   const direct = await server.createDatabase('kills');
-  const proxy = await startTcpProxy(owner, server.port);
+  const proxy = await startTcpProxy(cleanup, server.port);
   const daemon = new Daemon(
     node.url,
     direct.replace(`:${server.port}/`, `:${proxy.port}/`),
     await freePort(),
   );
-  owner.after(() => daemon.kill());
+  cleanup.after(() => daemon.kill());
   daemon.start();
   const fail: Record<(typeof FAILURES)[number], () => Promise<void>> = {
     async 'daemon killed'() {
@@ -119,12 +119,12 @@ async function run(): Promise<void> {
   console.log(`${stored.length} rows equal after ${options.kills} failures`);
 }
 
-/** A disk that is full after some 60 MB of tables; removed with the owner. */
+/** A disk that is full after some 60 MB of tables; removed with the cleanup. */
 function mountSmallDisk(): string {
   const path = join(dir, 'disk');
   mkdirSync(path);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=150m', 'tmpfs', path]);
-  owner.after(() => void execFileSync('umount', ['-l', path]));
+  cleanup.after(() => void execFileSync('umount', ['-l', path]));
   chmodSync(path, 0o777);
   return path;
 }

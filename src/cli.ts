@@ -49,15 +49,15 @@ Examples:
 const NOTES = `Settings: flags over environment (ATLAS_NODE_HTTP, ATLAS_SERVER__PORT, ...) over --config over ./atlas.toml.
 Exit codes: 0 stopped on request, 1 failure while running, 2 bad usage or configuration.`;
 
-/** Columns beside the names from which on descriptions are wrapped: commander's own 40 leave none in a narrow terminal. */
+/** Fewest columns for wrapped descriptions: commander's default of 40 leaves none on a narrow terminal. */
 const MIN_DESCRIPTION_COLUMNS = 25;
 
-// Not awaited: the single binary holds this file as a CommonJS script.
+// Not awaited: the single binary contains this file as a CommonJS script.
 void run(process.argv.slice(2)).then((exitCode) => {
   process.exitCode = exitCode;
 });
 
-/** Runs one command line and returns the exit code; an error is printed as one line on stderr. */
+/** Runs one command line and returns the exit code. Prints an error as one line on stderr. */
 async function run(args: string[]): Promise<number> {
   handleOutputErrors();
   const program = buildProgram();
@@ -94,7 +94,7 @@ function rethrowUnlessHelp(error: unknown): void {
   if (!(error instanceof CommanderError && error.exitCode === 0)) throw error;
 }
 
-/** Commander's own message on one line. Nothing is added where it has already printed the help. */
+/** Commander's message on one line. Adds nothing if commander has already printed the help. */
 function describeUsageError(
   error: CommanderError,
   program: Command,
@@ -108,7 +108,7 @@ function describeUsageError(
   return { line: `${message}; see ${matchedCommandName(program, args)} --help`, exitCode: EXIT_USAGE };
 }
 
-/** The longest command that the arguments begin with, such as `atlas-node keys create`. */
+/** The longest command at the beginning of the arguments, such as `atlas-node keys create`. */
 function matchedCommandName(program: Command, [first, ...rest]: readonly string[]): string {
   const command = program.commands.find((candidate) => candidate.name() === first);
   return command === undefined ? program.name() : `${program.name()} ${matchedCommandName(command, rest)}`;

@@ -1,4 +1,4 @@
-/** The composition root: opens everything in order, wires it, and closes it in reverse. */
+/** The composition root: opens everything in order, wires it, and closes it in reverse order. */
 
 import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
@@ -22,7 +22,7 @@ import { startThread } from './threads/start-thread.ts';
 export interface Daemon {
   url: string;
   status(): IndexStatus;
-  /** Calls the listener with each report of the indexer, a few a second. */
+  /** Calls the listener with each report of the indexer, a few per second. */
   onStatus(listener: (status: IndexStatus) => void): void;
   /**
    * Applies the settings that may change at run time: tiers, origins, a renewed certificate. Throws ConfigError, with
@@ -41,7 +41,7 @@ export interface DaemonDeps {
   development?: boolean;
   /** Where each setting comes from, for the panel; all are defaults unless given. */
   sources?: Sources;
-  /** Aborts the migration of an old index, which may take hours; the next start resumes it. */
+  /** Aborts the migration of an old index, which may take hours. The next start resumes it. */
   signal?: AbortSignal;
 }
 
@@ -59,7 +59,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
 async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStack): Promise<Daemon> {
   const { log, development = false, sources = {}, signal } = deps;
   let effective: ParsedConfig = { config, sources };
-  const max_connections = maxConnections(config, log); // before anything is opened
+  const max_connections = maxConnections(config, log); // fails before anything is opened
 
   const stores = await openDataStores(config, log, closers, signal);
   warnAboutKeys(stores.access, config.data_dir, log);

@@ -170,7 +170,7 @@ test('the status table tells state, range, lag and what the node offers', () => 
   assert.equal(transfersRow(null), 'yes, by trace_block');
   assert.match(
     transfersRow({ first: 2_000, last: 2_999, blocks: 1_000 }) ?? '',
-    /^no: blocks 2000 to 2999 were indexed without traces; "atlas-node verify --repair 2000\.\.2999"/,
+    /^no: blocks 2000 to 2999 were indexed without traces; .* run "atlas-node verify --repair 2000\.\.2999"/,
   );
 });
 
@@ -311,7 +311,7 @@ for (const [args, message] of BAD_USAGE) {
 test('in a folder that was removed it says so in one line', async (t) => {
   const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" config show';
   const { code, stderr } = await run(t, ['/bin/sh', '-c', script, LAUNCHER], { cwd: tempDir(t) });
-  assert.match(stderr, /^atlas-node: the folder it was started in does not exist any more: .*\n$/m);
+  assert.match(stderr, /^atlas-node: the working directory no longer exists: .*\n$/m);
   assert.equal(code, 2);
 });
 
@@ -386,7 +386,7 @@ test('init writes a file for the owner and the first key, and never overwrites',
 
   const again = await atlas(t, ['init', '--dir', 'sub'], { cwd });
   assert.equal(again.code, 2);
-  assert.match(again.stderr, /^atlas-node: .*atlas.toml exists already and is left as it is: [^\n]+\n$/);
+  assert.match(again.stderr, /^atlas-node: .*atlas.toml already exists and is left unchanged: [^\n]+\n$/);
   assert.equal(readFileSync(file, 'utf8'), text);
 });
 

@@ -5,7 +5,7 @@ import { NODE_ANSWERS } from './support/fuzz/node-answers.ts';
 const INPUTS = { runs: 400, seed: 1 };
 
 for (const property of NODE_ANSWERS) {
-  test(`whatever a node answers, decoding ends soon, in transfers or an UpstreamError: ${property.name}`, () => {
+  test(`whatever a node answers, decoding soon ends in transfers or an UpstreamError: ${property.name}`, () => {
     property.check(INPUTS);
   });
 }

@@ -46,7 +46,7 @@ function privateFolder(): string {
 }
 
 /**
- * The first of these that can be used and is this user's alone: `$XDG_CACHE_HOME/atlas-node`, `~/.cache/atlas-node`,
+ * The first usable folder that belongs only to this user: `$XDG_CACHE_HOME/atlas-node`, `~/.cache/atlas-node`, or
  * `atlas-node-<uid>` in the folder for temporary files. Throws FatalError when there is none.
  */
 export function choosePrivateFolder({ env, home, temp, uid }: Environment): string {
@@ -67,7 +67,7 @@ export function choosePrivateFolder({ env, home, temp, uid }: Environment): stri
 function ensurePrivateFolder(path: string, uid: number): boolean {
   try {
     makePrivateFolder(path);
-    // Links are not followed: in a shared folder anybody may have put one there.
+    // Does not follow links: in a shared folder anybody may have created one.
     const found = lstatSync(path);
     if (!found.isDirectory() || found.uid !== uid) return false;
     if ((found.mode & 0o777) !== PRIVATE) chmodSync(path, PRIVATE);
@@ -91,7 +91,8 @@ export function loadAddon(name: string): unknown {
 }
 
 /**
- * Has no `cause`: that would be reported as a module that npm did not install. The error of an old glibc is passed on.
+ * The error has no `cause`, or it would be reported as a module that npm did not install. Returns the error of an old
+ * glibc unchanged.
  */
 function loadError(path: string, error: unknown): unknown {
   const reason = messageOf(error);
@@ -111,20 +112,20 @@ function ensureUnpacked(name: string): string {
   if (sha256OfFile(path) !== wanted) unpack(name, path);
   if (sha256OfFile(path) !== wanted) {
     throw new FatalError(
-      `${path} is not what was unpacked: the disk is failing, or somebody changes the file`,
+      `${path} has changed since it was unpacked: the disk is failing, or somebody modifies the file`,
     );
   }
   return path;
 }
 
-/** Another process may do the same, so the file appears whole, by a rename. */
+/** Unpacks by a rename, because another process may unpack the same file. */
 function unpack(name: string, path: string): void {
   const temporaryPath = `${path}.${randomUUID()}`;
   try {
     writeFileSync(temporaryPath, new Uint8Array(getRawAsset(name)), { flag: 'wx', mode: 0o500 });
     renameSync(temporaryPath, path);
   } catch (error) {
-    rmSync(temporaryPath, { force: true }); // each restart on a full disk would leave another one
+    rmSync(temporaryPath, { force: true }); // otherwise each restart on a full disk would leave another one
     throw new FatalError(
       `cannot unpack ${name}: ${messageOf(error)}; name another folder in XDG_CACHE_HOME`,
       {
@@ -141,7 +142,7 @@ function checksumOf(name: string): string {
   return checksum;
 }
 
-/** Null when there is no such file. */
+/** Null when the file does not exist. */
 function sha256OfFile(path: string): string | null {
   try {
     return createHash('sha256').update(readFileSync(path)).digest('hex');

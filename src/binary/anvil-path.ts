@@ -1,4 +1,4 @@
-/** Where the single binary finds anvil, which it does not contain: among the programs of the PATH. */
+/** Finds anvil on the PATH: the single binary does not contain it. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { FatalError } from '../lib/errors.ts';

@@ -1,4 +1,4 @@
-/** Names of what is embedded in the single binary: the build writes it, the program reads it. */
+/** Names of the assets in the single binary, which the build writes and the program reads. */
 
 /** The SHA-256 of every native module by its name, JSON. */
 export const CHECKSUMS_ASSET = 'addons.json';

@@ -1,4 +1,4 @@
-/** The files of the pages in the single binary: one asset holds all of them. */
+/** The files of the pages in the single binary: one asset contains all of them. */
 import { getAsset } from 'node:sea';
 import { PAGES_ASSET } from './asset-names.ts';
 

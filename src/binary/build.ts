@@ -1,4 +1,4 @@
-/** What was fixed when the single binary was built. */
+/** Constants of the single binary's build. */
 
 /** Defined by scripts/build-binary.ts: the commit, followed by `-dirty` when files had changed since. */
 declare const BUILD_COMMIT: string;

@@ -1,4 +1,4 @@
-/** The code of the threads in the single binary, which has each as a script among its assets. */
+/** The code of the threads in the single binary: each is a script among its assets. */
 import { getAsset } from 'node:sea';
 import type { ThreadCode, ThreadName } from '../threads/entries.ts';
 import { threadAsset } from './asset-names.ts';

@@ -53,7 +53,7 @@ async function backupTo(targets: BackupPaths, source: string, dataDir: string): 
     for (const { what, path } of irreplaceable)
       copies.push(await copy(what, path, targets[what], line, stop.signal));
     copies.push(await copy('index', source, targets.index, line, stop.signal));
-    requireFree(targets); // the copying may have taken hours
+    requireFree(targets); // again, because copying may have taken hours
     // Both at the end: a file left by a killed backup would block the next one.
     for (const copy of copies) copy.publish();
     console.log(await describeCopy(targets.index));
@@ -69,7 +69,7 @@ function requireFree(targets: BackupPaths): void {
   for (const target of Object.values(targets)) {
     if (existsSync(target))
       throw new ConfigError(
-        `${target} exists already and is left as it is; move it away, or name another file`,
+        `${target} already exists and is left unchanged; move it away, or name another file`,
       );
   }
 }
@@ -102,7 +102,7 @@ async function copy(
     isPrivate: what !== 'index',
     ...(what === 'keys' && { corruptionAdvice: KEYS_CORRUPTION_ADVICE }),
     onProgress: (done, of) => {
-      if (signal.aborted) throw new FatalError('stopped before the copy was whole: nothing of it is kept');
+      if (signal.aborted) throw new FatalError('stopped before the copy was complete: nothing is kept');
       line.show(`copying the ${what}: ${formatBytes(done)} of ${formatBytes(of)}`);
     },
   });
@@ -112,7 +112,7 @@ async function copy(
   return copied;
 }
 
-/** What the copy holds, read from the copy itself. */
+/** Describes the copy by reading it. */
 async function describeCopy(path: string): Promise<string> {
   const { openDatabase } = await import('../store/open-database.ts');
   const { chainOf, readLastBlock } = await import('../store/chain.ts');

@@ -16,7 +16,7 @@ export function addConfig(program: Command): void {
 function addCheck(config: Command): void {
   const command = config
     .command('check')
-    .description('validate the configuration and the files it names')
+    .description('validate the configuration and the files it refers to')
     .addHelpText('after', examples('config check', 'config check --config /etc/atlas-node/atlas.toml'));
   const load = addConfigOptions(command);
   command.action(async () => {

@@ -6,7 +6,7 @@ export function addDev(program: Command): void {
   program
     .command('dev')
     .description(
-      'a local chain (anvil) with demo contracts and traffic, the daemon beside it, a demo key printed',
+      'run a local chain (anvil) with demo contracts and traffic, the daemon beside it, and print a demo key',
     )
     .addHelpText('after', examples('dev', 'dev 2> dev.log'))
     .action(async () => {

@@ -1,4 +1,4 @@
-/** What an error means to the person at the command line: one line and an exit code. */
+/** Turns an error into one line for the command line and an exit code. */
 import { ConfigError, codeOf, FatalError, RequestError, StorageError } from '../lib/errors.ts';
 
 /** Node's codes for a missing module; when it comes from a package, the message names the package. */
@@ -9,17 +9,17 @@ const FROM_PACKAGE = /Cannot find package|node_modules/;
 /** uWebSockets.js throws a plain Error without the code of its cause; its message begins with these words. */
 const UWS_ERROR_PREFIX = 'This version of uWS.js';
 
-/** What this process runs on; a parameter so that tests can stand for other systems. */
+/** The system this process runs on. A parameter, so that tests can simulate others. */
 interface Platform {
   os: string;
   arch: string;
-  /** Version of glibc, or undefined where there is none. */
+  /** Version of glibc; undefined if the system has another C library. */
   glibc: string | undefined;
 }
 
 /**
- * A FatalError that says what to do when the error, or one of its causes, is the failure to load a native module or an
- * installed package; else undefined.
+ * A FatalError with advice if the error, or one of its causes, is a failure to load a native module or an installed
+ * package; else undefined.
  */
 export function nativeLoadError(
   error: unknown,
@@ -54,7 +54,7 @@ function thisPlatform(): Platform {
 }
 
 function glibcVersion(): string | undefined {
-  // Without this the report looks up host names, which can take seconds.
+  // Without it the report looks up host names, which can take seconds.
   Object.assign(process.report, { excludeNetwork: true });
   const report: { header?: { glibcVersionRuntime?: string } } = JSON.parse(
     JSON.stringify(process.report.getReport()),
@@ -79,14 +79,14 @@ export function describeError(error: unknown): { line: string; exitCode: number 
   return { line: unexpectedErrorLine(known), exitCode: EXIT_FAILURE };
 }
 
-const WORKING_DIR_GONE = 'the folder it was started in does not exist any more: go to another one';
+const WORKING_DIR_GONE = 'the working directory no longer exists: change to another one';
 
-/** The error that Node throws for a relative path when the working folder no longer exists. */
+/** Whether it is Node's error for a relative path in a working directory that no longer exists. */
 function isWorkingDirGone(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
 }
 
-/** A defect of the program itself: a report needs the place where it was thrown. */
+/** A bug of the program: a report needs the place where it was thrown. */
 function unexpectedErrorLine(error: unknown): string {
   if (!(error instanceof Error)) return `unexpected failure: ${oneLine(String(error))}`;
   const place = /\n\s+at (.*)/.exec(error.stack ?? '')?.[1];

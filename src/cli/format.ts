@@ -7,7 +7,7 @@ const CODES = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
 
 type Colour = keyof typeof CODES;
 
-/** Colours a text, or returns it unchanged where colours are not wanted. */
+/** Colours a text, or returns it unchanged if colours are off. */
 export type Paint = (colour: Colour, text: string) => string;
 
 export const plain: Paint = (_, text) => text;
@@ -17,7 +17,7 @@ export function paintFor(out: { isTTY?: boolean }): Paint {
   if (!out.isTTY || isColourless()) return plain;
   return (colour, text) => `\x1b[${CODES[colour]}m${text}\x1b[0m`;
 }
-/** Rows under headings, columns two spaces apart; numbers are right-aligned. */
+/** Rows under headings, with columns two spaces apart and numbers right-aligned. */
 export function formatTable(headings: string[], rows: (string | number)[][]): string {
   const cells = [
     headings,
@@ -28,7 +28,7 @@ export function formatTable(headings: string[], rows: (string | number)[][]): st
   return alignColumns(cells, isNumeric).join('\n');
 }
 
-/** Rows of cells as lines: columns two spaces apart, as wide as their widest cell. */
+/** Rows of cells as lines, with columns two spaces apart. */
 export function alignColumns(
   cells: readonly (readonly string[])[],
   isAtRight: (column: number) => boolean,
@@ -41,7 +41,7 @@ export function alignColumns(
   return cells.map((row) => row.map(pad).join('  ').trimEnd());
 }
 
-/** Groups of pairs with an empty line between them; all values are in one column. */
+/** Groups of pairs, separated by empty lines, with all values in one column. */
 export function formatGroups(groups: readonly (readonly (readonly [string, string])[])[]): string {
   const width = Math.max(...groups.flat().map(([name]) => name.length));
   const line = ([name, value]: readonly [string, string]) => `${name.padEnd(width)}  ${value}`;

@@ -28,7 +28,7 @@ async function init(dir: string): Promise<void> {
   const file = join(dir, 'atlas.toml');
   if (existsSync(file)) {
     throw new ConfigError(
-      `${file} exists already and is left as it is: remove it, or choose another folder with --dir`,
+      `${file} already exists and is left unchanged: remove it, or choose another folder with --dir`,
     );
   }
   const dataDir = join(dir, 'atlas-data');
@@ -46,7 +46,7 @@ async function init(dir: string): Promise<void> {
   );
 }
 
-/** Without the key the file goes too, or the next `init` would refuse to write it. */
+/** Creates the first key. If that fails, removes the file, so that the next `init` can write it. */
 function firstKey(store: KeyStore, file: string): IssuedKey {
   try {
     return store.create(FIRST_KEY);
@@ -60,7 +60,7 @@ function startLine(dir: string, file: string): string {
   return dir === process.cwd() ? 'atlas-node start' : `atlas-node start --config ${file}`;
 }
 
-/** Only its owner can read the file, because a token may be added to it. */
+/** Readable by its owner only, because the operator may add a token. */
 function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
@@ -69,7 +69,7 @@ function writeNew(file: string, text: string): void {
   }
 }
 
-/** The settings that most installations change. The folder is absolute, so that the working folder does not matter. */
+/** The settings that most installations change. data_dir is absolute, so that the working directory does not matter. */
 export function configText(dataDir: string): string {
   return `# atlas-node. Every setting with its default: config.example.toml. In effect: atlas-node config show
 

@@ -117,7 +117,7 @@ function addUsage(keys: Command): void {
   });
 }
 
-/** The options of every keys command; the returned function loads the configuration. */
+/** Adds the options that all keys commands share. The returned function loads the configuration. */
 function addKeyOptions(command: Command): () => Promise<Config> {
   command.option('--json', 'as JSON');
   const load = addConfigOptions(command, ['--data-dir']);
@@ -133,7 +133,7 @@ function print(json: boolean | undefined, text: string, value: unknown): void {
   console.log(json ? JSON.stringify(value, null, 2) : text);
 }
 
-/** Keys and their usage as text. A key itself is shown only when it was just issued. */
+/** Keys and their usage as text. A key's secret is shown only once, when it is issued. */
 export function issuedText({ key, record }: IssuedKey): string {
   return `key ${record.id} (${record.name}, tier ${record.tier}), shown this once:\n${key}`;
 }
@@ -160,7 +160,7 @@ interface UsageRow {
   requests: number;
 }
 
-/** Joins counts with the names of their keys. */
+/** Adds the names of the keys to the counts. */
 function usageRows(usage: MonthlyUsage[], records: KeyRecord[]): UsageRow[] {
   const names = new Map(records.map((record) => [record.id, record.name]));
   return usage.map(({ key, month, requests }) => ({
@@ -188,7 +188,7 @@ function formatMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Runs `action` with the keys, which must exist unless `create` is set, and closes them afterwards. */
+/** Opens the keys file, which must exist unless `create` is set, runs `action` and closes the file. */
 export async function withKeyStore<T>(
   dataDir: string,
   action: (store: KeyStore) => T,

@@ -7,8 +7,8 @@ import { FatalError } from '../lib/errors.ts';
 import { dataFileExists } from '../lib/files.ts';
 
 /**
- * Adds `--config` and the named flags (all of them by default) to a command. The returned function loads the
- * configuration that they name, once the command line is parsed.
+ * Adds `--config` and the given flags (default: all of them) to a command. Call the returned function, which loads the
+ * configuration, after the command line is parsed.
  */
 export function addConfigOptions(
   command: Command,
@@ -33,10 +33,10 @@ export function examples(...lines: string[]): string {
   return ['\nExamples:', ...lines.map((line) => `  $ atlas-node ${line}`)].join('\n');
 }
 
-/** Columns of help that goes to no terminal. */
+/** Width of help when stdout is not a terminal. */
 const DEFAULT_COLUMNS = 80;
 
-/** Adds paragraphs behind the help of a command, wrapped to the terminal. */
+/** Appends paragraphs to the help of a command, wrapped to the terminal's width. */
 export function addNotes(command: Command, ...paragraphs: string[]): void {
   command.addHelpText('after', ({ error }) => {
     const { getErrHelpWidth, getOutHelpWidth } = command.configureOutput();
@@ -57,7 +57,7 @@ function textOption(command: Command, attribute: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Path of the index in the folder. Throws FatalError saying what to do when there is none, or it is hidden. */
+/** Path of the index in the folder. Throws FatalError with advice when it is missing or inaccessible. */
 export function existingIndexPath(dataDir: string): string {
   const path = join(dataDir, 'index.db');
   if (dataFileExists(path)) return path;

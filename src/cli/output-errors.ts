@@ -7,8 +7,8 @@ let writeError: string | undefined;
 let readerLeft = false;
 
 /**
- * Keeps a failed write from ending the program with a stack trace. A closed pipe (`atlas-node config show | head`) is no
- * failure, nor is a closed terminal (EIO): its signal ends the program properly. A command continues without a reader: a
+ * Keeps a failed write from ending the program with a stack trace. A closed pipe (`atlas-node config show | head`) is not
+ * a failure, nor is a closed terminal (EIO), whose signal ends the program cleanly. Commands continue without a reader: a
  * backup must still complete, and verify must set its exit code.
  */
 export function handleOutputErrors(): void {
@@ -17,22 +17,22 @@ export function handleOutputErrors(): void {
     if (error.code === 'EPIPE') readerLeft = true;
     else writeError = error.code ?? error.message;
   });
-  process.stderr.on('error', () => undefined); // no stream is left to report it on
+  process.stderr.on('error', () => undefined); // there is no other stream to report it on
 }
 
-/** Whether nobody reads the output any more: what only prints, without an end of its own, can stop. */
+/** Whether nobody reads the output any more, so that an endless display can stop. */
 export function hasReaderLeft(): boolean {
   return readerLeft;
 }
 
-/** Failed writes no longer count as failures: the program is a daemon. */
+/** Stops counting failed writes as failures. For a daemon. */
 export function ignoreOutputErrors(): void {
   isOutputRequired = false;
 }
 
-/** Throws FatalError when some of what was printed so far could not be written. */
+/** Throws FatalError when some output could not be written. */
 export async function assertOutputWritten(): Promise<void> {
-  await new Promise(setImmediate); // the error of a write is emitted after it
+  await new Promise(setImmediate); // a write emits its error later
   if (writeError !== undefined)
     throw new FatalError(
       `its output could not be written (${writeError}): is the disk that it goes to full?`,

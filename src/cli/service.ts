@@ -1,4 +1,4 @@
-/** A daemon as a service: its log, its messages to the service manager, and the reloading of its configuration. */
+/** Runs a daemon as a service: log, messages to the service manager, and reloads of the configuration. */
 import { checkPaths, type LoadedConfig } from '../config/load-config.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import { mergeReload } from '../config/reload.ts';
@@ -10,15 +10,15 @@ import { connectSystemd, extendStartTimeout, type Systemd, startHeartbeat, statu
 
 export interface Service {
   daemon: Daemon;
-  /** Reads the configuration again and applies what can change while the daemon runs. Anything refused is logged. */
+  /** Re-reads the configuration and applies what can change at run time. Logs what it refuses. */
   reload(): void;
-  /** Settles like the daemon's `closed`; also rejects when a reload failed in a way that leaves the daemon unusable. */
+  /** Settles like the daemon's `closed`. Also rejects when a failed reload leaves the daemon unusable. */
   ended: Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Starts the daemon of a configuration; `load` reads that configuration again. Null when the signal ended the start.
+ * Starts the daemon of a configuration. `load` re-reads that configuration. Null when the signal aborted the start.
  * Throws ConfigError or FatalError.
  */
 export async function startService(
@@ -69,10 +69,10 @@ interface ReloaderDeps {
 
 /** Reloads the configuration on each request, one at a time. */
 class ConfigReloader {
-  /** Rejects with any error other than one in the configuration. */
+  /** Rejects with any error but one in the configuration. */
   readonly failed: Promise<never>;
   private readonly deps: ReloaderDeps;
-  /** Where a missing ./atlas.toml means the defaults at a start, it means a mistake once it was read. */
+  /** The file that was read. At a start, a missing ./atlas.toml means the defaults; at a reload, it is a mistake. */
   private file: string | null;
   private current: ParsedConfig;
   private lastReload = Promise.resolve();
@@ -86,14 +86,14 @@ class ConfigReloader {
     this.failed = new Promise((_, reject) => {
       this.fail = reject;
     });
-    this.failed.catch(() => undefined); // `ended` passes it on to whoever runs the service
+    this.failed.catch(() => undefined); // not unhandled: `ended` rejects with it
   }
 
   request(): void {
     this.lastReload = this.lastReload.then(() => this.reload()).catch(this.fail);
   }
 
-  /** Takes no more requests; resolves when none is being carried out. */
+  /** Ignores further requests; resolves when none is in progress. */
   stop(): Promise<void> {
     this.stopped = true;
     return this.lastReload;
@@ -107,7 +107,7 @@ class ConfigReloader {
       await this.applyReload();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      log.error({ reason: error.message }, 'the configuration was not taken over');
+      log.error({ reason: error.message }, 'the new configuration was rejected');
     }
     systemd?.notify({ READY: 1, STATUS: statusText(daemon.status()) });
   }
@@ -123,7 +123,7 @@ class ConfigReloader {
     log.level = parsed.config.log.level;
     this.current = parsed;
     this.file = next.file;
-    log.info({ changed }, 'the configuration was read again');
-    if (ignored.length > 0) log.warn({ ignored }, 'some changed settings take a restart');
+    log.info({ changed }, 'the configuration was reloaded');
+    if (ignored.length > 0) log.warn({ ignored }, 'some changed settings need a restart');
   }
 }

@@ -5,9 +5,9 @@ import { isatty } from 'node:tty';
 const DUPLICATE_SIGNAL_MS = 500;
 
 /**
- * Resolves at the first signal to stop. A second one, while the program is stopping, ends the process at once with exit
- * code 1. SIGHUP stops the program too, unless `onReload` handles it. It still means stop when the program's
- * terminal was closed: the descriptor is then no terminal any more.
+ * Resolves at the first signal to stop. A second one ends the process at once with exit code 1. SIGHUP stops the program
+ * too, unless `onReload` handles it. It always means stop when the terminal was closed: then the descriptor is no longer
+ * a terminal.
  */
 export function waitForStopSignal(onReload?: () => void): Promise<void> {
   const terminal = [0, 1, 2].find((fd) => isatty(fd));

@@ -27,7 +27,7 @@ export function addStart(program: Command): void {
 
 async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   let service: Service | null = null;
-  /** A reload was asked for while the service started: its file may have been changed after it was read. */
+  /** A reload was requested during the start: the file may have changed after it was read. */
   let mustReload = false;
   const stopping = new AbortController();
   const stop = waitForStopSignal(() => {
@@ -57,7 +57,7 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   }
 }
 
-/** Adds to a listen error where the setting of the address stands; returns every other error unchanged. */
+/** Adds the source of the setting to a listen error; returns any other error unchanged. */
 function withSettingSource(error: unknown, { sources }: LoadedConfig): unknown {
   if (!(error instanceof ListenError)) return error;
   const { setting, problem } = error;

@@ -11,7 +11,7 @@ import type { SinkStatus } from '../model/sink-status.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** What the panel knows about the disk. A figure is null while it is unknown. */
+/** The disk figures of the panel. A figure is null while unknown. */
 export interface DiskReport {
   fileBytes: number;
   walBytes: number;
@@ -25,20 +25,20 @@ export interface StatusReport {
   status: IndexStatus;
   /** Null when the daemon has no PostgreSQL sink. */
   sink: SinkStatus | null;
-  /** Why the daemon takes the chain to stand still, or null when it does not. */
+  /** Why the daemon considers the chain stale; null when it does not. */
   staleReason: string | null;
-  /** Null when the daemon does not say, or was not asked because there is no operator token. */
+  /** Null when the daemon does not provide it, or when there is no operator token. */
   disk: DiskReport | null;
   /** The daemon's operator token differs from the configured one. */
   tokenRefused: boolean;
 }
 
-/** Where to ask. */
+/** The daemon to query. */
 export interface StatusTarget {
   baseUrl: string;
-  /** The operator token, for what only operators may know; if empty, the client does not request that. */
+  /** The operator token, for figures that only operators may see; if empty, they are not requested. */
   adminToken: string;
-  /** The address is this machine's, so the certificate, issued for another name, is not checked. */
+  /** The address is local, so the certificate, which is for another name, is not checked. */
   isLocal: boolean;
 }
 
@@ -62,17 +62,17 @@ export function daemonUrl({ server }: Config): string {
   return `${scheme}://${hostPort(host, server.port)}`;
 }
 
-/** Queries one daemon, as often as wanted. */
+/** Queries one daemon repeatedly. */
 export class StatusClient {
   private readonly target: StatusTarget;
-  /** A refused token is not sent again: after ten refusals the daemon would block this address for a while. */
+  /** A refused token is not sent again: after ten refusals the daemon blocks the address for a while. */
   private tokenRefused = false;
 
   constructor(target: StatusTarget) {
     this.target = target;
   }
 
-  /** Throws FatalError with what to do when there is no answer, or none from an atlas-node. */
+  /** Throws FatalError with advice when there is no answer, or it is not from an atlas-node. */
   async fetch(): Promise<StatusReport> {
     const url = `${this.target.baseUrl}/status`;
     const { code, body } = await get(this.target, url, {}).catch((error: unknown) => {
@@ -146,7 +146,7 @@ function staleReasonIn(body: object): string | null {
   return 'staleReason' in body && typeof body.staleReason === 'string' ? body.staleReason : null;
 }
 
-/** The disk figures from the answer of /admin/api/index; null until the file was measured. */
+/** Parses the disk figures of /admin/api/index; null until the file is measured. */
 function parseDiskReport(body: unknown): DiskReport | null {
   if (!isObject(body) || !isObject(body.survey)) return null;
   const { fileBytes, walBytes, freeBytes } = body.survey;

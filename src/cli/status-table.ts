@@ -16,7 +16,7 @@ import type { DiskReport, StatusReport } from './status-client.ts';
 type Row = readonly [name: string, value: string];
 
 const TOKEN_REFUSED =
-  'not told: the daemon runs with another admin_token than this configuration; restart it, or give its token';
+  'unavailable: the daemon runs with another admin_token than this configuration; restart it, or pass its token';
 
 /** Rows in groups: the index, the node, PostgreSQL, the disk. `now` in Unix milliseconds. */
 export function statusTable(report: StatusReport, now: number, paint: Paint = plain): string {
@@ -73,7 +73,7 @@ function stateText({ phase, reason }: IndexStatus, staleReason: string | null, p
   return paint(staleReason === null ? STATE_COLOURS[phase] : 'red', phase) + (shown ? `: ${shown}` : '');
 }
 
-/** What cannot be read, unless the state already says it. */
+/** The read failure, unless the state already shows it. */
 function readFailureRows({ reason, readFailure }: IndexStatus, paint: Paint): Row[] {
   if (!readFailure || reason?.includes(readFailure)) return [];
   return [['reads', paint('red', readFailure)]];
@@ -81,15 +81,15 @@ function readFailureRows({ reason, readFailure }: IndexStatus, paint: Paint): Ro
 const NODE_CHAINS: Record<NodeChain, string> = {
   unchecked: 'not compared yet',
   same: 'the indexed one',
-  behind: 'its head is below that of the index',
-  another_chain: 'another chain than the indexed one',
-  reorg_too_deep: 'differs from the index deeper than index.max_reorg',
-  reorg_below_finalized: 'differs from the index below a finalized block',
+  behind: 'its head is below the index',
+  another_chain: 'not the indexed chain',
+  reorg_too_deep: 'forks from the index deeper than index.max_reorg',
+  reorg_below_finalized: 'forks from the index below a finalized block',
 };
 
 const BAR_CELLS = 30;
 
-/** How much of the chain up to the head is indexed, and how long the rest takes. */
+/** The share of the chain that is indexed, and the time for the rest. */
 function backfillRows(status: IndexStatus, lag: number | null): Row[] {
   const { head, startBlock } = status;
   if (lag === null || startBlock === null) return [];
@@ -134,7 +134,7 @@ function sinkRows(sink: SinkStatus, now: number, paint: Paint): Row[] {
   ];
 }
 
-/** `missing`: why internal transfers are missing, null when none is. */
+/** `missing`: why internal transfers are missing; null when none are. */
 function capabilityRows(node: Capabilities, missing: string | null): Row[] {
   return [
     ['node', node.client],

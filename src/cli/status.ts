@@ -8,10 +8,10 @@ import { hasReaderLeft } from './output-errors.ts';
 import { localTarget, StatusClient, type StatusReport, urlTarget } from './status-client.ts';
 import { statusTable } from './status-table.ts';
 
-/** A text on the terminal, redrawn until Ctrl-C. */
+/** Interval of --watch, milliseconds. */
 const REFRESH_MS = 1_000;
 
-/** The terminal's alternate screen, without a cursor; leaving it brings the earlier contents back. */
+/** The terminal's alternate screen, without a cursor. Leaving it restores the previous contents. */
 const ENTER = '\x1b[?1049h\x1b[?25l';
 
 const LEAVE = '\x1b[?25h\x1b[?1049l';
@@ -31,9 +31,9 @@ interface Screen {
 }
 
 /**
- * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until nobody reads it. A terminal is redrawn
- * in place and keeps the last text at the end; elsewhere the texts are written one after another. The first failure is
- * thrown; later ones, as when the daemon is restarted, are shown instead of the text.
+ * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until nobody reads it. Redraws a terminal in
+ * place and leaves the last text on it; elsewhere appends the texts. Throws the first failure, but shows later ones, such
+ * as during a restart of the daemon, in place of the text.
  */
 export async function watch(render: () => Promise<string>, screen: Screen): Promise<void> {
   const stop = new AbortController();
@@ -65,13 +65,13 @@ function errorText(error: unknown): string {
   throw error;
 }
 
-/** The text from the upper left corner, drawn over the earlier one; what does not fit is cut off. */
+/** Draws the text over the previous one and cuts off what does not fit. */
 function frame(text: string, { columns = 80, rows = 24 }: Screen): string {
   const lines = text.split('\n').slice(0, rows - 1);
   return `${HOME}${lines.map((line) => truncate(line, columns) + CLEAR_TO_LINE_END).join('\n')}\n${CLEAR_BELOW}`;
 }
 
-/** At most `columns` visible characters; colour codes take no room and are kept. */
+/** At most `columns` visible characters. Keeps colour codes, which take no space. */
 function truncate(line: string, columns: number): string {
   let remaining = columns;
   return line.replace(/\p{Cc}\[\d+m|./gu, (part) => {

@@ -16,18 +16,18 @@ import { progressLine } from './terminal.ts';
 /** Time between two status texts for `systemctl status`, milliseconds. */
 const STATUS_INTERVAL_MS = 10_000;
 
-/** Extra time asked for during the start while the event loop runs, microseconds: a migration can take hours. */
+/** Extra start time to request while the event loop runs, microseconds: a migration can take hours. */
 const START_EXTENSION_USEC = 60_000_000;
 
-/** How many times WATCHDOG=1 is sent within the watchdog's time. */
+/** Heartbeats (WATCHDOG=1) per watchdog timeout. */
 const HEARTBEATS_PER_TIMEOUT = 4;
 
 const MAX_COLUMNS = 160;
 
-/** The age of the newest block is shown from here on, seconds: below, it would change with every block. */
+/** Shows the age of the newest block only above this, seconds: below, it would change with every block. */
 const MIN_SHOWN_AGE_S = 60;
 
-/** Asks for more time to start until the returned function is called. */
+/** Keeps requesting more time to start until the returned function is called. */
 export function extendStartTimeout(systemd: Systemd): () => void {
   const extend = () => systemd.notify({ STATUS: 'starting', EXTEND_TIMEOUT_USEC: START_EXTENSION_USEC });
   extend();
@@ -36,9 +36,8 @@ export function extendStartTimeout(systemd: Systemd): () => void {
 }
 
 /**
- * Reports readiness, then keeps systemd informed until the returned function is called. This event loop feeds the
- * watchdog, and only while the indexer reports too: a writer that hangs is as much a reason for a restart as a server
- * that does. `onSilent` is called once when the indexer falls silent.
+ * Reports readiness, then keeps systemd informed until the returned function is called. Heartbeats stop when this event
+ * loop or the indexer hangs: either one needs a restart. `onSilent` is called once when the indexer stops reporting.
  */
 export function startHeartbeat(
   systemd: Systemd,
@@ -65,7 +64,7 @@ export function startHeartbeat(
   return () => clearInterval(timer);
 }
 
-/** One line: what the index is doing. */
+/** The state of the index on one line. */
 export function statusText(status: IndexStatus): string {
   const { phase, readFailure, head } = status;
   if (readFailure !== null && phase !== 'paused') return readFailure.slice(0, MAX_COLUMNS);
@@ -86,7 +85,7 @@ export interface Notification {
   RELOADING?: 1;
   STOPPING?: 1;
   WATCHDOG?: 1;
-  /** More time for the operation in progress, counted from now. */
+  /** More time for the current operation, from now on. */
   EXTEND_TIMEOUT_USEC?: number;
   /** Microseconds of the monotonic clock; belongs to RELOADING. */
   MONOTONIC_USEC?: string;
@@ -95,10 +94,10 @@ export interface Notification {
 }
 
 export interface Systemd {
-  /** systemd expects WATCHDOG=1 within this time, milliseconds; null when it does not watch. */
+  /** The watchdog timeout, milliseconds; null when the watchdog is off. */
   watchdogMs: number | null;
   notify(notification: Notification): void;
-  /** Ends the helper once it has sent what it was given. */
+  /** Ends the helper after it has sent all notifications. */
   close(): void;
 }
 
@@ -115,10 +114,10 @@ while read -r line; do
   systemd-notify $line
 done`;
 
-/** Bytes that may wait for a helper that hangs; further notifications are dropped. */
+/** Most bytes to queue for a hanging helper. Further notifications are dropped. */
 const MAX_QUEUED_BYTES = 16 * 1024;
 
-/** Null when systemd did not start this process, or wants no notifications. `onLost` gets the reason of a failure. */
+/** Null unless systemd started this process and wants notifications. `onLost` gets the reason of a failure. */
 export function connectSystemd(
   env: Record<string, string | undefined>,
   onLost: (reason: string) => void,
@@ -135,7 +134,7 @@ export function connectSystemd(
   helper.on('exit', (code) => {
     if (code !== 0) onLost(code === 127 ? 'there is no systemd-notify' : 'its helper ended');
   });
-  input.on('error', () => undefined); // it comes with the helper's exit, which was reported
+  input.on('error', () => undefined); // caused by the helper's exit, which is reported
   return {
     watchdogMs: parseWatchdogMs(env),
     notify: (notification) => {
@@ -147,7 +146,7 @@ export function connectSystemd(
   };
 }
 
-/** Neither the helper nor the pipe to it keeps the process running. */
+/** Keeps the helper and its pipe from keeping this process alive. */
 function unrefHelper(helper: ChildProcess): void {
   helper.unref();
   if (helper.stdin instanceof Socket) helper.stdin.unref();

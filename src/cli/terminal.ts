@@ -4,7 +4,7 @@ import { formatDuration, formatNumber } from './format.ts';
 const CLEAR_LINE = '\r\x1b[K';
 const REDRAW_MS = 200;
 
-/** Draws the progress line until the returned function is called. Does nothing where stderr is no terminal. */
+/** Draws the progress line until the returned function is called. Does nothing if stderr is not a terminal. */
 export function showProgress(status: () => IndexStatus): () => void {
   const out = process.stderr;
   if (!out.isTTY) return () => undefined;
@@ -21,14 +21,14 @@ export function showProgress(status: () => IndexStatus): () => void {
   };
 }
 
-/** A line on the terminal that is redrawn while a command works. */
+/** A line on the terminal that a working command redraws. */
 export interface StatusLine {
-  /** Draws the text, unless another was drawn a moment ago. */
+  /** Draws the text, unless the line was drawn a moment ago. */
   show(text: string): void;
   clear(): void;
 }
 
-/** Draws nothing where stderr is no terminal. */
+/** Draws nothing if stderr is not a terminal. */
 export function statusLine(): StatusLine {
   const out = process.stderr;
   let drawnAt = 0;
@@ -45,7 +45,7 @@ export function statusLine(): StatusLine {
   };
 }
 
-/** One line of at most `columns` characters; empty when there is nothing to wait for. */
+/** The progress on one line of at most `columns` characters; empty when there is nothing to wait for. */
 export function progressLine(status: IndexStatus, columns: number): string {
   const [first = '', ...others] = partsOf(status);
   let line = first.slice(0, columns);
@@ -56,7 +56,7 @@ export function progressLine(status: IndexStatus, columns: number): string {
   return line;
 }
 
-/** The most important part first: what does not fit is cut from the end. */
+/** The parts of the line, most important first: the line is cut at the end. */
 function partsOf(status: IndexStatus): string[] {
   const { phase, reason, head, nodeHead, capabilities } = status;
   if (phase === 'following') return [];

@@ -2,7 +2,7 @@
 import type { Check, TokenVerdict, VerifyReport } from '../verify/report.ts';
 import { formatNumber, formatTable } from './format.ts';
 
-/** Most tokens listed; exact ones are only counted. */
+/** Most tokens to list. Exact ones are only counted. */
 const MAX_TOKENS = 20;
 
 export function verifyText(report: VerifyReport): string {
@@ -26,7 +26,7 @@ function checkRow(check: Check): string[] {
   return [name, resultOf(check), shareText(check), brokenOffBy ?? (compared || (notes[0] ?? ''))];
 }
 
-/** A share below the whole never reads as 100 %. */
+/** The share in percent. Shows 100 % only for the whole. */
 function shareText({ share }: Check): string {
   if (share === null) return '-';
   return share >= 1 ? '100 %' : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
@@ -60,13 +60,13 @@ function tokenLines(tokens: readonly TokenVerdict[]): string[] {
   ];
 }
 
-/** The checks of the file against itself. What they find is not read from the node again: a repair only builds on it. */
+/** The checks of the file against itself. What they find is damage, which reading blocks again would not repair. */
 const CHECKS_OF_FILE: ReadonlySet<string> = new Set(['file', 'checksums', 'wallets', 'tokens']);
 
-/** What it finds is wrong with the node. */
+/** The check whose differences are the node's fault. */
 const CHECK_OF_NODE = 'roots';
 
-/** Whether the file contradicts itself; so it does where the check of blocks finds what lies in none of them. */
+/** Whether the file contradicts itself. So do differences between blocks that belong to no single block. */
 function isDamage({ name, differences }: Check): boolean {
   if (name === 'blocks') return differences.some(({ block }) => block === null);
   return differences.length > 0 && CHECKS_OF_FILE.has(name);
@@ -81,11 +81,11 @@ function conclusion({ differences, checks, unfinished }: VerifyReport): string {
     check.differences.flatMap(({ block }) => (block === null || isDamaged ? [] : [block])),
   );
   if (ofIndex.every(({ differenceCount }) => differenceCount === 0))
-    return `${formatNumber(differences)} blocks of the node contradict themselves; verify with another node`;
+    return `${formatNumber(differences)} blocks of the node contradict their headers; verify with another node`;
   const advice = isDamaged
-    ? '; with the daemon stopped, "atlas-node verify --repair" rebuilds what is damaged from the file\'s whole blocks and the node'
+    ? '; stop the daemon and run "atlas-node verify --repair" to rebuild the file from its intact blocks and the node'
     : blocks.length > 0
-      ? `; with the daemon stopped, "atlas-node verify --repair ${Math.min(...blocks)}..${Math.max(...blocks)}" reads those blocks again`
-      : '; to mend what is not inside single blocks, rebuild the index: stop, move index.db away, start';
+      ? `; stop the daemon and run "atlas-node verify --repair ${Math.min(...blocks)}..${Math.max(...blocks)}" to read those blocks again`
+      : '; no repair of single blocks helps: stop the daemon, move index.db away and start it to rebuild the index';
   return `${formatNumber(differences)} difference${differences === 1 ? '' : 's'}${advice}`;
 }

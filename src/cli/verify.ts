@@ -40,7 +40,7 @@ does without a node, and as much disk space as the index. The damaged file stays
 repair that was stopped or failed can be run again; "atlas-node start" refuses a marked file.',
   'With blocks, a repair then compares them with the node. From the first one that differs the index is rolled back and \
 indexed again to the head: ids and running sums of all later transfers depend on it. Every block is tied to its hash \
-and its parent\'s. Stopped before its end, this leaves an index that ends earlier: "atlas-node start" indexes the rest. \
+and its parent\'s. If it is stopped early, the index ends at a lower block: "atlas-node start" indexes the rest. \
 Blocks that were indexed without traces get their internal transfers, if the node has their traces now.',
 ];
 
@@ -48,7 +48,7 @@ interface Options {
   sample?: number;
   file?: true;
   all?: true;
-  /** True without a range. */
+  /** True when given without a range. */
   repair?: true | BlockRange;
   json?: boolean;
 }
@@ -57,8 +57,8 @@ export function addVerify(program: Command): void {
   const command = program
     .command('verify')
     .description('compare the index with the node: blocks, transfers, counters, balances')
-    .option('--sample <n>', 'wallets to be recounted; the other samples grow with it', parseSample)
-    .option('--all', 'compare everything with the node; run it again to go on after a stop')
+    .option('--sample <n>', 'wallets to recount; the other samples grow with it', parseSample)
+    .option('--all', 'compare everything with the node; run it again to resume after a stop')
     .option('--file', 'read the whole file and find any changed byte of it; needs no node')
     .option(
       '--repair [from..to]',
@@ -132,7 +132,7 @@ async function conclude(report: VerifyReport, { json }: Options): Promise<void> 
     throw new FatalError(`the index differs in ${formatNumber(report.differences)} places, named above`);
   if (report.unfinished.length > 0)
     throw new FatalError(
-      `the node failed the check of ${report.unfinished.join(', ')}, as told above: verify again when it is well`,
+      `the node failed during the check of ${report.unfinished.join(', ')} (see above): verify again when it works`,
     );
 }
 

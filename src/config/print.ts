@@ -4,7 +4,7 @@ import type { ParsedConfig } from './parse-config.ts';
 import { maskSetting } from './secrets.ts';
 import { flatten } from './tree.ts';
 
-/** Widest setting to which the column of sources is aligned. */
+/** Widest setting that the column of sources aligns to. */
 const MAX_COLUMN = 60;
 
 export function printConfig(parsed: ParsedConfig): string {

@@ -11,7 +11,7 @@ export interface ReloadResult {
   ignored: string[];
 }
 
-/** Settings that may change while the daemon runs, by dotted path; a table stands for all its settings. */
+/** Settings that may change at run time, by dotted path. A table includes all its settings. */
 const RELOADABLE = ['tiers', 'log.level', 'server.cors_origins', 'server.tls_cert', 'server.tls_key'];
 
 /** The configuration in force after reloading `next` over `current`. TLS cannot be turned on or off. */

@@ -42,7 +42,7 @@ const node = z.strictObject({
 const chain = z.strictObject({
   /** Symbol of the native coin in answers. */
   symbol: nonEmptyString('the symbol of the native coin, such as "MON"').default('MON'),
-  /** Addresses of wrapped native tokens beyond those known for the chain id. */
+  /** Addresses of wrapped native tokens in addition to those known for the chain id. */
   wrapped_native: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
 });
 
@@ -53,11 +53,11 @@ const index = z.strictObject({
   head: choice(['auto', 'finalized', 'latest']).default('auto'),
   /** Index internal native transfers from traces, if the node offers them. */
   traces: bool().default(true),
-  /** Compare the transactions and receipts of each block with the roots in its header. */
+  /** Prove the transactions and receipts of each block by the roots in its header. */
   check_roots: bool().default(false),
   /** Interval of polls for the node's head when no WebSocket announces it, milliseconds. */
   poll_ms: integer(10, 60_000).default(250),
-  /** Most blocks that a reorg may take off the index; a deeper one pauses indexing. */
+  /** Most blocks that a reorg may remove. A deeper one pauses indexing. */
   max_reorg: integer(0, 100_000).default(128),
   /** Largest lag behind the node's head at which `/readyz` reports ready, blocks. */
   ready_lag: integer(0, 1_000_000).default(10),
@@ -67,7 +67,7 @@ const index = z.strictObject({
   batch_transfers: integer(1, 10_000_000).default(4_000_000),
   /** Memory for the blocks and changes of the commits of a backfill, MiB. */
   backfill_memory_mb: integer(16, MAX_MB).default(512),
-  /** Threads that fetch and decode during backfill. */
+  /** Backfill workers: threads that fetch and decode. */
   loaders: integer(1, 64).default(1),
   /** Page cache of the indexer, MiB. The system caches too: eight times as much does not speed up backfill. */
   cache_mb: integer(1, MAX_MB).default(8),
@@ -85,12 +85,12 @@ const server = z.strictObject({
   cors_origins: listOf('origins such as "https://example.org", or "*"', isOrigin).default(['*']),
   /** Proxies whose word about a client's address counts: addresses, or networks such as "10.0.0.0/8". */
   trusted_proxies: listOf('IP addresses or networks such as "10.0.0.0/8"', isNetwork).default([]),
-  /** Connections at the same time, HTTP and WebSocket together. */
+  /** Most concurrent connections, HTTP and WebSocket together. */
   max_connections: integer(1, 1_000_000).default(10_000),
 });
 
 const rpc = z.strictObject({
-  /** Methods, or `namespace_*`, allowed beyond the default ones. */
+  /** Methods, or `namespace_*`, allowed in addition to the default ones. */
   allow: listOf(
     'methods such as "debug_traceCall" or "trace_*", never of a namespace that controls the node',
     isAllowableMethod,
@@ -104,8 +104,8 @@ const rpc = z.strictObject({
   /** Calls slower than this are logged, milliseconds. */
   slow_ms: integer(1, MAX_MS).default(1_000),
   /**
-   * Connections kept to the node for `/rpc`, of which a key gets at most three quarters (upstream/wire/fair-queue.ts):
-   * enough that the calls of one key do not wait for a connection.
+   * Connections kept to the node for `/rpc`. A key gets at most three quarters of them (node/http/fair-queue.ts), so that
+   * others find one free.
    */
   max_sockets: integer(1, 4_096).default(96),
   /** Size of the cache of immutable responses, MiB. */
@@ -114,7 +114,7 @@ const rpc = z.strictObject({
   merge: bool().default(true),
   /** Cache immutable responses. */
   cache: bool().default(true),
-  /** Answer from memory: calls about the head for 10 ms; chain id, network and version for 10 s. */
+  /** Head cache: answers calls about the head for 10 ms from memory; chain id, network and version for 10 s. */
   local: bool().default(true),
   /** Calls of one key that may wait for the node or for a connection to it at the same time. */
   concurrency_per_key: integer(1, 100_000).default(1_000),
@@ -135,7 +135,7 @@ const stream = z.strictObject({
   metadata_wait_ms: integer(0, 60_000).default(1_000),
   /** Largest message accepted from a client, bytes. */
   max_message_bytes: integer(1_024, 67_108_864).default(1_048_576),
-  /** Backlog in bytes at which a slow client is closed: at least twice that of a replay (stream/replay-queue.ts). */
+  /** Backlog in bytes at which a slow client is closed: at least twice that of a replay (streams/transfers/replay-queue.ts). */
   max_backlog_bytes: integer(524_288, 1_073_741_824).default(8_388_608),
   /** Seconds between pings. */
   ping_seconds: integer(1, 3_600).default(30),

@@ -1,4 +1,4 @@
-/** Which settings are secret, or may contain a secret, and which part of them may be shown to anybody. */
+/** Which settings are secret or may contain a secret, and which part of them may be shown. */
 import { MASK, maskUrl } from '../log/redact.ts';
 
 const SECRETS = new Set(['admin_token']);
@@ -6,7 +6,7 @@ const SECRETS = new Set(['admin_token']);
 /** They often have a password or a provider's key in them. */
 const URLS = new Set(['node_http', 'node_ws', 'sink.postgres.url']);
 
-/** Often given instead of a URL; contains no secret. */
+/** Often given by mistake instead of a URL; contains no secret. */
 const HOST_AND_PORT = /^[\w.-]*(:\d*)?$/;
 
 /** The value of a setting, valid or not, with secrets masked. */

@@ -24,8 +24,8 @@ export interface GivenSetting {
 const ENV_PREFIX = 'ATLAS_';
 
 /**
- * Variables that Kubernetes sets in every container for a service called `atlas` or `atlas-...`. They are no settings;
- * any other unknown variable with our prefix is a typing mistake, such as ATLAS_SERVER_PORT=9000.
+ * Variables that Kubernetes sets in every container for a service called `atlas` or `atlas-...`. They are not settings;
+ * any other unknown variable with our prefix is a typo, such as ATLAS_SERVER_PORT=9000.
  */
 const SERVICE_LINK =
   /^\w+(_SERVICE_HOST=|_SERVICE_PORT(_[A-Z0-9_]+)?=|_PORT=(tcp|udp|sctp):|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)/;
@@ -82,7 +82,7 @@ function envName(path: string): string {
   return ENV_PREFIX + path.replaceAll('.', '__').toUpperCase();
 }
 
-/** The value that a text stands for: the first candidate that the schema takes, else the likeliest, for the error. */
+/** The value of a text: the first candidate that the schema accepts, else the likeliest one, for the error message. */
 function parseSettingText(path: string, text: string): unknown {
   const schema = schemaAt(path);
   const candidates = parseCandidates(text);

@@ -28,7 +28,7 @@ export function schemaAt(path: string): z.core.$ZodType | undefined {
   return at;
 }
 
-/** What is wrong with a name on the path that users choose, such as that of a tier; undefined when nothing is. */
+/** What is wrong with a user-chosen name on the path, such as that of a tier; undefined when it is valid. */
 export function chosenNameError(path: string): string | undefined {
   const keys = path.split('.');
   for (const [i, key] of keys.entries()) {
@@ -47,7 +47,7 @@ export function isTableSchema(schema: z.core.$ZodType): boolean {
   return inner instanceof z.ZodObject || inner instanceof z.ZodRecord;
 }
 
-/** The words that a setting takes where only these, or numbers besides, are valid; else none. */
+/** The words that a setting accepts, if it accepts only words or numbers; else none. */
 export function choicesOf(path: string): string[] {
   const schema = schemaAt(path);
   const inner = schema && withoutDefault(schema);

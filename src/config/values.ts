@@ -1,10 +1,10 @@
-/** The kinds of values of settings. Each describes in one phrase what it accepts: that phrase is the error message. */
+/** The types of settings. Each describes in one phrase what it accepts, and that phrase is the error message. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { NODE_CONTROL_NAMESPACES } from '../model/node-control.ts';
 
-/** Labels of letters, digits, hyphens and underscores; the last is no number: that would be a mistyped IPv4 address. */
+/** Labels of letters, digits, hyphens and underscores. The last must not be a number: that is a mistyped IPv4 address. */
 const HOST_NAME = /^(?:(?!-)[\w-]{1,63}\.)*(?!-|\d+\.?$)[\w-]{1,63}\.?$/;
 const METHOD_PATTERN = /^[a-z][a-zA-Z0-9]*_(\*|[a-zA-Z0-9_]+)$/;
 

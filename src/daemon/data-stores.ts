@@ -32,7 +32,7 @@ export async function openDataStores(
 ) {
   makeDataDir(config.data_dir);
   const indexPath = join(config.data_dir, 'index.db');
-  // Before anything else depends on the file. The lock is held until the indexer thread has exited.
+  // First, because everything else depends on the file. The lock is held until the indexer thread has exited.
   closers.adopt(await prepareIndexFile(indexPath, { onMigration: migrationLogger(log), signal }), (lock) =>
     lock.release(),
   );
@@ -45,10 +45,7 @@ export async function openDataStores(
     (access) => access.close(),
   );
   access.keys.onUnreadable = (error) =>
-    log.error(
-      { reason: error.message },
-      'keys changed elsewhere cannot be read; those read before stay valid',
-    );
+    log.error({ reason: error.message }, 'changes of keys cannot be read; keys read before stay valid');
   closers.adopt(
     new KeysCheckpointer(keysPath, () => startKeysCheckpointThread(keysPath), keysWalFailureLogger(log)),
     (checkpointer) => checkpointer.close(),
@@ -56,7 +53,7 @@ export async function openDataStores(
   return { indexPath, db, snapshot, access };
 }
 
-/** Logs the beginning and the end of each migration, and its progress. */
+/** Logs begin, progress and end of each migration. */
 function migrationLogger(log: Logger): (progress: MigrationProgress) => void {
   let current = 0;
   let loggedAt = 0;
@@ -68,16 +65,16 @@ function migrationLogger(log: Logger): (progress: MigrationProgress) => void {
   };
 }
 
-/** Pages that stay in the log are read from there, and the next check tries again. */
+/** Logs failed checkpoints of keys.db. Pages are read from the log meanwhile, and the next checkpoint retries. */
 function keysWalFailureLogger(log: Logger): (error: Error) => void {
   return (error) =>
-    log.warn({ reason: error.message }, 'the log of keys.db cannot be moved into it and grows');
+    log.warn({ reason: error.message }, 'the write-ahead log of keys.db cannot be checkpointed and grows');
 }
 
 function usageFailureLogger(log: Logger): (error: Error | null) => void {
   return (error) => {
-    if (error === null) log.info({}, 'usage is written and read again');
-    else log.error({ reason: error.message }, 'usage cannot be written or read and is kept in memory');
+    if (error === null) log.info({}, 'usage can be written and read again');
+    else log.error({ reason: error.message }, 'usage cannot be written or read and stays in memory');
   };
 }
 
@@ -90,13 +87,13 @@ export function warnAboutKeys(
   const valid = [...keys.valid()];
   if (valid.length === 0) {
     const create = `atlas-node keys create --name app --tier growth --data-dir ${dataDir}`;
-    log.warn({ create }, 'no key is valid, so every request is refused: create one');
+    log.warn({ create }, 'there is no valid key, so every request is refused: create one');
   }
   const unknown = new Map<string, number>();
   for (const { tier } of valid) {
     if (!Object.hasOwn(limiter.tiers, tier)) unknown.set(tier, (unknown.get(tier) ?? 0) + 1);
   }
   for (const [tier, count] of unknown) {
-    log.warn({ tier, keys: count, limits: FALLBACK_TIER }, 'keys are of a tier that is not configured');
+    log.warn({ tier, keys: count, limits: FALLBACK_TIER }, 'keys have a tier that is not configured');
   }
 }

@@ -26,10 +26,10 @@ export interface IndexingDeps {
 }
 
 export interface IndexerHandle {
-  /** The status as last reported. */
+  /** The last reported status. */
   status(): IndexStatus;
   onStatus(listener: (status: IndexStatus) => void): void;
-  /** Resolves when the thread is stopped, rejects with FatalError when it cannot go on. */
+  /** Resolves when the thread has stopped, rejects with FatalError when it cannot go on. */
   ended: Promise<void>;
 }
 

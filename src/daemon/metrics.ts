@@ -9,7 +9,7 @@ import type { Logger } from '../log/logger.ts';
 import { listenForMetrics } from '../metrics/listener.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 
-/** `notReadyReason` is that of `/readyz`. Throws ListenError when it cannot bind the configured address. */
+/** `notReadyReason`: the reason shown by `/readyz`. Throws ListenError when it cannot bind the configured address. */
 export async function openMetrics(
   config: Config,
   indexPath: string,
@@ -34,7 +34,7 @@ export async function openMetrics(
 /** Sizes of the index files, read when the metrics are scraped. */
 type FileMetrics = Pick<Metrics, 'onCollect' | 'indexBytes' | 'walBytes' | 'diskFreeBytes'>;
 
-/** Sets the gauges of `index.db` and of its disk. A file that was moved away counts as 0 bytes. */
+/** Sets the gauges of `index.db` and its disk. A missing file counts as 0 bytes. */
 export function registerFileGauges(metrics: FileMetrics, indexPath: string): void {
   metrics.onCollect(() => {
     metrics.indexBytes.set(fileBytes(indexPath));

@@ -1,4 +1,4 @@
-/** The few facts that REST asks the node for. */
+/** What REST reads from the node. */
 import type { NodeReads } from '../api/node-reads.ts';
 import { RequestError, UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
@@ -10,7 +10,7 @@ import { readHash, readQuantity } from '../node/reply.ts';
 const TIME_LIMIT_MS = 2_000;
 
 export function openNodeReads(client: Pick<RpcClient, 'call'>, log: Logger): NodeReads {
-  /** `read` of the result, null where the node has none. */
+  /** Calls the node and passes the result to `read`; null when the node has none. */
   const ask = async <T>(
     method: string,
     params: unknown[],
@@ -23,7 +23,7 @@ export function openNodeReads(client: Pick<RpcClient, 'call'>, log: Logger): Nod
     } catch (error) {
       if (!(error instanceof UpstreamError) && !signal.aborted) throw error;
       log.debug({ err: error, method }, 'the node did not answer a REST request');
-      throw new RequestError(503, 'node_unavailable', 'the node does not answer now; try again later');
+      throw new RequestError(503, 'node_unavailable', 'the node does not answer at present; try again later');
     }
   };
   return {

@@ -1,6 +1,6 @@
 /**
- * How many connections the limit of open files allows. Beyond that limit neither a client gets through nor a thread, and a
- * thread that cannot start ends the daemon: what it needs itself is set aside, and clients get the rest.
+ * Derives the number of connections from the limit of open files. At that limit neither a connection nor a thread can be
+ * opened, and a thread that cannot start ends the daemon. So it reserves what the daemon needs; clients get the rest.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Config, ParsedConfig } from '../config/parse-config.ts';
@@ -8,14 +8,14 @@ import { FatalError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 import { REST_MAX_SOCKETS, STREAM_MAX_SOCKETS } from './services.ts';
 
-/** For the files and threads of the daemon and a few connections of monitoring: with all threads there are some 60. */
+/** For the daemon's files and threads, about 60, and a few connections of monitoring. */
 const OWN_FILES = 96;
-/** For each loader thread, beside its connections to the node. */
-const LOADER_FILES = 8;
+/** For each backfill worker, besides its connections to the node. */
+const WORKER_FILES = 8;
 
 /**
- * `server.max_connections`, or fewer, with a warning, where the limit of open files leaves room for fewer only. Throws
- * FatalError when it leaves none.
+ * `server.max_connections`, or fewer if the limit of open files requires it, which it logs. Throws FatalError when none
+ * are left.
  */
 export function maxConnections(config: Config, log: Logger, openFiles = openFilesLimit()): number {
   const own = ownFiles(config);
@@ -25,7 +25,7 @@ export function maxConnections(config: Config, log: Logger, openFiles = openFile
   const advice = 'raise it (ulimit -n, LimitNOFILE= of systemd)';
   if (allowed < 1) {
     throw new FatalError(
-      `the limit of ${openFiles} open files is too low, the daemon alone may need ${own}: ${advice}, or lower rpc.max_sockets, node.max_sockets or index.loaders`,
+      `the limit of ${openFiles} open files is too low: the daemon alone may need ${own}; ${advice}, or lower rpc.max_sockets, node.max_sockets or index.loaders`,
     );
   }
   log.warn(
@@ -35,7 +35,7 @@ export function maxConnections(config: Config, log: Logger, openFiles = openFile
   return allowed;
 }
 
-/** The settings with the number of connections in force; where it is not the one that was set, the reason is its source. */
+/** The settings with the effective number of connections. If that differs from the configured one, its source says why. */
 export function withMaxConnections({ config, sources }: ParsedConfig, connections: number): ParsedConfig {
   const { max_connections: wanted } = config.server;
   if (connections === wanted) return { config, sources };
@@ -50,11 +50,11 @@ export function withMaxConnections({ config, sources }: ParsedConfig, connection
 }
 
 function ownFiles({ node, index, rpc }: Config): number {
-  const indexing = node.max_sockets + index.loaders * (node.max_sockets + LOADER_FILES);
+  const indexing = node.max_sockets + index.loaders * (node.max_sockets + WORKER_FILES);
   return OWN_FILES + indexing + STREAM_MAX_SOCKETS + REST_MAX_SOCKETS + rpc.max_sockets;
 }
 
-/** That of this process; Node itself raises it at start as far as the system lets it. Where nobody tells it there is none. */
+/** The limit of this process, which Node raises at start as far as it may; infinite if the system does not tell. */
 function openFilesLimit(): number {
   const file = '/proc/self/limits';
   const limits = existsSync(file) ? readFileSync(file, 'utf8') : '';

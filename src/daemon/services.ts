@@ -21,9 +21,9 @@ import type { StoredLists } from '../streams/transfers/signal-filter.ts';
 import type { DataStores } from './data-stores.ts';
 import { openNodeReads } from './node-reads.ts';
 
-/** Most calls of `/rpc` that may wait for a free socket to the node. */
+/** Most calls of `/rpc` that wait for a free socket to the node. */
 const RPC_MAX_WAITING = 4_096;
-/** Most bytes of those calls. */
+/** Most bytes of these calls. */
 const RPC_MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** Sockets to the node for the chain tracker and all streams: heads and logs, a few calls per block. */
@@ -47,13 +47,13 @@ export function openServices(config: Config, deps: ServiceDeps, closers: Cleanup
   const node = closers.adopt(openNodeConnection(config, deps.log), (node) => node.close());
   const tracker = new ChainTracker({ node, pollMs: config.index.poll_ms, log: deps.log });
   const chain = closers.adopt(tracker, (tracker) => tracker.close());
-  // The streams tell `/rpc` of heads, and `/rpc` takes pending transactions from them.
+  // `/rpc` gets heads and pending transactions from the streams.
   const pending: PendingSource = (listener) => hub.listenToPending(listener);
   const rpc = openRpc(config, deps, chain, config.stream.pending ? pending : null, closers);
   const api = openApi(config, deps, closers);
   const hub = closers.adopt(openHub(config, deps, { node, chain, rpc }), (hub) => hub.close());
   const connections = new WsConnections(deps.stores.access.keys, config.stream);
-  closers.adopt(connections, (connections) => connections.close()); // the server closes them too, once it listens
+  closers.adopt(connections, (connections) => connections.close()); // for a failed start: later the server closes them
   return { api, rpc, streams: { hub, settings: config.stream, connections } };
 }
 

@@ -1,9 +1,9 @@
-/** Sorting many whole numbers by position. A comparator would take most of the time that a large commit spends on order. */
+/** Sorts many whole numbers by position. In a large commit, a comparator would take most of the sorting time. */
 
 const DIGIT_BITS = 11;
 const DIGITS = 2 ** DIGIT_BITS;
 
-/** Up to so many, a comparator is faster. */
+/** Up to this many keys, a comparator is faster. */
 const FEW = 256;
 
 /**

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Aborts `controller` when `signal` aborts, until the returned function is called. For signals that outlive many
- * controllers: each `AbortSignal.any` leaks 200 bytes in them (Node 22).
+ * controllers: there each `AbortSignal.any` leaks 200 bytes (Node 22).
  */
 export function abortWith(controller: AbortController, signal: AbortSignal): () => void {
   const onAbort = (): void => controller.abort(signal.reason);

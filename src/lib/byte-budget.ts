@@ -1,14 +1,14 @@
-/** A memory budget shared by all clients, for data that cannot be passed on at once. */
+/** A memory budget that all clients share, for data that cannot be delivered at once. */
 
 /** One client's part of the budget. */
 export interface ClientBudget {
-  /** Reserves bytes; false, with none reserved, if that exceeds the client's share. */
+  /** Reserves bytes; false, reserving none, if that exceeds the client's share. */
   reserve(bytes: number): boolean;
   /** Returns reserved bytes. */
   release(bytes: number): void;
   /**
-   * Reserves the memory of a piece; false if there is no room. A piece held several times, such as a cached answer on its
-   * way to several sockets, is reserved once.
+   * Reserves the memory of a piece; false if the budget is exhausted. A piece held several times, such as a cached answer
+   * on its way to several sockets, counts once.
    */
   hold(piece: Buffer): boolean;
   /** Ends one `hold` of the piece. */
@@ -21,7 +21,7 @@ const SHARE = 3;
 export class ByteBudget {
   private left: number;
   private readonly maxPerClient: number;
-  /** By client, never removed. */
+  /** Keyed by client, never removed. */
   private readonly budgets = new Map<number, ClientBudget>();
 
   constructor(bytes: number, maxPerClient = bytes) {

@@ -1,4 +1,4 @@
-/** Closes resources in the reverse order of their opening. */
+/** Closes resources in reverse order of opening. */
 export class CleanupStack {
   private readonly closers: (() => unknown)[] = [];
   private closing: Promise<void> | undefined;
@@ -10,8 +10,8 @@ export class CleanupStack {
   }
 
   /**
-   * Closes everything, the last opened first. A failure does not prevent the others; the first error is thrown at the
-   * end. Further calls wait for the same close.
+   * Closes everything, last opened first. Continues after a failure and throws the first error at the end. Further calls
+   * wait for the same close.
    */
   close(): Promise<void> {
     this.closing ??= this.closeAll();

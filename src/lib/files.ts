@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path';
 import { codeOf, FatalError, messageOf } from './errors.ts';
 
-/** Accessible to its owner only. */
+/** Accessible only to its owner. */
 const MODE = 0o700;
 
 /**
@@ -34,7 +34,7 @@ const REASONS: Record<string, string> = {
 
 const ADVICE: Record<string, string> = {
   EACCES: 'let one user own the data folder with its files, and run the daemon and all commands',
-  EROFS: 'files are written beside it: copy it to a disk where they can be',
+  EROFS: 'SQLite writes files beside it: copy it to a writable disk',
 };
 
 /** Why the system refused a file. */
@@ -77,12 +77,12 @@ function withAdvice(error: unknown): string {
   return advice === undefined ? fileErrorReason(error) : `${fileErrorReason(error)}; ${advice}`;
 }
 
-/** 0 when there is no such file. */
+/** Size of a file; 0 if it does not exist. */
 export function fileBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** What this user may still write on the disk of a file. */
+/** Bytes that this user can still write to the disk of a file. */
 export function freeDiskBytes(path: string): number {
   const { bavail, bsize } = statfsSync(dirname(path));
   return bavail * bsize;

@@ -1,4 +1,4 @@
-/** Value of each UTF-16 code unit as a hex digit; 255 if it is none. */
+/** Value of each UTF-16 code unit as a hex digit; 255 for any other. */
 const NIBBLE = new Uint8Array(65_536).fill(255);
 for (let i = 0; i < 16; i++) {
   const digit = i.toString(16);
@@ -21,7 +21,7 @@ export function writeHex(text: string, start: number, end: number, out: Uint8Arr
   return (bad & 0xf0) === 0;
 }
 
-/** Bytes of a `0x` string with an even number of digits; throws a RangeError when it is anything else. */
+/** Bytes of a `0x` string with an even number of digits. Throws RangeError for anything else. */
 export function hexToBytes(hex: string): Uint8Array {
   const bytes = new Uint8Array((hex.length - 2) >> 1);
   if (!hex.startsWith('0x') || hex.length % 2 !== 0 || !writeHex(hex, 2, hex.length, bytes, 0)) {

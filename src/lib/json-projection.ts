@@ -4,10 +4,10 @@
  */
 import { isAscii } from 'node:buffer';
 
-/** What is kept of a value: all of it, some members, or an array with lazily parsed items. */
+/** What to keep of a value: all of it, some members, or an array with lazily parsed items. */
 export type Projection = ObjectProjection | LazyItems | 'whole';
 
-/** Which members of an object are kept, whole or again only in part. Applied to an array, it selects in each item. */
+/** Which members of an object to keep, each whole or projected again. Applied to an array, it applies to each item. */
 export class ObjectProjection {
   /** The members that are or contain lazily parsed items. */
   readonly withItems: [name: string, members: ObjectProjection | LazyItems][] = [];
@@ -29,7 +29,7 @@ export class ObjectProjection {
     return this;
   }
 
-  /** Looks up by the hash of the name. A name whose hash collides with that of one in here is kept too. */
+  /** Looks up by the hash of the name. An unlisted name with a colliding hash is kept, too. */
   get(hash: number): Projection | undefined {
     return this.byHash.get(hash);
   }
@@ -50,9 +50,9 @@ function nextHash(hash: number, byte: number): number {
 }
 
 /**
- * The value of a JSON text with only the members of the projection, and a LazyJsonArray in place of each array of
- * LazyItems. Overwrites the text. Throws SyntaxError when the text is truncated or its kept part is not JSON; dropped
- * parts are not checked, items only when they are read.
+ * Parses a JSON text with only the members of the projection, and a LazyJsonArray in place of each array of LazyItems.
+ * Overwrites the text. Throws SyntaxError when the text is truncated or a kept part is not JSON. Does not check dropped
+ * parts, and items only when they are read.
  */
 export function parseProjected(text: Buffer, projection: ObjectProjection): unknown {
   const projector = new Projector(text);
@@ -60,7 +60,7 @@ export function parseProjected(text: Buffer, projection: ObjectProjection): unkn
   return putItems(JSON.parse(projected.toString(encodingOf(projected))), projection, projector.items);
 }
 
-/** Puts items in the placeholders that the projector left: arrays that contain only the items' number. */
+/** Replaces the projector's placeholders, which are arrays that contain only a number, with the items of that number. */
 function putItems(value: unknown, projection: Projection, items: readonly LazyJsonArray[]): unknown {
   if (projection === 'whole' || typeof value !== 'object' || value === null) return value;
   if (projection instanceof LazyItems) {
@@ -91,7 +91,7 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Calls can be nested to any depth. Values deeper than this are kept whole. */
+/** Values nested deeper than this are kept whole. */
 const MAX_DEPTH = 512;
 
 class Projector {
@@ -122,7 +122,7 @@ class Projector {
     this.skipSpace();
   }
 
-  /** Takes the items of an array out and leaves their number in their place. An unclosed array stays as it is. */
+  /** Moves the items of an array out and leaves a placeholder. An unclosed array stays unchanged. */
   private each({ members }: LazyItems, depth: number): void {
     const { bytes } = this;
     if (bytes[this.at] !== OPEN_BRACKET) return this.skipValue();
@@ -150,7 +150,7 @@ class Projector {
     this.kept = begin + bytes.write(number, begin, 'latin1');
   }
 
-  /** Steps over a bracket or a comma and the whitespace after it, which are kept. */
+  /** Keeps a bracket or a comma and the whitespace after it. */
   private step(): void {
     this.at++;
     this.skipSpace();
@@ -189,7 +189,7 @@ class Projector {
     if (this.bytes[this.at] === CLOSE_BRACE) this.at++;
   }
 
-  /** Steps over the name of a member and returns what is kept of it. */
+  /** Steps over the name of a member and returns what to keep of its value. */
   private name(members: ObjectProjection): Projection | undefined {
     const { bytes } = this;
     let hash = 0;
@@ -221,7 +221,7 @@ class Projector {
     while (this.at < this.bytes.length && this.bytes[this.at]! <= SPACE) this.at++;
   }
 
-  /** Drops everything from `start` to here; with the last member of an object also the comma before it. */
+  /** Drops everything from `start` to here; for the last member of an object, also the comma before it. */
   private drop(start: number, isLast: boolean): void {
     this.keep(start);
     if (isLast) {

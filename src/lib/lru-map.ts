@@ -1,4 +1,4 @@
-/** An LRU cache in two generations: a hit in the younger one writes nothing. */
+/** An LRU cache with two generations: a hit in the younger one writes nothing. */
 export class LruMap<K, V> {
   private readonly size: number;
   private young = new Map<K, V>();

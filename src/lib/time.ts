@@ -6,7 +6,7 @@ export function monotonicNow(): number {
   return seconds * 1_000 + nanoseconds / 1e6;
 }
 
-/** A larger difference means that the clock was set, milliseconds. */
+/** A larger jump means that the clock was set, milliseconds. */
 const CLOCK_STEP_MS = 2;
 
 /** Unix milliseconds with fractions; falls back to `Date.now()` once the clock was set after the thread started. */
@@ -25,7 +25,7 @@ let cachedDay = Number.NaN;
 let cachedDate = '';
 
 /**
- * ISO 8601 text, UTC with milliseconds, of a block's Unix seconds. Caches the date, since answers cluster on few days:
+ * A block's Unix seconds as ISO 8601 text, UTC with milliseconds. Caches the date, because answers cluster on few days:
  * ten times as fast as Date.
  */
 export function secondsToIso(seconds: number): string {

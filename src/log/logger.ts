@@ -11,7 +11,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** What is known about an event, by name. An Error goes under `err`. */
 export type LogFields = Record<string, unknown>;
 
-/** Messages are fixed texts, so that they can be searched for; whatever varies is a field. */
+/** Messages are fixed texts, so that they can be searched for. What varies is a field. */
 export interface Logger {
   debug(fields: LogFields, msg: string): void;
   info(fields: LogFields, msg: string): void;
@@ -85,8 +85,8 @@ function messageFirst(line: string): string {
 }
 
 /**
- * The program outlives its log: the reader may have exited, the disk may be full. Unwritten lines are retried with the
- * next one; when too many wait they are dropped, so that the log continues with newer lines.
+ * Survives a failing log: the reader may have exited, or the disk may be full. Retries unwritten lines with the next one.
+ * Drops them when too many wait, so that the log continues with newer lines.
  */
 function toStderr(): (line: string) => void {
   let destination = openStderr(reopen);

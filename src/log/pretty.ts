@@ -6,7 +6,7 @@ export interface PrettyStyle {
   colour: boolean;
   /** For the systemd journal: the level as a priority before each line, and no time. */
   journal?: boolean;
-  /** First erase the terminal's current line: a progress line, which is drawn again below. */
+  /** First erase the terminal's current line, a progress line that is redrawn below. */
   clearLine: boolean;
 }
 
@@ -59,7 +59,7 @@ function fieldText(value: unknown): string {
   return isPlain ? value : escapeControls(JSON.stringify(value));
 }
 
-/** Writes all control characters as JSON has to write some: what comes from elsewhere must not steer a terminal. */
+/** Escapes all control characters as JSON does: foreign text must not control a terminal. */
 function escapeControls(text: string): string {
   return text.replace(/\p{Cc}/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

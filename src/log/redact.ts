@@ -1,4 +1,4 @@
-/** Keeping secrets out of everything that is written. */
+/** Keeps secrets out of all output. */
 
 /** Replaces a secret. */
 export const MASK = '***';
@@ -56,8 +56,8 @@ const NAMED_KEY =
 const KEY_IN_PATH = /\b((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?\/)(?:[\w.-]+\/)*(?!0x)(?=[\w-]*\d)[\w-]{16,}/gi;
 
 /**
- * What a node or a provider says, for display: the text often quotes the address it was called at, with the operator's
- * key in it. Of URLs only scheme and host are kept, because a text that was cut may end within the key.
+ * A text from a node or a provider, for display. It often quotes the URL of the call, with the operator's key in it. Keeps
+ * only scheme and host of URLs, because a truncated text may end within the key.
  */
 export function redactNodeText(text: string): string {
   return redact(text)

@@ -1,6 +1,6 @@
 /**
- * Counters and histograms whose children count in plain numbers, for events of every request: prom-client looks up a
- * child by the text of its labels, and a bucket by the text of its bound, each time.
+ * Counters and histograms for events of every request. Their children count in plain numbers, whereas prom-client looks
+ * up a child by the text of its labels, and a bucket by the text of its bound, each time.
  */
 import { Counter, type CounterConfiguration } from 'prom-client';
 

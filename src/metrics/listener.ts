@@ -1,6 +1,6 @@
 /**
- * `/metrics` on an address of its own, so that monitoring can reach it and clients cannot. `/healthz` and `/readyz` are
- * here too, for load balancers whose probes speak HTTP/1.0: the library of the main port refuses that version.
+ * `/metrics` on its own address, so that monitoring can reach it and clients cannot. Also `/healthz` and `/readyz` for
+ * load balancers whose probes speak HTTP/1.0, which the library of the main port refuses.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import { hostPort } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** More than the number of Prometheus servers that scrape one daemon. */
+/** More than the Prometheus servers that scrape one daemon. */
 const MAX_CONNECTIONS = 32;
 
 type RenderedMetrics = Pick<Metrics, 'render' | 'contentType'>;

@@ -1,4 +1,4 @@
-/** How late the event loop runs, and how much of the delay it caused itself. */
+/** Measures how late the event loop runs, and how much of the delay it caused itself. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
 
@@ -18,13 +18,13 @@ export interface LoopDelays {
   p99: number;
   max: number;
   /**
-   * The longest delay minus the time in which the thread waited for a processor: what the thread itself did without
-   * yielding. The same as `max` where the system has no such statistics.
+   * The longest delay minus the time that the thread waited for a processor: how long it ran without yielding. Equals
+   * `max` if the system has no such statistics.
    */
   held: number;
 }
 
-/** Measures the event loop of the thread that makes it. */
+/** Measures the event loop of the thread that constructs it. */
 export class LoopDelayMonitor {
   private readonly delays = createHistogram();
   private readonly timer: NodeJS.Timeout;

@@ -35,12 +35,12 @@ export function createMetrics() {
     nodeHead: optionalGauge('atlas_node_head_block', 'Height of the head of the node.'),
     nodeChain: gauge(
       'atlas_node_chain',
-      'How the chain of the node relates to the index: 1 for the present state.',
+      'How the chain of the node relates to the index: 1 for the current state.',
       ['state'],
     ),
     lagBlocks: optionalGauge('atlas_index_lag_blocks', 'Blocks between the head of the node and the index.'),
     lagSeconds: optionalGauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
-    stale: gauge('atlas_index_stale', 'Whether the chain stands still by index.stale_seconds: 1 or 0.'),
+    stale: gauge('atlas_index_stale', 'Whether the chain is stale by index.stale_seconds: 1 or 0.'),
     transfers: counter('atlas_index_transfers_total', 'Transfers committed to the index.', ['kind']),
     skippedLogs: counter('atlas_index_skipped_logs_total', 'Malformed logs that were not indexed.', [
       'reason',
@@ -93,10 +93,8 @@ export function createMetrics() {
       'method',
     ]),
     rpcCacheBytes: gauge('atlas_rpc_cache_bytes', 'Size of the cache of JSON-RPC answers.'),
-    rpcLocal: counter('atlas_rpc_local_answers_total', 'Calls answered by what the node said a moment ago.', [
-      'method',
-    ]),
-    rpcMerged: counter('atlas_rpc_merged_calls_total', 'Calls that shared an equal call in flight.', [
+    rpcLocal: counter('atlas_rpc_local_answers_total', 'Calls answered from the head cache.', ['method']),
+    rpcMerged: counter('atlas_rpc_merged_calls_total', 'Calls coalesced with an equal call in flight.', [
       'method',
     ]),
 
@@ -116,16 +114,16 @@ export function createMetrics() {
       'Blocks that the slowest active webhook is behind the index.',
     ),
 
-    buildInfo: gauge('atlas_build_info', 'Always 1; what runs is in the labels.', ['version']),
+    buildInfo: gauge('atlas_build_info', 'Always 1; the labels identify the build.', ['version']),
     startTime: gauge('atlas_process_start_time_seconds', 'Unix time at which the process started.'),
     residentMemory: gauge('atlas_process_resident_memory_bytes', 'Resident memory of the process.'),
     cpuSeconds: counter('atlas_process_cpu_seconds_total', 'Processor time used by the process.'),
-    loopDelay: gauge('atlas_event_loop_delay_seconds', 'Delay of the event loop since the last look.', [
+    loopDelay: gauge('atlas_event_loop_delay_seconds', 'Delay of the event loop since the last scrape.', [
       'stat',
     ]),
     loopHeld: gauge(
       'atlas_event_loop_held_seconds_max',
-      'Longest delay of the event loop since the last look, without waiting for a processor.',
+      'Longest delay of the event loop since the last scrape, without waiting for a processor.',
     ),
 
     contentType: registry.contentType,
@@ -161,8 +159,8 @@ export function createMetrics() {
 }
 
 /**
- * Raises a counter to totals that are counted elsewhere, such as the processor time.
- * The returned function takes the current total of one combination of labels; a total that fell was reset.
+ * Raises a counter to totals counted elsewhere, such as CPU time. The returned function takes the current total of one
+ * combination of labels; a lower total means that it was reset.
  */
 export function trackTotal<L extends string>(counter: Counter<L>) {
   const known = new Map<string, number>();
@@ -174,7 +172,7 @@ export function trackTotal<L extends string>(counter: Counter<L>) {
   };
 }
 
-/** A gauge whose value may be unknown, as it is at first: it is then not rendered, since a number would be believed. */
+/** A gauge that is not rendered while its value is unknown, as at first: any number would be wrong. */
 class OptionalGauge extends Gauge {
   constructor(configuration: GaugeConfiguration<never>) {
     super(configuration);

@@ -1,7 +1,7 @@
 /** The sink: keeps PostgreSQL equal to the index, block by block, through failures of either side. */
 import { backoffMs } from '../lib/async.ts';
 import { messageOf } from '../lib/errors.ts';
-import { RepeatLimit } from '../lib/repeat-limit.ts';
+import { RepeatLimit } from '../lib/limits.ts';
 import { redactNodeText } from '../log/redact.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { findCommonBlock } from './common-block.ts';

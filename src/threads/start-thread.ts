@@ -8,8 +8,8 @@ import { type ThreadName, threadCode } from './entries.ts';
 const DEFAULT_YOUNG_MB = 8;
 
 /**
- * The indexer's data for a commit outlives several collections: with 8 MB it would be copied twice as often, and backfill
- * would take a tenth longer; 16 MB are not faster. The checkpoint thread allocates next to nothing.
+ * A commit's data survives several collections in the indexer: 8 MB would copy it twice as often and make backfill a tenth
+ * slower; 16 MB is no faster. The checkpoint thread allocates next to nothing.
  */
 const YOUNG_MB: Partial<Record<ThreadName, number>> = { indexer: 12, checkpoint: 2 };
 

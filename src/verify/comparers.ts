@@ -174,7 +174,7 @@ export class WalletComparer {
       this.entriesDifference(recount, decodePage(bytes.recent, recount.firstTransfer ?? 0));
     if (difference !== null)
       check.addDifference(`the activity ${name}: ${difference.text}`, difference.block);
-    this.compareSums({ id: recount.id, pages: recount.runs, firstTransfer: recount.firstTransfer }, check);
+    this.compareSums({ id: recount.id, pages: recount.pages, firstTransfer: recount.firstTransfer }, check);
   }
 
   /** How a stored history page differs from a full one of the recount. A full page never changes, so compare it at once. */

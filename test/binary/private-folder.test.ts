@@ -56,7 +56,7 @@ test('a folder of another user, or a link, is never taken', (t) => {
   assert.throws(() => choosePrivateFolder(homeless), FatalError);
 });
 
-test('a home on a file system that takes no folders is passed over, not asked again for ever', (t) => {
+test('a home on a file system that cannot hold folders is skipped, not retried forever', (t) => {
   const { temp } = surroundings(t);
   const source = new URL('../../src/binary/addon.ts', import.meta.url).href;
   const script = `

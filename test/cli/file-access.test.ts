@@ -49,7 +49,7 @@ function refusal(dir: string, expression: string): string {
 const ADVICE =
   'permission denied; let one user own the data folder with its files, and run the daemon and all commands';
 
-test('what another user may not see is not told as missing', (t) => {
+test('a file hidden from another user is not reported as missing', (t) => {
   const dir = dataDir(t);
   const [index, keys] = [join(dir, 'index.db'), join(dir, 'keys.db')];
   assert.equal(refusal(dir, 'existingIndexPath(dir)'), `FatalError: cannot read ${index}: ${ADVICE}`);
@@ -79,7 +79,7 @@ test('what this user may only read is not opened for writing, nor locked: the lo
     );
 });
 
-test('a file that this user may not open is told with the reason, the source of a backup too', (t) => {
+test('a file that this user may not open is reported with the reason, even as the source of a backup', (t) => {
   const dir = dataDir(t);
   const keys = join(dir, 'keys.db');
   const wanted = `FatalError: cannot open ${keys}: ${ADVICE}`;

@@ -1,4 +1,4 @@
-/** The daemon as systemd runs it, and its configuration read again on SIGHUP. */
+/** The daemon as systemd runs it, and its configuration reloaded on SIGHUP. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -77,7 +77,7 @@ for (const { kind, address } of [
   { kind: 'a path', address: (dir: string) => join(dir, 'notify') },
   { kind: 'an abstract name', address: () => `@atlas-test-${process.pid}` },
 ]) {
-  test(`systemd is told of start, life, reload and end, on ${kind}`, needs, async (t) => {
+  test(`systemd is notified of start, heartbeat, reload and stop, on ${kind}`, needs, async (t) => {
     const socket = address(tempDir(t));
     const systemd = await listenAsSystemd(t, socket);
     const daemon = await startDaemon(t, TIER(5), { env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' } });
@@ -110,7 +110,7 @@ test('a watchdog that is meant for another process is not fed', needs, async (t)
   assert.ok(!systemd.messages().flat().includes('WATCHDOG=1'));
 });
 
-test('where there is no systemd-notify, that is said', async () => {
+test('a missing systemd-notify is reported', async () => {
   const reasons: string[] = [];
   const env = { NOTIFY_SOCKET: '/nowhere', PATH: '/nonexistent' };
   const systemd = connectSystemd(env, (reason) => reasons.push(reason));
@@ -133,12 +133,12 @@ test('SIGHUP takes over tiers, origins and the log level, and names what takes a
     `${TIER(50)}[server]\ncors_origins = ["https://a.example"]\n[index]\npoll_ms = 999\n[log]\nlevel = "debug"\n`,
   );
   daemon.hangUp();
-  await daemon.logged('some changed settings take a restart');
+  await daemon.logged('some changed settings need a restart');
   assert.equal(await daemon.limit(), 50);
   const stderr = daemon.running.stderr();
   assert.match(
     stderr,
-    /"msg":"the configuration was read again".*"changed":\["server.cors_origins","tiers.test.requests_per_second","log.level"\]/,
+    /"msg":"the configuration was reloaded".*"changed":\["server.cors_origins","tiers.test.requests_per_second","log.level"\]/,
   );
   assert.match(stderr, /"ignored":\["index.poll_ms"\]/);
   const { headers } = await fetch(`${daemon.url}/healthz`, { headers: { origin: 'https://a.example' } });
@@ -146,7 +146,7 @@ test('SIGHUP takes over tiers, origins and the log level, and names what takes a
   assert.equal((await daemon.stop()).code, 0);
 });
 
-test('SIGHUP during the start applies what was written after the start had read the configuration', async (t) => {
+test('SIGHUP during the start applies changes made after the configuration was read', async (t) => {
   const dir = tempDir(t);
   const file = join(dir, 'atlas.toml');
   writeFileSync(file, TIER(3));
@@ -159,16 +159,16 @@ test('SIGHUP during the start applies what was written after the start had read 
   writeFileSync(file, TIER(7));
   running.child.kill('SIGHUP');
   keys.exec('ROLLBACK');
-  const changed = '"msg":"the configuration was read again"';
+  const changed = '"msg":"the configuration was reloaded"';
   await waitFor(() => running.stderr().includes(changed), { what: 'the reload' });
   assert.match(running.stderr(), /"changed":\["tiers[^\]]*\]/);
   running.child.kill('SIGTERM');
   assert.equal((await running.ended).code, 0);
 });
 
-test('keys of a tier that is not configured are told at the start and when the configuration is read again', async (t) => {
+test('keys of a tier that is not configured are reported at the start and at a reload', async (t) => {
   const daemon = await startDaemon(t, '', { tier: TIER(7) });
-  const told = '"msg":"keys are of a tier that is not configured","level":"warn"';
+  const told = '"msg":"keys have a tier that is not configured","level":"warn"';
   const warnings = () =>
     daemon.running
       .stderr()
@@ -181,8 +181,8 @@ test('keys of a tier that is not configured are told at the start and when the c
   const readAgain = async (config: string, times: number) => {
     daemon.write(config);
     daemon.hangUp();
-    const read = () => daemon.running.stderr().split('"the configuration was read again"').length - 1;
-    await waitFor(() => read() === times, { what: 'the configuration to be read again' });
+    const read = () => daemon.running.stderr().split('"the configuration was reloaded"').length - 1;
+    await waitFor(() => read() === times, { what: 'the configuration to be reloaded' });
   };
   await readAgain(TIER(7), 1);
   assert.equal(warnings().length, 1);
@@ -210,21 +210,21 @@ test('an ./atlas.toml that is gone is not taken for the defaults by a daemon tha
   assert.equal(await allowed(), null);
   writeFileSync(file, config.replace('a.example', 'b.example'));
   running.child.kill('SIGHUP');
-  await hears('"msg":"the configuration was read again"');
+  await hears('"msg":"the configuration was reloaded"');
   assert.equal(await allowed(), 'https://b.example');
 });
 
-test('a configuration with a mistake is not taken over, and the daemon goes on with the one it has', async (t) => {
+test('a configuration with a mistake is rejected, and the daemon keeps its current one', async (t) => {
   const daemon = await startDaemon(t, TIER(5));
   daemon.write(`${TIER(50)}[server]\nprot = 1\n`);
   daemon.hangUp();
-  await daemon.logged('the configuration was not taken over');
+  await daemon.logged('the new configuration was rejected');
   assert.match(daemon.running.stderr(), /unknown setting \\"server.prot\\" .*did you mean \\"server.port\\"/);
   assert.equal(await daemon.limit(), 5);
   assert.equal((await daemon.stop()).code, 0);
 });
 
-test('SIGTERM waits for a node that never answers no longer than ten seconds, and takes over nothing more', async (t) => {
+test('SIGTERM waits at most ten seconds for a node that never answers, and accepts nothing more', async (t) => {
   const calls: string[] = [];
   const node = createServer((request) => {
     request.setEncoding('utf8').on('data', (text: string) => calls.push(text));
@@ -252,7 +252,7 @@ test('SIGTERM waits for a node that never answers no longer than ten seconds, an
   daemon.hangUp();
   const { code, stderr } = await stopped;
   assert.equal(code, 0);
-  assert.doesNotMatch(stderr, /the configuration was read again/);
+  assert.doesNotMatch(stderr, /the configuration was reloaded/);
   const seconds = (performance.now() - startedAt) / 1000;
   // Eight and a bit on a machine at rest; the call itself would wait for a thousand.
   assert.ok(seconds < 100, `it took ${seconds} s`);

@@ -35,7 +35,7 @@ function watched(t: TestContext) {
   return { sent, end, pass, report: () => reports[0]?.(), silences: () => silences };
 }
 
-test('ready is said once and first', (t) => {
+test('ready is reported once and first', (t) => {
   const { sent, pass } = watched(t);
   assert.equal(sent[0]?.READY, 1);
   pass(WATCHDOG_MS);
@@ -43,7 +43,7 @@ test('ready is said once and first', (t) => {
   assert.equal(sent.filter(({ READY }) => READY === 1).length, 1);
 });
 
-test('an indexer that reports no more is a reason not to feed the watchdog, until it does again', (t) => {
+test('heartbeats stop while the indexer does not report', (t) => {
   const { sent, pass, report, silences } = watched(t);
   const fed = () => sent.at(-1)?.WATCHDOG === 1;
   pass(WATCHDOG_MS / 2);

@@ -28,7 +28,7 @@ test('a data folder that cannot be made is refused with the reason', (t) => {
   );
 });
 
-test('a file system that takes no folders is refused, not asked again for ever', () => {
+test('a file system that cannot hold folders is refused, not retried forever', () => {
   const script = `
     import { makeDataDir } from ${JSON.stringify(new URL('../../src/config/load-config.ts', import.meta.url).href)};
     makeDataDir('/proc/atlas-data');`;

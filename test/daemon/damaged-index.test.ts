@@ -71,7 +71,7 @@ async function startDaemon(t: TestContext, { node, dataDir }: FinishedIndex): Pr
   };
 }
 
-test('a damaged page answers 500 for its wallets, everything else is served, and operators are told', async (t) => {
+test('a damaged page answers 500 for its wallets, everything else is served, and the damage is reported', async (t) => {
   const finished = await finishedIndex(t);
   const { path } = finished;
   const wallets = readWallets(path).readable;

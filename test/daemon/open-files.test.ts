@@ -51,7 +51,7 @@ test('a limit of open files that is too low ends the daemon with one line that s
   const { code, stderr } = await startWithLimit(t, 64).ended;
   assert.match(
     stderr.trimEnd().split('\n').at(-1) ?? '',
-    /^atlas-node: the limit of 64 open files is too low, the daemon alone may need 244: raise it /,
+    /^atlas-node: the limit of 64 open files is too low: the daemon alone may need 244; raise it /,
   );
   assert.equal(code, 1);
 });

@@ -5,7 +5,7 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
 import { StatusClient, urlTarget } from '../../src/cli/status-client.ts';
 import { statusTable } from '../../src/cli/status-table.ts';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { assertSameRows } from '../support/sink.ts';
@@ -13,7 +13,7 @@ import { expectedSinkRows, storedSinkRows } from '../support/sink-rows.ts';
 import { waitFor } from '../support/wait.ts';
 
 test('a daemon writes PostgreSQL, follows reorgs, and reports how far it is', async (t) => {
-  const own = opened(t);
+  const own = nestedCleanup(t);
   const server = await startPostgres(own);
   const { blocks } = generateChain({ seed: 3, blocks: 60, txPerBlock: 10, wallets: 40, tokens: 8 });
   const node = await startReplayNode({ chain: [...blocks], head: 40, finalizedLag: 60 });

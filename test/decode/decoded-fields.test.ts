@@ -14,7 +14,7 @@ function wantedOf(text: string | Buffer, wanted: Projection): unknown {
 
 const RULES = { monad: true, wrappedNative: new Set<string>() };
 
-test('a block with only what is wanted of it decodes as the whole one does', () => {
+test('a projected block decodes like the whole one', () => {
   const { blocks } = generateChain({ seed: 3, blocks: 40 });
   const whole = new BatchBuilder();
   const cut = new BatchBuilder();
@@ -38,7 +38,7 @@ test('a block with only what is wanted of it decodes as the whole one does', () 
 
 const address = (digit: string) => `0x${digit.repeat(40)}`;
 
-test('flat traces with only what is wanted of them tell the same moves', () => {
+test('projected flat traces give the same transfers', () => {
   const hash = `0x${'1'.repeat(64)}`;
   const common = {
     blockHash: hash,

@@ -157,7 +157,7 @@ test('a payout whose log is cut short is counted and moves nothing, one of zero 
   assert.deepEqual(batch.skipped, { staking_shape: 3 });
 });
 
-test('a payout to what is no clean address is skipped and counted, and the rest of the block is kept', () => {
+test('a payout to an invalid address is skipped and counted, and the rest of the block is kept', () => {
   const [, first, delegator = ''] = withdrawn.topics;
   const dirty = [delegator.slice(0, 50), `${delegator}00`, delegator.replace('0x00', '0x01')].map(
     (topic) => ({

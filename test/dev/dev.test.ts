@@ -96,7 +96,7 @@ const SETTINGS: DevSettings = {
   dataDir: '/nowhere',
 };
 
-test('the daemon follows the demo chain whatever node the environment names', () => {
+test('the daemon follows the demo chain whatever node the environment sets', () => {
   const { config } = devConfig(SETTINGS, { ATLAS_NODE_HTTP: 'http://127.0.0.1:2', ATLAS_LOG__LEVEL: 'warn' });
   assert.equal(config.node_http, SETTINGS.node.url);
   assert.equal(config.node_ws, SETTINGS.node.wsUrl);
@@ -111,7 +111,7 @@ test('the demo chain may be quiet for as long as it likes, unless a limit is con
   assert.equal(config.index.stale_seconds, 60);
 });
 
-test('a taken port is given up for a free one only when nobody asked for it', async (t) => {
+test('a taken port is replaced by a free one only if it was not configured', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   t.after(() => other.close());
   await once(other, 'listening');

@@ -112,7 +112,7 @@ test('the same seed makes the same transactions, another seed others', async (t)
   assert.notDeepEqual(first, other);
 });
 
-test('traffic on a chain that mines by itself goes on until it is told to end', async (t) => {
+test('traffic on a chain that mines by itself continues until it is stopped', async (t) => {
   const anvil = await startAnvil({ blockTimeMs: 50 });
   t.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url);

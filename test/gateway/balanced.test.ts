@@ -104,7 +104,7 @@ test('an answer from an abandoned branch is not cached', async (t) => {
 });
 
 for (const by of ['request', 'connection'] as const) {
-  test(`whatever is answered from the cache is the truth, with nodes that take turns by ${by}`, async (t) => {
+  test(`answers from the cache are right behind nodes that alternate by ${by}`, async (t) => {
     const setting = await setUp(t, [30, 22], { logs_node_range: 10 });
     const { nodes, gateway, balanceBy, pin } = setting;
     const prng = new Prng(7);

@@ -112,7 +112,7 @@ test('a poll whose client leaves takes nothing with it', async (t) => {
   assert.deepEqual(await gateway.result('eth_getFilterChanges', id), await newestHashes(3));
 });
 
-test('a poll finds what the node has by then, whatever it said a moment ago', async (t) => {
+test('a poll finds what the node has by then, whatever the head cache has', async (t) => {
   const { anvil, gateway, newestHashes } = await setUp(t);
   const id = await gateway.result('eth_newBlockFilter');
   for (let i = 0; i < 20; i++) {
@@ -190,7 +190,7 @@ test('logs of orphaned blocks are given again as removed, then those of the new 
   assert.deepEqual(await changes(gateway, id), []);
 });
 
-test('what is too much for one poll comes with the next ones, and what is orphaned meanwhile does not', async (t) => {
+test('a result too large for one poll continues in the next ones, without logs orphaned meanwhile', async (t) => {
   const { anvil, gateway, address, mine, deposit, reorganise } = await setUp(t, { logs_max_range: 2 });
   const id = await gateway.result('eth_newFilter', { address });
   const depositInTurn = async (count: number) => {
@@ -218,7 +218,7 @@ test('what is too much for one poll comes with the next ones, and what is orphan
   assert.deepEqual([told[0], ...later.filter((log) => !log.removed)], direct);
 });
 
-test('what appeared and vanished between two polls is not told', async (t) => {
+test('logs that appeared and vanished between two polls are not reported', async (t) => {
   const { gateway, address, mine, deposit, reorganise, anvil } = await setUp(t);
   const id = await gateway.result('eth_newFilter', { address });
   await deposit(1);
@@ -421,7 +421,7 @@ test('contract.on of ethers and watchContractEvent of viem work over HTTP', asyn
   assert.deepEqual([byEthers, byViem], [all, all]);
 });
 
-test('a node that does not tell its head: the client is told so, and nothing is missed', async (t) => {
+test('a client gets an error when the node does not report its head, and misses nothing', async (t) => {
   const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
   let head = 105;
   const node = await startMisbehavingNode({

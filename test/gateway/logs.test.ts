@@ -77,7 +77,7 @@ const tooWide = (limit: number, message: string) => (width: number) => {
   if (width > limit) throw new NodeError(-32602, message);
 };
 
-test('what a client writes into a filter stays in it, whatever characters its escapes stand for', async (t) => {
+test('a client’s filter reaches the node unchanged, whatever characters it escapes', async (t) => {
   const { node, gateway } = await setUp(t);
   const quote = '\\u0122'; // the lower byte of it is that of a quotation mark
   const text = `${quote}}],${quote}method${quote}:${quote}admin_peers${quote},${quote}x${quote}:[{${quote}`;
@@ -107,7 +107,7 @@ test('what a client writes into a filter stays in it, whatever characters its es
   for (const filter of filters) assert.equal(filter.address, address);
 });
 
-test('a filter that is too long to be sent for each part of a range goes to the node once or not at all', async (t) => {
+test('a filter too long to repeat for each part of a range is sent once or refused', async (t) => {
   const { chain, logs } = await setUp(t);
   const of = (count: number) => ({ topics: [Array(count).fill(`0x${'1'.repeat(64)}`)] });
   assert.deepEqual(await logs('0x1', '0x2', of(10_000)), expected(1, 2));
@@ -140,7 +140,7 @@ test('a range that the node takes is passed on as it was written', async (t) => 
   }
 });
 
-test('a node is asked for no other range than the one that was looked at', async (t) => {
+test('the node is asked for exactly the range that was validated', async (t) => {
   const { node, gateway } = await setUp(t);
   const ask = async (params: string) => {
     const request = `{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":${params}}`;
@@ -157,7 +157,7 @@ test('a node is asked for no other range than the one that was looked at', async
   assert.deepEqual(node.requests, []);
 });
 
-test('a wide range is asked for in parts and comes in order, without gap or repeat', async (t) => {
+test('a wide range is fetched in parts and arrives in order, without gaps or repeats', async (t) => {
   const { chain, logs } = await setUp(t);
   assert.deepEqual(await logs('0x1', quantity(4_999)), expected(1, 4_999));
   assert.ok(chain.ranges.length > 8, `${chain.ranges.length} parts`);
@@ -243,7 +243,7 @@ for (const [what, limit, message] of [
   });
 }
 
-test("what is no refusal of the range is the node's own answer", async (t) => {
+test('an error that does not refuse the range is passed on', async (t) => {
   const { chain, logs } = await setUp(t);
   for (const message of [
     'block range extends beyond current head block',
@@ -344,7 +344,7 @@ test('logs of two branches are not mixed either while the node does not tell the
   }
 });
 
-test('a chain that does not hold still is not waited for for ever', async (t) => {
+test('collecting logs gives up on a chain that keeps changing', async (t) => {
   const { chain, logs } = await setUp(t);
   chain.finalized = 100;
   chain.refuse = () => {
@@ -366,7 +366,7 @@ test('parts below the finalized block are kept, and the whole is then answered w
   assert.equal(asked(), before);
 });
 
-test('an error of the node that is no JSON: everyone who waits for the logs is told', {
+test('every client waiting for logs gets an error when the node’s error is not JSON', {
   timeout: 10_000,
 }, async (t) => {
   const { node, gateway } = await setUp(t);

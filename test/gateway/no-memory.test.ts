@@ -91,7 +91,7 @@ test('an invalid answer is not forwarded, however little memory is left', async 
   assert.match(text, /this key has too many bytes of answers in flight; retry/);
 });
 
-test('a call of its own for one of several clients that wait is its own in every respect', async (t) => {
+test('a separate call for one of several waiting clients shares nothing with theirs', async (t) => {
   const node = await startNode(t, async (_, response) => {
     response.write(`{"jsonrpc":"2.0","id":1,"result":"0x${DIGITS}`);
     await sleep(20);

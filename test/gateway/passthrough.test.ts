@@ -268,14 +268,14 @@ test('the node can be refused in its own words with another status', async (t) =
   assert.deepEqual([status, json.error], [200, { code: -32005, message: 'slow down' }]);
 });
 
-test('a transaction is sent once, whatever becomes of it', async (t) => {
+test('a transaction is sent once, whatever its outcome', async (t) => {
   const { node, rpc } = await serveNode(t, (_, response) => response.socket?.destroy());
   const { status } = await rpc(call('1', 'eth_sendRawTransaction', '["0x02"]'));
   assert.equal(status, 502);
   assert.equal(node.received.length, 1);
 });
 
-test('a client that leaves takes its call to the node with it', async (t) => {
+test('a call to the node is cancelled when its client disconnects', async (t) => {
   let left = false;
   const { node, serving } = await serveNode(t, (_, response) =>
     response.on('close', () => {

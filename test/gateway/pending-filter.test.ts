@@ -99,7 +99,7 @@ test('the subscription ends when no filter was polled for five minutes, and begi
   assert.deepEqual((await poll(next)).result, [hash(3)]);
 });
 
-test('where pending transactions are switched off, or the node announces none, the client is told so', async (t) => {
+test('the client gets an error when pending transactions are off or the node announces none', async (t) => {
   const off = startGateway(t, { url: 'http://127.0.0.1:9' });
   assert.deepEqual((await off.call(NEW)).error, {
     code: -32601,

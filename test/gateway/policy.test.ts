@@ -91,7 +91,7 @@ test('configured methods and namespaces are added, and nothing beside them', () 
   );
 });
 
-test('debug_* stands for what reads the chain; what steers the node or touches its files must be named', () => {
+test('debug_* allows methods that read the chain; those that control the node or touch its files must be listed', () => {
   const allowed = methodPolicy({ allow: ['debug_*', 'debug_memStats'] });
   for (const method of [
     'debug_traceTransaction',

@@ -62,7 +62,7 @@ test('a call that is not well-formed keeps its id in the refusal, if that is one
   }
 });
 
-test('what is no JSON, an empty batch and one too large are refused as a whole', () => {
+test('invalid JSON, an empty batch and a batch over the limit are refused as a whole', () => {
   const call = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
   const code = (text: string) => {
     const request = readRequest(text);

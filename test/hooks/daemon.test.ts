@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openHookStore } from '../../src/hooks/hook-store.ts';
 import { StreamClient } from '../streams/client.ts';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { HookReceiver, keptEvents } from '../support/hook-receiver.ts';
@@ -16,19 +16,19 @@ const TOKEN = 'operator token';
 const CHAIN = { blocks: 60, txPerBlock: 6, startBlock: 1, wallets: 20, tokens: 4 };
 
 test('hooks made on the command line and in the panel deliver what the stream shows', async (context) => {
-  const owner = opened(context);
-  const { node } = await startGeneratedNode(owner, CHAIN, { head: 20, finalizedLag: 40 });
+  const cleanup = nestedCleanup(context);
+  const { node } = await startGeneratedNode(cleanup, CHAIN, { head: 20, finalizedLag: 40 });
   const env = { ATLAS_HOOKS__ALLOW_PRIVATE: 'true', ATLAS_ADMIN_TOKEN: TOKEN };
-  const served = await startTestDaemon(owner, {
+  const served = await startTestDaemon(cleanup, {
     flags: { '--node-http': node.url, '--node-ws': node.wsUrl },
     env,
   });
   const { dataDir, url, key } = served;
   await served.reaches(20);
-  const [byCommand, byPanel] = [await HookReceiver.start(owner), await HookReceiver.start(owner)];
-  const signals = await StreamClient.open(owner, url, key, '/ws/signals');
+  const [byCommand, byPanel] = [await HookReceiver.start(cleanup), await HookReceiver.start(cleanup)];
+  const signals = await StreamClient.open(cleanup, url, key, '/ws/signals');
   const command = async (...args: string[]) => {
-    const { code, stdout, stderr } = await run(owner, [LAUNCHER, ...args, '--data-dir', dataDir, '--json'], {
+    const { code, stdout, stderr } = await run(cleanup, [LAUNCHER, ...args, '--data-dir', dataDir, '--json'], {
       cwd: dataDir,
       env,
     });
@@ -108,9 +108,9 @@ test('hooks made on the command line and in the panel deliver what the stream sh
 });
 
 test('a key owns as many hooks as its tier allows, and its hooks end with it', async (context) => {
-  const owner = opened(context);
-  const { node } = await startGeneratedNode(owner, CHAIN, { head: 5, finalizedLag: 40 });
-  const served = await startTestDaemon(owner, {
+  const cleanup = nestedCleanup(context);
+  const { node } = await startGeneratedNode(cleanup, CHAIN, { head: 5, finalizedLag: 40 });
+  const served = await startTestDaemon(cleanup, {
     flags: { '--node-http': node.url },
     env: { ATLAS_ADMIN_TOKEN: TOKEN, ATLAS_TIERS__UNLIMITED__MAX_HOOKS: '2' },
   });
@@ -128,7 +128,7 @@ test('a key owns as many hooks as its tier allows, and its hooks end with it', a
   assert.equal((await post('/hooks', { ...hook, key: 9 })).error.code, 'not_found');
   await post('/keys/1/revoke', {});
   const store = openHookStore(join(served.dataDir, 'hooks.db'));
-  owner.after(() => store.close());
+  cleanup.after(() => store.close());
   await waitFor(() => store.list().every(({ state }) => state === 'paused'), { what: 'the pause' });
   assert.match(store.get(1).reason ?? '', /its key was revoked/);
 });

@@ -1,15 +1,15 @@
 /** Hooks deliver each event, signed, in order and with an id that never changes, whatever receivers do. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { answers, HookReceiver, hangs, keptEvents } from '../support/hook-receiver.ts';
 import { address } from '../support/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
 import { HookWorld } from './hook-world.ts';
 
 async function setUp(context: TestContext) {
-  const owner = opened(context);
-  return { owner, world: new HookWorld(owner), receiver: await HookReceiver.start(owner) };
+  const cleanup = nestedCleanup(context);
+  return { cleanup, world: new HookWorld(cleanup), receiver: await HookReceiver.start(cleanup) };
 }
 
 const OUT = { filter: { events: ['wallet_native_out'] } };
@@ -95,9 +95,9 @@ test('an event accepted without the daemon hearing of it comes again with the sa
 });
 
 test('a receiver that hangs or is down delays no other', async (context) => {
-  const { owner, world, receiver } = await setUp(context);
-  const hanging = await HookReceiver.start(owner);
-  const down = await HookReceiver.start(owner);
+  const { cleanup, world, receiver } = await setUp(context);
+  const hanging = await HookReceiver.start(cleanup);
+  const down = await HookReceiver.start(cleanup);
   hanging.behave = hangs;
   down.stop();
   const slowHook = world.hook(hanging.url, OUT);
@@ -117,8 +117,8 @@ test('a receiver that hangs or is down delays no other', async (context) => {
 });
 
 test('redirects are not followed, and 410 deletes the hook', async (context) => {
-  const { owner, world, receiver } = await setUp(context);
-  const other = await HookReceiver.start(owner);
+  const { cleanup, world, receiver } = await setUp(context);
+  const other = await HookReceiver.start(cleanup);
   receiver.behave = answers(302, { location: other.url });
   const hook = world.hook(receiver.url, OUT);
   world.start();
@@ -209,8 +209,8 @@ test('a withdrawal that was cut short is finished, even if the block came back',
 });
 
 test('events wait for confirmations, or until the node calls their block finalized', async (context) => {
-  const { owner, world, receiver } = await setUp(context);
-  const final = await HookReceiver.start(owner);
+  const { cleanup, world, receiver } = await setUp(context);
+  const final = await HookReceiver.start(cleanup);
   world.hook(receiver.url, { ...OUT, confirmations: 2 });
   world.hook(final.url, { ...OUT, finality: true });
   world.start();
@@ -263,8 +263,8 @@ test('a list that is gone pauses the hook that names it, and nothing else', asyn
 });
 
 test('a long history of few wallets, and of a token, is found as by looking at every transfer', async (context) => {
-  const { owner, world, receiver } = await setUp(context);
-  const token = await HookReceiver.start(owner);
+  const { cleanup, world, receiver } = await setUp(context);
+  const token = await HookReceiver.start(cleanup);
   const block = (n: number) =>
     Object.fromEntries(
       Array.from({ length: 500 }, (_, i) => {

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Sender } from '../../src/hooks/sender.ts';
-import { opened } from '../support/cleanup.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
 import { PINNED_NODE, ROOT, start } from '../support/command.ts';
 import { codeBlock } from '../support/docs.ts';
 import { freePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait.ts';
 
 test('the receiver of the docs accepts what is signed and refuses what is forged', async (context) => {
-  const owner = opened(context);
+  const cleanup = nestedCleanup(context);
   const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
   const port = await freePort();
-  start(owner, [PINNED_NODE, '--input-type=module', '-e', codeBlock('js receiver')], {
+  start(cleanup, [PINNED_NODE, '--input-type=module', '-e', codeBlock('js receiver')], {
     cwd: ROOT,
     env: { HOOK_SECRET: secret, PORT: String(port) },
   });
   const sender = new Sender({ allowPrivate: true });
-  owner.after(() => sender.close());
+  cleanup.after(() => sender.close());
   const url = `http://127.0.0.1:${port}/`;
   const body = JSON.stringify({ hook: 1, deliveries: [{ deliveryId: 'evt_1' }] });
   const outcome = await waitFor(

@@ -9,7 +9,7 @@ import type { LogFields } from '../../src/log/logger.ts';
 import { IndexSource } from '../../src/streams/transfers/index-source.ts';
 import { TransactionParties } from '../../src/streams/transfers/transaction-parties.ts';
 import { CHAIN } from '../streams/filters.ts';
-import type { Owner } from '../support/cleanup.ts';
+import type { Cleanup } from '../support/cleanup.ts';
 import { createIndex, type IndexFixture, type NamedBlock } from '../support/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -19,16 +19,16 @@ export class HookWorld {
   readonly index: IndexFixture;
   readonly store: HookStore;
   readonly logged: { msg: string; fields: LogFields }[] = [];
-  private readonly owner: Owner;
+  private readonly cleanup: Cleanup;
   private readonly path: string;
   private engine: HookEngine | null = null;
 
-  constructor(owner: Owner) {
-    this.owner = owner;
-    this.index = createIndex(owner);
-    this.path = join(tempDir(owner), 'hooks.db');
+  constructor(cleanup: Cleanup) {
+    this.cleanup = cleanup;
+    this.index = createIndex(cleanup);
+    this.path = join(tempDir(cleanup), 'hooks.db');
     this.store = openHookStore(this.path);
-    owner.after(async () => {
+    cleanup.after(async () => {
       await this.stop();
       this.store.close();
     });
@@ -42,7 +42,7 @@ export class HookWorld {
       batch: async (calls) => calls.map(() => ({ result: { from: FROM, to: FROM } })),
     });
     const planner = new Planner({
-      db: this.index.reader(this.owner),
+      db: this.index.reader(this.cleanup),
       sourceOf: (reads) => new IndexSource({ reads, parties, chainInfo: CHAIN }),
       metadataWaitMs,
       maxReorg,

@@ -30,7 +30,7 @@ function newSizer(maxTransfers: number): AdaptiveCommitSize {
   return new AdaptiveCommitSize({ maxTransfers, memoryBytes: 2 ** 29, walBytes: () => 2 ** 28 });
 }
 
-test('a commit waits for the checkpoint of the last one, and its own is asked for by the size of the WAL', async (t) => {
+test('a commit waits for the last checkpoint, and the size of the WAL triggers the next one', async (t) => {
   const { store, progress, send, log, watermarks } = openContext(t);
   const order: string[] = [];
   const checkpoints = {
@@ -58,7 +58,7 @@ test('a commit waits for the checkpoint of the last one, and its own is asked fo
   );
 });
 
-test('blocks that the disk refused until the daemon stopped are not told of as committed', async (t) => {
+test('blocks that the disk refused until the stop are not reported as committed', async (t) => {
   const { path, store, progress, send, log, watermarks } = openContext(t);
   const stop = new AbortController();
   const checkpoints = {
@@ -76,7 +76,7 @@ test('blocks that the disk refused until the daemon stopped are not told of as c
   assert.equal(store.head(), null);
 });
 
-test('a deep rollback ends at the next step when the daemon stops, and is gone on with later', async (t) => {
+test('a deep rollback ends at the next step when the daemon stops, and resumes later', async (t) => {
   const { store, progress, send, log, watermarks } = openContext(t);
   store.append([toBatch(randomBlocks(1, 2_000, ROOT, 4))]);
   progress.setContents(readContents(store));

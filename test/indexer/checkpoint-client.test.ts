@@ -30,7 +30,7 @@ function openFile(t: TestContext) {
   return { path, insert, counts };
 }
 
-test('the log is moved into the file beside the writer, who then begins it anew', async (t) => {
+test('the log is checkpointed beside the writer, which then restarts it', async (t) => {
   const { path, insert, counts } = openFile(t);
   const checkpoints = new CheckpointClient(path);
   t.after(() => checkpoints.close());
@@ -60,7 +60,7 @@ test('a small log is left where it is, and closing waits for the checkpoint unde
   assert.equal(checkpointed, log);
 });
 
-test('a thread that failed, at work or before, is told of instead of waited for', async (t) => {
+test('a failed checkpoint thread is reported, not waited for', async (t) => {
   const checkpoints = new CheckpointClient(join(tempDir(t), 'no-such-folder', 'log.db'));
   checkpoints.checkpointIfLarge(LARGE);
   await assert.rejects(checkpoints.whenIdle(), /directory does not exist/);

@@ -87,7 +87,7 @@ test('a write that fails for another reason than the disk is not tried again', a
   assert.equal(tries, 1);
 });
 
-test('usage that finds no room stays in memory, is told of once, and is written when there is room', (t) => {
+test('usage that does not fit on the disk stays in memory, is reported once, and is written when there is space', (t) => {
   const store: KeyStore = openKeyStore(join(tempDir(t), 'keys.db'));
   t.after(() => store.close());
   const { record } = store.create({ name: 'a', tier: 'free' });
@@ -118,7 +118,7 @@ test('usage that finds no room stays in memory, is told of once, and is written 
   );
 });
 
-test('failures that can pass are told apart from damage and from defects', () => {
+test('transient failures are told apart from damage and from bugs', () => {
   const sqlite = (code: string) => Object.assign(new Error('from SQLite'), { code });
   for (const code of [
     'SQLITE_FULL',
@@ -136,7 +136,7 @@ test('failures that can pass are told apart from damage and from defects', () =>
   assert.equal(toStorageError(constraint, 'index.db'), constraint);
 });
 
-test('a keys file that was removed is told of though no request was counted', (t) => {
+test('a removed keys file is reported even if no request was counted', (t) => {
   const path = join(tempDir(t), 'keys.db');
   const store: KeyStore = openKeyStore(path);
   t.after(() => store.close());

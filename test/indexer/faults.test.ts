@@ -73,7 +73,7 @@ test('heads that are announced twice, late, or not at all are each indexed once'
 
 const isReceipts = ({ method }: { method: string }) => method === 'eth_getBlockReceipts';
 
-test('a call that the node refuses for a moment is not told, and one that it goes on to refuse is', async (t) => {
+test('a call refused for a moment is not reported, one that stays refused is', async (t) => {
   const { real, node } = await behindProxy(t, 63);
   const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(10);
@@ -93,7 +93,7 @@ test('a call that the node refuses for a moment is not told, and one that it goe
   assert.equal(told().length, 2, 'when it began and when it was over');
 });
 
-test('the node is asked for its chain again after a failure only, not for every block', async (t) => {
+test('the node’s chain is checked again only after a failure, not for every block', async (t) => {
   const { real, node } = await behindProxy(t, 64);
   const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(10);
@@ -116,7 +116,7 @@ for (const [what, head] of [
   ['the next block', 11],
   ['many blocks', 60],
 ] as const) {
-  test(`a stop does not wait for a node that hangs while it is asked for ${what}`, async (t) => {
+  test(`a stop does not wait for a node that hangs on a request for ${what}`, async (t) => {
     const { real, node } = await behindProxy(t, 65);
     const index = { startBlock: 1 };
     const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index, node: { timeoutMs: 60_000 } });
@@ -154,7 +154,7 @@ test('an upstream that answers from nodes at different heights makes no rollback
   assert.equal(indexer.status().reorgs, 0);
 });
 
-test('a node that limits the rate is waited for, and the status says so', async (t) => {
+test('indexing waits for a node that limits the rate, and the status says so', async (t) => {
   const { real, node } = await behindProxy(t, 63);
   const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(10);

@@ -45,7 +45,7 @@ test('waiting for heads leaves nothing behind in the signal that outlives them',
   await stopped;
 });
 
-test('lost announcements are told once, however often they are tried again, and anew when they are lost anew', async (t) => {
+test('a loss of announcements is reported once however often it retries, and again after a recovery', async (t) => {
   const node = await startMisbehavingNode();
   t.after(() => node.close());
   const { wsUrl } = node;

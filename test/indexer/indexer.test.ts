@@ -413,7 +413,7 @@ test('one word of a lagging backend that stands on a stale branch rolls nothing 
   }
 });
 
-test('a node whose chain is broken behind the index is named as the reason why nothing goes on', async (t) => {
+test('a node whose chain breaks above the index’s head is named as the reason for the pause', async (t) => {
   const real = await replay(t, { chain: chainOf(9, 40), head: 20 });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
@@ -437,7 +437,7 @@ test('a node whose chain is broken behind the index is named as the reason why n
   await indexer.reaches(21);
 });
 
-test('without block receipts each transaction is asked for, without traces only direct native value is known', async (t) => {
+test('without block receipts each transaction is requested, without traces only direct native value is known', async (t) => {
   const blocks = chainOf(8, 12);
   const full = await replay(t, { chain: blocks });
   const expected = await freshIndex(t, full.url, 12);
@@ -459,7 +459,7 @@ test('answers over the size limit of the node are fetched piece by piece', async
   assert.deepEqual(await freshIndex(t, small.url, 6), expected);
 });
 
-test('a start that the node has not reached is told once, not for each of its blocks', async (t) => {
+test('a start block that the node has not reached is logged once, not for each of its blocks', async (t) => {
   const real = await replay(t, { chain: chainOf(12, 40), head: 5 });
   const indexer = startIndexer(t, { http: real.url, dir: tempDir(t), index: { startBlock: 30 } });
   for (const count of [1, 2]) {
@@ -501,7 +501,7 @@ test('on a node that has pruned its history the index begins at the oldest block
   );
 });
 
-test('a block that fails while the first one is looked for is asked for again, and not those before it', async (t) => {
+test('a block that fails during the search for the first one is retried alone', async (t) => {
   const real = await replay(t, { chain: chainOf(12, 40) });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());

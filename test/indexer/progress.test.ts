@@ -8,7 +8,7 @@ function blockAt(number: number): IndexedBlock {
   return { number, hash: `0x${'00'.repeat(32)}`, timestamp: 1_763_740_800 };
 }
 
-test('a clock that is put right changes no rate, and the last commit is told by it', (t) => {
+test('setting the clock changes no rate, and the time of the last commit follows it', (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_763_740_800_000 });
   const progress = new Progress(5);
   const batch = { ...new BatchBuilder().finish(true), number: Uint32Array.of(7), blockCount: 50 };
@@ -35,7 +35,7 @@ test('rates are of the last ten seconds', (t) => {
   assert.deepEqual(rates, [5, 10, 10, 0]);
 });
 
-test('blocks without traces are told of from the first to the last', () => {
+test('blocks without traces are reported from the first to the last', () => {
   const progress = new Progress(5);
   for (const [number, traced] of [
     [3, false],

@@ -61,7 +61,7 @@ test('growth is that of the last day on the clock of the chain', (t) => {
   assert.deepEqual([transfers, head], [day + 400, 1 + day + 100]);
 });
 
-test('what stands in the write-ahead log only counts as part of the file', (t) => {
+test('pages that are only in the write-ahead log count as part of the file', (t) => {
   const index = createIndex(t);
   const reader = index.reader(t);
   reader.exec('BEGIN');

@@ -125,7 +125,7 @@ test('a repair keeps the blocks that have no internal transfers, and they count 
   }
 });
 
-test('an index that never had traces says so at every start, and warns of nothing', async (t) => {
+test('an index that never had traces says so at every start, without a warning', async (t) => {
   const dir = tempDir(t);
   await indexTo(t, dir, 10, { traces: false });
   const again = await indexTo(t, dir, 20, { traces: false });
@@ -134,7 +134,7 @@ test('an index that never had traces says so at every start, and warns of nothin
   assert.match(told(again).reason ?? '', /; blocks 1 to 20 were indexed without traces$/);
 });
 
-test('a repair without traces leaves what is known of them as it is', async (t) => {
+test('a repair without traces leaves the trace gaps unchanged', async (t) => {
   const dir = tempDir(t);
   await indexTo(t, dir, 20, { traces: false });
   const { path } = await indexTo(t, dir, 30);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ascendingOrder } from '../../src/lib/ascending-order.ts';
 import { randomSource } from '../support/random-chain.ts';
 
-test('positions come in the order of their numbers, whatever their count and size; of equal ones the lower first', () => {
+test('positions are sorted by number, whatever their count and size; equal numbers keep their order', () => {
   const random = randomSource(3);
   for (const count of [0, 1, 2, 256, 257, 5_000]) {
     for (const limit of [1, 2, 1_000, 2 ** 32, Number.MAX_SAFE_INTEGER]) {

@@ -51,7 +51,7 @@ test('levels below the chosen one are left out', () => {
   );
 });
 
-test('keys and passwords are masked wherever they stand, also in errors and nested fields', () => {
+test('keys and passwords are masked everywhere, even in errors and nested fields', () => {
   const { log, lines } = collect();
   const error = new Error(`bad ${KEY}`, { cause: new Error(`GET /x?api_key=${KEY}`) });
   log.error(
@@ -115,7 +115,7 @@ test('a pretty line has time, level, message and fields; the stack of an error f
   );
 });
 
-test('a pretty line holds nothing that steers a terminal, whatever a field says', () => {
+test('a pretty line contains no terminal control characters, whatever a field contains', () => {
   const text = 'a\x1b[2J\x07b\x7f\x9b31m';
   for (const value of [text, `two ${text}`, { [text]: text }]) {
     const json = JSON.stringify({
@@ -193,7 +193,7 @@ test('in the systemd journal a line is for people, with its level as a priority 
   for (const line of lines.slice(firstJson)) assert.equal(JSON.parse(line).msg, 'cannot go on');
 });
 
-test('keys in what a node says are masked, and everything else is kept', () => {
+test('keys in a node’s text are masked, and everything else is kept', () => {
   const key = 'aB3_dE6-gH9jK2mN5pQ8';
   const masked = [
     [

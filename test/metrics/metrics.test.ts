@@ -41,7 +41,7 @@ test('promtool has nothing to find fault with', needsPromtool, () =>
   }),
 );
 
-test('what is counted is rendered with its labels', () =>
+test('counters are rendered with their labels', () =>
   withMetrics(async (metrics) => {
     metrics.transfers.inc({ kind: 'erc20' }, 3);
     for (const seconds of [0.003, 0.25, 1_000]) metrics.httpSeconds.child({ route: '/rpc' }).observe(seconds);
@@ -57,7 +57,7 @@ test('what is counted is rendered with its labels', () =>
     assert.match(text, /^atlas_process_resident_memory_bytes \d{7,}$/m);
   }));
 
-test('what is not known is left out, and what is counted begins at 0', () =>
+test('unknown gauges are omitted, and counters begin at 0', () =>
   withMetrics(async (metrics) => {
     assert.match(await metrics.render(), /^atlas_index_blocks_total 0$/m);
     for (const known of [metrics.indexHead, metrics.nodeHead, metrics.lagBlocks, metrics.lagSeconds]) {
@@ -71,7 +71,7 @@ test('what is not known is left out, and what is counted begins at 0', () =>
     }
   }));
 
-test('the same labels asked for twice are one series', () =>
+test('requesting the same labels twice gives one series', () =>
   withMetrics(async (metrics) => {
     for (let i = 0; i < 2; i++) {
       metrics.httpSeconds.child({ route: '/rpc' }).observe(0.003);
@@ -91,7 +91,7 @@ test('two sets of metrics do not know each other', () =>
     }),
   ));
 
-test('a counter follows a total that is kept elsewhere, also when that begins anew', () =>
+test('a counter follows a total counted elsewhere, even when that is reset', () =>
   withMetrics(async (metrics) => {
     const follow = trackTotal(metrics.skippedLogs);
     follow(4, { reason: 'short' });
@@ -116,7 +116,7 @@ test('a blocked event loop shows as delay, an idle one does not', () =>
     assert.ok(blocked > 0.1 && blocked < 5, `${blocked} s`);
   }));
 
-test('what holds the event loop without using the processor counts as held, and only once', () =>
+test('blocking the event loop without CPU use counts as held, and only once', () =>
   withMetrics(async (metrics) => {
     const held = async () =>
       Number(/^atlas_event_loop_held_seconds_max (\S+)$/m.exec(await metrics.render())?.[1]);

@@ -33,7 +33,7 @@ describe('a batch', () => {
     await node.close();
   });
 
-  it('is one request with replies in the order of the calls, errors in their places', async () => {
+  it('is one request, with replies and errors in the order of the calls', async () => {
     const replies = await client.batch([...echoes(3), { method: 'fail', params: [] }, ...echoes(1)]);
     assert.deepEqual(results(replies), [0, 1, 2, '-32000 fail: no (-32000)', 0]);
     assert.deepEqual(sizes(node), [5]);
@@ -151,7 +151,7 @@ describe('a batch', () => {
   });
 
   for (const tooLargeAs of ['object', 'rest'] as const) {
-    it(`over the node's size limit is asked in parts, answered with ${tooLargeAs}`, async () => {
+    it(`over the node's size limit is split when the node answers ${tooLargeAs}`, async () => {
       node.misbehave({ maxBytes: 400, tooLargeAs, replace: (_method, [n]) => `${n}`.padEnd(60) });
       const replies = results(await client.batch(echoes(16)));
       assert.deepEqual(
@@ -177,7 +177,7 @@ describe('a batch', () => {
     assert.deepEqual(results(replies.toSpliced(5, 1)), [0, 1, 2, 3, 4, 6, 7]);
   });
 
-  it('is asked once, whatever a contract that fails says', async () => {
+  it('is sent once, whatever error a failing contract returns', async () => {
     for (const code of [3, -32000]) {
       const message = 'execution reverted: response is too large, exceeds size limit';
       node.misbehave({ errorFor: { echo: { code, message } } });

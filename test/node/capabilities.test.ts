@@ -189,7 +189,7 @@ describe('probing a node', () => {
     assert.equal((await ask(perTransaction)).blockReceipts, false);
   });
 
-  it('says of a node that gives no receipts at all that it cannot be indexed from', async () => {
+  it('refuses a node that serves no receipts', async () => {
     const unknown = throwing(-32601, 'Method not found');
     const answers = { ...GETH, eth_getBlockReceipts: unknown, eth_getTransactionReceipt: unknown };
     await assert.rejects(ask(answers), (error) => {

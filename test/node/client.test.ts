@@ -93,7 +93,7 @@ describe('a single call', () => {
     await rejectsAs('connection', client.call('eth_test', []));
   });
 
-  it('takes nothing that the node sends unasked for the answer to the next call', async (t) => {
+  it('does not mistake an unsolicited message for the answer to the next call', async (t) => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
       sockets.push(socket);
@@ -163,7 +163,7 @@ describe('a single call', () => {
     await rejectsAs('http', client.call('eth_test', []), /HTTP 403: not on this plan/, -32601);
   });
 
-  it('fails as too-large for every way a node says so, and for an answer over the own limit', async () => {
+  it('fails as too-large however a node words it, and for an answer over its own limit', async () => {
     const client = connect({ maxResponseBytes: 10_000 });
     node.misbehave({ maxBytes: 10 });
     await rejectsAs('too-large', client.call('eth_test', []), /response exceeds size limit/);
@@ -232,7 +232,7 @@ describe('a single call', () => {
     }
   });
 
-  it('says what to do when a node is asked by TLS that does not speak it', async () => {
+  it('gives advice when a node does not speak TLS', async () => {
     const client = connect({ url: node.url.replace('http://', 'https://') });
     await rejectsAs('connection', client.call('eth_test', []), /does not speak TLS there: use http:\/\//);
   });

@@ -5,7 +5,7 @@ import { NodeConnection } from '../../src/node/connection.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
-test('the loss of the WebSocket is logged once, not for every attempt to reconnect', async (t) => {
+test('losing the WebSocket is logged once, not for every attempt to reconnect', async (t) => {
   const node = await startMisbehavingNode();
   t.after(() => node.close());
   const warnings: string[] = [];

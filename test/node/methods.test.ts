@@ -78,7 +78,7 @@ describe('typed methods', () => {
     assert.equal(await fetchHeader(client, 'latest'), null);
   });
 
-  it('name method and field of whatever has the wrong type', async () => {
+  it('name the method and the field of a value with a wrong type', async () => {
     for (const value of [null, 7, '7', '0x', '0xg', '0x20000000000000', '0x1234567890abcdef', {}, [], true]) {
       answer(value);
       await malformed(fetchChainId(client), /^eth_chainId: malformed answer: result is /);
@@ -107,7 +107,7 @@ describe('typed methods', () => {
     }
   });
 
-  it('refuse a block of another number than asked for', async () => {
+  it('refuse a block with another number than requested', async () => {
     answer(BLOCK);
     await assert.rejects(
       fetchHeader(client, 8),

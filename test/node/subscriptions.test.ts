@@ -204,7 +204,7 @@ describe('node subscriptions', () => {
     await happened('connected');
   });
 
-  it('reconnects when told that it missed something', async () => {
+  it('reconnects on request, when it missed something', async () => {
     const subscriptions = start();
     heads(subscriptions);
     await happened('connected');

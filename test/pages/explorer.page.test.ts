@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openKeyStore } from '../../src/access/keys.ts';
-import { suiteOwner } from '../support/cleanup.ts';
+import { suiteCleanup } from '../support/cleanup.ts';
 import { waitFor } from '../support/wait.ts';
 import { assertAccessible } from './accessible.ts';
 import { pageTests, textOf } from './browser.ts';
 import { startWorld, type World } from './explorer-world.ts';
 import { prefixProxy } from './prefix-proxy.ts';
 
-const owner = suiteOwner();
+const cleanup = suiteCleanup();
 let world: World;
 before(async () => {
-  world = await startWorld(owner);
+  world = await startWorld(cleanup);
 });
 
 interface TransferAnswer {

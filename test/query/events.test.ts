@@ -37,7 +37,7 @@ test('transfers say the same as those of REST, in the order of the ids, read for
   }
 });
 
-test('wallets whose ids were given anew after a rollback are those of now', (t) => {
+test('wallets whose ids were reassigned after a rollback are the current ones', (t) => {
   const index = createIndex(t);
   index.append([{ first: [{ from: 'a', to: 'b' }] }]);
   index.append([{ second: [{ from: 'a', to: 'old' }] }]);

@@ -36,7 +36,7 @@ function hubIndex(t: TestContext, count: number) {
   return { index, db, ofHub: ofHub.reverse(), wallet: prepareWalletIdByAddress(db)(address('hub'))! };
 }
 
-test('walking gives every entry once, newest first, whatever number of runs they fill', (t) => {
+test('walking gives every entry once, newest first, whatever number of pages they fill', (t) => {
   for (const count of [
     1,
     ENTRIES_PER_PAGE - 1,
@@ -117,7 +117,7 @@ test('a page that ends with its work goes on where it ended, and the pages toget
   }
 });
 
-test('only runs that can hold ids of the range are read', (t) => {
+test('only pages that can contain ids of the range are read', (t) => {
   const { db, wallet, ofHub } = hubIndex(t, 40 * ENTRIES_PER_PAGE);
   const runs = prepareHistoryPages(db);
   const oldest = ofHub.at(-1)!.id;

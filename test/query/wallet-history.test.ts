@@ -5,7 +5,7 @@ import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { ENTRIES_PER_PAGE } from '../../src/store/wallet-history.ts';
 import { address, createIndex, type NamedTransfer } from '../support/index-fixture.ts';
 
-test('reading on gives every transfer of a range once, oldest first, wherever its runs begin and end', (t) => {
+test('reading on gives every transfer of a range once, oldest first, wherever its pages begin and end', (t) => {
   for (const count of [
     1,
     ENTRIES_PER_PAGE - 1,

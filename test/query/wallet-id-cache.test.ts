@@ -40,7 +40,7 @@ test('what was looked up twice is cached, also over new blocks, and what was loo
   assert.equal(new WalletIdCache(db, snapshot).idOf(address('bob')), undefined, 'the file has it no more');
 });
 
-test('after a reorganisation nothing is told of the branch before', (t) => {
+test('after a reorg nothing of the old branch is served', (t) => {
   const index = createIndex(t);
   const { snapshot, walletIds } = index.snapshot(t);
   index.append([{}, { a: [{ from: 'alice', to: 'bob' }] }]);

@@ -51,7 +51,7 @@ suite('a replay node', () => {
     assert.match(error.message, /^Block requested not found/);
   });
 
-  test('gives a light block when transactions are not asked for', async () => {
+  test('gives a light block when transactions are not requested', async () => {
     const whole = await resultOf<{ transactions: { hash: string }[] }>(
       node.url,
       'eth_getBlockByNumber',
@@ -149,7 +149,7 @@ suite('a replay node', () => {
     );
   });
 
-  test('counts what it was asked', async () => {
+  test('counts its requests', async () => {
     const before = node.stats();
     await post(node.url, [
       { id: 1, method: 'eth_syncing' },

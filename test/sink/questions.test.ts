@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import { bytesToDigits } from '../../src/lib/hex.ts';
 import { decodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import { suiteOwner } from '../support/cleanup.ts';
+import { suiteCleanup } from '../support/cleanup.ts';
 import { codeBlocks } from '../support/docs.ts';
 import { createIndex } from '../support/index-fixture.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -15,7 +15,7 @@ const WALLET = 'f39fd6e51aad88f6f4ce6ab8827279cff8b92266';
 const TOKEN = '3bd359c1119da7da1d913d1c4d2b7c461115433a';
 
 describe('the documented SQL questions', () => {
-  const owner = suiteOwner();
+  const cleanup = suiteCleanup();
   const questions = codeBlocks('sql postgres');
   let sql: postgres.Sql;
   let index: Db;
@@ -24,16 +24,16 @@ describe('the documented SQL questions', () => {
   let token: Buffer;
 
   before(async () => {
-    const server = await startPostgres(owner);
-    const fixture = createIndex(owner, 1);
+    const server = await startPostgres(cleanup);
+    const fixture = createIndex(cleanup, 1);
     grow(fixture, 120, 1);
     const url = await server.createDatabase('questions');
-    const sink = startSink(owner, fixture, { url });
+    const sink = startSink(cleanup, fixture, { url });
     await sink.equals();
     sql = postgres(url, { max: 1, connection: { search_path: 'atlas', enable_seqscan: 'off' } });
-    owner.after(() => sql.end());
+    cleanup.after(() => sql.end());
     index = openDatabase(fixture.path, { readonly: true });
-    owner.after(() => void index.close());
+    cleanup.after(() => void index.close());
     const first = (statement: string) =>
       index.prepare<[], Buffer>(statement).pluck().get() ?? Buffer.alloc(0);
     wallet = first('SELECT address FROM wallets WHERE id > 0 ORDER BY transfers DESC LIMIT 1');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import postgres from 'postgres';
-import { opened, suiteOwner } from '../support/cleanup.ts';
+import { nestedCleanup, suiteCleanup } from '../support/cleanup.ts';
 import { createIndex } from '../support/index-fixture.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { randomSource } from '../support/random-chain.ts';
@@ -11,10 +11,10 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { waitFor } from '../support/wait.ts';
 
 describe('the PostgreSQL sink', () => {
-  const owner = suiteOwner();
+  const cleanup = suiteCleanup();
   let server: TestPostgres;
   before(async () => {
-    server = await startPostgres(owner);
+    server = await startPostgres(cleanup);
   });
 
   /** Runs statements in a database. */
@@ -28,7 +28,7 @@ describe('the PostgreSQL sink', () => {
   }
 
   test('writes what the index has and follows it through reorgs of any depth', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 100, 1);
     const sink = startSink(own, index, { url: await server.createDatabase('reorgs') });
@@ -41,7 +41,7 @@ describe('the PostgreSQL sink', () => {
   });
 
   test('equals the index after kills, restarts, cut networks and reorgs at random moments', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const random = randomSource(7);
     const int = (n: number) => Math.floor(random() * n);
     const index = createIndex(own, 1);
@@ -80,7 +80,7 @@ describe('the PostgreSQL sink', () => {
   });
 
   test('takes no row back with finality = "finalized", and writes only final blocks', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 60, 1);
     index.writer.setFinalized(40);
@@ -107,7 +107,7 @@ describe('the PostgreSQL sink', () => {
   });
 
   test('lets one sink at a time write a schema, and the next one go on', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 20, 1);
     const url = await server.createDatabase('two_sinks');
@@ -123,7 +123,7 @@ describe('the PostgreSQL sink', () => {
   });
 
   test('refuses tables of another chain and of other settings, and says which', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const url = await server.createDatabase('mismatch');
     const index = createIndex(own, 1);
     grow(index, 20, 1);
@@ -149,7 +149,7 @@ describe('the PostgreSQL sink', () => {
   });
 
   test('waits for an index that was rebuilt, and repeats nothing', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const url = await server.createDatabase('rebuilt');
     const index = createIndex(own, 1);
     for (const count of [20, 20, 5]) grow(index, count, 1);
@@ -169,7 +169,7 @@ describe('the PostgreSQL sink', () => {
   });
 
   test('begins where from_block says, with every token that was there before', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 90, 1);
     const sink = startSink(own, index, { url: await server.createDatabase('later'), fromBlock: 45 });
@@ -179,7 +179,7 @@ describe('the PostgreSQL sink', () => {
   });
 
   test('brings names of tokens that the index learns later', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 40, 1);
     const url = await server.createDatabase('names');
@@ -195,7 +195,7 @@ describe('the PostgreSQL sink', () => {
   });
 
   test('says that the disk of PostgreSQL is full, and goes on when it is not', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const url = await server.createDatabase('full');
     const index = createIndex(own, 1);
     grow(index, 20, 1);
@@ -217,7 +217,7 @@ describe('the PostgreSQL sink', () => {
   });
 
   test('names what is wrong with the address without telling hosts and users', async (t) => {
-    const own = opened(t);
+    const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 5, 1);
     const reasonOf = async (url: string) => {

@@ -71,7 +71,7 @@ test('wallets whose addresses begin alike are told apart, in one commit and in l
   ]);
 });
 
-test('addresses that begin as the zero address does are wallets of their own', (t) => {
+test('addresses with the prefix of the zero address are separate wallets', (t) => {
   const { writer, path } = openWriter(t, 'index.db');
   writer.append([paying(1, [alike(1, '00'), alike(0, '00'), alike(2, '00')])]);
   assert.deepEqual(

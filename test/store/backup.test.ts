@@ -159,7 +159,7 @@ test('a file that is there is left alone, and a copy that fails leaves nothing',
   writeFileSync(join(dir, 'copy.db'), 'mine');
   const taken = await backup(dir, join(dir, 'copy.db'));
   assert.equal(taken.code, 2);
-  assert.match(taken.stderr, /copy\.db exists already/);
+  assert.match(taken.stderr, /copy\.db already exists/);
 
   const nowhere = await backup(dir, join(dir, 'no', 'folder', 'copy.db'));
   assert.equal(nowhere.code, 1);
@@ -189,7 +189,7 @@ test('Ctrl-C while the index is copied leaves nothing behind, and the copy can b
   await once(copying.stdout, 'data'); // the keys are copied, the index follows
   copying.kill('SIGINT');
   const [code] = await once(copying, 'exit');
-  assert.match(await said, /^atlas-node: .*stopped before the copy was whole: nothing of it is kept\n$/);
+  assert.match(await said, /^atlas-node: .*stopped before the copy was complete: nothing is kept\n$/);
   assert.equal(code, 1);
   assert.deepEqual(readdirSync(folder), []);
   assert.equal((await backup(dir, folder)).code, 0);
@@ -212,14 +212,14 @@ test('a file that comes while the index is copied is left alone, whether the cop
     writeFileSync(join(folder, name), 'mine');
     if (isStopped) copying.kill('SIGINT');
     const [code] = await once(copying, 'exit');
-    assert.match(await said, isStopped ? /stopped before/ : /exists already and is left as it is/);
+    assert.match(await said, isStopped ? /stopped before/ : /already exists and is left unchanged/);
     assert.equal(code, isStopped ? 1 : 2);
     assert.deepEqual(readdirSync(folder), [name]);
     assert.equal(readFileSync(join(folder, name), 'utf8'), 'mine');
   }
 });
 
-test('what is damaged, or no index, is named, with what helps', async (t) => {
+test('a damaged source, or one that is not an index, is refused with advice', async (t) => {
   const dir = tempDir(t);
   const file = join(dir, 'index.db');
   writeFileSync(file, '');

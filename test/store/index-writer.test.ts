@@ -39,7 +39,7 @@ test('a file that lacks a table is refused as no usable index, and nothing of it
   acquireWriterLock(path).release();
 });
 
-test('a writer whose WAL fits no file any more says so when it closes, and is closed', (t) => {
+test('a writer whose file was truncated reports it on close, and is closed', (t) => {
   const { path } = createFile(t);
   const writer = new IndexWriter(path, { cacheMb: 8 });
   writer.setChain(1, 1);
@@ -53,7 +53,7 @@ test('a writer whose WAL fits no file any more says so when it closes, and is cl
   assert.throws(() => writer.head(), /connection is not open/);
 });
 
-test('the right to write takes no room on the disk', (t) => {
+test('the writer lock takes no space on the disk', (t) => {
   const { dir, path } = createFile(t);
   const { release } = acquireWriterLock(path);
   assert.deepEqual(readdirSync(dir).sort(), ['index.db', 'index.db.lock']);
@@ -79,7 +79,7 @@ test('nothing is written while the WAL is moved away, which would be lost; put b
   reopened.close();
 });
 
-test('an index moved away without its WAL, as after kill -9, is begun anew', async (t) => {
+test('an index moved away without its WAL, as after kill -9, starts over', async (t) => {
   const { path } = createFile(t);
   const killed = new IndexWriter(path, { cacheMb: 8 });
   killed.disableAutoCheckpoint();

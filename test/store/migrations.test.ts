@@ -272,7 +272,7 @@ test('a process killed at any moment of a migration leaves a file that the next 
   assert.deepEqual(counted(path), [{ touched: 1, rows: ROWS }]);
 });
 
-test('a start that is told to stop during a migration stops after the current step', async (t) => {
+test('a start that is stopped during a migration stops after the current step', async (t) => {
   const { path, migration } = createMigratable(t);
   const stopping = new AbortController();
   let steps = 0;
@@ -290,7 +290,7 @@ test('a start that is told to stop during a migration stops after the current st
   ]);
 });
 
-test('a daemon that is told to stop while it prepares the index does not start', async (t) => {
+test('a daemon that is stopped while it prepares the index does not start', async (t) => {
   const path = createIndex(t);
   const { config } = parseConfig({ env: {}, flags: { '--data-dir': dirname(path), '--port': '0' } });
   const log = { debug() {}, info() {}, warn() {}, error() {} };

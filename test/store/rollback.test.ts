@@ -179,7 +179,7 @@ test('a full list of first buyers takes others in the places that a rollback fre
   writer.close();
 });
 
-test('rolling everything back leaves an empty index that can begin anew', (t) => {
+test('rolling everything back leaves an empty index that can start over', (t) => {
   const dir = tempDir(t);
   const path = join(dir, 'index.db');
   const writer = openWriter(path);

@@ -21,7 +21,7 @@ const rowsOf = (db: Db) =>
     .raw()
     .all();
 
-test('whatever number of rows is added, all are there after the flush, the last of an id', () => {
+test('all rows are written after the flush, the last one per id, whatever their number', () => {
   const row = fc.tuple(
     fc.integer({ min: 0, max: MOST_ROWS }),
     fc.option(fc.string()),

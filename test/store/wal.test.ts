@@ -113,7 +113,7 @@ test('a read that does not end holds up the writer for long only when the WAL ha
   }
 });
 
-test('the room that a large WAL took is given back when it is begun anew', (t) => {
+test('the space of a large WAL is freed when it restarts', (t) => {
   const { path, db } = openTable(t);
   db.pragma('wal_autocheckpoint = 0');
   const wal = new WriteAheadLog(db);

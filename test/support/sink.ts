@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { SinkOptions } from '../../src/sink/protocol.ts';
 import { SinkClient } from '../../src/sink/sink-client.ts';
-import type { Owner } from './cleanup.ts';
+import type { Cleanup } from './cleanup.ts';
 import type { IndexFixture } from './index-fixture.ts';
 import { randomBlocks, toBatch } from './random-chain.ts';
 import { type ExpectedRows, expectedSinkRows, storedSinkRows } from './sink-rows.ts';
@@ -19,7 +19,7 @@ export interface TestSink {
 
 /** `direct` is the database's address where `url` goes through a proxy. */
 export function startSink(
-  owner: Owner,
+  cleanup: Cleanup,
   index: Pick<IndexFixture, 'path' | 'writer'>,
   options: Partial<SinkOptions> & { url: string; direct?: string },
 ): TestSink {
@@ -38,7 +38,7 @@ export function startSink(
     onStatus: () => undefined,
     onLog: (level, fields, msg) => logs.push(`${level} ${msg} ${JSON.stringify(fields)}`),
   });
-  owner.after(() => client.stop());
+  cleanup.after(() => client.stop());
   const reaches = async (block: number) => {
     const isThere = () => {
       client.wake(null);

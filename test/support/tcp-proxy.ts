@@ -1,7 +1,7 @@
 /** A TCP proxy that breaks connections on demand: a network that is cut. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import type { Owner } from './cleanup.ts';
+import type { Cleanup } from './cleanup.ts';
 import { cut } from './cut.ts';
 
 export interface TcpProxy {
@@ -13,7 +13,7 @@ export interface TcpProxy {
 }
 
 /** Forwards connections to a port of this machine. */
-export async function startTcpProxy(owner: Owner, target: number): Promise<TcpProxy> {
+export async function startTcpProxy(cleanup: Cleanup, target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const track = (socket: Socket) => {
     sockets.add(socket);
@@ -41,7 +41,7 @@ export async function startTcpProxy(owner: Owner, target: number): Promise<TcpPr
       for (const socket of sockets) cut(socket);
     },
   };
-  owner.after(async () => {
+  cleanup.after(async () => {
     const closed = once(server, 'close');
     server.close();
     proxy.cut();

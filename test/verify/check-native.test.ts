@@ -35,7 +35,7 @@ async function nativeCheck(t: TestContext, anvil: Anvil, head: number, from = an
   };
 }
 
-test('a native transfer that the index lacks is told by both its wallets, with the block', async (t) => {
+test('a missing native transfer is reported for both its wallets, with the block', async (t) => {
   const { anvil, accounts } = await startChain(t);
   const [a, b, c] = accounts;
   await send(anvil, { from: a, to: b, value: '0x3' });

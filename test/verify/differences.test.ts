@@ -292,12 +292,12 @@ describe('verify', () => {
     assert.equal(notes.transfers?.length, 4);
     assert.match(
       String(notes.transfers),
-      /^block 2[1-4] could not be read: the node has no header of block 2[1-4]/,
+      /^block 2[1-4] could not be read: the node does not have the header of block 2[1-4]/,
     );
     assert.deepEqual(report.unfinished, ['native']);
   });
 
-  test('finds an entry of an index of SQLite that is not of its row: a transfer would be told with the wrong block', async (t) => {
+  test('finds an entry of a SQLite index that does not match its row: a transfer would get the wrong block', async (t) => {
     const copy = join(tempDir(t), 'index.db');
     copyFileSync(path, copy);
     const db = openDatabase(copy);

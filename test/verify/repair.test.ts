@@ -82,7 +82,7 @@ test('an index made from wrong receipts is found out, and repaired to what a fre
     found.stdout,
     /DIFFERENCE \(transfers\): transfer \d+ of block 12 is .* in the index and erc\w+ .* on the node/,
   );
-  assert.match(found.stdout, /"atlas-node verify --repair 12\.\.15" reads those blocks again/);
+  assert.match(found.stdout, /"atlas-node verify --repair 12\.\.15" to read those blocks again/);
   assert.match(found.stderr, /^atlas-node: the index differs in [4-9] places, named above\n$/);
 
   assert.deepEqual((await repairFile(path, node.url, 1, 11)).replacedFrom, null);
@@ -139,7 +139,7 @@ for (const [what, damage] of [
     db.close();
     const found = verifyText(await verifyFile({ path, http: node.url }));
     assert.match(found, /DIFFERENCE/);
-    assert.match(found, /"atlas-node verify --repair" rebuilds what is damaged/);
+    assert.match(found, /"atlas-node verify --repair" to rebuild the file/);
     const repaired = await repairFile(path, node.url, null, 0);
     assert.ok(repaired.rebuilt);
     assert.equal(repaired.replacedFrom, null, 'every block behind the damage is kept');

@@ -31,7 +31,7 @@ async function indexedByNodeWithoutBalances(t: TestContext, faults: Partial<Faul
   return { dir, path: indexer.path, url: node.url };
 }
 
-test('a check that the node fails is told as unfinished, and the others are finished', async (t) => {
+test('a check during which the node fails is reported as unfinished, and the others finish', async (t) => {
   const { path, url } = await indexedByNodeWithoutBalances(t);
   const report = await verifyFile({ path, http: url });
   assert.deepEqual(report.unfinished, ['native']);
@@ -59,6 +59,6 @@ test('the command prints the report, names the unfinished check and exits with 1
   assert.match(stdout, /^native +UNFINISHED /m);
   assert.match(
     stderr,
-    /^atlas-node: the node failed the check of native, .*: verify again when it is well$/m,
+    /^atlas-node: the node failed during the check of native .*: verify again when it works$/m,
   );
 });

@@ -42,7 +42,7 @@ function commandCase({ path, commands, options, argument }: CompletionCommand): 
   return `    "${pathText(path)}") COMPREPLY=($(compgen -W '${list}' -- "$cur")); ${files} ;;`;
 }
 
-/** The commands that offer values of a kind. */
+/** The bash code that offers values of a kind. */
 function completeValue(value: CompletionValue): string {
   switch (value.kind) {
     case 'file':

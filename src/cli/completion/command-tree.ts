@@ -1,10 +1,10 @@
-/** The command tree that completion scripts are made from: every command with its words and options. */
+/** The command tree that completion scripts are generated from: every command with its words and options. */
 import type { Command, Option } from 'commander';
 import { FLAGS } from '../../config/flags.ts';
 import { configSchema } from '../../config/schema.ts';
 import { choicesOf } from '../../config/tree.ts';
 
-/** What may follow an option, or be an argument. */
+/** The possible values of an option or an argument. */
 export type CompletionValue =
   | { kind: 'none' | 'file' | 'folder' | 'any' }
   | { kind: 'choice'; words: string[] };
@@ -17,7 +17,7 @@ export interface CompletionOption {
 }
 
 export interface CompletionCommand {
-  /** Words that lead to the command: none for the program itself, `keys create` for that command. */
+  /** The words of the command: none for the program itself, `keys create` for that command. */
   path: string[];
   /** Commands below it with their descriptions. */
   commands: { name: string; description: string }[];
@@ -58,7 +58,7 @@ function completionOption(option: Option): CompletionOption {
   };
 }
 
-/** The words that the configuration takes for an option. */
+/** The words that the configuration accepts for an option. */
 function choicesOfOption(long: string | undefined): string[] {
   if (long === '--tier') return Object.keys(configSchema.parse({}).tiers);
   const setting = FLAGS.find(({ flag }) => flag === long)?.path;
@@ -71,7 +71,7 @@ function valueFor(placeholder: string, choices: readonly string[] = []): Complet
   return { kind: placeholder === 'dir' ? 'folder' : 'any' };
 }
 
-/** A path as the scripts spell it: each word with a space before it. */
+/** A path as the scripts write it: a space before each word. */
 export function pathText(path: string[]): string {
   return path.map((word) => ` ${word}`).join('');
 }

@@ -27,7 +27,7 @@ test('the width is raised to nearly what the node takes, and never beyond the la
   assert.equal(new RangeLimit(100, 30).width, 30);
 });
 
-test('a node that takes less than was configured is asked for less, for one block at least', () => {
+test('a node that accepts less than configured gets smaller ranges, at least one block', () => {
   const limit = new RangeLimit(100, 10_000);
   learn(limit, 10);
   assert.ok(limit.width <= 10 && limit.width > 8, String(limit.width));
@@ -36,7 +36,7 @@ test('a node that takes less than was configured is asked for less, for one bloc
   assert.equal(none.width, 1);
 });
 
-test('one request at a time tries a wider range, whatever becomes of it', () => {
+test('one request at a time tries a wider range, whatever its outcome', () => {
   const limit = new RangeLimit(100, 10_000);
   assert.deepEqual([limit.nextWidth(), limit.nextWidth(), limit.nextWidth()], [200, 100, 100]);
   limit.inconclusive();

@@ -27,7 +27,7 @@ async function setUp(t: TestContext) {
   return { node, load, asked };
 }
 
-test('traces are asked for where they are needed, so a node that cannot trace holds up no other block', async (t) => {
+test('traces are requested only where needed, so a node that cannot trace delays no other block', async (t) => {
   const { node, load, asked } = await setUp(t);
   node.misbehave({ when: ({ method }) => method === TRACE, wire: { kind: 'hang' } });
   assert.equal((await load(EMPTY)).blockCount, 1);
@@ -52,7 +52,7 @@ test('a block that is too large for one answer of the node is named', async (t) 
   });
 });
 
-test('a transaction has as long to be traced as the answer is waited for, not the 5 s that geth gives unasked', async (t) => {
+test('tracing a transaction gets the client’s timeout, not geth’s default of 5 s', async (t) => {
   const { node, load } = await setUp(t);
   let takes = 30;
   node.misbehave({
@@ -90,14 +90,14 @@ test('a range is refused when a block of it has another number or another parent
   await assert.rejects(range(), { ...inconsistent, message: /does not have the header of block 4, not yet/ });
 });
 
-test('call trees are asked for by the hash of their block', async (t) => {
+test('call trees are requested by the hash of their block', async (t) => {
   const { node, load } = await setUp(t);
   await load(FULL);
   const traced = node.requests.flatMap(({ calls }) => calls).find(({ method }) => method === TRACE);
   assert.equal(traced?.params[0], chain.find(({ number }) => number === FULL)?.hash);
 });
 
-test('call trees by number count only if the block still stands there afterwards', async (t) => {
+test('call trees requested by number count only if the node still has the block afterwards', async (t) => {
   const { node, load } = await setUp(t);
   assert.ok((await load(FULL, 'debug_traceBlockByNumber')).transferCount > 0);
   const sibling = `0x${'5b'.repeat(32)}`;

@@ -43,7 +43,7 @@ test('a busy node that denies a block it has does not hide the older ones', asyn
   }
 });
 
-test('only the block before the oldest one is asked for with retries, since every no there costs a wait', async () => {
+test('only the block before the oldest one is checked with retries, since every denial costs a wait', async () => {
   const retried: number[] = [];
   const available = async (number: number, withRetries: boolean): Promise<boolean> => {
     if (withRetries) retried.push(number);
@@ -53,7 +53,7 @@ test('only the block before the oldest one is asked for with retries, since ever
   assert.deepEqual(retried, [15_000_000]);
 });
 
-test('a node that gives nothing at all has not pruned everything but is failing, to be tried again', async () => {
+test('a node that serves no block at all counts as failing, not as pruned, and is retried', async () => {
   await assert.rejects(
     findOldestAvailable(0, 100, async () => false),
     UpstreamError,

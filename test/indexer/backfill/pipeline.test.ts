@@ -42,7 +42,7 @@ for (const depth of [1, 4]) {
   });
 }
 
-test('nothing beyond the head is asked for, and the head itself comes at once', async () => {
+test('nothing beyond the head is requested, and the head itself arrives at once', async () => {
   const asked: [number, number][] = [];
   const pipeline = new Pipeline(
     async (from, to) => {
@@ -112,7 +112,7 @@ test('ranges that have to be waited for become smaller, so that a node that acce
   assert.ok(sizes[1]! <= sizes[0]! / 2, `ranges of ${sizes}`);
 });
 
-test('blocks before a failure are handed out, and the failure is told after them', async () => {
+test('blocks before a failure are delivered, then the failure is reported', async () => {
   const pipeline = new Pipeline(
     async (from, to) => {
       if (to >= 40) throw new UpstreamError('rpc', 'overloaded');

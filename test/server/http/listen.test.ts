@@ -40,7 +40,7 @@ test('an address of another machine and an unknown name are refused with server.
   });
 });
 
-test('closing answers what is in flight, then frees the port', async (t) => {
+test('closing answers requests in flight, then frees the port', async (t) => {
   let release: (() => void) | undefined;
   const node = createServer((_, response) => {
     release = () => response.end('{"jsonrpc":"2.0","id":1,"result":"0x1"}');
