@@ -88,11 +88,6 @@ interface OwnFunding {
   funded: number;
 }
 
-interface NearbyFunding {
-  funding: number;
-  block: number;
-}
-
 /** The wallets with the same first funder as a wallet, `limit` at most; undefined when nobody funded it. */
 export function prepareCoordinatedWallets(
   db: Db,
@@ -101,24 +96,52 @@ export function prepareCoordinatedWallets(
     SELECT w.funder, w.funding, ${blockNumberSql('w.funding')} AS block, f.funded
     FROM wallets w CROSS JOIN wallets f ON f.id = w.funder WHERE w.id = +?`);
   const neighbours = (side: '<' | '>', order: 'ASC' | 'DESC') =>
-    db.prepare<[number, number, number], NearbyFunding>(/* sql */ `
-      SELECT funding, ${blockNumberSql('funding')} AS block FROM fundings
-      WHERE funder = +? AND funding ${side} +? ORDER BY funding ${order} LIMIT +?`);
+    db
+      .prepare<[number, number, number], number>(/* sql */ `
+        SELECT funding FROM fundings
+        WHERE funder = +? AND funding ${side} +? ORDER BY funding ${order} LIMIT +?`)
+      .pluck();
   const before = neighbours('<', 'DESC');
   const after = neighbours('>', 'ASC');
+  const blockOf = db.prepare<[number], number>(`SELECT ${blockNumberSql('+?')}`).pluck();
   const transfers = prepareTransfersById(db);
   return (wallet, limit, from) => {
     const own = ownOf.get(wallet);
     if (own === undefined) return undefined;
     const { funder, funding, block, funded } = own;
-    const distance = (other: NearbyFunding) => Math.abs(other.block - block);
-    // Earlier ones stand first, and stay first at equal distance.
+    const distance = (id: number | undefined) =>
+      id === undefined ? Number.POSITIVE_INFINITY : Math.abs((blockOf.get(id) ?? 0) - block);
     const [first, last] = from ?? [funding, funding];
-    const sorted = [...before.all(funder, first, limit + 1), ...after.all(funder, last, limit + 1)].sort(
-      (a, b) => distance(a) - distance(b),
-    );
-    const ids = sorted.slice(0, limit).map((other) => other.funding);
-    const next = sorted.length > limit ? ([Math.min(first, ...ids), Math.max(last, ...ids)] as const) : null;
+    const earlier = before.all(funder, first, limit + 1);
+    const later = after.all(funder, last, limit + 1);
+    const ids = mergeByDistance(earlier, later, limit, distance);
+    const isMore = earlier.length + later.length > limit;
+    const next = isMore ? ([Math.min(first, ...ids), Math.max(last, ...ids)] as const) : null;
     return { funder, funded, nearest: transfers(ids), next };
   };
+}
+
+/**
+ * The first `limit` of two lists, each in ascending order of distance; at equal distance those of `a` first. A distance
+ * is a read of its own, so it is taken only of ids that come first in their list.
+ */
+function mergeByDistance(
+  a: readonly number[],
+  b: readonly number[],
+  limit: number,
+  distance: (id: number | undefined) => number,
+): number[] {
+  const merged: number[] = [];
+  let [atA, atB] = [0, 0];
+  let [distanceA, distanceB] = [distance(a[0]), distance(b[0])];
+  while (merged.length < limit && (atA < a.length || atB < b.length)) {
+    if (distanceA <= distanceB) {
+      merged.push(a[atA++]!);
+      distanceA = distance(a[atA]);
+    } else {
+      merged.push(b[atB++]!);
+      distanceB = distance(b[atB]);
+    }
+  }
+  return merged;
 }
