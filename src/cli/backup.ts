@@ -1,7 +1,7 @@
 /** `atlas-node backup`: online copies of the index, the keys and the webhooks. */
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError, FatalError } from '../lib/errors.ts';
 import type { UnnamedCopy } from '../store/backup.ts';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
@@ -23,20 +23,38 @@ export function addBackup(program: Command): void {
     .command('backup')
     .description('online copy of the index, the keys and the webhooks')
     .argument('<file>', 'file for the index, with the others beside it, or an existing folder for all')
+    .option('--max-mb-per-second <n>', 'copy no faster than this, to leave the disk to the daemon', parseRate)
     .addHelpText('after', EXAMPLES);
   addNotes(command, NOTES);
   const load = addConfigOptions(command, ['--data-dir']);
-  command.action(async (file: string) => backup((await load()).config.data_dir, resolve(file)));
+  command.action(async (file: string, { maxMbPerSecond }: BackupOptions) =>
+    backup((await load()).config.data_dir, resolve(file), maxMbPerSecond),
+  );
 }
 
-async function backup(dataDir: string, file: string): Promise<void> {
+interface BackupOptions {
+  maxMbPerSecond?: number;
+}
+
+function parseRate(text: string): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) === 0)
+    throw new InvalidArgumentError('It must be a whole number of megabytes, 1 or more.');
+  return Number(text);
+}
+
+async function backup(dataDir: string, file: string, mbPerSecond?: number): Promise<void> {
   const source = existingIndexPath(dataDir);
   const { withBackupLock } = await import('../store/backup.ts');
   const targets = backupPaths(file);
-  await withBackupLock(source, targets.index, () => backupTo(targets, source, dataDir));
+  await withBackupLock(source, targets.index, () => backupTo(targets, source, dataDir, mbPerSecond));
 }
 
-async function backupTo(targets: BackupPaths, source: string, dataDir: string): Promise<void> {
+async function backupTo(
+  targets: BackupPaths,
+  source: string,
+  dataDir: string,
+  mbPerSecond?: number,
+): Promise<void> {
   requireFree(targets);
   const { checkIndexFile } = await import('../store/index-file.ts');
   const { rejectForeignWal } = await import('../store/wal.ts');
@@ -52,7 +70,7 @@ async function backupTo(targets: BackupPaths, source: string, dataDir: string): 
   try {
     for (const { what, path } of irreplaceable)
       copies.push(await copy(what, path, targets[what], line, stop.signal));
-    copies.push(await copy('index', source, targets.index, line, stop.signal));
+    copies.push(await copy('index', source, targets.index, line, stop.signal, mbPerSecond));
     requireFree(targets); // again, because copying may have taken hours
     // Both at the end: a file left by a killed backup would block the next one.
     for (const copy of copies) copy.publish();
@@ -94,12 +112,14 @@ async function copy(
   target: string,
   line: StatusLine,
   signal: AbortSignal,
+  mbPerSecond?: number,
 ): Promise<UnnamedCopy> {
   const { copyDatabase } = await import('../store/backup.ts');
   const { KEYS_CORRUPTION_ADVICE } = await import('../access/keys-file.ts');
   const startedAt = performance.now();
   const copied = await copyDatabase(source, target, {
     isPrivate: what !== 'index',
+    bytesPerSecond: mbPerSecond && mbPerSecond * 1e6,
     ...(what === 'keys' && { corruptionAdvice: KEYS_CORRUPTION_ADVICE }),
     onProgress: (done, of) => {
       if (signal.aborted) throw new FatalError('stopped before the copy was complete: nothing is kept');

@@ -2,6 +2,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FatalError } from '../lib/errors.ts';
+import { monotonicNow } from '../lib/time.ts';
 import { acquireWriterLock, LOCK_SUFFIX, type WriterLock } from './file-guard.ts';
 import { type Db, openDatabase } from './open-database.ts';
 import { corruptionError, isCorruption, toOpenError, toStorageError } from './storage-error.ts';
@@ -34,7 +35,12 @@ export async function withBackupLock<T>(
 /** Pages copied per step: enough for the disk's full speed, few enough to report progress and to stop promptly. */
 const PAGES_PER_STEP = 2_048;
 
+/** Steps of a throttled copy, so that each wait is short enough for a signal to be noticed. */
+const THROTTLED_STEPS_PER_SECOND = 10;
+
 interface CopyOptions {
+  /** Copies no faster than this; by default as fast as the disk allows. */
+  bytesPerSecond?: number | undefined;
   /** Whether to make the copy readable only by its owner. */
   isPrivate: boolean;
   /** Advice for the operator when the source is damaged. */
@@ -63,13 +69,13 @@ export interface UnnamedCopy {
 export async function copyDatabase(
   source: string,
   target: string,
-  { isPrivate, corruptionAdvice, onProgress }: CopyOptions,
+  { isPrivate, corruptionAdvice, bytesPerSecond, onProgress }: CopyOptions,
 ): Promise<UnnamedCopy> {
   const partial = `${target}.partial`;
   try {
     removeDatabase(partial);
     closeSync(openSync(partial, 'wx', isPrivate ? 0o600 : 0o644));
-    await copySnapshot(source, partial, onProgress);
+    await copySnapshot(source, partial, onProgress, bytesPerSecond ?? Number.POSITIVE_INFINITY);
     leaveWalMode(partial);
     let path = partial;
     return {
@@ -100,10 +106,15 @@ async function copySnapshot(
   source: string,
   partial: string,
   onProgress: CopyOptions['onProgress'],
+  bytesPerSecond: number,
 ): Promise<void> {
   const db = openSnapshot(source);
   try {
     const pageBytes = Number(db.pragma('page_size', { simple: true }));
+    const pagesPerStep = Math.ceil(
+      Math.min(PAGES_PER_STEP, bytesPerSecond / THROTTLED_STEPS_PER_SECOND / pageBytes),
+    );
+    const startedAt = monotonicNow();
     const progress = ({
       totalPages,
       remainingPages,
@@ -111,13 +122,22 @@ async function copySnapshot(
       totalPages: number;
       remainingPages: number;
     }): number => {
-      onProgress((totalPages - remainingPages) * pageBytes, totalPages * pageBytes);
-      return PAGES_PER_STEP;
+      const copied = (totalPages - remainingPages) * pageBytes;
+      onProgress(copied, totalPages * pageBytes);
+      // The driver would spin through a pause of its own.
+      sleepUntil(startedAt + (copied / bytesPerSecond) * 1000);
+      return pagesPerStep;
     };
     await db.backup(partial, { progress });
   } finally {
     db.close();
   }
+}
+
+/** Blocks this thread, which does nothing else during a backup. */
+function sleepUntil(time: number): void {
+  const ms = time - monotonicNow();
+  if (ms > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** Opens the database in a read transaction, which stays at the current commit until the connection closes. */

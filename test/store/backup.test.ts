@@ -355,3 +355,24 @@ test('a backup to where another is being made is refused and takes nothing of th
   assert.equal((await backup(dataDir, target)).code, 0);
   assert.deepEqual(readdirSync(folder), ['copy.db']);
 });
+
+test('a throttled copy takes the time that its rate allows, and is whole', async (t) => {
+  const dir = tempDir(t);
+  const [source, target] = [join(dir, 'index.db'), join(dir, 'copy.db')];
+  const writer = new IndexWriter(source, { cacheMb: 8 });
+  writer.setChain(1, 1);
+  writer.append([toBatch(randomBlocks(1, 20, ROOT, 1))]);
+  writer.close();
+  const { size } = statSync(source);
+  const steps: number[] = [];
+  const startedAt = performance.now();
+  const copy = await copyDatabase(source, target, {
+    isPrivate: false,
+    bytesPerSecond: size * 2,
+    onProgress: (bytes) => steps.push(bytes),
+  });
+  copy.publish();
+  assert.ok(performance.now() - startedAt >= 400, 'half a second but for the last step');
+  assert.ok(steps.length >= 4, `${steps.length} steps`);
+  assert.deepEqual(dumpIndex(target), dumpIndex(source));
+});
