@@ -10,6 +10,7 @@ import { addExport } from './cli/export.ts';
 import { addHooks } from './cli/hooks.ts';
 import { addInit } from './cli/init.ts';
 import { addKeys } from './cli/keys.ts';
+import { addLabels } from './cli/labels.ts';
 import { addLists } from './cli/lists.ts';
 import { addNotes } from './cli/options.ts';
 import { assertOutputWritten, handleOutputErrors } from './cli/output-errors.ts';
@@ -29,6 +30,7 @@ const COMMANDS = [
   addKeys,
   addHooks,
   addLists,
+  addLabels,
   addStatus,
   addVerify,
   addBackup,

@@ -201,7 +201,7 @@ test('the example answer is the one of the API description', () => {
 test('every atlas-node command that the docs show exists, with its options', async () => {
   const code = PAGES.flatMap(({ text }) => [...text.matchAll(/^```[\s\S]*?^```|`[^`\n]+`/gm)].map(String));
   const shown = code.flatMap((one) => [
-    ...one.matchAll(/\batlas-node ((?:(?:keys|config) )?[a-z]+)\b([^`\n|&]*)/g),
+    ...one.matchAll(/\batlas-node ((?:(?:keys|labels|config) )?[a-z]+)\b([^`\n|&]*)/g),
   ]);
   const optionsOf = new Map<string, Set<string>>();
   for (const [, command = '', rest = ''] of shown) {
@@ -321,6 +321,10 @@ test('the commands beside a node work as they stand', async (t) => {
   assert.match(await answerTo(lineWith('keys create')), /atlas_[0-9A-Za-z]{38}/);
   assert.match(await answerTo(lineWith('keys list')), /growth/);
   await answerTo(lineWith('keys usage'));
+  assert.match(
+    await answerTo(blockWith('labels import')),
+    /^2 labels imported[\s\S]*my list[\s\S]*2 labels removed$/m,
+  );
   for (const option of ['--sample', '--file', '--all']) await answerTo(lineWith(`atlas.toml ${option}`));
   await answerTo(lineWith('atlas-node backup'));
   assert.ok(existsSync(join(home, 'atlas/backup.db')));

@@ -27,6 +27,11 @@ function recheckOf(handle: Handle, input: unknown, caller: Caller): Recheck {
   return () => handle(input, caller);
 }
 
+/** A head whose revision changes with the labels too, so that cached answers show new ones. */
+function labelledHead(head: Head, labelRevision: number): Head {
+  return { ...head, revision: head.revision + labelRevision * 2 ** 32 };
+}
+
 export interface Api {
   endpoints: readonly PreparedEndpoint[];
   /** The head of the commit that answers are read from; null before the first indexed block. */
@@ -59,7 +64,9 @@ export function prepareApi(
     });
   const currentHead = (): Head | null => {
     try {
-      return snapshot.head();
+      const head = snapshot.head();
+      const revision = source.labels?.revision ?? 0;
+      return head === null || revision === 0 ? head : labelledHead(head, revision);
     } catch (error) {
       throw endTurn(error, () => snapshot.head());
     }

@@ -1,10 +1,12 @@
 /** A REST endpoint: the schemas of its parameters and answer, and the function that answers. */
 import { z } from 'zod';
+import type { Labels } from '../labels/labels.ts';
 import { RequestError } from '../lib/errors.ts';
 import type { Head } from '../query/snapshot.ts';
 import type { WalletIdCache } from '../query/wallet-id-cache.ts';
 import type { WorkBudget } from '../query/work-budget.ts';
 import type { Db } from '../store/open-database.ts';
+import { addLabels, addressPlan } from './address-labels.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
 
 /** Error codes of the schemas that have their own. */
@@ -63,6 +65,8 @@ export interface IndexSource {
   walletIds: WalletIdCache;
   /** Symbol of the chain's native coin. */
   nativeSymbol: string;
+  /** The operator's names of addresses. */
+  labels?: Labels | undefined;
 }
 
 /** What an answer depends on apart from its parameters. */
@@ -140,17 +144,23 @@ export function defineEndpoint<
   const params = z.object(definition.params);
   const parse = inputParser(params, definition.method === 'GET' ? 'invalid_parameter' : 'invalid_body');
   const { askNode, ...rest } = definition;
+  const response = z.object({ ...definition.response, ...COVERAGE });
+  const plan = addressPlan(response);
   return {
     ...rest,
     ...(askNode && { askNode: (input, node, head) => askNode(parse(input), node, head) }),
     params,
-    response: z.object({ ...definition.response, ...COVERAGE }),
+    response,
     prepare(source) {
       const handler = definition.prepare(source);
-      return (input, context) =>
-        Object.assign(handler(parse(input), context), {
+      const { labels } = source;
+      return (input, context) => {
+        const answer = Object.assign(handler(parse(input), context), {
           historicalCoverageStartBlock: context.head.startBlock,
         });
+        if (labels !== undefined && plan !== null && !labels.isEmpty) addLabels(answer, plan, labels);
+        return answer;
+      };
     },
   };
 }

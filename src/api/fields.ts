@@ -6,6 +6,7 @@ import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../mod
 import { kindName } from '../query/transfers.ts';
 import { BALANCE_ACCURACY_NAMES } from '../store/balance-accuracy.ts';
 import { DamageError } from '../store/storage-error.ts';
+import { addressFields } from './address-labels.ts';
 
 /** A stored balance as decimal text. */
 export function balanceText(balance: Uint8Array): string {
@@ -50,7 +51,10 @@ export const exampleFunding = {
 
 /** A lower-case address. */
 export function addressField() {
-  return z.string().regex(/^0x[0-9a-f]{40}$/);
+  return z
+    .string()
+    .regex(/^0x[0-9a-f]{40}$/)
+    .register(addressFields, {});
 }
 
 export function txHashField() {

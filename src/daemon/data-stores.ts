@@ -6,7 +6,9 @@ import { KeysCheckpointer, startKeysCheckpointThread } from '../access/keys-chec
 import { FALLBACK_TIER } from '../access/tiers.ts';
 import { makeDataDir } from '../config/load-config.ts';
 import type { Config } from '../config/parse-config.ts';
+import { Labels } from '../labels/labels.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 import { Snapshot } from '../query/snapshot.ts';
 import { openIndexForReading, prepareIndexFile } from '../store/index-file.ts';
@@ -50,7 +52,9 @@ export async function openDataStores(
     new KeysCheckpointer(keysPath, () => startKeysCheckpointThread(keysPath), keysWalFailureLogger(log)),
     (checkpointer) => checkpointer.close(),
   );
-  return { indexPath, db, snapshot, access };
+  const labelsPath = join(config.data_dir, 'labels.db');
+  const labels = closers.adopt(new Labels(labelsPath, labelFailureLogger(log)), (labels) => labels.close());
+  return { indexPath, db, snapshot, access, labels, labelsPath };
 }
 
 /** Logs begin, progress and end of each migration. */
@@ -69,6 +73,12 @@ function migrationLogger(log: Logger): (progress: MigrationProgress) => void {
 function keysWalFailureLogger(log: Logger): (error: Error) => void {
   return (error) =>
     log.warn({ reason: error.message }, 'the write-ahead log of keys.db cannot be checkpointed and grows');
+}
+
+/** Without labels everything else still works. */
+function labelFailureLogger(log: Logger): (error: unknown) => void {
+  return (error) =>
+    log.error({ reason: messageOf(error) }, 'labels.db cannot be read; answers carry no labels');
 }
 
 function usageFailureLogger(log: Logger): (error: Error | null) => void {

@@ -93,11 +93,11 @@ function openRpc(
 }
 
 function openApi(config: Config, { stores, failures, log }: ServiceDeps, closers: CleanupStack) {
-  const { indexPath, db, snapshot } = stores;
+  const { indexPath, db, snapshot, labels, labelsPath } = stores;
   const nativeSymbol = config.chain.symbol;
-  const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
+  const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol, labelsPath }));
   closers.adopt(readers, (readers) => readers.close());
-  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
+  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, labels };
   const client = new RpcClient({
     url: config.node_http,
     timeoutMs: config.node.timeout_ms,

@@ -9,6 +9,7 @@ import { ReadPool, startReader } from '../../src/api/read-pool/read-pool.ts';
 import { RpcHandler, type RpcSettings } from '../../src/gateway/handler.ts';
 import { methodPolicy } from '../../src/gateway/policy.ts';
 import { initialStatus } from '../../src/indexer/progress.ts';
+import { Labels } from '../../src/labels/labels.ts';
 import { createLogger } from '../../src/log/logger.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { IndexStatus } from '../../src/model/index-status.ts';
@@ -65,6 +66,8 @@ export interface ServingOptions {
   rateWaitMs?: number;
   /** What REST asks the node; a node with the chain of the index unless given. */
   nodeReads?: NodeReads;
+  /** A labels file; none unless given. */
+  labelsPath?: string;
 }
 
 /** `t` is a test, or a suite by `suiteCleanup` of support/replay.ts. */
@@ -91,8 +94,13 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
   });
   const state = statusAt(null);
   const nativeSymbol = 'MON';
-  const readers = new ReadPool(() => startReader({ indexPath: index.path, nativeSymbol }));
-  const source = { db, walletIds, nativeSymbol };
+  const { labelsPath } = options;
+  const readers = new ReadPool(() =>
+    startReader({ indexPath: index.path, nativeSymbol, ...(labelsPath && { labelsPath }) }),
+  );
+  const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
+  t.after(() => labels?.close());
+  const source = { db, walletIds, nativeSymbol, labels };
   const nodeReads = options.nodeReads ?? nodeReadsOf(db);
   const server = await startServer({
     settings: {

@@ -1,5 +1,6 @@
 /** GET /api/coordinated_wallets: wallets with the same first funder. */
 import { z } from 'zod';
+import { isHubCategory } from '../../model/label.ts';
 import { prepareCoordinatedWallets } from '../../query/funding.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, countField, example, exampleFunding, nextCursorField } from '../fields.ts';
@@ -26,7 +27,9 @@ export const coordinatedWallets = defineEndpoint({
     ),
     hub: z
       .boolean()
-      .describe(`Whether the funder funded more than ${HUB_ABOVE} wallets, as exchanges and faucets do`),
+      .describe(
+        `Whether the funder serves many unrelated wallets: it funded more than ${HUB_ABOVE}, or its label says exchange, bridge or faucet`,
+      ),
     coordinated: z.array(coordinatedSchema),
     nextCursor: nextCursorField(),
     count: countField(),
@@ -48,7 +51,7 @@ export const coordinatedWallets = defineEndpoint({
       count: 1,
     },
   },
-  prepare({ db, walletIds }) {
+  prepare({ db, walletIds, labels }) {
     const coordinatedOf = prepareCoordinatedWallets(db);
     return ({ address, limit, cursor }) => {
       const [before, after] = cursor ?? [];
@@ -58,11 +61,13 @@ export const coordinatedWallets = defineEndpoint({
         const { from: _, ...funding } = fundingRecord(row, `0x${row.from}`);
         return { address: `0x${row.to}`, ...funding };
       });
+      const funder = walletIds.funderOf(found);
+      const label = funder === null ? undefined : labels?.of(funder);
       return {
         address,
-        funder: walletIds.funderOf(found),
+        funder,
         funderFundedCount: found?.funded ?? 0,
-        hub: (found?.funded ?? 0) > HUB_ABOVE,
+        hub: (found?.funded ?? 0) > HUB_ABOVE || (label !== undefined && isHubCategory(label.category)),
         coordinated,
         nextCursor: found?.next?.join('.') ?? null,
         count: coordinated.length,

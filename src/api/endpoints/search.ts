@@ -1,5 +1,6 @@
 /** GET /api/search: what a text may mean: a token, an address, a transaction or a block. */
 import { z } from 'zod';
+import type { LabelledAddress } from '../../labels/labels.ts';
 import type { Hex } from '../../lib/hex.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import { ADDRESS_PATTERN } from '../../model/address.ts';
@@ -13,12 +14,14 @@ import type { NodeAnswer } from '../node-reads.ts';
 import { searchText } from '../params.ts';
 
 const MAX_RESULTS = 20;
+/** Most of them that are labels: the rest is left to tokens. */
+const MAX_LABELS = 10;
 
 const resultSchema = z
   .object({
-    kind: z.enum(['wallet', 'token', 'transaction', 'block']),
-    value: z.string().describe('The address, the transaction hash or the block number'),
-    name: z.string().nullable().describe('Of a token'),
+    kind: z.enum(['wallet', 'token', 'transaction', 'block', 'label']),
+    value: z.string().describe('The address (of a label too), the transaction hash or the block number'),
+    name: z.string().nullable().describe('Of a token, or the label of an address'),
     symbol: z.string().nullable().describe('Of a token'),
     detail: z.string().nullable().describe('For people: what distinguishes it from other results'),
   })
@@ -29,7 +32,8 @@ type Result = z.output<typeof resultSchema>;
 export const search = defineEndpoint({
   method: 'GET',
   path: '/api/search',
-  summary: 'Tokens by symbol or name, and addresses, transactions and blocks by what they are',
+  summary:
+    'Tokens by symbol or name, labels by name, and addresses, transactions and blocks by what they are',
   params: {
     q: searchText().describe(
       'An address, a transaction or block hash, a block number, or the beginning of a token symbol or name',
@@ -63,7 +67,7 @@ export const search = defineEndpoint({
       ([transactionBlock, block]) => ({ transactionBlock, block }),
     );
   },
-  prepare({ db, walletIds }) {
+  prepare({ db, walletIds, labels }) {
     const summaryOf = prepareWalletSummary(db);
     const tokenFacts = prepareTokenFacts(db);
     const tokensByText = prepareTokenSearch(db);
@@ -77,6 +81,7 @@ export const search = defineEndpoint({
         address,
         summary === undefined ? 'no indexed activity' : `${summary.transactions} transactions`,
       );
+      wallet.name = labels?.of(address)?.name ?? null;
       return token === undefined ? [wallet] : [tokenResult(address, token), wallet];
     };
 
@@ -88,9 +93,14 @@ export const search = defineEndpoint({
       else {
         const block = /^\d{1,15}$/.test(q) ? readBlock(Number(q)) : undefined;
         if (block !== undefined) results.push(blockResult(block));
-        for (const token of tokensByText(q, MAX_RESULTS - results.length, budget)) {
+        const named = labels?.search(q, MAX_LABELS) ?? [];
+        const [exact, others] = partition(named, ({ name }) => name.toLowerCase() === q.toLowerCase());
+        results.push(...exact.map(labelResult));
+        const room = MAX_RESULTS - results.length - others.length;
+        for (const token of tokensByText(q, room, budget)) {
           results.push(tokenResult(`0x${token.address}`, token));
         }
+        results.push(...others.map(labelResult));
       }
       return { query: q, results, count: results.length };
     };
@@ -121,6 +131,15 @@ function byHash(
 
 function blockResult({ number, timestamp }: IndexedBlockRow): Result {
   return plainResult('block', `${number}`, secondsToIso(timestamp));
+}
+
+function labelResult({ address, name, category, source }: LabelledAddress): Result {
+  return { kind: 'label', value: address, name, symbol: null, detail: `${category}, from ${source}` };
+}
+
+/** Those that pass, and those that do not. */
+function partition<T>(list: readonly T[], passes: (item: T) => boolean): [T[], T[]] {
+  return [list.filter(passes), list.filter((item) => !passes(item))];
 }
 
 function tokenResult(

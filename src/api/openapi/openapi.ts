@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of /rpc and the REST API, built from the schemas that validate requests and type answers. */
 import { z } from 'zod';
+import { addressMembers, labelSchema } from '../address-labels.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
 import { openApiTypes } from '../params.ts';
@@ -56,7 +57,7 @@ nodeChain, which is "same" while the node follows the indexed chain. With "behin
 
 /** `version` is the version of atlas-node. */
 export function openApiDocument(version: string): OpenApiDocument {
-  const records: Schemas = {};
+  const records: Schemas = { Label: jsonSchema(labelSchema, 'output') };
   return {
     openapi: '3.1.1',
     info: { title: 'atlas-node API', version, description: DESCRIPTION },
@@ -161,7 +162,8 @@ function referToComponents<T extends object>(schema: T): T {
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
-    override({ jsonSchema }) {
+    override({ zodSchema, jsonSchema }) {
+      if (io === 'output' && zodSchema instanceof z.ZodObject) describeLabels(zodSchema, jsonSchema);
       delete jsonSchema.id; // it names the component
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -169,6 +171,13 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     },
   });
   return json;
+}
+
+/** Beside each member that is an address, the one that holds its label. */
+function describeLabels(schema: z.ZodObject, { properties = {} }: z.core.JSONSchema.BaseSchema): void {
+  for (const member of addressMembers(schema)) {
+    properties[`${member}Label`] = { $ref: '#/components/schemas/Label' };
+  }
 }
 
 function errorResponses({ method, tierLimited, askNode }: Endpoint): Record<number, object> {

@@ -7,6 +7,7 @@ export interface ReaderOptions {
   indexPath: string;
   /** Symbol of the chain's native coin. */
   nativeSymbol: string;
+  labelsPath?: string;
 }
 
 export interface ReadRequest {

@@ -1,5 +1,6 @@
 /** Entry of a read thread: answers requests that are too expensive for the event loop, one at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { Labels } from '../../labels/labels.ts';
 import { codeOf, messageOf, RequestError, stackOf } from '../../lib/errors.ts';
 import { Snapshot } from '../../query/snapshot.ts';
 import { WalletIdCache } from '../../query/wallet-id-cache.ts';
@@ -15,10 +16,11 @@ const CACHE_MB = 8;
 function main(): void {
   const port = parentPort;
   if (port === null) throw new Error('reader-thread is a thread entry; it cannot run on its own');
-  const { indexPath, nativeSymbol } = workerData as ReaderOptions;
+  const { indexPath, nativeSymbol, labelsPath } = workerData as ReaderOptions;
   const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
   const snapshot = new Snapshot(db);
-  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
+  const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
+  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, labels };
   const handlers = new Map<string, EndpointHandler>(
     ENDPOINTS.map((endpoint) => [endpoint.path, endpoint.prepare(source)]),
   );
@@ -27,6 +29,7 @@ function main(): void {
     const handler = handlers.get(path);
     if (handler === undefined) throw new Error(`no such endpoint: ${path}`);
     try {
+      labels?.refresh(); // the thread is often busy when its timer is due
       const head = snapshot.head();
       if (head === null) throw notReady();
       const context = { head, chainDepth, budget: deadlineBudget(deadline), nodeAnswer };
@@ -42,6 +45,7 @@ function main(): void {
 
   port.on('message', (message: ToReader) => {
     if (message === 'stop') {
+      labels?.close();
       db.close();
       port.close();
     } else port.postMessage(toReply(() => handle(message)));

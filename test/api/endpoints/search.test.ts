@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type AskApi, askApi } from '../../support/ask-api.ts';
-import { address, createIndex, type NamedBlock, txHash } from '../../support/index-fixture.ts';
+import { serve } from '../../server/serving.ts';
+import {
+  address,
+  createIndex,
+  type IndexFixture,
+  type NamedBlock,
+  txHash,
+} from '../../support/index-fixture.ts';
+
+type AskApi = (path: string, input: Record<string, string>) => Promise<Record<string, unknown>>;
+
+async function askApi(t: TestContext, index: IndexFixture): Promise<AskApi> {
+  const { json } = await serve(t, { index });
+  return (path, input) => json(`/api/${path}?${new URLSearchParams(input)}`);
+}
 
 /** A token with so many transfers. */
 function transfersOf(token: string, count: number): NamedBlock {
@@ -22,7 +35,7 @@ const TOKENS: Record<string, [name: string | null, symbol: string | null, transf
   unread: [null, null, 4],
 };
 
-function askIndexed(t: TestContext): AskApi {
+function askIndexed(t: TestContext): Promise<AskApi> {
   const index = createIndex(t);
   index.append(Object.entries(TOKENS).map(([token, [, , transfers]]) => transfersOf(token, transfers)));
   index.writer.saveMetadata(
@@ -35,7 +48,7 @@ function askIndexed(t: TestContext): AskApi {
       retryAt: null,
     })),
   );
-  return askApi(t, index.path);
+  return askApi(t, index);
 }
 
 async function found(ask: AskApi, q: string): Promise<unknown[]> {
@@ -46,7 +59,7 @@ async function found(ask: AskApi, q: string): Promise<unknown[]> {
 }
 
 test('tokens are found by symbol, then by name, then by the beginning of either, the most used first', async (t) => {
-  const ask = askIndexed(t);
+  const ask = await askIndexed(t);
   const expected = [
     ['token', address('dollar'), 'USD', 'erc20, 5 transfers'],
     ['token', address('false dollar'), 'usd', 'erc20, 1 transfers'],
@@ -61,7 +74,7 @@ test('tokens are found by symbol, then by name, then by the beginning of either,
 });
 
 test('an address is found as a wallet and as a token, in any case', async (t) => {
-  const ask = askIndexed(t);
+  const ask = await askIndexed(t);
   const euro = address('euro');
   assert.deepEqual(await found(ask, `0x${euro.slice(2).toUpperCase()}`), [
     ['token', euro, 'EUR', 'erc20, 3 transfers'],
@@ -73,7 +86,7 @@ test('an address is found as a wallet and as a token, in any case', async (t) =>
 });
 
 test('a number is a block and may be a symbol; a hash is a block or a transaction', async (t) => {
-  const ask = askIndexed(t);
+  const ask = await askIndexed(t);
   const [block] = await found(ask, '2');
   assert.deepEqual(block, ['block', '2', null, '2023-11-14T22:13:24.000Z']);
   assert.deepEqual((await found(ask, '2'))[1], ['token', address('number'), '2', 'erc20, 1 transfers']);
@@ -99,7 +112,7 @@ test('of very many tokens with one symbol the most used is found', async (t) => 
       retryAt: null,
     })),
   );
-  const ask = askApi(t, index.path);
+  const ask = await askApi(t, index);
   const { results, count } = await ask('search', { q: 'copy' });
   assert.ok(Array.isArray(results));
   assert.deepEqual([results[0].value, count], [address('copy 1234'), 20]);

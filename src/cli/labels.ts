@@ -1,0 +1,109 @@
+/** `atlas-node labels`: names for addresses. A running daemon sees each change within a second. */
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Command } from 'commander';
+import { makeDataDir } from '../config/load-config.ts';
+import type { Config } from '../config/parse-config.ts';
+import type { LabelSelection, LabelsFile } from '../labels/labels-file.ts';
+import { ConfigError, codeOf } from '../lib/errors.ts';
+import { ADDRESS_PATTERN } from '../model/address.ts';
+import { LABEL_CATEGORIES } from '../model/label.ts';
+import { formatNumber, formatTable } from './format.ts';
+import { addConfigOptions, addNotes, examples } from './options.ts';
+
+const NOTES = `A CSV file has the columns address, name, category and source, in any order if its first line names them; \
+a JSON file is a list of objects with these members. Only address and name are needed. Categories: \
+${LABEL_CATEGORIES.join(', ')}. An import adds to the labels that are there and replaces those of the same addresses.`;
+
+export function addLabels(program: Command): void {
+  const labels = program
+    .command('labels')
+    .description('name addresses, such as exchanges and bridges')
+    .addHelpText('after', examples('labels import exchanges.csv', 'labels list'));
+  addImport(labels);
+  addList(labels);
+  addRemove(labels);
+}
+
+function addImport(labels: Command): void {
+  const command = labels
+    .command('import')
+    .description('add the labels of a CSV or JSON file, all or none')
+    .argument('<file>', 'the list')
+    .addHelpText('after', examples('labels import exchanges.csv'));
+  addNotes(command, NOTES);
+  const load = addLabelOptions(command);
+  command.action(async (file: string) => {
+    const { parseLabels } = await import('../labels/parse-labels.ts');
+    const text = readList(file);
+    const { data_dir } = await load();
+    makeDataDir(data_dir);
+    const count = await withLabels(data_dir, (store) => store.import(parseLabels(text, basename(file))));
+    console.log(`${formatNumber(count)} labels imported from ${file}`);
+  });
+}
+
+function addList(labels: Command): void {
+  const command = labels
+    .command('list')
+    .description('how many labels there are, by source and category')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('labels list', 'labels list --json'));
+  const load = addLabelOptions(command);
+  command.action(async ({ json }: { json?: boolean }) => {
+    const rows = await withLabels((await load()).data_dir, (store) => store.summary());
+    const table = rows.map(({ source, category, labels }) => [source, category, formatNumber(labels)]);
+    console.log(json ? JSON.stringify(rows, null, 2) : formatTable(['SOURCE', 'CATEGORY', 'LABELS'], table));
+  });
+}
+
+function addRemove(labels: Command): void {
+  const command = labels
+    .command('remove')
+    .description('remove the label of an address, those of a source, or all')
+    .argument('[address]', 'the address whose label to remove')
+    .option('--source <source>', 'all labels of this source')
+    .option('--all', 'all labels')
+    .addHelpText('after', examples('labels remove 0x...', 'labels remove --source exchanges.csv'));
+  const load = addLabelOptions(command);
+  command.action(async (address: string | undefined, options: { source?: string; all?: boolean }) => {
+    const selection = selectionOf(address, options);
+    const count = await withLabels((await load()).data_dir, (store) => store.remove(selection));
+    console.log(`${formatNumber(count)} labels removed`);
+  });
+}
+
+function addLabelOptions(command: Command): () => Promise<Config> {
+  const load = addConfigOptions(command, ['--data-dir']);
+  return async () => (await load()).config;
+}
+
+function selectionOf(
+  address: string | undefined,
+  { source, all }: { source?: string; all?: boolean },
+): LabelSelection {
+  const given = [address, source, all].filter((value) => value !== undefined);
+  if (given.length !== 1) throw new ConfigError('name one of an address, --source or --all');
+  if (address === undefined) return source === undefined ? 'all' : { source };
+  if (!ADDRESS_PATTERN.test(address))
+    throw new ConfigError(`"${address}" is not an address of 0x and 40 hex digits`);
+  return { address };
+}
+
+function readList(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`cannot read ${file}: ${codeOf(error)}`);
+  }
+}
+
+async function withLabels<T>(dataDir: string, action: (store: LabelsFile) => T): Promise<T> {
+  const { openLabelsFile } = await import('../labels/labels-file.ts');
+  const store = openLabelsFile(join(dataDir, 'labels.db'));
+  try {
+    return action(store);
+  } finally {
+    store.close();
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * `labels.db`: names of addresses that the operator imported. It lies beside `keys.db`, apart from the index, which may be
+ * deleted and rebuilt at any time.
+ */
+import { FatalError } from '../lib/errors.ts';
+import { hexToBytes } from '../lib/hex.ts';
+import { LABEL_CATEGORIES, type Label } from '../model/label.ts';
+import { type Db, isEmpty, openDatabase } from '../store/open-database.ts';
+import { toOpenError, toStorageError } from '../store/storage-error.ts';
+import { AddressFilter } from './address-filter.ts';
+
+/** `PRAGMA application_id` of a labels file: "atll". */
+const LABELS_APPLICATION_ID = 0x61746c6c;
+
+const SCHEMA_VERSION = 1;
+
+const SCHEMA = /* sql */ `
+CREATE TABLE labels (
+  address BLOB PRIMARY KEY,             -- 20 bytes
+  name TEXT NOT NULL,
+  category INTEGER NOT NULL,            -- index into LABEL_CATEGORIES (model/label.ts)
+  source TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX labels_by_name ON labels (name COLLATE NOCASE);
+
+-- One row: which addresses may have a label, so that most lookups need no read (labels/address-filter.ts).
+CREATE TABLE filter (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  labels INTEGER NOT NULL,              -- rows of labels
+  bits BLOB NOT NULL
+);
+`;
+
+/** Page cache while importing, MiB: rows come in no order. */
+const IMPORT_CACHE_MB = 128;
+
+const CORRUPTION_ADVICE = 'move it away and import the labels again';
+
+export interface LabelRow extends Label {
+  /** `0x` and 40 hex digits, in any case. */
+  address: string;
+}
+
+/** Which labels to remove. */
+export type LabelSelection = { address: string } | { source: string } | 'all';
+
+/** Opens `labels.db` for changes and creates it if missing. Throws FatalError when it is not a usable labels file. */
+export function openLabelsFile(path: string): LabelsFile {
+  let db: Db | undefined;
+  try {
+    db = openDatabase(path, { cacheMb: IMPORT_CACHE_MB });
+    createTables(db, path);
+    return new LabelsFile(db, path);
+  } catch (error) {
+    db?.close();
+    throw toOpenError(path, error, CORRUPTION_ADVICE);
+  }
+}
+
+/** Opens an existing file for reading. */
+export function openLabelsForReading(path: string): Db {
+  const db = openDatabase(path, { readonly: true, cacheMb: 8 });
+  if (Number(db.pragma('application_id', { simple: true })) === LABELS_APPLICATION_ID) return db;
+  db.close();
+  throw foreignFile(path);
+}
+
+function createTables(db: Db, path: string): void {
+  db.transaction(() => {
+    if (isEmpty(db)) {
+      db.exec(SCHEMA);
+      db.pragma(`application_id = ${LABELS_APPLICATION_ID}`);
+      db.pragma(`user_version = ${SCHEMA_VERSION}`);
+    } else if (Number(db.pragma('application_id', { simple: true })) !== LABELS_APPLICATION_ID) {
+      throw foreignFile(path);
+    }
+  }).immediate();
+}
+
+function foreignFile(path: string): FatalError {
+  return new FatalError(`${path} is a SQLite file but does not hold atlas-node labels; move it away`);
+}
+
+export class LabelsFile {
+  private readonly db: Db;
+  private readonly path: string;
+
+  constructor(db: Db, path: string) {
+    this.db = db;
+    this.path = path;
+  }
+
+  /** Adds labels, all or none; the last one of an address replaces earlier ones. Returns how many rows there were. */
+  import(rows: Iterable<LabelRow>): number {
+    const upsert = this.db.prepare(
+      'INSERT OR REPLACE INTO labels (address, name, category, source) VALUES (?, ?, ?, ?)',
+    );
+    return this.change(() => {
+      let count = 0;
+      for (const { address, name, category, source } of rows) {
+        upsert.run(hexToBytes(address), name, LABEL_CATEGORIES.indexOf(category), source);
+        count++;
+      }
+      return count;
+    });
+  }
+
+  /** Returns how many were removed. */
+  remove(selection: LabelSelection): number {
+    return this.change(() => {
+      if (selection === 'all') return this.db.prepare('DELETE FROM labels').run().changes;
+      if ('source' in selection)
+        return this.db.prepare('DELETE FROM labels WHERE source = ?').run(selection.source).changes;
+      return this.db.prepare('DELETE FROM labels WHERE address = ?').run(hexToBytes(selection.address))
+        .changes;
+    });
+  }
+
+  /** How many labels each source and category has. */
+  summary(): { source: string; category: string; labels: number }[] {
+    return this.db
+      .prepare<[], { source: string; category: number; labels: number }>(
+        'SELECT source, category, count(*) AS labels FROM labels GROUP BY source, category ORDER BY source, category',
+      )
+      .all()
+      .map((row) => ({ ...row, category: LABEL_CATEGORIES[row.category] ?? 'other' }));
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  /** Changes labels and their filter in one transaction. */
+  private change(action: () => number): number {
+    try {
+      return this.db
+        .transaction(() => {
+          const changed = action();
+          this.saveFilter();
+          return changed;
+        })
+        .immediate();
+    } catch (error) {
+      throw toStorageError(error, this.path, CORRUPTION_ADVICE);
+    }
+  }
+
+  private saveFilter(): void {
+    const count = this.db.prepare<[], number>('SELECT count(*) FROM labels').pluck().get() ?? 0;
+    const filter = AddressFilter.forCount(count);
+    const addresses = this.db.prepare<[], Buffer>('SELECT address FROM labels').pluck();
+    for (const address of addresses.iterate()) filter.add(address);
+    this.db
+      .prepare('INSERT OR REPLACE INTO filter (one, labels, bits) VALUES (1, ?, ?)')
+      .run(count, filter.bits);
+  }
+}

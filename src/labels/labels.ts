@@ -1,0 +1,138 @@
+/** The labels as the daemon reads them. Changes by the command line are seen within a second. */
+import { existsSync } from 'node:fs';
+import { hexToBytes } from '../lib/hex.ts';
+import { LruMap } from '../lib/lru-map.ts';
+import { LABEL_CATEGORIES, type Label } from '../model/label.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import { AddressFilter } from './address-filter.ts';
+import { openLabelsForReading } from './labels-file.ts';
+
+/** How often the file is checked for changes, milliseconds. */
+const REFRESH_MS = 500;
+
+/** Labels that are cached at least. */
+const MIN_CACHED = 1_024;
+
+/** A label with its address. */
+export interface LabelledAddress extends Label {
+  address: string;
+}
+
+interface Row {
+  name: string;
+  category: number;
+  source: string;
+}
+
+/** The open file with what is known of it. */
+interface OpenFile {
+  db: Db;
+  byAddress: Statement<[Uint8Array], Row>;
+  byName: Statement<[string, string, number], Row & { address: string }>;
+  /** Null while there is no label. */
+  filter: AddressFilter | null;
+  version: unknown;
+}
+
+/** Sorts after every text that continues with any character. */
+const AFTER_ALL = '\u{10ffff}';
+
+export class Labels {
+  private readonly path: string;
+  private readonly onUnreadable: (error: unknown) => void;
+  private readonly timer: NodeJS.Timeout;
+  private file: OpenFile | null = null;
+  private readonly cache = new LruMap<string, Label>(MIN_CACHED);
+  private isUnreadable = false;
+  private changes = 0;
+
+  /** `onUnreadable` is called once when the file cannot be read; no address has a label then. */
+  constructor(path: string, onUnreadable: (error: unknown) => void = () => undefined) {
+    this.path = path;
+    this.onUnreadable = onUnreadable;
+    this.refresh();
+    this.timer = setInterval(() => this.refresh(), REFRESH_MS).unref();
+  }
+
+  /** Changes whenever the labels do; 0 while there never was one. */
+  get revision(): number {
+    return this.changes;
+  }
+
+  /** Whether no address has a label. */
+  get isEmpty(): boolean {
+    return this.file === null || this.file.filter === null;
+  }
+
+  /** The label of an address in lower case, undefined when it has none. */
+  of(address: string): Label | undefined {
+    const { file } = this;
+    if (file === null || file.filter === null || !file.filter.mayHave(address)) return undefined;
+    const cached = this.cache.get(address);
+    if (cached !== undefined) return cached;
+    const row = this.read(() => file.byAddress.get(hexToBytes(address)));
+    if (row === undefined) return undefined;
+    const label = toLabel(row);
+    this.cache.set(address, label);
+    return label;
+  }
+
+  /** Labels whose name begins with a text, in any case of ASCII letters, in order of their names. */
+  search(text: string, limit: number): LabelledAddress[] {
+    const rows = this.read(() => this.file?.byName.all(text, text + AFTER_ALL, limit)) ?? [];
+    return rows.map((row) => ({ ...toLabel(row), address: row.address }));
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    this.file?.db.close();
+    this.file = null;
+  }
+
+  /** Opens the file once it exists, and reads what changed. */
+  refresh(): void {
+    this.read(() => {
+      this.file ??= existsSync(this.path) ? openFile(this.path) : null;
+      if (this.file !== null) this.readChanges(this.file);
+      this.isUnreadable = false;
+    });
+  }
+
+  /** The result, undefined when the file cannot be read: a broken list of names must not fail requests. */
+  private read<T>(action: () => T): T | undefined {
+    try {
+      return action();
+    } catch (error) {
+      if (!this.isUnreadable) this.onUnreadable(error);
+      this.isUnreadable = true;
+      return undefined;
+    }
+  }
+
+  private readChanges(file: OpenFile): void {
+    const version = file.db.pragma('data_version', { simple: true });
+    if (version === file.version) return;
+    const bits = file.db.prepare<[], Buffer>('SELECT bits FROM filter WHERE labels > 0').pluck().get();
+    this.cache.clear();
+    file.filter = bits === undefined ? null : new AddressFilter(bits);
+    file.version = version;
+    this.changes++;
+  }
+}
+
+function openFile(path: string): OpenFile {
+  const db = openLabelsForReading(path);
+  return {
+    db,
+    byAddress: db.prepare('SELECT name, category, source FROM labels WHERE address = ?'),
+    byName: db.prepare(/* sql */ `
+      SELECT '0x' || lower(hex(address)) AS address, name, category, source FROM labels
+      WHERE name COLLATE NOCASE >= ? AND name COLLATE NOCASE <= ? ORDER BY name COLLATE NOCASE LIMIT ?`),
+    filter: null,
+    version: null,
+  };
+}
+
+function toLabel({ name, category, source }: Row): Label {
+  return { name, category: LABEL_CATEGORIES[category] ?? 'other', source };
+}

@@ -1,0 +1,103 @@
+/** Reads lists of labels: CSV with or without a header line, or a JSON list of objects. */
+import { ConfigError } from '../lib/errors.ts';
+import { isObject } from '../lib/text.ts';
+import { ADDRESS_PATTERN } from '../model/address.ts';
+import { LABEL_CATEGORIES } from '../model/label.ts';
+import type { LabelRow } from './labels-file.ts';
+
+/** The columns of a CSV without a header, in this order. */
+const COLUMNS = ['address', 'name', 'category', 'source'] as const;
+
+const MAX_NAME_CHARS = 100;
+
+/** Fields as they stand in the file. */
+type Fields = Partial<Record<(typeof COLUMNS)[number], unknown>>;
+
+/** `source` is that of labels that name none. Throws ConfigError for the first bad one, with its place. */
+export function* parseLabels(text: string, source: string): Generator<LabelRow> {
+  const start = text.replace(/^\uFEFF/, '').trimStart();
+  const records = start.startsWith('[') ? jsonRecords(start) : csvRecords(start);
+  for (const { place, fields } of records) yield toRow(fields, place, source);
+}
+
+interface PlacedFields {
+  /** For messages, such as `line 3`. */
+  place: string;
+  fields: Fields;
+}
+
+function* jsonRecords(text: string): Generator<PlacedFields> {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    throw new ConfigError('the file begins with [ but is not JSON');
+  }
+  if (!Array.isArray(list)) throw new ConfigError('the JSON is not a list of objects');
+  for (const [i, record] of list.entries()) {
+    const place = `item ${i + 1}`;
+    if (!isObject(record)) throw new ConfigError(`${place} is not an object with address and name`);
+    yield { place, fields: record };
+  }
+}
+
+function* csvRecords(text: string): Generator<PlacedFields> {
+  let columns: readonly string[] = COLUMNS;
+  let isFirst = true;
+  for (const { line, values } of csvLines(text)) {
+    const names = values.map((value) => value.trim().toLowerCase());
+    if (isFirst && names.includes('address')) columns = names;
+    else if (values.length > 1 || values[0]?.trim() !== '') {
+      yield {
+        place: `line ${line}`,
+        fields: Object.fromEntries(columns.map((name, i) => [name, values[i]])),
+      };
+    }
+    isFirst = false;
+  }
+}
+
+/** The values of each line; a quoted value may hold commas, line breaks and doubled quotes. */
+function* csvLines(text: string): Generator<{ line: number; values: string[] }> {
+  const value = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
+  let values: string[] = [];
+  for (let line = 1, first = 1; value.lastIndex < text.length || values.length > 0; ) {
+    const match = value.exec(text);
+    if (match === null) throw new ConfigError(`line ${line} has a quote in the wrong place`);
+    const [all, quoted, plain = '', end] = match;
+    values.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    line += all.match(/\n/g)?.length ?? 0;
+    if (end === ',') continue;
+    yield { line: first, values };
+    values = [];
+    first = line;
+  }
+}
+
+function toRow(fields: Fields, place: string, fileSource: string): LabelRow {
+  const address = textOf(fields.address);
+  const name = textOf(fields.name);
+  const category = textOf(fields.category).toLowerCase() || 'other';
+  if (!ADDRESS_PATTERN.test(address)) {
+    throw new ConfigError(`${place}: "${address.slice(0, 60)}" is not an address of 0x and 40 hex digits`);
+  }
+  if (name === '' || name.length > MAX_NAME_CHARS || /\p{Cc}/u.test(name)) {
+    throw new ConfigError(`${place}: a name has 1 to ${MAX_NAME_CHARS} characters and no control characters`);
+  }
+  const known = LABEL_CATEGORIES.find((one) => one === category);
+  if (known === undefined) {
+    throw new ConfigError(
+      `${place}: category "${category.slice(0, 60)}" is none of ${LABEL_CATEGORIES.join(', ')}`,
+    );
+  }
+  return {
+    address,
+    name,
+    category: known,
+    source: textOf(fields.source).slice(0, MAX_NAME_CHARS) || fileSource,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : '';
+}
