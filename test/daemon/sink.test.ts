@@ -22,7 +22,7 @@ test('a daemon writes PostgreSQL, follows reorgs, and reports how far it is', as
   const { daemon, dataDir } = await startTestDaemon(own, {
     flags: { '--node-http': node.url, '--start-block': '1' },
     env: {
-      ATLAS_ADMIN_TOKEN: 'operator',
+      ATLAS_ADMIN_TOKEN: 'operator-of-the-test',
       ATLAS_SINK__POSTGRES__URL: url,
       ATLAS_SINK__POSTGRES__WALLETS: 'true',
     },
@@ -51,7 +51,7 @@ test('a daemon writes PostgreSQL, follows reorgs, and reports how far it is', as
   assert.match(text, /PostgreSQL +following\n/);
   assert.match(text, new RegExp(`written +schema atlas up to block ${node.stats().head}\n`));
   const panel = await fetch(`${daemon.url}/admin/api/index`, {
-    headers: { authorization: 'Bearer operator' },
+    headers: { authorization: 'Bearer operator-of-the-test' },
   });
   assert.match(await panel.text(), /"sink":\{"state":"following"/);
 

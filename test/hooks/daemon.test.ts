@@ -12,7 +12,7 @@ import { HookReceiver, keptEvents } from '../support/hook-receiver.ts';
 import { startGeneratedNode } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
 
-const TOKEN = 'operator token';
+const TOKEN = 'operator token of the test';
 const CHAIN = { blocks: 60, txPerBlock: 6, startBlock: 1, wallets: 20, tokens: 4 };
 
 test('hooks made on the command line and in the panel deliver what the stream shows', async (context) => {

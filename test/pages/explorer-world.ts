@@ -24,7 +24,7 @@ export async function startWorld(cleanup: Cleanup): Promise<World> {
   await generateTraffic(anvil.url, contracts, { rounds: ROUNDS, mine: true });
   const daemon = await startTestDaemon(cleanup, {
     flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
-    env: { ATLAS_ADMIN_TOKEN: 'operator' },
+    env: { ATLAS_ADMIN_TOKEN: 'operator-of-the-test' },
   });
   const caughtUp = async () => daemon.reaches(Number(await anvil.call('eth_blockNumber')));
   await caughtUp();
