@@ -6,6 +6,9 @@ import type { SinkDelta, SinkOptions } from './protocol.ts';
 /** Rates are over this many milliseconds. */
 const RATE_WINDOW_MS = 10_000;
 
+/** Most commits of the index whose delay is measured at the same time. */
+const MAX_PENDING = 1_000;
+
 export class SinkProgress {
   private readonly current: SinkStatus;
   private delta = emptyDelta();
@@ -32,7 +35,7 @@ export class SinkProgress {
 
   /** The index committed blocks. Counted one by one only near the head. */
   recordIndexCommit(at: number): void {
-    if (this.current.state === 'following') this.committed.push(at);
+    if (this.current.state === 'following' && this.committed.length < MAX_PENDING) this.committed.push(at);
   }
 
   recordCommit(transfers: number): void {

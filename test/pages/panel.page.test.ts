@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Page } from 'playwright-core';
+import { initialSinkStatus } from '../../src/model/sink-status.ts';
 import { indexStatsOf, operate, TOKEN } from '../server/operating.ts';
 import { statusAt } from '../server/serving.ts';
 import type { Cleanup } from '../support/cleanup.ts';
@@ -302,6 +303,26 @@ pageTests({
     await page
       .getByText(/^None since the daemon started 3 min.* ago\. Earlier runs are not counted here\.$/)
       .waitFor();
+  },
+
+  'the index view shows how far PostgreSQL is, and what keeps it back': async (t, open) => {
+    const sink = { ...initialSinkStatus('atlas', 'latest'), block: 900, lagBlocks: 100, lagSeconds: 40 };
+    const { server, state } = await operate(t, { sinkState: () => sink });
+    Object.assign(state, statusAt(1_000));
+    const page = await open(t, `${server.url}/admin#/index`);
+    await signIn(page);
+    const part = page.getByRole('region', { name: 'PostgreSQL' });
+    await part.getByText('Not connected').waitFor();
+    assert.match(await textOf(part.locator('dt:text-is("Written up to") + dd')), /^900\s*schema atlas/);
+    assert.match(await textOf(part.locator('dt:text-is("Behind the index") + dd')), /^100 blocks\s*40 s/);
+    Object.assign(sink, {
+      state: 'waiting',
+      reason: 'PostgreSQL refuses: its disk is full: free space there',
+    });
+    await part.getByRole('alert').getByText('its disk is full').waitFor();
+    Object.assign(sink, { state: 'following', reason: null });
+    await part.getByText('Following the index').waitFor();
+    assert.equal(await part.getByRole('alert').count(), 0);
   },
 
   'each part says when it is there, and the settings come when the server can be reached again': async (

@@ -13,6 +13,7 @@ import { Labels } from '../../src/labels/labels.ts';
 import { createLogger } from '../../src/log/logger.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { IndexStatus } from '../../src/model/index-status.ts';
+import type { SinkStatus } from '../../src/model/sink-status.ts';
 import { StreamingHttpClient } from '../../src/node/http/streaming-client.ts';
 import { ReadFailures } from '../../src/query/read-failures.ts';
 import type { AdminOptions } from '../../src/server/admin/routes.ts';
@@ -59,6 +60,8 @@ export interface ServingOptions {
   /** Methods offered through /rpc beyond the default ones. */
   allow?: string[];
   admin?: AdminOptions;
+  /** The state of a PostgreSQL sink; there is none unless given. */
+  sinkState?: () => SinkStatus;
   /** `index.stale_seconds`; the check is off unless given. */
   staleSeconds?: number;
   tiers?: Tiers;
@@ -125,6 +128,7 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
     }),
     access,
     indexState: () => state,
+    sinkState: options.sinkState,
     dataDir: DATA_DIR,
     readyLag: 10,
     staleSeconds: options.staleSeconds ?? 0,
