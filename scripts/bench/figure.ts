@@ -11,6 +11,7 @@ export type Unit =
   | 'B'
   | 'blocks'
   | 'commits'
+  | 'transfers'
   | '%';
 
 /** A limit on a figure's median or, if it is compared with something, on its ratio. */

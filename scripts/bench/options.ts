@@ -15,6 +15,7 @@ export const MEASURES = [
   'streams',
   'head',
   'sink',
+  'growth',
 ] as const;
 export type MeasureName = (typeof MEASURES)[number];
 
@@ -26,6 +27,10 @@ export interface BenchOptions {
   /** Repetitions, of which the median counts. */
   repeat: number;
   only: readonly MeasureName[];
+  /** Folder of the index that `growth` keeps and continues; null for a temporary one. */
+  index: string | null;
+  /** Whether `growth` drops the pages of its index from the page cache before each commit. */
+  cold: boolean;
   /** File to write all figures to. */
   json: string | null;
   /** File to write the tables to as Markdown. */
@@ -40,7 +45,7 @@ const MAX_COUNT = 10_000_000_000;
 
 /** Reads the command line; a mistake ends the process. */
 export function readBenchOptions(): BenchOptions {
-  const { quick, transfers, repeat, only, json, markdown } = readOptions(
+  const { quick, transfers, repeat, only, index, cold, json, markdown } = readOptions(
     `Measures speed and size on this machine, on a generated chain in a temporary folder.
 Publish figures from a standard run only: npm run bench -- --json bench.json`,
     {
@@ -56,6 +61,8 @@ Publish figures from a standard run only: npm run bench -- --json bench.json`,
         range: [1, MAX_COUNT],
       },
       only: { kind: 'text', about: `a comma-separated choice of ${MEASURES.join(', ')}` },
+      index: { kind: 'text', about: 'folder of the index of "growth", kept and continued by the next run' },
+      cold: { kind: 'flag', about: '"growth" drops its pages from the page cache before each commit' },
       json: { kind: 'text', about: 'write all figures to this file' },
       markdown: { kind: 'text', about: 'write the tables to this file' },
     },
@@ -65,6 +72,8 @@ Publish figures from a standard run only: npm run bench -- --json bench.json`,
     transfers: transfers ?? (quick ? QUICK_TRANSFERS : TRANSFERS),
     repeat: repeat ?? (quick ? 1 : REPEAT),
     only: only === undefined ? MEASURES : only.split(',').map(measureName),
+    index: index === undefined ? null : resolve(index),
+    cold,
     json: json === undefined ? null : resolve(json),
     markdown: markdown === undefined ? null : resolve(markdown),
   };

@@ -5,6 +5,7 @@ import { describeMachine, loadAverage, processorTimes, type Run, stolenPercent }
 import { measureAppend } from './measure/append.ts';
 import { measureDecode } from './measure/decode.ts';
 import { measureFilling } from './measure/filling.ts';
+import { measureGrowth } from './measure/growth.ts';
 import { measureHead } from './measure/head.ts';
 import { measureLarge } from './measure/large.ts';
 import { measurePoints } from './measure/points.ts';
@@ -30,6 +31,7 @@ const MEASURE_FUNCTIONS: Record<MeasureName, (context: BenchContext) => Promise<
   streams: measureStreams,
   head: measureHead,
   sink: measureSink,
+  growth: measureGrowth,
 };
 
 interface MeasureResult {

@@ -18,7 +18,17 @@ test('a short run measures what it is asked to, writes it down and leaves nothin
   const file = join(dir, 'bench.json');
   const { code, stdout, stderr } = await run(
     t,
-    [LAUNCHER, 'bench', '--quick', '--transfers', '6000', '--only', 'decode,append,rest', '--json', file],
+    [
+      LAUNCHER,
+      'bench',
+      '--quick',
+      '--transfers',
+      '6000',
+      '--only',
+      'decode,append,rest,growth',
+      '--json',
+      file,
+    ],
     { cwd: dir, env: { TMPDIR: temp, ATLAS_SERVER__PORT: 'no setting of the benchmark' } },
   );
   assert.equal(code, 0, stderr);
@@ -34,7 +44,7 @@ test('a short run measures what it is asked to, writes it down and leaves nothin
   assert.equal(json.options.transfers, 6_000);
   assert.deepEqual(
     json.results.map(({ measure }: { measure: string }) => measure),
-    ['decode', 'append', 'rest'],
+    ['decode', 'append', 'rest', 'growth'],
   );
   const figures: (Figure & { median: number })[] = json.results.flatMap(
     (result: { tables: { figures: Figure[] }[] }) => result.tables.flatMap((table) => table.figures),

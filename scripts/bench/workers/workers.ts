@@ -3,6 +3,7 @@ import type { Actions } from '../process/protocol.ts';
 import { serveWorker } from '../process/serve-worker.ts';
 import { bareActions } from './bare.ts';
 import { chainNodeActions } from './chain-node.ts';
+import { growthActions } from './growth.ts';
 import { httpLoadActions } from './http-load.ts';
 import { wsClientsActions } from './ws-clients.ts';
 
@@ -11,6 +12,7 @@ const WORKERS = {
   bare: bareActions,
   'http-load': httpLoadActions,
   'ws-clients': wsClientsActions,
+  growth: growthActions,
 } satisfies Record<string, () => Actions>;
 
 export type WorkerName = keyof typeof WORKERS;

@@ -1,0 +1,190 @@
+/** The worker that grows an index by the writer's path alone: no node, no decoding, checkpoints on the same thread. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { batchBuffers, releaseBatch } from '../../../src/decode/batch.ts';
+import { AdaptiveCommitSize, walLimit } from '../../../src/indexer/adaptive-commit-size.ts';
+import { fileBytes, freeDiskBytes } from '../../../src/lib/files.ts';
+import type { BlockBatch } from '../../../src/model/block-batch.ts';
+import { openIndexForReading } from '../../../src/store/index-file.ts';
+import { IndexWriter } from '../../../src/store/index-writer.ts';
+import { highest } from '../../../src/store/open-database.ts';
+import { Checkpointer } from '../../../src/store/wal.ts';
+import { peakMegabytes, resetPeakMemory } from '../process/resource-usage.ts';
+import { growthBatch, TRANSFERS_PER_BLOCK } from '../setup/growth-chain.ts';
+
+export interface GrowthOptions {
+  /** The index, made when there is none; an existing one is continued. */
+  path: string;
+  cacheMb: number;
+  maxTransfers: number;
+  memoryMb: number;
+  /** Drop the file's pages from the page cache before each commit. */
+  cold: boolean;
+}
+
+/** What it took to grow by some transfers. */
+export interface GrowthPoint {
+  transfers: number;
+  seconds: number;
+  /** Of processor time: in the commits, and in the checkpoints after them. */
+  commitCpuSeconds: number;
+  checkpointCpuSeconds: number;
+  commits: number;
+  /** Bytes written to the write-ahead log, and bytes read, in the commits. */
+  walBytes: number;
+  readBytes: number;
+  peakMegabytes: number;
+  /** Of the file at the end, all of it. */
+  fileBytes: number;
+  totalTransfers: number;
+  wallets: number;
+  holdings: number;
+}
+
+const CHAIN_ID = 1;
+/** Blocks in a batch: about as many transfers as a worker loads at once. */
+const BLOCKS_PER_BATCH = 4;
+
+export function growthActions() {
+  let growth: Growth | null = null;
+  const opened = (): Growth => {
+    if (growth === null) throw new Error('no index is open');
+    return growth;
+  };
+  return {
+    /** Opens the index; returns the transfers it has. */
+    open(options: GrowthOptions): number {
+      growth = new Growth(options);
+      return growth.transfers;
+    },
+    /** Grows the index to `transfers`. */
+    growTo: (transfers: number): Promise<GrowthPoint> => opened().growTo(transfers),
+    close(): void {
+      opened().close();
+      growth = null;
+    },
+  };
+}
+
+export type GrowthActions = ReturnType<typeof growthActions>;
+
+export class Growth {
+  private readonly options: GrowthOptions;
+  private readonly writer: IndexWriter;
+  private readonly checkpointer: Checkpointer;
+  private readonly sizer: AdaptiveCommitSize;
+  private nextBlock: number;
+
+  constructor(options: GrowthOptions) {
+    this.options = options;
+    this.writer = new IndexWriter(options.path, { cacheMb: options.cacheMb });
+    if (this.writer.chain() === null) this.writer.setChain(CHAIN_ID, 1);
+    this.writer.disableAutoCheckpoint();
+    this.checkpointer = new Checkpointer(options.path);
+    this.sizer = new AdaptiveCommitSize({
+      maxTransfers: options.maxTransfers,
+      memoryBytes: options.memoryMb * 2 ** 20,
+      walBytes: () => walLimit(freeDiskBytes(options.path)),
+    });
+    this.nextBlock = (this.writer.head()?.number ?? 0) + 1;
+  }
+
+  get transfers(): number {
+    return (this.nextBlock - 1) * TRANSFERS_PER_BLOCK;
+  }
+
+  async growTo(transfers: number): Promise<GrowthPoint> {
+    const sums = { transfers: 0, seconds: 0, commitCpuSeconds: 0, checkpointCpuSeconds: 0, commits: 0 };
+    const io = { walBytes: 0, readBytes: 0 };
+    resetPeakMemory(process.pid);
+    while (this.transfers < transfers) {
+      const batches = this.nextBatches(Math.min(this.sizer.targetTransfers, transfers - this.transfers));
+      if (this.options.cold) dropFromPageCache(this.options.path);
+      const before = usage();
+      this.writer.prepare(batches);
+      const walBytes = this.writer.append(batches);
+      const between = usage();
+      await this.checkpointer.checkpointWal();
+      const after = usage();
+      const count = batches.reduce((sum, { transferCount }) => sum + transferCount, 0);
+      const bytes = batches.flatMap(batchBuffers).reduce((sum, { byteLength }) => sum + byteLength, 0);
+      this.sizer.adapt({
+        transfers: count,
+        walBytes,
+        batchBytes: bytes,
+        changesBytes: this.writer.changesBytes,
+        seconds: between.seconds - before.seconds,
+      });
+      sums.commits++;
+      sums.transfers += count;
+      for (const batch of batches) releaseBatch(batch);
+      sums.seconds += after.seconds - before.seconds;
+      sums.commitCpuSeconds += between.cpu - before.cpu;
+      sums.checkpointCpuSeconds += after.cpu - between.cpu;
+      io.walBytes += between.written - before.written;
+      io.readBytes += between.read - before.read;
+    }
+    return { ...sums, ...io, peakMegabytes: peakMegabytes(process.pid), ...this.contents() };
+  }
+
+  close(): void {
+    this.checkpointer.close();
+    this.writer.close();
+  }
+
+  private nextBatches(transfers: number): BlockBatch[] {
+    const batches: BlockBatch[] = [];
+    const blocks = Math.ceil(transfers / TRANSFERS_PER_BLOCK);
+    for (let left = blocks; left > 0; left -= BLOCKS_PER_BATCH) {
+      const count = Math.min(left, BLOCKS_PER_BATCH);
+      batches.push(growthBatch(this.nextBlock, count));
+      this.nextBlock += count;
+    }
+    return batches;
+  }
+
+  private contents(): Pick<GrowthPoint, 'fileBytes' | 'totalTransfers' | 'wallets' | 'holdings'> {
+    const db = openIndexForReading(this.options.path);
+    try {
+      const holdings = db.prepare<[], number>('SELECT sum(wallets) FROM tokens').pluck().get() ?? 0;
+      return {
+        fileBytes: fileBytes(this.options.path),
+        totalTransfers: highest(db, 'transfers'),
+        wallets: highest(db, 'wallets'),
+        holdings,
+      };
+    } finally {
+      db.close();
+    }
+  }
+}
+
+interface Usage {
+  seconds: number;
+  cpu: number;
+  written: number;
+  read: number;
+}
+
+/** Of this process so far, from proc(5). */
+function usage(): Usage {
+  const { user, system } = process.cpuUsage();
+  const io = readFileSync('/proc/self/io', 'utf8');
+  return {
+    seconds: performance.now() / 1000,
+    cpu: (user + system) / 1e6,
+    written: Number(/^wchar: (\d+)/m.exec(io)?.[1]),
+    read: Number(/^rchar: (\d+)/m.exec(io)?.[1]),
+  };
+}
+
+/** Drops what the system caches of a file. */
+function dropFromPageCache(path: string): void {
+  const { status, stderr } = spawnSync('dd', [
+    `of=${path}`,
+    'oflag=nocache',
+    'conv=notrunc,fdatasync',
+    'count=0',
+  ]);
+  if (status !== 0) throw new Error(`dd: ${stderr}`);
+}
