@@ -6,6 +6,9 @@ import { prepareWalletFacts, type WalletFacts } from '../../query/wallets.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, blockField, countField, example, timeField } from '../fields.ts';
 import { addressAsSent, listOf } from '../params.ts';
+import { walletFundingSource } from './wallet-funding-source.ts';
+import { walletLabel } from './wallet-label.ts';
+import { walletSummary } from './wallet-summary.ts';
 
 const entrySchema = z.object({
   firstSeenBlock: blockField(),
@@ -14,7 +17,16 @@ const entrySchema = z.object({
   lastActivity: timeField(),
   firstFunder: addressField().nullable(),
   firstFundingBlock: blockField().nullable(),
+  summary: walletSummary.response.optional().describe('The answer of wallet_summary'),
+  funding: walletFundingSource.response.optional().describe('The answer of wallet_funding_source'),
+  labels: walletLabel.response.optional().describe('The answer of wallet_label'),
 });
+
+/** The answers that an entry may carry. */
+const FIELD_NAMES = ['summary', 'funding', 'labels'] as const;
+
+/** Work units of one of those answers. */
+const UNITS_PER_FIELD = 300;
 
 function walletEntry(facts: WalletFacts, funder: Hex | null): z.output<typeof entrySchema> {
   return {
@@ -30,8 +42,17 @@ function walletEntry(facts: WalletFacts, funder: Hex | null): z.output<typeof en
 export const walletsBatch = defineEndpoint({
   method: 'POST',
   path: '/api/wallets/batch',
-  summary: 'First and last activity, transaction count and first funder of up to 100 wallets',
-  params: { addresses: listOf(addressAsSent(), 100) },
+  summary:
+    'First and last activity, transaction count and first funder of up to 100 wallets, and more on request',
+  params: {
+    addresses: listOf(addressAsSent(), 100),
+    fields: z
+      .array(z.enum(FIELD_NAMES, { error: `must be one of ${FIELD_NAMES.join(', ')}` }), {
+        error: `must be a list of ${FIELD_NAMES.join(', ')}`,
+      })
+      .optional()
+      .describe('Adds the answers of wallet_summary, wallet_funding_source and wallet_label to each entry'),
+  },
   response: {
     wallets: z
       .record(z.string(), entrySchema.nullable())
@@ -57,13 +78,26 @@ export const walletsBatch = defineEndpoint({
       count: 2,
     },
   },
-  prepare({ db, walletIds }) {
+  prepare(source) {
+    const { db, walletIds } = source;
     const facts = prepareWalletFacts(db);
-    return ({ addresses }) => {
+    const answerOf = {
+      summary: walletSummary.prepare(source),
+      funding: walletFundingSource.prepare(source),
+      labels: walletLabel.prepare(source),
+    };
+    return ({ addresses, fields = [] }, context) => {
       const wallets: Record<string, z.output<typeof entrySchema> | null> = {};
       for (const address of addresses) {
         const found = walletIds.query(address.toLowerCase(), facts);
-        wallets[address] = found ? walletEntry(found, walletIds.funderOf(found)) : null;
+        wallets[address] = null;
+        if (found === undefined) continue;
+        const entry = walletEntry(found, walletIds.funderOf(found));
+        for (const field of new Set(fields)) {
+          context.budget.spend(UNITS_PER_FIELD);
+          Object.assign(entry, { [field]: answerOf[field]({ address }, context) });
+        }
+        wallets[address] = entry;
       }
       return { wallets, count: Object.keys(wallets).length };
     };

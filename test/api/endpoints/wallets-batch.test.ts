@@ -109,3 +109,25 @@ test('unknown members of the body are ignored', async (t) => {
   const response = await batch({ addresses: [address('nobody')], color: 'red', ['__proto__']: 1 });
   assert.equal(response.status, 200);
 });
+
+test('fields add the answers of other endpoints to each entry, also when that takes a read thread', async (t) => {
+  const index = createIndex(t);
+  const names = Array.from({ length: 100 }, (_, i) => `wallet ${i}`);
+  index.append([{ fund: names.map((to) => ({ from: 'funder', to, amount: 5n })) }]);
+  const { json, post } = await serve(t, { index });
+  const addresses = names.map((name) => address(name));
+  const ask = async (body: object) =>
+    JSON.parse(await (await post('/api/wallets/batch', JSON.stringify(body))).text());
+  const { wallets } = await ask({ addresses, fields: ['summary', 'funding', 'labels'] });
+  for (const wallet of [addresses[0], addresses[99]]) {
+    const { summary, funding, labels } = wallets[wallet ?? ''];
+    assert.deepEqual(summary, await json(`/api/wallet_summary?address=${wallet}`));
+    assert.deepEqual(funding, await json(`/api/wallet_funding_source?address=${wallet}`));
+    assert.deepEqual(labels, await json(`/api/wallet_label?address=${wallet}`));
+  }
+  const one = await ask({ addresses: [address('nobody'), addresses[0]], fields: ['funding'] });
+  assert.equal(one.wallets[address('nobody')], null);
+  assert.deepEqual(Object.keys(one.wallets[addresses[0] ?? '']).slice(-1), ['funding']);
+  const { error } = await ask({ addresses, fields: ['everything'] });
+  assert.deepEqual([error.code, error.param], ['invalid_body', 'fields[0]']);
+});
