@@ -430,7 +430,10 @@ test('keys are created, listed, rotated and revoked, and shown in full only when
   for (const secret of [key, issued.key, rotated.key]) assert.ok(!list.stdout.includes(secret));
 
   const unknown = await keys('revoke', '99');
-  assert.deepEqual([unknown.code, unknown.stderr], [2, 'atlas-node: there is no key 99\n']);
+  assert.deepEqual(
+    [unknown.code, unknown.stderr],
+    [2, 'atlas-node: there is no key 99; "atlas-node keys list" shows all\n'],
+  );
   assert.deepEqual(JSON.parse((await keys('usage', '--json')).stdout), []);
   assert.equal((await keys('usage', '99')).code, 2);
 });

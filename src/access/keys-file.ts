@@ -11,7 +11,7 @@ import { toOpenError, toStorageError } from '../store/storage-error.ts';
 export const KEYS_APPLICATION_ID = 0x61746c6b;
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
-export const KEYS_SCHEMA_VERSION = 2;
+export const KEYS_SCHEMA_VERSION = 3;
 
 export const KEYS_SCHEMA_V1 = /* sql */ `
 -- One row per key ever issued. A rotation replaces the secret and keeps the row with its usage and quota.
@@ -46,6 +46,12 @@ CREATE TABLE usage_hours (
 ) WITHOUT ROWID;
 `;
 
+/** Version 3: keys that expire. */
+const KEYS_SCHEMA_V3 = /* sql */ `
+-- Unix milliseconds from which on the key is invalid; null for a key that does not expire.
+ALTER TABLE keys ADD COLUMN expires_at INTEGER;
+`;
+
 /** Only the operator's account may read the file, because it names the clients. */
 const FILE_MODE = 0o600;
 
@@ -54,7 +60,7 @@ export const KEYS_CORRUPTION_ADVICE =
   'restore a copy made by atlas-node backup, or move it away and issue new keys';
 
 /** The SQL from each version to the next, starting from an empty file. Append only. */
-const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2];
+const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_V3];
 
 /**
  * Opens `keys.db` and creates it if missing. Daemon and command line may have it open at the same time. Throws FatalError when

@@ -23,7 +23,12 @@ export interface KeyRecord {
   createdAt: number;
   rotatedAt: number | null;
   revokedAt: number | null;
+  /** From then on the key is invalid; null if it does not expire. */
+  expiresAt: number | null;
 }
+
+/** What an operator may change about a key. */
+export type KeySettings = Pick<KeyRecord, 'name' | 'tier' | 'expiresAt'>;
 
 /** A key just issued. `key` is shown to the operator once and never stored. */
 export interface IssuedKey {
@@ -39,7 +44,7 @@ interface KeyChange {
   after: Row;
 }
 
-const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt`;
+const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt, expires_at AS expiresAt`;
 
 /** Opens the keys of a data directory. Throws FatalError when the file is unusable. */
 export function openKeyStore(path: string): KeyStore {
@@ -50,7 +55,10 @@ export function openKeyStore(path: string): KeyStore {
 export class KeyStore {
   /** The connection, for the other tables in the same file. */
   readonly db: Db;
-  /** Valid keys by the hex SHA-256 of their text. */
+  /**
+   * Valid keys by the hex SHA-256 of their text. A record stays the same object while its key is valid, so that open
+   * sockets see a change of its tier.
+   */
   private byHash = new Map<string, KeyRecord>();
   /** Valid keys by their text, added when first used; bounded by the number of valid keys. */
   private readonly verified = new Map<string, KeyRecord>();
@@ -58,6 +66,8 @@ export class KeyStore {
   private readonly refreshTimer: NodeJS.Timeout;
   private readonly fileIdentity: FileIdentity;
   private version: unknown;
+  /** When the next valid key expires, Unix milliseconds. */
+  private nextExpiry = Number.POSITIVE_INFINITY;
   /** Called once when changes by other processes cannot be read. The keys already in memory stay valid. */
   onUnreadable: (error: Error) => void = () => undefined;
   private isUnreadable = false;
@@ -70,24 +80,33 @@ export class KeyStore {
   }
 
   /** Issues a key. Throws RequestError `invalid_parameter` for an unusable name. */
-  create(options: { name: string; tier: string }): IssuedKey {
-    const name = options.name.trim();
-    if (name === '' || name.length > MAX_NAME_CHARS || CONTROL_CHARACTER.test(name)) {
-      throw new RequestError(
-        400,
-        'invalid_parameter',
-        `a key's name has 1 to ${MAX_NAME_CHARS} characters, and no control characters among them`,
-        'name',
-      );
-    }
+  create({ name, tier, expiresAt = null }: Omit<KeySettings, 'expiresAt'> & Partial<KeySettings>): IssuedKey {
     const key = generateKey();
+    const values = [hash('sha256', key, 'buffer'), keyHint(key), keyName(name), tier, Date.now(), expiresAt];
     const record = this.durably(() => {
       const { lastInsertRowid } = this.db
-        .prepare('INSERT INTO keys (hash, hint, name, tier, created_at) VALUES (?, ?, ?, ?, ?)')
-        .run(hash('sha256', key, 'buffer'), keyHint(key), name, options.tier, Date.now());
+        .prepare(
+          'INSERT INTO keys (hash, hint, name, tier, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+        )
+        .run(...values);
       return { before: null, after: this.find(Number(lastInsertRowid)) };
     });
     return { key, record };
+  }
+
+  /**
+   * Changes what is given. An expiry in the past invalidates the key, a later one makes an expired key valid again.
+   * Throws RequestError `not_found`, `key_revoked`, or `invalid_parameter` for an unusable name.
+   */
+  update(id: number, changes: Partial<KeySettings>): KeyRecord {
+    return this.durably(() => {
+      const before = this.findUnrevoked(id);
+      const { name, tier, expiresAt } = { ...before, ...changes };
+      this.db
+        .prepare('UPDATE keys SET name = ?, tier = ?, expires_at = ? WHERE id = ?')
+        .run(keyName(name), tier, expiresAt, id);
+      return { before, after: this.find(id) };
+    });
   }
 
   /** All keys ever issued, oldest first. */
@@ -119,10 +138,7 @@ export class KeyStore {
   rotate(id: number): IssuedKey {
     const key = generateKey();
     const record = this.durably(() => {
-      const before = this.find(id);
-      if (before.revokedAt !== null) {
-        throw new RequestError(409, 'key_revoked', `key ${id} is revoked; create a new one instead`);
-      }
+      const before = this.findUnrevoked(id);
       this.db
         .prepare('UPDATE keys SET hash = ?, hint = ?, rotated_at = ? WHERE id = ?')
         .run(hash('sha256', key, 'buffer'), keyHint(key), Date.now(), id);
@@ -157,6 +173,12 @@ export class KeyStore {
     this.db.close();
   }
 
+  private findUnrevoked(id: number): Row {
+    const row = this.find(id);
+    if (row.revokedAt === null) return row;
+    throw new RequestError(409, 'key_revoked', `key ${id} is revoked; create a new one instead`);
+  }
+
   private find(id: number): Row {
     const row = this.db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`).get(id);
     if (row === undefined) throw new RequestError(404, 'not_found', `there is no key ${id}`);
@@ -184,18 +206,28 @@ export class KeyStore {
 
   /** Applies an own change to memory without reading all keys again. */
   private apply({ before, after }: KeyChange): KeyRecord {
-    const record = withoutHash(after);
-    const wasValid = before !== null && this.byHash.delete(digestOf(before));
-    if (after.revokedAt === null) this.byHash.set(digestOf(after), record);
+    const known = before === null ? undefined : this.byHash.get(digestOf(before));
+    if (before !== null) this.byHash.delete(digestOf(before));
+    const record = Object.assign(known ?? {}, withoutHash(after));
+    const isValid = isValidAt(record, Date.now());
+    if (isValid) this.byHash.set(digestOf(after), record);
+    this.noteExpiries();
     this.verified.clear();
-    if (wasValid) this.reportInvalidated([record.id]);
+    const keptSecret = isValid && before !== null && digestOf(before) === digestOf(after);
+    if (known !== undefined && !keptSecret) this.reportInvalidated([record.id]);
     return record;
   }
 
-  /** Reloads if another connection wrote to the file since the last check. */
+  private noteExpiries(): void {
+    const expiries = [...this.byHash.values()].map(({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY);
+    this.nextExpiry = Math.min(Number.POSITIVE_INFINITY, ...expiries);
+  }
+
+  /** Reloads if another connection wrote to the file since the last check, or a key has expired. */
   private reloadIfChanged(): void {
     try {
-      if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
+      const isChanged = this.db.pragma('data_version', { simple: true }) !== this.version;
+      if (isChanged || Date.now() >= this.nextExpiry) this.reload();
       this.isUnreadable = false;
     } catch (error) {
       const translated = toKeysStorageError(error, this.db);
@@ -210,7 +242,13 @@ export class KeyStore {
     const rows = this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys WHERE revoked_at IS NULL`).all();
     this.version = version; // after the read, so that a failed read is repeated
     const before = this.byHash;
-    this.byHash = new Map(rows.map((row) => [digestOf(row), withoutHash(row)]));
+    const now = Date.now();
+    this.byHash = new Map(
+      rows
+        .filter((row) => isValidAt(row, now))
+        .map((row) => [digestOf(row), Object.assign(before.get(digestOf(row)) ?? {}, withoutHash(row))]),
+    );
+    this.noteExpiries();
     this.verified.clear();
     this.reportInvalidated(
       [...before].filter(([digest]) => !this.byHash.has(digest)).map(([, record]) => record.id),
@@ -222,6 +260,22 @@ export class KeyStore {
   }
 }
 
+function isValidAt({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || now < expiresAt);
+}
+
+/** The name without spaces around it. Throws RequestError `invalid_parameter` for an unusable one. */
+function keyName(given: string): string {
+  const name = given.trim();
+  if (name !== '' && name.length <= MAX_NAME_CHARS && !CONTROL_CHARACTER.test(name)) return name;
+  throw new RequestError(
+    400,
+    'invalid_parameter',
+    `a key's name has 1 to ${MAX_NAME_CHARS} characters, and no control characters among them`,
+    'name',
+  );
+}
+
 function digestOf({ hash }: Row): string {
   return hash.toString('hex');
 }
@@ -231,9 +285,15 @@ function withoutHash({ hash: _, ...record }: Row): KeyRecord {
 }
 
 /** A record with its times in ISO 8601, or null. */
-export function keyJson({ createdAt, rotatedAt, revokedAt, ...record }: KeyRecord) {
+export function keyJson({ createdAt, rotatedAt, revokedAt, expiresAt, ...record }: KeyRecord) {
   const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
-  return { ...record, createdAt: iso(createdAt), rotatedAt: iso(rotatedAt), revokedAt: iso(revokedAt) };
+  return {
+    ...record,
+    createdAt: iso(createdAt),
+    rotatedAt: iso(rotatedAt),
+    revokedAt: iso(revokedAt),
+    expiresAt: iso(expiresAt),
+  };
 }
 
 /** `2026-11` of 202611. */

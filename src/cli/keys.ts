@@ -1,11 +1,11 @@
 /** `atlas-node keys`: API keys on the command line. A running daemon sees each change within a second. */
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type IssuedKey, type KeyRecord, type KeyStore, keyJson, monthText } from '../access/keys.ts';
 import type { MonthlyUsage } from '../access/usage.ts';
 import { makeDataDir } from '../config/load-config.ts';
 import type { Config } from '../config/parse-config.ts';
-import { ConfigError, FatalError } from '../lib/errors.ts';
+import { ConfigError, FatalError, RequestError } from '../lib/errors.ts';
 import { dataFileExists } from '../lib/files.ts';
 import { formatTable } from './format.ts';
 import { addConfigOptions, examples, parseKeyId } from './options.ts';
@@ -19,7 +19,7 @@ interface JsonOption {
 export function addKeys(program: Command): void {
   const keys = program
     .command('keys')
-    .description('create, list, revoke and rotate API keys, and see their usage')
+    .description('create, list, change, revoke and rotate API keys, and see their usage')
     .addHelpText(
       'after',
       examples('keys create --name app --tier growth', 'keys list --json', 'keys revoke 3'),
@@ -28,6 +28,7 @@ export function addKeys(program: Command): void {
   addList(keys);
   addRevoke(keys);
   addRotate(keys);
+  addUpdate(keys);
   addUsage(keys);
 }
 
@@ -40,19 +41,22 @@ function addCreate(keys: Command): void {
       '--tier <tier>',
       'its limits: free, growth, pro, unlimited or a tier of the configuration',
     )
+    .option('--expires <when>', EXPIRES_HELP, parseExpiry)
     .addHelpText(
       'after',
       examples(
         'keys create --name app --tier growth',
+        'keys create --name guest --tier free --expires 30d',
         'keys create --name ci --tier free --json | jq -r .key',
         'keys create --name app --tier pro --data-dir /var/lib/atlas-node',
       ),
     );
   const load = addKeyOptions(command);
-  command.action(async ({ name, tier, json }: JsonOption & { name: string; tier: string }) => {
+  command.action(async ({ json, ...settings }: JsonOption & NewKey) => {
     const config = await load();
-    assertTier(config, tier);
-    const issued = await withKeyStore(config.data_dir, (store) => store.create({ name, tier }), {
+    assertTier(config, settings.tier);
+    const create = (store: KeyStore) => store.create(newSettings(settings));
+    const issued = await withKeyStore(config.data_dir, create, {
       create: true,
     });
     print(json, issuedText(issued), { key: issued.key, ...keyJson(issued.record) });
@@ -97,6 +101,49 @@ function addRotate(keys: Command): void {
   });
 }
 
+function addUpdate(keys: Command): void {
+  const command = keys
+    .command('update')
+    .description('change the name, the tier or the expiry of a key; the secret stays')
+    .argument('<id>', ID_HELP, parseKeyId)
+    .option('--name <name>', 'whose key it is')
+    .option('--tier <tier>', 'its limits')
+    .option('--expires <when>', EXPIRES_HELP, parseExpiry)
+    .addHelpText('after', examples('keys update 3 --tier pro', 'keys update 3 --expires never'));
+  const load = addKeyOptions(command);
+  command.action(async (id: number, { json, ...changes }: JsonOption & Partial<NewKey>) => {
+    const config = await load();
+    if (changes.tier !== undefined) assertTier(config, changes.tier);
+    if (Object.keys(changes).length === 0)
+      throw new ConfigError('name what to change: --name, --tier or --expires');
+    const record = await withKeyStore(config.data_dir, (store) => store.update(id, newSettings(changes)));
+    print(json, `key ${id}: ${record.name}, tier ${record.tier}, ${stateOf(record)}`, keyJson(record));
+  });
+}
+
+const EXPIRES_HELP = 'when it becomes invalid: 30d, 12h, a date such as 2027-01-31 (UTC), or never';
+
+/** Options about a key as the command line has them. */
+interface NewKey {
+  name: string;
+  tier: string;
+  expires?: number | 'never';
+}
+
+function newSettings<T extends Partial<NewKey>>({ expires, ...rest }: T) {
+  return { ...rest, ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires }) };
+}
+
+/** Unix milliseconds of a date, or of a time from now. */
+function parseExpiry(text: string): number | 'never' {
+  if (text === 'never') return text;
+  const [, count, unit] = /^(\d{1,4})([dh])$/.exec(text) ?? [];
+  if (count !== undefined) return Date.now() + Number(count) * (unit === 'd' ? 24 : 1) * 3_600_000;
+  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or never.');
+  return time;
+}
+
 function addUsage(keys: Command): void {
   const command = keys
     .command('usage')
@@ -109,7 +156,7 @@ function addUsage(keys: Command): void {
     const rows = await withKeyStore((await load()).data_dir, (store) => {
       const records = store.list();
       if (id !== undefined && !records.some((record) => record.id === id)) {
-        throw new ConfigError(`there is no key ${id}`);
+        throw new ConfigError(`there is no key ${id}; "atlas-node keys list" shows all`);
       }
       return usageRows(readUsage(store.db, id), records);
     });
@@ -126,7 +173,10 @@ function addKeyOptions(command: Command): () => Promise<Config> {
 
 function assertTier({ tiers }: Config, tier: string): void {
   if (Object.hasOwn(tiers, tier)) return;
-  throw new ConfigError(`there is no tier "${tier}": choose one of ${Object.keys(tiers).join(', ')}`);
+  const known = Object.keys(tiers).join(', ');
+  throw new ConfigError(
+    `there is no tier "${tier}": choose one of ${known}, or name the configuration that has it with --config`,
+  );
 }
 
 function print(json: boolean | undefined, text: string, value: unknown): void {
@@ -178,9 +228,15 @@ function usageTable(rows: UsageRow[]): string {
   );
 }
 
-function stateOf({ revokedAt, rotatedAt }: KeyRecord): string {
+function stateOf({ revokedAt, rotatedAt, expiresAt }: KeyRecord): string {
   if (revokedAt !== null) return `revoked ${formatMinute(revokedAt)}`;
-  return rotatedAt === null ? 'valid' : `valid, rotated ${formatMinute(rotatedAt)}`;
+  if (expiresAt !== null && expiresAt <= Date.now()) return `expired ${formatMinute(expiresAt)}`;
+  const facts = [
+    'valid',
+    ...(rotatedAt === null ? [] : [`rotated ${formatMinute(rotatedAt)}`]),
+    ...(expiresAt === null ? [] : [`expires ${formatMinute(expiresAt)}`]),
+  ];
+  return facts.join(', ');
 }
 
 /** Date and time to the minute, UTC. */
@@ -209,6 +265,9 @@ export async function withKeyStore<T>(
   const store = openKeyStore(path);
   try {
     return action(store);
+  } catch (error) {
+    if (!(error instanceof RequestError && error.code === 'not_found')) throw error;
+    throw new ConfigError(`${error.message}; "atlas-node keys list" shows all`);
   } finally {
     store.close();
   }

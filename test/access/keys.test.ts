@@ -11,6 +11,7 @@ import { UsageCounter } from '../../src/access/usage.ts';
 import { FatalError, StorageError } from '../../src/lib/errors.ts';
 import { openDatabase, setBusyTimeout } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
 
 function openStore(t: TestContext, path = join(tempDir(t), 'keys.db')): { store: KeyStore; path: string } {
   const store = openKeyStore(path);
@@ -296,4 +297,31 @@ test('a file that was moved or replaced gets no further writes', (t) => {
     [['app', null]],
   );
   store.create({ name: 'kept', tier: 'free' });
+});
+
+test('an expired key is refused, its sockets are reported, and a later expiry brings it back', async (t) => {
+  const { store } = openStore(t);
+  const invalidated: number[] = [];
+  store.onInvalidated((ids) => invalidated.push(...ids));
+  const { key, record } = store.create({ name: 'guest', tier: 'free', expiresAt: Date.now() + 300 });
+  assert.equal(store.verify(key)?.id, record.id);
+  await waitFor(() => store.verify(key) === null, { what: 'the key to expire' });
+  assert.deepEqual(invalidated, [record.id]);
+  store.update(record.id, { expiresAt: null });
+  assert.equal(store.verify(key)?.id, record.id);
+  store.update(record.id, { expiresAt: Date.now() - 1 });
+  assert.equal(store.verify(key), null);
+});
+
+test('open sockets see a change of tier, here and by another process', async (t) => {
+  const { store, path } = openStore(t);
+  const { key, record } = store.create({ name: 'app', tier: 'free' });
+  const held = store.verify(key);
+  store.update(record.id, { tier: 'growth', name: 'application' });
+  assert.deepEqual([held?.tier, held?.name], ['growth', 'application']);
+  await inOtherProcess(path, `store.update(${record.id}, { tier: 'pro' });`);
+  await waitFor(() => held?.tier === 'pro', { what: 'the change of another process' });
+  assert.equal(store.verify(key), held);
+  store.revoke(record.id);
+  assert.throws(() => store.update(record.id, { tier: 'free' }), { code: 'key_revoked' });
 });

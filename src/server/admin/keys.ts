@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Access } from '../../access/access.ts';
 import { type IssuedKey, keyJson, monthText } from '../../access/keys.ts';
-import { tierOf } from '../../access/tiers.ts';
+import { type Tiers, tierOf } from '../../access/tiers.ts';
 import { HISTORY_HOURS, HOUR_MS, sumUsageByHour, sumUsageByMonth } from '../../access/usage.ts';
 import { RequestError } from '../../lib/errors.ts';
 
@@ -12,7 +12,13 @@ export type AdminAccess = Pick<Access, 'keys' | 'usage' | 'limiter'>;
 
 type IssuedJson = ReturnType<typeof issuedJson>;
 
-const newKeySchema = z.object({ name: z.string(), tier: z.string() });
+const expiry = z.iso.datetime().nullable();
+const newKeySchema = z.object({ name: z.string(), tier: z.string(), expiresAt: expiry.optional() });
+const changeSchema = z.object({
+  name: z.string().optional(),
+  tier: z.string().optional(),
+  expiresAt: expiry.optional(),
+});
 
 /** All keys with their usage this month, and the tiers to choose from. */
 export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: number): object {
@@ -35,12 +41,38 @@ export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: 
 /** Issues a key from a JSON body. Throws RequestError for an invalid one. */
 export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unknown): IssuedJson {
   const parsed = newKeySchema.safeParse(body);
-  if (!parsed.success) throw new RequestError(400, 'invalid_body', 'send {"name": "...", "tier": "..."}');
-  const { name, tier } = parsed.data;
+  if (!parsed.success)
+    throw new RequestError(
+      400,
+      'invalid_body',
+      'send {"name": "...", "tier": "...", "expiresAt": time or null}',
+    );
+  const { name, tier, expiresAt = null } = parsed.data;
+  requireTier(tiers, tier);
+  return issuedJson(
+    keys.create({ name, tier, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }),
+  );
+}
+
+/** Changes the members that a JSON body has. Throws RequestError for an invalid one. */
+export function updateKey({ keys, limiter: { tiers } }: AdminAccess, id: number, body: unknown): object {
+  const parsed = changeSchema.safeParse(body);
+  if (!parsed.success)
+    throw new RequestError(400, 'invalid_body', 'send any of "name", "tier" and "expiresAt", a time or null');
+  const { name, tier, expiresAt } = parsed.data;
+  if (tier !== undefined) requireTier(tiers, tier);
+  const record = keys.update(id, {
+    ...(name !== undefined && { name }),
+    ...(tier !== undefined && { tier }),
+    ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }),
+  });
+  return { record: keyJson(record) };
+}
+
+function requireTier(tiers: Tiers, tier: string): void {
   if (!Object.hasOwn(tiers, tier)) {
     throw new RequestError(400, 'invalid_parameter', `there is no tier "${tier}"`, 'tier');
   }
-  return issuedJson(keys.create({ name, tier }));
 }
 
 export function rotateKey({ keys }: AdminAccess, id: number): object {

@@ -13,7 +13,15 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import type { LiveSocket } from '../ws/connections.ts';
 import type { AdminAuth } from './auth.ts';
 import { type AdminHooks, addHookRoutes } from './hooks.ts';
-import { type AdminAccess, createKey, listKeys, revokeKey, rotateKey, usageHistory } from './keys.ts';
+import {
+  type AdminAccess,
+  createKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  updateKey,
+  usageHistory,
+} from './keys.ts';
 import { type AdminRequest, addAdminRoute, type RouteContext } from './route.ts';
 
 /** Most sockets listed individually. The totals cover all. */
@@ -115,6 +123,12 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
     const { id, name, tier } = issued.record;
     log.info({ id, name, tier }, 'operator created a key');
     return issued;
+  });
+  addAuthenticatedRoute('post', '/keys/:id', (request) => {
+    const id = keyId(request);
+    const updated = updateKey(access, id, request.body);
+    log.info({ id }, 'operator changed a key');
+    return updated;
   });
   addAuthenticatedRoute('post', '/keys/:id/rotate', (request) => {
     const id = keyId(request);

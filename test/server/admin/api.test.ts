@@ -13,6 +13,7 @@ const RECORD = z.object({
   tier: z.string(),
   createdAt: z.iso.datetime(),
   rotatedAt: z.iso.datetime().nullable(),
+  expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
 });
 const ISSUED = z.object({ key: z.string(), record: RECORD });
@@ -223,4 +224,15 @@ test('sockets are totalled by endpoint and topic', async (t) => {
   assert.deepEqual(endpoints, { '/ws': 2, '/ws/signals': 1 });
   assert.deepEqual(topics, { newHeads: 2, wallet_transfers: 1 });
   assert.equal(listed[0].keyId, 2, 'the slowest first');
+});
+
+test('a key is renamed, moved to another tier and given an expiry', async (t) => {
+  const { operate: ask } = await operate(t);
+  const issued = ISSUED.parse(await (await ask('/keys', post({ name: 'a', tier: 'free' }))).json());
+  const path = `/keys/${issued.record.id}`;
+  const expiresAt = '2999-01-01T00:00:00.000Z';
+  const changed = await (await ask(path, post({ name: 'b', tier: 'tiny', expiresAt }))).json();
+  assert.deepEqual(changed, { record: { ...issued.record, name: 'b', tier: 'tiny', expiresAt } });
+  assert.equal((await ask(path, post({ tier: 'gold' }))).status, 400);
+  assert.equal((await ask(path, post({ expiresAt: 'soon' }))).status, 400);
 });

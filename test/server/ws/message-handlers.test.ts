@@ -18,6 +18,7 @@ const KEY: KeyRecord = {
   createdAt: 0,
   rotatedAt: null,
   revokedAt: null,
+  expiresAt: null,
 };
 
 /** An unsubscribe and another call. */
