@@ -85,12 +85,13 @@ CREATE INDEX wallets_funding_block ON wallets (funding_block);
 `;
 
 const VIEWS = /* sql */ `
--- Transfers with the token's name, and the amount in whole coins or tokens where the decimals are known.
+-- Transfers with the token's name, and the amount in whole coins or tokens where the decimals are known. Multiplied by a
+-- power of ten, which is exact: a division would round to 16 digits.
 CREATE VIEW named_transfers AS
   SELECT t.*, k.name AS token_name, k.symbol AS token_symbol, k.decimals AS token_decimals,
     CASE
-      WHEN t.token_address IS NULL THEN t.amount / 1e18::numeric
-      WHEN t.transfer_type = 'erc20' THEN t.amount / (10::numeric ^ k.decimals)
+      WHEN t.token_address IS NULL THEN t.amount * 1e-18::numeric
+      WHEN t.transfer_type = 'erc20' THEN t.amount * ('1e-' || k.decimals)::numeric
       ELSE t.amount
     END AS quantity
   FROM transfers t LEFT JOIN tokens k ON k.token_address = t.token_address;

@@ -27,6 +27,7 @@ describe('the documented SQL questions', () => {
     const server = await startPostgres(cleanup);
     const fixture = createIndex(cleanup, 1);
     grow(fixture, 120, 1);
+    fixture.append([{ exact: [{ from: 'payer', to: 'payee', amount: 47_032_000_000_000_000_001n }] }]);
     const url = await server.createDatabase('questions');
     const sink = startSink(cleanup, fixture, { url });
     await sink.equals();
@@ -96,6 +97,11 @@ describe('the documented SQL questions', () => {
       .pluck()
       .get(wallet, wallet);
     assert.equal(listed, sides);
+  });
+
+  test('find amounts in whole coins to the last digit', async () => {
+    const rows = await sql`SELECT quantity FROM named_transfers ORDER BY id DESC LIMIT 1`;
+    assert.deepEqual([...rows], [{ quantity: '47.032000000000000001' }]);
   });
 
   test('about a wallet, a token or a time are served by an index', async () => {
