@@ -83,7 +83,7 @@ export class Planner {
     this.options = options;
     this.snapshot = new Snapshot(db);
     this.reads = prepareStreamReads(db, this.snapshot);
-    this.metadata = new MetadataWait(this.reads.tokenSymbols, metadataWaitMs);
+    this.metadata = new MetadataWait(this.reads, metadataWaitMs);
     this.finalized = db.prepare<[], number | null>('SELECT finalized FROM chain_anchors').pluck();
     this.hashes = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = +?').pluck();
     this.blockOf = db.prepare(/* sql */ `

@@ -5,7 +5,7 @@ import { HistoryCursor } from '../store/wallet-history.ts';
 import { prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
 import type { Snapshot } from './snapshot.ts';
-import { prepareTokenSymbols } from './tokens.ts';
+import { prepareTokenFirstSeen, prepareTokenSymbols } from './tokens.ts';
 import { prepareTransactionTransfers } from './transaction-transfers.ts';
 import { prepareRecentHistoryPage } from './wallet-history-pages.ts';
 import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './wallets.ts';
@@ -68,6 +68,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     walletsAfter: prepareWalletsAfter(db),
     events: events.byId,
     tokenSymbols: prepareTokenSymbols(db),
+    tokenFirstSeen: prepareTokenFirstSeen(db),
     transactionTransfers: prepareTransactionTransfers(db),
     /** The first transfer of an address of 40 hex digits without prefix. */
     firstTransferOf: (address: string) => firstTransferOf(`0x${address}`),

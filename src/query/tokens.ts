@@ -18,6 +18,20 @@ export function prepareTokenSymbols(db: Db): TokenSymbols {
   return (token) => statement.get(token) ?? UNREAD_TOKEN;
 }
 
+/**
+ * When the token of a transfer, by its id, had its first transfer, Unix seconds; undefined for a transfer that is not
+ * committed or carries no token.
+ */
+export function prepareTokenFirstSeen(db: Db): (transfer: number) => number | undefined {
+  const statement = db
+    .prepare<[number], number>(/* sql */ `
+      SELECT b.timestamp FROM transfers x CROSS JOIN tokens t ON t.id = x.token
+        CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.first_transfer')}
+      WHERE x.id = +?`)
+    .pluck();
+  return (transfer) => statement.get(transfer);
+}
+
 /** What is known of a token that has transfers. */
 export interface TokenFacts {
   id: number;

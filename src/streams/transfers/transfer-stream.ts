@@ -80,7 +80,7 @@ export class TransferStream {
       steps: (deadline) => this.pushPending(deadline),
       onError: (error) => this.fail(this.subscribers(), error),
     });
-    const metadata = new MetadataWait(reads.tokenSymbols, metadataWaitMs);
+    const metadata = new MetadataWait(reads, metadataWaitMs);
     this.held = new HeldEvents(metadata, reads.tokenSymbols, () => this.turns.schedule());
   }
 

@@ -12,10 +12,11 @@ import { eventOf } from '../filters.ts';
 
 type Token = Pick<EventRow, 'symbol' | 'decimals'>;
 
-function setUp(context: TestContext, waitMs: number) {
+function setUp(context: TestContext, waitMs: number, firstSeen?: number) {
   const tokens = new Map<string, Token>();
   const tokenFacts = (token: string) => tokens.get(token) ?? UNREAD_TOKEN;
-  const held = new HeldEvents(new MetadataWait(tokenFacts, waitMs), tokenFacts, () => undefined);
+  const reads = { tokenSymbols: tokenFacts, tokenFirstSeen: () => firstSeen };
+  const held = new HeldEvents(new MetadataWait(reads, waitMs), tokenFacts, () => undefined);
   context.after(() => held.close());
   const client = () => {
     const pushed: string[] = [];
@@ -116,4 +117,12 @@ test('a subscription never has more than 5,000 events held', (context) => {
   const { pushed, offer } = client();
   for (let id = 1; id <= 5_001; id++) offer(event(id, 'new'));
   assert.equal(pushed.length, 5_001);
+});
+
+test('a token that is not new is not waited for, although nobody read it yet', (context) => {
+  const { client } = setUp(context, 60_000, Date.now() / 1000 - 3_600);
+  const one = client();
+  one.offer(event(1, 'old'));
+  one.offer(event(2, 'old'));
+  assert.deepEqual(one.pushed, ['1 null', '2 null']);
 });
