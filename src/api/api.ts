@@ -1,4 +1,5 @@
 /** The REST API over one index: its endpoints with prepared statements, and the commit they read from. */
+import { isObject } from '../lib/text.ts';
 import type { ReadFailures, Recheck } from '../query/read-failures.ts';
 import type { Head, Snapshot } from '../query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../query/work-budget.ts';
@@ -73,7 +74,7 @@ export function prepareApi(
   };
   const prepareEndpoint = (endpoint: Endpoint): PreparedEndpoint => {
     const handler = endpoint.prepare(source);
-    const { askNode } = endpoint;
+    const { askNode, nodeParameter } = endpoint;
     const read = (input: unknown, caller: Caller, nodeAnswer?: NodeAnswer): ReturnType<Handle> => {
       const { head, chainDepth } = caller;
       try {
@@ -88,6 +89,9 @@ export function prepareApi(
       askNode === undefined
         ? read
         : (input, caller) => {
+            if (nodeParameter !== undefined && !(isObject(input) && nodeParameter in input)) {
+              return read(input, caller);
+            }
             const asked = askNode(input, node, caller.head);
             if (asked === undefined) return read(input, caller);
             return asked.then((nodeAnswer) => {

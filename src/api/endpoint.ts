@@ -102,6 +102,8 @@ export interface Endpoint {
    * request does not need the node.
    */
   askNode?: (input: unknown, node: NodeReads, head: Head) => Promise<NodeAnswer> | undefined;
+  /** A parameter without which `askNode` need not be called: parsing the input twice costs microseconds. */
+  nodeParameter?: string;
   prepare(source: IndexSource): EndpointHandler;
 }
 
@@ -137,6 +139,7 @@ export function defineEndpoint<
     node: NodeReads,
     head: Head,
   ) => Promise<NodeAnswer> | undefined;
+  nodeParameter?: string;
   prepare(
     source: IndexSource,
   ): (params: z.output<z.ZodObject<P>>, context: RequestContext) => z.output<z.ZodObject<R>>;

@@ -11,6 +11,8 @@ export interface NodeReads {
   blockOfTransaction(hash: Hex): Promise<BlockRef | 'pending' | null>;
   /** The block with a hash, null when the node does not know it. */
   blockByHash(hash: Hex): Promise<BlockRef | null>;
+  /** The native balance of an address after a block, in wei; null when the node does not tell in time. */
+  balanceAt(address: string, block: number): Promise<bigint | null>;
 }
 
 /** Sent to read threads. */
@@ -19,6 +21,8 @@ export interface NodeAnswer {
   transactionBlock?: BlockRef | 'pending' | null;
   /** The block with a hash. */
   block?: BlockRef | null;
+  /** Wei. */
+  balance?: bigint | null;
 }
 
 /**

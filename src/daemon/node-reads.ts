@@ -1,6 +1,7 @@
 /** What REST reads from the node. */
 import type { NodeReads } from '../api/node-reads.ts';
 import { RequestError, UpstreamError } from '../lib/errors.ts';
+import { toQuantity } from '../lib/hex.ts';
 import type { Logger } from '../log/logger.ts';
 import type { RpcClient } from '../node/client.ts';
 import { readBlock, readBlockHeader } from '../node/methods.ts';
@@ -8,6 +9,8 @@ import { readHash, readQuantity } from '../node/reply.ts';
 
 /** How long a request waits for the node, milliseconds. */
 const TIME_LIMIT_MS = 2_000;
+/** The same for a balance, without which the answer goes out. */
+const BALANCE_LIMIT_MS = 500;
 
 export function openNodeReads(client: Pick<RpcClient, 'call'>, log: Logger): NodeReads {
   /** Calls the node and passes the result to `read`; null when the node has none. */
@@ -41,5 +44,15 @@ export function openNodeReads(client: Pick<RpcClient, 'call'>, log: Logger): Nod
         const { number, hash } = readBlockHeader(block, 'eth_getBlockByHash');
         return { number, hash };
       }),
+    async balanceAt(address, block) {
+      const signal = AbortSignal.timeout(BALANCE_LIMIT_MS);
+      try {
+        const wei = await client.call('eth_getBalance', [address, toQuantity(block)], signal);
+        return typeof wei === 'string' && /^0x[0-9a-f]{1,64}$/i.test(wei) ? BigInt(wei) : null;
+      } catch (error) {
+        if (!(error instanceof UpstreamError) && !signal.aborted) throw error;
+        return null; // the rest of the answer does not depend on the node
+      }
+    },
   };
 }

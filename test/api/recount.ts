@@ -83,6 +83,8 @@ export class Recount {
       nativeReceivedWei: `${received}`,
       nativeSent: coin(sent),
       nativeSentWei: `${sent}`,
+      nativeBalance: null,
+      nativeBalanceWei: null,
       firstFundingSource: this.firstOf.get(address)?.from ?? null,
       lastActivity: last?.time ?? null,
       ...this.coverage,

@@ -28,10 +28,14 @@ test('hooks made on the command line and in the panel deliver what the stream sh
   const [byCommand, byPanel] = [await HookReceiver.start(cleanup), await HookReceiver.start(cleanup)];
   const signals = await StreamClient.open(cleanup, url, key, '/ws/signals');
   const command = async (...args: string[]) => {
-    const { code, stdout, stderr } = await run(cleanup, [LAUNCHER, ...args, '--data-dir', dataDir, '--json'], {
-      cwd: dataDir,
-      env,
-    });
+    const { code, stdout, stderr } = await run(
+      cleanup,
+      [LAUNCHER, ...args, '--data-dir', dataDir, '--json'],
+      {
+        cwd: dataDir,
+        env,
+      },
+    );
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   };

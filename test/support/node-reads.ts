@@ -19,6 +19,7 @@ export function nodeReadsOf(db: Db): NodeReads {
   return {
     blockOfTransaction: async (hash) =>
       find('last_transfer >= (SELECT id FROM transfers WHERE tx = ?)', hash),
+    balanceAt: async () => null, // an index has none
     blockByHash: async (hash) => find('hash = ?', hash),
   };
 }

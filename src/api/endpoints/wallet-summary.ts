@@ -5,13 +5,16 @@ import { weiToCoin } from '../../lib/units.ts';
 import { prepareWalletSummary } from '../../query/wallets.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, blockField, coinField, countField, example, timeField, weiField } from '../fields.ts';
-import { address } from '../params.ts';
+import { address, flag } from '../params.ts';
 
 export const walletSummary = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_summary',
   summary: 'First and last activity, counts, native totals and first funder of a wallet',
-  params: { address: address() },
+  params: {
+    address: address(),
+    native_balance: flag().default(false).describe('Whether to ask the node for nativeBalance'),
+  },
   response: {
     address: addressField(),
     firstSeenBlock: blockField().nullable(),
@@ -22,6 +25,12 @@ export const walletSummary = defineEndpoint({
     nativeReceivedWei: weiField(),
     nativeSent: coinField(),
     nativeSentWei: weiField(),
+    nativeBalance: coinField()
+      .nullable()
+      .describe(
+        "The node's balance of the wallet at the last indexed block; null unless native_balance=true, and where the node does not answer within half a second",
+      ),
+    nativeBalanceWei: weiField().nullable(),
     firstFundingSource: addressField().nullable(),
     lastActivity: timeField().nullable(),
   },
@@ -37,13 +46,21 @@ export const walletSummary = defineEndpoint({
       nativeReceivedWei: '12500000000000000000',
       nativeSent: '0.25',
       nativeSentWei: '250000000000000000',
+      nativeBalance: null,
+      nativeBalanceWei: null,
       firstFundingSource: example.funder,
       lastActivity: example.time,
     },
   },
+  nodeParameter: 'native_balance',
+  askNode({ address, native_balance }, node, head) {
+    if (!native_balance) return undefined;
+    return node.balanceAt(address, head.number).then((balance) => ({ balance }));
+  },
   prepare({ db, walletIds }) {
     const summary = prepareWalletSummary(db);
-    return ({ address }) => {
+    return ({ address }, { nodeAnswer }) => {
+      const balance = nodeAnswer?.balance ?? null;
       const facts = walletIds.query(address, summary);
       const received = digitsToBigInt(facts?.nativeReceived ?? '');
       const sent = digitsToBigInt(facts?.nativeSent ?? '');
@@ -57,6 +74,8 @@ export const walletSummary = defineEndpoint({
         nativeReceivedWei: received.toString(),
         nativeSent: weiToCoin(sent),
         nativeSentWei: sent.toString(),
+        nativeBalance: balance === null ? null : weiToCoin(balance),
+        nativeBalanceWei: balance === null ? null : balance.toString(),
         firstFundingSource: walletIds.funderOf(facts),
         lastActivity: facts ? secondsToIso(facts.lastTimestamp) : null,
       };

@@ -21,6 +21,7 @@ test('a transaction that is nowhere, pending, not reached or on another branch i
   const nodeReads: NodeReads = {
     blockOfTransaction: async () => answer,
     blockByHash: async () => (answer === 'pending' ? null : answer),
+    balanceAt: async () => null,
   };
   const { fetch } = await serve(t, { index, nodeReads });
   const outcome = async (path: string) => {
@@ -58,6 +59,8 @@ test('a node that does not answer is 503, a wallet is answered all the same', as
   const { error } = await errorOf(response);
   assert.deepEqual([response.status, error.code], [503, 'node_unavailable']);
   assert.equal((await fetch(`/api/wallet_tokens?address=${address('alice')}`)).status, 200);
+  const summary = await fetch(`/api/wallet_summary?address=${address('alice')}&native_balance=true`);
+  assert.match(await summary.text(), /"nativeBalance":null/);
 });
 
 test('every transaction and block of a development node is found, with its internal transfers', async (t) => {
@@ -83,6 +86,12 @@ test('every transaction and block of a development node is found, with its inter
     assert.deepEqual(found.map(keyOf), transfers.map(keyOf));
     for (const { transferType } of transfers) kinds.add(transferType);
   }
+  const wallet = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'; // an account of the development node
+  const { nativeBalanceWei } = await get('wallet_summary', { address: wallet, native_balance: 'true' });
+  assert.equal(
+    nativeBalanceWei,
+    String(BigInt(String(await anvil.call('eth_getBalance', [wallet, 'latest'])))),
+  );
   assert.deepEqual([...kinds].sort(), ['erc1155', 'erc20', 'erc721', 'native_direct', 'native_internal']);
 });
 

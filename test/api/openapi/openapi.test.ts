@@ -45,7 +45,7 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/wallet_counterparties address! limit',
     'get /api/wallet_funding_source address!',
     'get /api/wallet_label address!',
-    'get /api/wallet_summary address!',
+    'get /api/wallet_summary address! native_balance',
     'get /api/wallet_tokens address! include_zero limit cursor',
     'get /api/whale_transfers min_mon blocks limit after_id cursor',
     'post /api/wallets/batch',
@@ -108,6 +108,7 @@ test("each endpoint's example is a valid request and a valid answer", async (t) 
     nodeReads: {
       blockOfTransaction: async () => index.writer.head(),
       blockByHash: async () => index.writer.head(),
+      balanceAt: async () => null,
     },
   });
   for (const { method, path, example } of ENDPOINTS) {

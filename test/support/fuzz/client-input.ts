@@ -155,6 +155,7 @@ const PARAMETERS = [
   'block',
   'tx',
   'q',
+  'native_balance',
   'type',
   'counterparty',
   'since',
