@@ -14,46 +14,46 @@ const CACHE_MB = 8;
 /** Shortest time between two reports while batches are written, milliseconds. */
 const REPORT_MS = 200;
 
-const port = parentPort;
-if (port === null) throw new Error('sink-thread is a thread entry and cannot be run by itself');
-const options: SinkOptions = workerData;
-lowerThreadPriority(5);
+async function run(options: SinkOptions): Promise<void> {
+  const port = parentPort;
+  if (port === null) throw new Error('sink-thread is a thread entry and cannot be run by itself');
+  lowerThreadPriority(5);
 
-const stop = new AbortController();
-const progress = new SinkProgress(options);
-let news = new AbortController();
-let reportedAt = 0;
+  const stop = new AbortController();
+  const progress = new SinkProgress(options);
+  let news = new AbortController();
+  let reportedAt = 0;
+  const send = (message: FromSink): void => port.postMessage(message);
 
-port.on('message', (message: ToSink) => {
-  if (message.kind === 'stop') stop.abort();
-  else if (message.committedAt !== null) progress.recordIndexCommit(message.committedAt);
-  news.abort();
-});
-
-function send(message: FromSink): void {
-  port?.postMessage(message);
-}
-
-function report(now?: 'now'): void {
-  if (now === undefined && performance.now() - reportedAt < REPORT_MS) return;
-  reportedAt = performance.now();
-  send({ kind: 'status', ...progress.takeReport() });
-}
-
-const db = openIndexForReading(options.indexPath, { cacheMb: CACHE_MB });
-try {
-  await runSink(options, {
-    source: new IndexSource(db),
-    progress,
-    async waitForNews(ms) {
-      await pause(ms, news.signal);
-      if (news.signal.aborted) news = new AbortController();
-    },
-    report,
-    log: (level, msg, fields) => send({ kind: 'log', level, msg, fields }),
-    signal: stop.signal,
+  port.on('message', (message: ToSink) => {
+    if (message.kind === 'stop') stop.abort();
+    else if (message.committedAt !== null) progress.recordIndexCommit(message.committedAt);
+    news.abort();
   });
-} finally {
-  db.close();
-  port.close();
+
+  const db = openIndexForReading(options.indexPath, { cacheMb: CACHE_MB });
+  try {
+    await runSink(options, {
+      source: new IndexSource(db),
+      progress,
+      async waitForNews(ms) {
+        await pause(ms, news.signal);
+        if (news.signal.aborted) news = new AbortController();
+      },
+      report(now) {
+        if (now === undefined && performance.now() - reportedAt < REPORT_MS) return;
+        reportedAt = performance.now();
+        send({ kind: 'status', ...progress.takeReport() });
+      },
+      log: (level, msg, fields) => send({ kind: 'log', level, msg, fields }),
+      signal: stop.signal,
+    });
+  } finally {
+    db.close();
+    port.close();
+  }
 }
+
+// Nobody waits for it here: a rejection ends the thread with that error, which its client reports. The single binary is
+// CommonJS, which has no await at the top level.
+void run(workerData);

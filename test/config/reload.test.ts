@@ -30,6 +30,7 @@ chain_depth = 3
     'server.tls_cert',
     'server.tls_key',
     'tiers.extra.chain_depth',
+    'tiers.extra.max_hooks',
     'tiers.extra.requests_per_month',
     'tiers.extra.requests_per_second',
   ]);

@@ -75,7 +75,7 @@ test('copies made while blocks are indexed one after the other open, are whole, 
   for (const file of copies) {
     const { stdout, stderr, code } = await backup(dataDir, file);
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^keys: .*\nindex: .*\nthe copy ends with block \d+ \(0x/);
+    assert.match(stdout, /^keys: .*\nhooks: .*\nindex: .*\nthe copy ends with block \d+ \(0x/);
   }
   node.setHead(400);
   await waitFor(() => daemon.status().head?.number === 400, { what: 'the last block' });
