@@ -415,7 +415,13 @@ test('keys are created, listed, rotated and revoked, and shown in full only when
 
   const text = await keys('create', '--name', 'app one', '--tier', 'growth');
   const key = /^atlas_[0-9A-Za-z]{38}$/m.exec(text.stdout)?.[0] ?? assert.fail(text.stdout + text.stderr);
-  const issued = JSON.parse((await keys('create', '--name', 'two', '--tier', 'free', '--json')).stdout);
+  const allow = ['--allow', 'GET /api/*', '--allow', 'eth_call,eth_chainId'];
+  const issued = JSON.parse(
+    (await keys('create', '--name', 'two', '--tier', 'free', ...allow, '--json')).stdout,
+  );
+  assert.deepEqual(issued.allow, ['GET /api/*', 'eth_call', 'eth_chainId']);
+  const bad = await keys('update', '2', '--allow', '/rpc');
+  assert.deepEqual([bad.code, bad.stderr.split(':')[1]], [2, ' "/rpc" cannot be allowed']);
   assert.match(issued.key, /^atlas_[0-9A-Za-z]{38}$/);
   assert.deepEqual([issued.id, issued.name, issued.tier, issued.revokedAt], [2, 'two', 'free', null]);
 
@@ -425,7 +431,7 @@ test('keys are created, listed, rotated and revoked, and shown in full only when
   const list = await keys('list');
   assert.match(
     list.stdout,
-    /^ID {2}NAME .*\n1 .* app one .* growth .* revoked 2.*\n2 .* two .* free .* valid, rotated 2.*\n$/,
+    /^ID {2}NAME .*\n1 .* app one .* growth .* revoked 2.*\n2 .* two .* free .* valid, rotated 2.* GET \/api\/\*, eth_call, eth_chainId\n$/,
   );
   for (const secret of [key, issued.key, rotated.key]) assert.ok(!list.stdout.includes(secret));
 

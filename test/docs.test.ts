@@ -321,6 +321,7 @@ test('the commands beside a node work as they stand', async (t) => {
   assert.match(await answerTo(lineWith('keys create')), /atlas_[0-9A-Za-z]{38}/);
   assert.match(await answerTo(lineWith('keys list')), /growth/);
   await answerTo(lineWith('keys usage'));
+  assert.match(await answerTo(lineWith('--allow')), /atlas_[0-9A-Za-z]{38}/);
   assert.match(
     await answerTo(blockWith('labels import')),
     /^2 labels imported[\s\S]*my list[\s\S]*2 labels removed$/m,

@@ -11,7 +11,7 @@ import { toOpenError, toStorageError } from '../store/storage-error.ts';
 export const KEYS_APPLICATION_ID = 0x61746c6b;
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
-export const KEYS_SCHEMA_VERSION = 3;
+export const KEYS_SCHEMA_VERSION = 4;
 
 export const KEYS_SCHEMA_V1 = /* sql */ `
 -- One row per key ever issued. A rotation replaces the secret and keeps the row with its usage and quota.
@@ -52,6 +52,12 @@ const KEYS_SCHEMA_V3 = /* sql */ `
 ALTER TABLE keys ADD COLUMN expires_at INTEGER;
 `;
 
+/** Version 4: keys that may use a part of the server. */
+const KEYS_SCHEMA_V4 = /* sql */ `
+-- Endpoints and methods that the key may use, separated by commas (allow-list.ts); empty for everything.
+ALTER TABLE keys ADD COLUMN allow TEXT NOT NULL DEFAULT '';
+`;
+
 /** Only the operator's account may read the file, because it names the clients. */
 const FILE_MODE = 0o600;
 
@@ -60,7 +66,7 @@ export const KEYS_CORRUPTION_ADVICE =
   'restore a copy made by atlas-node backup, or move it away and issue new keys';
 
 /** The SQL from each version to the next, starting from an empty file. Append only. */
-const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_V3];
+const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_V3, KEYS_SCHEMA_V4];
 
 /**
  * Opens `keys.db` and creates it if missing. Daemon and command line may have it open at the same time. Throws FatalError when

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { RequestError } from '../lib/errors.ts';
 import { FileIdentity } from '../store/file-guard.ts';
 import type { Db } from '../store/open-database.ts';
+import { type AllowList, allowList } from './allow-list.ts';
 import { generateKey, isWellFormedKey, keyHint } from './key-format.ts';
 import { isFileFailure, openKeysFile, readKeysFile, toKeysStorageError } from './keys-file.ts';
 
@@ -25,10 +26,12 @@ export interface KeyRecord {
   revokedAt: number | null;
   /** From then on the key is invalid; null if it does not expire. */
   expiresAt: number | null;
+  /** What the key may use; empty for everything. */
+  allow: AllowList;
 }
 
 /** What an operator may change about a key. */
-export type KeySettings = Pick<KeyRecord, 'name' | 'tier' | 'expiresAt'>;
+export type KeySettings = Pick<KeyRecord, 'name' | 'tier' | 'expiresAt' | 'allow'>;
 
 /** A key just issued. `key` is shown to the operator once and never stored. */
 export interface IssuedKey {
@@ -36,7 +39,7 @@ export interface IssuedKey {
   record: KeyRecord;
 }
 
-type Row = KeyRecord & { hash: Buffer };
+type Row = Omit<KeyRecord, 'allow'> & { hash: Buffer; allow: string };
 
 /** One key before and after a change. `before` is null for a new key. */
 interface KeyChange {
@@ -44,7 +47,7 @@ interface KeyChange {
   after: Row;
 }
 
-const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt, expires_at AS expiresAt`;
+const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt, expires_at AS expiresAt, allow`;
 
 /** Opens the keys of a data directory. Throws FatalError when the file is unusable. */
 export function openKeyStore(path: string): KeyStore {
@@ -62,7 +65,8 @@ export class KeyStore {
   private byHash = new Map<string, KeyRecord>();
   /** Valid keys by their text, added when first used; bounded by the number of valid keys. */
   private readonly verified = new Map<string, KeyRecord>();
-  private readonly listeners = new Set<(ids: number[]) => void>();
+  private readonly onInvalidatedListeners = new Set<(ids: number[]) => void>();
+  private readonly onAllowListChangedListeners = new Set<(ids: number[]) => void>();
   private readonly refreshTimer: NodeJS.Timeout;
   private readonly fileIdentity: FileIdentity;
   private version: unknown;
@@ -79,14 +83,21 @@ export class KeyStore {
     this.refreshTimer = setInterval(() => this.reloadIfChanged(), REFRESH_MS).unref();
   }
 
-  /** Issues a key. Throws RequestError `invalid_parameter` for an unusable name. */
-  create({ name, tier, expiresAt = null }: Omit<KeySettings, 'expiresAt'> & Partial<KeySettings>): IssuedKey {
+  /** Issues a key. Throws RequestError `invalid_parameter` for an unusable name or allow list. */
+  create({
+    name,
+    tier,
+    expiresAt = null,
+    allow = [],
+  }: Pick<KeySettings, 'name' | 'tier'> & Partial<KeySettings>): IssuedKey {
     const key = generateKey();
-    const values = [hash('sha256', key, 'buffer'), keyHint(key), keyName(name), tier, Date.now(), expiresAt];
+    const digest = hash('sha256', key, 'buffer');
+    const entries = allowList(allow).join();
+    const values = [digest, keyHint(key), keyName(name), tier, Date.now(), expiresAt, entries];
     const record = this.durably(() => {
       const { lastInsertRowid } = this.db
         .prepare(
-          'INSERT INTO keys (hash, hint, name, tier, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+          'INSERT INTO keys (hash, hint, name, tier, created_at, expires_at, allow) VALUES (?, ?, ?, ?, ?, ?, ?)',
         )
         .run(...values);
       return { before: null, after: this.find(Number(lastInsertRowid)) };
@@ -96,15 +107,15 @@ export class KeyStore {
 
   /**
    * Changes what is given. An expiry in the past invalidates the key, a later one makes an expired key valid again.
-   * Throws RequestError `not_found`, `key_revoked`, or `invalid_parameter` for an unusable name.
+   * Throws RequestError `not_found`, `key_revoked`, or `invalid_parameter` for an unusable name or allow list.
    */
   update(id: number, changes: Partial<KeySettings>): KeyRecord {
     return this.durably(() => {
       const before = this.findUnrevoked(id);
-      const { name, tier, expiresAt } = { ...before, ...changes };
+      const { name, tier, expiresAt, allow } = { ...toRecord(before), ...changes };
       this.db
-        .prepare('UPDATE keys SET name = ?, tier = ?, expires_at = ? WHERE id = ?')
-        .run(keyName(name), tier, expiresAt, id);
+        .prepare('UPDATE keys SET name = ?, tier = ?, expires_at = ?, allow = ? WHERE id = ?')
+        .run(keyName(name), tier, expiresAt, allowList(allow).join(), id);
       return { before, after: this.find(id) };
     });
   }
@@ -112,7 +123,7 @@ export class KeyStore {
   /** All keys ever issued, oldest first. */
   list(): KeyRecord[] {
     const read = () => this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys ORDER BY id`).all();
-    return readKeysFile(this.db, read).map(withoutHash);
+    return readKeysFile(this.db, read).map(toRecord);
   }
 
   /** The keys that are valid now, from memory. */
@@ -163,13 +174,20 @@ export class KeyStore {
    * process. Returns a function that unsubscribes.
    */
   onInvalidated(listener: (ids: number[]) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.onInvalidatedListeners.add(listener);
+    return () => this.onInvalidatedListeners.delete(listener);
+  }
+
+  /** Calls back with the ids of valid keys whose allow list was changed, here or by another process. */
+  onAllowListChanged(listener: (ids: number[]) => void): () => void {
+    this.onAllowListChangedListeners.add(listener);
+    return () => this.onAllowListChangedListeners.delete(listener);
   }
 
   close(): void {
     clearInterval(this.refreshTimer);
-    this.listeners.clear();
+    this.onInvalidatedListeners.clear();
+    this.onAllowListChangedListeners.clear();
     this.db.close();
   }
 
@@ -208,13 +226,15 @@ export class KeyStore {
   private apply({ before, after }: KeyChange): KeyRecord {
     const known = before === null ? undefined : this.byHash.get(digestOf(before));
     if (before !== null) this.byHash.delete(digestOf(before));
-    const record = Object.assign(known ?? {}, withoutHash(after));
+    const hasNewAllowList = known !== undefined && known.allow.join() !== after.allow;
+    const record = Object.assign(known ?? {}, toRecord(after));
     const isValid = isValidAt(record, Date.now());
     if (isValid) this.byHash.set(digestOf(after), record);
     this.noteExpiries();
     this.verified.clear();
     const keptSecret = isValid && before !== null && digestOf(before) === digestOf(after);
-    if (known !== undefined && !keptSecret) this.reportInvalidated([record.id]);
+    if (known !== undefined && !keptSecret) report(this.onInvalidatedListeners, [record.id]);
+    else if (hasNewAllowList) report(this.onAllowListChangedListeners, [record.id]);
     return record;
   }
 
@@ -243,24 +263,35 @@ export class KeyStore {
     this.version = version; // after the read, so that a failed read is repeated
     const before = this.byHash;
     const now = Date.now();
+    const valid = rows.filter((row) => isValidAt(row, now));
+    const withNewAllowList = valid.filter((row) => {
+      const known = before.get(digestOf(row));
+      return known !== undefined && known.allow.join() !== row.allow;
+    });
     this.byHash = new Map(
-      rows
-        .filter((row) => isValidAt(row, now))
-        .map((row) => [digestOf(row), Object.assign(before.get(digestOf(row)) ?? {}, withoutHash(row))]),
+      valid.map((row) => [digestOf(row), Object.assign(before.get(digestOf(row)) ?? {}, toRecord(row))]),
     );
     this.noteExpiries();
     this.verified.clear();
-    this.reportInvalidated(
+    report(
+      this.onInvalidatedListeners,
       [...before].filter(([digest]) => !this.byHash.has(digest)).map(([, record]) => record.id),
     );
-  }
-
-  private reportInvalidated(ids: number[]): void {
-    if (ids.length > 0) for (const listener of this.listeners) listener(ids);
+    report(
+      this.onAllowListChangedListeners,
+      withNewAllowList.map(({ id }) => id),
+    );
   }
 }
 
-function isValidAt({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
+function report(listeners: ReadonlySet<(ids: number[]) => void>, ids: number[]): void {
+  if (ids.length > 0) for (const listener of listeners) listener(ids);
+}
+
+function isValidAt(
+  { revokedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>,
+  now: number,
+): boolean {
   return revokedAt === null && (expiresAt === null || now < expiresAt);
 }
 
@@ -280,8 +311,8 @@ function digestOf({ hash }: Row): string {
   return hash.toString('hex');
 }
 
-function withoutHash({ hash: _, ...record }: Row): KeyRecord {
-  return record;
+function toRecord({ hash: _, allow, ...record }: Row): KeyRecord {
+  return { ...record, allow: allow === '' ? [] : allow.split(',') };
 }
 
 /** A record with its times in ISO 8601, or null. */

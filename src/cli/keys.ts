@@ -1,6 +1,7 @@
 /** `atlas-node keys`: API keys on the command line. A running daemon sees each change within a second. */
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { AllowList } from '../access/allow-list.ts';
 import { type IssuedKey, type KeyRecord, type KeyStore, keyJson, monthText } from '../access/keys.ts';
 import type { MonthlyUsage } from '../access/usage.ts';
 import { makeDataDir } from '../config/load-config.ts';
@@ -42,11 +43,13 @@ function addCreate(keys: Command): void {
       'its limits: free, growth, pro, unlimited or a tier of the configuration',
     )
     .option('--expires <when>', EXPIRES_HELP, parseExpiry)
+    .option('--allow <entry>', ALLOW_HELP, addEntries)
     .addHelpText(
       'after',
       examples(
         'keys create --name app --tier growth',
         'keys create --name guest --tier free --expires 30d',
+        'keys create --name web --tier pro --allow eth_call,"GET /api/*"',
         'keys create --name ci --tier free --json | jq -r .key',
         'keys create --name app --tier pro --data-dir /var/lib/atlas-node',
       ),
@@ -104,34 +107,60 @@ function addRotate(keys: Command): void {
 function addUpdate(keys: Command): void {
   const command = keys
     .command('update')
-    .description('change the name, the tier or the expiry of a key; the secret stays')
+    .description('change name, tier, expiry or allow list of a key; the secret stays')
     .argument('<id>', ID_HELP, parseKeyId)
     .option('--name <name>', 'whose key it is')
     .option('--tier <tier>', 'its limits')
     .option('--expires <when>', EXPIRES_HELP, parseExpiry)
-    .addHelpText('after', examples('keys update 3 --tier pro', 'keys update 3 --expires never'));
+    .option('--allow <entry>', ALLOW_HELP, addEntries)
+    .addHelpText(
+      'after',
+      examples(
+        'keys update 3 --tier pro',
+        'keys update 3 --expires never',
+        'keys update 3 --allow eth_call,eth_blockNumber',
+        'keys update 3 --allow all',
+      ),
+    );
   const load = addKeyOptions(command);
   command.action(async (id: number, { json, ...changes }: JsonOption & Partial<NewKey>) => {
     const config = await load();
     if (changes.tier !== undefined) assertTier(config, changes.tier);
     if (Object.keys(changes).length === 0)
-      throw new ConfigError('name what to change: --name, --tier or --expires');
+      throw new ConfigError('name what to change: --name, --tier, --expires or --allow');
     const record = await withKeyStore(config.data_dir, (store) => store.update(id, newSettings(changes)));
-    print(json, `key ${id}: ${record.name}, tier ${record.tier}, ${stateOf(record)}`, keyJson(record));
+    print(
+      json,
+      `key ${id}: ${record.name}, tier ${record.tier}, ${stateOf(record)}, may use ${allowText(record)}`,
+      keyJson(record),
+    );
   });
 }
 
 const EXPIRES_HELP = 'when it becomes invalid: 30d, 12h, a date such as 2027-01-31 (UTC), or never';
+
+const ALLOW_HELP =
+  'what it may use, repeatable: an endpoint ("GET /api/*"), a method (eth_call, eth_*, atlas_subscribe), or all';
+
+/** Adds the entries of one `--allow`, separated by commas, to those before it. */
+function addEntries(text: string, before: AllowList = []): AllowList {
+  return [...before, ...text.split(',')];
+}
 
 /** Options about a key as the command line has them. */
 interface NewKey {
   name: string;
   tier: string;
   expires?: number | 'never';
+  allow?: AllowList;
 }
 
-function newSettings<T extends Partial<NewKey>>({ expires, ...rest }: T) {
-  return { ...rest, ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires }) };
+function newSettings<T extends Partial<NewKey>>({ expires, allow, ...rest }: T) {
+  return {
+    ...rest,
+    ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires }),
+    ...(allow !== undefined && { allow: allow.includes('all') ? [] : allow }),
+  };
 }
 
 /** Unix milliseconds of a date, or of a time from now. */
@@ -190,7 +219,7 @@ export function issuedText({ key, record }: IssuedKey): string {
 
 function recordsTable(records: KeyRecord[]): string {
   return formatTable(
-    ['ID', 'NAME', 'TIER', 'KEY', 'CREATED (UTC)', 'STATE'],
+    ['ID', 'NAME', 'TIER', 'KEY', 'CREATED (UTC)', 'STATE', 'MAY USE'],
     records.map((key) => [
       String(key.id),
       key.name,
@@ -198,6 +227,7 @@ function recordsTable(records: KeyRecord[]): string {
       `${key.hint}...`,
       formatMinute(key.createdAt),
       stateOf(key),
+      allowText(key),
     ]),
   );
 }
@@ -226,6 +256,10 @@ function usageTable(rows: UsageRow[]): string {
     ['MONTH', 'ID', 'NAME', 'REQUESTS'],
     rows.map((row) => [row.month, String(row.id), row.name, row.requests]),
   );
+}
+
+function allowText({ allow }: KeyRecord): string {
+  return allow.length === 0 ? 'all' : allow.join(', ');
 }
 
 function stateOf({ revokedAt, rotatedAt, expiresAt }: KeyRecord): string {

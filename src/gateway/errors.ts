@@ -21,6 +21,12 @@ export interface RpcError {
 /** A bug in this program. */
 export const INTERNAL_ERROR: RpcError = { code: RpcCode.internal, message: 'internal error' };
 
+/** The error for a method that is not on the allow list of the caller's key. */
+export function methodNotAllowed(method: string): RpcError {
+  const message = `this key may not call ${method.slice(0, 100)}; ask the operator of this server to allow it`;
+  return { code: RpcCode.methodNotFound, message };
+}
+
 /** Why a caller may not make calls now. */
 export interface Refusal {
   message: string;

@@ -9,7 +9,7 @@ import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
 import { createCall } from './call.ts';
 import { CallDispatcher } from './call-dispatcher.ts';
 import { collectAnswer, toPromise } from './collect-answer.ts';
-import { errorJson, INTERNAL_ERROR, limitExceededAnswer, type Refusal } from './errors.ts';
+import { errorJson, INTERNAL_ERROR, limitExceededAnswer, methodNotAllowed, type Refusal } from './errors.ts';
 import type { TrackedChain } from './filters/filter.ts';
 import { FilterRegistry } from './filters/filter-registry.ts';
 import type { PendingSource } from './filters/pending-filter.ts';
@@ -32,6 +32,8 @@ import {
 export interface RpcCaller {
   /** Id of the API key, to which the gateway's limits apply. */
   key: number;
+  /** The methods that this key may call, null for all that are offered. */
+  mayCall: ((method: string) => boolean) | null;
   /** Called with the number of calls in a request. */
   charge(calls: number): Charge;
 }
@@ -111,7 +113,7 @@ export class RpcHandler {
 
   /** Answers a request body, given as the Latin-1 text of its bytes. The sink may get the answer before this returns. */
   serve(body: string, caller: RpcCaller, sink: RpcSink): CallHandle {
-    const request = readRequest(body);
+    const request = withoutForbidden(readRequest(body), caller);
     const charge = this.admit(request, caller);
     if (charge === 'waits') return SETTLED_HANDLE;
     if (charge !== null) {
@@ -169,6 +171,16 @@ export class RpcHandler {
       });
     return { cancel: () => cancelled.abort(), resume() {} };
   }
+}
+
+/** Replaces the calls that the caller may not make by their errors. */
+function withoutForbidden(request: RpcRequest, { mayCall }: RpcCaller): RpcRequest {
+  if (mayCall === null || request.kind === 'refused') return request;
+  const replace = (call: IncomingCall | InvalidCall): IncomingCall | InvalidCall =>
+    'error' in call || mayCall(call.method) ? call : { id: call.id, error: methodNotAllowed(call.method) };
+  return request.kind === 'single'
+    ? { kind: 'single', call: replace(request.call) }
+    : { kind: 'batch', calls: request.calls.map(replace) };
 }
 
 const TOO_MANY: Refusal = { message: 'too many calls of this key wait for the node at once', retryAfter: 1 };

@@ -22,7 +22,8 @@ export interface IncomingCall extends Call {
 
 /** Stands for a call that is not well-formed. */
 export interface InvalidCall {
-  id: string;
+  /** Null for a notification, which gets no answer. */
+  id: string | null;
   error: RpcError;
 }
 

@@ -50,5 +50,11 @@ export const QUOTA_USED_UP: CloseFrame = [
   'monthly quota of this key exceeded; the replay ends here',
 ];
 
+/** The operator changed what the key may use: subscriptions may have become forbidden. */
+export const KEY_CHANGED: CloseFrame = [
+  CloseCode.policyViolation,
+  'the operator changed what this API key may use; reconnect',
+];
+
 /** The key was revoked or rotated. */
 export const KEY_INVALID: CloseFrame = [CloseCode.policyViolation, 'the API key is no longer valid'];

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { mayUseEndpoint, methodFilter } from '../../src/access/allow-list.ts';
 import { generateKey } from '../../src/access/key-format.ts';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
 import { toKeysStorageError } from '../../src/access/keys-file.ts';
@@ -324,4 +325,37 @@ test('open sockets see a change of tier, here and by another process', async (t)
   assert.equal(store.verify(key), held);
   store.revoke(record.id);
   assert.throws(() => store.update(record.id, { tier: 'free' }), { code: 'key_revoked' });
+});
+
+test('an allow list is kept, compared entry by entry, and its change is reported, here and by another process', async (t) => {
+  const { store, path } = openStore(t);
+  const allow = ['GET /api/wallet_*', 'eth_call', ' eth_call '];
+  const { key, record } = store.create({ name: 'site', tier: 'free', allow });
+  assert.deepEqual(record.allow, ['GET /api/wallet_*', 'eth_call']);
+  assert.deepEqual(store.list()[0]?.allow, record.allow);
+  assert.ok(mayUseEndpoint(record, 'GET', '/api/wallet_summary'));
+  assert.ok(!mayUseEndpoint(record, 'POST', '/api/wallets/batch'));
+  const mayCall = methodFilter(record) ?? assert.fail('no filter');
+  assert.deepEqual(['eth_call', 'eth_callMany', 'ETH_CALL', 'eth_'].map(mayCall), [
+    true,
+    false,
+    false,
+    false,
+  ]);
+  for (const bad of ['', '*', '/rpc', 'GET /rpc', 'DELETE /api/*', 'eth*', 'GET /api/* ,eth_call', 'all']) {
+    assert.throws(() => store.update(record.id, { allow: [bad] }), { code: 'invalid_parameter' }, bad);
+  }
+
+  const changed: number[] = [];
+  const invalidated: number[] = [];
+  store.onAllowListChanged((ids) => changed.push(...ids));
+  store.onInvalidated((ids) => invalidated.push(...ids));
+  const held = store.verify(key);
+  store.update(record.id, { name: 'other' });
+  assert.deepEqual(changed, []);
+  store.update(record.id, { allow: ['eth_*'] });
+  assert.deepEqual([changed, held?.allow], [[record.id], ['eth_*']]);
+  await inOtherProcess(path, `store.update(${record.id}, { allow: [] });`);
+  await waitFor(() => changed.length === 2, { what: 'the change of another process' });
+  assert.deepEqual([held?.allow, invalidated], [[], []]);
 });

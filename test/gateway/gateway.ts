@@ -73,7 +73,7 @@ export function startGateway(owner: Cleanup, options: TestGatewayOptions): TestG
     ...(clock && { clock }),
   });
   const answer: TestGateway['answer'] = (body, caller, signal) =>
-    handler.answer(Buffer.from(body), { key: 1, charge: () => null, ...caller }, signal);
+    handler.answer(Buffer.from(body), { key: 1, mayCall: null, charge: () => null, ...caller }, signal);
   const call: TestGateway['call'] = async (method, params = [], key = 1) => {
     const { status, body } = await answer(JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }), { key });
     return { status, ...JSON.parse(String(body instanceof LargeAnswer ? body.join() : body)) };

@@ -81,11 +81,14 @@ const RESPONSES = {
     code: 'not_found',
     message: 'block 5 is before the first indexed block 100',
   }),
-  TierLimit: errorResponse("Not allowed by the key's tier", {
-    code: 'tier_limit',
-    message: 'depth is limited to 5 for this key',
-    param: 'depth',
-  }),
+  Forbidden: errorResponse(
+    'The allow list of the key lacks the endpoint (not_allowed), or its tier forbids this (tier_limit)',
+    {
+      code: 'tier_limit',
+      message: 'depth is limited to 5 for this key',
+      param: 'depth',
+    },
+  ),
   BodyTooLarge: errorResponse('The body is too large', {
     code: 'body_too_large',
     message: 'the body is longer than 65536 bytes',

@@ -180,7 +180,7 @@ function describeLabels(schema: z.ZodObject, { properties = {} }: z.core.JSONSch
   }
 }
 
-function errorResponses({ method, tierLimited, askNode }: Endpoint): Record<number, object> {
+function errorResponses({ method, askNode }: Endpoint): Record<number, object> {
   const shared: [number, ResponseName][] = [
     [400, 'BadRequest'],
     [401, 'Unauthorized'],
@@ -196,7 +196,7 @@ function errorResponses({ method, tierLimited, askNode }: Endpoint): Record<numb
     [
       ...(method === 'GET' ? [[304, 'NotModified'] as const] : body),
       ...(askNode ? [[404, 'NotFound'] as const] : []),
-      ...(tierLimited ? [[403, 'TierLimit'] as const] : []),
+      [403, 'Forbidden'],
       ...shared,
     ].map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
   );

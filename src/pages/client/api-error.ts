@@ -59,6 +59,8 @@ export function errorText(error: unknown): string {
       return `The requests of this key for this month are used up. The quota resets in ${Math.ceil(error.retryAfter / 86_400)} days.`;
     case 'tier_limit':
       return `The tier of this key does not allow this: ${error.message}.`;
+    case 'not_allowed':
+      return 'The operator has not allowed this for this key.';
     case 'not_ready':
       return 'This is not indexed yet. The view retries by itself.';
     case 'not_found':

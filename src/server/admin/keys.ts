@@ -13,12 +13,13 @@ export type AdminAccess = Pick<Access, 'keys' | 'usage' | 'limiter'>;
 type IssuedJson = ReturnType<typeof issuedJson>;
 
 const expiry = z.iso.datetime().nullable();
-const newKeySchema = z.object({ name: z.string(), tier: z.string(), expiresAt: expiry.optional() });
-const changeSchema = z.object({
-  name: z.string().optional(),
-  tier: z.string().optional(),
+const newKeySchema = z.object({
+  name: z.string(),
+  tier: z.string(),
   expiresAt: expiry.optional(),
+  allow: z.array(z.string()).optional(),
 });
+const changeSchema = newKeySchema.partial();
 
 /** All keys with their usage this month, and the tiers to choose from. */
 export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: number): object {
@@ -45,12 +46,12 @@ export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unkno
     throw new RequestError(
       400,
       'invalid_body',
-      'send {"name": "...", "tier": "...", "expiresAt": time or null}',
+      'send {"name": "...", "tier": "...", "expiresAt": time or null, "allow": ["GET /api/*", "eth_call"]}',
     );
-  const { name, tier, expiresAt = null } = parsed.data;
+  const { name, tier, expiresAt = null, allow } = parsed.data;
   requireTier(tiers, tier);
   return issuedJson(
-    keys.create({ name, tier, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }),
+    keys.create({ name, tier, expiresAt: expiresAt === null ? null : Date.parse(expiresAt), allow }),
   );
 }
 
@@ -58,12 +59,17 @@ export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unkno
 export function updateKey({ keys, limiter: { tiers } }: AdminAccess, id: number, body: unknown): object {
   const parsed = changeSchema.safeParse(body);
   if (!parsed.success)
-    throw new RequestError(400, 'invalid_body', 'send any of "name", "tier" and "expiresAt", a time or null');
-  const { name, tier, expiresAt } = parsed.data;
+    throw new RequestError(
+      400,
+      'invalid_body',
+      'send any of "name", "tier", "expiresAt" (a time or null) and "allow" (a list)',
+    );
+  const { name, tier, expiresAt, allow } = parsed.data;
   if (tier !== undefined) requireTier(tiers, tier);
   const record = keys.update(id, {
     ...(name !== undefined && { name }),
     ...(tier !== undefined && { tier }),
+    ...(allow !== undefined && { allow }),
     ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }),
   });
   return { record: keyJson(record) };

@@ -1,4 +1,5 @@
 /** Adapts the endpoints of the REST API to HTTP routes. */
+import { requireEndpoint } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/keys.ts';
 import type { Api, PreparedEndpoint } from '../../api/api.ts';
 import { type Caller, notReady } from '../../api/endpoint.ts';
@@ -55,7 +56,7 @@ export function addRestRoutes(app: TemplatedApp, deps: RestRouteDeps): void {
 
 /** Answers in the turn in which the request arrives, unless the query is slow or the answer is compressed. */
 function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
-  const { path, params, tierLimited = false } = prepared.endpoint;
+  const { method, path, params, tierLimited = false } = prepared.endpoint;
   const names = new Set([...Object.keys(params.shape), KEY_PARAMETER]);
   const etagOf = etagBuilder(path);
   const meter = routeMeter(deps.metrics, path);
@@ -68,6 +69,7 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
     if (!admission.ok) return tooManyRequests(admission, cors);
     const headers = cors + rateLimitHeaders(admission);
     return answerSafely(prepared, deps, headers, () => {
+      requireEndpoint(key, method, path);
       const caller = callerFor(key, deps);
       const query = queryOf(req);
       const tagInput = tierLimited ? `${query} ${caller.chainDepth}` : query;
@@ -93,7 +95,8 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
 }
 
 function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
-  const meter = routeMeter(deps.metrics, prepared.endpoint.path);
+  const { method, path } = prepared.endpoint;
+  const meter = routeMeter(deps.metrics, path);
 
   return (res: HttpResponse, req: HttpRequest): void => {
     const startedAt = performance.now();
@@ -122,6 +125,7 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
         const key = deps.access.keys.verify(apiKey);
         if (key === null) return reply.send(unauthorized(cors));
         const answer = answerSafely(prepared, deps, headers, () => {
+          requireEndpoint(key, method, path);
           const answered = prepared.handle(parseBody(body), callerFor(key, deps));
           const finish = (given: ApiResult) => toHttpAnswer(given, headers, () => accepted);
           return answered instanceof Promise ? answered.then(finish) : finish(answered);

@@ -1,4 +1,5 @@
 /** JSON-RPC over HTTP: `POST /rpc`. */
+import { methodFilter } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/keys.ts';
 import type { AdmissionResult } from '../../access/limiter.ts';
 import type { Leave, Waiter } from '../../access/waiting-line.ts';
@@ -105,6 +106,7 @@ const MAX_ALWAYS_READ_BYTES = 512 * 1024;
 export class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
   readonly canStream = true;
   readonly key: number;
+  readonly mayCall: RpcCaller['mayCall'];
   private readonly reply: DeferredReply;
   private readonly access: Pick<ClientAccess, 'limiter' | 'waitingLine'>;
   readonly record: KeyRecord;
@@ -133,6 +135,7 @@ export class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
     this.cors = cors;
     this.headers = cors;
     this.key = record.id;
+    this.mayCall = methodFilter(record);
   }
 
   /** Answers a request body. A large body of a key that is over its limits is not parsed. */

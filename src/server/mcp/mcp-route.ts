@@ -1,4 +1,5 @@
 /** `POST /mcp`: the Model Context Protocol over streamable HTTP, for agents. */
+import { mayUseEndpoint, notAllowed } from '../../access/allow-list.ts';
 import type { Api } from '../../api/api.ts';
 import { notReady } from '../../api/endpoint.ts';
 import { RequestError } from '../../lib/errors.ts';
@@ -93,9 +94,20 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
         const answer = async (): Promise<Answer> => {
           const { answerMcp } = await import('./mcp-server.ts');
           tools ??= toolsOf(api);
+          const usable = new Map(
+            [...tools].filter(
+              ([
+                ,
+                {
+                  prepared: { endpoint },
+                },
+              ]) => mayUseEndpoint(key, endpoint.method, endpoint.path),
+            ),
+          );
+          if (usable.size === 0) throw NO_TOOLS;
           const request = new Request('http://localhost/mcp', { method: 'POST', headers });
           return toAnswer(
-            await answerMcp(request, message, tools, caller),
+            await answerMcp(request, message, usable, caller),
             cors + rateLimitHeaders(admission),
           );
         };
@@ -115,6 +127,10 @@ const TOO_MANY = new RequestError(
   400,
   'batch_too_large',
   `send at most ${MAX_MESSAGES} messages in one request`,
+);
+
+const NO_TOOLS = notAllowed(
+  'this key may not use any endpoint of the REST API, which the tools of /mcp answer with',
 );
 
 function protocolHeaders(req: HttpRequest): Headers {

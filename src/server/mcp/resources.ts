@@ -1,5 +1,6 @@
 /** The resources of `/mcp`: answers of several endpoints about one wallet, put together for a reader without a plan. */
 import type { ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import { notAllowed } from '../../access/allow-list.ts';
 import type { Caller } from '../../api/endpoint.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { callEndpoint, type EndpointTool } from './tools.ts';
@@ -65,7 +66,7 @@ export async function readResource(
     const members = await Promise.all(
       parts.map(async ({ tool, params }) => {
         const { prepared } = tools.get(tool) ?? {};
-        if (prepared === undefined) throw new Error(`there is no tool ${tool}`);
+        if (prepared === undefined) throw notAllowed(`this key may not use ${tool}, a part of ${uri}`);
         return `${JSON.stringify(tool)}:${await callEndpoint(prepared, { address, ...params }, caller)}`;
       }),
     );

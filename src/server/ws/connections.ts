@@ -1,7 +1,7 @@
 /** All open WebSocket connections: limits per key, shared memory, liveness checks, and closing. */
 import type { KeyStore } from '../../access/keys.ts';
 import { ByteBudget } from '../../lib/byte-budget.ts';
-import { CloseCode, KEY_INVALID } from '../../streams/close.ts';
+import { CloseCode, type CloseFrame, KEY_CHANGED, KEY_INVALID } from '../../streams/close.ts';
 import type { Session } from '../../streams/session.ts';
 import type { WsConnection } from './connection.ts';
 
@@ -23,12 +23,15 @@ export class WsConnections {
   private readonly open = new Map<WsConnection, Session>();
   private readonly perKey = new Map<number, number>();
   private readonly livenessTimer: NodeJS.Timeout;
-  private readonly unsubscribeKeys: () => void;
+  private readonly unsubscribeKeys: (() => void)[];
 
-  constructor(keys: Pick<KeyStore, 'onInvalidated'>, limits: WsConnectionLimits) {
+  constructor(keys: Pick<KeyStore, 'onInvalidated' | 'onAllowListChanged'>, limits: WsConnectionLimits) {
     this.limits = limits;
     this.livenessTimer = setInterval(() => this.checkLiveness(performance.now()), LIVENESS_CHECK_MS).unref();
-    this.unsubscribeKeys = keys.onInvalidated((ids) => this.closeRevoked(new Set(ids)));
+    this.unsubscribeKeys = [
+      keys.onInvalidated((ids) => this.closeAll(ids, KEY_INVALID)),
+      keys.onAllowListChanged((ids) => this.closeAll(ids, KEY_CHANGED)),
+    ];
   }
 
   /** Whether a key may open another connection. */
@@ -62,15 +65,15 @@ export class WsConnections {
   /** Closes all connections and stops checking them. */
   close(): void {
     clearInterval(this.livenessTimer);
-    this.unsubscribeKeys();
+    for (const unsubscribe of this.unsubscribeKeys) unsubscribe();
     for (const connection of this.open.keys()) {
       connection.close(CloseCode.goingAway, 'the server is shutting down');
     }
   }
 
-  private closeRevoked(keyIds: ReadonlySet<number>): void {
+  private closeAll(keyIds: readonly number[], frame: CloseFrame): void {
     for (const connection of this.open.keys()) {
-      if (keyIds.has(connection.keyId)) connection.close(...KEY_INVALID);
+      if (keyIds.includes(connection.keyId)) connection.close(...frame);
     }
   }
 

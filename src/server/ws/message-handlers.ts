@@ -1,11 +1,13 @@
 /** Messages of WebSocket clients: subscribing and unsubscribing here, everything else as over HTTP. */
 
+import { methodFilter } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/keys.ts';
 import type { AdmissionResult, Limiter } from '../../access/limiter.ts';
 import {
   errorJson,
   INTERNAL_ERROR,
   limitExceededError,
+  methodNotAllowed,
   NO_ROOM,
   type Refusal,
   RpcCode,
@@ -51,6 +53,8 @@ export interface ClientMessage extends Pick<Client, 'session'> {
   body: Buffer;
 }
 
+type MayCall = ReturnType<typeof methodFilter>;
+
 /** The answer to one call, and the subscription it created. */
 interface CallResult {
   text: string | null;
@@ -67,8 +71,9 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
 
   return async ({ connection, session, key, body }) => {
     const charge = (calls: number) => refusalOf(limiter.take(key, calls));
+    const mayCall = methodFilter(key);
     const forward = async (calls: Buffer, admit: typeof charge) => {
-      const caller = { key: key.id, charge: admit };
+      const caller = { key: key.id, mayCall, charge: admit };
       const { status, body } = await rpc.answer(calls, caller, connection.signal);
       if (status === 429) connection.countTowardsFlood();
       return body;
@@ -80,7 +85,7 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
       if (request?.kind === 'single' && isSubscriptionCall(request.call)) {
         const refusal = charge(1);
         if (refusal !== null) return sendRefusal(connection, request, refusal);
-        return send(connection, [await runEthCall(session, request.call, log)], (text) => text);
+        return send(connection, [await runEthCall(session, request.call, mayCall, log)], (text) => text);
       }
       if (request?.kind === 'batch' && request.calls.some(isSubscriptionCall)) {
         const refusal = charge(request.calls.length);
@@ -89,7 +94,9 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
           (_, i) => !isSubscriptionCall(request.calls[i]!),
         );
         const own = Promise.all(
-          request.calls.map((call) => (isSubscriptionCall(call) ? runEthCall(session, call, log) : call)),
+          request.calls.map((call) =>
+            isSubscriptionCall(call) ? runEthCall(session, call, mayCall, log) : call,
+          ),
         );
         const others =
           texts.length === 0 ? null : await forward(Buffer.from(`[${texts.join()}]`), () => null);
@@ -115,7 +122,8 @@ export function signalMessageHandler({ limiter, log }: Omit<MessageHandlerDeps, 
     const refusal = refusalOf(limiter.take(key, Math.max(1, calls.length)));
     if (refusal !== null) return sendRefusal(connection, request, refusal);
     if (request.kind === 'refused') return connection.answer(errorForAll(request, request.error));
-    const results = await Promise.all(calls.map((call) => runSignalCall(session, call, log)));
+    const mayCall = methodFilter(key);
+    const results = await Promise.all(calls.map((call) => runSignalCall(session, call, mayCall, log)));
     send(connection, results, (text) => (request.kind === 'batch' ? `[${text}]` : text));
   };
 }
@@ -157,8 +165,13 @@ function inOrder(
 async function runEthCall(
   session: Session,
   { id, method, params }: IncomingCall,
+  mayCall: MayCall,
   log: Logger,
 ): Promise<CallResult> {
+  if (mayCall?.(method) === false) {
+    const text = id === null ? null : errorJson(id, methodNotAllowed(method));
+    return { text, subscription: null };
+  }
   if (id === null && method === 'eth_subscribe') return { text: null, subscription: null };
   const result = await toCallResult(id ?? 'null', log, async () => {
     const list: unknown = JSON.parse(params);
@@ -178,10 +191,14 @@ async function runEthCall(
 async function runSignalCall(
   session: Session,
   call: IncomingCall | InvalidCall,
+  mayCall: MayCall,
   log: Logger,
 ): Promise<CallResult> {
   const id = call.id ?? 'null';
   if ('error' in call) return { text: errorJson(id, call.error), subscription: null };
+  if (mayCall?.(call.method) === false) {
+    return { text: errorJson(id, methodNotAllowed(call.method)), subscription: null };
+  }
   const params: unknown = JSON.parse(call.params);
   const list: unknown[] = Array.isArray(params) ? params : [params];
   if (call.method === 'atlas_subscribe')

@@ -1,5 +1,6 @@
 /** The WebSocket routes: admission, and the events of each socket. */
 import { isUtf8 } from 'node:buffer';
+import { mayConnect } from '../../access/allow-list.ts';
 import { errorJson, RpcCode } from '../../gateway/errors.ts';
 import type { RpcHandler } from '../../gateway/handler.ts';
 import { RequestError } from '../../lib/errors.ts';
@@ -190,6 +191,7 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
     const apiKey = apiKeyOf(req);
     const key = apiKey === '' ? null : access.keys.verify(apiKey);
     if (key === null) return refuse(unauthorized(cors(req)));
+    if (!mayConnect(key, endpoint)) return refuse(forbidden(endpoint, cors(req)));
     if (!connections.admits(key.id)) {
       return refuse(tooManyConnections(settings.max_connections_per_key, cors(req)));
     }
@@ -207,6 +209,11 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
 /** The server must choose one of the subprotocols that a client offers. It ignores their meaning. */
 function firstOf(protocols: string): string {
   return protocols.split(',', 1)[0]?.trim() ?? '';
+}
+
+function forbidden(endpoint: WsEndpoint, cors: string): Answer {
+  const message = `this key may not use ${endpoint}; ask the operator of this server to allow it`;
+  return jsonAnswer(403, errorJson('null', { code: RpcCode.methodNotFound, message }), cors);
 }
 
 function tooManyConnections(limit: number, cors: string): Answer {

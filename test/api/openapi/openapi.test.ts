@@ -147,7 +147,7 @@ test('the headers of answers and of every kind of error match the document', asy
       304: 'NotModified',
       400: 'BadRequest',
       401: 'Unauthorized',
-      403: 'TierLimit',
+      403: 'Forbidden',
       503: 'Unavailable',
     }[status];
     const shared: Record<string, { description: string; headers?: object }> = COMPONENTS.responses;

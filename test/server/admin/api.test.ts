@@ -14,6 +14,7 @@ const RECORD = z.object({
   createdAt: z.iso.datetime(),
   rotatedAt: z.iso.datetime().nullable(),
   expiresAt: z.iso.datetime().nullable(),
+  allow: z.array(z.string()),
   revokedAt: z.iso.datetime().nullable(),
 });
 const ISSUED = z.object({ key: z.string(), record: RECORD });
@@ -226,13 +227,15 @@ test('sockets are totalled by endpoint and topic', async (t) => {
   assert.equal(listed[0].keyId, 2, 'the slowest first');
 });
 
-test('a key is renamed, moved to another tier and given an expiry', async (t) => {
+test('a key is renamed, moved to another tier, given an expiry and an allow list', async (t) => {
   const { operate: ask } = await operate(t);
   const issued = ISSUED.parse(await (await ask('/keys', post({ name: 'a', tier: 'free' }))).json());
   const path = `/keys/${issued.record.id}`;
   const expiresAt = '2999-01-01T00:00:00.000Z';
-  const changed = await (await ask(path, post({ name: 'b', tier: 'tiny', expiresAt }))).json();
-  assert.deepEqual(changed, { record: { ...issued.record, name: 'b', tier: 'tiny', expiresAt } });
+  const changes = { name: 'b', tier: 'tiny', expiresAt, allow: ['GET /api/*', 'eth_call'] };
+  const changed = await (await ask(path, post(changes))).json();
+  assert.deepEqual(changed, { record: { ...issued.record, ...changes } });
+  assert.equal((await ask(path, post({ allow: ['GET /rpc'] }))).status, 400);
   assert.equal((await ask(path, post({ tier: 'gold' }))).status, 400);
   assert.equal((await ask(path, post({ expiresAt: 'soon' }))).status, 400);
 });

@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { address, createIndex, txHash } from '../../support/index-fixture.ts';
-import { type Serving, serve } from '../serving.ts';
+import { errorOf, type Serving, serve } from '../serving.ts';
 
 async function setUp(t: TestContext, tier = 'unlimited'): Promise<{ serving: Serving; client: Client }> {
   const index = createIndex(t, 100);
@@ -121,4 +121,32 @@ test('a key, its rate and the size of a body bound what an agent may do', async 
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
   assert.equal((await post(`[${Array(21).fill(ping).join()}]`)).status, 400);
   assert.equal((await serving.fetch('/mcp')).status, 405);
+});
+
+test('a key with an allow list has the endpoints on it, as tools and on REST, and no others', async (t) => {
+  const { serving } = await setUp(t);
+  const issue = (allow: string[]) =>
+    serving.access.keys.create({ name: 'agent', tier: 'unlimited', allow }).key;
+  const key = issue(['GET /api/wallet_*']);
+  const client = await connect(t, serving, key);
+  const { tools } = await client.listTools();
+  assert.ok(tools.length > 3 && tools.every(({ name }) => name.startsWith('wallet_')));
+  await assert.rejects(client.callTool({ name: 'funding_chain', arguments: WALLET }), /there is no tool/);
+  await client.readResource({ uri: `atlas://wallet/${WALLET.address}` });
+  await assert.rejects(client.readResource({ uri: `atlas://funding/${WALLET.address}` }), /may not use/);
+
+  const ask = async (path: string, withKey: string, init: RequestInit = {}) =>
+    fetch(serving.server.url + path, {
+      ...init,
+      headers: { 'x-api-key': withKey, 'content-type': 'application/json' },
+    });
+  assert.equal((await ask(`/api/wallet_summary?address=${WALLET.address}`, key)).status, 200);
+  const refused = await ask(`/api/funding_chain?address=${WALLET.address}`, key);
+  assert.equal(refused.status, 403);
+  assert.ok(refused.headers.has('ratelimit-limit'));
+  assert.equal((await errorOf(refused)).error.code, 'not_allowed');
+  const batch = { method: 'POST', body: JSON.stringify({ addresses: [WALLET.address] }) };
+  assert.equal((await ask('/api/wallets/batch', key, batch)).status, 403);
+  const list = { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' };
+  assert.equal((await ask('/mcp', issue(['eth_call']), list)).status, 403);
 });

@@ -19,6 +19,7 @@ const KEY: KeyRecord = {
   rotatedAt: null,
   revokedAt: null,
   expiresAt: null,
+  allow: [],
 };
 
 /** An unsubscribe and another call. */

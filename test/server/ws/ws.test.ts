@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { z } from 'zod';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
 import { type KeyStore, openKeyStore } from '../../../src/access/keys.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
@@ -43,8 +44,8 @@ suite('WebSocket endpoints', () => {
   });
 
   /** A new key that the daemon knows already. */
-  const newKey = async (tier = 'unlimited') => {
-    const { key, record } = keys.create({ name: 'test', tier });
+  const newKey = async (tier = 'unlimited', allow: string[] = []) => {
+    const { key, record } = keys.create({ name: 'test', tier, allow });
     const url = `${served.url}/api/wallet_summary?address=0x${'0'.repeat(40)}`;
     const isKnown = async () => (await fetch(url, { headers: { 'X-API-Key': key } })).status !== 401;
     await waitFor(isKnown, { what: 'the new key to be known' });
@@ -307,6 +308,38 @@ suite('WebSocket endpoints', () => {
     for (const path of ['/ws', '/ws/signals']) await StreamClient.open(owner, served.url, key, path);
     assert.equal(mock.callCount(), 2);
     assert.equal(mock.calls[0]?.this, mock.calls[1]?.this);
+  });
+
+  test('a key with an allow list connects, calls and subscribes within it, and a change closes its sockets', async () => {
+    const { key, id } = await newKey('unlimited', [
+      'eth_chainId',
+      'eth_subscribe',
+      'GET /api/wallet_summary',
+    ]);
+    const refused = await refusal(`${served.url}/ws/signals`, { headers: { 'X-API-Key': key } });
+    assert.equal(refused.status, 403);
+    assert.equal(JSON.parse(refused.body).error.code, -32601);
+    const client = await StreamClient.open(owner, served.url, key);
+    assert.match(await client.call('eth_chainId'), /^0x/);
+    await client.call('eth_subscribe', 'newHeads');
+    await assert.rejects(client.call('eth_blockNumber'), {
+      code: -32601,
+      message: /may not call eth_blockNumber/,
+    });
+    await assert.rejects(client.call('eth_unsubscribe', '0x1'), { code: -32601 });
+
+    const url = `${served.url}/rpc`;
+    const calls = ['eth_blockNumber', 'eth_chainId'].map((method, id) => ({ jsonrpc: '2.0', id, method }));
+    const post = (body: object) =>
+      fetch(url, { method: 'POST', headers: { 'X-API-Key': key }, body: JSON.stringify(body) });
+    const [first, second] = z.array(z.looseObject({})).parse(await (await post(calls)).json());
+    assert.equal(z.object({ code: z.number() }).parse(first?.error).code, -32601);
+    assert.match(String(second?.result), /^0x/);
+    assert.equal((await post({ jsonrpc: '2.0', method: 'eth_blockNumber' })).status, 204, 'a notification');
+
+    keys.update(id, { allow: ['GET /api/wallet_summary'] });
+    assert.equal((await client.closed()).reason, 'the operator changed what this API key may use; reconnect');
+    assert.equal((await refusal(`${served.url}/ws`, { headers: { 'X-API-Key': key } })).status, 403);
   });
 
   test('a revoked key loses its connections within a second', async () => {

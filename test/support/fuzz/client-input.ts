@@ -90,7 +90,7 @@ function depthOf(text: string): number {
 }
 
 /** A call that was read says what JSON.parse says; one that was refused is not well-formed. */
-function checkCall(call: IncomingCall | { id: string; error: object }, parsed: unknown): void {
+function checkCall(call: IncomingCall | { id: string | null; error: object }, parsed: unknown): void {
   const { jsonrpc, id, method, params } = (
     typeof parsed === 'object' && parsed !== null ? parsed : {}
   ) as Record<string, unknown>;
