@@ -85,7 +85,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     token: config.admin_token,
     indexStats: () => statsRunner.state(),
     sockets: () => connections.list(),
-    hooks: { ...hooks, lists: () => hookStore.lists() },
+    hooks: { ...hooks, lists: () => hookStore.lists.list() },
     settings: () => printConfigJson(withMaxConnections(effective, max_connections)),
   };
   server = await startServer({

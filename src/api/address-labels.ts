@@ -19,7 +19,7 @@ export const labelSchema = z
   .describe('The name that the operator gave to the address; absent where it has none');
 
 /** Where a value contains addresses; null for nowhere. */
-export interface AddressPlan {
+interface AddressPlan {
   /** Members that are addresses or null. */
   addresses: string[];
   /** Members that contain some further down. */

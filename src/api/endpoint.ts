@@ -108,7 +108,7 @@ export interface Endpoint {
 }
 
 /** An endpoint with its own types, which the browser pages take over. */
-export interface TypedEndpoint<Path extends Endpoint['path'], P extends z.ZodObject, R extends z.ZodObject>
+interface TypedEndpoint<Path extends Endpoint['path'], P extends z.ZodObject, R extends z.ZodObject>
   extends Endpoint {
   path: Path;
   params: P;

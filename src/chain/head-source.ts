@@ -8,7 +8,7 @@ import type { NodeConnection } from '../node/connection.ts';
 import { MalformedNotifications } from '../node/malformed-notifications.ts';
 import type { ChainBlock, ChainReader } from './block.ts';
 
-export interface HeadSourceOptions {
+interface HeadSourceOptions {
   node: NodeConnection;
   reader: ChainReader;
   /** Milliseconds between polls while heads are not announced. */

@@ -24,7 +24,7 @@ export interface ChainListener {
   onDeepReorg(): void;
 }
 
-export interface ChainTrackerOptions {
+interface ChainTrackerOptions {
   node: NodeConnection;
   /** Milliseconds between polls of the node's head while it is not announced. */
   pollMs: number;

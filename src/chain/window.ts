@@ -16,7 +16,7 @@ type State =
   | 'set back';
 
 /** How a head of the node relates to the known blocks. */
-export type HeadPosition =
+type HeadPosition =
   | 'first'
   | 'known'
   /** Not known, and at or above the oldest known block: extends the chain or belongs to another branch. */

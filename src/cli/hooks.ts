@@ -83,7 +83,7 @@ function addCreate(hooks: Command): void {
       (store) => {
         const spec = { ...options, ...(filter !== undefined && { filter: readFilter(filter) }) };
         const context = {
-          lists: (name: string) => store.readList(name),
+          lists: (name: string) => store.lists.read(name),
           allowPrivate: config.hooks.allow_private,
         };
         return store.create(parseHookSpec(spec, context), head, limit);
@@ -198,7 +198,7 @@ export function print(json: boolean | undefined, text: string, value: unknown): 
   console.log(json ? JSON.stringify(value, null, 2) : text);
 }
 
-export function parseInteger(text: string): number {
+function parseInteger(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
 }

@@ -28,7 +28,7 @@ function addImport(lists: Command): void {
   command.action(async (file: string, { name, json }: { name?: string; json?: boolean }) => {
     const listName = name ?? basename(file, extname(file));
     const addresses = readAddresses(file);
-    await withHookStore((await load()).data_dir, (store) => store.importList(listName, addresses), {
+    await withHookStore((await load()).data_dir, (store) => store.lists.import(listName, addresses), {
       create: true,
     });
     const count = addresses.size;
@@ -43,7 +43,7 @@ function addList(lists: Command): void {
     .addHelpText('after', examples('lists list', 'lists list --json'));
   const load = addHookOptions(command);
   command.action(async ({ json }: { json?: boolean }) => {
-    const stored = await withHookStore((await load()).data_dir, (store) => store.lists());
+    const stored = await withHookStore((await load()).data_dir, (store) => store.lists.list());
     const shown = stored.map((list) => ({ ...list, importedAt: new Date(list.importedAt).toISOString() }));
     const rows = shown.map((list) => [list.name, String(list.addresses), list.importedAt]);
     print(json, formatTable(['NAME', 'ADDRESSES', 'IMPORTED (UTC)'], rows), shown);
@@ -58,7 +58,7 @@ function addRemove(lists: Command): void {
     .addHelpText('after', examples('lists remove whales'));
   const load = addHookOptions(command);
   command.action(async (name: string, { json }: { json?: boolean }) => {
-    await withHookStore((await load()).data_dir, (store) => store.removeList(name));
+    await withHookStore((await load()).data_dir, (store) => store.lists.remove(name));
     print(json, `removed list ${name}`, { name });
   });
 }

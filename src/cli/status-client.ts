@@ -34,7 +34,7 @@ export interface StatusReport {
 }
 
 /** The daemon to query. */
-export interface StatusTarget {
+interface StatusTarget {
   baseUrl: string;
   /** The operator token, for figures that only operators may see; if empty, they are not requested. */
   adminToken: string;

@@ -4,7 +4,7 @@ import type { Config } from '../config/parse-config.ts';
 import { parseHookSpec } from '../hooks/hook-spec.ts';
 import { type HookStore, hookJson, openHookStore } from '../hooks/hook-store.ts';
 import { HooksClient } from '../hooks/hooks-client.ts';
-import { ListCache } from '../hooks/list-cache.ts';
+import type { AddressLists } from '../hooks/lists.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import { RequestError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
@@ -21,7 +21,7 @@ export interface HookDeps {
 
 export interface Hooks {
   store: HookStore;
-  lists: ListCache;
+  lists: AddressLists;
   /** Starts delivering. */
   start(head: () => BlockRef | null): HooksHandle;
 }
@@ -42,7 +42,7 @@ export function openHooks(config: Config, { stores, metrics, log }: HookDeps, cl
   const path = join(config.data_dir, 'hooks.db');
   rejectForeignWal(path);
   const store = closers.adopt(openHookStore(path), (store) => store.close());
-  const lists = new ListCache(store);
+  const { lists } = store;
   const start = (head: () => BlockRef | null): HooksHandle => {
     let lagBlocks = 0;
     const totals = { deliveries: { accepted: 0, failed: 0, gone: 0 }, events: 0 };

@@ -18,7 +18,7 @@ import {
 } from './read-json.ts';
 
 /** Receives one internal transfer: addresses as 40 lower-case digits, the amount as a `0x` quantity above zero. */
-export type InternalSink = (from: string, to: string, amount: string) => void;
+type InternalSink = (from: string, to: string, amount: string) => void;
 
 /** The traces of one block. */
 export interface BlockTraces {

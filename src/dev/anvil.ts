@@ -1,7 +1,7 @@
 /** A local chain: anvil of the npm package @foundry-rs/anvil, as a child process that does not outlive this one. */
 import { type AnvilProcess, endProcess, listeningAddress, spawnAnvil } from './anvil-process.ts';
 
-export interface AnvilOptions {
+interface AnvilOptions {
   /** Milliseconds between blocks. Without it or `manual`, each transaction is mined at once in its own block. */
   blockTimeMs?: number;
   /** True: blocks are made by `evm_mine` and `anvil_mine` only. */

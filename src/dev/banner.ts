@@ -1,7 +1,7 @@
 import type { Hex } from '../lib/hex.ts';
 import type { SampleAddresses } from './sample-addresses.ts';
 
-export interface BannerData {
+interface BannerData {
   /** Where the daemon listens, such as `http://127.0.0.1:8650`. */
   url: string;
   /** Where the chain's node listens. */

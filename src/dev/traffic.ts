@@ -60,7 +60,7 @@ export function roundContext(contracts: DemoContracts, seed: number, round: numb
   };
 }
 
-export interface TrafficOptions extends SubmitOptions {
+interface TrafficOptions extends SubmitOptions {
   /** Rounds to make; without it, round after round until `signal` aborts. */
   rounds?: number;
   /** Two runs on one chain need different seeds, since the seed determines the wallets. `DEMO_SEED` by default. */
@@ -70,7 +70,7 @@ export interface TrafficOptions extends SubmitOptions {
 }
 
 /** What was done, counting mined transactions only. */
-export interface TrafficReport {
+interface TrafficReport {
   /** Completed rounds. */
   rounds: number;
   transactions: number;

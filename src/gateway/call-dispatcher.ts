@@ -13,7 +13,7 @@ import { type CallHandle, type CallSink, sendResult } from './sink.ts';
 /** Answers a call of the key `key`. */
 export type CallHandler = (call: Call, sink: CallSink, key: number) => CallHandle;
 
-export interface CallDispatcherOptions {
+interface CallDispatcherOptions {
   /** The methods that may be called. */
   allowed: (method: string) => boolean;
   /** Handlers of methods that are not simply forwarded. */

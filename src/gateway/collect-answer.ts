@@ -52,7 +52,7 @@ export function collectResult(
 }
 
 /** The outcome of work for a sink: the answer, or a function that answers into the sink itself. */
-export type Delivery = CallResult | LargeAnswer | ((sink: CallSink) => CallHandle);
+type Delivery = CallResult | LargeAnswer | ((sink: CallSink) => CallHandle);
 
 /** Sends the result of `work` to the sink, or an error when it throws. Cancelling aborts the work. */
 export function deliver(

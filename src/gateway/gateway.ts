@@ -35,7 +35,7 @@ export interface GatewaySettings {
   local: boolean;
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   node: Pick<StreamingHttpClient, 'post'>;
   finality: Finality;
   settings: GatewaySettings;
@@ -63,7 +63,7 @@ const MAX_ANCHORED_BYTES = 32 * 2 ** 20;
 const FINALIZED: AnchorBlocks = { before: ['finalized'], after: [] };
 
 /** A result, and the anchor blocks that the answering node has. */
-export interface AnchoredResult {
+interface AnchoredResult {
   answer: CallResult;
   /** Proven by the answering node's finalized block. */
   isFinal: boolean;
@@ -72,7 +72,7 @@ export interface AnchoredResult {
 }
 
 /** Makes a call together with header requests for its anchors. Rejects only with the signal's reason. */
-export type AnchoredRequestFn = (
+type AnchoredRequestFn = (
   method: string,
   params: readonly unknown[],
   anchors: AnchorBlocks & { newSocket?: boolean },

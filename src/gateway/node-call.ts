@@ -84,7 +84,7 @@ export interface TailFacts {
 }
 
 /** A sink that waits for a call, and may be moved to another one. */
-export class Waiter implements CallHandle {
+class Waiter implements CallHandle {
   readonly sink: CallSink;
   /** Id of the calling key. */
   readonly client: number;

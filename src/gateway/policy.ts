@@ -39,7 +39,7 @@ const SIGNING = /^eth_(sign|send(unsigned)?transaction)/;
 const DEBUG_READING =
   /^debug_(account|code|db(Get|Ancient)|dump|executionWitness|get(?!ConfigValue)|intermediateRoots|preimage|printBlock|simulate|stateRoot|storageRangeAt|trace(?!BlockFromFile))/;
 
-export interface PolicyOptions {
+interface PolicyOptions {
   /** Methods or `namespace_*` offered beyond the default ones (`rpc.allow`). */
   allow: readonly string[];
   /** On a development chain `anvil_*` may be allowed too. */

@@ -31,7 +31,7 @@ const ENVELOPE =
 const ENVELOPE_LAST = /(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*|,\s*"id"\s*:\s*(?:1|null)\s*)+\}\s*$/;
 const ID = '"id"';
 
-export interface AnswerFacts {
+interface AnswerFacts {
   method: string;
   /** The HTTP status. */
   status: number;
@@ -80,7 +80,7 @@ function readWhole(body: Buffer, { isJson, mustBeJson }: AnswerFacts): Buffer {
 const HOLD = 128;
 
 /** Where the tail begins in an answer. */
-export interface ResponseTailStart {
+interface ResponseTailStart {
   at: number;
   /** What follows the tail: the id, perhaps with the version; at most the version; or nothing. */
   follows: 'id' | 'version' | 'nothing';
@@ -138,7 +138,7 @@ export function quickCheckResponseTail(tail: Buffer): void {
 /**
  * Writes the tail's closing brace over the envelope that follows. Returns the offset after it; -1 when an id is missing.
  */
-export function trimEnvelope(body: Buffer, follows: ResponseTailStart['follows']): number {
+function trimEnvelope(body: Buffer, follows: ResponseTailStart['follows']): number {
   if (follows === 'nothing') return endOfText(body);
   const from = Math.max(0, body.length - MAX_ENVELOPE);
   const text = body.toString('latin1', from);

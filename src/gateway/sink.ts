@@ -3,7 +3,7 @@ import type { CallResult, CallStatus } from './call.ts';
 import type { LargeAnswer } from './large-answer.ts';
 
 /** Takes one answer: `send` once, or `begin` (the status is 200), then `write`, then `end` or `abort`. */
-export interface Sink<Body, Status> {
+interface Sink<Body, Status> {
   /** Whether a long answer may come in pieces. */
   readonly canStream: boolean;
   /**

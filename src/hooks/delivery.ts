@@ -7,7 +7,7 @@ import type { HookFormat } from './hook-spec.ts';
 export type Delivery = Record<string, unknown> & { deliveryId: string };
 
 /** Most events of one delivery, and for chats, whose messages are short. */
-export const MAX_EVENTS = 100;
+const MAX_EVENTS = 100;
 const MAX_CHAT_EVENTS = 10;
 
 export function maxEvents(format: HookFormat): number {

@@ -13,7 +13,7 @@ import { HookRunner } from './runner.ts';
 import type { Sender } from './sender.ts';
 import { WatchSet } from './watch-set.ts';
 
-export interface EngineOptions {
+interface EngineOptions {
   store: HookStore;
   planner: Planner;
   sender: Sender;
@@ -133,7 +133,7 @@ export class HookEngine {
 
   private list(name: string): WatchSet | undefined {
     let list = this.lists.get(name);
-    const addresses = list === undefined ? this.options.store.readList(name) : undefined;
+    const addresses = list === undefined ? this.options.store.lists.read(name) : undefined;
     if (addresses !== undefined) {
       list = new WatchSet(addresses);
       this.lists.set(name, list);

@@ -1,17 +1,15 @@
-/** Hooks and lists in `hooks.db`, as the command line, the panel and the delivering thread see them. */
+/** Hooks in `hooks.db`, as the command line, the panel and the delivering thread see them. */
 import { randomBytes } from 'node:crypto';
 import { RequestError } from '../lib/errors.ts';
-import { bytesToDigits, bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
+import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import type { HookFormat, HookSpec } from './hook-spec.ts';
 import { openHooksFile } from './hooks-file.ts';
+import { AddressLists } from './lists.ts';
 
 /** Most hooks of one daemon, which bounds its connections and threads' memory. */
 const MAX_HOOKS = 1_000;
-/** Most addresses of a list, and of all lists together. */
-export const MAX_LIST_ADDRESSES = 100_000;
-const MAX_STORED_ADDRESSES = 1_000_000;
 
 /** How far a receiver has accepted events. */
 export interface HookCursor {
@@ -89,11 +87,13 @@ export function openHookStore(path: string): HookStore {
 
 export class HookStore {
   readonly db: Db;
+  readonly lists: AddressLists;
   private readonly selectOne: Statement<[number], Row>;
   private readonly selectAll: Statement<[], Row>;
 
   constructor(db: Db) {
     this.db = db;
+    this.lists = new AddressLists(db);
     this.selectOne = db.prepare(`SELECT ${COLUMNS} FROM hooks WHERE id = ?`);
     this.selectAll = db.prepare(`SELECT ${COLUMNS} FROM hooks ORDER BY id`);
   }
@@ -321,46 +321,6 @@ export class HookStore {
       .immediate();
   }
 
-  /** Stores a list under a name, or replaces it. `addresses` are 40 hex digits each. Throws RequestError. */
-  importList(name: string, addresses: ReadonlySet<string>): void {
-    if (!/^[\w.-]{1,64}$/.test(name))
-      throw new RequestError(
-        400,
-        'invalid_params',
-        'the name of a list has 1 to 64 letters, digits, ".", "-" or "_"',
-      );
-    if (addresses.size === 0 || addresses.size > MAX_LIST_ADDRESSES)
-      throw new RequestError(400, 'invalid_params', `a list has 1 to ${MAX_LIST_ADDRESSES} addresses`);
-    const stored = this.lists().filter((list) => list.name !== name);
-    const total = stored.reduce((sum, { addresses }) => sum + addresses, addresses.size);
-    if (total > MAX_STORED_ADDRESSES)
-      throw new RequestError(
-        400,
-        'invalid_params',
-        `all lists together have at most ${MAX_STORED_ADDRESSES} addresses`,
-      );
-    this.db
-      .prepare('REPLACE INTO lists (name, imported_at, addresses) VALUES (?, ?, ?)')
-      .run(name, Date.now(), Buffer.from([...addresses].join(''), 'hex'));
-  }
-
-  lists(): { name: string; addresses: number; importedAt: number }[] {
-    return this.db
-      .prepare<[], { name: string; addresses: number; importedAt: number }>(
-        'SELECT name, length(addresses) / 20 AS addresses, imported_at AS importedAt FROM lists ORDER BY name',
-      )
-      .all();
-  }
-
-  /** Throws RequestError `not_found`, or `list_in_use` while a hook names the list. */
-  removeList(name: string): void {
-    const user = this.list().find(({ filter }) => JSON.parse(filter).wallets === `list:${name}`);
-    if (user !== undefined)
-      throw new RequestError(409, 'list_in_use', `hook ${user.id} (${user.name}) uses the list "${name}"`);
-    const { changes } = this.db.prepare('DELETE FROM lists WHERE name = ?').run(name);
-    if (changes === 0) throw new RequestError(404, 'not_found', `there is no list "${name}"`);
-  }
-
   counts(): { active: number; paused: number; failing: number } {
     const row = this.db
       .prepare<[], { active: number; paused: number; failing: number }>(/* sql */ `
@@ -368,26 +328,6 @@ export class HookStore {
           count(*) FILTER (WHERE state = 'active' AND failures > 0) AS failing FROM hooks`)
       .get();
     return row ?? { active: 0, paused: 0, failing: 0 };
-  }
-
-  /** When a list was imported, Unix milliseconds. */
-  listVersion(name: string): number | undefined {
-    return this.db
-      .prepare<[string], number>('SELECT imported_at FROM lists WHERE name = ?')
-      .pluck()
-      .get(name);
-  }
-
-  /** The addresses of a list, 40 hex digits each; undefined if there is none of that name. */
-  readList(name: string): ReadonlySet<string> | undefined {
-    const bytes = this.db
-      .prepare<[string], Buffer>('SELECT addresses FROM lists WHERE name = ?')
-      .pluck()
-      .get(name);
-    if (bytes === undefined) return undefined;
-    const addresses = new Set<string>();
-    for (let at = 0; at < bytes.length; at += 20) addresses.add(bytesToDigits(bytes.subarray(at, at + 20)));
-    return addresses;
   }
 
   close(): void {

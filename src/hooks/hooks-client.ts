@@ -14,7 +14,7 @@ const RESTART_MAX_MS = 60_000;
 /** Longest wait for the thread to end by itself, milliseconds. */
 const STOP_MS = 3_000;
 
-export interface HooksClientOptions {
+interface HooksClientOptions {
   store: HookStore;
   thread: HooksThreadOptions;
   onReport(report: HooksReport): void;

@@ -48,7 +48,7 @@ export type Plan =
   /** Events to deliver, maybe none; `cursor` is where the hook stands then. */
   | { kind: 'events'; events: PlannedEvent[]; cursor: HookCursor; finalUpTo: number; lag: number };
 
-export interface PlannerOptions {
+interface PlannerOptions {
   db: Db;
   /** Made once the chain is known. */
   sourceOf(reads: StreamReads): IndexSource;

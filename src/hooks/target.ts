@@ -54,7 +54,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** The target of a hook is refused: the operator must change it, or allow private targets. */
-export class RefusedTargetError extends Error {}
+class RefusedTargetError extends Error {}
 
 const REFUSAL = 'is not on the public internet; set hooks.allow_private to deliver there';
 
@@ -69,7 +69,7 @@ export function parseTarget(text: string, allowPrivate: boolean): URL | string {
 }
 
 /** The host name or address of a URL, without the brackets of IPv6. */
-export function hostOf({ hostname }: URL): string {
+function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 

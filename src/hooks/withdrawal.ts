@@ -3,7 +3,7 @@ import type { Hex } from '../lib/hex.ts';
 import { type Delivery, withdrawalOf } from './delivery.ts';
 import type { Hook, HookCursor, HookStore, RevocablePart } from './hook-store.ts';
 
-export interface Withdrawal {
+interface Withdrawal {
   deliveries: Delivery[];
   /** What is left of the parts that the deliveries were taken from. */
   parts: { id: number; left: readonly object[] }[];
@@ -12,7 +12,7 @@ export interface Withdrawal {
 }
 
 /** What the index knows about blocks. */
-export interface Chain {
+interface Chain {
   hashAt(block: number): Hex | null;
   /** No reorg can have reached this block when the index was at `head`. */
   finalBlock(head: number): number;

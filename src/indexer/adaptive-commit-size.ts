@@ -5,7 +5,7 @@
  */
 
 /** What the last commit took. */
-export interface CommitCost {
+interface CommitCost {
   transfers: number;
   /** The write-ahead log after it, 0 when unknown. */
   walBytes: number;
@@ -15,7 +15,7 @@ export interface CommitCost {
   seconds: number;
 }
 
-export interface CommitLimits {
+interface CommitLimits {
   maxTransfers: number;
   /** For the batches of a commit, those prefetched for the next one, and the changes. */
   memoryBytes: number;

@@ -22,7 +22,7 @@ export class ChainMismatchError extends UpstreamError {
 }
 
 /** What the guard reads of the index, and the one fact that it writes. */
-export interface GuardedIndex {
+interface GuardedIndex {
   chain(): { chainId: number; startBlock: number } | null;
   head(): BlockRef | null;
   hashAt(number: number): Hex | null;
@@ -35,7 +35,7 @@ export interface GuardedIndex {
   setGenesis(hash: Hex): void;
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   headTag: Capabilities['headTag'];
   /** Most blocks that one reorg may remove. */
   maxReorg: number;

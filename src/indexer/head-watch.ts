@@ -4,7 +4,7 @@ import { abortWith, pause } from '../lib/async.ts';
 import type { UpstreamError } from '../lib/errors.ts';
 import { NodeSubscriptions } from '../node/subscriptions.ts';
 
-export interface HeadWatchEvents {
+interface HeadWatchEvents {
   /** Announcements stopped or cannot begin. Called once, not for each reconnect. */
   onLost(message: string): void;
   /** The chain id behind the WebSocket. Called again when it changes. */

@@ -7,7 +7,7 @@ import { DamageError } from '../store/storage-error.ts';
 import { startThread } from '../threads/start-thread.ts';
 import type { FromIndexer, IndexerThreadOptions, MetricsDelta, ToIndexer } from './protocol.ts';
 
-export interface IndexerListeners {
+interface IndexerListeners {
   onCommitting(blocks: CommittingBlocks): void;
   onWatermark(watermark: Watermark): void;
   onStatus(status: IndexStatus, delta: MetricsDelta): void;

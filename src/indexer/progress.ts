@@ -28,7 +28,7 @@ interface Sample {
 }
 
 /** What the index contains. */
-export interface IndexContents {
+interface IndexContents {
   head: Tip | null;
   untraced: TraceGaps | null;
 }

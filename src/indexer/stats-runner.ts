@@ -1,7 +1,7 @@
 import type { IndexStats, IndexStatsState } from '../model/index-stats.ts';
 
 /** The part of a worker thread that IndexStatsRunner uses. */
-export interface IndexStatsThread {
+interface IndexStatsThread {
   on(event: 'message', listener: (stats: IndexStats) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'exit', listener: () => void): unknown;

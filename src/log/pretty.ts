@@ -2,7 +2,7 @@
 
 import { journalPriority } from './journal.ts';
 
-export interface PrettyStyle {
+interface PrettyStyle {
   colour: boolean;
   /** For the systemd journal: the level as a priority before each line, and no time. */
   journal?: boolean;

@@ -5,7 +5,7 @@
 import { Counter, type CounterConfiguration } from 'prom-client';
 
 /** One combination of labels of a counter. */
-export class CounterChild {
+class CounterChild {
   /** Events since the last rendering. */
   uncollected = 0;
 
@@ -43,7 +43,7 @@ export class HotPathCounter<L extends string = string> extends Counter<L> {
 }
 
 /** One combination of labels of a histogram. */
-export class HistogramChild {
+class HistogramChild {
   sum = 0;
   /** Observations by bucket; the last bucket is beyond all bounds. */
   readonly buckets: number[];

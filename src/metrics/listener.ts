@@ -15,7 +15,7 @@ const MAX_CONNECTIONS = 32;
 
 type RenderedMetrics = Pick<Metrics, 'render' | 'contentType'>;
 
-export interface MetricsListener {
+interface MetricsListener {
   url: string;
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ const SCHEDSTAT_PATH = '/proc/thread-self/schedstat';
 const SCHEDSTAT_CHARS = 96;
 
 /** Seconds. */
-export interface LoopDelays {
+interface LoopDelays {
   p50: number;
   p99: number;
   max: number;

@@ -4,7 +4,7 @@
  * `connecting`: no session with PostgreSQL; `filling`: far behind the index; `following`: at its head; `waiting`: nothing
  * can be written until `reason` is resolved.
  */
-export type SinkState = 'connecting' | 'filling' | 'following' | 'waiting';
+type SinkState = 'connecting' | 'filling' | 'following' | 'waiting';
 
 export interface SinkStatus {
   state: SinkState;

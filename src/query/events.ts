@@ -9,7 +9,7 @@ export interface EventRow extends TransferRow {
   blockHash: string;
 }
 
-export interface EventReader {
+interface EventReader {
   /** The transfers of a list of ids, in its order. */
   byId(ids: readonly number[]): EventRow[];
   /** Call it after a rollback, before the next read: wallet ids above `last` are reassigned. */

@@ -12,7 +12,7 @@ export type FundingTransfer = Pick<
 >;
 
 /** A funding transfer with the wallets.id of its sender. */
-export type SentFunding = FundingTransfer & { sender: number };
+type SentFunding = FundingTransfer & { sender: number };
 
 /** A wallet's first funding: its earliest direct native transfer from another wallet, else the earliest internal one. */
 export function prepareFirstFunding(db: Db): WalletQuery<SentFunding> {
@@ -77,7 +77,7 @@ interface CoordinatedWallets {
 }
 
 /** How far earlier pages went from the wallet's own funding: the transfers.id of the last one on either side. */
-export type CoordinatedPosition = readonly [before: number, after: number];
+type CoordinatedPosition = readonly [before: number, after: number];
 
 interface OwnFunding {
   /** wallets.id. */

@@ -5,7 +5,7 @@ import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-export interface Holding {
+interface Holding {
   /** wallets.id. */
   wallet: number;
   /** In the form of lib/signed.ts, above zero. */

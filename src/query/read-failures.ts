@@ -20,7 +20,7 @@ const SHOW_TRANSIENT_MS = 60_000;
 /** A read that failed: done again it shows whether the damage lasts. */
 export type Recheck = () => unknown;
 
-export interface ReadFailuresOptions {
+interface ReadFailuresOptions {
   log: Logger;
   metrics: Pick<Metrics, 'readFailures'>;
   /** Milliseconds of a clock that nobody can set. */

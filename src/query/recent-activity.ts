@@ -12,13 +12,13 @@ import type { WorkBudget } from './work-budget.ts';
 /** Rows read at a time. */
 const ROWS_PER_READ = 4_096;
 
-export interface ActivityCount {
+interface ActivityCount {
   /** tokens.id or wallets.id. */
   id: number;
   transfers: number;
 }
 
-export interface RecentActivity {
+interface RecentActivity {
   tokens: ActivityCount[];
   /** Without the zero address. */
   wallets: ActivityCount[];

@@ -6,7 +6,7 @@ import { prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
 import type { Snapshot } from './snapshot.ts';
 import { prepareTokenFirstSeen, prepareTokenSymbols } from './tokens.ts';
-import { prepareTransactionTransfers } from './transaction-transfers.ts';
+import { prepareTransactionTransfers } from './transfers.ts';
 import { prepareRecentHistoryPage } from './wallet-history-pages.ts';
 import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './wallets.ts';
 
@@ -88,9 +88,7 @@ export interface ScannedTransfer {
 }
 
 /** The transfers with ids `from <= id < below`, `limit` at most, in order. */
-export function prepareTransferScan(
-  db: Db,
-): (from: number, below: number, limit: number) => ScannedTransfer[] {
+function prepareTransferScan(db: Db): (from: number, below: number, limit: number) => ScannedTransfer[] {
   const statement = db.prepare<[number, number, number], ScannedTransfer>(/* sql */ `
     SELECT id, sender, receiver, (SELECT wallet FROM tokens WHERE tokens.id = token) AS contract
     FROM transfers WHERE id >= +? AND id < +? ORDER BY id LIMIT +?`);
@@ -104,7 +102,7 @@ export interface NewWallet {
 }
 
 /** The wallets with ids above `after` and up to `last`, `limit` at most, in order. */
-export function prepareWalletsAfter(db: Db): (after: number, last: number, limit: number) => NewWallet[] {
+function prepareWalletsAfter(db: Db): (after: number, last: number, limit: number) => NewWallet[] {
   const statement = db.prepare<[number, number, number], NewWallet>(/* sql */ `
     SELECT id, lower(hex(address)) AS address FROM wallets WHERE id > +? AND id <= +? ORDER BY id LIMIT +?`);
   return (after, last, limit) => statement.all(after, last, limit);

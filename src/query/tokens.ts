@@ -33,7 +33,7 @@ export function prepareTokenFirstSeen(db: Db): (transfer: number) => number | un
 }
 
 /** What is known of a token that has transfers. */
-export interface TokenFacts {
+interface TokenFacts {
   id: number;
   transfers: number;
   holders: number;
@@ -102,7 +102,7 @@ export function prepareBalanceAccuracyName(db: Db): (token: number) => BalanceAc
   return (token) => BALANCE_ACCURACY_NAMES[statement.get(token) ?? -1] ?? null;
 }
 
-export interface FirstBuyer {
+interface FirstBuyer {
   /** transfers.id of the first non-zero amount it received. */
   transfer: number;
   /** Hex digits without prefix. */

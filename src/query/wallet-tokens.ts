@@ -8,7 +8,7 @@ import { prepareHistoryPages } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** A token and what the wallet did with it. */
-export interface WalletToken extends Omit<ListedToken, 'transfers'> {
+interface WalletToken extends Omit<ListedToken, 'transfers'> {
   /** transfers.id of the wallet's last transfer of the token. */
   lastTransfer: number;
   /** Sum of the wallet's transfers of the token, in the form of lib/signed.ts. */
@@ -19,7 +19,7 @@ export interface WalletToken extends Omit<ListedToken, 'transfers'> {
   accuracy: number | null;
 }
 
-export interface WalletTokenFilter {
+interface WalletTokenFilter {
   /** Only tokens whose last transfer is older than this transfers.id. */
   below: number;
   /** Whether a balance qualifies. */

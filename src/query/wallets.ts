@@ -7,7 +7,7 @@ import { DamageError } from '../store/storage-error.ts';
 import { idList } from './transfers.ts';
 
 /** Totals of a wallet that has transfers. Amounts are hex digits without prefix. */
-export interface WalletSummary {
+interface WalletSummary {
   transactions: number;
   tokens: number;
   nativeReceived: string;
@@ -56,7 +56,7 @@ export function prepareAddressByWalletId(db: Db): (wallet: number) => Hex {
 }
 
 /** A wallet that is listed in an answer about another. */
-export interface ListedWallet {
+interface ListedWallet {
   id: number;
   /** Hex digits without prefix. */
   address: string;

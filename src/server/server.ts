@@ -53,7 +53,7 @@ export interface ServerSettings extends ListenerSettings {
   max_connections: number;
 }
 
-export interface ServerOptions extends ReadinessLimits {
+interface ServerOptions extends ReadinessLimits {
   settings: ServerSettings;
   api: Api;
   rpc: RpcHandler;

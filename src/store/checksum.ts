@@ -47,7 +47,7 @@ export function mixNull(sum: number): number {
 }
 
 /** A row of `blocks` without its checksum, in the driver's raw mode. */
-export type BlockRow = [
+type BlockRow = [
   number: number,
   hash: Uint8Array,
   timestamp: number,

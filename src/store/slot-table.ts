@@ -14,7 +14,7 @@ export function isOversized(capacity: number, used: number): boolean {
 /** Anybody can choose addresses; nobody can choose addresses that collide without knowing this number. */
 const SEED = randomInt(2 ** 32) | 0;
 
-export function mixHash(hash: number, value: number): number {
+function mixHash(hash: number, value: number): number {
   const mixed = Math.imul(hash ^ value, 0x9e3779b1);
   return mixed ^ (mixed >>> 15);
 }

@@ -16,7 +16,7 @@ import {
   PendingTransactionStream,
   pendingNotOffered,
 } from './node/pending-transaction-stream.ts';
-import { NotificationCounts } from './notification-counts.ts';
+import { NotificationCounts } from './notification.ts';
 import { Session, type StreamMetrics, type TopicHandler } from './session.ts';
 import { invalidParams } from './subscribe-errors.ts';
 import type { ClientConnection } from './subscription.ts';
@@ -25,7 +25,7 @@ import { parseWalletFilter } from './transfers/transfer-filter.ts';
 import { TransferStream } from './transfers/transfer-stream.ts';
 import { SignalSubscription, WalletSubscription } from './transfers/transfer-subscription.ts';
 
-export interface HubOptions {
+interface HubOptions {
   reads: StreamReads;
   node: NodeConnection;
   chain: ChainTracker;

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { bytesToHex } from '../lib/hex.ts';
+import { type Metrics, trackTotal } from '../metrics/metrics.ts';
 
 /** `0x` and 32 hex digits. */
 const ID_CHARS = 34;
@@ -14,7 +15,7 @@ export function newSubscriptionId(): string {
   return bytesToHex(randomBytes(16));
 }
 
-export type NotificationMethod = 'eth_subscription' | 'atlas_subscription';
+type NotificationMethod = 'eth_subscription' | 'atlas_subscription';
 
 const PREFIXES: Record<NotificationMethod, string> = {
   eth_subscription: messagePrefix('eth_subscription'),
@@ -44,5 +45,31 @@ export class Notification {
   messageFor(id: Uint8Array): Buffer {
     this.message.set(id, this.idOffset);
     return this.message;
+  }
+}
+
+/** Notifications of one topic. A plain number, since every notification increments it. */
+export interface NotificationCount {
+  total: number;
+}
+
+/** Notifications sent, by topic: plain numbers that are copied to the metrics when these are collected. */
+export class NotificationCounts {
+  private readonly byTopic = new Map<string, NotificationCount>();
+
+  constructor(metrics: Pick<Metrics, 'notifications' | 'onCollect'>) {
+    const follow = trackTotal(metrics.notifications);
+    metrics.onCollect(() => {
+      for (const [topic, { total }] of this.byTopic) follow(total, { topic });
+    });
+  }
+
+  of(topic: string): NotificationCount {
+    let count = this.byTopic.get(topic);
+    if (count === undefined) {
+      count = { total: 0 };
+      this.byTopic.set(topic, count);
+    }
+    return count;
   }
 }

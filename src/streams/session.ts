@@ -1,6 +1,6 @@
 /** The subscriptions of one connection. */
 import type { Metrics } from '../metrics/metrics.ts';
-import type { NotificationCounts } from './notification-counts.ts';
+import type { NotificationCounts } from './notification.ts';
 import { subscriptionLimitReached, subscriptionNotFound, unknownSubscription } from './subscribe-errors.ts';
 import { type ClientConnection, Subscription } from './subscription.ts';
 
@@ -16,7 +16,7 @@ export type TopicHandler = (
   subscription: Subscription,
 ) => Promise<Unsubscribe> | Unsubscribe;
 
-export interface SessionOptions {
+interface SessionOptions {
   handlers: ReadonlyMap<string, TopicHandler>;
   connection: ClientConnection;
   maxSubscriptions: number;

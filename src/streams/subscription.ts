@@ -1,6 +1,6 @@
 /** A client's subscription: counts and sends its notifications, none of them before the subscribe reply. */
 import { type CloseCode, SLOW_CONSUMER } from './close.ts';
-import { type Notification, newSubscriptionId } from './notification.ts';
+import { type Notification, type NotificationCount, newSubscriptionId } from './notification.ts';
 
 /** The API key of a connection, which is charged for replays. */
 export interface Payer {
@@ -20,11 +20,6 @@ export interface ClientConnection {
   whenDrained(callback: () => void): void;
   /** Closes the connection; `reason` tells the client why in at most 123 bytes. */
   close(code: CloseCode, reason: string): void;
-}
-
-/** Notifications of one topic. A plain number, since every notification increments it. */
-export interface NotificationCount {
-  total: number;
 }
 
 export class Subscription {

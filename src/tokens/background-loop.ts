@@ -8,7 +8,7 @@ import type { ThreadLog } from '../log/logger.ts';
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
-export interface LoopOptions {
+interface LoopOptions {
   /** Names the work in the log. */
   name: string;
   /** Pause after a step that found nothing to do, milliseconds. */

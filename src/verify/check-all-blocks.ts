@@ -22,7 +22,7 @@ const MAX_WRONG_ROOTS = 1_000;
 /** Interval of saves of the progress, milliseconds. */
 const SAVE_MS = 2_000;
 
-export interface AllBlocksOptions {
+interface AllBlocksOptions {
   /** Of the index. */
   path: string;
   client: RpcClient;

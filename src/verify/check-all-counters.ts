@@ -10,7 +10,7 @@ import type { Check } from './report.ts';
 /** Most list entries that one pass over the transfers keeps: about 300 MB. */
 const KEPT_PER_PASS = 2_000_000;
 
-export interface FullRecountOptions {
+interface FullRecountOptions {
   signal: AbortSignal;
   onProgress(done: number): void;
 }

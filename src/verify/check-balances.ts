@@ -20,7 +20,7 @@ const MAX_FAILURES = 3;
 /** Most attempts per token when the head keeps moving. */
 const MAX_TRIES = 4;
 
-export interface BalanceCheckOptions {
+interface BalanceCheckOptions {
   context: ExamineContext;
   comparer: BlockComparer;
   /** Most tokens to examine. */

@@ -20,7 +20,7 @@ const tables = ['untraced_blocks', 'token_quality', 'token_metadata'] as const;
 const BLOCKS_PER_READ = 2_000;
 const TRANSFERS_PER_READ = 100_000;
 
-export interface ChecksumOptions {
+interface ChecksumOptions {
   from: number;
   to: number;
   signal: AbortSignal;

@@ -31,7 +31,7 @@ export interface CounterChecks {
   tokens: Check;
 }
 
-export interface CounterOptions {
+interface CounterOptions {
   /** Most wallets to examine, and four times the number of tokens. */
   sample: number;
   /** Wallets and tokens to examine instead of a sample, within the bounds. */

@@ -19,7 +19,7 @@ import type { Check } from './report.ts';
 /** Most blocks over which balances are compared. The check reads all their receipts. */
 const WINDOW_BLOCKS = 8;
 
-export interface NativeOptions {
+interface NativeOptions {
   db: Db;
   client: RpcClient;
   comparer: BlockComparer;

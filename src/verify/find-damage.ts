@@ -12,7 +12,7 @@ import { Check } from './report.ts';
 import type { SampleIds } from './sample.ts';
 import { checkFileContents, describeMark } from './verify-file.ts';
 
-export interface Damage {
+interface Damage {
   isDamaged: boolean;
   /** Whether an earlier repair marked the file. */
   isMarked: boolean;
@@ -22,7 +22,7 @@ export interface Damage {
   texts: readonly string[];
 }
 
-export interface DamageOptions {
+interface DamageOptions {
   /** The blocks to repair; null to check the whole file. */
   range: BlockRange | null;
   signal: AbortSignal;

@@ -27,7 +27,7 @@ import { isCorruption } from '../store/storage-error.ts';
 import { traceGapRanges } from '../store/trace-gaps.ts';
 import { StoredBlocks } from './stored-blocks.ts';
 
-export interface RebuildOptions {
+interface RebuildOptions {
   /** The damaged index. The caller holds its writer lock. */
   path: string;
   /** The last block to copy. */

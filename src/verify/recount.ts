@@ -114,7 +114,7 @@ export class WalletRecount {
 }
 
 /** A wallet's holding of a token. */
-export interface Holding {
+interface Holding {
   transfers: number;
   balance: bigint;
 }

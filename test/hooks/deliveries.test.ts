@@ -232,7 +232,7 @@ test('events wait for confirmations, or until the node calls their block finaliz
 test('a hook for a list gets the events of its wallets, also of those that appear later', async (context) => {
   const { world, receiver } = await setUp(context);
   const wallets = Array.from({ length: 3_000 }, (_, i) => address(`watched ${i}`).slice(2));
-  world.store.importList('watched', new Set(wallets));
+  world.store.lists.import('watched', new Set(wallets));
   world.append([{ a: [{ from: 'other', to: 'watched 1' }] }, { b: [{ from: 'other', to: 'another' }] }]);
   world.hook(receiver.url, { filter: { wallets: 'list:watched' }, fromBlock: 0 });
   world.start();
@@ -246,12 +246,12 @@ test('a hook for a list gets the events of its wallets, also of those that appea
       ['wallet_token_sell', address('watched 2')],
     ],
   );
-  assert.throws(() => world.store.removeList('watched'), { code: 'list_in_use' });
+  assert.throws(() => world.store.lists.remove('watched'), { code: 'list_in_use' });
 });
 
 test('a list that is gone pauses the hook that names it, and nothing else', async (context) => {
   const { world, receiver } = await setUp(context);
-  world.store.importList('short-lived', new Set([address('alice').slice(2)]));
+  world.store.lists.import('short-lived', new Set([address('alice').slice(2)]));
   const hook = world.hook(receiver.url, { filter: { wallets: 'list:short-lived' } });
   world.hook(receiver.url, OUT);
   world.store.db.exec('DELETE FROM lists');

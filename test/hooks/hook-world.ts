@@ -75,7 +75,7 @@ export class HookWorld {
 
   /** Creates a hook for everything, but for what is given. */
   hook(url: string, given: Record<string, unknown> = {}): Hook {
-    const lists = (name: string) => this.store.readList(name);
+    const lists = (name: string) => this.store.lists.read(name);
     const spec = parseHookSpec({ url, ...given }, { lists, allowPrivate: true });
     const hook = this.store.create(spec, this.index.writer.head(), 0);
     this.wake();

@@ -1,7 +1,7 @@
 /** Filters and events for tests of the transfer streams. */
 import type { EventRow } from '../../src/query/events.ts';
 import { UNREAD_TOKEN } from '../../src/query/tokens.ts';
-import type { TransactionTransfer } from '../../src/query/transaction-transfers.ts';
+import type { TransactionTransfer } from '../../src/query/transfers.ts';
 import type { SignalFilter } from '../../src/streams/transfers/signals.ts';
 import { TransactionLegs } from '../../src/streams/transfers/transaction-legs.ts';
 import { type EventSource, TransferEvent } from '../../src/streams/transfers/transfer-event.ts';

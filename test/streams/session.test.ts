@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { NotificationCounts } from '../../src/streams/notification-counts.ts';
+import { NotificationCounts } from '../../src/streams/notification.ts';
 import { Session, type Unsubscribe } from '../../src/streams/session.ts';
 import { FREE } from './free-payer.ts';
 

@@ -1,8 +1,8 @@
 /** GET /api/chain_stats: the head, how fast the chain grows, and who was most active lately. */
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
+import { prepareChainRates } from '../../query/block-times.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
-import { prepareChainRates } from '../../query/chain-rates.ts';
 import { prepareRecentActivity } from '../../query/recent-activity.ts';
 import { prepareTokensById } from '../../query/tokens.ts';
 import { defineEndpoint } from '../endpoint.ts';

@@ -20,7 +20,7 @@ const MAX_FILTERS = 64;
 /** A filter not polled for so long is removed, milliseconds; the same as geth. */
 const IDLE_MS = 5 * 60_000;
 
-export interface FilterRegistryDeps {
+interface FilterRegistryDeps {
   chain: TrackedChain;
   /** Fetches logs of a range of any width on behalf of a key. */
   requestLogsFor: (key: number) => RequestFn;

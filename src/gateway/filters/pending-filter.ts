@@ -8,7 +8,7 @@ const MAX_HASHES = 32_768;
 /** The subscription ends after this long without a poll, milliseconds: all filters have expired by then. */
 const IDLE_MS = 5 * 60_000;
 
-export interface PendingListener {
+interface PendingListener {
   /** `json` is a hash as JSON text. */
   onTransaction(json: string): void;
   /** The node ended the subscription. */

@@ -273,7 +273,7 @@ function tooWide(from: number, maxRange: number): CallResult {
 const METHOD = 'eth_getBlockByNumber';
 
 /** Requests the block of a tag or quantity. */
-export function fetchBlockThrough(request: RequestFn, id: string, signal?: AbortSignal): Promise<CallResult> {
+function fetchBlockThrough(request: RequestFn, id: string, signal?: AbortSignal): Promise<CallResult> {
   return request(METHOD, [id, false], signal);
 }
 
@@ -284,7 +284,7 @@ export function headerIn({ tail }: CallResult): BlockHeader | null {
 }
 
 /** The header of a block, null when the node does not have it now. Rejects with UpstreamError when the node refuses. */
-export async function fetchHeaderThrough(
+async function fetchHeaderThrough(
   request: RequestFn,
   id: string,
   signal?: AbortSignal,

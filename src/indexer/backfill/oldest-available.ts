@@ -41,7 +41,7 @@ export async function findOldestAvailable(
 }
 
 /** The node's head before and after the search. */
-export interface GrowingChain {
+interface GrowingChain {
   /** The head when the search began. */
   headBefore: number;
   /** The head now. */

@@ -3,7 +3,7 @@ import type { BlockBatch } from '../../model/block-batch.ts';
 /** Loads blocks `from..to`, both included. */
 export type LoadRange = (from: number, to: number, signal: AbortSignal) => Promise<BlockBatch>;
 
-export interface PipelineOptions {
+interface PipelineOptions {
   /** Most ranges in flight or waiting to be taken. With the size of a range it bounds memory. */
   depth: number;
   /** The same while ranges are as full as they should be and batches large: a whole batch is prefetched. */

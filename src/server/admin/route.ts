@@ -28,7 +28,7 @@ export interface AdminRequest {
   secure: boolean;
 }
 
-export interface AdminResult {
+interface AdminResult {
   body: object;
   /** Value of Set-Cookie. */
   cookie?: string;
@@ -43,7 +43,7 @@ export interface RouteContext {
   log: Logger;
 }
 
-export interface BodyOptions {
+interface BodyOptions {
   maxBodyBytes?: number;
   /** Called before the body is read; what it throws becomes the answer. A route with large bodies needs it. */
   beforeBody?: (request: AdminRequest) => void;

@@ -12,7 +12,6 @@ import { methodAdapterFor, routeMeter, sendMetered } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import type { LiveSocket } from '../ws/connections.ts';
 import type { AdminAuth } from './auth.ts';
-import { type AdminHooks, addHookRoutes } from './hooks.ts';
 import {
   type AdminAccess,
   createKey,
@@ -46,6 +45,20 @@ function describeSockets(sockets: readonly LiveSocket[]): object {
     })),
   };
 }
+
+const HOOK_ACTIONS = ['pause', 'resume', 'test', 'delete'] as const;
+type HookAction = (typeof HOOK_ACTIONS)[number];
+
+/** What the panel may do with hooks and lists. */
+interface AdminHooks {
+  list(): object[];
+  create(body: unknown): object;
+  act(id: number, action: HookAction): object;
+  lists(): object[];
+}
+
+/** A body of 1,000 wallets and 1,000 tokens. */
+const MAX_HOOK_BODY_BYTES = 128 * 1024;
 
 export interface AdminOptions {
   /** The operator token, not empty. */
@@ -218,4 +231,25 @@ function forecast({ startBlock, nodeHead }: IndexStatus, stats: IndexStats): obj
     bytesWhenFilled: Math.round(fileBytes + missing),
     daysUntilFull: bytesPerDay ? Math.max(0, Math.floor((freeBytes - missing) / bytesPerDay)) : null,
   };
+}
+
+type AddRoute = (
+  method: 'get' | 'post',
+  path: string,
+  answer: (request: AdminRequest) => object,
+  maxBodyBytes?: number,
+) => void;
+
+function addHookRoutes(add: AddRoute, hooks: AdminHooks): void {
+  add('get', '/hooks', () => ({ hooks: hooks.list() }));
+  add('post', '/hooks', ({ body }) => ({ hook: hooks.create(body) }), MAX_HOOK_BODY_BYTES);
+  for (const action of HOOK_ACTIONS)
+    add('post', `/hooks/:id/${action}`, ({ id }) => ({ hook: hooks.act(hookId(id), action) }));
+  add('get', '/lists', () => ({ lists: hooks.lists() }));
+}
+
+/** Throws RequestError `not_found` when it is not a number. */
+function hookId(id: string): number {
+  if (!/^\d{1,15}$/.test(id)) throw new RequestError(404, 'not_found', `there is no hook ${id}`);
+  return Number(id);
 }

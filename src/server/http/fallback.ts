@@ -17,7 +17,7 @@ import type { ReplyWriter } from './reply.ts';
 import { authenticate, type ClientAccess } from './request.ts';
 import { type HttpMetrics, methodAdapterFor, routeMeter, sendMetered } from './route.ts';
 
-export interface FallbackDeps {
+interface FallbackDeps {
   /** Known paths, each with its only method. */
   methods: ReadonlyMap<string, 'GET' | 'POST'>;
   /** Whether only requests with a valid key may learn that the path exists. */

@@ -14,7 +14,7 @@ import { staleReason } from './readiness.ts';
 import type { ReplyWriter } from './reply.ts';
 import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from './route.ts';
 
-export interface HealthRouteDeps {
+interface HealthRouteDeps {
   /** The state that anybody may see. */
   publicState: () => IndexStatus;
   /** The state of the PostgreSQL sink; absent when there is none. */

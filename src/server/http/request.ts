@@ -54,7 +54,7 @@ export function parseQuery(query: string, names: ReadonlySet<string>): Record<st
 }
 
 /** The first value of one parameter, or an empty string. Bad percent encoding counts as absent. */
-export function queryValue(query: string, name: string): string {
+function queryValue(query: string, name: string): string {
   for (const pair of query.split('&')) {
     const equals = pair.indexOf('=');
     if (equals < 0 || decodeName(pair.slice(0, equals)) !== name) continue;

@@ -35,7 +35,7 @@ import { addGetRoute, type HttpMetrics, type MethodAdapter, routeMeter, sendMete
 /** Most bytes of a request body. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-export interface RestRouteDeps {
+interface RestRouteDeps {
   api: Api;
   access: ClientAccess;
   bodyBudget: BodyBudget;

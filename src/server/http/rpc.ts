@@ -28,7 +28,7 @@ export const RPC_PATH = '/rpc';
 /** Most bytes of a request body, the same as nodes accept. */
 const MAX_BODY_BYTES = 2_000_000;
 
-export interface RpcRouteDeps {
+interface RpcRouteDeps {
   rpc: RpcHandler;
   access: ClientAccess;
   bodyBudget: BodyBudget;
@@ -103,7 +103,7 @@ function refuseTooLarge(
  */
 const MAX_ALWAYS_READ_BYTES = 512 * 1024;
 
-export class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
+class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
   readonly canStream = true;
   readonly key: number;
   readonly mayCall: RpcCaller['mayCall'];

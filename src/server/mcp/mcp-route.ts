@@ -40,7 +40,7 @@ const MAX_MESSAGES = 20;
 /** Headers that the protocol reads. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const;
 
-export interface McpRouteDeps {
+interface McpRouteDeps {
   api: Api;
   access: ClientAccess;
   bodyBudget: BodyBudget;

@@ -61,7 +61,7 @@ const PAGE_PATHS: Readonly<Record<string, readonly string[]>> = {
 /** Unknown paths deeper than this get JSON, so that the number of kept answers is bounded. */
 const MAX_DEPTH = 8;
 
-export interface StaticRouteDeps {
+interface StaticRouteDeps {
   /** Contents by path (assets.ts). */
   assets: ReadonlyMap<string, Buffer>;
   /** Symbol of the native coin, shown by the explorer. */

@@ -33,7 +33,7 @@ export interface Client {
   inbox: Inbox;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   endpoint: WsEndpoint;
   limits: OutboxLimits;
   payer: Payer;

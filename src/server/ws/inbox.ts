@@ -12,7 +12,7 @@ const PAUSE_BYTES = 2 ** 20;
 /** Most messages that may wait. */
 const MAX_QUEUED = 10_000;
 
-export interface InboxOptions {
+interface InboxOptions {
   /** The client's backlog, and a callback when it is drained. */
   connection: { readonly backlogBytes: number; whenDrained(callback: () => void): void };
   /** Answers a message. Never rejects. */

@@ -40,14 +40,14 @@ const SUBSCRIBE_ERROR_CODES: Record<string, number> = {
   not_ready: RpcCode.internal,
 };
 
-export interface MessageHandlerDeps {
+interface MessageHandlerDeps {
   rpc: Pick<RpcHandler, 'answer'>;
   limiter: Pick<Limiter, 'take'>;
   log: Logger;
 }
 
 /** A client's message with its context. */
-export interface ClientMessage extends Pick<Client, 'session'> {
+interface ClientMessage extends Pick<Client, 'session'> {
   connection: Pick<WsConnection, 'answer' | 'countTowardsFlood' | 'signal' | 'endpoint'>;
   key: KeyRecord;
   body: Buffer;

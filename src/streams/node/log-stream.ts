@@ -210,7 +210,7 @@ interface Delivered {
   bytes: number;
 }
 
-export class DeliveredLogs {
+class DeliveredLogs {
   private readonly blocks = new Map<string, Delivered>();
   private bytes = 0;
 

@@ -7,7 +7,7 @@ import type { NodeSubscriptions } from '../../node/subscriptions.ts';
 /** How long a client's eth_subscribe waits for the node's answer, milliseconds. */
 const SUBSCRIBE_TIMEOUT_MS = 10_000;
 
-export interface SharedNodeSubscriptionOptions {
+interface SharedNodeSubscriptionOptions {
   subscriptions: NodeSubscriptions;
   /** Parameters of the eth_subscribe. */
   params: readonly unknown[];

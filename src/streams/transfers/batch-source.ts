@@ -4,7 +4,7 @@ import { type BlockBatch, packedHash, packedValue } from '../../model/block-batc
 import { TransferKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
-import type { TransactionTransfer } from '../../query/transaction-transfers.ts';
+import type { TransactionTransfer } from '../../query/transfers.ts';
 import type { Direction } from './signals.ts';
 import { MAX_LEGS, TransactionLegs } from './transaction-legs.ts';
 import type { Parties } from './transaction-parties.ts';
@@ -21,7 +21,7 @@ export interface BatchContext {
 const NO_SYMBOL = { symbol: null, decimals: null };
 
 /** The addresses of a transfer, hex digits; `token` is empty for a native one. */
-export interface TransferParties {
+interface TransferParties {
   from: string;
   to: string;
   token: string;

@@ -8,7 +8,7 @@ import type { Parties, TransactionParties } from './transaction-parties.ts';
 import type { EventSource } from './transfer-event.ts';
 import type { ChainInfo } from './transfer-json.ts';
 
-export interface IndexSourceOptions {
+interface IndexSourceOptions {
   reads: Pick<StreamReads, 'tokenSymbols' | 'transactionTransfers' | 'firstTransferOf'>;
   parties: Pick<TransactionParties, 'get'>;
   chainInfo: ChainInfo;

@@ -29,7 +29,7 @@ interface TransferMatch {
   subscribers: readonly TransferSubscription[];
 }
 
-export interface LiveTransfersOptions {
+interface LiveTransfersOptions {
   reads: StreamReads;
   metrics: Pick<StreamMetrics, 'pushAge'>;
   log: Logger;

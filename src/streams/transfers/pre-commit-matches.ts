@@ -13,7 +13,7 @@ interface EventMatch {
   subscribers: readonly TransferSubscription[];
 }
 
-export interface MatchContext extends BatchContext {
+interface MatchContext extends BatchContext {
   subscribers: SubscriptionIndex;
 }
 

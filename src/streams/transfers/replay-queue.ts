@@ -29,7 +29,7 @@ interface Replay {
   paidRows: number;
 }
 
-export interface ReplayQueueOptions {
+interface ReplayQueueOptions {
   reads: StreamReads;
   /** A paused replay can advance again. */
   onResume(): void;
@@ -40,7 +40,7 @@ export interface ReplayQueueOptions {
 }
 
 /** Bounds of `advance`. */
-export interface ReplayLimits {
+interface ReplayLimits {
   /** First transfer id that is not replayed. It may change each time `onCaughtUp` is called. */
   below(): number;
   /** Takes over a subscriber whose replay has reached `below`. */

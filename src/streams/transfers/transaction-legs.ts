@@ -1,7 +1,7 @@
 /** What the transfers of one transaction say about each wallet in it. */
 import { digitsToBigInt } from '../../lib/hex.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
-import type { TransactionTransfer } from '../../query/transaction-transfers.ts';
+import type { TransactionTransfer } from '../../query/transfers.ts';
 
 /** Most transfers of a transaction that are examined. Events of a larger one do not say what was exchanged. */
 export const MAX_LEGS = 1_000;

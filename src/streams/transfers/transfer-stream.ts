@@ -27,7 +27,7 @@ import type { TransferSubscription } from './transfer-subscription.ts';
 import { TurnLoop } from './turn-loop.ts';
 import { WatermarkGate } from './watermark-gate.ts';
 
-export interface TransferStreamOptions {
+interface TransferStreamOptions {
   reads: StreamReads;
   /** Asked for the transactions of older transfers. */
   node: Pick<RpcClient, 'batch'>;
@@ -257,7 +257,7 @@ export class TransferStream {
 }
 
 /** `branch` newest first, and so are the transfers. */
-export function* withdrawnTransfers(
+function* withdrawnTransfers(
   branch: readonly RecentBlock[],
   context: BatchContext,
 ): Generator<TransferEvent, void, void> {

@@ -3,7 +3,7 @@
 /** Longest work in one turn of the event loop, milliseconds. */
 export const MAX_TURN_MS = 4;
 
-export interface TurnWork {
+interface TurnWork {
   /** Whether anybody is subscribed; without subscribers a turn does nothing. */
   hasSubscribers(): boolean;
   /** The work of one turn, step by step until `deadline` (by performance.now()). All of it reads one commit. */
