@@ -42,7 +42,7 @@ export function readOptions<const T extends Record<string, Option>>(
   }
 }
 
-/** Ends the process because of what the command line says. */
+/** Ends the process because of a mistake on the command line. */
 export function refuse(problem: string): never {
   console.error(`${script}: ${problem} (see --help)`);
   process.exit(2);

@@ -8,5 +8,5 @@ export const RUNTIME_FLAGS = [
   '--v8-pool-size=1',
 ];
 
-/** Settings of the C library for the daemon where nobody has set them; bin/atlas-node says why. */
+/** Defaults of the C library's settings for the daemon; bin/atlas-node says why. */
 export const RUNTIME_ENV = { MALLOC_ARENA_MAX: '4', MALLOC_MMAP_THRESHOLD_: '262144' };

@@ -16,7 +16,7 @@ export type Unit =
 
 /** A limit on a figure's median or, if it is compared with something, on its ratio. */
 export interface Budget {
-  /** The limit that must be kept. */
+  /** The limit that the figure must meet. */
   floor: number;
   /** The value to aim for. */
   goal: number;

@@ -52,7 +52,7 @@ export class HeadCheck implements Check {
     const last = this.chain.at(-1);
     // What is below the first notified head is unknown here.
     if (last !== undefined && last.hash !== parentHash) {
-      this.onFault(`head ${Number(number)} does not follow ${last.number}, the last one told`);
+      this.onFault(`head ${Number(number)} does not follow ${last.number}, the last one sent`);
     }
     this.chain.push({ number: Number(number), hash });
     this.hashes.add(hash);
@@ -92,7 +92,7 @@ export class LogCheck implements Check {
     const { blockNumber, blockHash, logIndex, removed } = result as Log;
     const key = `${blockHash}.${Number(logIndex)}`;
     if (removed) {
-      if (!this.notified.delete(key)) this.onFault(`log ${key} is removed without having been told`);
+      if (!this.notified.delete(key)) this.onFault(`log ${key} is removed but was never sent`);
     } else if (this.notified.has(key)) this.onFault(`log ${key} came twice`);
     else this.notified.set(key, Number(blockNumber));
   }
@@ -166,7 +166,7 @@ export class TransferCheck implements Check {
     if (removed) {
       const at = this.keys.delete(key) ? this.notified.findLastIndex((event) => event.key === key) : -1;
       if (at < 0 || last?.id !== id)
-        this.onFault(`transfer ${key} is removed, the last one told is ${last?.key}`);
+        this.onFault(`transfer ${key} is removed, the last one sent is ${last?.key}`);
       else this.notified.splice(at, 1);
       return;
     }
@@ -185,7 +185,7 @@ export class TransferCheck implements Check {
     const of = (from: number) => new Set(this.wallets.flatMap((wallet) => read(wallet, from, settled)));
     const notified = new Set(this.notified.filter(({ block }) => block <= settled).map(({ key }) => key));
     for (const key of of(this.replayed ? this.since : this.since + UNSETTLED_BLOCKS)) {
-      if (!notified.has(key)) this.onFault(`transfer ${key} was missed, the last one told is ${last?.key}`);
+      if (!notified.has(key)) this.onFault(`transfer ${key} was missed, the last one sent is ${last?.key}`);
     }
     const known = of(0);
     for (const key of notified) if (!known.has(key)) this.onFault(`transfer ${key} is not of the index`);

@@ -1,6 +1,6 @@
 /**
  * Labels in answers: `<field>Label` beside each address that has one. Which fields hold addresses follows from the schema
- * of the answer, so no endpoint mentions labels. While nobody imported any, answers cost and contain nothing more.
+ * of the answer, so no endpoint mentions labels. Without imported labels, answers cost and contain nothing more.
  */
 import { z } from 'zod';
 import type { Labels } from '../labels/labels.ts';

@@ -52,7 +52,7 @@ export function blockId() {
     );
 }
 
-/** What somebody types into a search field. */
+/** The text of a search field. */
 export function searchText() {
   const error = 'must be a text of 1 to 100 characters';
   return z

@@ -46,7 +46,7 @@ export const transferSchema = z
   })
   .meta({ id: 'Transfer' });
 
-/** A transfer as it stands in a block or transaction, seen from no wallet. */
+/** A transfer of a block or transaction, without the view of a wallet. */
 export const plainTransferSchema = transferSchema.omit({ direction: true }).meta({ id: 'PlainTransfer' });
 
 /** A transfer from the wallet's point of view. A self-transfer is `out` unless only incoming ones were requested. */

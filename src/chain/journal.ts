@@ -6,7 +6,7 @@ export interface ChainChange extends BlockRef {
   added: boolean;
 }
 
-/** Changes that are kept. A filter may go five minutes without a poll: a thousand blocks on the fastest chain. */
+/** Most changes. A filter may go five minutes without a poll: a thousand blocks on the fastest chain. */
 const MAX_CHANGES = 8_192;
 
 export class ChainJournal {
@@ -18,7 +18,7 @@ export class ChainJournal {
     return this.changeCount;
   }
 
-  /** Changes after the first `position`, in order; null when some of them are no longer kept. */
+  /** Changes after the first `position`, in order; null when some of them are gone. */
   since(position: number): readonly ChainChange[] | null {
     const first = this.changeCount - this.changes.length;
     return position < first ? null : this.changes.slice(position - first);

@@ -31,7 +31,7 @@ export class ChainWindow<B extends BlockRef> {
   /** Lowest block to which the index was rolled back since the state was last `following`. */
   private rolledBackTo = Number.POSITIVE_INFINITY;
 
-  /** `capacity` is the most blocks that are kept. */
+  /** `capacity` is the maximum number of blocks. */
   constructor(capacity: number) {
     this.capacity = capacity;
   }

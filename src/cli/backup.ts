@@ -122,7 +122,8 @@ async function copy(
     bytesPerSecond: mbPerSecond && mbPerSecond * 1e6,
     ...(what === 'keys' && { corruptionAdvice: KEYS_CORRUPTION_ADVICE }),
     onProgress: (done, of) => {
-      if (signal.aborted) throw new FatalError('stopped before the copy was complete: nothing is kept');
+      if (signal.aborted)
+        throw new FatalError('stopped before the copy was complete; removed the partial copy');
       line.show(`copying the ${what}: ${formatBytes(done)} of ${formatBytes(of)}`);
     },
   });

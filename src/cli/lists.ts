@@ -63,7 +63,7 @@ function addRemove(lists: Command): void {
   });
 }
 
-/** Every address in a file, 40 lower-case digits each, whatever stands between them. */
+/** Every address in a file, 40 lower-case digits each, with any separators. */
 function readAddresses(file: string): Set<string> {
   let text: string;
   try {
@@ -72,7 +72,8 @@ function readAddresses(file: string): Set<string> {
     throw new ConfigError(`cannot read ${file}: ${messageOf(error)}`);
   }
   const hex = text.match(/\b0x[0-9a-fA-F]+\b/g) ?? [];
-  const odd = hex.find((word) => word.length !== 42);
-  if (odd !== undefined) throw new ConfigError(`${file} holds ${odd.slice(0, 50)}, which is no address`);
+  const malformed = hex.find((word) => word.length !== 42);
+  if (malformed !== undefined)
+    throw new ConfigError(`${file} holds ${malformed.slice(0, 50)}, which is not an address`);
   return new Set(hex.map((word) => word.slice(2).toLowerCase()));
 }

@@ -20,7 +20,7 @@ export function handleOutputErrors(): void {
   process.stderr.on('error', () => undefined); // there is no other stream to report it on
 }
 
-/** Whether nobody reads the output any more, so that an endless display can stop. */
+/** Whether the reader of the output is gone, so that an endless display can stop. */
 export function hasReaderLeft(): boolean {
   return readerLeft;
 }

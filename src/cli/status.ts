@@ -31,7 +31,7 @@ interface Screen {
 }
 
 /**
- * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until nobody reads it. Redraws a terminal in
+ * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until its reader is gone. Redraws a terminal in
  * place and leaves the last text on it; elsewhere appends the texts. Throws the first failure, but shows later ones, such
  * as during a restart of the daemon, in place of the text.
  */

@@ -8,7 +8,7 @@ interface AnvilOptions {
   manual?: boolean;
   /** 31337 unless given. */
   chainId?: number;
-  /** Newest blocks whose state is kept; 256 by default. Blocks, receipts and `trace_block` answers stay for ever. */
+  /** For how many of the newest blocks anvil retains state; 256 by default. It retains all blocks, receipts and traces. */
   stateBlocks?: number;
 }
 

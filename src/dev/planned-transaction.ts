@@ -32,7 +32,7 @@ export interface ScenarioContext {
   contracts: DemoContracts;
   roles: Roles;
   random: Prng;
-  /** A wallet nobody has used, for a name unique in the round. */
+  /** An unused wallet, for a name unique in the round. */
   fresh(name: string): LocalAccount;
 }
 

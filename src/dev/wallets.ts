@@ -36,7 +36,7 @@ export function roles(): Roles {
   return known;
 }
 
-/** A wallet nobody has used: the same for the same name, unrelated for any other. */
+/** An unused wallet, derived from its name. */
 export function freshWallet(name: string): LocalAccount {
   return privateKeyToAccount(keccak256(stringToBytes(`atlas-node demo wallet ${name}`)));
 }

@@ -12,7 +12,7 @@ const MAX_CHARS = 2 * 2 ** 20;
 const OVERHEAD_CHARS = 64;
 
 export class AnswerCache {
-  /** Bytes of the largest response tail that is kept. */
+  /** Bytes of the largest response tail to cache. */
   readonly maxEntryBytes: number;
   private readonly maxBytes: number;
   /** Response tails by the key of their call; the Map's insertion order gives the least recently used. */
@@ -29,7 +29,7 @@ export class AnswerCache {
     return this.used;
   }
 
-  /** The response tail that was kept; it must not be changed. */
+  /** The cached response tail. Read-only. */
   get(key: string): Buffer | undefined {
     const tail = this.entries.get(key);
     if (tail === undefined) return undefined;

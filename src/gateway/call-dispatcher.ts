@@ -26,7 +26,7 @@ interface CallDispatcherOptions {
   log: Logger;
 }
 
-/** Bounded to three times the longest name in use, because names are kept. */
+/** Bounded to three times the longest name in use, because names are stored. */
 const METHOD = /^(?=.{3,128}$)[A-Za-z0-9]+_[A-Za-z0-9_]+$/;
 
 /** Clients choose method names, so the table must be bounded. */

@@ -68,7 +68,7 @@ export function failureResult({ reason }: UpstreamError): CallResult {
   }
 }
 
-/** There is no memory for the answer beside this client's others. Unlike one that is too large, it may fit later. */
+/** This client's other answers use up its memory. Unlike an answer that is too large, this one may fit later. */
 export const NO_ROOM = limitExceededError({
   message: 'this key has too many bytes of answers in flight; retry, or request less at once',
   retryAfter: 1,

@@ -95,7 +95,7 @@ const CONTROLLING = /^(anvil|evm|hardhat)_/;
 const MAX_KINDS = 1_000;
 const kinds = new Map<string, MethodKind>();
 
-/** For allowed methods only: their names are bounded in length (call-dispatcher.ts) and kept. */
+/** For allowed methods only, since it stores their names: call-dispatcher.ts bounds the length. */
 export function methodKindOf(method: string): MethodKind {
   let kind = kinds.get(method);
   if (kind === undefined) {

@@ -110,7 +110,7 @@ class Waiter implements CallHandle {
  *
  *     waiting -> (BufferedAnswer -> (ResponseTailStream)) -> settled
  *
- * `waiting`: nothing of the answer is kept; a short answer arrives whole and never leaves this state before it settles.
+ * `waiting`: nothing of the answer is stored; a short answer arrives whole and never leaves this state before it settles.
  * `BufferedAnswer`: pieces are collected. A new attempt returns to `waiting`.
  * `ResponseTailStream`: pieces go to the only sink as they arrive. No new attempt is possible.
  * `settled`: the sinks are served, or have all left.

@@ -20,7 +20,7 @@ export interface IncomingCall extends Call {
   id: string | null;
 }
 
-/** Stands for a call that is not well-formed. */
+/** Placeholder for a malformed call. */
 export interface InvalidCall {
   /** Null for a notification, which gets no answer. */
   id: string | null;

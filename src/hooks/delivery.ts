@@ -19,7 +19,7 @@ export function deliveryOf(hook: number, record: Record<string, unknown>): Deliv
   return { deliveryId: deliveryId(hook, record), ...record };
 }
 
-/** The withdrawal of what was delivered. `withdraws` is the id that it had. */
+/** The withdrawal of a delivered event. `withdraws` is the id of that event. */
 export function withdrawalOf(hook: number, delivered: Record<string, unknown>): Delivery {
   const { deliveryId: withdraws, ...record } = delivered;
   const removed = { ...record, removed: true };

@@ -1,6 +1,6 @@
 /**
- * Runs one loop per active hook. They share a connection to the index and take turns reading; waiting for a receiver blocks
- * nobody. `HookStore` bounds the number of hooks, so each may have a connection of its own.
+ * Runs one loop per active hook. They share a connection to the index and take turns reading. A slow receiver delays no
+ * other hook. `HookStore` bounds the number of hooks, so each may have a connection of its own.
  */
 import { RequestError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';

@@ -75,7 +75,7 @@ function parseChat(value: unknown, format: HookFormat): string | null {
   throw invalid('telegram needs chat: the id of the chat, or @channel');
 }
 
-/** The hook's own `fromBlock` says where it begins, and it needs no `lastSeen`: its cursor is kept. */
+/** The hook's own `fromBlock` says where it begins, and it needs no `lastSeen`: its cursor is stored. */
 function parseFilter(value: unknown, lists: StoredLists): Record<string, unknown> {
   if (!isObject(value)) throw invalid('filter must be an object, as for atlas_subscribe');
   if ('fromBlock' in value || 'lastSeen' in value)

@@ -45,7 +45,7 @@ export type Plan =
   | { kind: 'wait' }
   /** The block of the cursor was withdrawn. */
   | { kind: 'reorg' }
-  /** Events to deliver, maybe none; `cursor` is where the hook stands then. */
+  /** Events to deliver, possibly none; `cursor` is the hook's position after them. */
   | { kind: 'events'; events: PlannedEvent[]; cursor: HookCursor; finalUpTo: number; lag: number };
 
 interface PlannerOptions {

@@ -1,4 +1,4 @@
-/** What a hook is told after a reorg: the events that it got from withdrawn blocks, newest first. */
+/** Withdraws events after a reorg: those that a hook received from withdrawn blocks, newest first. */
 import type { Hex } from '../lib/hex.ts';
 import { type Delivery, withdrawalOf } from './delivery.ts';
 import type { Hook, HookCursor, HookStore, RevocablePart } from './hook-store.ts';

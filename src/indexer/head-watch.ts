@@ -16,7 +16,7 @@ export class HeadWatch {
   private readonly events: HeadWatchEvents;
   private readonly subscriptions: NodeSubscriptions | null;
   private wake: AbortController | null = null;
-  /** A head was announced while nobody was waiting. */
+  /** A head was announced between two waits. */
   private announced = false;
   private isLost = false;
   private chainId: number | null = null;

@@ -1,5 +1,5 @@
 /**
- * `labels.db`: names of addresses that the operator imported. It lies beside `keys.db`, apart from the index, which may be
+ * `labels.db`: names of addresses that the operator imported. It is in the folder of `keys.db`, apart from the index, which may be
  * deleted and rebuilt at any time.
  */
 import { FatalError } from '../lib/errors.ts';

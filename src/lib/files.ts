@@ -65,7 +65,7 @@ export function databaseAccessError(path: string): string | undefined {
 
 /**
  * Throws FatalError if this user may not write an existing database. Call it before writing: SQLite silently opens a
- * read-only file, and its locks then exclude nobody.
+ * read-only file, and then its locks exclude no other process.
  */
 export function requireWritable(path: string): void {
   const refusal = dataFileExists(path) ? databaseAccessError(path) : undefined;

@@ -29,7 +29,7 @@ export class ObjectProjection {
     return this;
   }
 
-  /** Looks up by the hash of the name. An unlisted name with a colliding hash is kept, too. */
+  /** Looks up by the hash of the name. It also finds an unlisted name whose hash collides. */
   get(hash: number): Projection | undefined {
     return this.byHash.get(hash);
   }

@@ -128,7 +128,7 @@ export function createMetrics() {
 
     contentType: registry.contentType,
 
-    /** Registers a function to run before each rendering: for gauges that are read rather than kept. */
+    /** Registers a function to run before each rendering: for gauges whose value is read on demand. */
     onCollect(collect: () => void): void {
       collectors.push(collect);
     },

@@ -88,7 +88,7 @@ const MIN_CACHED_ENTRIES = 160 * ENTRIES_PER_PAGE;
 
 /**
  * The wallets with which a wallet has most transfers, most first; of equal ones the latest first. Excludes the wallet
- * itself, the zero address, and token transfers of amount zero, which make nobody a counterparty.
+ * itself, the zero address, and token transfers of amount zero.
  */
 export function prepareCounterparties(
   db: Db,
@@ -134,8 +134,8 @@ export function prepareCounterparties(
 }
 
 /**
- * The wallets to which a wallet sent native coins within a range, latest first. The zero address funds nobody, and no
- * wallet funds itself. Once `limit` wallets are found, older ones are ignored.
+ * The wallets to which a wallet sent native coins within a range, latest first. Mints and self-transfers do
+ * not count. Once `limit` wallets are found, older ones are ignored.
  */
 export function prepareFundedWallets(
   db: Db,

@@ -1,7 +1,7 @@
 /**
  * The top counterparties of a busy wallet, from its stored sums (store/counterparty-sums.ts) and the transfers after
- * them. Each row of sums has its peak, so rows are read in the order of what they could add to the answer, until no
- * other row can: some hundred for a wallet with a million counterparties.
+ * them. Each row of sums stores its peak. Rows are read by descending peak until no other row can change the answer:
+ * a few hundred rows for a wallet with a million counterparties.
  */
 import { addTotals, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
 import type { CounterpartyTable, CounterpartyTotals } from '../store/counterparty-table.ts';

@@ -88,7 +88,7 @@ interface OwnFunding {
   funded: number;
 }
 
-/** The wallets with the same first funder as a wallet, `limit` at most; undefined when nobody funded it. */
+/** The wallets with the same first funder as a wallet, `limit` at most; undefined when it has no funder. */
 export function prepareCoordinatedWallets(
   db: Db,
 ): (wallet: number, limit: number, from?: CoordinatedPosition) => CoordinatedWallets | undefined {

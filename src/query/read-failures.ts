@@ -8,7 +8,7 @@ import { isCorruption, meaningOf, REBUILD_ADVICE } from '../store/storage-error.
 /** Shortest time between two log lines, milliseconds: a client can repeat a failing request at will. */
 const LOG_INTERVAL_MS = 600_000;
 
-/** How often a failed read is retried while somebody reads the status, milliseconds. */
+/** How often a failed read is retried while the status is being read, milliseconds. */
 const RECHECK_MS = 10_000;
 
 /** How long the status shows a failure of a read that cannot be tried again, milliseconds. */
@@ -23,7 +23,7 @@ export type Recheck = () => unknown;
 interface ReadFailuresOptions {
   log: Logger;
   metrics: Pick<Metrics, 'readFailures'>;
-  /** Milliseconds of a clock that nobody can set. */
+  /** Milliseconds of a monotonic clock. */
   clock?: () => number;
 }
 

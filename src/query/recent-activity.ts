@@ -1,5 +1,5 @@
 /**
- * The tokens and wallets with most transfers in the last blocks. The counts of the last request are kept, so that the
+ * The tokens and wallets with most transfers in the last blocks. Caches the counts of the last request, so that the
  * next one reads only the transfers that entered and left the window.
  */
 import type { BlockRef } from '../model/block.ts';
@@ -70,7 +70,7 @@ export function prepareRecentActivity(
       wallets: new Map<number, number>(),
     };
     budget.ensure(range.from - window.range.from + range.below - window.range.below);
-    kept = null; // until it is complete: the budget may end in between
+    kept = null; // invalid until complete: the budget may run out midway
     count(window, { from: window.range.from, below: range.from }, -1, budget);
     count(window, { from: window.range.below, below: range.below }, 1, budget);
     window.range = range;

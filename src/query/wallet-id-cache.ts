@@ -22,7 +22,7 @@ const RECENT_SLOTS = 16_384;
 
 /**
  * The wallets of recent lookups that the cache could not answer. Only a wallet looked up for the second time gets an entry:
- * clients that walk through all wallets would fill the cache with entries that nobody uses again, at 3 % of each answer.
+ * clients that walk through all wallets would fill the cache with entries that are never used again, at 3 % of each answer.
  */
 class RecentWallets {
   private readonly slots = new Int32Array(RECENT_SLOTS);

@@ -3,7 +3,7 @@ import { ascendingOrder } from '../lib/ascending-order.ts';
 import type { ChangeSet } from './change-set.ts';
 import { ADDRESS_BYTES, ADDRESS_PREFIX_BYTES } from './schema.ts';
 
-/** Stands for an unknown wallet; sorts after every id. */
+/** Id of an unknown wallet; sorts after every other id. */
 const UNKNOWN_ID = Number.MAX_SAFE_INTEGER;
 
 /** Adds concatenated addresses to the commit. Returns the slot of each in `changes.wallets`. */

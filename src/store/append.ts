@@ -315,7 +315,7 @@ export class Commit {
     receiver.addReceived(amount);
     this.changes.zoneMap.record(id, amount);
     if (kind === TransferKind.nativeInternal) receiver.internalReceived++;
-    if (sender.slot === receiver.slot || sender.id === ZERO_WALLET) return; // a wallet does not fund itself; a mint funds nobody
+    if (sender.slot === receiver.slot || sender.id === ZERO_WALLET) return; // self-transfers and mints fund no wallet
     if (kind === TransferKind.nativeDirect) {
       receiver.latestDirect = id;
       if (receiver.firstDirect === null) {

@@ -16,7 +16,7 @@ export type BalanceAccuracyName = (typeof BALANCE_ACCURACY_NAMES)[number];
 
 /** The contract's balance of a wallet minus the sum of its transfers. */
 export interface BalanceOffset {
-  /** wallets.id; the zero address stands for the total supply. */
+  /** wallets.id; the zero address means the total supply. */
   wallet: number;
   offset: bigint;
 }

@@ -66,7 +66,7 @@ export function splitBlockRow(row: StoredBlockRow): { block: BlockRow; checksum:
   return { block: [number, hash, timestamp, lastTransfer, lastWallet, transactions], checksum };
 }
 
-/** What the index holds up to and including a block; undefined stands for the one before the first. */
+/** What the index holds up to and including a block; undefined means before the first block. */
 export function endOfBlock(row: StoredBlockRow | undefined): BlockEnd {
   if (row === undefined) return EMPTY_INDEX;
   const [, , , lastTransfer, lastWallet, transactions] = row;

@@ -5,7 +5,7 @@ import { FatalError, StorageError } from '../lib/errors.ts';
 import { requireWritable } from '../lib/files.ts';
 import { isLocked } from './storage-error.ts';
 
-/** An empty file that exists only to be locked. It is beside the index itself, not beside a symlink to it. */
+/** An empty file that exists only to be locked. It is in the folder of the index itself, not of a symlink to it. */
 export const LOCK_SUFFIX = '.lock';
 
 /** The exclusive right to write a file, until `release`. */

@@ -11,7 +11,7 @@ export function isOversized(capacity: number, used: number): boolean {
   return capacity > MIN_PLACES && used < capacity * KEPT_PART;
 }
 
-/** Anybody can choose addresses; nobody can choose addresses that collide without knowing this number. */
+/** Anyone can choose addresses. This secret keeps them from choosing addresses that collide. */
 const SEED = randomInt(2 ** 32) | 0;
 
 function mixHash(hash: number, value: number): number {

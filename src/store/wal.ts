@@ -109,8 +109,8 @@ export class Checkpointer {
   }
 
   /**
-   * Moves the pages that readers allow, so that little is left for the writer, which alone can restart the WAL. Nobody
-   * waits for this. Ignores disk failures and damage: the writer runs into the same ones and reports them.
+   * Copies the pages that readers allow into the file, so that little is left for the writer, which alone can restart the
+   * WAL. It blocks no other connection. Ignores disk failures and damage: the writer hits and reports them, too.
    */
   async checkpointWal(): Promise<void> {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
@@ -136,7 +136,7 @@ const WRITE_VERSION_AT = 18;
 const LEGACY_WRITE_VERSION = 1;
 
 /**
- * Throws FatalError when a copy replaced the file but the old file's WAL is still beside it: SQLite would apply that WAL
+ * Throws FatalError when a copy replaced the file but the old file's WAL is still there: SQLite would apply that WAL
  * and corrupt the copy. Call it before this process opens the database, because closing any handle of a file drops all
  * locks that the process holds on it.
  */

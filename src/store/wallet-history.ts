@@ -7,7 +7,7 @@ export const HistoryFlag = {
   kindMask: 7,
   out: 8,
   in: 16,
-  /** The amount is zero. The transfer is listed, but a token transfer of zero makes nobody a counterparty. */
+  /** The amount is zero. The transfer is listed, but a token transfer of zero does not count for counterparties. */
   zero: 32,
 } as const;
 

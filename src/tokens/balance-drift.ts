@@ -60,7 +60,7 @@ export class BalanceAdjustments {
     return this.senderSet;
   }
 
-  /** Block producers earn fees by the chain's own rules, and the zero address stands for minting: neither is compared. */
+  /** Skips block producers, which earn fees without a transfer, and the zero address, which mints and burns. */
   isExempt(address: Hex): boolean {
     return this.producers.has(address) || address === ZERO_ADDRESS;
   }

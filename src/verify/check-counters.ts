@@ -190,7 +190,7 @@ interface Counted {
   first_transfer: number | null;
 }
 
-/** Takes ids as long as their kept entries fit the bounds. */
+/** Samples ids while their entries fit the bounds. */
 class IdSampler {
   readonly chosen = new Set<number>();
   /** Ids without a row although higher ones have one. */
@@ -229,7 +229,9 @@ export function checkAddresses(db: Db, check: Check, lastWallet: number): void {
   for (const { wallet, key, first, address } of prefixCollisions(db)) {
     const name = `wallet ${wallet} of ${bytesToHex(key)}`;
     if (first === null || first >= wallet)
-      check.addDifference(`${name} is kept as one that begins like an earlier one, but there is none`);
+      check.addDifference(
+        `${name} is stored as a prefix collision with an earlier wallet, but there is none`,
+      );
     else if (address?.equals(key)) check.addDifference(`${name} has the address of wallet ${first}`);
   }
 }

@@ -44,7 +44,7 @@ export interface RepairOptions {
 }
 
 export interface RepairResult {
-  /** Descriptions of what differed, block by block. */
+  /** The differences found, block by block. */
   differing: readonly string[];
   /** First block that was indexed again, null when none was. */
   replacedFrom: number | null;

@@ -1,4 +1,4 @@
-/** The progress of a comparison of all blocks, in a file beside the index, so that the next run resumes there. */
+/** The progress of a comparison of all blocks, in a file next to the index, so that the next run resumes there. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { codeOf } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';

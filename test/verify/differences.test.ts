@@ -157,7 +157,7 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
   [
     'an address is kept as one that begins like another',
     'UPDATE addresses SET key = (SELECT address FROM wallets WHERE id = 5) WHERE wallet = 5',
-    /wallets: wallet 5 of 0x[0-9a-f]{40} is kept as one that begins like an earlier one/,
+    /wallets: wallet 5 of 0x[0-9a-f]{40} is stored as a prefix collision with an earlier wallet/,
   ],
   ...['native_received', 'native_sent'].map((column): [string, string, RegExp] => [
     `${column} of a wallet is another`,

@@ -16,7 +16,7 @@ export interface LoadSpec {
 }
 
 export interface LoadRequest {
-  /** Latencies are kept apart by it. */
+  /** Latencies are grouped by it. */
   group: string;
   /** As it goes over the wire. */
   text: string;
@@ -35,7 +35,7 @@ export interface LoadResult {
   groups: Record<string, GroupResult>;
 }
 
-/** Most latencies kept per group: the newest ones. */
+/** Most latencies per group. The newest replace the oldest. */
 const MAX_SAMPLES = 200_000;
 /** How long the last answers may take, milliseconds. */
 const DRAIN_TIMEOUT_MS = 20_000;

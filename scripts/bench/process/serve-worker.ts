@@ -21,6 +21,6 @@ async function answer(actions: Actions, { id, action, argument }: WorkerRequest)
 }
 
 function reply(message: WorkerResponse): void {
-  // A send fails only when nobody waits for the message any more: `disconnect` follows.
+  // A send fails only when the parent is gone: `disconnect` follows.
   process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -39,7 +39,7 @@ export function ratioText(figure: Figure): string {
     : `${formatSignificant(ratio)} x ${figure.against.name}`;
 }
 
-/** The budget, and whether it is kept. */
+/** The budget, and whether the figure meets it. */
 export function budgetText(figure: Figure): string {
   const verdict = verdictOf(figure);
   if (figure.budget === undefined || verdict === null) return '';

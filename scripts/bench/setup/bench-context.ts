@@ -68,7 +68,7 @@ export class BenchContext {
     return this.foundSubjects;
   }
 
-  /** Runs a daemon on the filled index, against the node unless told otherwise, while `use` lasts. */
+  /** Runs a daemon on the filled index, against the node by default, while `use` lasts. */
   async withServingDaemon<T>(
     options: Partial<DaemonOptions>,
     use: (daemon: DaemonProcess) => Promise<T>,

@@ -78,7 +78,7 @@ export class Actors {
     return this.prng.pickZipf(this.wallets);
   }
 
-  /** A wallet nobody has seen before. */
+  /** A wallet new to the chain. */
   freshWallet(): Hex {
     const address = this.prng.address();
     this.wallets.push(address);

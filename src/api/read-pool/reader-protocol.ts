@@ -19,7 +19,7 @@ export interface ReadRequest {
   chainDepth: number;
   /** What the node answered before, for endpoints that ask it. */
   nodeAnswer?: NodeAnswer | undefined;
-  /** By `monotonicNow`. Nobody waits for the answer after this. */
+  /** By `monotonicNow`. The caller gives up at this time. */
   deadline: number;
 }
 

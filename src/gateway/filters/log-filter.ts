@@ -18,7 +18,7 @@ import type { Changes, Filter, TrackedChain } from './filter.ts';
 const MAX_TRIES = 3;
 /** Most blocks that may wait for later polls: a client that polls too slowly loses its filter. */
 const MAX_UNDELIVERED = 8_192;
-/** Bytes of delivered logs kept in case they must be reported as removed. */
+/** Most bytes of delivered logs held for a report of their removal after a reorg. */
 const MAX_DELIVERED_BYTES = 1024 * 1024;
 
 export interface LogFilterDeps {

@@ -1,7 +1,7 @@
 /** `eth_newPendingTransactionFilter`: hashes of the transactions that the node announced since the last poll. */
 import type { Changes, Filter } from './filter.ts';
 
-/** Only hashes are kept: anything else that a node announces has no bounded length. */
+/** Stores hashes only: anything else that a node announces has no bounded length. */
 const HASH = /^"0x[0-9a-fA-F]{64}"$/;
 /** Announced transactions to keep; up to twice as many between two clean-ups. */
 const MAX_HASHES = 32_768;

@@ -98,7 +98,7 @@ export class Pipeline {
     while (this.ranges.length < depth && from <= head) {
       const to = Math.min(head, from + this.blocksPerRange - 1);
       const batch = this.load(from, to, this.controller.signal);
-      batch.catch(() => undefined); // `take` handles the rejection; nobody awaits a dropped range
+      batch.catch(() => undefined); // `take` handles the rejection; a dropped range is never awaited
       this.ranges.push({ from, to, batch });
       from = to + 1;
     }

@@ -16,8 +16,8 @@ export function contentLengthExceeds(req: HttpRequest, limit: number): boolean {
 }
 
 /**
- * Whether the body is chunked. The library skips the chunks of a body that nobody reads and serves no other connection
- * meanwhile, so a flood of small chunks would delay everybody.
+ * Whether the body is chunked. The library skips the chunks of an unread body and serves no other connection
+ * meanwhile, so a flood of small chunks would delay every client.
  */
 export function isChunked(req: HttpRequest): boolean {
   return req.getHeader('transfer-encoding') !== '';

@@ -7,8 +7,8 @@ export type ClientAddress = (res: HttpResponse, req: HttpRequest) => Uint8Array;
 
 /**
  * A trusted proxy names its client by the PROXY protocol or in X-Forwarded-For, to which each proxy appends the address
- * that it was called from. So the client is the last address that is not itself a trusted proxy: what stands before it is
- * the client's own claim. `trusted` are addresses and networks such as `10.0.0.0/8`.
+ * of its caller. So the client is the last address that is not itself a trusted proxy. Earlier addresses are the client's
+ * own claim. `trusted` are addresses and networks such as `10.0.0.0/8`.
  */
 export function clientAddressOf(trusted: readonly string[]): ClientAddress {
   const proxies = new BlockList();

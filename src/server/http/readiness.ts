@@ -86,7 +86,7 @@ export function logStaleChain(log: Logger, reasonOf: () => string | null): () =>
 export class StallDetector {
   private readonly log: Logger;
   private head: number | null = null;
-  /** When the index fell behind the node without advancing since, by `performance.now()`: nobody can set that clock. */
+  /** When the index fell behind the node without advancing since, by `performance.now()`, a clock that cannot be set. */
   private behindSince: number | null = null;
   private stallReported = false;
 

@@ -58,7 +58,7 @@ const PAGE_PATHS: Readonly<Record<string, readonly string[]>> = {
   'docs.html': ['/docs'],
 };
 
-/** Unknown paths deeper than this get JSON, so that the number of kept answers is bounded. */
+/** Unknown paths deeper than this get JSON, which bounds the number of cached answers. */
 const MAX_DEPTH = 8;
 
 interface StaticRouteDeps {

@@ -248,7 +248,7 @@ export class Outbox {
     this.unsentAnswerBytes = Math.min(this.unsentAnswerBytes, this.unsentBytes);
   }
 
-  /** Returns to the budget what is no longer kept. */
+  /** Returns the bytes of sent messages to the budget. */
   private releaseSent(): void {
     const kept = this.queuedAnswerBytes + this.unsentAnswerBytes;
     if (kept === this.reservedBytes) return;

@@ -32,8 +32,8 @@ import { SharedNodeSubscription } from './shared-node-subscription.ts';
 const MAX_HELD_LOGS = 100_000;
 
 /**
- * Blocks before a subscription whose hashes are kept, to recognise blocks that replace them. Logs of replacements
- * further below are not sent.
+ * How many blocks before a subscription are remembered by hash, to recognise their replacements. Logs of deeper
+ * replacements are not sent.
  */
 const BLOCKS_BEFORE = 32;
 

@@ -1,13 +1,13 @@
 /**
- * Keeps the newest announced blocks in memory, and those that a reorg withdrew, for clients that reconnect: the index no
- * longer has a withdrawn block, and such a client was not told of its withdrawal.
+ * Keeps the newest announced and the newest withdrawn blocks in memory. A client that was away during a reorg needs the
+ * withdrawn blocks when it reconnects, and the index has deleted them.
  */
 import { bytesToDigits } from '../../lib/hex.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import type { CommittingBlocks } from '../../model/watermark.ts';
 import type { LastSeen } from './transfer-filter.ts';
 
-/** Blocks kept, and as many withdrawn ones: a deeper reorg is reported to nobody (MAX_REORG_DEPTH). */
+/** Most announced blocks, and most withdrawn ones. No client gets a report of a deeper reorg (MAX_REORG_DEPTH). */
 const MAX_BLOCKS = 256;
 /** Bytes of the batches that each of the two may keep. */
 const MAX_BYTES = 8 * 2 ** 20;

@@ -70,8 +70,8 @@ export function sideSignal({ kind }: Pick<TransferRow, 'kind'>, direction: Direc
 const NONE: readonly Signal[] = [];
 
 /**
- * The signals of a transfer that pass a filter. A self-transfer is only `out`, since it funds nobody; a transfer of
- * nothing can only create a wallet; the zero address counts only if the filter names it.
+ * The signals of a transfer that pass a filter. A self-transfer is only `out`, since it funds no other wallet; a transfer
+ * of amount zero can only create a wallet; the zero address counts only if the filter names it.
  */
 export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Signal[] {
   const { row } = facts;
@@ -113,7 +113,7 @@ function reachesMinimum({ minWei, minAmounts }: SignalFilter, row: TransferRow):
   return least === undefined || amountOf(row) >= least;
 }
 
-/** `parseSignalFilter` requires `minMon` beside this event. */
+/** `parseSignalFilter` requires `minMon` with this event. */
 function isWhale({ events }: SignalFilter, { token }: TransferRow): boolean {
   return token === '' && events.has('whale_transfer');
 }

@@ -1,6 +1,6 @@
 /**
  * Sender and receiver of transactions. The index does not store them. Blocks announced before their commit carry them;
- * for anything older the node is asked, a bounded number of transactions at a time.
+ * older ones are requested from the node, a bounded number at a time.
  */
 import { UpstreamError } from '../../lib/errors.ts';
 import { LruMap } from '../../lib/lru-map.ts';

@@ -28,7 +28,7 @@ interface SideFacts {
   exchanged: readonly Payment[] | null;
 }
 
-/** What was learned about a transfer, kept to withdraw it with the same record after its block is gone. */
+/** What was reported about a transfer. Its withdrawal repeats the same record after the block is gone. */
 interface LearnedFacts {
   sides: Partial<Record<Direction, SideFacts>>;
   isFirst: Partial<Record<Direction, boolean>>;

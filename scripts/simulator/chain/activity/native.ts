@@ -42,7 +42,7 @@ export function startFundingBurst(world: World): Transaction {
   return fundFreshWallet(world);
 }
 
-/** Pays a wallet nobody has seen before. */
+/** Pays a wallet that is new to the chain. */
 export function payFreshWallet(world: World, funder: Hex): Transaction {
   const wallet = world.actors.freshWallet();
   const transaction = world.begin(funder, wallet, nativeAmount(world.prng)).pay();
