@@ -119,7 +119,7 @@ test('the status table says what cannot be read, once', () => {
   assert.doesNotMatch(table({}), /reads/);
 });
 
-test('the status table tells state, range, lag and what the node offers', () => {
+test('the status table shows state, range, lag and the capabilities of the node', () => {
   const status: IndexStatus = {
     ...FILLING,
     skippedLogs: { 'short data': 3 },
@@ -174,7 +174,7 @@ test('the status table tells state, range, lag and what the node offers', () => 
   );
 });
 
-test('the status table names a chain that stands still, and since when nothing was committed', () => {
+test('the status table reports a stopped chain and the time of the last commit', () => {
   const status: IndexStatus = { ...FILLING, phase: 'following' };
   const staleReason = 'the chain stands still: the newest block is from 2023-11-14T22:13:20.000Z';
   const now = 1_700_086_400_000;
@@ -231,7 +231,7 @@ test('an old glibc is named with the version that is needed', () => {
   assert.match(error?.message ?? '', /^this system has glibc 2\.31, atlas-node needs 2\.34 or newer/);
 });
 
-test('another C library, a missing binary and a missing package are each told apart', () => {
+test('distinguishes another C library, a missing binary and a missing package', () => {
   const missing = loadError(
     'MODULE_NOT_FOUND',
     "Cannot find module '/x/node_modules/better-sqlite3/better_sqlite3.node'\nRequire stack:",
@@ -350,7 +350,7 @@ test('config check refuses a certificate and a key that start would refuse', asy
   assert.match(await check(`${ROOT}README.md`, `${files}/new-key.pem`), /^2 .* not a PEM certificate/);
 });
 
-test('config show tells the source of each setting and no secret, as text and as JSON', async (t) => {
+test('config show prints the source of each setting and no secret, as text and as JSON', async (t) => {
   const cwd = tempDir(t);
   writeFileSync(join(cwd, 'my.toml'), 'admin_token = "t0ps3cret, and long"\n[log]\nlevel = "warn"\n');
   const options = { cwd, env: { ATLAS_SERVER__HOST: '10.1.1.1' } };

@@ -174,7 +174,7 @@ test('a table in the place of a setting and a setting in the place of a table ar
   );
 });
 
-test('variables that Kubernetes sets for a service called atlas-node are nobody’s setting', () => {
+test('ignores the variables that Kubernetes sets for a service called atlas-node', () => {
   const env = {
     ATLAS_NODE_SERVICE_HOST: '10.0.0.1',
     ATLAS_NODE_SERVICE_PORT_HTTP: '80',
@@ -308,7 +308,7 @@ test('a tier of one’s own needs all its limits', () => {
   assert.match(refusalOfToml('tiers.team.chain_depth = 3'), /^tiers.team.requests_per_month is missing/);
 });
 
-test('a tier’s name that is none is refused for its form, with no other tier in its place', () => {
+test('refuses a malformed tier name without suggesting another tier', () => {
   const rule = 'is not a tier name: a lower-case letter, then such letters, digits and single underscores';
   for (const name of ['Team', 'my-tier', '2x', 'a__b']) {
     const place = `"tiers.${name}.chain_depth" in atlas.toml line 2`;

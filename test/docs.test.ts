@@ -237,7 +237,7 @@ test('every npm script that the docs name exists', () => {
   );
 });
 
-test('no table row stands in the docs twice', () => {
+test('no table row appears twice in the docs', () => {
   const rows = PAGES.flatMap(({ text }) => {
     const lines = text.split('\n');
     return lines.filter((line, i) => line.startsWith('|') && !isRule(line) && !isRule(lines[i + 1] ?? ''));
@@ -282,7 +282,7 @@ test('the benchmark runs by the command of the docs', async (t) => {
   assert.ok(existsSync(json));
 });
 
-test('the commands beside a node work as they stand', async (t) => {
+test('the commands for a daemon beside a node work as written', async (t) => {
   const anvil = await startAnvil({ blockTimeMs: 1_000 });
   t.after(() => anvil.stop());
   const home = tempDir(t);

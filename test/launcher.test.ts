@@ -46,7 +46,7 @@ test('it runs through a symlink to a symlink, both relative, found by PATH', asy
   assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${manifest.version}\n`, stderr: '' });
 });
 
-test('it runs under the pinned Node when that is asked to run it', async (t) => {
+test('runs under the pinned Node when started with it', async (t) => {
   const { code, stdout, stderr } = await run(t, [PINNED_NODE, LAUNCHER, '--version'], { cwd: tempDir(t) });
   assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${manifest.version}\n`, stderr: '' });
 });

@@ -51,7 +51,7 @@ test('a changed source is run as it is now', async (t) => {
   assert.match((await start()).stderr, /one\.ts:4/, 'lines stay as they are in the source');
 });
 
-test('a kept source that was cut short is made again', async (t) => {
+test('rebuilds a truncated cached source', async (t) => {
   const { kept, prepare, start } = project(t);
   await prepare();
   writeFileSync(kept, readFileSync(kept, 'utf8').slice(0, 50));

@@ -327,7 +327,7 @@ test('open sockets see a change of tier, here and by another process', async (t)
   assert.throws(() => store.update(record.id, { tier: 'free' }), { code: 'key_revoked' });
 });
 
-test('an allow list is kept, compared entry by entry, and its change is reported, here and by another process', async (t) => {
+test('stores an allow list, compares it entry by entry, and reports its change in this and other processes', async (t) => {
   const { store, path } = openStore(t);
   const allow = ['GET /api/wallet_*', 'eth_call', ' eth_call '];
   const { key, record } = store.create({ name: 'site', tier: 'free', allow });

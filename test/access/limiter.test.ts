@@ -242,7 +242,7 @@ test('counts are stored by month and read at the next start', (t) => {
   assert.equal(next.used(key.id, NOVEMBER_21), 15);
 });
 
-test('a tier that is no longer configured counts as free', () => {
+test('a tier that was removed from the configuration counts as free', () => {
   assert.equal(tierOf(TIERS, 'gone'), TIERS['free']);
   assert.equal(tierOf(TIERS, 'toString'), TIERS['free']);
 });

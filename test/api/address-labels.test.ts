@@ -52,7 +52,7 @@ async function first({ json }: Serving, path: string, list: string): Promise<Rec
   return records[0];
 }
 
-test('labels stand beside addresses, at the top of answers, in lists, in nested records and in the batch', async (t) => {
+test('adds labels to addresses at the top of answers, in lists, in nested records and in the batch', async (t) => {
   const serving = await serveLabelled(t);
   const { json } = serving;
   const before = await json(`/api/wallet_summary?address=${ALICE}`);

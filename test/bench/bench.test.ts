@@ -11,7 +11,7 @@ import { answerFixed, fixedCall } from '../../scripts/bench/workers/fixed-call.t
 import { LAUNCHER, run } from '../support/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-test('a short run measures what it is asked to, writes it down and leaves nothing behind', async (t) => {
+test('a short run measures the selected figures, records them and leaves nothing behind', async (t) => {
   const dir = tempDir(t);
   const temp = join(dir, 'tmp');
   mkdirSync(temp);
@@ -57,7 +57,7 @@ test('a short run measures what it is asked to, writes it down and leaves nothin
   assert.deepEqual(readdirSync(temp), []);
 });
 
-test('bad options are refused with one line that says what is wanted', async (t) => {
+test('refuses bad options with one line that names the accepted ones', async (t) => {
   const cwd = tempDir(t);
   for (const [args, message] of [
     [['--only', 'decode,nonsense'], /--only must be a list of decode, filling/],
@@ -127,7 +127,7 @@ test('the fixed answer carries the id of the call, and other calls have none', (
   assert.notEqual(fixedCall(1), fixedCall(2));
 });
 
-test('what the host kept from a virtual machine is a part of what its programs wanted', () => {
+test('steal time is a share of the demanded CPU time', () => {
   const before = parseProcessorTimes('cpu  100 10 20 5000 70 3 7 40 60 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n');
   assert.deepEqual(before, { taken: 140, stolen: 40 });
   const after = parseProcessorTimes('cpu  500 20 80 9000 90 3 7 70 60 0\n');
@@ -136,7 +136,7 @@ test('what the host kept from a virtual machine is a part of what its programs w
   assert.deepEqual(parseProcessorTimes('cpu  1 2 3 4\n'), { taken: 6, stolen: 0 }); // an old kernel counts no more
 });
 
-test('a system that does not tell what its host kept is reported without it', () => {
+test('omits steal time where the system does not report it', () => {
   assert.equal(stolenPercent(null, null), null);
   const text = machineLoadText({ loadBefore: 0.1, loadAfter: 2, stolenPercent: null });
   assert.equal(text, 'load average 0.1 before the run, 2 at its end');

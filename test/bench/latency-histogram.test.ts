@@ -14,7 +14,7 @@ async function read(metrics: ReturnType<typeof createMetrics>): Promise<Map<stri
   );
 }
 
-test('the time within which answers were given is told from what came between two readings', async (t) => {
+test('computes the latency from the difference between two readings', async (t) => {
   const metrics = createMetrics();
   t.after(() => metrics.close());
   const one = metrics.httpSeconds.child({ route: '/api/one' });

@@ -36,7 +36,7 @@ test('an nginx that cannot be started, or ends at once, is an error that says wh
   await assert.rejects(startNginx('/bin/false', options), advice);
 });
 
-test('whether wrk is there is asked once', async (t) => {
+test('looks for wrk once', async (t) => {
   const dir = tempDir(t);
   const calls = join(dir, 'calls');
   writeFileSync(join(dir, 'wrk'), `#!/bin/sh\necho "$@" >> ${calls}\nexit 1\n`, { mode: 0o755 });

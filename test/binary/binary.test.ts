@@ -55,7 +55,7 @@ suite('the single binary', () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  test('the licences of all that it contains stand beside it', () => {
+  test('ships the licences of everything inside', () => {
     const notices = readFileSync(join(root, 'THIRD_PARTY'), 'utf8');
     for (const name of Object.keys(manifest.dependencies)) {
       if (name.startsWith('@uwsjs/')) continue; // the native half of uWebSockets.js
@@ -108,7 +108,7 @@ suite('the single binary', () => {
     assert.deepEqual(readdirSync(cacheOf(program)), []);
   });
 
-  test('it tells its commit, and what dev needs', async (t) => {
+  test('reports its commit, and what dev needs', async (t) => {
     const { command, cwd } = alone(t);
     const version = await run(t, [...command, '--version'], { cwd });
     assert.match(version.stdout, /^\d+\.\d+\.\d+ \(commit ([0-9a-f]{7,}(-dirty)?|unknown)\)\n$/);

@@ -34,7 +34,7 @@ test('a relative XDG_CACHE_HOME is passed over, as its specification demands', (
   assert.equal(folder, join(here.home, '.cache', 'atlas-node'));
 });
 
-test('the folder is the user’s alone, also when it was open to others before', (t) => {
+test('restricts the folder to its user, even if it was open to others before', (t) => {
   const here = surroundings(t);
   const folder = choosePrivateFolder(here);
   assert.equal(statSync(folder).mode & 0o777, 0o700);

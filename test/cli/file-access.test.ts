@@ -61,7 +61,7 @@ test('a file hidden from another user is not reported as missing', (t) => {
   }
 });
 
-test('what this user may only read is not opened for writing, nor locked: the lock would keep nobody out', (t) => {
+test('opens a read-only file without write access or a lock, which would exclude no process', (t) => {
   const dir = dataDir(t);
   const open = join(dir, '..', 'open');
   mkdirSync(open);

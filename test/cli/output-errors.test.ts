@@ -29,7 +29,7 @@ function runUnread(t: TestContext, command: string) {
   return run(t, ['/bin/bash', '-c', line], { cwd: tempDir(t) });
 }
 
-test('commands that nobody reads do their work all the same, and tell by their exit code how it went', async (t) => {
+test('commands without a reader finish their work and report the result in the exit code', async (t) => {
   const chain = [...generateChain({ seed: 5, blocks: 12, txPerBlock: 10 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
@@ -52,7 +52,7 @@ test('commands that nobody reads do their work all the same, and tell by their e
   assert.equal(differing.code, 1);
 });
 
-test('status --watch ends well when nobody reads it any more', async (t) => {
+test('status --watch exits cleanly when its reader is gone', async (t) => {
   const status = JSON.stringify({ phase: 'following', head: null, capabilities: null });
   const server = createServer((_, response) => response.end(status)).listen(0, '127.0.0.1');
   t.after(() => server.close());

@@ -119,7 +119,7 @@ test('a missing systemd-notify is reported', async () => {
   assert.deepEqual(reasons, ['there is no systemd-notify']);
 });
 
-test('a program that systemd did not start notifies nobody', () => {
+test('a program that systemd did not start sends no notification', () => {
   assert.equal(
     connectSystemd({ PATH: process.env.PATH }, () => assert.fail()),
     null,
@@ -192,7 +192,7 @@ test('keys of a tier that is not configured are reported at the start and at a r
   assert.equal((await daemon.stop()).code, 0);
 });
 
-test('an ./atlas.toml that is gone is not taken for the defaults by a daemon that has read it', async (t) => {
+test('a daemon does not fall back to the defaults when its ./atlas.toml disappears', async (t) => {
   const dir = tempDir(t);
   const file = join(dir, 'atlas.toml');
   const config = '[server]\nport = 0\ncors_origins = ["https://a.example"]\n';

@@ -115,7 +115,7 @@ test('the daemon’s own certificate, made for another name, does not hinder its
   assert.match(elsewhere.stderr, /SELF_SIGNED_CERT/);
 });
 
-test('--watch writes again and again where there is no terminal, and ends well on Ctrl-C', async (t) => {
+test('--watch appends without a terminal, and exits cleanly on Ctrl-C', async (t) => {
   const port = await listen(t, createHttpServer(answer));
   const args = ['status', '--watch', '--json', '--url', `http://127.0.0.1:${port}`];
   const watching = start(t, [LAUNCHER, ...args], { cwd: tempDir(t) });

@@ -17,7 +17,7 @@ function startWithLimit(t: TestContext, openFiles: number) {
   return start(t, ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', ...program], { cwd: dir });
 }
 
-test('connections get what the limit of open files leaves beside the daemon itself', () => {
+test('connections get what the open-file limit leaves after the own files of the daemon', () => {
   const lines: string[] = [];
   const log = createLogger({ level: 'warn', format: 'json', write: (line) => lines.push(line) });
   const { config } = parseConfig({});
@@ -31,7 +31,7 @@ test('connections get what the limit of open files leaves beside the daemon itse
   assert.equal(maxConnections(small, log, 244), 88);
 });
 
-test('the settings shown tell the number of connections in force, and why it is not the one that was set', () => {
+test('shows the effective connection limit, and why it differs from the setting', () => {
   const shown = (env: Record<string, string>, connections: number) => {
     const settings = printConfigJson(withMaxConnections(parseConfig({ env }), connections));
     return JSON.parse(settings)['server.max_connections'];

@@ -39,7 +39,7 @@ test('a daemon alone may write its index, from before it serves until it is clos
   acquireWriterLock(path).release();
 });
 
-test('when the chain is replaced, the index stands still and nothing is answered any more from the old one', async (context) => {
+test('when the chain is replaced, indexing stops and no answer comes from the old chain', async (context) => {
   const t = nestedCleanup(context);
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());

@@ -13,7 +13,7 @@ const brief = (row: { kind: string; from: string; to: string; amount: bigint }) 
 ];
 const internalOf = (root: unknown) => rowsOf(decode(blockOf({ to: B }, root))).map(brief);
 
-test('a transaction with value pays its receiver, or the contract it creates, and nobody when it failed', () => {
+test('a transaction with value pays its receiver or the created contract, and a failed one pays neither', () => {
   assert.deepEqual(rowsOf(decode(blockOf({ value: '0x10' }))).map(brief), [['native_direct', A, B, 16n]]);
   assert.deepEqual(rowsOf(decode(blockOf({ to: null, contractAddress: C, value: '0x1' }))).map(brief), [
     ['native_direct', A, C, 1n],
@@ -186,7 +186,7 @@ test('the time of a block may be as far away as dates reach', () => {
   assert.throws(() => at('0x7dba8218001'), UpstreamError);
 });
 
-test('traces are wanted only for blocks in which code ran or a receipt does not say how it went', () => {
+test('requests traces only for blocks where code ran or a receipt lacks its status', () => {
   const wants = (tx: Parameters<typeof blockOf>[0]) => {
     const { block, receipts } = blockOf(tx);
     return needsTraces(block, receipts, PLAIN_RULES);

@@ -100,7 +100,7 @@ test('an ERC-2309 range gives one ERC-721 transfer per id up to the bound and no
   assert.deepEqual(refused.skipped, { consecutive_range: 2, consecutive_shape: 1 });
 });
 
-test('wrapped native: Deposit mints and Withdrawal burns, unless an equal Transfer tells it already', () => {
+test('wrapped native: Deposit mints and Withdrawal burns, unless an equal Transfer reports the same', () => {
   const deposit = (amount: number): PlainLog => ({
     topics: [DEPOSIT, topicOf(A)],
     data: `0x${word(amount)}`,

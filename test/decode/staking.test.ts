@@ -115,7 +115,7 @@ test('compound without traces is known by the equal Delegate log right behind it
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 10)]).length, 1);
 });
 
-test('flat traces tell no calls, so compound is known by its logs there too', () => {
+test('flat traces lack the call tree, so compound is recognised by its logs there too', () => {
   const parts = blockOf({ input: '0xb34fea67', logs: [claimed(1, 9), delegated(1, 9), claimed(2, 4)] });
   const call = { callType: 'call', from: A, to: CONTRACT, value: '0x0' };
   const value = [
@@ -157,7 +157,7 @@ test('a payout whose log is cut short is counted and moves nothing, one of zero 
   assert.deepEqual(batch.skipped, { staking_shape: 3 });
 });
 
-test('a payout to an invalid address is skipped and counted, and the rest of the block is kept', () => {
+test('skips and counts a payout to an invalid address, and decodes the rest of the block', () => {
   const [, first, delegator = ''] = withdrawn.topics;
   const dirty = [delegator.slice(0, 50), `${delegator}00`, delegator.replace('0x00', '0x01')].map(
     (topic) => ({

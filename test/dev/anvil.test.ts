@@ -44,7 +44,7 @@ test('without options a transaction is mined at once', async (t) => {
   await waitFor(async () => (await height(anvil)) === 1, { what: 'block 1' });
 });
 
-test('a manual chain mines only when told to', async (t) => {
+test('a manual chain mines on request only', async (t) => {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   await pay(anvil);
@@ -95,7 +95,7 @@ test('the chain ends when its owner is killed', async () => {
   await waitFor(async () => !(await answers(await url)), { what: 'the end of the chain' });
 });
 
-test('a chain that nobody stopped does not keep its owner alive', async () => {
+test('a running chain does not keep its parent process alive', async () => {
   const { owner, url } = runOwner('');
   const [code] = await once(owner, 'exit');
   assert.equal(code, 0);

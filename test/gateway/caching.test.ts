@@ -74,7 +74,7 @@ async function learnFinality(gateway: TestGateway, block = 1): Promise<void> {
   );
 }
 
-/** Makes calls while the clock stands still, however long the machine takes: only what is asked at nearly the same time is merged. */
+/** Makes calls with a stopped clock, because only calls at nearly the same time coalesce. */
 function atOnce<T>(t: TestContext, make: () => T): T {
   const now = performance.now();
   const clock = t.mock.method(performance, 'now', () => now);

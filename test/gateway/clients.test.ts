@@ -61,7 +61,7 @@ async function gateway(t: TestContext): Promise<{ url: string; compared: () => n
 }
 
 /**
- * Wraps fetch for the time of the test. The chain stands still between the two reads: one request goes at a time, and
+ * Wraps fetch for the time of the test. The chain does not advance between the two reads: one request goes at a time, and
  * what is sent is mined before that is answered.
  */
 function mirror(t: TestContext, gatewayUrl: string, node: Anvil): { compared: () => number } {

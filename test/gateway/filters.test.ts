@@ -100,7 +100,7 @@ test('a block filter gives each new block once, in order', async (t) => {
   }
 });
 
-test('a poll whose client leaves takes nothing with it', async (t) => {
+test('a poll whose client disconnects loses no changes', async (t) => {
   const { gateway, mine, newestHashes } = await setUp(t);
   const id = await gateway.result('eth_newBlockFilter');
   await mine(3);
@@ -229,7 +229,7 @@ test('logs that appeared and vanished between two polls are not reported', async
   assert.deepEqual(await changes(gateway, id), direct);
 });
 
-test('a node that is behind for a moment takes nothing back', async (t) => {
+test('a node that briefly lags removes no logs', async (t) => {
   const { gateway, anvil, address, mine, deposit } = await setUp(t);
   const id = await gateway.result('eth_newFilter', { address });
   await deposit(1);
@@ -259,7 +259,7 @@ test('a filter can be installed while the node is behind', async (t) => {
   assert.deepEqual(values(await changes(gateway, id)), [1]);
 });
 
-test('the range of a filter is kept to', async (t) => {
+test('a filter returns nothing outside its range', async (t) => {
   const { gateway, anvil, address, mine, deposit } = await setUp(t);
   const head = Number(await anvil.call('eth_blockNumber'));
   const filter = {
@@ -334,7 +334,7 @@ test('a filter that the node does not understand is refused in its words', async
   }
 });
 
-test('a filter as large as geth takes is kept, a larger one refused', async (t) => {
+test('accepts a filter up to the limit of geth and refuses a larger one', async (t) => {
   const { gateway, address } = await setUp(t);
   const filled = (count: number, bytes: number) =>
     Array.from({ length: count }, (_, i) => `0x${i.toString(16).padStart(2 * bytes, '0')}`);
@@ -457,7 +457,7 @@ test('a client gets an error when the node does not report its head, and misses 
   assert.deepEqual(await gateway.result('eth_getFilterChanges', id), [hash(106), hash(107)]);
 });
 
-test('a known block that the node does not tell for a moment is not orphaned', async (t) => {
+test('a known block that the node briefly omits does not count as orphaned', async (t) => {
   const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
   let head = 105;
   const node = await startMisbehavingNode({

@@ -54,7 +54,7 @@ for (const [what, memberOf] of Object.entries(KEPT)) {
   });
 }
 
-test('delivered logs that may have to be taken back do not hold the answers they came in', async (t) => {
+test('delivered logs that a reorg may remove do not pin their whole answers in memory', async (t) => {
   const hashAt = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
   const FIRST_HEAD = 100;
   let head = FIRST_HEAD;

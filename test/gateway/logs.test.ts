@@ -140,7 +140,7 @@ test('a range that the node takes is passed on as it was written', async (t) => 
   }
 });
 
-test('the node is asked for exactly the range that was validated', async (t) => {
+test('requests exactly the validated range from the node', async (t) => {
   const { node, gateway } = await setUp(t);
   const ask = async (params: string) => {
     const request = `{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":${params}}`;
@@ -326,7 +326,7 @@ test('logs of two branches are not mixed where few blocks are not final, but lie
   assert.deepEqual([...new Set(result.map(({ branch }) => branch))], [1]);
 });
 
-test('logs of two branches are not mixed either while the node does not tell the last block', async (t) => {
+test('does not mix logs of two branches while the node does not report its last block', async (t) => {
   const method = 'eth_getBlockByNumber';
   for (const [fault, message] of [
     [{ errorFor: { [method]: { code: -32005, message: 'busy' } } }, /upstream unavailable/],
@@ -354,7 +354,7 @@ test('collecting logs gives up on a chain that keeps changing', async (t) => {
   assert.deepEqual([error.code, error.message.slice(0, 27)], [-32603, 'the chain was reorganised w']);
 });
 
-test('parts below the finalized block are kept, and the whole is then answered without the node', async (t) => {
+test('caches parts below the finalized block, and then answers without the node', async (t) => {
   const { node, logs, gateway } = await setUp(t, { cache: true });
   await gateway.result('eth_getBlockByNumber', '0x1', false);
   for (let i = 0; i < 6; i++) assert.deepEqual(await logs('0x1', quantity(1_000)), expected(1, 1_000));

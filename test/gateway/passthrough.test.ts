@@ -40,7 +40,7 @@ test('a call reaches the node with its parameters as written, and its result com
   assert.equal(answer.headers.get('access-control-allow-origin'), '*');
 });
 
-test('ids of every type are kept', async (t) => {
+test('returns ids of every type unchanged', async (t) => {
   const { rpc } = await serveNode(t, echo);
   for (const id of ['0', '-7', '1.5', '12345678901234567890', '"text"', '"\\u0041"', 'null']) {
     const { text } = await rpc(call(id, 'eth_chainId'));
@@ -188,7 +188,7 @@ test('a batch over the limits gives each call that wants an answer its error', a
   assert.equal(id, null);
 });
 
-test('a call over the rate waits for its turn, and is turned away when its key is revoked meanwhile', async (t) => {
+test('a call over the rate waits for its turn, and is refused if its key is revoked meanwhile', async (t) => {
   const serving = await serve(t, { upstream: (await startNode(t, echo)).url, rateWaitMs: 8_000 });
   const newKey = () => serving.access.keys.create({ name: 'app', tier: 'free' });
   const send = (key: string) => serving.post('/rpc', call('1', 'eth_getCode'), { 'X-API-Key': key });

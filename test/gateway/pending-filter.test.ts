@@ -65,7 +65,7 @@ test('a filter gets each transaction announced after it once, in order, over one
   assert.deepEqual((await poll(second)).result, []);
 });
 
-test('what the node announces that is no hash is left out', async (t) => {
+test('ignores announcements that are not hashes', async (t) => {
   const { node, gateway, poll } = await setUp(t);
   const id = await gateway.result(NEW);
   for (const odd of ['0x1', 'a'.repeat(1_000), { hash: hash(1) }, null, hash(2)]) node.publish(KIND, odd);

@@ -76,7 +76,7 @@ test('a known method is offered by its exact name only', () => {
   }
 });
 
-test('configured methods and namespaces are added, and nothing beside them', () => {
+test('allows configured methods and namespaces, and nothing else', () => {
   const allowed = methodPolicy({ allow: ['debug_traceCall', 'trace_*', 'eth_accounts'] });
   assert.deepEqual(
     [

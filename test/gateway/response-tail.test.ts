@@ -11,7 +11,7 @@ import {
 const answer = (body: string, id = '"mine"') =>
   `{"jsonrpc":"2.0","id":${id},${extractResponseTail(Buffer.from(body))}`;
 
-test('the id is replaced in every form nodes write, the result kept byte for byte', () => {
+test('replaces the id in every form that nodes write, and passes the result byte for byte', () => {
   const result = '{ "id":1 , "n":1.0e5,"big":12345678901234567890,"text":"\\u00e9,\\"id\\":1}" }';
   const expected = { jsonrpc: '2.0', id: 'mine', result: JSON.parse(result) };
   const forms = [

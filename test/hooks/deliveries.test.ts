@@ -56,7 +56,7 @@ test('without a first block a hook begins with what is indexed after its creatio
   assert.deepEqual(blocksOf(receiver), [4, 5]);
 });
 
-test('what is not accepted comes again, in order, with the same ids, also from a new process', async (context) => {
+test('redelivers refused events in order with the same ids, even from a new process', async (context) => {
   const { world, receiver } = await setUp(context);
   const hook = world.hook(receiver.url, OUT);
   receiver.behave = answers(500);
@@ -130,7 +130,7 @@ test('redirects are not followed, and 410 deletes the hook', async (context) => 
   await waitFor(() => world.store.find(hook.id) === undefined, { what: 'the end of the hook' });
 });
 
-test('a hook that nobody accepted for 24 hours is paused, and resumes where it stopped', async (context) => {
+test('pauses a hook after 24 hours of failures, and resumes where it stopped', async (context) => {
   const { world, receiver } = await setUp(context);
   const hook = world.hook(receiver.url, OUT);
   receiver.behave = answers(500);
@@ -149,7 +149,7 @@ test('a hook that nobody accepted for 24 hours is paused, and resumes where it s
   assert.deepEqual(blocksOf(receiver), [1, 2]);
 });
 
-test('the receiver says when it wants to be asked again', async (context) => {
+test('obeys the Retry-After of the receiver', async (context) => {
   const { world, receiver } = await setUp(context);
   const hook = world.hook(receiver.url, OUT);
   receiver.behave = answers(429, { 'retry-after': '600' });

@@ -75,7 +75,7 @@ test('a name that resolves to this machine is not connected to', async (context)
   assert.deepEqual(await sender(context, true).send(messageTo(url)), { kind: 'accepted' });
 });
 
-test('a certificate that nobody vouches for is a failure with its reason, and nothing is sent', async (context) => {
+test('reports an untrusted certificate with its reason, and sends nothing', async (context) => {
   const file = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url));
   let requests = 0;
   const server = createServer(

@@ -82,7 +82,7 @@ test('real blocks of all types of transactions have the roots in their headers, 
   ]);
 });
 
-test('a block with a type of transaction that cannot be encoded is named as such, not as wrong', async (t) => {
+test('reports a block with an unknown transaction type as unverifiable, not as wrong', async (t) => {
   const folder = recordedDataOrSkip(t);
   if (folder === null) return;
   for (const dataset of ['tempo-17708868-notrace', 'optimism-sparse-traced'])

@@ -30,7 +30,7 @@ function openFile(t: TestContext) {
   return { path, insert, counts };
 }
 
-test('the log is checkpointed beside the writer, which then restarts it', async (t) => {
+test('checkpoints the WAL while the writer runs, which then restarts it', async (t) => {
   const { path, insert, counts } = openFile(t);
   const checkpoints = new CheckpointClient(path);
   t.after(() => checkpoints.close());
@@ -69,7 +69,7 @@ test('a failed checkpoint thread is reported, not waited for', async (t) => {
   await checkpoints.close();
 });
 
-test('pages that a read holds up are moved when it ends, and nobody waits for one that does not', async (t) => {
+test('checkpoints the pages that a read holds when it ends, without waiting for a read that does not', async (t) => {
   const { path, insert, counts } = openFile(t);
   const reader = openDatabase(path, { readonly: true });
   t.after(() => reader.close());

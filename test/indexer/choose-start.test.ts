@@ -18,7 +18,7 @@ async function beginBeside(t: TestContext, http: string): Promise<{ first: numbe
   return { first: indexer.status().startBlock, logs: indexer.logs.join('\n') };
 }
 
-test('beside a moving head the index begins at the first block of a chain from which nothing is pruned', async (t) => {
+test('starts at the first block of an unpruned chain while its head moves', async (t) => {
   const { node } = await startGeneratedNode(
     t,
     { seed: 3, blocks: 2_000, startBlock: 1, txPerBlock: 2 },
@@ -29,14 +29,14 @@ test('beside a moving head the index begins at the first block of a chain from w
   assert.equal(first, 1, logs);
 });
 
-test('beside an anvil that mines every second the index begins at block 0', async (t) => {
+test('starts at block 0 of an anvil that mines every second', async (t) => {
   const anvil = spawnAnvil(['--host', '127.0.0.1', '--port', '0', '--block-time', '1']);
   t.after(() => endProcess(anvil));
   const { first, logs } = await beginBeside(t, `http://${await listeningAddress(anvil)}`);
   assert.equal(first, 0, logs);
 });
 
-test('beside a node that prunes as its head moves, the index starts above the blocks that are pruned next', async (t) => {
+test('starts above the blocks that a pruning node drops next', async (t) => {
   const { node: real } = await startGeneratedNode(
     t,
     { seed: 4, blocks: 2_000, startBlock: 1, txPerBlock: 2 },

@@ -118,7 +118,7 @@ test('usage that does not fit on the disk stays in memory, is reported once, and
   );
 });
 
-test('transient failures are told apart from damage and from bugs', () => {
+test('distinguishes transient failures from damage and bugs', () => {
   const sqlite = (code: string) => Object.assign(new Error('from SQLite'), { code });
   for (const code of [
     'SQLITE_FULL',

@@ -73,7 +73,7 @@ test('heads that are announced twice, late, or not at all are each indexed once'
 
 const isReceipts = ({ method }: { method: string }) => method === 'eth_getBlockReceipts';
 
-test('a call refused for a moment is not reported, one that stays refused is', async (t) => {
+test('reports a call that stays refused, not one refused briefly', async (t) => {
   const { real, node } = await behindProxy(t, 63);
   const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(10);

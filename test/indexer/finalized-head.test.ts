@@ -15,7 +15,7 @@ const CHAIN = { blocks: 30, txPerBlock: 4, wallets: 20, tokens: 6, traces: false
 const RULES: LoadRules = { traces: null, blockReceipts: true, monad: true, wrappedNative: new Set() };
 const HEAD = 18;
 
-test('a block that another node holds at the height of the finalized head is not taken for it', async (t) => {
+test('a block of another node at the height of the finalized head is not mistaken for it', async (t) => {
   const cleanup = nestedCleanup(t);
   const { nodes, url, pin } = await startBalancedNodes(cleanup, CHAIN, [HEAD + 2, HEAD]);
   nodes[1]!.fork(HEAD);

@@ -370,7 +370,7 @@ test('another chain behind the address of the node stops the index, which goes o
   );
 });
 
-test('a reorg is not believed of a node that does not say which chain it is on, also when the indexer stops meanwhile', async (t) => {
+test('ignores a reorg from a node that does not report its chain id, even if the indexer stops meanwhile', async (t) => {
   const real = await replay(t, { chain: chainOf(7, 30), head: 20 });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
@@ -385,7 +385,7 @@ test('a reorg is not believed of a node that does not say which chain it is on, 
   assert.equal(indexer.status().head?.number, 20);
 });
 
-test('one word of a lagging backend that stands on a stale branch rolls nothing back', async (t) => {
+test('one answer of a lagging backend on a stale branch rolls nothing back', async (t) => {
   const real = await replay(t, { chain: chainOf(9, 40), head: 40, finalizedLag: 0 });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());

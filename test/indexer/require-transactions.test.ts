@@ -28,7 +28,7 @@ const HEADER = {
 };
 const EMPTY_TRIE_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
-test('a block of which the node has only the header is not loaded as an empty one', async (t) => {
+test('a block whose header alone is available is not indexed as empty', async (t) => {
   const node = await startMisbehavingNode();
   t.after(() => node.close());
   const client = new RpcClient({ url: node.url, timeoutMs: 60_000, maxSockets: 4, maxBatch: 10 });

@@ -60,7 +60,7 @@ test('metrics that cannot be rendered are a server error and a line in the log',
   assert.deepEqual(logged, ['the metrics cannot be rendered']);
 });
 
-test('closing does not wait for connections that are kept open', async (t) => {
+test('closing does not wait for keep-alive connections', async (t) => {
   const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsOf(t), () => null, SILENT);
   await (await fetch(listener.url)).text();
   await listener.close();

@@ -207,7 +207,7 @@ describe('a batch', () => {
     await assert.rejects(client.batch(echoes(40), AbortSignal.abort(reason)), reason);
   });
 
-  it('tells of each call once, however often the batch was divided', async () => {
+  it('reports each call once, however often the batch was split', async () => {
     const told: string[] = [];
     await reconnect({ onCall: (method, _seconds, failure) => told.push(`${method} ${failure}`) });
     node.misbehave({ maxBatch: 3 });

@@ -63,7 +63,7 @@ describe('probing a node', () => {
     for (const resource of open.splice(0).reverse()) await resource.close();
   });
 
-  it('takes a node that does not tell its software', async () => {
+  it('accepts a node that does not report its software', async () => {
     const { client, chainId, headTag, traces } = await ask({
       ...GETH,
       web3_clientVersion: throwing(-32601, 'Method not found'),
@@ -88,7 +88,7 @@ describe('probing a node', () => {
     );
   });
 
-  it('follows the latest block of other nodes unless told otherwise', async () => {
+  it('follows the latest block of other nodes by default', async () => {
     assert.equal((await ask(GETH)).headTag, 'latest');
     assert.equal((await ask(GETH, { ...AUTO, head: 'finalized' })).headTag, 'finalized');
     assert.equal((await ask(MONAD, { ...AUTO, head: 'latest' })).headTag, 'latest');
@@ -209,7 +209,7 @@ describe('probing a node', () => {
     assert.deepEqual(asked('debug_traceBlockByNumber'), []);
   });
 
-  it('is fatal when finalized is wanted of a node that does not know the tag', async () => {
+  it('is fatal when finalized is configured and the node does not know the tag', async () => {
     const answers = { ...GETH, eth_getBlockByNumber: throwing(-32602, 'hex string without 0x prefix') };
     await assert.rejects(ask(answers, { ...AUTO, head: 'finalized' }), (error) => {
       assert.ok(error instanceof FatalError);

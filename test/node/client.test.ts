@@ -113,7 +113,7 @@ describe('a single call', () => {
     assert.equal(sockets.length, 2);
   });
 
-  it('fails as connection when nobody listens', async () => {
+  it('fails as connection when nothing listens on the port', async () => {
     const client = connect({ url: `http://127.0.0.1:${await freePort()}` });
     await rejectsAs('connection', client.call('eth_test', []), /ECONNREFUSED/);
   });
@@ -237,7 +237,7 @@ describe('a single call', () => {
     await rejectsAs('connection', client.call('eth_test', []), /does not speak TLS there: use http:\/\//);
   });
 
-  it('tells of every call what became of it, and of none that was aborted', async () => {
+  it('reports the outcome of every call except aborted ones', async () => {
     const told: [string, UpstreamFailure | null][] = [];
     const client = connect({
       onCall: (method, seconds, failure) => {

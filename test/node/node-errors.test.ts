@@ -62,7 +62,7 @@ test('a method that the node does not offer is recognised by its text', () => {
   }
 });
 
-test('data that the node lacks is not taken for a method that it lacks', () => {
+test('missing data is not mistaken for a missing method', () => {
   for (const message of [
     'Block requested not found. Request might be querying historical state',
     'block #1 not found',

@@ -96,7 +96,7 @@ test('the unit and the container set of the C library what the launcher sets', (
   for (const wanted of settings) assert.ok(recipe.includes(wanted), wanted);
 });
 
-test('the container gives the program settings it knows, and runs what the build makes, as nobody special', () => {
+test('the container passes known settings and runs the built program without privileges', () => {
   const { config, sources } = parseConfig({ env: imageEnv });
   assert.equal(config.server.host, '0.0.0.0');
   assert.equal(config.data_dir, '/data');

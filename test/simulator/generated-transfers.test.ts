@@ -79,7 +79,7 @@ suite('the transfers of a generated chain', () => {
     }
   });
 
-  test('are of every kind, in every case, beside what only looks like one', () => {
+  test('are of every kind and form, among look-alikes that are not transfers', () => {
     const transactions = blocks.flatMap(({ block }): Tx[] => JSON.parse(block).transactions);
     const receipts = blocks.flatMap(parseReceipts);
     const logs = receipts.flatMap((receipt) => receipt.logs);

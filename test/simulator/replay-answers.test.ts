@@ -108,7 +108,7 @@ suite('a replay node', () => {
     ]);
   });
 
-  test('refuses batches that are empty or too long, and text that is no JSON', async () => {
+  test('refuses empty or oversized batches and text that is not JSON', async () => {
     const refusal = async (body: unknown) => (await post<Reply>(node.url, body)).error?.message;
     const call = { jsonrpc: '2.0', id: 1, method: 'eth_chainId' };
     assert.equal(await refusal([]), 'empty batch request');
@@ -187,7 +187,7 @@ test('an answer above the size limit is refused, alone and as part of a batch', 
   assert.equal((await post<Reply[]>(node.url, [light])).length, 1);
 });
 
-test('an overloaded node refuses the wanted fraction of calls', async (t) => {
+test('an overloaded node refuses the configured fraction of calls', async (t) => {
   const { node } = await startGeneratedNode(t, CHAIN, { errorRate: 0.5 });
   const calls = Array.from({ length: 400 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' }));
   const refused = (await post<Reply[]>(node.url, calls)).filter(({ error }) => error);

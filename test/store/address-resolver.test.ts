@@ -56,7 +56,7 @@ function idsOf(path: string, addresses: readonly string[]): (number | undefined)
   }
 }
 
-test('wallets whose addresses begin alike are told apart, in one commit and in later ones', (t) => {
+test('distinguishes wallets whose addresses share a prefix, within a commit and across commits', (t) => {
   const { writer, path } = openWriter(t, 'index.db');
   writer.append([paying(1, [alike(7), alike(3), alike(5)])]);
   writer.append([paying(2, [alike(5), alike(1), alike(3), alike(0)])]);

@@ -242,7 +242,7 @@ test('a damaged source, or one that is not an index, is refused with advice', as
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('a copy put beside the WAL of the file that it replaces is refused and stays whole', async (t) => {
+test('refuses a copy that replaced a file whose WAL is still there, and leaves it intact', async (t) => {
   const dir = tempDir(t);
   const source = join(dir, 'source.db');
   const restored = join(dir, 'index.db');
@@ -271,7 +271,7 @@ test('a copy put beside the WAL of the file that it replaces is refused and stay
   assert.deepEqual(dumpIndex(restored), whole);
 });
 
-test('a copy of the keys put beside the WAL of the file that it replaces is refused', async (t) => {
+test('refuses a copy of the keys that replaced a file whose WAL is still there', async (t) => {
   const dir = tempDir(t);
   const source = join(dir, 'source.db');
   const store = openKeyStore(source);
@@ -297,7 +297,7 @@ test('a copy of the keys put beside the WAL of the file that it replaces is refu
   );
 });
 
-test('what a killed copy left is cleared away, also when the next one fails', async (t) => {
+test('removes the remains of a killed copy, even if the next one fails', async (t) => {
   const dir = tempDir(t);
   const source = join(dir, 'index.db');
   new IndexWriter(source, { cacheMb: 8 }).close();
@@ -338,7 +338,7 @@ test('a backup killed while the index is copied is not in the way of the next', 
   assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'copy.keys.db']);
 });
 
-test('a backup to where another is being made is refused and takes nothing of the other away', async (t) => {
+test('refuses a backup to the target of a running one, and leaves that one alone', async (t) => {
   const dataDir = tempDir(t);
   const source = join(dataDir, 'index.db');
   new IndexWriter(source, { cacheMb: 8 }).close();

@@ -197,7 +197,7 @@ test('a step that fails leaves nothing behind, and the next start repeats it', (
   assert.deepEqual(counted(path), [{ touched: 1, rows: FEW_ROWS }]);
 });
 
-test('a damaged file is reported as such, not as one that the next start migrates', async (t) => {
+test('reports a damaged file as damaged, not as awaiting migration', async (t) => {
   const { path, migration } = createMigratable(t);
   const step = () => {
     throw new DamageError('a history page is no blob');

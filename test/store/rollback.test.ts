@@ -121,7 +121,7 @@ function blocksUpTo(counts: readonly number[]): PlainBlock[] {
   }));
 }
 
-test('rolled back to where a run, a span of peaks or a token begins, or to a transfer beside it, an index equals a fresh one', (t) => {
+test('rolled back to the edge of a page, a zone-map span or a token, or next to it, an index equals a fresh one', (t) => {
   const dir = tempDir(t);
   const path = join(dir, 'rolled.db');
   const run = ENTRIES_PER_PAGE;
@@ -204,7 +204,7 @@ test('a deep rollback is made in steps that keep the write-ahead log short', (t)
   writer.close();
 });
 
-test('a step of a rollback is no longer for large blocks', (t) => {
+test('a rollback step takes no longer for large blocks', (t) => {
   const path = join(tempDir(t), 'index.db');
   const writer = openWriter(path);
   const empty = dumpIndex(path);

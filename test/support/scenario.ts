@@ -14,7 +14,7 @@ export interface Program {
   cwd: string;
 }
 
-/** A chain that stands still but for what the scenario mines, with traffic of `samples` up to block `height`. */
+/** A chain that only the scenario mines, with traffic of `samples` up to block `height`. */
 export interface Chain {
   anvil: Anvil;
   samples: SampleAddresses;

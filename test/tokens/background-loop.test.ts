@@ -20,7 +20,7 @@ function logs() {
   return { lines, log };
 }
 
-test('a failure is told when it lasts and when it is over, and neither a single failure nor an idle step is', async () => {
+test('logs a lasting failure and its end, but neither a single failure nor an idle step', async () => {
   const stop = new AbortController();
   const { lines, log } = logs();
   const steps: (Error | boolean)[] = [
@@ -69,7 +69,7 @@ test('work takes at most half of the time', async () => {
   }
 });
 
-test('a stop while the node is asked ends the work without a failure', async () => {
+test('a stop during a node call ends the loop without a failure', async () => {
   const stop = new AbortController();
   const step = () =>
     new Promise<boolean>((_, reject) => {
@@ -93,7 +93,7 @@ test('a defect ends the work', async () => {
   await assert.rejects(runBackgroundLoop(step, options, signal), defect);
 });
 
-test('a node that runs no calls is told of, and its tokens are asked when it does', async (t) => {
+test('reports a node that runs no calls, and examines tokens once it does', async (t) => {
   const index = createIndex(t);
   index.append([{ mint: [{ kind: 'erc20', from: 'zero', to: 'alice', token: 'coin' }] }]);
   const text = `0x${'20'.padStart(64, '0')}${'4'.padStart(64, '0')}${Buffer.from('COIN').toString('hex').padEnd(64, '0')}`;

@@ -143,7 +143,7 @@ function damageTable({ path }: IndexFixture, table: string): void {
   writeFileSync(path, readFileSync(path).fill(0xa5, (page - 1) * pageBytes, page * pageBytes));
 }
 
-test('damage is told with its advice, and the work goes on trying', async (t) => {
+test('reports damage with advice, and keeps retrying', async (t) => {
   const index = createIndex(t);
   index.append([transfer('one')]);
   damageTable(index, 'token_quality');

@@ -34,7 +34,7 @@ test('fees of gas, blobs and the parent chain are taken, withdrawals and mints a
   assert.equal(adjustments.isExempt(SENDER as `0x${string}`), false);
 });
 
-test('what is no block, no receipt or of another block is the fault of the node, however deep it is nested', () => {
+test('blames the node for malformed or foreign blocks and receipts, however deep the defect', () => {
   const nested: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   const add = (block: unknown, receipts: unknown) => () => new BalanceAdjustments().add(block, receipts);
   const malformed = { name: 'UpstreamError', reason: 'malformed' };

@@ -129,7 +129,7 @@ test('a supply that is off counts, but not of wrapped coins, nor coins that lie 
   );
 });
 
-test('of an ERC-1155 token the ids of a wallet are asked for one by one, and no supply', async (t) => {
+test('requests the balance of each ERC-1155 id of a wallet, and no supply', async (t) => {
   const moves = (name: string, tokenId: bigint, amount: bigint): NamedBlock => ({
     [name]: [{ kind: 'erc1155', from: 'zero', to: 'alice', tokenId, amount }],
   });
@@ -141,7 +141,7 @@ test('of an ERC-1155 token the ids of a wallet are asked for one by one, and no 
   assert.match(off?.reason ?? '', new RegExp(`the balance of ${address('alice')} moved .*: it is off by 1$`));
 });
 
-test('a wallet of more ids than can be asked about is left out', async (t) => {
+test('skips a wallet with more ids than the limit', async (t) => {
   const mint = (_: unknown, i: number): NamedBlock[string][number] => ({
     kind: 'erc1155',
     from: 'zero',
@@ -152,7 +152,7 @@ test('a wallet of more ids than can be asked about is left out', async (t) => {
   assert.equal(found?.quality, null);
 });
 
-test('a wallet that sent more than it received is asked about before all others', async (t) => {
+test('checks wallets that sent more than they received first', async (t) => {
   const sold = erc20('alice', 'carol', 5n);
   const onward = Array.from({ length: 40 }, (_, i) => erc20('zero', `wallet ${i}`, 1n)).flat();
   const blocks: NamedBlock[] = [

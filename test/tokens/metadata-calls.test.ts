@@ -23,7 +23,7 @@ test('a name is read from a string and from 32 bytes', () => {
   assert.equal(decodeMetadata([pad('0x00'), undefined]).name, null);
 });
 
-test('what is no text is read as none', () => {
+test('reads a result that is not a string as no text', () => {
   const broken = [
     undefined,
     null,
@@ -85,7 +85,7 @@ test('a name of a megabyte is cut within milliseconds', () => {
   assert.ok(cpuMs() - began < 2_000);
 });
 
-test('only ERC-20 contracts are asked for decimals, with bounded gas and at the newest state', () => {
+test('requests decimals of ERC-20 contracts only, with bounded gas and at the newest state', () => {
   const token = { address: address('token') };
   assert.equal(metadataCalls({ ...token, kind: TransferKind.erc20 }).length, 3);
   assert.equal(metadataCalls({ ...token, kind: TransferKind.erc721 }).length, 2);

@@ -27,7 +27,7 @@ const SHOWN: Record<string, [name: string | null, symbol: string | null, decimal
   EndlessNames: [null, null, null],
 };
 
-test('what contracts say of themselves is shown as soon as it was read, and hostile ones hurt nobody', async (t) => {
+test('serves metadata as soon as it is read, and hostile contracts affect no other token', async (t) => {
   const anvil = await startAnvil();
   t.after(() => anvil.stop());
   const codes = compileFixture('OddNames.sol');
@@ -63,7 +63,7 @@ test('what contracts say of themselves is shown as soon as it was read, and host
   assert.equal(daemon.status().reason, null);
 });
 
-test('tokens are asked in the order of their appearance, again later when they did not answer, and after a rollback', (t) => {
+test('reads tokens in order of appearance, and retries after a failed call or a rollback', (t) => {
   const { writer, append } = indexOfTokens(t);
   append(['one', 'two', 'three']);
   const unread = (now: number, limit = 10) => writer.unreadTokens(now, limit).map((token) => token.address);
@@ -161,7 +161,7 @@ test('what was known stays when a contract says it no longer', (t) => {
   });
 });
 
-test('looking for tokens that were not asked goes on where it left off, a bounded number at a time', (t) => {
+test('resumes the scan for unread tokens where it stopped, a bounded number at a time', (t) => {
   const { writer, append } = indexOfTokens(t);
   const names = Array.from({ length: 2_500 }, (_, i) => `token ${i}`);
   append(names);

@@ -28,7 +28,7 @@ function keepDoing(everyMs: number, action: (round: number) => unknown): () => P
   };
 }
 
-test('beside a writer that follows a fast chain with reorgs nothing false is found', async (t) => {
+test('reports no false differences while the indexer follows a fast chain with reorgs', async (t) => {
   const cleanup = nestedCleanup(t);
   const chain = [...generateChain({ seed: 51, blocks: 600, txPerBlock: 12 }).blocks];
   const node = await startNode(cleanup, { chain, head: 100, finalizedLag: 128 });
@@ -50,7 +50,7 @@ test('beside a writer that follows a fast chain with reorgs nothing false is fou
   }
 });
 
-test('beside a writer that follows a development node its balances, fees and tokens agree', async (t) => {
+test('balances, fees and tokens agree while the indexer follows a development node', async (t) => {
   const cleanup = nestedCleanup(t);
   const anvil = await startAnvil({ blockTimeMs: 300 });
   cleanup.after(() => anvil.stop());

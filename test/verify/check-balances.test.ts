@@ -47,7 +47,7 @@ function said(report: VerifyReport, tokens: Record<string, Hex>): Record<string,
   return Object.fromEntries(Object.entries(tokens).map(([name, address]) => [name, of(address)]));
 }
 
-test('tokens of a chain indexed from its beginning are told apart by what their contracts say', async (t) => {
+test('classifies the tokens of a fully indexed chain by the answers of their contracts', async (t) => {
   const chain = await startOddChain(t);
   const tokens = await deployTokens(chain);
   const Spoof = await chain.deploy('Spoof');
@@ -127,7 +127,7 @@ test('where the node is busy nothing is said of a token instead of something les
   assert.deepEqual(notes, ['1 tokens could not be examined']);
 });
 
-test('what a node says while it executes the next block is asked again before it counts', async (t) => {
+test('repeats a call that the node answered while it executed the next block', async (t) => {
   const chain = await startOddChain(t);
   const token = await chain.deploy('PlainToken');
   await chain.mint(token, 0, 1_000);

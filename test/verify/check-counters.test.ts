@@ -18,7 +18,7 @@ async function check(t: TestContext, index: IndexFixture, onProgress = () => {})
   return checks;
 }
 
-test('of transfers that a reorg removes between two pieces of the scan none is missing, and others are told once', async (t) => {
+test('a reorg during the scan causes no false difference, and real ones are reported once', async (t) => {
   const index = createIndex(t);
   index.append([blockOf('a', 90_000), blockOf('b', 120_000)]); // read in three pieces
   index.damage('DELETE FROM transfers WHERE id = 80000');

@@ -60,7 +60,7 @@ test('a missing native transfer is reported for both its wallets, with the block
   );
 });
 
-test('a balance that moves by no transfer of the node’s blocks is told as such', async (t) => {
+test('reports a balance that changed without any transfer in the blocks of the node', async (t) => {
   const { anvil, accounts } = await startChain(t);
   const [a, b] = accounts;
   await send(anvil, { from: a, to: b, value: '0x3' });
@@ -76,7 +76,7 @@ test('a balance that moves by no transfer of the node’s blocks is told as such
   );
 });
 
-test('what a contract burns by destroying itself in its own favour is no difference', async (t) => {
+test('coins burnt by a contract that destroys itself in its own favour are no difference', async (t) => {
   const { anvil, accounts } = await startChain(t);
   const head = await send(anvil, { from: accounts[0], data: BURN, value: '0x9' });
   assert.deepEqual(await nativeCheck(t, anvil, head), {

@@ -282,7 +282,7 @@ describe('verify', () => {
     });
   }
 
-  test('takes nothing for a difference that a node behind the index does not have, and says so', async (t) => {
+  test('skips what a node behind the index lacks instead of reporting a difference, and says so', async (t) => {
     node.setHead(BLOCKS - 4);
     t.after(() => node.setHead(BLOCKS));
     const report = await verifyFile({ path, http: url });

@@ -68,7 +68,7 @@ async function forgetfulNode(t: TestContext, upstream: string): Promise<string> 
   return node.url;
 }
 
-test('an index made from wrong receipts is found out, and repaired to what a fresh one holds', async (t) => {
+test('detects an index built from wrong receipts, and repairs it to equal a fresh one', async (t) => {
   const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
@@ -227,7 +227,7 @@ test('a file whose repair failed is marked: verify names it and no daemon starts
   await indexAll(t, node.url, dir);
 });
 
-test('a missing transfer is laid to the index and not to the token whose balance it was', async (t) => {
+test('attributes a missing transfer to the index, not to its token', async (t) => {
   const chain = await startOddChain(t);
   const token = await chain.deploy('PlainToken');
   await chain.mint(token, 0, 1_000);
@@ -340,7 +340,7 @@ test('a repair that is stopped while it removes blocks, or before it counts agai
   assert.equal((await repairFile(path, node.url, 5, 20)).replacedFrom, null);
 });
 
-test('a repair is refused outside the index, beside a running writer, and when the node has not the range', async (t) => {
+test('refuses a repair outside the index, while an indexer runs, and when the node lacks the range', async (t) => {
   const chain = [...generateChain({ seed: 43, blocks: HEAD, txPerBlock: 5 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);

@@ -42,7 +42,7 @@ test('a check during which the node fails is reported as unfinished, and the oth
   assert.match(text, /^no difference found in what was compared/m);
 });
 
-test('a node too busy to give balances is not taken for one without the state', async (t) => {
+test('a node too busy to return balances is not mistaken for one without the state', async (t) => {
   const busy = { code: -32005, message: 'rate limit exceeded' };
   const { path, url } = await indexedByNodeWithoutBalances(t, { errorFor: { eth_getBalance: busy } });
   const report = await verifyFile({ path, http: url });

@@ -110,7 +110,7 @@ test('unknown members of the body are ignored', async (t) => {
   assert.equal(response.status, 200);
 });
 
-test('fields add the answers of other endpoints to each entry, also when that takes a read thread', async (t) => {
+test('fields add the answers of other endpoints to each entry, even from a read thread', async (t) => {
   const index = createIndex(t);
   const names = Array.from({ length: 100 }, (_, i) => `wallet ${i}`);
   index.append([{ fund: names.map((to) => ({ from: 'funder', to, amount: 5n })) }]);

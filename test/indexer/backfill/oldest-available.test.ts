@@ -20,7 +20,7 @@ test('on a node that has pruned its history the start is the oldest block that i
   }
 });
 
-test('empty blocks, of which nothing can be pruned, do not hide that those between them are gone', async () => {
+test('empty blocks, which cannot be pruned, do not hide pruned ones between them', async () => {
   for (const empty of [[0], [0, 1, 2, 3, 4, 5], [0, 25, 50, 75], [0, 50, 56, 58, 59]]) {
     const available = async (number: number): Promise<boolean> => number >= 60 || empty.includes(number);
     const oldest = await findOldestAvailable(0, 100, available);
@@ -43,7 +43,7 @@ test('a busy node that denies a block it has does not hide the older ones', asyn
   }
 });
 
-test('only the block before the oldest one is checked with retries, since every denial costs a wait', async () => {
+test('retries only the check of the block before the oldest one, since every denial costs a wait', async () => {
   const retried: number[] = [];
   const available = async (number: number, withRetries: boolean): Promise<boolean> => {
     if (withRetries) retried.push(number);
@@ -99,7 +99,7 @@ test('an oldest block with nothing to prune in it does not hide that those after
   assert.equal(await stayAheadOfPruning(877, chain, window), 879 + 2 * 6);
 });
 
-test('a busy node that denies a block it has is not taken for one that prunes', async () => {
+test('a busy node that denies an existing block is not mistaken for a pruning node', async () => {
   for (const denied of [1, 2, 5, 50]) {
     const busy = async (number: number, withRetries: boolean): Promise<boolean> =>
       number >= 1 && (withRetries || number !== denied);

@@ -138,7 +138,7 @@ test('an RPC body over 2 MB is refused with a JSON-RPC error', async (t) => {
   assert.equal(RPC_ERROR.parse(await response.json()).error.code, -32600);
 });
 
-test('a client that disconnects in the middle of its body affects nobody else', async (t) => {
+test('a client that disconnects in the middle of its body affects no other client', async (t) => {
   const serving = await serve(t);
   serving.index.append([{}]);
   for (const path of [BATCH, '/rpc']) {

@@ -399,7 +399,7 @@ suite('WebSocket endpoints', () => {
     client.socket.close();
   });
 
-  test('an idle client is closed, one that answers pings is kept', async () => {
+  test('closes an idle client but not one that answers pings', async () => {
     const { key } = await newKey();
     const silent = new StreamClient(
       new WebSocket(`${served.url.replace('http', 'ws')}/ws?api_key=${key}`, { autoPong: false }),

@@ -340,7 +340,7 @@ test('pending transactions are offered only where the operator and the node do',
   });
 });
 
-test('a node at its subscription limit is not taken for one without monadLogs', async (context) => {
+test('a node at its subscription limit is not mistaken for one without monadLogs', async (context) => {
   const { monad, client } = await serve(nestedCleanup(context));
   monad.node.misbehave({
     errorFor: { eth_subscribe: { code: -32603, message: 'WebSocket subscription limit reached' } },

@@ -29,7 +29,7 @@ test('the subscription at the node lasts until every user has released it, and a
   await waitFor(() => node.subscriptions === 0, { what: 'the node to be unsubscribed' });
 });
 
-test('nobody joins a subscription that the node ended: the next user subscribes again', async (t) => {
+test('after the node ends a subscription, the next user subscribes again', async (t) => {
   const node = await startMisbehavingNode();
   t.after(() => node.close());
   const subscriptions = new NodeSubscriptions({ url: node.wsUrl, retryMs: { first: 1, longest: 1 } });

@@ -84,7 +84,7 @@ test('a token without a symbol is waited for once, and not beyond the bound', as
   assert.deepEqual(pushed, ['1 null', '2 null']);
 });
 
-test('a token whose contract was asked and has no symbol is not waited for', (context) => {
+test('does not wait for a token known to have no symbol', (context) => {
   const { tokens, client } = setUp(context, 60_000);
   tokens.set('nameless', { symbol: null, decimals: null });
   const { pushed, offer } = client();
@@ -119,7 +119,7 @@ test('a subscription never has more than 5,000 events held', (context) => {
   assert.equal(pushed.length, 5_001);
 });
 
-test('a token that is not new is not waited for, although nobody read it yet', (context) => {
+test('does not wait for an older token, even if it is unread', (context) => {
   const { client } = setUp(context, 60_000, Date.now() / 1000 - 3_600);
   const one = client();
   one.offer(event(1, 'old'));

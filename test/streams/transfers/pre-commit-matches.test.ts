@@ -115,7 +115,7 @@ function* takeAll(announced: PreCommitMatches): Generator<TransferEvent> {
   }
 }
 
-test('candidates that nobody wants count as work too', (context) => {
+test('candidates without a match count as work too', (context) => {
   const subscribers = new SubscriptionIndex();
   const subscriber = new SubscriberToAll([]);
   subscribers.add(subscriber, () => undefined);
@@ -133,7 +133,7 @@ test('candidates that nobody wants count as work too', (context) => {
   assert.equal(subscriber.shown, 26);
 });
 
-test('the push age is observed once per commit that someone wanted', async (context) => {
+test('observes the push age once per commit with a match', async (context) => {
   const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(1);
   const client = await index.wallet('alice');

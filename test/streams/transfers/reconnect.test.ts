@@ -13,7 +13,7 @@ test('after a reorg the withdrawn transfers come first, newest first, then the r
   await tells(await index.reconnect('alice', seen), '-3 -2 +2 +2 +3 +3 +4 +4');
 });
 
-test('a block that is withdrawn, back, and withdrawn again is told by what it is now', async (context) => {
+test('a block withdrawn, restored and withdrawn again is reported by its current state', async (context) => {
   const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(2);
   const seen = index.head();
@@ -38,7 +38,7 @@ test('without a reorg the replay begins with the block that was seen last', asyn
   await tells(client, '+2 +3 +4 +5');
 });
 
-test('a block that nobody remembers is refused', async (context) => {
+test('refuses an unknown block', async (context) => {
   const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(2);
   const unknown = { to: 2, hash: `0x${'ab'.repeat(32)}` } as const;

@@ -68,7 +68,7 @@ test('a subscriber records the highest block with an evicted transfer it got', (
   assert.ok(kept.length > 20_000);
 });
 
-test('the newest blocks are kept, however much of older ones is pushed after them', () => {
+test('keeps the newest blocks even if older ones are pushed later', () => {
   const receiver = subscriber();
   const pushed = new ReorgBuffer(() => [receiver]);
   pushed.add(transfer(200_000, 1_000), [receiver], 1_000);

@@ -7,7 +7,7 @@ import { TransactionParties } from '../../../src/streams/transfers/transaction-p
 const FROM = `0x${'Aa'.repeat(20)}`;
 const TO = `0x${'bb'.repeat(20)}`;
 
-test('transactions are asked for in batches, creations by their receipt, each once', async () => {
+test('requests each transaction once, in batches, and creations by their receipt', async () => {
   const asked: string[][] = [];
   const parties = new TransactionParties({
     batch: async (calls: readonly RpcCall[]): Promise<RpcReply[]> => {
