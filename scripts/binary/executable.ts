@@ -2,11 +2,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { RUNTIME_FLAGS } from '../runtime-flags.ts';
 
 /** The mark in Node's executable that shows that it carries a program. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+/** V8 does not compare the seed when it accepts a code cache. */
+const SAME_BYTES_FLAGS = ['--random-seed=1'];
 
 /** Makes an executable in `folder` from its script and its assets (files by name). Returns its path. */
 export function makeExecutable(folder: string, main: string, assets: Record<string, string>): string {
@@ -16,30 +19,34 @@ export function makeExecutable(folder: string, main: string, assets: Record<stri
   strip(executable);
   const blob = writeBlob(folder, main, assets);
   const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
-  run(postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE);
+  run(folder, postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE);
   return executable;
 }
 
-/** Writes the executable's contents in Node's form; returns the path of the file. */
+/**
+ * Writes the executable's contents in Node's form; returns the path of the file. The same sources give the same bytes:
+ * Node records the path of the script, so it is relative, and the seed is fixed, from which V8's hashes in the code cache
+ * follow. A start does not use that seed.
+ */
 function writeBlob(folder: string, main: string, assets: Record<string, string>): string {
-  const output = join(folder, 'blob');
-  const config = join(folder, 'config.json');
+  const output = 'blob';
+  const config = 'config.json';
   const settings = {
-    main,
+    main: basename(main),
     output,
     assets,
     execArgv: RUNTIME_FLAGS,
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
   };
-  writeFileSync(config, JSON.stringify(settings));
-  run(...RUNTIME_FLAGS, '--experimental-sea-config', config);
-  return output;
+  writeFileSync(join(folder, config), JSON.stringify(settings));
+  run(folder, ...RUNTIME_FLAGS, ...SAME_BYTES_FLAGS, '--experimental-sea-config', config);
+  return join(folder, output);
 }
 
 /** Runs this Node and shows its output only in the error of a failure: postject warns of notes that it skips. */
-function run(...args: string[]): void {
-  execFileSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+function run(cwd: string, ...args: string[]): void {
+  execFileSync(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
 /** Removes the debug symbols, a seventh of the file; the symbols that native modules link to are others and stay. */
