@@ -422,6 +422,12 @@ test('keys are created, listed, rotated and revoked, and shown in full only when
   assert.deepEqual(issued.allow, ['GET /api/*', 'eth_call', 'eth_chainId']);
   const bad = await keys('update', '2', '--allow', '/rpc');
   assert.deepEqual([bad.code, bad.stderr.split(':')[1]], [2, ' "/rpc" cannot be allowed']);
+  const contradiction = await keys('update', '2', '--allow', 'all', '--allow', 'eth_call');
+  assert.deepEqual(
+    [contradiction.code, contradiction.stderr.includes('give it alone')],
+    [2, true],
+    contradiction.stderr,
+  );
   assert.match(issued.key, /^atlas_[0-9A-Za-z]{38}$/);
   assert.deepEqual([issued.id, issued.name, issued.tier, issued.revokedAt], [2, 'two', 'free', null]);
 

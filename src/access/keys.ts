@@ -41,6 +41,8 @@ export interface IssuedKey {
 
 type Row = Omit<KeyRecord, 'allow'> & { hash: Buffer; allow: string };
 
+type IdsListener = (ids: number[]) => void;
+
 /** One key before and after a change. `before` is null for a new key. */
 interface KeyChange {
   before: Row | null;
@@ -65,8 +67,8 @@ export class KeyStore {
   private byHash = new Map<string, KeyRecord>();
   /** Valid keys by their text, added when first used; bounded by the number of valid keys. */
   private readonly verified = new Map<string, KeyRecord>();
-  private readonly onInvalidatedListeners = new Set<(ids: number[]) => void>();
-  private readonly onAllowListChangedListeners = new Set<(ids: number[]) => void>();
+  private readonly invalidatedListeners = new Set<IdsListener>();
+  private readonly allowListListeners = new Set<IdsListener>();
   private readonly refreshTimer: NodeJS.Timeout;
   private readonly fileIdentity: FileIdentity;
   private version: unknown;
@@ -173,21 +175,21 @@ export class KeyStore {
    * Calls back with the ids of keys whose secret became invalid because it was revoked or rotated, here or by another
    * process. Returns a function that unsubscribes.
    */
-  onInvalidated(listener: (ids: number[]) => void): () => void {
-    this.onInvalidatedListeners.add(listener);
-    return () => this.onInvalidatedListeners.delete(listener);
+  onInvalidated(listener: IdsListener): () => void {
+    this.invalidatedListeners.add(listener);
+    return () => this.invalidatedListeners.delete(listener);
   }
 
   /** Calls back with the ids of valid keys whose allow list was changed, here or by another process. */
-  onAllowListChanged(listener: (ids: number[]) => void): () => void {
-    this.onAllowListChangedListeners.add(listener);
-    return () => this.onAllowListChangedListeners.delete(listener);
+  onAllowListChanged(listener: IdsListener): () => void {
+    this.allowListListeners.add(listener);
+    return () => this.allowListListeners.delete(listener);
   }
 
   close(): void {
     clearInterval(this.refreshTimer);
-    this.onInvalidatedListeners.clear();
-    this.onAllowListChangedListeners.clear();
+    this.invalidatedListeners.clear();
+    this.allowListListeners.clear();
     this.db.close();
   }
 
@@ -226,15 +228,15 @@ export class KeyStore {
   private apply({ before, after }: KeyChange): KeyRecord {
     const known = before === null ? undefined : this.byHash.get(digestOf(before));
     if (before !== null) this.byHash.delete(digestOf(before));
-    const hasNewAllowList = known !== undefined && known.allow.join() !== after.allow;
+    const hasNewAllowList = changesAllowList(known, after); // before `known` takes the new values
     const record = Object.assign(known ?? {}, toRecord(after));
     const isValid = isValidAt(record, Date.now());
     if (isValid) this.byHash.set(digestOf(after), record);
     this.noteExpiries();
     this.verified.clear();
     const keptSecret = isValid && before !== null && digestOf(before) === digestOf(after);
-    if (known !== undefined && !keptSecret) report(this.onInvalidatedListeners, [record.id]);
-    else if (hasNewAllowList) report(this.onAllowListChangedListeners, [record.id]);
+    if (known !== undefined && !keptSecret) report(this.invalidatedListeners, [record.id]);
+    else if (hasNewAllowList) report(this.allowListListeners, [record.id]);
     return record;
   }
 
@@ -264,27 +266,29 @@ export class KeyStore {
     const before = this.byHash;
     const now = Date.now();
     const valid = rows.filter((row) => isValidAt(row, now));
-    const withNewAllowList = valid.filter((row) => {
-      const known = before.get(digestOf(row));
-      return known !== undefined && known.allow.join() !== row.allow;
-    });
+    const withNewAllowList = valid.filter((row) => changesAllowList(before.get(digestOf(row)), row));
     this.byHash = new Map(
       valid.map((row) => [digestOf(row), Object.assign(before.get(digestOf(row)) ?? {}, toRecord(row))]),
     );
     this.noteExpiries();
     this.verified.clear();
     report(
-      this.onInvalidatedListeners,
+      this.invalidatedListeners,
       [...before].filter(([digest]) => !this.byHash.has(digest)).map(([, record]) => record.id),
     );
     report(
-      this.onAllowListChangedListeners,
+      this.allowListListeners,
       withNewAllowList.map(({ id }) => id),
     );
   }
 }
 
-function report(listeners: ReadonlySet<(ids: number[]) => void>, ids: number[]): void {
+/** Whether a row changes the allow list of a key that was valid before it. */
+function changesAllowList(known: KeyRecord | undefined, row: Row): boolean {
+  return known !== undefined && known.allow.join() !== row.allow;
+}
+
+function report(listeners: ReadonlySet<IdsListener>, ids: number[]): void {
   if (ids.length > 0) for (const listener of listeners) listener(ids);
 }
 

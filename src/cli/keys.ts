@@ -159,8 +159,16 @@ function newSettings<T extends Partial<NewKey>>({ expires, allow, ...rest }: T) 
   return {
     ...rest,
     ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires }),
-    ...(allow !== undefined && { allow: allow.includes('all') ? [] : allow }),
+    ...(allow !== undefined && { allow: withoutAll(allow) }),
   };
+}
+
+/** `all` is the empty list. Throws ConfigError when other entries contradict it. */
+function withoutAll(allow: AllowList): AllowList {
+  if (!allow.includes('all')) return allow;
+  if (allow.length > 1)
+    throw new ConfigError('--allow all allows everything: give it alone, or leave it out');
+  return [];
 }
 
 /** Unix milliseconds of a date, or of a time from now. */

@@ -172,7 +172,7 @@ export function trackTotal<L extends string>(counter: Counter<L>) {
   };
 }
 
-/** A gauge that is not rendered while its value is unknown, as at first: any number would be wrong. */
+/** A gauge without a value until the first is known. Rendering 0 instead would report a measurement that nobody made. */
 class OptionalGauge extends Gauge {
   constructor(configuration: GaugeConfiguration<never>) {
     super(configuration);

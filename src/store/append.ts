@@ -3,8 +3,8 @@
  *
  * In a large index, pages cost more than rows. A commit of 46,000 transfers on top of ten million changes 23,000 pages
  * of 8 KiB, half of them in `wallets` and a fifth in `addresses`. Each page is fetched, written to the WAL and
- * checkpointed. Hence the four rules of this folder: look up rows in page order (address-resolver.ts); write a row right
- * after reading it (token-state.ts); write rows in key order (change-set.ts); make a commit as large as memory and disk allow
+ * checkpointed. Hence the four rules of this folder: look up rows in page order (commit/address-resolver.ts); write a row right
+ * after reading it (commit/token-state.ts); write rows in key order (commit/change-set.ts); make a commit as large as memory and disk allow
  * (indexer/adaptive-commit-size.ts). Preparing the next commit overlaps with the checkpoint of the last one; each takes
  * a third of the time.
  * In a small index, the work per row dominates. One more buffer per row costs as much as binding its statement, and
@@ -12,16 +12,16 @@
  */
 import { type BlockBatch, packedHash, packedValue } from '../model/block-batch.ts';
 import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
-import { addAddresses, resolveAddresses } from './address-resolver.ts';
 import { chainOf, EMPTY_INDEX, prepareLastBlock, type Tip } from './chain.ts';
-import { ChangeSet, type Tables } from './change-set.ts';
 import { mixBlock, mixBytes, mixInteger, mixNull, seedOf } from './checksum.ts';
+import { addAddresses, resolveAddresses } from './commit/address-resolver.ts';
+import { ChangeSet, type Tables } from './commit/change-set.ts';
+import { TokenState } from './commit/token-state.ts';
+import type { WalletState } from './commit/wallet-state.ts';
 import type { Db, Statement } from './open-database.ts';
 import { RowWriter } from './row-writer.ts';
 import { ADDRESS_BYTES, packTokenKind, ZERO_WALLET } from './schema.ts';
-import { TokenState } from './token-state.ts';
 import { HistoryFlag } from './wallet-history.ts';
-import type { WalletState } from './wallet-state.ts';
 
 /** The amount of an ERC-721 transfer. */
 const ONE = Uint8Array.of(1);

@@ -6,7 +6,7 @@ import type { TraceGaps } from '../model/index-status.ts';
 import { Appender, type Commit } from './append.ts';
 import { BalanceAccuracyTable, type TokenBalanceAccuracy } from './balance-accuracy.ts';
 import { type ChainAnchors, chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
-import { Tables } from './change-set.ts';
+import { Tables } from './commit/change-set.ts';
 import { FileIdentity, type WriterLock } from './file-guard.ts';
 import { acquireIndexLock, clearDamage, markDamaged, openIndexForWriting } from './index-file.ts';
 import type { Db } from './open-database.ts';

@@ -5,12 +5,12 @@
  */
 import { TransferKind } from '../model/transfer-kind.ts';
 import { EMPTY_INDEX, prepareLastBlock } from './chain.ts';
-import { ChangeSet, type Tables } from './change-set.ts';
+import { ChangeSet, type Tables } from './commit/change-set.ts';
+import type { WalletState } from './commit/wallet-state.ts';
 import type { Db, Statement } from './open-database.ts';
 import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from './schema.ts';
 import { DamageError } from './storage-error.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from './wallet-history.ts';
-import type { WalletState } from './wallet-state.ts';
 
 /**
  * Most blocks and transfers removed in one transaction, which takes about a second. A deeper rollback runs in steps, and

@@ -81,6 +81,13 @@ interface AdminRouteDeps extends AdminOptions, RouteContext {
   staleSeconds: number;
 }
 
+type AddRoute = (
+  method: 'get' | 'post',
+  path: string,
+  answer: (request: AdminRequest) => object,
+  maxBodyBytes?: number,
+) => void;
+
 const signInSchema = z.object({ token: z.string().min(1) });
 
 /** Any page can make the operator's browser post wrong tokens, and ten of them would lock the operator out. */
@@ -93,12 +100,7 @@ const NOT_THE_PANEL = new RequestError(
 /** Registers the routes of the panel. */
 export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void {
   const { access, auth, indexState, log } = options;
-  const addAuthenticatedRoute = (
-    method: 'get' | 'post',
-    path: string,
-    answer: (request: AdminRequest) => object,
-    maxBodyBytes?: number,
-  ) =>
+  const addAuthenticatedRoute: AddRoute = (method, path, answer, maxBodyBytes) =>
     addAdminRoute(
       app,
       options,
@@ -138,19 +140,19 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
     return issued;
   });
   addAuthenticatedRoute('post', '/keys/:id', (request) => {
-    const id = keyId(request);
+    const id = idOf('key', request);
     const updated = updateKey(access, id, request.body);
     log.info({ id }, 'operator changed a key');
     return updated;
   });
   addAuthenticatedRoute('post', '/keys/:id/rotate', (request) => {
-    const id = keyId(request);
+    const id = idOf('key', request);
     const issued = rotateKey(access, id);
     log.info({ id }, 'operator rotated a key');
     return issued;
   });
   addAuthenticatedRoute('post', '/keys/:id/revoke', (request) => {
-    const id = keyId(request);
+    const id = idOf('key', request);
     const revoked = revokeKey(access, id);
     log.info({ id }, 'operator revoked a key');
     return revoked;
@@ -178,9 +180,9 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   app.any('/admin/*', refuse);
 }
 
-/** The key id in a path. Throws RequestError `not_found` when it is not a number. */
-function keyId({ id }: AdminRequest): number {
-  if (!/^\d{1,15}$/.test(id)) throw new RequestError(404, 'not_found', `there is no key ${id}`);
+/** The id in a path. Throws RequestError `not_found` when it is not a number. */
+function idOf(what: 'key' | 'hook', { id }: AdminRequest): number {
+  if (!/^\d{1,15}$/.test(id)) throw new RequestError(404, 'not_found', `there is no ${what} ${id}`);
   return Number(id);
 }
 
@@ -233,23 +235,10 @@ function forecast({ startBlock, nodeHead }: IndexStatus, stats: IndexStats): obj
   };
 }
 
-type AddRoute = (
-  method: 'get' | 'post',
-  path: string,
-  answer: (request: AdminRequest) => object,
-  maxBodyBytes?: number,
-) => void;
-
 function addHookRoutes(add: AddRoute, hooks: AdminHooks): void {
   add('get', '/hooks', () => ({ hooks: hooks.list() }));
   add('post', '/hooks', ({ body }) => ({ hook: hooks.create(body) }), MAX_HOOK_BODY_BYTES);
   for (const action of HOOK_ACTIONS)
-    add('post', `/hooks/:id/${action}`, ({ id }) => ({ hook: hooks.act(hookId(id), action) }));
+    add('post', `/hooks/:id/${action}`, (request) => ({ hook: hooks.act(idOf('hook', request), action) }));
   add('get', '/lists', () => ({ lists: hooks.lists() }));
-}
-
-/** Throws RequestError `not_found` when it is not a number. */
-function hookId(id: string): number {
-  if (!/^\d{1,15}$/.test(id)) throw new RequestError(404, 'not_found', `there is no hook ${id}`);
-  return Number(id);
 }

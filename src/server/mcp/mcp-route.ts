@@ -1,5 +1,5 @@
 /** `POST /mcp`: the Model Context Protocol over streamable HTTP, for agents. */
-import { mayUseEndpoint, notAllowed } from '../../access/allow-list.ts';
+import { notAllowed } from '../../access/allow-list.ts';
 import type { Api } from '../../api/api.ts';
 import { notReady } from '../../api/endpoint.ts';
 import { RequestError } from '../../lib/errors.ts';
@@ -29,7 +29,7 @@ import { apiKeyOf, type ClientAccess } from '../http/request.ts';
 import { type HttpMetrics, routeMeter } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import { resourceCost } from './resources.ts';
-import { type EndpointTool, toolsOf } from './tools.ts';
+import { type EndpointTool, toolsFor, toolsOf } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -94,16 +94,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
         const answer = async (): Promise<Answer> => {
           const { answerMcp } = await import('./mcp-server.ts');
           tools ??= toolsOf(api);
-          const usable = new Map(
-            [...tools].filter(
-              ([
-                ,
-                {
-                  prepared: { endpoint },
-                },
-              ]) => mayUseEndpoint(key, endpoint.method, endpoint.path),
-            ),
-          );
+          const usable = toolsFor(key, tools);
           if (usable.size === 0) throw NO_TOOLS;
           const request = new Request('http://localhost/mcp', { method: 'POST', headers });
           return toAnswer(
@@ -129,9 +120,7 @@ const TOO_MANY = new RequestError(
   `send at most ${MAX_MESSAGES} messages in one request`,
 );
 
-const NO_TOOLS = notAllowed(
-  'this key may not use any endpoint of the REST API, which the tools of /mcp answer with',
-);
+const NO_TOOLS = notAllowed('this key may not use any endpoint of the REST API, so /mcp has no tools for it');
 
 function protocolHeaders(req: HttpRequest): Headers {
   const headers = new Headers();

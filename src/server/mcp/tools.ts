@@ -1,5 +1,7 @@
 /** The tools of `/mcp`: one per REST endpoint, with the parameters, limits and answers of that endpoint. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { mayUseEndpoint } from '../../access/allow-list.ts';
+import type { KeyRecord } from '../../access/keys.ts';
 import type { Api, PreparedEndpoint } from '../../api/api.ts';
 import type { Caller } from '../../api/endpoint.ts';
 import { openApiDocument } from '../../api/openapi/openapi.ts';
@@ -46,6 +48,17 @@ export function toolsOf(api: Api): ReadonlyMap<string, EndpointTool> {
       return [name, { tool, prepared }];
     }),
   );
+}
+
+/** The tools whose endpoints the key may use. */
+export function toolsFor(
+  key: Pick<KeyRecord, 'allow'>,
+  tools: ReadonlyMap<string, EndpointTool>,
+): ReadonlyMap<string, EndpointTool> {
+  if (key.allow.length === 0) return tools;
+  const mayUse = ({ prepared }: EndpointTool) =>
+    mayUseEndpoint(key, prepared.endpoint.method, prepared.endpoint.path);
+  return new Map([...tools].filter(([, tool]) => mayUse(tool)));
 }
 
 /** Models read a tool's schema alone, so a reference into the OpenAPI document becomes what it refers to. */

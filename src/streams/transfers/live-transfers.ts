@@ -51,8 +51,7 @@ export class LiveTransfers {
   private nextTransfer: number | undefined;
   /** Wallets up to this id were compared with the subscribed addresses. */
   private lastResolvedWallet = 0;
-  /** Matches in the blocks announced last; null if they must be read from the index or have no
-   * subscriber. */
+  /** Matches in the blocks announced last; null if they must be read from the index or have no subscriber. */
   private preCommit: PreCommitMatches | null = null;
 
   constructor(options: LiveTransfersOptions) {

@@ -1,9 +1,10 @@
 /** Reading and writing rows of `wallets`, and writing those of `activity`. */
-import type { Db, Statement } from './open-database.ts';
-import { RowWriter } from './row-writer.ts';
-import { ADDRESS_BYTES } from './schema.ts';
-import { DamageError } from './storage-error.ts';
-import { type FinishedPage, type WalletState, WalletStates } from './wallet-state.ts';
+import type { Db, Statement } from '../open-database.ts';
+import { RowWriter } from '../row-writer.ts';
+import { ADDRESS_BYTES } from '../schema.ts';
+import { DamageError } from '../storage-error.ts';
+import type { FinishedPage, WalletState } from './wallet-state.ts';
+import { WalletStates } from './wallet-states.ts';
 
 /** A row in the driver's raw mode, in the order of COLUMNS: reading it takes half the time of an object. */
 type WalletRow = [

@@ -1,13 +1,14 @@
 /** Rows of `tokens`, `holdings` and `first_buyers` while a commit changes them. */
 
-import { isPositive } from '../lib/signed.ts';
+import { isPositive } from '../../lib/signed.ts';
+import { HoldingPeakTable, LARGE_TOKEN_WALLETS, PeakChanges } from '../holding-peaks.ts';
+import { type Db, highest, type Statement } from '../open-database.ts';
+import { RowWriter } from '../row-writer.ts';
+import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
+import { DamageError } from '../storage-error.ts';
 import { HoldingChanges } from './holding-changes.ts';
-import { HoldingPeakTable, LARGE_TOKEN_WALLETS, PeakChanges } from './holding-peaks.ts';
-import { type Db, highest, type Statement } from './open-database.ts';
-import { RowWriter } from './row-writer.ts';
-import { MAX_FIRST_BUYERS, ZERO_WALLET } from './schema.ts';
-import { DamageError } from './storage-error.ts';
-import type { WalletState, WalletStates } from './wallet-state.ts';
+import type { WalletState } from './wallet-state.ts';
+import type { WalletStates } from './wallet-states.ts';
 
 interface TokenRow {
   id: number;

@@ -1,5 +1,5 @@
 /** Memory for the open pages of the wallets that one commit changes. */
-import { DamageError } from './storage-error.ts';
+import { DamageError } from '../storage-error.ts';
 
 const CHUNK_BYTES = 2 ** 18;
 

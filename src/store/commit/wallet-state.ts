@@ -1,19 +1,17 @@
 /**
- * Rows of `wallets` while a commit changes them, as records in one buffer: a commit of a backfill changes half a million,
- * which as objects would take twice the memory and more time of the garbage collector than of the writer.
+ * One row of `wallets` while a commit changes it: the layout of its record, and a view that reads and writes it.
  *
  * The newest transfers of a wallet are its open page, in `wallets.recent`. A full page moves to `activity` and never
  * changes again.
  */
-import { ascendingOrder } from '../lib/ascending-order.ts';
-import { PagePool } from './page-pool.ts';
-import { ADDRESS_BYTES } from './schema.ts';
-import { EMPTY, hashOfBytes, hashOfNumbers, isOversized, SlotTable } from './slot-table.ts';
-import { ENTRIES_PER_PAGE, HistoryCursor, maxEntryBytes, writeEntry } from './wallet-history.ts';
-import { SUM_WORDS, WideSums } from './wide-sums.ts';
+
+import { ADDRESS_BYTES } from '../schema.ts';
+import { ENTRIES_PER_PAGE, HistoryCursor, maxEntryBytes, writeEntry } from '../wallet-history.ts';
+import type { PagePool } from './page-pool.ts';
+import { SUM_WORDS, type WideSums } from './wide-sums.ts';
 
 /** Offsets in a record, in numbers of 8 bytes. A fact or funder that is absent is 0, which no transfer or funder has. */
-const ID = 0;
+export const ID = 0;
 const TRANSFERS = 1;
 const TRANSACTIONS = 2;
 const TOKENS = 3;
@@ -36,151 +34,29 @@ const PAGE_LENGTH = 19;
 const PAGE_CAPACITY = 20;
 const RECEIVED = 21;
 const SENT = RECEIVED + SUM_WORDS / 2;
-const ADDRESS = SENT + SUM_WORDS / 2;
-const RECORD = ADDRESS + Math.ceil(ADDRESS_BYTES / 8);
-
-/** The id of a wallet that has none yet; 0 is that of the zero address. */
-const NO_ID = -1;
-
-const MIN_RECORDS = 256;
+export const ADDRESS = SENT + SUM_WORDS / 2;
+export const RECORD = ADDRESS + Math.ceil(ADDRESS_BYTES / 8);
 
 /** Free bytes after a loaded page: enough for what most wallets add in a commit. */
 const SPARE_BYTES = 48;
 
-/** All wallets of a commit, found by id or address. */
-export class WalletStates {
-  /** The records as numbers, as words and as bytes; replaced when they grow. */
-  numbers = new Float64Array(MIN_RECORDS * RECORD);
-  bytes = new Uint8Array(this.numbers.buffer);
-  readonly sums = new WideSums();
-  readonly pages = new PagePool();
-  /** Records in use. */
-  count = 0;
-  private readonly byAddress = new SlotTable();
-  private readonly byId = new SlotTable();
-
-  constructor() {
-    this.sums.words = new Uint32Array(this.numbers.buffer);
-  }
-
-  /** Bytes of memory. */
-  get memoryBytes(): number {
-    return this.bytes.length + this.pages.bytes + this.byAddress.bytes + this.byId.bytes;
-  }
-
-  /** Begins another commit: those of the previous one are gone. */
-  reset(): void {
-    if (isOversized(this.numbers.length / RECORD, this.count)) this.resize(MIN_RECORDS);
-    this.numbers.fill(0, 0, Math.min(this.count * RECORD, this.numbers.length));
-    this.count = 0;
-    this.sums.reset();
-    this.pages.reset();
-    this.byAddress.clear();
-    this.byId.clear();
-  }
-
-  /** The wallet in a slot. */
-  at(slot: number): WalletState {
-    return new WalletState(this, slot);
-  }
-
-  /** Its id, without a view of the wallet. */
-  idAt(slot: number): number {
-    return this.numbers[slot * RECORD]!;
-  }
-
-  hasId(slot: number): boolean {
-    return this.idAt(slot) !== NO_ID;
-  }
-
-  addressOffset(slot: number): number {
-    return (slot * RECORD + ADDRESS) * 8;
-  }
-
-  addressAt(slot: number): Uint8Array {
-    const at = this.addressOffset(slot);
-    return this.bytes.subarray(at, at + ADDRESS_BYTES);
-  }
-
-  /** The slot of the address at `start` in `bytes`; without an id when the address is new to the commit. */
-  slotOfAddress(bytes: Uint8Array, start: number): number {
-    const table = this.byAddress;
-    let place = table.placeOf(hashOfBytes(bytes, start, start + ADDRESS_BYTES));
-    for (let slot = table.slotAt(place); slot !== EMPTY; slot = table.slotAt(place)) {
-      if (this.hasAddress(slot, bytes, start)) return slot;
-      place = table.after(place);
-    }
-    const added = this.add(bytes, start);
-    table.put(place, added, this.hashOfAddressAt);
-    return added;
-  }
-
-  /** Gives the wallet in a slot its id. */
-  setId(slot: number, id: number): void {
-    this.numbers[slot * RECORD + ID] = id;
-    const table = this.byId;
-    let place = table.placeOf(hashOfNumbers(id, 0));
-    while (table.slotAt(place) !== EMPTY) place = table.after(place);
-    table.put(place, slot, this.hashOfIdAt);
-  }
-
-  /** The wallet with an id, undefined when the commit does not have it yet. */
-  find(id: number): WalletState | undefined {
-    const table = this.byId;
-    let place = table.placeOf(hashOfNumbers(id, 0));
-    for (let slot = table.slotAt(place); slot !== EMPTY; slot = table.slotAt(place)) {
-      if (this.idAt(slot) === id) return this.at(slot);
-      place = table.after(place);
-    }
-    return undefined;
-  }
-
-  /** Adds a record without an id for the address at `start` in `bytes`. */
-  add(bytes: Uint8Array, start: number): number {
-    const slot = this.count++;
-    if (this.count * RECORD > this.numbers.length) this.resize(Math.ceil(slot * 1.5));
-    this.numbers[slot * RECORD + ID] = NO_ID;
-    const at = this.addressOffset(slot);
-    for (let i = 0; i < ADDRESS_BYTES; i++) this.bytes[at + i] = bytes[start + i]!;
-    return slot;
-  }
-
-  private hasAddress(slot: number, bytes: Uint8Array, start: number): boolean {
-    const at = this.addressOffset(slot);
-    for (let i = 0; i < ADDRESS_BYTES; i++) if (this.bytes[at + i] !== bytes[start + i]) return false;
-    return true;
-  }
-
-  private readonly hashOfAddressAt = (slot: number): number => {
-    const at = this.addressOffset(slot);
-    return hashOfBytes(this.bytes, at, at + ADDRESS_BYTES);
-  };
-
-  /** All slots, by id. */
-  inOrder(): Uint32Array {
-    const ids = new Float64Array(this.count);
-    for (let slot = 0; slot < this.count; slot++) ids[slot] = this.idAt(slot);
-    return ascendingOrder(ids);
-  }
-
-  private readonly hashOfIdAt = (slot: number): number => hashOfNumbers(this.idAt(slot), 0);
-
-  private resize(records: number): void {
-    const buffer = this.numbers.buffer.transfer(records * RECORD * 8);
-    this.numbers = new Float64Array(buffer);
-    this.bytes = new Uint8Array(buffer);
-    this.sums.words = new Uint32Array(buffer);
-  }
+/** Where the records of a commit live (wallet-states.ts). */
+interface WalletRecords {
+  /** The records as numbers; replaced when they grow. */
+  readonly numbers: Float64Array;
+  readonly sums: WideSums;
+  readonly pages: PagePool;
+  addressAt(slot: number): Uint8Array;
 }
 
 /** One wallet's row, changed in place: a view of its record. Field meanings: store/schema.ts. */
 export class WalletState {
   readonly slot: number;
-  private readonly states: WalletStates;
+  private readonly records: WalletRecords;
   private readonly base: number;
 
-  constructor(states: WalletStates, slot: number) {
-    this.states = states;
+  constructor(records: WalletRecords, slot: number) {
+    this.records = records;
     this.slot = slot;
     this.base = slot * RECORD;
   }
@@ -289,34 +165,34 @@ export class WalletState {
 
   /** 20 bytes, valid until a wallet is added to the commit. */
   get address(): Uint8Array {
-    return this.states.addressAt(this.slot);
+    return this.records.addressAt(this.slot);
   }
 
   /** Wei received and sent, as their shortest big-endian bytes; neither is negative. */
   get nativeReceived(): Uint8Array {
-    return this.states.sums.toBytes(this.sumAt(RECEIVED));
+    return this.records.sums.toBytes(this.sumAt(RECEIVED));
   }
   get nativeSent(): Uint8Array {
-    return this.states.sums.toBytes(this.sumAt(SENT));
+    return this.records.sums.toBytes(this.sumAt(SENT));
   }
 
   /** Whether more was subtracted from a sum of wei than was ever added. */
   get hasNegativeSum(): boolean {
-    const { sums } = this.states;
+    const { sums } = this.records;
     return sums.sign(this.sumAt(RECEIVED)) < 0 || sums.sign(this.sumAt(SENT)) < 0;
   }
 
   addReceived(wei: Uint8Array): void {
-    this.states.sums.add(this.sumAt(RECEIVED), wei, 0, wei.length);
+    this.records.sums.add(this.sumAt(RECEIVED), wei, 0, wei.length);
   }
   addSent(wei: Uint8Array): void {
-    this.states.sums.add(this.sumAt(SENT), wei, 0, wei.length);
+    this.records.sums.add(this.sumAt(SENT), wei, 0, wei.length);
   }
   subtractReceived(wei: Uint8Array): void {
-    this.states.sums.subtract(this.sumAt(RECEIVED), wei, 0, wei.length);
+    this.records.sums.subtract(this.sumAt(RECEIVED), wei, 0, wei.length);
   }
   subtractSent(wei: Uint8Array): void {
-    this.states.sums.subtract(this.sumAt(SENT), wei, 0, wei.length);
+    this.records.sums.subtract(this.sumAt(SENT), wei, 0, wei.length);
   }
 
   /** Takes over what the stored row says of the first funding, and the blobs of the row, concatenated. */
@@ -324,8 +200,8 @@ export class WalletState {
     this.write(STORED_FUNDER, this.read(FUNDER));
     this.write(STORED_FUNDING, this.read(FUNDING));
     const pageAt = receivedLength + sentLength;
-    this.states.sums.add(this.sumAt(RECEIVED), blobs, 0, receivedLength);
-    this.states.sums.add(this.sumAt(SENT), blobs, receivedLength, pageAt);
+    this.records.sums.add(this.sumAt(RECEIVED), blobs, 0, receivedLength);
+    this.records.sums.add(this.sumAt(SENT), blobs, receivedLength, pageAt);
     this.setPage(blobs, pageAt, blobs.length, SPARE_BYTES);
   }
 
@@ -342,7 +218,7 @@ export class WalletState {
 
   /** The open page. Valid until the next change. */
   get recent(): Uint8Array {
-    const { pages } = this.states;
+    const { pages } = this.records;
     const position = this.read(PAGE);
     const start = pages.offsetOf(position);
     return pages.chunkAt(position).subarray(start, start + this.read(PAGE_LENGTH));
@@ -369,7 +245,7 @@ export class WalletState {
     if (first === 0) this.write(FIRST_TRANSFER, id);
     const length = this.read(PAGE_LENGTH);
     const before = length === 0 ? first || id : this.read(LAST_TRANSFER);
-    const { pages } = this.states;
+    const { pages } = this.records;
     const position = this.read(PAGE);
     const start = pages.offsetOf(position);
     const end = writeEntry(pages.chunkAt(position), start + length, id - before, flags, counterparty, wei);
@@ -393,7 +269,7 @@ export class WalletState {
 
   /** Makes the bytes from `start` to `end` the open page, with room for `spare` more. */
   private setPage(from: Uint8Array, start: number, end: number, spare: number): void {
-    const { pages } = this.states;
+    const { pages } = this.records;
     const length = end - start;
     const position = pages.allocate(length + spare);
     pages.chunkAt(position).set(from.subarray(start, end), pages.offsetOf(position));
@@ -403,15 +279,15 @@ export class WalletState {
   }
 
   private read(field: number): number {
-    return this.states.numbers[this.base + field]!;
+    return this.records.numbers[this.base + field]!;
   }
 
   private readFact(field: number): number | null {
-    return this.states.numbers[this.base + field]! || null;
+    return this.records.numbers[this.base + field]! || null;
   }
 
   private write(field: number, value: number): void {
-    this.states.numbers[this.base + field] = value;
+    this.records.numbers[this.base + field] = value;
   }
 
   /** The offset of a sum, in words. */

@@ -1,15 +1,16 @@
 /** The rows one commit changes, loaded on first use and written back in key order at its end. */
 
-import { type AddressRow, AddressTable, addressPrefix } from './addresses.ts';
-import { AnchorTable } from './chain.ts';
-import { CounterpartySumsTable } from './counterparty-sums.ts';
-import type { Db, Statement } from './open-database.ts';
-import { RowWriter } from './row-writer.ts';
+import { type AddressRow, AddressTable, addressPrefix } from '../addresses.ts';
+import { AnchorTable } from '../chain.ts';
+import { CounterpartySumsTable } from '../counterparty-sums.ts';
+import type { Db, Statement } from '../open-database.ts';
+import { RowWriter } from '../row-writer.ts';
+import { TraceGapTable } from '../trace-gaps.ts';
+import { ZoneMap, ZoneMapTable } from '../zone-map.ts';
 import { type TokenState, TokenTable } from './token-state.ts';
-import { TraceGapTable } from './trace-gaps.ts';
-import type { FinishedPage, WalletState, WalletStates } from './wallet-state.ts';
+import type { FinishedPage, WalletState } from './wallet-state.ts';
+import type { WalletStates } from './wallet-states.ts';
 import { WalletTable } from './wallet-table.ts';
-import { ZoneMap, ZoneMapTable } from './zone-map.ts';
 
 /** The first funding of a wallet. */
 interface Funding {

@@ -1,7 +1,7 @@
 /** Finds the wallets of all addresses of a commit. */
-import { ascendingOrder } from '../lib/ascending-order.ts';
+import { ascendingOrder } from '../../lib/ascending-order.ts';
+import { ADDRESS_BYTES, ADDRESS_PREFIX_BYTES } from '../schema.ts';
 import type { ChangeSet } from './change-set.ts';
-import { ADDRESS_BYTES, ADDRESS_PREFIX_BYTES } from './schema.ts';
 
 /** Id of an unknown wallet; sorts after every other id. */
 const UNKNOWN_ID = Number.MAX_SAFE_INTEGER;

@@ -1,5 +1,5 @@
-/** By how much a commit changes the holdings of tokens, as records in one buffer (see wallet-state.ts). */
-import { ascendingOrder } from '../lib/ascending-order.ts';
+/** By how much a commit changes the holdings of tokens, as records in one buffer (see wallet-states.ts). */
+import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { EMPTY, hashOfNumbers, isOversized, SlotTable } from './slot-table.ts';
 import type { WalletState } from './wallet-state.ts';
 import { SUM_WORDS, WideSums } from './wide-sums.ts';

@@ -2,8 +2,8 @@
  * Signed sums of amounts in one typed array: 192 bits each, in two's complement, low word first. A commit has hundreds of
  * thousands, which as bigints would be as many objects for the garbage collector to trace.
  */
-import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
-import { decodeSigned, encodeSigned } from '../lib/signed.ts';
+import { bigIntToBytes, bytesToBigInt } from '../../lib/hex.ts';
+import { decodeSigned, encodeSigned } from '../../lib/signed.ts';
 
 /** 32-bit words of a sum. */
 export const SUM_WORDS = 6;
