@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { readyUrl } from '../src/cli/start.ts';
+import { readyUrl } from '../src/cli/start/start.ts';
 import { killOnParentExit } from '../src/lib/kill-on-parent-exit.ts';
 
 export const LAUNCHER = fileURLToPath(new URL('../bin/atlas-node', import.meta.url));

@@ -14,9 +14,9 @@ import { addLabels } from './cli/labels.ts';
 import { addLists } from './cli/lists.ts';
 import { addNotes } from './cli/options.ts';
 import { assertOutputWritten, handleOutputErrors } from './cli/output-errors.ts';
-import { addStart } from './cli/start.ts';
-import { addStatus } from './cli/status.ts';
-import { addVerify } from './cli/verify.ts';
+import { addStart } from './cli/start/start.ts';
+import { addStatus } from './cli/status/status.ts';
+import { addVerify } from './cli/verify/verify.ts';
 import { versionText } from './lib/version.ts';
 import { isJournal, journalPriority } from './log/journal.ts';
 

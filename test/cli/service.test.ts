@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { connectSystemd } from '../../src/cli/systemd.ts';
+import { connectSystemd } from '../../src/cli/start/systemd.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { LAUNCHER, readyUrl, run, start } from '../support/command.ts';
 import { listenAsSystemd } from '../support/notify-socket.ts';

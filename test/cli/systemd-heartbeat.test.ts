@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type Notification, startHeartbeat, statusText } from '../../src/cli/systemd.ts';
+import { type Notification, startHeartbeat, statusText } from '../../src/cli/start/systemd.ts';
 import { initialStatus } from '../../src/indexer/progress.ts';
 
 const WATCHDOG_MS = 200;

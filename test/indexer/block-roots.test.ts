@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { verifyText } from '../../src/cli/verify-text.ts';
+import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import type { JsonObject } from '../../src/decode/read-json.ts';
 import { findWrongRoot, UnknownTypeError } from '../../src/indexer/block-roots.ts';
 import { dumpIndex } from '../support/dump.ts';

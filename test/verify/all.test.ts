@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
-import { verifyText } from '../../src/cli/verify-text.ts';
+import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { startIndexer } from '../support/indexer.ts';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
-import { verifyText } from '../../src/cli/verify-text.ts';
+import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';

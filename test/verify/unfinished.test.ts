@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { verifyText } from '../../src/cli/verify-text.ts';
+import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { startIndexer } from '../support/indexer.ts';

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openKeyStore } from '../../../src/access/keys.ts';
-import { readyUrl } from '../../../src/cli/start.ts';
+import { readyUrl } from '../../../src/cli/start/start.ts';
 import { FatalError } from '../../../src/lib/errors.ts';
 import { killOnParentExit } from '../../../src/lib/kill-on-parent-exit.ts';
 import type { IndexStatus } from '../../../src/model/index-status.ts';

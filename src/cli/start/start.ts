@@ -1,12 +1,12 @@
 /** `atlas-node start`: the daemon in the foreground, until a signal stops it. */
 import type { Command } from 'commander';
-import type { LoadedConfig } from '../config/load-config.ts';
-import { ConfigError, ListenError } from '../lib/errors.ts';
-import { addConfigOptions } from './options.ts';
-import { ignoreOutputErrors } from './output-errors.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
+import { ConfigError, ListenError } from '../../lib/errors.ts';
+import { addConfigOptions } from '../options.ts';
+import { ignoreOutputErrors } from '../output-errors.ts';
+import { waitForStopSignal } from '../signals.ts';
+import { showProgress } from '../terminal.ts';
 import type { Service } from './service.ts';
-import { waitForStopSignal } from './signals.ts';
-import { showProgress } from './terminal.ts';
 
 const EXAMPLES = `
 Examples:
@@ -36,7 +36,7 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   }).then(() => stopping.abort());
   const loaded = await load();
   const [{ logUncaughtErrors }, { startService }] = await Promise.all([
-    import('./uncaught-errors.ts'),
+    import('../uncaught-errors.ts'),
     import('./service.ts'),
   ]);
   logUncaughtErrors(loaded.config.log);

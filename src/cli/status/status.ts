@@ -1,10 +1,10 @@
 /** `atlas-node status`: the status that a running daemon reports. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { FatalError } from '../lib/errors.ts';
-import { paintFor } from './format.ts';
-import { addConfigOptions, addNotes } from './options.ts';
-import { hasReaderLeft } from './output-errors.ts';
+import { FatalError } from '../../lib/errors.ts';
+import { paintFor } from '../format.ts';
+import { addConfigOptions, addNotes } from '../options.ts';
+import { hasReaderLeft } from '../output-errors.ts';
 import { localTarget, StatusClient, type StatusReport, urlTarget } from './status-client.ts';
 import { statusTable } from './status-table.ts';
 

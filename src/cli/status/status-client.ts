@@ -2,12 +2,12 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
-import type { Config } from '../config/parse-config.ts';
-import { isHttpUrl } from '../config/values.ts';
-import { ConfigError, codeOf, FatalError } from '../lib/errors.ts';
-import { hostPort, isObject } from '../lib/text.ts';
-import type { IndexStatus } from '../model/index-status.ts';
-import type { SinkStatus } from '../model/sink-status.ts';
+import type { Config } from '../../config/parse-config.ts';
+import { isHttpUrl } from '../../config/values.ts';
+import { ConfigError, codeOf, FatalError } from '../../lib/errors.ts';
+import { hostPort, isObject } from '../../lib/text.ts';
+import type { IndexStatus } from '../../model/index-status.ts';
+import type { SinkStatus } from '../../model/sink-status.ts';
 
 const TIMEOUT_MS = 5_000;
 

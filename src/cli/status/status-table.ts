@@ -8,9 +8,9 @@ import {
   lagBlocks,
   lagSeconds,
   type NodeChain,
-} from '../model/index-status.ts';
-import type { SinkStatus } from '../model/sink-status.ts';
-import { formatBytes, formatDuration, formatGroups, formatNumber, type Paint, plain } from './format.ts';
+} from '../../model/index-status.ts';
+import type { SinkStatus } from '../../model/sink-status.ts';
+import { formatBytes, formatDuration, formatGroups, formatNumber, type Paint, plain } from '../format.ts';
 import type { DiskReport, StatusReport } from './status-client.ts';
 
 type Row = readonly [name: string, value: string];

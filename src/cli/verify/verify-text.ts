@@ -1,6 +1,6 @@
 /** A verification's report as text. */
-import type { Check, TokenVerdict, VerifyReport } from '../verify/report.ts';
-import { formatNumber, formatTable } from './format.ts';
+import type { Check, TokenVerdict, VerifyReport } from '../../verify/report.ts';
+import { formatNumber, formatTable } from '../format.ts';
 
 /** Most tokens to list. Exact ones are only counted. */
 const MAX_TOKENS = 20;

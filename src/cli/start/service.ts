@@ -1,11 +1,11 @@
 /** Runs a daemon as a service: log, messages to the service manager, and reloads of the configuration. */
-import { checkPaths, type LoadedConfig } from '../config/load-config.ts';
-import type { ParsedConfig } from '../config/parse-config.ts';
-import { mergeReload } from '../config/reload.ts';
-import { type Daemon, startDaemon } from '../daemon.ts';
-import { ConfigError } from '../lib/errors.ts';
-import { versionText } from '../lib/version.ts';
-import { type AdjustableLogger, createLogger } from '../log/logger.ts';
+import { checkPaths, type LoadedConfig } from '../../config/load-config.ts';
+import type { ParsedConfig } from '../../config/parse-config.ts';
+import { mergeReload } from '../../config/reload.ts';
+import { type Daemon, startDaemon } from '../../daemon.ts';
+import { ConfigError } from '../../lib/errors.ts';
+import { versionText } from '../../lib/version.ts';
+import { type AdjustableLogger, createLogger } from '../../log/logger.ts';
 import { connectSystemd, extendStartTimeout, type Systemd, startHeartbeat, statusText } from './systemd.ts';
 
 export interface Service {

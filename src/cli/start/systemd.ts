@@ -7,11 +7,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
-import type { Daemon } from '../daemon.ts';
-import { onOneLine } from '../lib/errors.ts';
-import { type IndexStatus, lagBlocks, lagSeconds } from '../model/index-status.ts';
-import { formatDuration, formatNumber } from './format.ts';
-import { progressLine } from './terminal.ts';
+import type { Daemon } from '../../daemon.ts';
+import { onOneLine } from '../../lib/errors.ts';
+import { type IndexStatus, lagBlocks, lagSeconds } from '../../model/index-status.ts';
+import { formatDuration, formatNumber } from '../format.ts';
+import { progressLine } from '../terminal.ts';
 
 /** Time between two status texts for `systemctl status`, milliseconds. */
 const STATUS_INTERVAL_MS = 10_000;

@@ -1,15 +1,15 @@
 /** `atlas-node verify`: compares the index with the node. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Config } from '../config/parse-config.ts';
-import { FatalError } from '../lib/errors.ts';
-import type { Capabilities } from '../model/index-status.ts';
-import type { RpcClient } from '../node/client.ts';
-import type { BlockRange } from '../store/trace-gaps.ts';
-import type { VerifyReport } from '../verify/report.ts';
-import { formatNumber } from './format.ts';
-import { addConfigOptions, addNotes, existingIndexPath } from './options.ts';
-import { waitForStopSignal } from './signals.ts';
-import { type StatusLine, statusLine } from './terminal.ts';
+import type { Config } from '../../config/parse-config.ts';
+import { FatalError } from '../../lib/errors.ts';
+import type { Capabilities } from '../../model/index-status.ts';
+import type { RpcClient } from '../../node/client.ts';
+import type { BlockRange } from '../../store/trace-gaps.ts';
+import type { VerifyReport } from '../../verify/report.ts';
+import { formatNumber } from '../format.ts';
+import { addConfigOptions, addNotes, existingIndexPath } from '../options.ts';
+import { waitForStopSignal } from '../signals.ts';
+import { type StatusLine, statusLine } from '../terminal.ts';
 
 /** Most transfers per commit of a repair, which follows the progress closely instead of filling memory. */
 const REPAIR_TRANSFERS = 50_000;
@@ -84,8 +84,8 @@ async function withNodeClient(
   config: Config,
   work: (client: RpcClient, line: StatusLine) => Promise<void>,
 ): Promise<void> {
-  const { RpcClient } = await import('../node/client.ts');
-  const { UpstreamError } = await import('../lib/errors.ts');
+  const { RpcClient } = await import('../../node/client.ts');
+  const { UpstreamError } = await import('../../lib/errors.ts');
   const client = new RpcClient({
     url: config.node_http,
     timeoutMs: config.node.timeout_ms,
@@ -108,8 +108,8 @@ async function withNodeClient(
 }
 
 async function verifyFileAlone(path: string, options: Options): Promise<void> {
-  const { verifyFile } = await import('../verify/verify-file.ts');
-  const { rejectForeignWal } = await import('../store/wal.ts');
+  const { verifyFile } = await import('../../verify/verify-file.ts');
+  const { rejectForeignWal } = await import('../../store/wal.ts');
   rejectForeignWal(path);
   const line = statusLine();
   try {
@@ -143,8 +143,8 @@ async function verify(
   options: Options,
   line: StatusLine,
 ): Promise<void> {
-  const { DEFAULT_SAMPLE, verifyIndex } = await import('../verify/verify.ts');
-  const { rejectForeignWal } = await import('../store/wal.ts');
+  const { DEFAULT_SAMPLE, verifyIndex } = await import('../../verify/verify.ts');
+  const { rejectForeignWal } = await import('../../store/wal.ts');
   rejectForeignWal(path);
   const capabilities = await probe(config, client);
   const stop = new AbortController();
@@ -171,7 +171,7 @@ async function repair(
   repaired: true | BlockRange,
   line: StatusLine,
 ): Promise<void> {
-  const { repairRange } = await import('../verify/repair.ts');
+  const { repairRange } = await import('../../verify/repair.ts');
   const capabilities = await probe(config, client);
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort(new FatalError('stopped before any block was replaced')));
@@ -205,7 +205,7 @@ async function repair(
 }
 
 async function probe({ index: { traces, head } }: Config, client: RpcClient): Promise<Capabilities> {
-  const { probeCapabilities } = await import('../node/capabilities.ts');
+  const { probeCapabilities } = await import('../../node/capabilities.ts');
   return probeCapabilities(client, { traces, head });
 }
 
