@@ -31,6 +31,8 @@ export interface Daemon {
   reload(parsed: ParsedConfig): Promise<void>;
   /** Resolves after `close`; rejects with FatalError when the daemon cannot go on (and should then be closed). */
   closed: Promise<void>;
+  /** Reports not ready on `/readyz`, and resolves after `server.drain_seconds` of normal service. */
+  drain(): Promise<void>;
   /** Stops accepting, finishes what is in flight, commits, closes. Can be called more than once. */
   close(): Promise<void>;
 }
@@ -105,7 +107,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   });
   closers.adopt(server, (server) => server.close());
 
-  const { url, reload } = server;
+  const { url, reload, drain } = server;
   return {
     url,
     status: indexing.status,
@@ -117,6 +119,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
       effective = parsed;
     },
     closed: indexing.ended,
+    drain,
     close: () => closers.close(),
   };
 }

@@ -87,6 +87,8 @@ const server = z.strictObject({
   trusted_proxies: listOf('IP addresses or networks such as "10.0.0.0/8"', isNetwork).default([]),
   /** Most concurrent connections, HTTP and WebSocket together. */
   max_connections: integer(1, 1_000_000).default(10_000),
+  /** How long a stopping daemon goes on serving after `/readyz` turned false, seconds. */
+  drain_seconds: integer(0, 3_600).default(0),
 });
 
 const rpc = z.strictObject({

@@ -2,6 +2,7 @@
 import type { Access } from '../access/access.ts';
 import type { Api } from '../api/api.ts';
 import type { RpcHandler } from '../gateway/handler.ts';
+import { pause } from '../lib/async.ts';
 import { hostPort } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -51,6 +52,7 @@ export interface ServerSettings extends ListenerSettings {
   cors_origins: readonly string[];
   trusted_proxies: readonly string[];
   max_connections: number;
+  drain_seconds: number;
 }
 
 interface ServerOptions extends ReadinessLimits {
@@ -88,6 +90,8 @@ export interface Server {
   reload(settings: Pick<ServerSettings, 'tls_cert' | 'tls_key' | 'cors_origins'>): Promise<void>;
   /** Why `/readyz` reports not ready, or null. */
   notReadyReason(): string | null;
+  /** Reports not ready from now on, and resolves after `drain_seconds` of normal service. */
+  drain(): Promise<void>;
   /** Stops accepting, waits for pending answers, closes all connections. */
   close(): Promise<void>;
 }
@@ -98,7 +102,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let cors = corsPolicy(settings.cors_origins);
   const stallDetector = new StallDetector(log);
   const publicState = () => redactLocations(options.indexState(), options.dataDir);
+  let isDraining = false;
   const readinessProbe = () => {
+    if (isDraining) return 'the server is shutting down';
     const state = publicState();
     const isStalled = stallDetector.isStalled(state, performance.now());
     return notReadyReason(state, options, isStalled, Date.now());
@@ -137,7 +143,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       if (deps.tls && changed.tls_cert !== '') warnAboutCertificateDates(changed, log);
       cors = corsPolicy(changed.cors_origins);
     },
+    async drain() {
+      isDraining = true;
+      await pause(settings.drain_seconds * 1000);
+    },
     async close() {
+      isDraining = true;
       listener.stopAccepting();
       options.streams?.connections.close();
       deps.replies.closeAfterAnswers();

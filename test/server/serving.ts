@@ -114,6 +114,7 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
       cors_origins: ['*'],
       trusted_proxies: [],
       max_connections: 1_000,
+      drain_seconds: 0,
       ...options.settings,
     },
     api: prepareApi(source, snapshot, readers, new ReadFailures({ log, metrics }), nodeReads),

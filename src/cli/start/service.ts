@@ -8,12 +8,17 @@ import { versionText } from '../../lib/version.ts';
 import { type AdjustableLogger, createLogger } from '../../log/logger.ts';
 import { connectSystemd, extendStartTimeout, type Systemd, startHeartbeat, statusText } from './systemd.ts';
 
+/** Longest time that closing takes, with some to spare. */
+const CLOSE_SECONDS = 30;
+
 export interface Service {
   daemon: Daemon;
   /** Re-reads the configuration and applies what can change at run time. Logs what it refuses. */
   reload(): void;
   /** Settles like the daemon's `closed`. Also rejects when a failed reload leaves the daemon unusable. */
   ended: Promise<void>;
+  /** Goes on serving for `server.drain_seconds` while `/readyz` reports not ready. */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,6 +46,15 @@ export async function startService(
       daemon,
       reload: () => reloader.request(),
       ended: Promise.race([daemon.closed, reloader.failed]),
+      async drain() {
+        const seconds = loaded.config.server.drain_seconds;
+        if (seconds > 0) {
+          // More than the unit's TimeoutStopSec, perhaps; what closing takes comes on top.
+          systemd?.notify({ STATUS: 'draining', EXTEND_TIMEOUT_USEC: (seconds + CLOSE_SECONDS) * 1_000_000 });
+          log.info({ seconds }, 'draining');
+        }
+        await daemon.drain();
+      },
       async close() {
         await reloader.stop();
         stopHeartbeat?.();

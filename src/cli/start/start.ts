@@ -45,12 +45,12 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   });
   if (service === null) return;
   if (mustReload) service.reload();
-  const { daemon } = service;
+  const { daemon, drain } = service;
   ignoreOutputErrors();
   console.log(readyLine(daemon.url));
   const stopProgress = showProgress(() => daemon.status());
   try {
-    await Promise.race([stop, service.ended]);
+    await Promise.race([stop.then(drain), service.ended]);
   } finally {
     stopProgress();
     await service.close();
