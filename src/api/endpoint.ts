@@ -1,7 +1,7 @@
 /** A REST endpoint: the schemas of its parameters and answer, and the function that answers. */
 import { z } from 'zod';
 import type { Labels } from '../labels/labels.ts';
-import { RequestError } from '../lib/errors.ts';
+import { RequestError, type RequestErrorCode } from '../lib/errors.ts';
 import type { Head } from '../query/snapshot.ts';
 import type { WalletIdCache } from '../query/wallet-id-cache.ts';
 import type { WorkBudget } from '../query/work-budget.ts';
@@ -10,13 +10,16 @@ import { addLabels, addressPlan } from './address-labels.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
 
 /** Error codes of the schemas that have their own. */
-export const errorCodes = z.registry<{ code: string }>();
+export const errorCodes = z.registry<{ code: RequestErrorCode }>();
 
 /**
  * Makes a function that parses input by the schema and throws RequestError 400 for the first fault. `code` applies to
  * schemas that are not in `errorCodes`. Schema messages are worded to follow the parameter's name.
  */
-function inputParser<S extends z.ZodObject>(schema: S, code: string): (input: unknown) => z.output<S> {
+function inputParser<S extends z.ZodObject>(
+  schema: S,
+  code: RequestErrorCode,
+): (input: unknown) => z.output<S> {
   return (input) => {
     const result = schema.safeParse(input);
     if (result.success) return result.data;
@@ -27,7 +30,7 @@ function inputParser<S extends z.ZodObject>(schema: S, code: string): (input: un
 function validationError(
   schema: z.ZodObject,
   issue: z.core.$ZodIssue | undefined,
-  fallback: string,
+  fallback: RequestErrorCode,
 ): RequestError {
   if (issue === undefined || issue.path.length === 0) {
     return new RequestError(400, fallback, 'the body must be a JSON object');
@@ -87,9 +90,13 @@ interface RequestContext extends Caller {
 /** Returns the answer as a plain object. `input` is the query's text values, or the parsed body of a POST. */
 export type EndpointHandler = (input: unknown, context: RequestContext) => object;
 
+export type EndpointTag = 'wallets' | 'funding' | 'tokens' | 'chain';
+
 export interface Endpoint {
   method: 'GET' | 'POST';
   path: `/api/${string}`;
+  /** The group in the OpenAPI document. */
+  tag: EndpointTag;
   summary: string;
   /** The query parameters of a GET as text, the JSON body of a POST. */
   params: z.ZodObject;
@@ -121,6 +128,11 @@ export type AnswerOf<E extends Endpoint> = z.output<E['response']>;
 /** Fields of every answer. */
 const COVERAGE = { historicalCoverageStartBlock: z.int().min(0).describe('First indexed block') };
 
+/** The name of an answer in the OpenAPI document, such as `WalletSummary` for `/api/wallet_summary`. */
+function answerName(path: Endpoint['path']): string {
+  return path.slice('/api'.length).replace(/[/_](\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** Defines an endpoint: validates its input and adds `historicalCoverageStartBlock` to its answers. */
 export function defineEndpoint<
   const Path extends Endpoint['path'],
@@ -129,6 +141,7 @@ export function defineEndpoint<
 >(definition: {
   method: 'GET' | 'POST';
   path: Path;
+  tag: EndpointTag;
   summary: string;
   params: P;
   response: R;
@@ -147,7 +160,9 @@ export function defineEndpoint<
   const params = z.object(definition.params);
   const parse = inputParser(params, definition.method === 'GET' ? 'invalid_parameter' : 'invalid_body');
   const { askNode, ...rest } = definition;
-  const response = z.object({ ...definition.response, ...COVERAGE });
+  const response = z
+    .object({ ...definition.response, ...COVERAGE })
+    .meta({ id: answerName(definition.path) });
   const plan = addressPlan(response);
   return {
     ...rest,

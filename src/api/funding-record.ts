@@ -16,16 +16,18 @@ import {
   weiField,
 } from './fields.ts';
 
-export const fundingSchema = z.object({
-  from: addressField(),
-  amount: coinField(),
-  amountWei: weiField(),
-  txHash: txHashField(),
-  eventIndex: eventIndexField(),
-  blockNumber: blockField(),
-  timestamp: timeField(),
-  source: sourceField(),
-});
+export const fundingSchema = z
+  .object({
+    from: addressField(),
+    amount: coinField(),
+    amountWei: weiField(),
+    txHash: txHashField(),
+    eventIndex: eventIndexField(),
+    blockNumber: blockField(),
+    timestamp: timeField(),
+    source: sourceField(),
+  })
+  .meta({ id: 'Funding' });
 
 /** `from` is the sender's address. */
 export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof fundingSchema> {

@@ -84,14 +84,54 @@ export type UpstreamFailure =
   | 'inconsistent'
   | 'too-large';
 
+/** The codes of errors under `/api`, as /openapi.json lists them. */
+export const API_ERROR_CODES = [
+  'invalid_parameter',
+  'invalid_address',
+  'invalid_body',
+  'batch_too_large',
+  'tier_limit',
+  'not_allowed',
+  'not_found',
+  'method_not_allowed',
+  'body_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'quota_exceeded',
+  'internal',
+  'not_ready',
+  'timeout',
+  'busy',
+  'node_unavailable',
+  'storage',
+] as const;
+
+export type RequestErrorCode =
+  | (typeof API_ERROR_CODES)[number]
+  /** Of streams and webhooks, as JSON-RPC -32602. */
+  | 'invalid_params'
+  | 'limit_exceeded'
+  | 'unknown_subscription'
+  | 'upgrade_required'
+  | 'upstream'
+  /** Of the panel. */
+  | 'damaged'
+  | 'key_revoked'
+  | 'length_required'
+  | 'list_in_use'
+  | 'not_the_panel'
+  | 'not_signed_in'
+  | 'too_many_failures'
+  | 'wrong_token';
+
 /** A request is refused: answer with `status` and `code`. */
 export class RequestError extends Error {
   override name = 'RequestError';
   readonly status: number;
-  readonly code: string;
+  readonly code: RequestErrorCode;
   /** The parameter at fault, if any. */
   readonly param: string | undefined;
-  constructor(status: number, code: string, message: string, param?: string) {
+  constructor(status: number, code: RequestErrorCode, message: string, param?: string) {
     super(message);
     this.status = status;
     this.code = code;

@@ -17,7 +17,7 @@ import { type ClientAddress, clientAddressOf } from './http/client-address.ts';
 import { corsPolicy } from './http/cors.ts';
 import { addFallback } from './http/fallback.ts';
 import { guardFraming } from './http/framing.ts';
-import { addHealthRoutes, redactLocations } from './http/health.ts';
+import { addHealthRoutes, type HookSummary, redactLocations } from './http/health.ts';
 import { certificateDateError, Listener, type ListenerSettings, readTlsFiles } from './http/listener.ts';
 import {
   logStaleChain,
@@ -69,7 +69,7 @@ interface ServerOptions extends ReadinessLimits {
   /** Symbol of the native coin, for the explorer. */
   nativeSymbol: string;
   /** The state of webhooks for `/status`; absent without them. */
-  hookSummary?: () => object;
+  hookSummary?: () => HookSummary;
   /** The operator's panel; absent when it is off. */
   admin?: AdminOptions;
   /** The streams; absent when the server has none. */

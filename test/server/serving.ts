@@ -10,6 +10,7 @@ import { RpcHandler, type RpcSettings } from '../../src/gateway/handler.ts';
 import { methodPolicy } from '../../src/gateway/policy.ts';
 import { initialStatus } from '../../src/indexer/progress.ts';
 import { Labels } from '../../src/labels/labels.ts';
+import { API_ERROR_CODES } from '../../src/lib/errors.ts';
 import { createLogger } from '../../src/log/logger.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { IndexStatus } from '../../src/model/index-status.ts';
@@ -174,9 +175,11 @@ const ERROR_BODY = z.object({
   retryAfter: z.int().optional(),
 });
 
-/** The body of a REST error. */
+/** The body of an error. One of the API has a code that the OpenAPI document lists. */
 export async function errorOf(response: Response): Promise<z.infer<typeof ERROR_BODY>> {
-  return ERROR_BODY.parse(await response.json());
+  const body = ERROR_BODY.parse(await response.json());
+  if (new URL(response.url).pathname.startsWith('/api/')) z.enum(API_ERROR_CODES).parse(body.error.code);
+  return body;
 }
 
 /** The state of an indexer that follows and stands at this block, or has not begun. */

@@ -51,6 +51,7 @@ type Params = z.output<z.ZodObject<typeof PARAMS>>;
 export const addressTransfers = defineEndpoint({
   method: 'GET',
   path: '/api/address_transfers',
+  tag: 'wallets',
   summary: 'Native, ERC-20, ERC-721 and ERC-1155 transfers of a wallet, newest first',
   params: PARAMS,
   response: {

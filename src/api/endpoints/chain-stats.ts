@@ -49,6 +49,7 @@ const activeWalletSchema = z
 export const chainStats = defineEndpoint({
   method: 'GET',
   path: '/api/chain_stats',
+  tag: 'chain',
   summary:
     'The head, transfers, transactions and new wallets per minute, and the most active tokens and wallets',
   params: {

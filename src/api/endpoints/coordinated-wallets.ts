@@ -17,6 +17,7 @@ const coordinatedSchema = z.object({ address: addressField(), ...funding }).meta
 export const coordinatedWallets = defineEndpoint({
   method: 'GET',
   path: '/api/coordinated_wallets',
+  tag: 'funding',
   summary: 'Other wallets with the same first funder, those funded closest in time to this one first',
   params: { address: address(), limit: limit(50, 200), cursor: pageCursor(2).optional() },
   response: {

@@ -11,16 +11,19 @@ const MAX_DEPTH = 10;
 const DEFAULT_DEPTH = 5;
 
 const { from: _, ...funding } = fundingSchema.shape;
-const hopSchema = z.object({
-  hop: z.int().min(1).max(MAX_DEPTH),
-  funded: addressField(),
-  funder: addressField(),
-  ...funding,
-});
+const hopSchema = z
+  .object({
+    hop: z.int().min(1).max(MAX_DEPTH),
+    funded: addressField(),
+    funder: addressField(),
+    ...funding,
+  })
+  .meta({ id: 'FundingHop' });
 
 export const fundingChain = defineEndpoint({
   method: 'GET',
   path: '/api/funding_chain',
+  tag: 'funding',
   summary: 'The first funder of a wallet, the first funder of that funder, and so on',
   params: {
     address: address(),

@@ -13,25 +13,28 @@ import { address, blockWindow, limit } from '../params.ts';
 
 const { amount, eventIndex, timestamp, source } = fundingSchema.shape;
 
-const recipientSchema = z.object({
-  address: addressField(),
-  amount,
-  amountWei: weiField().describe('Total of all transfers in the window, in wei'),
-  transferCount: countField(),
-  firstBlock: blockField(),
-  lastBlock: blockField(),
-  txHash: txHashField().describe(
-    'Transaction of the latest transfer; eventIndex, timestamp and source belong to it too',
-  ),
-  eventIndex,
-  timestamp,
-  source,
-  firstFunding: z.boolean().describe('Whether this address was the first to fund the recipient'),
-});
+const recipientSchema = z
+  .object({
+    address: addressField(),
+    amount,
+    amountWei: weiField().describe('Total of all transfers in the window, in wei'),
+    transferCount: countField(),
+    firstBlock: blockField(),
+    lastBlock: blockField(),
+    txHash: txHashField().describe(
+      'Transaction of the latest transfer; eventIndex, timestamp and source belong to it too',
+    ),
+    eventIndex,
+    timestamp,
+    source,
+    firstFunding: z.boolean().describe('Whether this address was the first to fund the recipient'),
+  })
+  .meta({ id: 'FundingRecipient' });
 
 export const fundingRecipients = defineEndpoint({
   method: 'GET',
   path: '/api/funding_recipients',
+  tag: 'funding',
   summary: 'Wallets that an address sent native coins to within a block window, most recent first',
   params: { address: address(), blocks: blockWindow(), limit: limit(100, 200) },
   response: {

@@ -8,6 +8,7 @@ import { address } from '../params.ts';
 export const latestNativeIn = defineEndpoint({
   method: 'GET',
   path: '/api/latest_native_in',
+  tag: 'funding',
   summary:
     'The latest native transfer a wallet received: the latest direct one, otherwise the latest internal one',
   params: { address: address() },

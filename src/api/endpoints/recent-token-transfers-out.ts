@@ -17,6 +17,7 @@ const sentTransferSchema = transferSchema.omit({ from: true, direction: true }).
 export const recentTokenTransfersOut = defineEndpoint({
   method: 'GET',
   path: '/api/recent_token_transfers_out',
+  tag: 'wallets',
   summary: 'Token transfers a wallet sent within a block window, newest first',
   params: {
     address: address(),

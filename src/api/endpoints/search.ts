@@ -32,6 +32,7 @@ type Result = z.output<typeof resultSchema>;
 export const search = defineEndpoint({
   method: 'GET',
   path: '/api/search',
+  tag: 'chain',
   summary:
     'Tokens by symbol or name, labels by name, and addresses, transactions and blocks by what they are',
   params: {

@@ -19,6 +19,7 @@ const buyerSchema = z
 export const tokenFirstBuyers = defineEndpoint({
   method: 'GET',
   path: '/api/token_first_buyers',
+  tag: 'tokens',
   summary: 'The first receivers of a token, earliest first',
   params: { token: address(), limit: limit(20, 200), cursor: pageCursor(1).optional() },
   response: {

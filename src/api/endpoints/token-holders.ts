@@ -14,16 +14,19 @@ import {
 } from '../fields.ts';
 import { address, limit } from '../params.ts';
 
+const holderSchema = z.object({ address: addressField(), balance: unitsField() }).meta({ id: 'TokenHolder' });
+
 export const tokenHolders = defineEndpoint({
   method: 'GET',
   path: '/api/token_holders',
+  tag: 'tokens',
   summary: 'The largest holders of a token, with balances computed from its transfers',
   params: { token: address(), limit: limit(50, 200) },
   response: {
     token: addressField(),
     symbol: z.string().nullable().describe('Null while unknown'),
     decimals: z.int().nullable().describe('Decimals of all balances; null while unknown'),
-    holders: z.array(z.object({ address: addressField(), balance: unitsField() })),
+    holders: z.array(holderSchema),
     count: countField(),
     estimateQuality: balanceAccuracyField(),
   },

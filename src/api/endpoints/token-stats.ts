@@ -18,6 +18,7 @@ import { address } from '../params.ts';
 export const tokenStats = defineEndpoint({
   method: 'GET',
   path: '/api/token_stats',
+  tag: 'tokens',
   summary: 'Transfer, holder and wallet counts of a token, with its name, symbol, decimals and type',
   params: { token: address() },
   response: {

@@ -9,22 +9,25 @@ import { defineEndpoint } from '../endpoint.ts';
 import { addressField, blockField, coinField, countField, example, timeField, weiField } from '../fields.ts';
 import { address, limit } from '../params.ts';
 
-const counterpartySchema = z.object({
-  address: addressField(),
-  transferCount: countField(),
-  inCount: countField().describe('Transfers from this address to the wallet'),
-  outCount: countField().describe('Transfers from the wallet to this address'),
-  nativeIn: coinField(),
-  nativeInWei: weiField(),
-  nativeOut: coinField(),
-  nativeOutWei: weiField(),
-  lastBlock: blockField(),
-  lastSeenAt: timeField(),
-});
+const counterpartySchema = z
+  .object({
+    address: addressField(),
+    transferCount: countField(),
+    inCount: countField().describe('Transfers from this address to the wallet'),
+    outCount: countField().describe('Transfers from the wallet to this address'),
+    nativeIn: coinField(),
+    nativeInWei: weiField(),
+    nativeOut: coinField(),
+    nativeOutWei: weiField(),
+    lastBlock: blockField(),
+    lastSeenAt: timeField(),
+  })
+  .meta({ id: 'Counterparty' });
 
 export const walletCounterparties = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_counterparties',
+  tag: 'wallets',
   summary: 'Addresses that a wallet has the most transfers with, in descending order',
   params: { address: address(), limit: limit(50, 200) },
   response: { address: addressField(), counterparties: z.array(counterpartySchema), count: countField() },

@@ -24,6 +24,7 @@ const NO_FUNDING = {
 export const walletFundingSource = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_funding_source',
+  tag: 'funding',
   summary:
     'The first native transfer a wallet received: the earliest direct one, otherwise the earliest internal one',
   params: { address: address() },

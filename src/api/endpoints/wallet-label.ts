@@ -64,20 +64,22 @@ export function confidenceOf(transactions: number): Confidence {
   return transactions >= 10 ? 'medium' : 'low';
 }
 
-const statsSchema = z.object({
-  txCount: countField(),
-  uniqueTokens: countField(),
-  nativeInMon: coinField(),
-  nativeInWei: weiField(),
-  nativeOutMon: coinField(),
-  nativeOutWei: weiField(),
-  ageBlocks: countField()
-    .nullable()
-    .describe('Blocks from the first activity of the wallet to the last indexed block'),
-  firstBlock: blockField().nullable(),
-  lastBlock: blockField().nullable(),
-  firstFunder: addressField().nullable(),
-});
+const statsSchema = z
+  .object({
+    txCount: countField(),
+    uniqueTokens: countField(),
+    nativeInMon: coinField(),
+    nativeInWei: weiField(),
+    nativeOutMon: coinField(),
+    nativeOutWei: weiField(),
+    ageBlocks: countField()
+      .nullable()
+      .describe('Blocks from the first activity of the wallet to the last indexed block'),
+    firstBlock: blockField().nullable(),
+    lastBlock: blockField().nullable(),
+    firstFunder: addressField().nullable(),
+  })
+  .meta({ id: 'WalletStats' });
 
 const NO_STATS: z.output<typeof statsSchema> = {
   txCount: 0,
@@ -95,6 +97,7 @@ const NO_STATS: z.output<typeof statsSchema> = {
 export const walletLabel = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_label',
+  tag: 'wallets',
   summary: 'Labels that classify a wallet by its activity, with the statistics behind them',
   params: { address: address() },
   response: {

@@ -10,6 +10,7 @@ import { address, flag } from '../params.ts';
 export const walletSummary = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_summary',
+  tag: 'wallets',
   summary: 'First and last activity, counts, native totals and first funder of a wallet',
   params: {
     address: address(),

@@ -43,6 +43,7 @@ const walletTokenSchema = z
 export const walletTokens = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_tokens',
+  tag: 'wallets',
   summary: 'Tokens that a wallet holds by its transfers, most recently moved first',
   params: {
     address: address(),

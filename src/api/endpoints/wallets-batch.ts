@@ -10,17 +10,19 @@ import { walletFundingSource } from './wallet-funding-source.ts';
 import { walletLabel } from './wallet-label.ts';
 import { walletSummary } from './wallet-summary.ts';
 
-const entrySchema = z.object({
-  firstSeenBlock: blockField(),
-  lastSeenBlock: blockField(),
-  txCount: countField(),
-  lastActivity: timeField(),
-  firstFunder: addressField().nullable(),
-  firstFundingBlock: blockField().nullable(),
-  summary: walletSummary.response.optional().describe('The answer of wallet_summary'),
-  funding: walletFundingSource.response.optional().describe('The answer of wallet_funding_source'),
-  labels: walletLabel.response.optional().describe('The answer of wallet_label'),
-});
+const entrySchema = z
+  .object({
+    firstSeenBlock: blockField(),
+    lastSeenBlock: blockField(),
+    txCount: countField(),
+    lastActivity: timeField(),
+    firstFunder: addressField().nullable(),
+    firstFundingBlock: blockField().nullable(),
+    summary: walletSummary.response.optional().describe('The answer of wallet_summary'),
+    funding: walletFundingSource.response.optional().describe('The answer of wallet_funding_source'),
+    labels: walletLabel.response.optional().describe('The answer of wallet_label'),
+  })
+  .meta({ id: 'BatchEntry' });
 
 /** The answers that an entry may carry. */
 const FIELD_NAMES = ['summary', 'funding', 'labels'] as const;
@@ -42,6 +44,7 @@ function walletEntry(facts: WalletFacts, funder: Hex | null): z.output<typeof en
 export const walletsBatch = defineEndpoint({
   method: 'POST',
   path: '/api/wallets/batch',
+  tag: 'wallets',
   summary:
     'First and last activity, transaction count and first funder of up to 100 wallets, and more on request',
   params: {

@@ -1,4 +1,5 @@
-/** Components of the OpenAPI document that all endpoints share: security schemes, headers, errors. */
+/** Components of the OpenAPI document that all endpoints share: security schemes, headers, errors, JSON-RPC. */
+import { API_ERROR_CODES, type RequestErrorCode } from '../../lib/errors.ts';
 
 const integer = { type: 'integer' };
 
@@ -25,7 +26,7 @@ const ERROR = {
       type: 'object',
       required: ['code', 'message'],
       properties: {
-        code: { type: 'string' },
+        code: { $ref: '#/components/schemas/ErrorCode' },
         message: { type: 'string' },
         param: { type: 'string', description: 'The parameter at fault' },
       },
@@ -51,6 +52,38 @@ const UNAUTHORIZED = {
       type: 'object',
       required: ['code', 'message'],
       properties: { code: { const: -32600 }, message: { const: 'Missing or invalid X-API-Key header' } },
+    },
+  },
+};
+
+const ID = { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'null' }] };
+
+const RPC_REQUEST = {
+  type: 'object',
+  required: ['jsonrpc', 'method'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: { ...ID, description: 'Echoed in the response; a call without an id gets no response' },
+    method: { type: 'string' },
+    params: { type: 'array', items: {} },
+  },
+};
+
+const RPC_RESPONSE = {
+  type: 'object',
+  required: ['jsonrpc', 'id'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: ID,
+    result: { description: "The node's result; absent if there is an error" },
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        code: { type: 'integer' },
+        message: { type: 'string' },
+        data: { description: 'With code -32005: retryAfter, in seconds' },
+      },
     },
   },
 };
@@ -102,7 +135,7 @@ const RESPONSES = {
     headers: headersOf('Retry-After'),
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/Limited' },
+        schema: { $ref: '#/components/schemas/LimitedError' },
         example: {
           error: { code: 'rate_limited', message: 'more than 5 requests per second' },
           retryAfter: 1,
@@ -129,23 +162,35 @@ export type ResponseName = keyof typeof RESPONSES;
 export const COMPONENTS = {
   securitySchemes: {
     header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-    query: { type: 'apiKey', in: 'query', name: 'api_key' },
+    query: {
+      type: 'apiKey',
+      in: 'query',
+      name: 'api_key',
+      description: 'For clients that cannot set headers, such as WebSockets in browsers',
+    },
   },
   headers: HEADERS,
-  schemas: { Error: ERROR, Limited: LIMITED, Unauthorized: UNAUTHORIZED },
+  schemas: {
+    ApiError: ERROR,
+    ErrorCode: { type: 'string', enum: API_ERROR_CODES },
+    LimitedError: LIMITED,
+    Unauthorized: UNAUTHORIZED,
+    RpcRequest: RPC_REQUEST,
+    RpcResponse: RPC_RESPONSE,
+  },
   responses: RESPONSES,
 };
 
 function errorResponse(
   description: string,
-  error: { code: string; message: string; param?: string },
+  error: { code: RequestErrorCode; message: string; param?: string },
   ...headers: string[]
 ) {
   return {
     description,
     headers: headersOf(...headers),
     content: {
-      'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: { error } },
+      'application/json': { schema: { $ref: '#/components/schemas/ApiError' }, example: { error } },
     },
   };
 }

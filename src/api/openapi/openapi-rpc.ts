@@ -1,44 +1,15 @@
 /** The OpenAPI operation of JSON-RPC at /rpc. */
 import { headersOf } from './openapi-components.ts';
 
-const ID = { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'null' }] };
-
-const RPC_REQUEST = {
-  type: 'object',
-  required: ['jsonrpc', 'method'],
-  properties: {
-    jsonrpc: { const: '2.0' },
-    id: { ...ID, description: 'Echoed in the response; a call without an id gets no response' },
-    method: { type: 'string' },
-    params: { type: 'array', items: {} },
-  },
-};
-
-const RPC_RESPONSE = {
-  type: 'object',
-  required: ['jsonrpc', 'id'],
-  properties: {
-    jsonrpc: { const: '2.0' },
-    id: ID,
-    result: { description: "The node's result; absent if there is an error" },
-    error: {
-      type: 'object',
-      required: ['code', 'message'],
-      properties: {
-        code: { type: 'integer' },
-        message: { type: 'string' },
-        data: { description: 'With code -32005: retryAfter, in seconds' },
-      },
-    },
-  },
-};
-
-const ANSWER = { oneOf: [RPC_RESPONSE, { type: 'array', items: RPC_RESPONSE }] };
+const REQUEST = { $ref: '#/components/schemas/RpcRequest' };
+const RESPONSE = { $ref: '#/components/schemas/RpcResponse' };
+const ANSWER = { oneOf: [RESPONSE, { type: 'array', items: RESPONSE }] };
 
 const OVER_LIMIT = { code: -32005, message: 'more than 5 requests per second', data: { retryAfter: 1 } };
 
 export const RPC_OPERATION = {
   operationId: 'rpc',
+  tags: ['rpc'],
   summary:
     "The node's JSON-RPC: one call, or a batch of up to 1,000 calls, each of which counts as a request",
   parameters: [],
@@ -48,7 +19,7 @@ export const RPC_OPERATION = {
       'The calls of a batch run concurrently, except transactions: these are sent in order and stop at the first one the node does not answer',
     content: {
       'application/json': {
-        schema: { oneOf: [RPC_REQUEST, { type: 'array', items: RPC_REQUEST, minItems: 1, maxItems: 1_000 }] },
+        schema: { oneOf: [REQUEST, { type: 'array', items: REQUEST, minItems: 1, maxItems: 1_000 }] },
         example: { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] },
       },
     },

@@ -5,6 +5,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
 import { openApiTypes } from '../params.ts';
 import { COMPONENTS, headersOf, type ResponseName } from './openapi-components.ts';
+import { HEALTH_ROUTES, type HealthRoute } from './openapi-health.ts';
 import { RPC_OPERATION } from './openapi-rpc.ts';
 
 type JsonSchema = Record<string, unknown>;
@@ -24,10 +25,13 @@ interface Content {
 
 export interface OpenApiOperation {
   operationId: string;
+  tags: string[];
   summary: string;
   parameters: OpenApiParameter[];
   requestBody?: { required: true; content: Content };
-  responses: { 200: { description: string; headers: object; content: Content } } & Record<number, object>;
+  responses: { 200: { description: string; headers?: object; content: Content } } & Record<number, object>;
+  /** Empty where no key is needed. */
+  security?: [];
 }
 
 export interface OpenApiDocument {
@@ -35,9 +39,19 @@ export interface OpenApiDocument {
   info: { title: string; version: string; description: string };
   servers: { url: string }[];
   security: Record<string, string[]>[];
+  tags: { name: string; description: string }[];
   paths: Record<string, Partial<Record<'get' | 'post', OpenApiOperation>>>;
   components: { schemas: object };
 }
+
+const TAGS = {
+  wallets: 'What a wallet did and holds',
+  funding: 'Who funded whom with native coins',
+  tokens: 'Statistics and holders of tokens',
+  chain: 'Transfers and figures of blocks, transactions and the whole chain',
+  rpc: "The node's JSON-RPC",
+  health: 'State of the service; no key needed',
+};
 
 const DESCRIPTION = `Wallets, tokens and transfers of one chain, read from an index of all its transfers.
 
@@ -62,7 +76,9 @@ export function openApiDocument(version: string): OpenApiDocument {
     openapi: '3.1.1',
     info: { title: 'atlas-node API', version, description: DESCRIPTION },
     servers: [{ url: '.' }], // relative, so that it also works under a proxy's path prefix
-    security: [{ header: [] }, { query: [] }],
+    // Only the header: some generated clients use every scheme listed here, and a key in a URL ends up in logs.
+    security: [{ header: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: {
       ...Object.fromEntries(
         ENDPOINTS.map((endpoint) => [
@@ -71,6 +87,12 @@ export function openApiDocument(version: string): OpenApiDocument {
         ]),
       ),
       '/rpc': { post: RPC_OPERATION },
+      ...Object.fromEntries(
+        Object.entries<HealthRoute>(HEALTH_ROUTES).map(([path, health]) => [
+          path,
+          { get: healthOperation(path, health, records) },
+        ]),
+      ),
     },
     components: { ...COMPONENTS, schemas: { ...COMPONENTS.schemas, ...records } },
   };
@@ -81,10 +103,11 @@ type Schemas = Record<string, JsonSchema>;
 
 /** Adds the named records of its answer to `records`. */
 function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
-  const { method, path, summary, params, response, example } = endpoint;
+  const { method, path, tag, summary, params, response, example } = endpoint;
   const answer = { ...example.response, historicalCoverageStartBlock: 100 };
   return {
     operationId: path.slice('/api/'.length).replace('/', '_'),
+    tags: [tag],
     summary,
     parameters: method === 'GET' ? parametersOf(endpoint) : [],
     ...(method === 'POST' && {
@@ -101,6 +124,28 @@ function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
       },
       ...errorResponses(endpoint),
     },
+  };
+}
+
+function healthOperation(
+  path: string,
+  { summary, good, bad, example }: HealthRoute,
+  records: Schemas,
+): OpenApiOperation {
+  const content = (schema: z.ZodObject, example?: object) => ({
+    'application/json': { schema: answerSchema(schema, records), ...(example && { example }) },
+  });
+  const unready = bad && { 503: { description: 'Not now, with the reason', content: content(bad) } };
+  return {
+    operationId: path.slice(1),
+    tags: ['health'],
+    summary,
+    parameters: [],
+    security: [],
+    responses: Object.assign(
+      { 200: { description: 'The answer', content: content(good, example) } },
+      unready,
+    ),
   };
 }
 
@@ -144,11 +189,11 @@ function coerceExample(value: unknown, { type }: JsonSchema): unknown {
   return type === 'boolean' ? value === 'true' : value;
 }
 
-/** Schemas with an `id` become named components, so that generated clients have one type for each record. */
+/** A reference to an answer, which is added to `records` with the records in it, so that clients get one type for each. */
 function answerSchema(response: z.ZodObject, records: Schemas): JsonSchema {
-  const { $defs, ...schema } = jsonSchema(response, 'output');
-  for (const [name, record] of Object.entries(referToComponents($defs ?? {}))) records[name] = record;
-  return referToComponents(schema);
+  const { $defs, ...reference } = referToComponents(jsonSchema(response, 'output'));
+  Object.assign(records, $defs);
+  return reference;
 }
 
 /** The schema with references into its own `$defs` turned into references to the document's components. */
@@ -159,7 +204,7 @@ function referToComponents<T extends object>(schema: T): T {
 }
 
 /** Objects stay open: answers may gain fields, and unknown parameters are ignored. */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema & { $defs?: object } {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
     override({ zodSchema, jsonSchema }) {

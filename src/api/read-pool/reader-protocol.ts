@@ -1,4 +1,5 @@
 /** Messages between the serving thread and the read threads. */
+import type { RequestErrorCode } from '../../lib/errors.ts';
 import type { Head } from '../../query/snapshot.ts';
 import type { NodeAnswer } from '../node-reads.ts';
 
@@ -33,6 +34,6 @@ export type ToReader = ReadRequest | 'stop';
 
 export type FromReader =
   | ApiResult
-  | { requestError: { status: number; code: string; message: string; param: string | undefined } }
+  | { requestError: { status: number; code: RequestErrorCode; message: string; param: string | undefined } }
   /** Any other error: a failed read, with SQLite's code, or a bug. */
   | { failure: { code: string; message: string; stack: string } };

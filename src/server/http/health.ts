@@ -1,5 +1,7 @@
 /** The routes /healthz, /readyz and /status, which need no key. */
 import { sep } from 'node:path';
+import type { z } from 'zod';
+import type { HEALTH_ROUTES, statusSchema } from '../../api/openapi/openapi-health.ts';
 import {
   etaSeconds,
   type IndexStatus,
@@ -14,6 +16,9 @@ import { staleReason } from './readiness.ts';
 import type { ReplyWriter } from './reply.ts';
 import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from './route.ts';
 
+/** What /status says of webhooks. */
+export type HookSummary = NonNullable<z.output<typeof statusSchema>['hooks']>;
+
 interface HealthRouteDeps {
   /** The state that anybody may see. */
   publicState: () => IndexStatus;
@@ -24,7 +29,7 @@ interface HealthRouteDeps {
   /** Why the service is not ready, or null when it is. */
   readinessProbe: () => string | null;
   /** Absent without webhooks. */
-  hookSummary?: () => object;
+  hookSummary?: () => HookSummary;
   replies: ReplyWriter;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics;
@@ -33,7 +38,7 @@ interface HealthRouteDeps {
 /** Registers /healthz, /readyz and /status and returns these paths. */
 export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): string[] {
   const { publicState, sinkState, staleSeconds, readinessProbe, replies, cors, metrics } = deps;
-  const answers: Record<string, () => [status: Answer['status'], body: object]> = {
+  const answers: Record<keyof typeof HEALTH_ROUTES, () => [status: Answer['status'], body: object]> = {
     '/healthz': () => [200, { status: 'ok' }],
     '/readyz': () => {
       const reason = readinessProbe();
@@ -65,7 +70,7 @@ export function describeStatus(
   staleSeconds: number,
   now: number,
   sink: SinkStatus | null = null,
-) {
+): Omit<z.output<typeof statusSchema>, 'hooks'> {
   const seconds = lagSeconds(state, now);
   const eta = etaSeconds(state);
   const { complete, reason } = internalTransfers(state);

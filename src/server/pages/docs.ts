@@ -93,14 +93,13 @@ interface Documented {
 }
 
 function operationSection({ path, method, operation }: Documented): string {
-  const { operationId, summary, parameters, requestBody, responses } = operation;
+  const { operationId, summary, parameters, responses } = operation;
   const answer = responses[200].content['application/json'].example;
-  const body = requestBody?.content['application/json'].example;
   return `<section id="${escapeHtml(operationId)}">
 <h2><span class="method">${method}</span> <code>${escapeHtml(path)}</code></h2>
 <p>${escapeHtml(summary)}.</p>
 ${parameters.length > 0 ? parameterTable(parameters.map(parameterRow)) : ''}
-${codeSample('Request', curl(path, parameters, body))}
+${codeSample('Request', curl(path, operation))}
 ${codeSample('Answer', JSON.stringify(answer, null, 2))}
 </section>`;
 }
@@ -126,15 +125,17 @@ function rangeText(type: string, [from = '', to = '']: readonly string[]): strin
   return from === '' ? type : `${type}, from ${from}`;
 }
 
-function curl(path: string, parameters: readonly OpenApiParameter[], body: object | undefined): string {
+function curl(path: string, { parameters, requestBody, security }: OpenApiOperation): string {
   const query = parameters
     .filter(({ example }) => example !== undefined)
     .map(({ name, example }) => `${name}=${example}`)
     .join('&');
-  const key = "curl -H 'X-API-Key: YOUR_KEY'";
   const url = `${EXAMPLE_BASE}${path}`;
-  if (body === undefined) return `${key} \\\n  '${url}${query === '' ? '' : `?${query}`}'`;
-  return `${key} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}' \\\n  ${url}`;
+  if (security !== undefined) return `curl ${url}`;
+  const key = "curl -H 'X-API-Key: YOUR_KEY'";
+  if (requestBody === undefined) return `${key} \\\n  '${url}${query === '' ? '' : `?${query}`}'`;
+  const body = JSON.stringify(requestBody.content['application/json'].example);
+  return `${key} -H 'Content-Type: application/json' \\\n  -d '${body}' \\\n  ${url}`;
 }
 
 function shortPath(path: string): string {

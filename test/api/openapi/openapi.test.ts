@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { COMPONENTS } from '../../../src/api/openapi/openapi-components.ts';
 import { RPC_OPERATION } from '../../../src/api/openapi/openapi-rpc.ts';
-import { serve } from '../../server/serving.ts';
+import { serve, statusAt } from '../../server/serving.ts';
 import { address, createIndex } from '../../support/index-fixture.ts';
 import { checkAnswer, document } from '../../support/openapi.ts';
 
@@ -48,28 +48,41 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/wallet_summary address! native_balance',
     'get /api/wallet_tokens address! include_zero limit cursor',
     'get /api/whale_transfers min_mon blocks limit after_id cursor',
+    'get /healthz',
+    'get /readyz',
+    'get /status',
     'post /api/wallets/batch',
     'post /rpc',
   ]);
 });
 
-test('records of several answers are named schemas, and no reference leads nowhere', () => {
+test('each answer and each record in it is one named schema, and no reference leads nowhere', () => {
   const text = JSON.stringify(document);
-  const schemas: object = document.components.schemas;
-  for (const name of [
-    'ActiveToken',
-    'ChainRates',
-    'PlainTransfer',
-    'SearchResult',
-    'Transfer',
-    'WalletToken',
-  ])
-    assert.ok(name in schemas, name);
+  const named = Object.keys(document.components.schemas);
+  const names = [
+    ...['ActiveToken', 'ActiveWallet', 'BatchEntry', 'ChainRates', 'CoordinatedWallet', 'Counterparty'],
+    ...['FirstBuyer', 'Funding', 'FundingHop', 'FundingRecipient', 'Label', 'PlainTransfer', 'SearchResult'],
+    ...['SentTransfer', 'TokenHolder', 'Transfer', 'WalletStats', 'WalletToken', 'WhaleTransfer'],
+  ];
+  for (const name of names) assert.ok(named.includes(name), name);
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const { responses } of Object.values(methods)) {
+      if (path === '/rpc') continue;
+      const { $ref = '' } = responses[200].content['application/json'].schema;
+      assert.equal(String($ref), `#/components/schemas/${answerNames[path] ?? pascalCase(path)}`);
+    }
+  }
   for (const [, section = '', name = ''] of text.matchAll(/"\$ref":"#\/(?:components\/(\w+)\/)?([^"]+)"/g)) {
-    const named: Record<string, object> = { ...document.components };
-    assert.ok(name in (named[section] ?? {}), `${section}/${name}`);
+    const components: Record<string, object> = { ...document.components };
+    assert.ok(name in (components[section] ?? {}), `${section}/${name}`);
   }
 });
+
+const answerNames: Record<string, string> = { '/healthz': 'Health', '/readyz': 'Ready', '/status': 'Status' };
+
+function pascalCase(path: string): string {
+  return path.replace('/api', '').replace(/[/_](\w)/g, (_, letter: string) => letter.toUpperCase());
+}
 
 test('limits and defaults match the contract', () => {
   const limits = Object.entries(document.paths).flatMap(([path, { get }]) =>
@@ -103,7 +116,7 @@ test('limits and defaults match the contract', () => {
 test("each endpoint's example is a valid request and a valid answer", async (t) => {
   const index = createIndex(t, 4711); // the block of the examples
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
-  const { fetch, post } = await serve(t, {
+  const { fetch, post, state } = await serve(t, {
     index,
     nodeReads: {
       blockOfTransaction: async () => index.writer.head(),
@@ -118,6 +131,12 @@ test("each endpoint's example is a valid request and a valid answer", async (t) 
       .join('&');
     const response =
       method === 'GET' ? await fetch(`${path}?${query}`) : await post(path, JSON.stringify(example.params));
+    assert.equal(response.status, 200, path);
+    checkAnswer(path, await response.json());
+  }
+  Object.assign(state, statusAt(4711));
+  for (const path of ['/healthz', '/readyz', '/status']) {
+    const response = await fetch(path);
     assert.equal(response.status, 200, path);
     checkAnswer(path, await response.json());
   }

@@ -17,7 +17,8 @@ test('/openapi.json needs no key, is open to other origins, and lists every endp
     .object({ openapi: z.string(), paths: z.looseObject({}) })
     .parse(await response.json());
   assert.match(openapi, /^3\.1\./);
-  assert.deepEqual(Object.keys(paths).sort(), [...ENDPOINTS.map(({ path }) => path), '/rpc'].sort());
+  const others = ['/rpc', '/healthz', '/readyz', '/status'];
+  assert.deepEqual(Object.keys(paths).sort(), [...ENDPOINTS.map(({ path }) => path), ...others].sort());
   const headers = { 'If-None-Match': response.headers.get('etag') ?? '' };
   assert.equal((await fetch(`${server.url}/openapi.json`, { headers })).status, 304);
 });

@@ -1,0 +1,143 @@
+/** The answers of /healthz, /readyz and /status, which need no key. */
+import { z } from 'zod';
+import { example, txHashField } from '../fields.ts';
+
+const count = () => z.int().min(0);
+
+const unixMillis = () => z.int().min(0).nullable().describe('Unix milliseconds');
+
+const healthSchema = z.object({ status: z.literal('ok') }).meta({ id: 'Health' });
+
+const readySchema = z.object({ ready: z.literal(true) }).meta({ id: 'Ready' });
+
+const notReadySchema = z.object({ ready: z.literal(false), reason: z.string() }).meta({ id: 'NotReady' });
+
+const capabilitiesSchema = z
+  .object({
+    client: z.string(),
+    chainId: count(),
+    traces: z
+      .enum(['debug_traceBlockByHash', 'debug_traceBlockByNumber', 'trace_block'])
+      .nullable()
+      .describe('The method that provides internal transfers; tracesReason says why there is none'),
+    tracesReason: z.string().nullable(),
+    blockReceipts: z.boolean(),
+    headTag: z.enum(['finalized', 'latest']),
+  })
+  .meta({ id: 'NodeCapabilities' });
+
+const hooksStatusSchema = z
+  .object({ active: count(), paused: count(), failing: count(), lagBlocks: count() })
+  .meta({ id: 'HooksStatus' });
+
+const sinkStatusSchema = z
+  .object({
+    state: z.enum(['connecting', 'filling', 'following', 'waiting']),
+    reason: z.string().nullable().describe('Why nothing is written'),
+    schema: z.string(),
+    finality: z.enum(['latest', 'finalized']),
+    block: count().nullable(),
+    lagBlocks: count().nullable(),
+    lagSeconds: z.number().nullable(),
+    transfersPerSecond: z.number(),
+    transfers: count(),
+    lastCommitAt: unixMillis(),
+    rollbacks: count(),
+    errors: count(),
+  })
+  .meta({ id: 'SinkStatus' });
+
+export const statusSchema = z
+  .object({
+    phase: z.enum(['starting', 'backfilling', 'following', 'paused']),
+    reason: z.string().nullable().describe('Why the indexer makes no progress; null while it does'),
+    readFailure: z.string().nullable().describe('Which part of the index cannot be read'),
+    nodeChain: z
+      .enum(['unchecked', 'same', 'behind', 'another_chain', 'reorg_too_deep', 'reorg_below_finalized'])
+      .describe("How the node's chain relates to the index"),
+    startBlock: count().nullable(),
+    head: z.object({ number: count(), hash: txHashField() }).nullable().describe('The last indexed block'),
+    headTimestamp: count().nullable().describe('Unix seconds'),
+    nodeHead: count().nullable(),
+    blocksPerSecond: z.number(),
+    transfersPerSecond: z.number(),
+    transfers: count(),
+    capabilities: capabilitiesSchema.nullable(),
+    untraced: z
+      .object({ first: count(), last: count(), blocks: count() })
+      .nullable()
+      .describe('Blocks that were indexed without traces and so lack internal transfers'),
+    startedAt: z.number().describe('Unix milliseconds. The figures below count from then'),
+    skippedLogs: z.record(z.string(), count()).describe('Malformed logs, by reason'),
+    reorgs: count(),
+    deepestReorg: count(),
+    lastCommitAt: unixMillis(),
+    lagBlocks: count().nullable(),
+    lagSeconds: count().nullable().describe('Age of the newest block'),
+    staleReason: z.string().nullable(),
+    etaSeconds: count().nullable(),
+    internalTransfers: z.boolean().nullable(),
+    internalTransfersReason: z.string().nullable(),
+    sink: sinkStatusSchema.nullable().describe('Of PostgreSQL; null without one'),
+    hooks: hooksStatusSchema.nullable().describe('Of webhooks; null without any'),
+  })
+  .meta({ id: 'Status' });
+
+const exampleStatus: z.output<typeof statusSchema> = {
+  phase: 'following',
+  reason: null,
+  readFailure: null,
+  nodeChain: 'same',
+  startBlock: 100,
+  head: { number: 4711, hash: example.blockHash },
+  headTimestamp: 1_795_248_000,
+  nodeHead: 4711,
+  blocksPerSecond: 2.5,
+  transfersPerSecond: 210,
+  transfers: 90210,
+  capabilities: {
+    client: 'Monad/0.12.1',
+    chainId: 143,
+    traces: 'debug_traceBlockByHash',
+    tracesReason: null,
+    blockReceipts: true,
+    headTag: 'finalized',
+  },
+  untraced: null,
+  startedAt: 1_795_240_000_000,
+  skippedLogs: {},
+  reorgs: 0,
+  deepestReorg: 0,
+  lastCommitAt: 1_795_248_000_400,
+  lagBlocks: 0,
+  lagSeconds: 1,
+  staleReason: null,
+  etaSeconds: 0,
+  internalTransfers: true,
+  internalTransfersReason: null,
+  sink: null,
+  hooks: null,
+};
+
+export interface HealthRoute {
+  summary: string;
+  good: z.ZodObject;
+  example: object;
+  /** The answer with status 503. */
+  bad?: z.ZodObject;
+}
+
+export const HEALTH_ROUTES = {
+  '/healthz': { summary: 'Whether the service is alive', good: healthSchema, example: { status: 'ok' } },
+  '/readyz': {
+    summary: "Whether the index is close to the node's head and the head advances",
+    good: readySchema,
+    example: { ready: true },
+    bad: notReadySchema,
+  },
+  '/status': {
+    summary: 'The state of the index, the node, webhooks and PostgreSQL',
+    good: statusSchema,
+    example: exampleStatus,
+  },
+} satisfies Record<string, HealthRoute>;
