@@ -22,6 +22,7 @@ const { events, repeated, withdrawn } = await runHooks({
   kills,
   dir,
   lifeMs,
+  blockEveryMs: 250,
   onKill: (kill, events) => console.log(`killed ${kill} times; ${events} events accepted`),
 });
 console.log(

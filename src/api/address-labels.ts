@@ -16,7 +16,8 @@ export const labelSchema = z
     category: z.enum(LABEL_CATEGORIES),
     source: z.string().describe('The list it was imported from'),
   })
-  .describe('The name that the operator gave to the address; absent where it has none');
+  .describe('The name that the operator gave to the address; absent where it has none')
+  .meta({ id: 'Label' });
 
 /** Where a value contains addresses; null for nowhere. */
 interface AddressPlan {

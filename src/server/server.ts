@@ -32,7 +32,7 @@ import type { HttpMetrics } from './http/route.ts';
 import { addRpcRoute, RPC_PATH } from './http/rpc.ts';
 import { addMcpRoute, MCP_PATH } from './mcp/mcp-route.ts';
 import { loadAssets } from './pages/assets.ts';
-import { addOpenApiRoute, OPENAPI_PATH } from './pages/docs.ts';
+import { addDocumentRoutes } from './pages/docs.ts';
 import { addStaticRoutes } from './pages/static.ts';
 import type { HttpRequest, TemplatedApp } from './uws.ts';
 import type { WsConnections } from './ws/connections.ts';
@@ -193,7 +193,7 @@ function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
   addRpcRoute(app, deps);
   addMcpRoute(app, deps);
   const sockets = streams ? addWsRoutes(app, { ...deps, ...streams }) : [];
-  addOpenApiRoute(app, deps);
+  const documents = addDocumentRoutes(app, deps);
   const { paths: pages, unknownPage } = addStaticRoutes(app, { ...deps, panel: admin !== undefined });
   if (admin && adminAuth) addAdminRoutes(app, { ...deps, ...admin, auth: adminAuth });
   addFallback(app, {
@@ -202,7 +202,7 @@ function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
       ...api.endpoints.map(({ endpoint }) => [endpoint.path, endpoint.method] as const),
       [RPC_PATH, 'POST'],
       [MCP_PATH, 'POST'],
-      ...[...health, ...sockets, OPENAPI_PATH, ...pages].map((path) => [path, 'GET'] as const),
+      ...[...health, ...sockets, ...documents, ...pages].map((path) => [path, 'GET'] as const),
     ]),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH || path === MCP_PATH,
     unknownPage,

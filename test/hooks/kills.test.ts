@@ -7,6 +7,12 @@ import { tempDir } from '../support/temp-dir.ts';
 const KILLS = 3;
 
 test(`a daemon killed ${KILLS} times under reorgs delivers everything, and repeats only under equal ids`, async (t) => {
-  const { events, withdrawn } = await runHooks({ seed: 1, kills: KILLS, dir: tempDir(t), lifeMs: 1_000 });
+  const { events, withdrawn } = await runHooks({
+    seed: 1,
+    kills: KILLS,
+    dir: tempDir(t),
+    lifeMs: 1_000,
+    blockEveryMs: 60,
+  });
   assert.ok(events > 500 && withdrawn > 10, `${events} events, ${withdrawn} withdrawn`);
 });

@@ -1,7 +1,9 @@
-/** A WebSocket client of the service for tests: calls, subscriptions, and what was received in its order. */
+/** A WebSocket client of the service for tests: calls, subscriptions, and what was received in its order, each as documented. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { isObject } from '../../src/lib/text.ts';
 import type { Cleanup } from '../support/cleanup.ts';
+import { checkNotification } from '../support/openapi.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
 /** The error of an answer. */
@@ -125,6 +127,8 @@ export class StreamClient {
     }
     const results = this.received.get(params.subscription);
     if (results === undefined) throw new Error('a notification came before its reply');
+    // Blocks and logs are passed on from a node, which most tests invent.
+    if (isObject(params.result) && 'eventIndex' in params.result) checkNotification(message);
     results.push(params.result);
   }
 

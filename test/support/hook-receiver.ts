@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { checkHookMessage } from './openapi.ts';
 
 /** An event as it was delivered. */
 export interface Received {
@@ -77,7 +78,9 @@ export class HookReceiver {
     this.messageIds.push(String(request.headers['webhook-id']));
     if (!this.isGenuine(body, request)) this.forged++;
     if (this.behave !== null) return this.behave(response, request);
-    this.events.push(...(JSON.parse(body).deliveries ?? []));
+    const message = JSON.parse(body);
+    if ('deliveries' in message) checkHookMessage(message);
+    this.events.push(...(message.deliveries ?? []));
     response.writeHead(204).end();
   }
 

@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { GeneratedBlock } from '../../scripts/simulator/chain/block.ts';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
@@ -28,6 +29,7 @@ export interface HookRunOptions {
   dir: string;
   /** Longest life of a daemon, milliseconds. */
   lifeMs: number;
+  blockEveryMs: number;
   onKill?(kill: number, events: number): void;
 }
 
@@ -41,19 +43,21 @@ export interface HookRunResult {
 
 const CLI = join(import.meta.dirname, '../../src/cli.ts');
 const FIRST_BLOCKS = 40;
-const BLOCK_EVERY_MS = 60;
+const MAX_BLOCKS = 1_000_000;
 const MAX_REORG = 6;
 /** Share of requests that the flaky receiver refuses, loses or leaves hanging. */
 const FLAKINESS = 0.2;
 
 export async function runHooks(options: HookRunOptions): Promise<HookRunResult> {
-  const { seed, kills, dir, lifeMs, onKill } = options;
+  const { seed, kills, dir, lifeMs, blockEveryMs, onKill } = options;
   const random = randomSource(seed * 7_919);
-  const blocks = FIRST_BLOCKS + Math.ceil(((kills + 1) * (lifeMs + 2_500)) / BLOCK_EVERY_MS);
-  const chain = [...generateChain({ seed, blocks, txPerBlock: 8, wallets: 50, tokens: 12 }).blocks];
+  // Blocks are generated as they are mined: a fork rewrites every block above it, known to the node or not.
+  const supply = generateChain({ seed, blocks: MAX_BLOCKS, txPerBlock: 8, wallets: 50, tokens: 12 });
+  const blocks = supply.blocks[Symbol.iterator]();
+  const chain = Array.from({ length: FIRST_BLOCKS }, () => nextBlock(blocks));
   const closers = new CleanupStack();
   const owner = { after: (close: () => void | Promise<void>) => void closers.adopt(null, close) };
-  const node = await startReplayNode({ chain, head: FIRST_BLOCKS, finalizedLag: 64 });
+  const node = await startReplayNode({ chain, finalizedLag: 64 });
   closers.adopt(node, (node) => node.close());
   try {
     const [good, flaky, dead] = [
@@ -65,7 +69,7 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
     makeFlaky(flaky, random);
     const hooksPath = join(dir, 'hooks.db');
     createHooks(hooksPath, [good, flaky, dead]);
-    const stopMining = mineForEver(node, random);
+    const stopMining = mineForEver(node, blocks, blockEveryMs, random);
     for (let kill = 1; kill <= kills; kill++) {
       const child = startDaemon(node, dir);
       // Every fourth is killed while it starts.
@@ -146,19 +150,31 @@ function openHookStoreAnd(path: string, action: (store: ReturnType<typeof openHo
 }
 
 /** Blocks come, and now and then another branch wins. The returned function stops it. */
-function mineForEver(node: ReplayNode, random: () => number): () => Promise<void> {
+function mineForEver(
+  node: ReplayNode,
+  blocks: Iterator<GeneratedBlock>,
+  everyMs: number,
+  random: () => number,
+): () => Promise<void> {
   let isRunning = true;
   const mining = (async () => {
     while (isRunning) {
-      await sleep(BLOCK_EVERY_MS);
+      await sleep(everyMs);
       if (random() < 0.06) node.fork(node.stats().head - Math.floor(random() * MAX_REORG));
-      node.mine();
+      const block = nextBlock(blocks);
+      node.fork(block.number, [block], { head: block.number });
     }
   })();
   return () => {
     isRunning = false;
     return mining;
   };
+}
+
+function nextBlock(blocks: Iterator<GeneratedBlock>): GeneratedBlock {
+  const { value, done } = blocks.next();
+  if (done === true) throw new Error(`a run has at most ${MAX_BLOCKS} blocks`);
+  return value;
 }
 
 /** The first delivery of a life may be of blocks that came before it. */

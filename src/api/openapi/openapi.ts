@@ -1,14 +1,14 @@
 /** The OpenAPI 3.1 document of /rpc and the REST API, built from the schemas that validate requests and type answers. */
 import { z } from 'zod';
-import { addressMembers, labelSchema } from '../address-labels.ts';
+import { labelSchema } from '../address-labels.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
 import { openApiTypes } from '../params.ts';
+import { hookMessageSchema } from '../stream-records.ts';
+import { type JsonSchema, jsonSchema, namedSchema, type Schemas } from './json-schema.ts';
 import { COMPONENTS, headersOf, type ResponseName } from './openapi-components.ts';
 import { HEALTH_ROUTES, type HealthRoute } from './openapi-health.ts';
 import { RPC_OPERATION } from './openapi-rpc.ts';
-
-type JsonSchema = Record<string, unknown>;
 
 export interface OpenApiParameter {
   name: string;
@@ -41,6 +41,8 @@ export interface OpenApiDocument {
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
   paths: Record<string, Partial<Record<'get' | 'post', OpenApiOperation>>>;
+  /** What the service sends. */
+  webhooks: object;
   components: { schemas: object };
 }
 
@@ -51,6 +53,7 @@ const TAGS = {
   chain: 'Transfers and figures of blocks, transactions and the whole chain',
   rpc: "The node's JSON-RPC",
   health: 'State of the service; no key needed',
+  webhooks: 'Events that the service sends',
 };
 
 const DESCRIPTION = `Wallets, tokens and transfers of one chain, read from an index of all its transfers.
@@ -71,7 +74,8 @@ nodeChain, which is "same" while the node follows the indexed chain. With "behin
 
 /** `version` is the version of atlas-node. */
 export function openApiDocument(version: string): OpenApiDocument {
-  const records: Schemas = { Label: jsonSchema(labelSchema, 'output') };
+  const records: Schemas = {};
+  namedSchema(labelSchema, records);
   return {
     openapi: '3.1.1',
     info: { title: 'atlas-node API', version, description: DESCRIPTION },
@@ -94,12 +98,26 @@ export function openApiDocument(version: string): OpenApiDocument {
         ]),
       ),
     },
+    webhooks: {
+      events: {
+        post: {
+          operationId: 'events',
+          tags: ['webhooks'],
+          summary: 'What a webhook in the JSON format receives, signed as Standard Webhooks defines',
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: namedSchema(hookMessageSchema, records) } },
+          },
+          responses: {
+            '2XX': { description: 'Accepts the events' },
+            410: { description: 'Deletes the webhook' },
+          },
+        },
+      },
+    },
     components: { ...COMPONENTS, schemas: { ...COMPONENTS.schemas, ...records } },
   };
 }
-
-/** By their names in `components.schemas`. */
-type Schemas = Record<string, JsonSchema>;
 
 /** Adds the named records of its answer to `records`. */
 function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
@@ -113,14 +131,16 @@ function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
     ...(method === 'POST' && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: jsonSchema(params, 'input'), example: example.params } },
+        content: {
+          'application/json': { schema: jsonSchema(params, { io: 'input' }), example: example.params },
+        },
       },
     }),
     responses: {
       200: {
         description: 'The answer',
         headers: method === 'GET' ? headersOf('X-Indexed-Block', 'ETag') : headersOf('X-Indexed-Block'),
-        content: { 'application/json': { schema: answerSchema(response, records), example: answer } },
+        content: { 'application/json': { schema: namedSchema(response, records), example: answer } },
       },
       ...errorResponses(endpoint),
     },
@@ -133,7 +153,7 @@ function healthOperation(
   records: Schemas,
 ): OpenApiOperation {
   const content = (schema: z.ZodObject, example?: object) => ({
-    'application/json': { schema: answerSchema(schema, records), ...(example && { example }) },
+    'application/json': { schema: namedSchema(schema, records), ...(example && { example }) },
   });
   const unready = bad && { 503: { description: 'Not now, with the reason', content: content(bad) } };
   return {
@@ -173,7 +193,7 @@ function parameterSchema(schema: z.ZodType): JsonSchema {
     return { ...form, default: coerceExample(schema.def.defaultValue, form) };
   }
   const form = openApiTypes.get(schema);
-  return form === undefined ? jsonSchema(schema, 'input') : { ...form };
+  return form === undefined ? jsonSchema(schema, { io: 'input' }) : { ...form };
 }
 
 function unwrapSchema(schema: { unwrap(): z.core.$ZodType }): z.ZodType {
@@ -187,42 +207,6 @@ function coerceExample(value: unknown, { type }: JsonSchema): unknown {
   if (typeof value !== 'string') return value;
   if (type === 'integer' || type === 'number') return Number(value);
   return type === 'boolean' ? value === 'true' : value;
-}
-
-/** A reference to an answer, which is added to `records` with the records in it, so that clients get one type for each. */
-function answerSchema(response: z.ZodObject, records: Schemas): JsonSchema {
-  const { $defs, ...reference } = referToComponents(jsonSchema(response, 'output'));
-  Object.assign(records, $defs);
-  return reference;
-}
-
-/** The schema with references into its own `$defs` turned into references to the document's components. */
-function referToComponents<T extends object>(schema: T): T {
-  return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
-    key === '$ref' ? String(value).replace('#/$defs/', '#/components/schemas/') : value,
-  );
-}
-
-/** Objects stay open: answers may gain fields, and unknown parameters are ignored. */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema & { $defs?: object } {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, {
-    io,
-    override({ zodSchema, jsonSchema }) {
-      if (io === 'output' && zodSchema instanceof z.ZodObject) describeLabels(zodSchema, jsonSchema);
-      delete jsonSchema.id; // it names the component
-      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-    },
-  });
-  return json;
-}
-
-/** Beside each member that is an address, the one that holds its label. */
-function describeLabels(schema: z.ZodObject, { properties = {} }: z.core.JSONSchema.BaseSchema): void {
-  for (const member of addressMembers(schema)) {
-    properties[`${member}Label`] = { $ref: '#/components/schemas/Label' };
-  }
 }
 
 function errorResponses({ method, askNode }: Endpoint): Record<number, object> {

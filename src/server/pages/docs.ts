@@ -1,7 +1,10 @@
 /**
- * The API documentation, which needs no key: /openapi.json for programs, /docs for people. The page covers REST and /rpc,
- * from their OpenAPI document, and the streams. It is readable without its one script and loads nothing from outside.
+ * The API documentation, which needs no key: /openapi.json and /asyncapi.json for programs, /docs for people. The page covers
+ * REST and /rpc, from their OpenAPI document, and the streams. It is readable without its one script and loads nothing from
+ * outside.
  */
+
+import { asyncApiDocument } from '../../api/openapi/asyncapi.ts';
 import {
   type OpenApiDocument,
   type OpenApiOperation,
@@ -18,27 +21,31 @@ import { STREAMS_SECTION } from './docs-streams.ts';
 
 const DOCUMENT = openApiDocument(version);
 
-export const OPENAPI_PATH = '/openapi.json';
+/** The documents for programs, by path. */
+const DOCUMENTS = { '/openapi.json': DOCUMENT, '/asyncapi.json': asyncApiDocument(version) };
 
 /** What the placeholders of the page stand for. */
 export function docsParts(): Record<string, string> {
   return { title: escapeHtml(DOCUMENT.info.title), content: docsContent(DOCUMENT) };
 }
 
-/** Registers the OpenAPI document, which other origins may read. */
-export function addOpenApiRoute(
+/** Registers the documents, which other origins may read, and returns their paths. */
+export function addDocumentRoutes(
   app: TemplatedApp,
   {
     replies,
     cors,
     metrics,
   }: { replies: ReplyWriter; cors: (req: HttpRequest) => string; metrics: HttpMetrics },
-): void {
-  const meter = routeMeter(metrics, OPENAPI_PATH);
-  const body = new CachedResponse(JSON.stringify(DOCUMENT), '\r\nContent-Type: application/json');
-  addGetRoute(app, OPENAPI_PATH, (adapt) => (res, req) => {
-    sendMetered(meter, replies, res, () => adapt(body.answerTo(req, 'revalidate', cors(req))));
-  });
+): string[] {
+  for (const [path, document] of Object.entries(DOCUMENTS)) {
+    const meter = routeMeter(metrics, path);
+    const body = new CachedResponse(JSON.stringify(document), '\r\nContent-Type: application/json');
+    addGetRoute(app, path, (adapt) => (res, req) => {
+      sendMetered(meter, replies, res, () => adapt(body.answerTo(req, 'revalidate', cors(req))));
+    });
+  }
+  return Object.keys(DOCUMENTS);
 }
 
 /** The base URL of the examples; the page's script replaces it with the page's own. */
@@ -65,7 +72,8 @@ ${document.info.description
   .split('\n\n')
   .map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`)
   .join('\n')}
-<p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+<p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1), and
+<a href="asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0) for the streams.</p>
 ${KEYS_SECTION}
 ${operations.map(operationSection).join('\n')}
 ${STREAMS_SECTION}

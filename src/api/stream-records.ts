@@ -1,0 +1,238 @@
+/** The records of the streams and of webhooks, and the filters that select them. */
+import { z } from 'zod';
+import { ADDRESS_PATTERN } from '../model/address.ts';
+import {
+  addressField,
+  blockField,
+  coinField,
+  eventIndexField,
+  kindField,
+  timeField,
+  txHashField,
+  unitsField,
+  weiField,
+} from './fields.ts';
+import { transferSchema } from './transfer-record.ts';
+
+const removed = z
+  .literal(true)
+  .optional()
+  .describe(
+    'The event is withdrawn: a reorg removed its block. It has the key of the event that it withdraws',
+  );
+
+export const walletTransferSchema = transferSchema
+  .extend({
+    blockHash: txHashField(),
+    assetType: z.enum(['native', 'erc20', 'erc721', 'erc1155']),
+    removed,
+  })
+  .meta({ id: 'WalletTransfer' });
+
+const symbol = z.string().nullable().describe('Null while unknown');
+const decimals = z.int().nullable().describe('Null while unknown, and for tokens without decimals');
+
+const paymentSchema = z
+  .object({
+    tokenAddress: addressField().nullable().describe('Null for the native coin'),
+    amount: unitsField(),
+    symbol,
+    decimals,
+  })
+  .meta({ id: 'Payment' });
+
+const UNEXAMINED = 'null in a transaction of more than 1,000 transfers';
+
+const signal = {
+  id: z.int().describe('Page cursor, not a key: after a reorg another transfer may get the same id'),
+  direction: z.enum(['in', 'out']),
+  wallet: addressField(),
+  from: addressField(),
+  to: addressField(),
+  tokenAddress: addressField().nullable().describe('Null for native transfers'),
+  tokenId: z.string().nullable(),
+  symbol,
+  decimals,
+  amount: unitsField().nullable().describe('Null for native transfers'),
+  valueWei: weiField().nullable().describe('Null for token transfers'),
+  value_mon: coinField().nullable().describe('Null for token transfers'),
+  txHash: txHashField(),
+  blockNumber: blockField(),
+  blockHash: txHashField(),
+  logIndex: z.int().nullable(),
+  eventIndex: eventIndexField(),
+  timestamp: timeField(),
+  transferType: kindField(),
+  chainId: z.int(),
+  txFrom: addressField()
+    .nullable()
+    .describe('Sender of the transaction; null if the node does not give it in time'),
+  txTo: addressField().nullable(),
+  leg: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe(`Place among the events of the wallet in the transaction; ${UNEXAMINED}`),
+  legs: z.int().min(1).nullable().describe('Their number; the event with leg equal to legs is the last one'),
+  received_at: timeField().describe('When the event was pushed'),
+  received_at_ms: z.int(),
+  funding_age_ms: z.int().min(0).describe('Age of the block when the event was pushed'),
+  funding_age: z.string().describe('The same for people, such as 2m 5s'),
+  removed,
+};
+
+const payments = () => z.array(paymentSchema).nullable();
+
+export const signalSchema = z
+  .discriminatedUnion('event', [
+    z.object({ event: z.literal('wallet_funded'), ...signal }).meta({ id: 'WalletFunded' }),
+    z.object({ event: z.literal('wallet_native_out'), ...signal }).meta({ id: 'WalletNativeOut' }),
+    z
+      .object({
+        event: z.literal('wallet_token_buy'),
+        ...signal,
+        paid: payments().describe(`What the wallet sent in the same transaction; ${UNEXAMINED}`),
+        isMint: z.boolean(),
+      })
+      .meta({ id: 'WalletTokenBuy' }),
+    z
+      .object({
+        event: z.literal('wallet_token_sell'),
+        ...signal,
+        received: payments().describe(`What the wallet received in the same transaction; ${UNEXAMINED}`),
+        isBurn: z.boolean(),
+      })
+      .meta({ id: 'WalletTokenSell' }),
+    z.object({ event: z.literal('whale_transfer'), ...signal }).meta({ id: 'WhaleTransferEvent' }),
+    z
+      .object({
+        event: z.literal('wallet_created'),
+        ...signal,
+        funder: addressField().nullable().describe('Null unless its first transfer is a native one'),
+      })
+      .meta({ id: 'WalletCreated' }),
+  ])
+  .meta({ id: 'Signal' });
+
+export const hookMessageSchema = z
+  .object({
+    hook: z.int().describe('Id of the hook'),
+    deliveries: z
+      .array(
+        z
+          .intersection(
+            signalSchema,
+            z.object({
+              deliveryId: z.string().describe('Never changes: drop what has an id that you know'),
+              withdraws: z.string().optional().describe('deliveryId of the event that this one withdraws'),
+            }),
+          )
+          .meta({ id: 'Delivery' }),
+      )
+      .max(100)
+      .describe('Empty in a test'),
+    test: z.literal(true).optional().describe('The operator tests the hook'),
+  })
+  .meta({ id: 'HookMessage' });
+
+const addressIn = () => z.string().regex(ADDRESS_PATTERN);
+const blockIn = () =>
+  z
+    .union([z.int().min(0), z.string().regex(/^0x[0-9a-f]+$/i), z.literal('earliest')])
+    .describe('A block number, or a quantity such as 0x1b4');
+
+const start = {
+  fromBlock: blockIn()
+    .optional()
+    .describe('Replays what is indexed from this block on; without it only new transfers come'),
+  lastSeen: z
+    .strictObject({ blockNumber: blockIn(), blockHash: z.string().regex(/^0x[0-9a-fA-F]{64}$/) })
+    .optional()
+    .describe('Block of the last event before a reconnect: what was withdrawn meanwhile comes first'),
+};
+
+const MAX_ADDRESSES = 1_000;
+
+export const walletFilterSchema = z
+  .strictObject({
+    address: addressIn().optional(),
+    addresses: z.array(addressIn()).max(MAX_ADDRESSES).optional().describe('Instead of address'),
+    direction: z.enum(['in', 'out', 'both']).default('both'),
+    includeNative: z.boolean().default(true),
+    includeTokens: z.boolean().default(true),
+    ...start,
+  })
+  .meta({ id: 'WalletFilter' });
+
+export const signalFilterSchema = z
+  .strictObject({
+    wallets: z
+      .union([z.array(addressIn()).max(MAX_ADDRESSES), z.string().regex(/^list:/)])
+      .optional()
+      .describe('Empty or absent: all. "list:NAME" is a stored list'),
+    tokens: z.array(addressIn()).max(MAX_ADDRESSES).optional().describe('Empty or absent: all'),
+    events: z
+      .array(
+        z.enum([
+          'wallet_funded',
+          'wallet_native_out',
+          'wallet_token_buy',
+          'wallet_token_sell',
+          'whale_transfer',
+          'wallet_created',
+        ]),
+      )
+      .optional()
+      .describe('Empty or absent: the first four'),
+    minMon: z
+      .union([z.string().regex(/^\d+(\.\d+)?$/), z.number().min(0)])
+      .optional()
+      .describe('Smallest native amount, in whole coins; whale_transfer needs it'),
+    minAmount: z
+      .record(addressIn(), z.string().regex(/^\d+$/))
+      .optional()
+      .describe('Smallest amount by token, in its base units'),
+    excludeMints: z.boolean().default(false),
+    purchasesOnly: z.boolean().default(false).describe('Only buys for which the wallet sent something'),
+    ...start,
+  })
+  .meta({ id: 'SignalFilter' });
+
+const quantity = () => z.string().regex(/^0x[0-9a-f]+$/);
+
+/** Passed on from the node, with whatever members it has. */
+export const headSchema = z
+  .looseObject({ number: quantity(), hash: txHashField(), parentHash: txHashField(), timestamp: quantity() })
+  .meta({ id: 'BlockHeader' });
+
+export const logSchema = z
+  .looseObject({
+    address: addressField(),
+    topics: z.array(txHashField()),
+    data: z.string(),
+    blockNumber: quantity(),
+    blockHash: txHashField(),
+    transactionHash: txHashField(),
+    transactionIndex: quantity(),
+    logIndex: quantity(),
+    removed: z.boolean().optional(),
+    blockId: txHashField().optional().describe('Of chainLogs on Monad'),
+    commitState: z.string().optional().describe('Of chainLogs on Monad'),
+  })
+  .meta({ id: 'Log' });
+
+const topicFilter = z.array(z.union([txHashField(), z.array(txHashField()), z.null()])).max(4);
+
+const logFilter = {
+  address: z.union([addressIn(), z.array(addressIn())]).optional(),
+  topics: topicFilter.optional(),
+};
+
+export const logFilterSchema = z.strictObject(logFilter).meta({ id: 'LogFilter' });
+
+export const chainLogFilterSchema = z
+  .strictObject({
+    ...logFilter,
+    commitStates: z.boolean().default(false).describe('Every change of state instead of each log once'),
+  })
+  .meta({ id: 'ChainLogFilter' });
