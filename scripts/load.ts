@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKeyStore } from '../src/access/keys.ts';
 import { openKeysFile } from '../src/access/keys-file.ts';
-import { readUsage } from '../src/access/usage.ts';
+import { readUsage } from '../src/access/usage-tables.ts';
 import { Prng } from '../src/lib/random.ts';
 import { quantile } from './bench/figure.ts';
 import { LAUNCHER, startDaemon } from './daemon.ts';

@@ -2,6 +2,7 @@
 
 import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
+import { startCluster } from './daemon/cluster.ts';
 import { openDataStores, warnAboutKeys } from './daemon/data-stores.ts';
 import { openHooks } from './daemon/hooks.ts';
 import { startIndexing } from './daemon/indexing.ts';
@@ -64,10 +65,11 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const max_connections = maxConnections(config, log); // fails before anything is opened
 
   const stores = await openDataStores(config, log, closers, signal);
-  warnAboutKeys(stores.access, config.data_dir, log);
   let server: Server | null = null;
   const notReadyReason = () => (server === null ? 'the server is starting' : server.notReadyReason());
   const metrics = await openMetrics(config, stores.indexPath, notReadyReason, log, closers);
+  const cluster = await startCluster(config, { stores, metrics, log }, closers);
+  warnAboutKeys(stores.access, config.data_dir, log);
   const failures = new ReadFailures({ log, metrics });
   const { store: hookStore, lists, start: startHooks } = openHooks(config, { stores, metrics, log }, closers);
   const serviceDeps = { stores, metrics, failures, log, development, lists: lists.get };
@@ -96,6 +98,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     access: stores.access,
     indexState: indexing.status,
     sinkState: sink && (() => sink.status),
+    clusterState: cluster && (() => cluster.status),
     dataDir: config.data_dir,
     readyLag: config.index.ready_lag,
     staleSeconds: config.index.stale_seconds,
@@ -118,7 +121,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
       warnAboutKeys(stores.access, config.data_dir, log);
       effective = parsed;
     },
-    closed: indexing.ended,
+    closed: cluster ? Promise.race([indexing.ended, cluster.failed]) : indexing.ended,
     drain,
     close: () => closers.close(),
   };

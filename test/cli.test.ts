@@ -110,7 +110,14 @@ test('the status table says what cannot be read, once', () => {
   const readFailure = 'index.db is damaged (...): restore a backup';
   const table = (status: Partial<IndexStatus>) =>
     statusTable(
-      { status: { ...FILLING, ...status }, staleReason: null, sink: null, disk: null, tokenRefused: false },
+      {
+        status: { ...FILLING, ...status },
+        staleReason: null,
+        sink: null,
+        cluster: null,
+        disk: null,
+        tokenRefused: false,
+      },
       1_700_000_060_000,
     );
   assert.match(table({ readFailure }), /\nreads +index\.db is damaged \(\.\.\.\): restore a backup\n/);
@@ -129,7 +136,7 @@ test('the status table shows state, range, lag and the capabilities of the node'
     capabilities: ANVIL,
   };
   const lines = statusTable(
-    { status, staleReason: null, sink: null, disk: null, tokenRefused: false },
+    { status, staleReason: null, sink: null, cluster: null, disk: null, tokenRefused: false },
     1_700_000_060_000,
   )
     .split('\n')
@@ -163,6 +170,7 @@ test('the status table shows state, range, lag and the capabilities of the node'
         staleReason: null,
         disk: null,
         sink: null,
+        cluster: null,
         tokenRefused: false,
       },
       0,
@@ -178,13 +186,16 @@ test('the status table reports a stopped chain and the time of the last commit',
   const status: IndexStatus = { ...FILLING, phase: 'following' };
   const staleReason = 'the chain stands still: the newest block is from 2023-11-14T22:13:20.000Z';
   const now = 1_700_086_400_000;
-  const table = statusTable({ status, staleReason, sink: null, disk: null, tokenRefused: false }, now);
+  const table = statusTable(
+    { status, staleReason, sink: null, cluster: null, disk: null, tokenRefused: false },
+    now,
+  );
   const row = (name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(table)?.[1];
   assert.equal(row('state'), `following: ${staleReason}`);
   assert.equal(row('node head'), '2,345,678');
   const paused = { ...status, phase: 'paused' as const, reason: 'the node does not answer' };
   const pausedTable = statusTable(
-    { status: paused, staleReason: null, sink: null, disk: null, tokenRefused: false },
+    { status: paused, staleReason: null, sink: null, cluster: null, disk: null, tokenRefused: false },
     now,
   );
   assert.match(pausedTable, /^node head +2,345,678, as last read$/m);

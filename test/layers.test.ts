@@ -25,7 +25,9 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   indexer: ['tokens', 'store', 'node', 'decode'],
   verify: ['indexer', 'tokens', 'store', 'node', 'decode'],
   query: ['store'],
-  sink: ['store'],
+  postgres: [],
+  sink: ['store', 'postgres'],
+  cluster: ['access', 'store', 'postgres'],
   export: ['store'],
   labels: ['store'],
   api: ['query', 'labels', 'store'],
@@ -60,7 +62,7 @@ const ONLY_IN: Record<string, string[]> = {
   'hyparquet-writer': ['export'],
   pino: ['log'],
   'prom-client': ['metrics'],
-  postgres: ['sink', 'access'],
+  postgres: ['sink', 'postgres'],
 };
 
 /** Parts that may use the packages of development: they run from a checkout only, or are built into a bundle. */

@@ -3,6 +3,7 @@
 import { type Db, setBusyTimeout } from '../store/open-database.ts';
 import { isDiskFull, toOpenError } from '../store/storage-error.ts';
 import { rejectForeignWal } from '../store/wal.ts';
+import type { KeyChanges } from './key.ts';
 import { type KeyStore, openKeyStore } from './keys.ts';
 import { primeWal } from './keys-checkpointer.ts';
 import { KEYS_CORRUPTION_ADVICE } from './keys-file.ts';
@@ -13,6 +14,8 @@ import { WaitingLine } from './waiting-line.ts';
 
 export interface Access {
   keys: KeyStore;
+  /** Where keys are issued and changed: `keys`, unless several daemons share them. */
+  changes: KeyChanges;
   usage: UsageCounter;
   limiter: Limiter;
   waitingLine: WaitingLine;
@@ -37,6 +40,7 @@ export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure, ra
   keys.onInvalidated((ids) => waitingLine.expel(ids));
   return {
     keys,
+    changes: keys,
     usage,
     limiter,
     waitingLine,

@@ -11,7 +11,7 @@ import { toOpenError, toStorageError } from '../store/storage-error.ts';
 export const KEYS_APPLICATION_ID = 0x61746c6b;
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
-export const KEYS_SCHEMA_VERSION = 4;
+export const KEYS_SCHEMA_VERSION = 5;
 
 export const KEYS_SCHEMA_V1 = /* sql */ `
 -- One row per key ever issued. A rotation replaces the secret and keeps the row with its usage and quota.
@@ -58,6 +58,26 @@ const KEYS_SCHEMA_V4 = /* sql */ `
 ALTER TABLE keys ADD COLUMN allow TEXT NOT NULL DEFAULT '';
 `;
 
+/** Version 5: a file that is the cache of keys in PostgreSQL, which several daemons share (src/cluster). */
+const KEYS_SCHEMA_V5 = /* sql */ `
+-- One row once the file was filled from PostgreSQL, else none.
+CREATE TABLE cluster (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  id TEXT NOT NULL,                     -- cluster.id in PostgreSQL: the file is never filled from other tables
+  daemon TEXT NOT NULL,                 -- daemons.id in PostgreSQL: whose requests the table usage counts
+  keys_seen INTEGER NOT NULL,           -- highest keys.version in PostgreSQL that is in this file
+  usage_seen INTEGER NOT NULL           -- the same of usage.version
+);
+
+-- Requests that the other daemons admitted, per key and calendar month, as last read from PostgreSQL.
+CREATE TABLE usage_elsewhere (
+  key INTEGER NOT NULL,                 -- keys.id
+  month INTEGER NOT NULL,               -- as in usage
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (key, month)
+) WITHOUT ROWID;
+`;
+
 /** Only the operator's account may read the file, because it names the clients. */
 const FILE_MODE = 0o600;
 
@@ -66,7 +86,7 @@ export const KEYS_CORRUPTION_ADVICE =
   'restore a copy made by atlas-node backup, or move it away and issue new keys';
 
 /** The SQL from each version to the next, starting from an empty file. Append only. */
-const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_V3, KEYS_SCHEMA_V4];
+const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_V3, KEYS_SCHEMA_V4, KEYS_SCHEMA_V5];
 
 /**
  * Opens `keys.db` and creates it if missing. Daemon and command line may have it open at the same time. Throws FatalError when

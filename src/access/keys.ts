@@ -3,53 +3,40 @@ import { hash } from 'node:crypto';
 import { RequestError } from '../lib/errors.ts';
 import { FileIdentity } from '../store/file-guard.ts';
 import type { Db } from '../store/open-database.ts';
-import { type AllowList, allowList } from './allow-list.ts';
-import { generateKey, isWellFormedKey, keyHint } from './key-format.ts';
+import { clusterCache } from './cluster-cache.ts';
+import {
+  type IssuedKey,
+  type KeyChanges,
+  type KeyRecord,
+  type KeyRow,
+  type KeySettings,
+  keyRevoked,
+  type NewKeySettings,
+  noSuchKey,
+  secretOf,
+  storable,
+  toRecord,
+} from './key.ts';
+import { generateKey, isWellFormedKey } from './key-format.ts';
 import { isFileFailure, openKeysFile, readKeysFile, toKeysStorageError } from './keys-file.ts';
 
 /** How often the file is checked for changes by other processes, ms. They must take effect within one second. */
 const REFRESH_MS = 250;
 
-const MAX_NAME_CHARS = 200;
-/** Refused in names: control characters break table lines or control the terminal. */
-const CONTROL_CHARACTER = /\p{Cc}/u;
-
-/** A key without its secret. Times are Unix milliseconds. */
-export interface KeyRecord {
-  id: number;
-  /** First characters of the key. */
-  hint: string;
-  name: string;
-  tier: string;
-  createdAt: number;
-  rotatedAt: number | null;
-  revokedAt: number | null;
-  /** From then on the key is invalid; null if it does not expire. */
-  expiresAt: number | null;
-  /** What the key may use; empty for everything. */
-  allow: AllowList;
-}
-
-/** What an operator may change about a key. */
-export type KeySettings = Pick<KeyRecord, 'name' | 'tier' | 'expiresAt' | 'allow'>;
-
-/** A key just issued. `key` is shown to the operator once and never stored. */
-export interface IssuedKey {
-  key: string;
-  record: KeyRecord;
-}
-
-type Row = Omit<KeyRecord, 'allow'> & { hash: Buffer; allow: string };
-
 type IdsListener = (ids: number[]) => void;
 
 /** One key before and after a change. `before` is null for a new key. */
 interface KeyChange {
-  before: Row | null;
-  after: Row;
+  before: KeyRow | null;
+  after: KeyRow;
 }
 
 const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt, expires_at AS expiresAt, allow`;
+
+/** All keys ever issued, oldest first, as they are stored. */
+export function readKeyRows(db: Db): KeyRow[] {
+  return readKeysFile(db, () => db.prepare<[], KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY id`).all());
+}
 
 /** Opens the keys of a data directory. Throws FatalError when the file is unusable. */
 export function openKeyStore(path: string): KeyStore {
@@ -57,7 +44,7 @@ export function openKeyStore(path: string): KeyStore {
 }
 
 /** The keys file with its valid keys in memory. Own changes take effect at once, those of other processes in REFRESH_MS. */
-export class KeyStore {
+export class KeyStore implements KeyChanges {
   /** The connection, for the other tables in the same file. */
   readonly db: Db;
   /**
@@ -86,16 +73,11 @@ export class KeyStore {
   }
 
   /** Issues a key. Throws RequestError `invalid_parameter` for an unusable name or allow list. */
-  create({
-    name,
-    tier,
-    expiresAt = null,
-    allow = [],
-  }: Pick<KeySettings, 'name' | 'tier'> & Partial<KeySettings>): IssuedKey {
+  create(settings: NewKeySettings): IssuedKey {
     const key = generateKey();
-    const digest = hash('sha256', key, 'buffer');
-    const entries = allowList(allow).join();
-    const values = [digest, keyHint(key), keyName(name), tier, Date.now(), expiresAt, entries];
+    const { name, tier, expiresAt, allow } = storable(settings);
+    const { hash, hint } = secretOf(key);
+    const values = [hash, hint, name, tier, Date.now(), expiresAt, allow];
     const record = this.durably(() => {
       const { lastInsertRowid } = this.db
         .prepare(
@@ -114,18 +96,17 @@ export class KeyStore {
   update(id: number, changes: Partial<KeySettings>): KeyRecord {
     return this.durably(() => {
       const before = this.findUnrevoked(id);
-      const { name, tier, expiresAt, allow } = { ...toRecord(before), ...changes };
+      const { name, tier, expiresAt, allow } = storable({ ...toRecord(before), ...changes });
       this.db
         .prepare('UPDATE keys SET name = ?, tier = ?, expires_at = ?, allow = ? WHERE id = ?')
-        .run(keyName(name), tier, expiresAt, allowList(allow).join(), id);
+        .run(name, tier, expiresAt, allow, id);
       return { before, after: this.find(id) };
     });
   }
 
   /** All keys ever issued, oldest first. */
   list(): KeyRecord[] {
-    const read = () => this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys ORDER BY id`).all();
-    return readKeysFile(this.db, read).map(toRecord);
+    return readKeyRows(this.db).map(toRecord);
   }
 
   /** The keys that are valid now, from memory. */
@@ -152,9 +133,10 @@ export class KeyStore {
     const key = generateKey();
     const record = this.durably(() => {
       const before = this.findUnrevoked(id);
+      const { hash, hint } = secretOf(key);
       this.db
         .prepare('UPDATE keys SET hash = ?, hint = ?, rotated_at = ? WHERE id = ?')
-        .run(hash('sha256', key, 'buffer'), keyHint(key), Date.now(), id);
+        .run(hash, hint, Date.now(), id);
       return { before, after: this.find(id) };
     });
     return { key, record };
@@ -193,15 +175,15 @@ export class KeyStore {
     this.db.close();
   }
 
-  private findUnrevoked(id: number): Row {
+  private findUnrevoked(id: number): KeyRow {
     const row = this.find(id);
     if (row.revokedAt === null) return row;
-    throw new RequestError(409, 'key_revoked', `key ${id} is revoked; create a new one instead`);
+    throw keyRevoked(id);
   }
 
-  private find(id: number): Row {
-    const row = this.db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`).get(id);
-    if (row === undefined) throw new RequestError(404, 'not_found', `there is no key ${id}`);
+  private find(id: number): KeyRow {
+    const row = this.db.prepare<[number], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`).get(id);
+    if (row === undefined) throw noSuchKey(id);
     return row;
   }
 
@@ -215,7 +197,12 @@ export class KeyStore {
     let changed: KeyChange;
     try {
       this.db.pragma('synchronous = FULL');
-      changed = this.db.transaction(change).immediate();
+      changed = this.db
+        .transaction(() => {
+          if (clusterCache(this.db) !== null) throw CACHE_ONLY;
+          return change();
+        })
+        .immediate();
     } catch (error) {
       throw toKeysStorageError(error, this.db);
     } finally {
@@ -246,7 +233,7 @@ export class KeyStore {
   }
 
   /** Reloads if another connection wrote to the file since the last check, or a key has expired. */
-  private reloadIfChanged(): void {
+  reloadIfChanged(): void {
     try {
       const isChanged = this.db.pragma('data_version', { simple: true }) !== this.version;
       if (isChanged || Date.now() >= this.nextExpiry) this.reload();
@@ -261,7 +248,7 @@ export class KeyStore {
 
   private reload(): void {
     const version = this.db.pragma('data_version', { simple: true });
-    const rows = this.db.prepare<[], Row>(`SELECT ${COLUMNS} FROM keys WHERE revoked_at IS NULL`).all();
+    const rows = this.db.prepare<[], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE revoked_at IS NULL`).all();
     this.version = version; // after the read, so that a failed read is repeated
     const before = this.byHash;
     const now = Date.now();
@@ -284,7 +271,7 @@ export class KeyStore {
 }
 
 /** Whether a row changes the allow list of a key that was valid before it. */
-function changesAllowList(known: KeyRecord | undefined, row: Row): boolean {
+function changesAllowList(known: KeyRecord | undefined, row: KeyRow): boolean {
   return known !== undefined && known.allow.join() !== row.allow;
 }
 
@@ -299,39 +286,13 @@ function isValidAt(
   return revokedAt === null && (expiresAt === null || now < expiresAt);
 }
 
-/** The name without spaces around it. Throws RequestError `invalid_parameter` for an unusable one. */
-function keyName(given: string): string {
-  const name = given.trim();
-  if (name !== '' && name.length <= MAX_NAME_CHARS && !CONTROL_CHARACTER.test(name)) return name;
-  throw new RequestError(
-    400,
-    'invalid_parameter',
-    `a key's name has 1 to ${MAX_NAME_CHARS} characters, and no control characters among them`,
-    'name',
-  );
-}
+/** Refuses changes of a cache: PostgreSQL and the other daemons would not learn of them. */
+const CACHE_ONLY = new RequestError(
+  409,
+  'shared_keys',
+  'this keys.db is a cache of keys in PostgreSQL: name the configuration that has access.postgres (--config, or ATLAS_ACCESS__POSTGRES)',
+);
 
-function digestOf({ hash }: Row): string {
-  return hash.toString('hex');
-}
-
-function toRecord({ hash: _, allow, ...record }: Row): KeyRecord {
-  return { ...record, allow: allow === '' ? [] : allow.split(',') };
-}
-
-/** A record with its times in ISO 8601, or null. */
-export function keyJson({ createdAt, rotatedAt, revokedAt, expiresAt, ...record }: KeyRecord) {
-  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
-  return {
-    ...record,
-    createdAt: iso(createdAt),
-    rotatedAt: iso(rotatedAt),
-    revokedAt: iso(revokedAt),
-    expiresAt: iso(expiresAt),
-  };
-}
-
-/** `2026-11` of 202611. */
-export function monthText(month: number): string {
-  return `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`;
+function digestOf({ hash }: KeyRow): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex');
 }

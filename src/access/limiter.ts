@@ -1,5 +1,5 @@
 /** Limits REST requests, RPC calls and WebSocket messages together: a rate and a monthly quota per key. */
-import type { KeyRecord } from './keys.ts';
+import type { KeyRecord } from './key.ts';
 import { type Tier, type Tiers, tierOf } from './tiers.ts';
 import type { UsageCounter } from './usage.ts';
 

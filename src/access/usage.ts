@@ -3,7 +3,9 @@ import type { FatalError, StorageError } from '../lib/errors.ts';
 import { FileIdentity } from '../store/file-guard.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { isLocked } from '../store/storage-error.ts';
-import { isFileFailure, readKeysFile, toKeysStorageError } from './keys-file.ts';
+import { isFileFailure, toKeysStorageError } from './keys-file.ts';
+import { UsageElsewhere } from './usage-elsewhere.ts';
+import { type MonthlyUsage, ownUsage } from './usage-tables.ts';
 
 /** How often counts are written, milliseconds. A kill may lose at most one second of counts; half leaves room for a late timer. */
 const FLUSH_MS = 500;
@@ -23,24 +25,12 @@ interface Count {
   written: number;
 }
 
-/** Requests of one key in one month (year * 100 + month, UTC). */
-export interface MonthlyUsage {
-  key: number;
-  month: number;
-  requests: number;
-}
-
-/** Requests in one hour (Unix time in whole hours). */
-export interface HourlyUsage {
-  hour: number;
-  requests: number;
-}
-
 /** Requests to add to those in the file. */
 interface Row {
   key: number;
   month: number;
-  hour: number;
+  /** Null when it is unknown: the row then counts by month only. */
+  hour: number | null;
   requests: number;
 }
 
@@ -54,13 +44,16 @@ export type OnFailure = (error: StorageError | FatalError | null) => void;
 export class UsageCounter {
   private readonly db: Db;
   private readonly fileIdentity: FileIdentity;
-  private readonly writeMonth: Statement<[number, number, number]>;
+  private readonly writeMonth: Statement<[number, number, number], number>;
   private readonly writeHour: Statement<[number, number, number]>;
   private readonly hasHour: Statement<[number]>;
   private readonly deleteOldestHour: Statement<[number]>;
+  private readonly elsewhere: UsageElsewhere;
   private readonly counts = new Map<number, Count>();
   private readonly timer: NodeJS.Timeout;
   private readonly onFailure: OnFailure;
+  /** Called after each flush with the new totals in the file of what it wrote. */
+  onWritten: (totals: MonthlyUsage[]) => void = () => undefined;
   /** Rows of past hours that could not be written. */
   private unwritten: Row[] = [];
   /** Whether the file's counts of the current month are still to be read. */
@@ -76,9 +69,11 @@ export class UsageCounter {
   /** Reads the counts of the current month. Times are Unix milliseconds here and below. */
   constructor(db: Db, now: number = Date.now(), onFailure: OnFailure = () => undefined) {
     this.db = db;
-    this.writeMonth = db.prepare(/* sql */ `
-      INSERT INTO usage (key, month, requests) VALUES (?, ?, ?)
-      ON CONFLICT (key, month) DO UPDATE SET requests = requests + excluded.requests`);
+    this.writeMonth = db
+      .prepare<[number, number, number], number>(/* sql */ `
+        INSERT INTO usage (key, month, requests) VALUES (?, ?, ?)
+        ON CONFLICT (key, month) DO UPDATE SET requests = requests + excluded.requests RETURNING requests`)
+      .pluck();
     this.writeHour = db.prepare(/* sql */ `
       INSERT INTO usage_hours (hour, key, requests) VALUES (?, ?, ?)
       ON CONFLICT (hour, key) DO UPDATE SET requests = requests + excluded.requests`);
@@ -89,21 +84,39 @@ export class UsageCounter {
     this.onFailure = onFailure;
     this.month = monthOf(now);
     this.hour = hourOf(now);
-    this.recount(this.readMonth());
+    this.elsewhere = new UsageElsewhere(db);
+    this.elsewhere.read(this.month);
+    this.recount(ownUsage(this.db, this.month));
     this.fileIdentity = new FileIdentity(db.name);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
 
-  /** A key's requests so far in the month of `now`. */
+  /** A key's requests so far in the month of `now`, on all daemons that share the keys. */
   used(key: number, now: number): number {
     this.rollOverIfDue(now);
-    return this.counts.get(key)?.requests ?? 0;
+    return (this.counts.get(key)?.requests ?? 0) + this.elsewhere.used(key);
   }
 
   /** Adds `requests` to the count of a key. */
   add(key: number, requests: number, now: number): void {
     this.rollOverIfDue(now);
     this.addTo(key, requests);
+  }
+
+  /** Takes over what the other daemons have counted; `seen` is written with it (table `cluster`). */
+  setElsewhere(totals: readonly MonthlyUsage[], seen: number): void {
+    this.elsewhere.set(totals, seen, this.month);
+  }
+
+  /** Adds what this file has lost since it was counted: it was restored from a backup. */
+  addLost(lost: readonly MonthlyUsage[]): void {
+    for (const row of lost) {
+      this.unwritten.push({ ...row, hour: null });
+      if (row.month !== this.month) continue;
+      this.addTo(row.key, row.requests);
+      const count = this.counts.get(row.key);
+      if (count !== undefined) count.written += row.requests;
+    }
   }
 
   /** When the current month ends. */
@@ -113,10 +126,14 @@ export class UsageCounter {
 
   /** Writes all changed counts in one transaction, after reading any unread ones. The next flush retries a failure. */
   flush(): void {
+    let totals: MonthlyUsage[];
     try {
-      if (this.isUnread) this.recount(this.readMonth());
+      if (this.isUnread) {
+        this.recount(ownUsage(this.db, this.month));
+        this.elsewhere.read(this.month);
+      }
       this.isUnread = false;
-      this.write([...this.unwritten, ...this.changedRows()]);
+      totals = this.write([...this.unwritten, ...this.changedRows()]);
     } catch (error) {
       const translated = toKeysStorageError(error, this.db);
       if (!isFileFailure(translated)) throw translated;
@@ -128,8 +145,10 @@ export class UsageCounter {
     this.lockedFlushes = 0;
     this.unwritten = [];
     this.markWritten();
+    this.elsewhere.markWritten();
     if (this.isFailing) this.onFailure(null);
     this.isFailing = false;
+    if (totals.length > 0) this.onWritten(totals);
   }
 
   /** Writes the remaining counts and stops the timer. */
@@ -159,20 +178,26 @@ export class UsageCounter {
     for (const count of this.counts.values()) count.written = count.requests;
   }
 
-  private write(rows: readonly Row[]): void {
+  /** Returns the new totals in the file. */
+  private write(rows: readonly Row[]): MonthlyUsage[] {
     // Checked even with nothing to write: it explains why the keys in a replaced file are refused.
     this.fileIdentity.check();
-    if (rows.length === 0) return;
-    this.db
+    if (rows.length === 0 && !this.elsewhere.isChanged) return [];
+    return this.db
       .transaction(() => {
-        for (const { key, month, hour, requests } of rows) {
-          // Each new hour deletes one old hour, so a clock that is far ahead for a while costs little history.
-          if (this.hasHour.get(hour) === undefined) this.deleteOldestHour.run(hour - HISTORY_HOURS);
-          this.writeMonth.run(key, month, requests);
-          this.writeHour.run(hour, key, requests);
-        }
+        this.elsewhere.write();
+        return rows.map((row) => this.writeRow(row));
       })
       .immediate(); // a transaction that has read first does not wait for the write lock
+  }
+
+  private writeRow({ key, month, hour, requests }: Row): MonthlyUsage {
+    if (hour !== null) {
+      // Each new hour deletes one old hour, so a clock that is far ahead for a while costs little history.
+      if (this.hasHour.get(hour) === undefined) this.deleteOldestHour.run(hour - HISTORY_HOURS);
+      this.writeHour.run(hour, key, requests);
+    }
+    return { key, month, requests: this.writeMonth.get(key, month, requests) ?? requests };
   }
 
   private rollOverIfDue(now: number): void {
@@ -190,6 +215,7 @@ export class UsageCounter {
   private beginMonth(now: number): void {
     this.month = monthOf(now);
     this.recount([]);
+    this.elsewhere.beginMonth(this.month);
     this.isUnread = true;
   }
 
@@ -207,45 +233,6 @@ export class UsageCounter {
     for (const { key, requests } of [...inFile, ...unwritten]) this.addTo(key, requests);
     this.markWritten();
   }
-
-  private readMonth(): { key: number; requests: number }[] {
-    return this.db
-      .prepare<[number], { key: number; requests: number }>('SELECT key, requests FROM usage WHERE month = ?')
-      .all(this.month);
-  }
-}
-
-/** Usage in the file by key and month, newest month first; `key` narrows it to one key. */
-export function readUsage(db: Db, key?: number): MonthlyUsage[] {
-  const read = () =>
-    db
-      .prepare<[number | null], MonthlyUsage>(
-        'SELECT key, month, requests FROM usage WHERE key = coalesce(?, key) ORDER BY month DESC, key',
-      )
-      .all(key ?? null);
-  return readKeysFile(db, read);
-}
-
-/** The sum of all keys' usage by month, newest month first. `key` restricts it to one key. */
-export function sumUsageByMonth(db: Db, key?: number): Omit<MonthlyUsage, 'key'>[] {
-  const read = () =>
-    db
-      .prepare<[number | null], Omit<MonthlyUsage, 'key'>>(
-        'SELECT month, sum(requests) AS requests FROM usage WHERE key = coalesce(?, key) GROUP BY month ORDER BY month DESC',
-      )
-      .all(key ?? null);
-  return readKeysFile(db, read);
-}
-
-/** The sum of all keys' usage by hour from `fromHour`, oldest first, without empty hours. `key` restricts it to one key. */
-export function sumUsageByHour(db: Db, fromHour: number, key?: number): HourlyUsage[] {
-  const read = () =>
-    db
-      .prepare<[number, number | null], HourlyUsage>(
-        'SELECT hour, sum(requests) AS requests FROM usage_hours WHERE hour >= ? AND key = coalesce(?, key) GROUP BY hour ORDER BY hour',
-      )
-      .all(fromHour, key ?? null);
-  return readKeysFile(db, read);
 }
 
 function hourOf(now: number): number {

@@ -2,7 +2,7 @@
  * Queues calls over the rate of their key briefly instead of refusing them at once, because stock clients retry three times
  * within a second or never. First in, first out; bounded in time, count and bytes per key.
  */
-import type { KeyRecord } from './keys.ts';
+import type { KeyRecord } from './key.ts';
 import type { AdmissionResult, Limiter } from './limiter.ts';
 
 /** Most waiting requests per key, and most bytes of their bodies. */

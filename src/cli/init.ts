@@ -2,7 +2,8 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { IssuedKey, KeyStore } from '../access/keys.ts';
+import type { IssuedKey } from '../access/key.ts';
+import type { KeyStore } from '../access/keys.ts';
 import { ConfigError, messageOf } from '../lib/errors.ts';
 import { issuedText, withKeyStore } from './keys.ts';
 import { addNotes, examples } from './options.ts';

@@ -2,11 +2,12 @@
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AllowList } from '../access/allow-list.ts';
-import { type IssuedKey, type KeyRecord, type KeyStore, keyJson, monthText } from '../access/keys.ts';
-import type { MonthlyUsage } from '../access/usage.ts';
+import { type IssuedKey, type KeyChanges, type KeyRecord, keyJson, monthText } from '../access/key.ts';
+import type { KeyStore } from '../access/keys.ts';
+import type { MonthlyUsage } from '../access/usage-tables.ts';
 import { makeDataDir } from '../config/load-config.ts';
 import type { Config } from '../config/parse-config.ts';
-import { ConfigError, FatalError, RequestError } from '../lib/errors.ts';
+import { ConfigError, FatalError, messageOf, RequestError } from '../lib/errors.ts';
 import { dataFileExists } from '../lib/files.ts';
 import { formatTable } from './format.ts';
 import { addConfigOptions, examples, parseKeyId } from './options.ts';
@@ -58,10 +59,7 @@ function addCreate(keys: Command): void {
   command.action(async ({ json, ...settings }: JsonOption & NewKey) => {
     const config = await load();
     assertTier(config, settings.tier);
-    const create = (store: KeyStore) => store.create(newSettings(settings));
-    const issued = await withKeyStore(config.data_dir, create, {
-      create: true,
-    });
+    const issued = await changeKeys(config, (keys) => keys.create(newSettings(settings)), { create: true });
     print(json, issuedText(issued), { key: issued.key, ...keyJson(issued.record) });
   });
 }
@@ -73,7 +71,7 @@ function addList(keys: Command): void {
     .addHelpText('after', examples('keys list', 'keys list --json'));
   const load = addKeyOptions(command);
   command.action(async ({ json }: JsonOption) => {
-    const records = await withKeyStore((await load()).data_dir, (store) => store.list());
+    const records = await readKeys(await load(), (store) => store.list());
     print(json, recordsTable(records), records.map(keyJson));
   });
 }
@@ -86,7 +84,7 @@ function addRevoke(keys: Command): void {
     .addHelpText('after', examples('keys revoke 3'));
   const load = addKeyOptions(command);
   command.action(async (id: number, { json }: JsonOption) => {
-    const record = await withKeyStore((await load()).data_dir, (store) => store.revoke(id));
+    const record = await changeKeys(await load(), (keys) => keys.revoke(id));
     print(json, `key ${id} (${record.name}) is revoked`, keyJson(record));
   });
 }
@@ -99,7 +97,7 @@ function addRotate(keys: Command): void {
     .addHelpText('after', examples('keys rotate 3'));
   const load = addKeyOptions(command);
   command.action(async (id: number, { json }: JsonOption) => {
-    const issued = await withKeyStore((await load()).data_dir, (store) => store.rotate(id));
+    const issued = await changeKeys(await load(), (keys) => keys.rotate(id));
     print(json, issuedText(issued), { key: issued.key, ...keyJson(issued.record) });
   });
 }
@@ -128,7 +126,7 @@ function addUpdate(keys: Command): void {
     if (changes.tier !== undefined) assertTier(config, changes.tier);
     if (Object.keys(changes).length === 0)
       throw new ConfigError('name what to change: --name, --tier, --expires or --allow');
-    const record = await withKeyStore(config.data_dir, (store) => store.update(id, newSettings(changes)));
+    const record = await changeKeys(config, (keys) => keys.update(id, newSettings(changes)));
     print(
       json,
       `key ${id}: ${record.name}, tier ${record.tier}, ${stateOf(record)}, may use ${allowText(record)}`,
@@ -189,8 +187,8 @@ function addUsage(keys: Command): void {
     .addHelpText('after', examples('keys usage', 'keys usage 3 --json'));
   const load = addKeyOptions(command);
   command.action(async (id: number | undefined, { json }: JsonOption) => {
-    const { readUsage } = await import('../access/usage.ts');
-    const rows = await withKeyStore((await load()).data_dir, (store) => {
+    const { readUsage } = await import('../access/usage-tables.ts');
+    const rows = await readKeys(await load(), (store) => {
       const records = store.list();
       if (id !== undefined && !records.some((record) => record.id === id)) {
         throw new ConfigError(`there is no key ${id}; "atlas-node keys list" shows all`);
@@ -286,10 +284,50 @@ function formatMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 }
 
+/** Changes keys where they live: in `keys.db`, or in PostgreSQL and then in `keys.db`, which is its cache. */
+export async function changeKeys<T>(
+  { data_dir, access }: Pick<Config, 'data_dir' | 'access'>,
+  change: (keys: KeyChanges) => T | Promise<T>,
+  { create = false } = {},
+): Promise<T> {
+  if (access.postgres === '') return withKeyStore(data_dir, change, { create });
+  const { openSharedKeys } = await import('../cluster/direct.ts');
+  return withKeyStore(
+    data_dir,
+    async ({ db }) => {
+      const shared = await openSharedKeys(access.postgres, db);
+      try {
+        return await change(shared.changes);
+      } finally {
+        await shared.close();
+      }
+    },
+    { create: true },
+  );
+}
+
+/** Reads keys. Shared ones are brought up to date before; while PostgreSQL is away, the cache has to do. */
+async function readKeys<T>({ data_dir, access }: Config, read: (store: KeyStore) => T): Promise<T> {
+  if (access.postgres === '') return withKeyStore(data_dir, read);
+  const { openSharedKeys } = await import('../cluster/direct.ts');
+  return withKeyStore(
+    data_dir,
+    async (store) => {
+      try {
+        await (await openSharedKeys(access.postgres, store.db)).close();
+      } catch (error) {
+        console.error(`atlas-node: ${messageOf(error)}; this is what keys.db has of the shared keys`);
+      }
+      return read(store);
+    },
+    { create: true },
+  );
+}
+
 /** Opens the keys file, which must exist unless `create` is set, runs `action` and closes the file. */
 export async function withKeyStore<T>(
   dataDir: string,
-  action: (store: KeyStore) => T,
+  action: (store: KeyStore) => T | Promise<T>,
   { create = false } = {},
 ): Promise<T> {
   const path = join(dataDir, 'keys.db');
@@ -306,7 +344,7 @@ export async function withKeyStore<T>(
   rejectForeignWal(path);
   const store = openKeyStore(path);
   try {
-    return action(store);
+    return await action(store);
   } catch (error) {
     if (!(error instanceof RequestError && error.code === 'not_found')) throw error;
     throw new ConfigError(`${error.message}; "atlas-node keys list" shows all`);

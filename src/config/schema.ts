@@ -194,6 +194,15 @@ const sinkPostgres = z.strictObject({
   partition_blocks: integer(1_000, 1_000_000_000).default(250_000),
 });
 
+/** Keys. */
+const access = z.strictObject({
+  /** `postgres://...` of the database whose keys several daemons share; empty for keys of this daemon alone. */
+  postgres: textThat(
+    'a URL such as "postgres://user@127.0.0.1:5432/atlas", or empty',
+    (value) => value === '' || isPostgresUrl(value),
+  ).default(''),
+});
+
 const sink = z.strictObject({ postgres: sinkPostgres.prefault({}) });
 
 const metrics = z.strictObject({
@@ -234,6 +243,7 @@ export const configSchema = z.strictObject({
   stream: stream.prefault({}),
   hooks: hooks.prefault({}),
   tiers,
+  access: access.prefault({}),
   sink: sink.prefault({}),
   metrics: metrics.prefault({}),
   log: log.prefault({}),

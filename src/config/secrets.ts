@@ -4,7 +4,7 @@ import { MASK, maskUrl } from '../log/redact.ts';
 const SECRETS = new Set(['admin_token']);
 
 /** They often have a password or a provider's key in them. */
-const URLS = new Set(['node_http', 'node_ws', 'sink.postgres.url']);
+const URLS = new Set(['node_http', 'node_ws', 'access.postgres', 'sink.postgres.url']);
 
 /** Often given by mistake instead of a URL; contains no secret. */
 const HOST_AND_PORT = /^[\w.-]*(:\d*)?$/;

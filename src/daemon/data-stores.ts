@@ -54,7 +54,7 @@ export async function openDataStores(
   );
   const labelsPath = join(config.data_dir, 'labels.db');
   const labels = closers.adopt(new Labels(labelsPath, labelFailureLogger(log)), (labels) => labels.close());
-  return { indexPath, db, snapshot, access, labels, labelsPath };
+  return { indexPath, db, snapshot, keysPath, access, labels, labelsPath };
 }
 
 /** Logs begin, progress and end of each migration. */

@@ -121,6 +121,8 @@ export type RequestErrorCode =
   | 'list_in_use'
   | 'not_the_panel'
   | 'not_signed_in'
+  | 'postgres_unavailable'
+  | 'shared_keys'
   | 'too_many_failures'
   | 'wrong_token';
 

@@ -72,6 +72,21 @@ export function createMetrics() {
     sinkErrors: counter('atlas_sink_errors_total', 'Attempts of the PostgreSQL sink that failed.'),
     sinkRollbacks: counter('atlas_sink_rollbacks_total', 'Rollbacks in PostgreSQL.'),
 
+    clusterJoined: optionalGauge(
+      'atlas_cluster_joined',
+      'Whether keys and usage are in step with PostgreSQL; absent without access.postgres.',
+    ),
+    clusterDaemons: optionalGauge('atlas_cluster_daemons', 'Running daemons that share the keys.'),
+    clusterUnsent: optionalGauge(
+      'atlas_cluster_unsent_requests',
+      'Requests counted here that PostgreSQL does not have yet.',
+    ),
+    clusterLastSync: optionalGauge(
+      'atlas_cluster_last_sync_time_seconds',
+      'Unix time at which keys and usage were last in step with PostgreSQL.',
+    ),
+    clusterErrors: counter('atlas_cluster_errors_total', 'Attempts to share keys that failed.'),
+
     upstreamRequests: counter('atlas_upstream_requests_total', 'Calls sent to the node.', ['method']),
     upstreamErrors: counter('atlas_upstream_errors_total', 'Calls that failed.', ['method', 'reason']),
     upstreamSeconds: histogram('atlas_upstream_request_seconds', 'Time of a call to the node.', SLOW, [

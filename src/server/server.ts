@@ -6,6 +6,7 @@ import { pause } from '../lib/async.ts';
 import { hostPort } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { ClusterStatus } from '../model/cluster-status.ts';
 import { type IndexStatus, isStale, lagSeconds } from '../model/index-status.ts';
 import type { SinkStatus } from '../model/sink-status.ts';
 import type { StreamHub } from '../streams/hub.ts';
@@ -59,11 +60,13 @@ interface ServerOptions extends ReadinessLimits {
   settings: ServerSettings;
   api: Api;
   rpc: RpcHandler;
-  access: Pick<Access, 'keys' | 'limiter' | 'usage' | 'waitingLine'>;
+  access: Pick<Access, 'keys' | 'changes' | 'limiter' | 'usage' | 'waitingLine'>;
   /** The last reported state of the indexer. */
   indexState: () => IndexStatus;
   /** The state of the PostgreSQL sink; absent when there is none. */
   sinkState?: (() => SinkStatus) | undefined;
+  /** The state of keys shared with other daemons; absent when they are not. */
+  clusterState?: (() => ClusterStatus) | undefined;
   /** The data directory. Only the operator may see its path. */
   dataDir: string;
   /** Symbol of the native coin, for the explorer. */

@@ -1,8 +1,7 @@
 /** One session with PostgreSQL: the connection, the lock on the schema, and transactions that prove both. */
 import { hostname } from 'node:os';
 import type { Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
-import postgres from 'postgres';
+import { PostgresConnection, type Sql } from '../postgres/connection.ts';
 import { SinkFencedError, SinkMismatchError } from './errors.ts';
 import { SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
 
@@ -10,7 +9,6 @@ import { SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
 const ANSWER_TIMEOUT_MS = 60_000;
 export const LONG_TIMEOUT_MS = 3_600_000;
 
-const CONNECT_TIMEOUT_SECONDS = 10;
 /** First half of the advisory lock's key: "atls". The other half is a hash of the schema's name. */
 const LOCK_SPACE = 0x61746c73;
 
@@ -28,7 +26,7 @@ export interface SinkRow {
 export type NewSink = Omit<SinkRow, 'headBlock'>;
 
 export class Session {
-  private readonly sql: postgres.Sql;
+  private readonly connection: PostgresConnection;
   private readonly schema: string;
   /** Server process of the connection that holds the lock. */
   private backend = 0;
@@ -52,56 +50,35 @@ export class Session {
 
   private constructor(url: string, schema: string) {
     this.schema = schema;
-    this.sql = postgres(url, {
-      max: 1,
-      connect_timeout: CONNECT_TIMEOUT_SECONDS,
-      keep_alive: 10,
-      max_lifetime: null,
-      fetch_types: false,
-      prepare: false, // the search path may differ between transactions of a pooler
-      onnotice: () => undefined,
-      // A new connection would have neither the lock nor the transaction: nothing may run on one.
-      onclose: () => void this.close(),
-      connection: { application_name: 'atlas-node sink' },
+    this.connection = new PostgresConnection(url, {
+      name: 'atlas-node sink',
+      answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
   }
 
   /**
    * Runs statements that commit together; `run` bounds its waits with `within`. Throws SinkFencedError when the lock was
-   * lost meanwhile: another sink may have written since. After a failure the session must be closed, which rolls back:
-   * a ROLLBACK on a connection that is gone makes the package fail where nobody can catch it.
+   * lost meanwhile: another sink may have written since. After a failure the session must be closed.
    */
-  async transaction<T>(run: (sql: postgres.Sql) => Promise<T>): Promise<T> {
-    const { sql } = this;
-    await this.within(sql`BEGIN`);
-    await this.within(this.prove());
-    const result = await run(sql);
-    const { command } = await this.within(sql`COMMIT`);
-    // The answer of PostgreSQL to the COMMIT of a transaction that it has aborted.
-    if (command !== 'COMMIT') throw new Error(`PostgreSQL answered COMMIT with ${command}`);
-    return result;
+  transaction<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.connection.transaction(async (sql) => {
+      await this.prove();
+      return run(sql);
+    });
   }
 
-  /** Ends a wait for an answer that does not come; `close` then ends the connection. */
-  async within<T>(answer: Promise<T>, timeoutMs = ANSWER_TIMEOUT_MS): Promise<T> {
-    const stop = new AbortController();
-    const late = sleep(timeoutMs, undefined, { signal: stop.signal }).then(() => {
-      throw Object.assign(new Error(`PostgreSQL did not answer within ${timeoutMs / 1000} s`), {
-        code: 'ETIMEDOUT',
-      });
-    });
-    late.catch(() => undefined);
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      stop.abort();
-      answer.catch(() => undefined); // its failure after the time limit is that of the connection
-    }
+  /** See PostgresConnection. */
+  within<T>(answer: Promise<T>, timeoutMs?: number): Promise<T> {
+    return this.connection.within(answer, timeoutMs);
   }
 
   /** Ends the connection at once; whatever was not committed is rolled back by the server. */
-  async close(): Promise<void> {
-    await this.sql.end({ timeout: 0 });
+  close(): Promise<void> {
+    return this.connection.close();
+  }
+
+  private get sql(): Sql {
+    return this.connection.sql;
   }
 
   private async lock(): Promise<void> {
@@ -132,7 +109,7 @@ export class Session {
     const { sql } = this;
     await this.within(sql`BEGIN`);
     await this.within(sql`CREATE SCHEMA IF NOT EXISTS ${sql(this.schema)}`);
-    await this.within(this.useSchema());
+    await this.useSchema();
     const [{ exists } = { exists: false }] = await this.within(
       sql<{ exists: boolean }[]>`SELECT to_regclass('sink') IS NOT NULL AS exists`,
     );
@@ -162,8 +139,10 @@ export class Session {
    */
   private async prove(): Promise<void> {
     await this.useSchema();
-    const [row] = await this.sql<{ fence: string; pid: number }[]>`
-      SELECT fence, pg_backend_pid() AS pid FROM sink FOR UPDATE`;
+    const [row] = await this.within(
+      this.sql<{ fence: string; pid: number }[]>`
+        SELECT fence, pg_backend_pid() AS pid FROM sink FOR UPDATE`,
+    );
     if (Number(row?.fence) !== this.fence)
       throw new SinkFencedError(`another sink took over the schema "${this.schema}"`);
     if (row?.pid !== this.backend)
@@ -171,7 +150,7 @@ export class Session {
   }
 
   private async useSchema(): Promise<void> {
-    await this.sql`SELECT set_config('search_path', quote_ident(${this.schema}), true)`;
+    await this.within(this.sql`SELECT set_config('search_path', quote_ident(${this.schema}), true)`);
   }
 
   /** COPY into a table; `write` gets a function that waits until the bytes are handed to the connection. */

@@ -7,6 +7,7 @@ export const THREADS = {
   'index-stats': new URL('../indexer/stats-thread.ts', import.meta.url),
   reader: new URL('../api/read-pool/reader-thread.ts', import.meta.url),
   sink: new URL('../sink/sink-thread.ts', import.meta.url),
+  cluster: new URL('../cluster/cluster-thread.ts', import.meta.url),
   hooks: new URL('../hooks/hooks-thread.ts', import.meta.url),
   'keys-checkpoint': new URL('../access/keys-checkpoint-thread.ts', import.meta.url),
 };

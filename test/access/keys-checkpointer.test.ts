@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openAccess } from '../../src/access/access.ts';
 import { KeysCheckpointer, startKeysCheckpointThread } from '../../src/access/keys-checkpointer.ts';
-import { readUsage } from '../../src/access/usage.ts';
+import { readUsage } from '../../src/access/usage-tables.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

@@ -4,7 +4,8 @@ import { type TestContext, test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { Limiter } from '../../src/access/limiter.ts';
 import { type Tiers, tierOf } from '../../src/access/tiers.ts';
-import { readUsage, UsageCounter } from '../../src/access/usage.ts';
+import { UsageCounter } from '../../src/access/usage.ts';
+import { readUsage } from '../../src/access/usage-tables.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const TIERS: Tiers = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
-import { readUsage } from '../../src/access/usage.ts';
+import { readUsage } from '../../src/access/usage-tables.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 /** Counts one request every millisecond and tells, once a line, how many there were one second ago. */

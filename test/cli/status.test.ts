@@ -181,7 +181,7 @@ test('a report is coloured on a terminal only, and not where NO_COLOR or a dumb 
     process.env.TERM = 'xterm';
     const table = (isTTY: boolean) =>
       statusTable(
-        { status: FOLLOWING, staleReason: null, sink: null, disk: null, tokenRefused: false },
+        { status: FOLLOWING, staleReason: null, sink: null, cluster: null, disk: null, tokenRefused: false },
         0,
         paintFor({ isTTY }),
       );

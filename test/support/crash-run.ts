@@ -13,7 +13,7 @@ import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { openKeysFile } from '../../src/access/keys-file.ts';
-import { readUsage } from '../../src/access/usage.ts';
+import { readUsage } from '../../src/access/usage-tables.ts';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 import { readLastBlock } from '../../src/store/chain.ts';
 import { openDatabase } from '../../src/store/open-database.ts';

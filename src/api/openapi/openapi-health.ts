@@ -47,6 +47,20 @@ const sinkStatusSchema = z
   })
   .meta({ id: 'SinkStatus' });
 
+const clusterStatusSchema = z
+  .object({
+    state: z.enum(['connecting', 'joined']),
+    reason: z
+      .string()
+      .nullable()
+      .describe('Why keys and usage are not in step with PostgreSQL, or other ids are given'),
+    daemons: count().nullable().describe('Running daemons that share the keys'),
+    unsentRequests: count().describe('Requests counted here that PostgreSQL does not have yet'),
+    lastSyncAt: unixMillis(),
+    errors: count(),
+  })
+  .meta({ id: 'ClusterStatus' });
+
 export const statusSchema = z
   .object({
     phase: z.enum(['starting', 'backfilling', 'following', 'paused']),
@@ -79,6 +93,9 @@ export const statusSchema = z
     internalTransfers: z.boolean().nullable(),
     internalTransfersReason: z.string().nullable(),
     sink: sinkStatusSchema.nullable().describe('Of PostgreSQL; null without one'),
+    cluster: clusterStatusSchema
+      .nullable()
+      .describe('Of keys shared with other daemons; null without access.postgres'),
     hooks: hooksStatusSchema.nullable().describe('Of webhooks; null without any'),
   })
   .meta({ id: 'Status' });
@@ -116,6 +133,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
   internalTransfers: true,
   internalTransfersReason: null,
   sink: null,
+  cluster: null,
   hooks: null,
 };
 

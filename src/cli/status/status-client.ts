@@ -6,6 +6,7 @@ import type { Config } from '../../config/parse-config.ts';
 import { isHttpUrl } from '../../config/values.ts';
 import { ConfigError, codeOf, FatalError } from '../../lib/errors.ts';
 import { hostPort, isObject } from '../../lib/text.ts';
+import type { ClusterStatus } from '../../model/cluster-status.ts';
 import type { IndexStatus } from '../../model/index-status.ts';
 import type { SinkStatus } from '../../model/sink-status.ts';
 
@@ -25,6 +26,8 @@ export interface StatusReport {
   status: IndexStatus;
   /** Null when the daemon has no PostgreSQL sink. */
   sink: SinkStatus | null;
+  /** Null when the daemon shares its keys with no other. */
+  cluster: ClusterStatus | null;
   /** Why the daemon considers the chain stale; null when it does not. */
   staleReason: string | null;
   /** Null when the daemon does not provide it, or when there is no operator token. */
@@ -87,6 +90,7 @@ export class StatusClient {
     return {
       status: body,
       sink: sinkIn(body),
+      cluster: clusterIn(body),
       staleReason: staleReasonIn(body),
       disk,
       tokenRefused: this.tokenRefused,
@@ -140,6 +144,14 @@ function sinkIn(body: object): SinkStatus | null {
 
 function isSinkStatus(value: unknown): value is SinkStatus {
   return isObject(value) && 'state' in value && 'lagBlocks' in value && 'schema' in value;
+}
+
+function clusterIn(body: object): ClusterStatus | null {
+  return 'cluster' in body && isClusterStatus(body.cluster) ? body.cluster : null;
+}
+
+function isClusterStatus(value: unknown): value is ClusterStatus {
+  return isObject(value) && 'state' in value && 'unsentRequests' in value;
 }
 
 function staleReasonIn(body: object): string | null {

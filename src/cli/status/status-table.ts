@@ -1,5 +1,6 @@
 /** A daemon's status as text. */
 
+import type { ClusterStatus } from '../../model/cluster-status.ts';
 import {
   type Capabilities,
   etaSeconds,
@@ -20,12 +21,13 @@ const TOKEN_REFUSED =
 
 /** Rows in groups: the index, the node, PostgreSQL, the disk. `now` in Unix milliseconds. */
 export function statusTable(report: StatusReport, now: number, paint: Paint = plain): string {
-  const { status, sink, staleReason, disk, tokenRefused } = report;
+  const { status, sink, cluster, staleReason, disk, tokenRefused } = report;
   const { capabilities } = status;
   return formatGroups([
     indexRows(status, staleReason, now, paint),
     capabilities === null ? [] : capabilityRows(capabilities, internalTransfers(status).reason),
     sink === null ? [] : sinkRows(sink, now, paint),
+    cluster === null ? [] : clusterRows(cluster, now, paint),
     disk === null ? [] : diskRows(status, disk),
     tokenRefused ? [['disk', TOKEN_REFUSED]] : [],
   ]);
@@ -120,6 +122,19 @@ function diskRows(status: IndexStatus, disk: DiskReport): Row[] {
 }
 
 const SINK_COLOURS = { connecting: 'red', filling: 'yellow', following: 'green', waiting: 'red' } as const;
+
+function clusterRows(cluster: ClusterStatus, now: number, paint: Paint): Row[] {
+  const { state, reason, daemons, unsentRequests, lastSyncAt } = cluster;
+  const unsent = unsentRequests === 0 ? '' : `, ${formatNumber(unsentRequests)} requests not sent yet`;
+  return [
+    [
+      'shared keys',
+      paint(state === 'joined' ? 'green' : 'yellow', state) + (reason === null ? '' : `: ${reason}`),
+    ],
+    ['daemons', daemons === null ? 'unknown' : `${formatNumber(daemons)} running`],
+    ['in step', (lastSyncAt === null ? 'not since the daemon started' : agoText(lastSyncAt, now)) + unsent],
+  ];
+}
 
 function sinkRows(sink: SinkStatus, now: number, paint: Paint): Row[] {
   const { state, reason, schema, finality, block, lagBlocks, lagSeconds, lastCommitAt } = sink;

@@ -1,14 +1,15 @@
 /** Keys and usage for the panel. */
 import { z } from 'zod';
 import type { Access } from '../../access/access.ts';
-import { type IssuedKey, keyJson, monthText } from '../../access/keys.ts';
+import { type IssuedKey, keyJson, monthText } from '../../access/key.ts';
 import { type Tiers, tierOf } from '../../access/tiers.ts';
-import { HISTORY_HOURS, HOUR_MS, sumUsageByHour, sumUsageByMonth } from '../../access/usage.ts';
+import { HISTORY_HOURS, HOUR_MS } from '../../access/usage.ts';
+import { sumUsageByHour, sumUsageByMonth } from '../../access/usage-tables.ts';
 import { RequestError } from '../../lib/errors.ts';
 
 const MAX_HISTORY_DAYS = HISTORY_HOURS / 24;
 
-export type AdminAccess = Pick<Access, 'keys' | 'usage' | 'limiter'>;
+export type AdminAccess = Pick<Access, 'keys' | 'changes' | 'usage' | 'limiter'>;
 
 type IssuedJson = ReturnType<typeof issuedJson>;
 
@@ -40,7 +41,10 @@ export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: 
 }
 
 /** Issues a key from a JSON body. Throws RequestError for an invalid one. */
-export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unknown): IssuedJson {
+export async function createKey(
+  { changes, limiter: { tiers } }: AdminAccess,
+  body: unknown,
+): Promise<IssuedJson> {
   const parsed = newKeySchema.safeParse(body);
   if (!parsed.success)
     throw new RequestError(
@@ -51,12 +55,16 @@ export function createKey({ keys, limiter: { tiers } }: AdminAccess, body: unkno
   const { name, tier, expiresAt = null, allow } = parsed.data;
   requireTier(tiers, tier);
   return issuedJson(
-    keys.create({ name, tier, expiresAt: expiresAt === null ? null : Date.parse(expiresAt), allow }),
+    await changes.create({ name, tier, expiresAt: expiresAt === null ? null : Date.parse(expiresAt), allow }),
   );
 }
 
 /** Changes the members that a JSON body has. Throws RequestError for an invalid one. */
-export function updateKey({ keys, limiter: { tiers } }: AdminAccess, id: number, body: unknown): object {
+export async function updateKey(
+  { changes, limiter: { tiers } }: AdminAccess,
+  id: number,
+  body: unknown,
+): Promise<object> {
   const parsed = changeSchema.safeParse(body);
   if (!parsed.success)
     throw new RequestError(
@@ -66,7 +74,7 @@ export function updateKey({ keys, limiter: { tiers } }: AdminAccess, id: number,
     );
   const { name, tier, expiresAt, allow } = parsed.data;
   if (tier !== undefined) requireTier(tiers, tier);
-  const record = keys.update(id, {
+  const record = await changes.update(id, {
     ...(name !== undefined && { name }),
     ...(tier !== undefined && { tier }),
     ...(allow !== undefined && { allow }),
@@ -81,12 +89,12 @@ function requireTier(tiers: Tiers, tier: string): void {
   }
 }
 
-export function rotateKey({ keys }: AdminAccess, id: number): object {
-  return issuedJson(keys.rotate(id));
+export async function rotateKey({ changes }: AdminAccess, id: number): Promise<object> {
+  return issuedJson(await changes.rotate(id));
 }
 
-export function revokeKey({ keys }: AdminAccess, id: number): object {
-  return { record: keyJson(keys.revoke(id)) };
+export async function revokeKey({ changes }: AdminAccess, id: number): Promise<object> {
+  return { record: keyJson(await changes.revoke(id)) };
 }
 
 /**
@@ -94,7 +102,7 @@ export function revokeKey({ keys }: AdminAccess, id: number): object {
  * future, which were counted while the clock was wrong.
  */
 export function usageHistory(
-  { keys, usage }: Omit<AdminAccess, 'limiter'>,
+  { keys, usage }: Pick<AdminAccess, 'keys' | 'usage'>,
   query: { key: number | null; days: number },
   now: number,
 ): object {

@@ -49,23 +49,23 @@ interface BodyOptions {
   beforeBody?: (request: AdminRequest) => void;
 }
 
-/** Registers one route below `/admin/api`. Errors that `handle` throws become the answer. */
+/** Registers one route below `/admin/api`. Errors that `handle` throws or rejects with become the answer. */
 export function addAdminRoute(
   app: TemplatedApp,
   { tls, clientAddress, replies, metrics, log }: RouteContext,
   method: 'get' | 'post' | 'del',
   path: string,
-  handle: (request: AdminRequest) => AdminResult,
+  handle: (request: AdminRequest) => AdminResult | Promise<AdminResult>,
   { maxBodyBytes = MAX_BODY_BYTES, beforeBody = () => undefined }: BodyOptions = {},
 ): void {
   const route = PREFIX + path;
   const meter = routeMeter(metrics, route);
 
-  const answer = (request: AdminRequest): Answer => {
+  const answer = (request: AdminRequest): Answer | Promise<Answer> => {
     try {
-      const { body, cookie } = handle(request);
-      const cookieHeader = cookie === undefined ? '' : `\r\nSet-Cookie: ${cookie}`;
-      return jsonAnswer(200, JSON.stringify(body), NOSNIFF_HEADER + cookieHeader);
+      const result = handle(request);
+      if (!(result instanceof Promise)) return resultAnswer(result);
+      return result.then(resultAnswer).catch((error: unknown) => answerTo(error, request));
     } catch (error) {
       return answerTo(error, request);
     }
@@ -96,7 +96,11 @@ export function addAdminRoute(
     const startedAt = performance.now();
     const count = (status: number) => meter(status, startedAt);
     if (method !== 'post') {
-      return count(replies.sendNow(res, () => closeIfChunked(req, answer(read(res, req)))));
+      const respond = () => {
+        const answered = answer(read(res, req));
+        return answered instanceof Promise ? answered : closeIfChunked(req, answered);
+      };
+      return replies.sendOrDefer(res, respond, count);
     }
     const reply = replies.defer(res, count, () => undefined);
     reply.guardHandler(() => {
@@ -106,10 +110,19 @@ export function addAdminRoute(
       if (refused !== null) return reply.send(refused);
       collectBody(res, maxBodyBytes, null, (bytes) => {
         if (bytes === null) return reply.send(contentTooLarge(maxBodyBytes, NOSNIFF_HEADER));
-        reply.guard(() => reply.send(answer({ ...request, body: parseJson(bytes) })));
+        reply.guard(() => {
+          const answered = answer({ ...request, body: parseJson(bytes) });
+          if (answered instanceof Promise) reply.sendResolved(answered);
+          else reply.send(answered);
+        });
       });
     });
   });
+}
+
+function resultAnswer({ body, cookie }: AdminResult): Answer {
+  const cookieHeader = cookie === undefined ? '' : `\r\nSet-Cookie: ${cookie}`;
+  return jsonAnswer(200, JSON.stringify(body), NOSNIFF_HEADER + cookieHeader);
 }
 
 function readAdminRequest(req: HttpRequest, clientNetwork: string, tls: boolean): AdminRequest {

@@ -2,12 +2,13 @@
 
 import { z } from 'zod';
 import { RequestError } from '../../lib/errors.ts';
+import type { ClusterStatus } from '../../model/cluster-status.ts';
 import type { IndexStats, IndexStatsState } from '../../model/index-stats.ts';
 import type { IndexStatus } from '../../model/index-status.ts';
 import type { SinkStatus } from '../../model/sink-status.ts';
 import { notFound } from '../http/answer.ts';
 import { closeIfChunked } from '../http/body.ts';
-import { describeStatus } from '../http/health.ts';
+import { describeStatus, type PostgresStates } from '../http/health.ts';
 import { methodAdapterFor, routeMeter, sendMetered } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import type { LiveSocket } from '../ws/connections.ts';
@@ -77,6 +78,7 @@ interface AdminRouteDeps extends AdminOptions, RouteContext {
   access: AdminAccess;
   indexState: () => IndexStatus;
   sinkState?: (() => SinkStatus) | undefined;
+  clusterState?: (() => ClusterStatus) | undefined;
   /** `index.stale_seconds`. */
   staleSeconds: number;
 }
@@ -84,7 +86,7 @@ interface AdminRouteDeps extends AdminOptions, RouteContext {
 type AddRoute = (
   method: 'get' | 'post',
   path: string,
-  answer: (request: AdminRequest) => object,
+  answer: (request: AdminRequest) => object | Promise<object>,
   maxBodyBytes?: number,
 ) => void;
 
@@ -108,7 +110,8 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
       path,
       (request) => {
         auth.authorize(request.credentials);
-        return { body: answer(request) };
+        const body = answer(request);
+        return body instanceof Promise ? body.then((body) => ({ body })) : { body };
       },
       {
         ...(maxBodyBytes !== undefined && { maxBodyBytes }),
@@ -133,27 +136,27 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   }));
 
   addAuthenticatedRoute('get', '/keys', () => listKeys(access, Date.now()));
-  addAuthenticatedRoute('post', '/keys', ({ body }) => {
-    const issued = createKey(access, body);
+  addAuthenticatedRoute('post', '/keys', async ({ body }) => {
+    const issued = await createKey(access, body);
     const { id, name, tier } = issued.record;
     log.info({ id, name, tier }, 'operator created a key');
     return issued;
   });
-  addAuthenticatedRoute('post', '/keys/:id', (request) => {
+  addAuthenticatedRoute('post', '/keys/:id', async (request) => {
     const id = idOf('key', request);
-    const updated = updateKey(access, id, request.body);
+    const updated = await updateKey(access, id, request.body);
     log.info({ id }, 'operator changed a key');
     return updated;
   });
-  addAuthenticatedRoute('post', '/keys/:id/rotate', (request) => {
+  addAuthenticatedRoute('post', '/keys/:id/rotate', async (request) => {
     const id = idOf('key', request);
-    const issued = rotateKey(access, id);
+    const issued = await rotateKey(access, id);
     log.info({ id }, 'operator rotated a key');
     return issued;
   });
-  addAuthenticatedRoute('post', '/keys/:id/revoke', (request) => {
+  addAuthenticatedRoute('post', '/keys/:id/revoke', async (request) => {
     const id = idOf('key', request);
-    const revoked = revokeKey(access, id);
+    const revoked = await revokeKey(access, id);
     log.info({ id }, 'operator revoked a key');
     return revoked;
   });
@@ -162,7 +165,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   addAuthenticatedRoute('get', '/index', () =>
     describeIndex(
       indexState(),
-      options.sinkState?.(),
+      { sink: options.sinkState?.(), cluster: options.clusterState?.() },
       options.indexStats(),
       options.staleSeconds,
       Date.now(),
@@ -201,14 +204,14 @@ function usageQuery(query: URLSearchParams): { key: number | null; days: number 
 
 function describeIndex(
   state: IndexStatus,
-  sink: SinkStatus | undefined,
+  postgres: PostgresStates,
   stats: IndexStatsState,
   staleSeconds: number,
   now: number,
 ): object {
   const { latest, failure } = stats;
   return {
-    status: describeStatus(state, staleSeconds, now, sink),
+    status: describeStatus(state, staleSeconds, now, postgres),
     survey: latest === null ? null : { ...latest, at: new Date(latest.at).toISOString() },
     surveyFailure: failure,
     forecast: latest === null ? null : forecast(state, latest),

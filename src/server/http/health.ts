@@ -2,6 +2,7 @@
 import { sep } from 'node:path';
 import type { z } from 'zod';
 import type { HEALTH_ROUTES, statusSchema } from '../../api/openapi/openapi-health.ts';
+import type { ClusterStatus } from '../../model/cluster-status.ts';
 import {
   etaSeconds,
   type IndexStatus,
@@ -24,6 +25,8 @@ interface HealthRouteDeps {
   publicState: () => IndexStatus;
   /** The state of the PostgreSQL sink; absent when there is none. */
   sinkState?: (() => SinkStatus) | undefined;
+  /** The state of keys shared with other daemons; absent when they are not. */
+  clusterState?: (() => ClusterStatus) | undefined;
   /** `index.stale_seconds`. */
   staleSeconds: number;
   /** Why the service is not ready, or null when it is. */
@@ -37,7 +40,7 @@ interface HealthRouteDeps {
 
 /** Registers /healthz, /readyz and /status and returns these paths. */
 export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): string[] {
-  const { publicState, sinkState, staleSeconds, readinessProbe, replies, cors, metrics } = deps;
+  const { publicState, staleSeconds, readinessProbe, replies, cors, metrics } = deps;
   const answers: Record<keyof typeof HEALTH_ROUTES, () => [status: Answer['status'], body: object]> = {
     '/healthz': () => [200, { status: 'ok' }],
     '/readyz': () => {
@@ -47,7 +50,10 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
     '/status': () => [
       200,
       {
-        ...describeStatus(publicState(), staleSeconds, Date.now(), sinkState?.()),
+        ...describeStatus(publicState(), staleSeconds, Date.now(), {
+          sink: deps.sinkState?.(),
+          cluster: deps.clusterState?.(),
+        }),
         hooks: deps.hookSummary?.() ?? null,
       },
     ],
@@ -64,12 +70,18 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
   return Object.keys(answers);
 }
 
+/** What uses PostgreSQL, if anything. */
+export interface PostgresStates {
+  sink?: SinkStatus | undefined;
+  cluster?: ClusterStatus | undefined;
+}
+
 /** The body of /status: the state with figures derived from it. */
 export function describeStatus(
   state: IndexStatus,
   staleSeconds: number,
   now: number,
-  sink: SinkStatus | null = null,
+  { sink, cluster }: PostgresStates = {},
 ): Omit<z.output<typeof statusSchema>, 'hooks'> {
   const seconds = lagSeconds(state, now);
   const eta = etaSeconds(state);
@@ -82,7 +94,8 @@ export function describeStatus(
     etaSeconds: eta === null ? null : Math.round(eta),
     internalTransfers: complete,
     internalTransfersReason: reason,
-    sink,
+    sink: sink ?? null,
+    cluster: cluster ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
 /** The API key and the query parameters of a request. */
-import type { KeyRecord, KeyStore } from '../../access/keys.ts';
+import type { KeyRecord } from '../../access/key.ts';
+import type { KeyStore } from '../../access/keys.ts';
 import type { Limiter } from '../../access/limiter.ts';
 import type { WaitingLine } from '../../access/waiting-line.ts';
 import { RequestError } from '../../lib/errors.ts';

@@ -1,6 +1,6 @@
 /** Adapts the endpoints of the REST API to HTTP routes. */
 import { requireEndpoint } from '../../access/allow-list.ts';
-import type { KeyRecord } from '../../access/keys.ts';
+import type { KeyRecord } from '../../access/key.ts';
 import type { Api, PreparedEndpoint } from '../../api/api.ts';
 import { type Caller, notReady } from '../../api/endpoint.ts';
 import type { ApiResult } from '../../api/read-pool/reader-protocol.ts';

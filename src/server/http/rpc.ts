@@ -1,6 +1,6 @@
 /** JSON-RPC over HTTP: `POST /rpc`. */
 import { methodFilter } from '../../access/allow-list.ts';
-import type { KeyRecord } from '../../access/keys.ts';
+import type { KeyRecord } from '../../access/key.ts';
 import type { AdmissionResult } from '../../access/limiter.ts';
 import type { Leave, Waiter } from '../../access/waiting-line.ts';
 import { errorJson, limitExceededAnswer, RpcCode } from '../../gateway/errors.ts';

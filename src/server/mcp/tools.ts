@@ -1,7 +1,7 @@
 /** The tools of `/mcp`: one per REST endpoint, with the parameters, limits and answers of that endpoint. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { mayUseEndpoint } from '../../access/allow-list.ts';
-import type { KeyRecord } from '../../access/keys.ts';
+import type { KeyRecord } from '../../access/key.ts';
 import type { Api, PreparedEndpoint } from '../../api/api.ts';
 import type { Caller } from '../../api/endpoint.ts';
 import { openApiDocument } from '../../api/openapi/openapi.ts';

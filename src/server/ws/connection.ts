@@ -1,5 +1,5 @@
 /** One WebSocket connection of a client. */
-import type { KeyRecord } from '../../access/keys.ts';
+import type { KeyRecord } from '../../access/key.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
 import { type CloseCode, FLOODING, SLOW_CONSUMER, TOO_FAST } from '../../streams/close.ts';
 import type { Notification } from '../../streams/notification.ts';

@@ -1,7 +1,7 @@
 /** Messages of WebSocket clients: subscribing and unsubscribing here, everything else as over HTTP. */
 
 import { methodFilter } from '../../access/allow-list.ts';
-import type { KeyRecord } from '../../access/keys.ts';
+import type { KeyRecord } from '../../access/key.ts';
 import type { AdmissionResult, Limiter } from '../../access/limiter.ts';
 import {
   errorJson,

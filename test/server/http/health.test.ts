@@ -212,6 +212,7 @@ test('/status adds lag, ETA and whether internal transfers are complete', () => 
     internalTransfers: false,
     internalTransfersReason: 'the node offers no traces',
     sink: null,
+    cluster: null,
   });
 });
 

@@ -1,7 +1,7 @@
 /** How the answers of one message come together. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KeyRecord } from '../../../src/access/keys.ts';
+import type { KeyRecord } from '../../../src/access/key.ts';
 import type { AdmissionResult } from '../../../src/access/limiter.ts';
 import { createLogger } from '../../../src/log/logger.ts';
 import { createMetrics } from '../../../src/metrics/metrics.ts';

@@ -1,0 +1,99 @@
+/** An API key: what is known and stored of it, and where it may be changed. */
+import { hash } from 'node:crypto';
+import { RequestError } from '../lib/errors.ts';
+import { type AllowList, allowList } from './allow-list.ts';
+import { keyHint } from './key-format.ts';
+
+const MAX_NAME_CHARS = 200;
+/** Refused in names: control characters break table lines or control the terminal. */
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+/** A key without its secret. Times are Unix milliseconds. */
+export interface KeyRecord {
+  id: number;
+  /** First characters of the key. */
+  hint: string;
+  name: string;
+  tier: string;
+  createdAt: number;
+  rotatedAt: number | null;
+  revokedAt: number | null;
+  /** From then on the key is invalid; null if it does not expire. */
+  expiresAt: number | null;
+  /** What the key may use; empty for everything. */
+  allow: AllowList;
+}
+
+/** What an operator may change about a key. */
+export type KeySettings = Pick<KeyRecord, 'name' | 'tier' | 'expiresAt' | 'allow'>;
+
+/** A new key does not expire and may use everything, unless said otherwise. */
+export type NewKeySettings = Pick<KeySettings, 'name' | 'tier'> & Partial<KeySettings>;
+
+/** A key just issued. `key` is shown to the operator once and never stored. */
+export interface IssuedKey {
+  key: string;
+  record: KeyRecord;
+}
+
+/** A key as it is stored. */
+export type KeyRow = Omit<KeyRecord, 'allow'> & { hash: Uint8Array; allow: string };
+
+/** Where keys are issued and changed: this file, or PostgreSQL, whose answers take time. */
+export interface KeyChanges {
+  create(settings: NewKeySettings): IssuedKey | Promise<IssuedKey>;
+  update(id: number, changes: Partial<KeySettings>): KeyRecord | Promise<KeyRecord>;
+  rotate(id: number): IssuedKey | Promise<IssuedKey>;
+  revoke(id: number): KeyRecord | Promise<KeyRecord>;
+}
+
+export function keyRevoked(id: number): RequestError {
+  return new RequestError(409, 'key_revoked', `key ${id} is revoked; create a new one instead`);
+}
+
+export function noSuchKey(id: number): RequestError {
+  return new RequestError(404, 'not_found', `there is no key ${id}`);
+}
+
+/** What is stored of a key's text. */
+export function secretOf(key: string): { hash: Buffer; hint: string } {
+  return { hash: hash('sha256', key, 'buffer'), hint: keyHint(key) };
+}
+
+/** Settings as they are stored. Throws RequestError `invalid_parameter` for an unusable name or allow list. */
+export function storable({ name, tier, expiresAt = null, allow = [] }: NewKeySettings) {
+  return { name: keyName(name), tier, expiresAt, allow: allowList(allow).join() };
+}
+
+/** The name without spaces around it. Throws RequestError `invalid_parameter` for an unusable one. */
+export function keyName(given: string): string {
+  const name = given.trim();
+  if (name !== '' && name.length <= MAX_NAME_CHARS && !CONTROL_CHARACTER.test(name)) return name;
+  throw new RequestError(
+    400,
+    'invalid_parameter',
+    `a key's name has 1 to ${MAX_NAME_CHARS} characters, and no control characters among them`,
+    'name',
+  );
+}
+
+export function toRecord({ hash: _, allow, ...record }: KeyRow): KeyRecord {
+  return { ...record, allow: allow === '' ? [] : allow.split(',') };
+}
+
+/** A record with its times in ISO 8601, or null. */
+export function keyJson({ createdAt, rotatedAt, revokedAt, expiresAt, ...record }: KeyRecord) {
+  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    ...record,
+    createdAt: iso(createdAt),
+    rotatedAt: iso(rotatedAt),
+    revokedAt: iso(revokedAt),
+    expiresAt: iso(expiresAt),
+  };
+}
+
+/** `2026-11` of 202611. */
+export function monthText(month: number): string {
+  return `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`;
+}

@@ -1,0 +1,173 @@
+/** The serving thread's handle on the thread that shares its keys. */
+import type { Worker } from 'node:worker_threads';
+import type { Access } from '../access/access.ts';
+import { clusterCache } from '../access/cluster-cache.ts';
+import type { KeyRow } from '../access/key.ts';
+import { FatalError, RequestError } from '../lib/errors.ts';
+import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';
+import { startThread } from '../threads/start-thread.ts';
+import type { KeyChange } from './key-table.ts';
+import type { ClusterOptions, FromCluster, ToCluster } from './protocol.ts';
+
+/** Wait before a thread that failed is started again, milliseconds. */
+const RESTART_MS = 5_000;
+
+/** Longest time that stopping takes, milliseconds: the last counts are sent meanwhile. */
+const STOP_MS = 4_000;
+
+/** Longest wait for a change, milliseconds. */
+const CHANGE_MS = 15_000;
+
+/** Most changes under way: they are made one by one. */
+const MAX_CHANGES = 16;
+
+export interface ClusterListeners {
+  onStatus(status: ClusterStatus): void;
+  onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
+}
+
+interface PendingChange {
+  resolve(row: KeyRow): void;
+  reject(error: RequestError): void;
+}
+
+export class ClusterClient {
+  /** Rejects with FatalError when this daemon must not serve beside the others. */
+  readonly failed: Promise<never>;
+  private readonly options: ClusterOptions;
+  private readonly access: Pick<Access, 'keys' | 'usage'>;
+  private readonly listeners: ClusterListeners;
+  private readonly changes = new Map<number, PendingChange>();
+  private lastChange = 0;
+  private thread: Worker | null = null;
+  private restart: NodeJS.Timeout | undefined;
+  private isStopping = false;
+  private refuse: (error: FatalError) => void = () => undefined;
+  private onFirstReport: (isJoined: boolean) => void = () => undefined;
+  /** As last reported. */
+  status: ClusterStatus = INITIAL_CLUSTER_STATUS;
+
+  constructor(options: ClusterOptions, access: Pick<Access, 'keys' | 'usage'>, listeners: ClusterListeners) {
+    this.options = options;
+    this.access = access;
+    this.listeners = listeners;
+    this.failed = new Promise((_, reject) => {
+      this.refuse = reject;
+    });
+    this.failed.catch(() => undefined); // not unhandled: `ready` or the daemon rejects with it
+    access.usage.onWritten = (totals) => this.post({ kind: 'usage', totals });
+    this.start();
+  }
+
+  /**
+   * Resolves when the keys are those of PostgreSQL, or, with a cache, when PostgreSQL cannot be used now. Rejects with
+   * FatalError when there is neither, or when the daemon is refused.
+   */
+  async ready(): Promise<void> {
+    const first = new Promise<boolean>((resolve) => {
+      this.onFirstReport = resolve;
+    });
+    if (await Promise.race([first, this.failed])) return;
+    if (clusterCache(this.access.keys.db) !== null) return;
+    throw new FatalError(
+      `access.postgres: ${this.status.reason ?? 'PostgreSQL cannot be used'}; this daemon has no cache of its keys yet, so it cannot start without it`,
+    );
+  }
+
+  /** Makes a change in PostgreSQL and in keys.db. Rejects with RequestError when nothing was changed, or nobody knows. */
+  change(change: KeyChange): Promise<KeyRow> {
+    if (this.changes.size >= MAX_CHANGES || this.thread === null)
+      return Promise.reject(new RequestError(503, 'busy', 'keys cannot be changed now: try again'));
+    const id = ++this.lastChange;
+    return new Promise<KeyRow>((resolve, reject) => {
+      const late = setTimeout(() => this.settle(id)?.reject(NO_ANSWER), CHANGE_MS).unref();
+      const settled =
+        <T>(settle: (value: T) => void) =>
+        (value: T) => {
+          clearTimeout(late);
+          settle(value);
+        };
+      this.changes.set(id, { resolve: settled(resolve), reject: settled(reject) });
+      this.post({ kind: 'change', id, change });
+    });
+  }
+
+  /** Sends the last counts, if PostgreSQL answers, and ends the thread. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.restart);
+    const { thread } = this;
+    if (thread === null) return;
+    this.access.usage.flush();
+    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+    const late = setTimeout(() => void thread.terminate(), STOP_MS);
+    this.post({ kind: 'stop' });
+    await ended;
+    clearTimeout(late);
+  }
+
+  private start(): void {
+    const thread = startThread('cluster', this.options);
+    this.thread = thread;
+    thread.on('message', (message: FromCluster) => this.receive(message));
+    thread.on('error', (error) => {
+      this.setStatus({ ...this.status, state: 'connecting', reason: 'sharing keys failed: see the log' });
+      this.listeners.onLog('error', { reason: error.message }, 'sharing keys failed and starts again');
+    });
+    thread.on('exit', () => {
+      this.thread = null;
+      for (const id of this.changes.keys()) this.settle(id)?.reject(NO_ANSWER);
+      if (!this.isStopping) this.restart = setTimeout(() => this.start(), RESTART_MS);
+    });
+  }
+
+  private receive(message: FromCluster): void {
+    const { keys, usage } = this.access;
+    switch (message.kind) {
+      case 'status':
+        return this.setStatus(message.status);
+      case 'joined':
+        keys.reloadIfChanged();
+        return this.onFirstReport(true);
+      case 'refused':
+        this.isStopping = true;
+        return this.refuse(new FatalError(message.message));
+      case 'elsewhere':
+        return usage.setElsewhere(message.totals, message.seen);
+      case 'lost':
+        usage.addLost(message.rows);
+        return usage.flush(); // so that a restarted thread does not find them lost again
+      case 'changed':
+        keys.reloadIfChanged();
+        return this.settle(message.id)?.resolve(message.row);
+      case 'unchanged': {
+        const { status, code, message: text } = message.refused;
+        return this.settle(message.id)?.reject(new RequestError(status, code, text));
+      }
+      case 'log':
+        return this.listeners.onLog(message.level, message.fields, message.msg);
+    }
+  }
+
+  private setStatus(status: ClusterStatus): void {
+    this.status = status;
+    this.listeners.onStatus(status);
+    if (status.reason !== null) this.onFirstReport(false);
+  }
+
+  private settle(id: number): PendingChange | undefined {
+    const pending = this.changes.get(id);
+    this.changes.delete(id);
+    return pending;
+  }
+
+  private post(message: ToCluster): void {
+    this.thread?.postMessage(message);
+  }
+}
+
+const NO_ANSWER = new RequestError(
+  503,
+  'postgres_unavailable',
+  'PostgreSQL did not confirm the change: see in the list of keys whether it was made',
+);

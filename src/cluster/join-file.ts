@@ -1,0 +1,64 @@
+/** How a `keys.db` becomes the cache of the keys in PostgreSQL, and stays that of these. */
+import { randomUUID } from 'node:crypto';
+import {
+  becomeClusterCache,
+  type ClusterCache,
+  cacheKeys,
+  clusterCache,
+  forgetSeen,
+  revokeOthers,
+} from '../access/cluster-cache.ts';
+import { readKeyRows } from '../access/keys.ts';
+import type { Db } from '../store/open-database.ts';
+import { ClusterMismatchError } from './errors.ts';
+import { keyIds, keysAfter, unknownKeys, uploadKeys } from './key-table.ts';
+import type { ClusterSession } from './session.ts';
+import { lastVersion } from './usage-table.ts';
+
+/**
+ * Makes the file a cache of the session's keys and brings them up to date. The first file brings its keys along; a later one
+ * must be empty or a copy. Throws ClusterMismatchError for a file with keys of its own, or of another cluster.
+ */
+export async function joinFile(db: Db, session: ClusterSession): Promise<ClusterCache> {
+  const known = clusterCache(db);
+  if (known === null) await adopt(db, session);
+  else await requireSame(db, session, known);
+  await updateKeys(db, session);
+  const cache = clusterCache(db);
+  if (cache === null) throw new Error(`${db.name} did not become a cache`);
+  return cache;
+}
+
+async function adopt(db: Db, session: ClusterSession): Promise<void> {
+  const keys = readKeyRows(db);
+  if (!(await uploadKeys(session, keys))) {
+    const unknown = await unknownKeys(session, keys);
+    if (unknown.length > 0)
+      throw new ClusterMismatchError(
+        `this keys.db has keys that PostgreSQL does not have (${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ', ...' : ''}), and PostgreSQL has keys already: move the file away to use the keys of PostgreSQL, or use another database`,
+      );
+  }
+  becomeClusterCache(db, { id: session.id, daemon: randomUUID() });
+}
+
+async function requireSame(db: Db, session: ClusterSession, known: ClusterCache): Promise<void> {
+  if (known.id !== session.id)
+    throw new ClusterMismatchError(
+      `this keys.db caches the keys of cluster ${known.id}, and access.postgres has those of ${session.id}: name the database of before, or move the file away to use the keys of this one`,
+    );
+  const last = await lastVersion(session);
+  if (last >= Math.max(known.keysSeen, known.usageSeen)) return;
+  // PostgreSQL was restored from a backup: what the file has of later is not so any more.
+  forgetSeen(db);
+  revokeOthers(db, await keyIds(session), Date.now());
+}
+
+/** Writes the keys that changed in PostgreSQL into the file. */
+export async function updateKeys(db: Db, session: ClusterSession): Promise<void> {
+  for (;;) {
+    const before = clusterCache(db)?.keysSeen ?? 0;
+    const { rows, seen } = await keysAfter(session, before);
+    if (rows.length === 0) return;
+    cacheKeys(db, rows, seen);
+  }
+}
