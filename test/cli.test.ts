@@ -12,6 +12,7 @@ import { progressLine } from '../src/cli/terminal.ts';
 import { parseConfig } from '../src/config/parse-config.ts';
 import { ConfigError, FatalError, RequestError } from '../src/lib/errors.ts';
 import { type Capabilities, etaSeconds, type IndexStatus, lagBlocks } from '../src/model/index-status.ts';
+import { SCHEMA_VERSION } from '../src/store/index-file.ts';
 import { openDatabase } from '../src/store/open-database.ts';
 import { LAUNCHER, PINNED_NODE, ROOT, type RunOptions, readyUrl, run, start } from './support/command.ts';
 import { tempDir } from './support/temp-dir.ts';
@@ -51,6 +52,18 @@ const ANVIL: Capabilities = {
   blockReceipts: true,
   headTag: 'latest',
 };
+
+test('version names the program, its commit, its schema and its runtimes', async (t) => {
+  const text = await atlas(t, ['version'], { cwd: ROOT });
+  assert.equal(text.stdout, `${manifest.version}\n`);
+  const json = await atlas(t, ['version', '--json'], { cwd: ROOT });
+  const info = JSON.parse(json.stdout);
+  assert.deepEqual(Object.keys(info), ['version', 'commit', 'schema', 'platform', 'runtimes']);
+  assert.equal(info.version, manifest.version);
+  assert.ok(Number.isInteger(info.schema) && info.schema >= 1);
+  const { stdout: node } = await run(t, [PINNED_NODE, '--version'], { cwd: ROOT });
+  assert.equal(`v${info.runtimes.node}\n`, node);
+});
 
 test('the progress line shows height, rates, lag and ETA', () => {
   assert.equal(
@@ -277,6 +290,21 @@ test('this process finds a glibc where it runs on one', {
 }, () => {
   const error = nativeLoadError(loadError('ERR_DLOPEN_FAILED', "version `GLIBC_9.99' not found"));
   assert.match(error?.message ?? '', /^this system has glibc (\d\.\d+|\(none\)), atlas-node needs 9\.99/);
+});
+
+test('version --json names version, commit, schema and runtimes', async (t) => {
+  const { code, stdout } = await atlas(t, ['version', '--json'], { cwd: tempDir(t) });
+  assert.equal(code, 0);
+  const { runtimes, ...rest } = JSON.parse(stdout);
+  assert.deepEqual(rest, {
+    version: manifest.version,
+    commit: null,
+    schema: SCHEMA_VERSION,
+    platform: `${process.platform}-${process.arch}`,
+  });
+  assert.equal(runtimes.node, process.versions.node);
+  assert.match(runtimes.sqlite, /^3\.\d+\.\d+$/);
+  assert.match(runtimes.v8, /^\d+\./);
 });
 
 test('--help and --version answer at every level, with examples', async (t) => {
