@@ -331,8 +331,8 @@ test('the commands for a daemon beside a node work as written', async (t) => {
   assert.ok(existsSync(join(home, 'atlas/backup.db')));
 
   const url = `http://127.0.0.1:${port}`;
-  assert.match(await runExample('viem', url, key), /^\d+n$/m);
-  assert.match(await runExample('ethers', url, key), /^\d+$/m);
+  for (const name of ['viem', 'viem-socket']) assert.match(await runExample(name, url, key), /^\d+n$/m);
+  for (const name of ['ethers', 'ethers-socket']) assert.match(await runExample(name, url, key), /^\d+$/m);
   for (const endpoint of ['ws', 'ws/signals']) {
     for (const reply of await repliesTo(endpoint, url, key)) assert.match(reply, /"result":"0x[0-9a-f]+"/);
   }

@@ -114,26 +114,29 @@ export const signalSchema = z
   ])
   .meta({ id: 'Signal' });
 
+export type Signal = z.output<typeof signalSchema>;
+
+const deliverySchema = z
+  .intersection(
+    signalSchema,
+    z.object({
+      deliveryId: z.string().describe('Never changes: drop what has an id that you know'),
+      withdraws: z.string().optional().describe('deliveryId of the event that this one withdraws'),
+    }),
+  )
+  .meta({ id: 'Delivery' });
+
+export type Delivery = z.output<typeof deliverySchema>;
+
 export const hookMessageSchema = z
   .object({
     hook: z.int().describe('Id of the hook'),
-    deliveries: z
-      .array(
-        z
-          .intersection(
-            signalSchema,
-            z.object({
-              deliveryId: z.string().describe('Never changes: drop what has an id that you know'),
-              withdraws: z.string().optional().describe('deliveryId of the event that this one withdraws'),
-            }),
-          )
-          .meta({ id: 'Delivery' }),
-      )
-      .max(100)
-      .describe('Empty in a test'),
+    deliveries: z.array(deliverySchema).max(100).describe('Empty in a test'),
     test: z.literal(true).optional().describe('The operator tests the hook'),
   })
   .meta({ id: 'HookMessage' });
+
+export type HookMessage = z.output<typeof hookMessageSchema>;
 
 const addressIn = () => z.string().regex(ADDRESS_PATTERN);
 const blockIn = () =>
@@ -197,6 +200,8 @@ export const signalFilterSchema = z
     ...start,
   })
   .meta({ id: 'SignalFilter' });
+
+export type SignalFilter = z.input<typeof signalFilterSchema>;
 
 const quantity = () => z.string().regex(/^0x[0-9a-f]+$/);
 

@@ -4,7 +4,12 @@ import { labelSchema } from '../address-labels.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
 import { openApiTypes } from '../params.ts';
-import { hookMessageSchema } from '../stream-records.ts';
+import {
+  hookMessageSchema,
+  signalFilterSchema,
+  walletFilterSchema,
+  walletTransferSchema,
+} from '../stream-records.ts';
 import { type JsonSchema, jsonSchema, namedSchema, type Schemas } from './json-schema.ts';
 import { COMPONENTS, headersOf, type ResponseName } from './openapi-components.ts';
 import { HEALTH_ROUTES, type HealthRoute } from './openapi-health.ts';
@@ -76,6 +81,10 @@ nodeChain, which is "same" while the node follows the indexed chain. With "behin
 export function openApiDocument(version: string): OpenApiDocument {
   const records: Schemas = {};
   namedSchema(labelSchema, records);
+  // Of the streams, which OpenAPI cannot describe: generated clients have the types.
+  namedSchema(walletTransferSchema, records);
+  namedSchema(walletFilterSchema, records, { io: 'input' });
+  namedSchema(signalFilterSchema, records, { io: 'input' });
   return {
     openapi: '3.1.1',
     info: { title: 'atlas-node API', version, description: DESCRIPTION },

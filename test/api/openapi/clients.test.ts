@@ -1,12 +1,13 @@
 /** Clients that popular generators make from /openapi.json: they compile, and what they ask is answered. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { build } from 'esbuild';
 import { z } from 'zod';
 import { serve, statusAt } from '../../server/serving.ts';
 import { PINNED_NODE, ROOT, start } from '../../support/command.ts';
+import { codeBlock } from '../../support/docs.ts';
 import { address, createIndex } from '../../support/index-fixture.ts';
 import { document } from '../../support/openapi.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -15,8 +16,8 @@ const MON = 10n ** 18n;
 
 /** Uses each client as its users do. A wrong type of a member or of an error's code does not compile. */
 const PROGRAM = `
-import { type ErrorCode, type Funding, readyz, walletFundingSource, walletSummary } from './hey/index';
-import { createClient } from './hey/client/index';
+import { type ErrorCode, type Funding, readyz, walletFundingSource, walletSummary } from './atlas/index';
+import { createClient } from './atlas/client/index';
 import { Api, type Transfer, type WalletToken } from './swagger';
 
 const urls: string[] = [];
@@ -67,12 +68,14 @@ test('two generators make clients that compile strictly, get answers and keep th
   const dir = tempDir(t);
   writeFileSync(join(dir, 'openapi.json'), JSON.stringify(document));
   writeFileSync(join(dir, 'program.ts'), PROGRAM);
+  writeFileSync(join(dir, 'wallet-transfers.ts'), codeBlock('ts wallet_transfers'));
+  symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
   await Promise.all([
     runTool(t, dir, [
       '--import',
       `${ROOT}test/support/typescript-api.mjs`,
       `${ROOT}node_modules/@hey-api/openapi-ts/dist/run.mjs`,
-      ...['-i', 'openapi.json', '-o', 'hey'],
+      ...['-i', 'openapi.json', '-o', 'atlas'],
     ]),
     runTool(t, dir, [
       `${ROOT}node_modules/swagger-typescript-api/dist/cli.mjs`,
@@ -82,13 +85,14 @@ test('two generators make clients that compile strictly, get answers and keep th
   await runTool(t, dir, [
     `${ROOT}node_modules/typescript/bin/tsc`,
     ...['--strict', '--noEmit', '--target', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler'],
-    ...['--lib', 'es2023,dom,dom.iterable', '--types', '', 'program.ts'],
+    ...['--lib', 'es2023,dom,dom.iterable', '--types', 'node', 'program.ts', 'wallet-transfers.ts'],
   ]);
   await build({
     entryPoints: [join(dir, 'program.ts')],
     outfile: join(dir, 'program.mjs'),
     bundle: true,
     format: 'esm',
+    platform: 'node',
     logLevel: 'error',
   });
   const { run } = z

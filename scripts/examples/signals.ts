@@ -1,0 +1,31 @@
+/** What the bots share: the events of a filter, across reconnects. */
+import { on } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Signal, SignalFilter } from '../../src/api/stream-records.ts';
+
+const RECONNECT_MS = 1_000;
+
+/**
+ * Yields events as they come, with those that were missed or withdrawn while the connection was down. After a reconnect
+ * the last block's events may come again: give what you do an id made of txHash and eventIndex.
+ */
+export async function* signals(url: string, key: string, filter: SignalFilter): AsyncGenerator<Signal> {
+  for (let { lastSeen } = filter; ; await sleep(RECONNECT_MS)) {
+    const socket = new WebSocket(`${url}/ws/signals`, { headers: { 'X-API-Key': key } });
+    const params = { ...filter, lastSeen };
+    socket.onopen = () =>
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'atlas_subscribe', params }));
+    try {
+      for await (const [{ data }] of on(socket, 'message', { close: ['close', 'error'] })) {
+        const { error, params } = JSON.parse(data);
+        if (error) throw new Error(error.message);
+        if (!params) continue; // the reply to the subscribe
+        yield params.result;
+        lastSeen = { blockNumber: params.result.blockNumber, blockHash: params.result.blockHash };
+      }
+      console.error(`no connection to ${url}; trying again`);
+    } finally {
+      socket.close();
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/** The example bots against a chain with the demo contracts: they see what they should, and what a reorg withdraws. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { transform } from 'esbuild';
+import { z } from 'zod';
+import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
+import { deployDemo } from '../../src/dev/deploy.ts';
+import { freshWallet, roles } from '../../src/dev/wallets.ts';
+import { toQuantity } from '../../src/lib/hex.ts';
+import { StreamClient } from '../streams/client.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
+import { LAUNCHER, PINNED_NODE, ROOT, type Running, run, SOURCE_FLAGS, start } from '../support/command.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
+import { codeBlock } from '../support/docs.ts';
+import { freePort } from '../support/free-port.ts';
+import { checkNotification } from '../support/openapi.ts';
+import { waitFor } from '../support/wait.ts';
+
+const EXAMPLES = join(ROOT, 'scripts/examples');
+const MON = 10n ** 18n;
+const ADMIN_TOKEN = 'operator token of the test';
+const SOCKETS = z.object({ topics: z.record(z.string(), z.number()) });
+
+const { trader, whale, exchange } = roles();
+
+function startBot(t: Parameters<typeof start>[0], name: string, args: string[], botEnv = {}): Running {
+  const command = [PINNED_NODE, ...SOURCE_FLAGS, join(EXAMPLES, `${name}.ts`), ...args];
+  return start(t, command, { cwd: ROOT, env: botEnv });
+}
+
+/** The lines that a bot printed, once there are so many. */
+async function linesOf(bot: Running, count: number): Promise<string[]> {
+  return waitFor(
+    () => {
+      const lines = bot.stdout().split('\n').slice(0, -1);
+      return lines.length >= count ? lines : undefined;
+    },
+    { what: `${count} lines` },
+  ).catch((cause) => {
+    throw new Error(`it printed: ${bot.stdout()}${bot.stderr()}`, { cause });
+  });
+}
+
+/** Resolves once so many sockets have subscribed to signals. */
+async function subscribed({ url }: TestDaemon, sockets: number): Promise<void> {
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+  await waitFor(
+    async () => {
+      const answer = await fetch(`${url}/admin/api/sockets`, { headers });
+      return SOCKETS.parse(await answer.json()).topics.signals === sockets;
+    },
+    { what: 'the bots to subscribe' },
+  );
+}
+
+/** Sends native coins in a block of their own. */
+async function send(anvil: Anvil, from: string, to: string, value: bigint): Promise<unknown> {
+  return anvil.call('eth_sendTransaction', [{ from, to, value: toQuantity(value) }]);
+}
+
+test('the bots are short', () => {
+  for (const file of readdirSync(EXAMPLES)) {
+    const lines = readFileSync(join(EXAMPLES, file), 'utf8').trimEnd().split('\n');
+    assert.ok(lines.length < 60, `${file} has ${lines.length} lines`);
+  }
+});
+
+test('the bots see purchases, groups of wallets and large transfers, and what a reorg withdraws', async (t) => {
+  const owner = nestedCleanup(t);
+  const anvil = await startAnvil();
+  owner.after(() => anvil.stop());
+  const { wrapped } = await deployDemo(anvil.url);
+  const env = {
+    ATLAS_HOOKS__ALLOW_PRIVATE: 'true',
+    ATLAS_ADMIN_TOKEN: ADMIN_TOKEN,
+    ATLAS_CHAIN__WRAPPED_NATIVE: wrapped,
+  };
+  const flags = { '--node-http': anvil.url, '--node-ws': anvil.wsUrl };
+  const served = await startTestDaemon(owner, { flags, env });
+  await served.reaches(Number(await anvil.call('eth_blockNumber')));
+  const client = await StreamClient.open(owner, served.url, served.key);
+  const heads = await client.subscribe('newHeads');
+  const logs = await client.subscribe('logs', { address: wrapped });
+
+  const copier = startBot(owner, 'copy-trading', [served.url, served.key, trader.address]);
+  const detector = startBot(owner, 'sybil-detector', [served.url, served.key]);
+  const port = String(await freePort());
+  const created = await run(
+    owner,
+    [
+      ...[LAUNCHER, 'hooks', 'create', '--url', `http://127.0.0.1:${port}/`, '--json'],
+      ...['--data-dir', served.dataDir, '--filter', '{"events":["whale_transfer"],"minMon":"1000"}'],
+    ],
+    { cwd: served.dataDir, env },
+  );
+  const HOOK_SECRET = String(JSON.parse(created.stdout).secret);
+  const alerts = startBot(owner, 'alert-bot', [port], { HOOK_SECRET });
+  await linesOf(alerts, 1);
+  await subscribed(served, 2);
+
+  // Alerts: one while the bot runs, one that it gets after a restart.
+  await send(anvil, whale.address, exchange.address, 2_000n * MON);
+  const [, first = ''] = await linesOf(alerts, 2);
+  assert.match(first, new RegExp(`^evt_\\w+ ${whale.address} sent 2000 \\w+ to ${exchange.address}`, 'i'));
+  alerts.child.kill('SIGKILL');
+  await alerts.ended;
+  await send(anvil, whale.address, exchange.address, 3_000n * MON);
+  const restarted = startBot(owner, 'alert-bot', [port], { HOOK_SECRET });
+  await waitFor(() => restarted.stdout().includes('sent 3000 '), { what: 'the second alert' });
+  const [, ...alerted] = (await linesOf(restarted, 2)).map((line) => line.split(' ', 1)[0]);
+  const again = alerted.slice(0, -1); // the first one, if its receipt was lost with the bot
+  assert.ok(again.length <= 1 && again.every((id) => first.startsWith(`${id} `)), restarted.stdout());
+
+  // A group of three wallets: known with the third one.
+  const group = ['one', 'two', 'three'].map((name) => freshWallet(name).address.toLowerCase());
+  for (const wallet of group) await send(anvil, trader.address, wallet, MON);
+  const [found = ''] = await linesOf(detector, 1);
+  const { funder, wallets } = JSON.parse(found);
+  assert.deepEqual([funder, wallets], [trader.address.toLowerCase(), group.sort()]);
+
+  // A purchase, and its block replaced by an empty one.
+  await send(anvil, trader.address, wrapped, 5n * MON);
+  const [bought = ''] = await linesOf(copier, 1);
+  const { order, token, spend } = JSON.parse(bought);
+  assert.equal(token, wrapped.toLowerCase());
+  assert.deepEqual(spend, [{ token: 'native', symbol: spend[0].symbol, amount: `${MON / 2n}` }]);
+  await anvil.call('anvil_reorg', [1, []]);
+  const [, cancelled = ''] = await linesOf(copier, 2);
+  assert.deepEqual(JSON.parse(cancelled), { cancel: order });
+
+  // The wrapper of the docs, whose types test/api/openapi/clients.test.ts compiles.
+  const { code } = await transform(codeBlock('ts wallet_transfers'), { loader: 'ts' });
+  const { walletTransfers } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  const socketUrl = `${served.url.replace('http', 'ws')}/ws?api_key=${served.key}`;
+  const transfers = walletTransfers(socketUrl, { address: group[0], direction: 'in', fromBlock: 0 });
+  const { value: funding } = await transfers.next();
+  assert.deepEqual([funding.amount, funding.from], [`${MON}`, trader.address.toLowerCase()]);
+  const refused = walletTransfers(socketUrl, { wallet: group[0] });
+  await assert.rejects(refused.next(), /did you mean "address"/);
+
+  assert.ok(heads.results.length > 5 && logs.results.length > 0);
+  for (const result of [...heads.results, ...logs.results])
+    checkNotification({
+      jsonrpc: '2.0',
+      method: 'eth_subscription',
+      params: { subscription: '0x1', result },
+    });
+});
