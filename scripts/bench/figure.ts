@@ -11,6 +11,7 @@ export type Unit =
   | 'B'
   | 'blocks'
   | 'commits'
+  | 'pages'
   | 'transfers'
   | '%';
 

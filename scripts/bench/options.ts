@@ -16,6 +16,7 @@ export const MEASURES = [
   'head',
   'sink',
   'growth',
+  'answers',
 ] as const;
 export type MeasureName = (typeof MEASURES)[number];
 
@@ -27,10 +28,12 @@ export interface BenchOptions {
   /** Repetitions, of which the median counts. */
   repeat: number;
   only: readonly MeasureName[];
-  /** Folder of the index that `growth` keeps and continues; null for a temporary one. */
+  /** Folder of the index that `growth` keeps and continues, and `answers` reads; null for a temporary one. */
   index: string | null;
   /** Whether `growth` drops the pages of its index from the page cache before each commit. */
   cold: boolean;
+  /** File to draw the figures of `growth` in, as SVG. */
+  picture: string | null;
   /** File to write all figures to. */
   json: string | null;
   /** File to write the tables to as Markdown. */
@@ -45,7 +48,7 @@ const MAX_COUNT = 10_000_000_000;
 
 /** Reads the command line; a mistake ends the process. */
 export function readBenchOptions(): BenchOptions {
-  const { quick, transfers, repeat, only, index, cold, json, markdown } = readOptions(
+  const { quick, transfers, repeat, only, index, cold, picture, json, markdown } = readOptions(
     `Measures speed and size on this machine, on a generated chain in a temporary folder.
 Publish figures from a standard run only: npm run bench -- --json bench.json`,
     {
@@ -63,9 +66,10 @@ Publish figures from a standard run only: npm run bench -- --json bench.json`,
       only: { kind: 'text', about: `a comma-separated choice of ${MEASURES.join(', ')}` },
       index: {
         kind: 'text',
-        about: 'folder of the index of "growth", which the next run reuses and continues',
+        about: 'folder of the index of "growth", which the next run continues, and "answers" reads',
       },
       cold: { kind: 'flag', about: '"growth" drops its pages from the page cache before each commit' },
+      picture: { kind: 'text', about: 'draw the figures of "growth" in this file, as SVG' },
       json: { kind: 'text', about: 'write all figures to this file' },
       markdown: { kind: 'text', about: 'write the tables to this file' },
     },
@@ -77,6 +81,7 @@ Publish figures from a standard run only: npm run bench -- --json bench.json`,
     only: only === undefined ? MEASURES : only.split(',').map(measureName),
     index: index === undefined ? null : resolve(index),
     cold,
+    picture: picture === undefined ? null : resolve(picture),
     json: json === undefined ? null : resolve(json),
     markdown: markdown === undefined ? null : resolve(markdown),
   };

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { type Figure, median, ratioOf, type Table, verdictOf } from './figure.ts';
 import { describeMachine, loadAverage, processorTimes, type Run, stolenPercent } from './machine.ts';
+import { measureAnswers } from './measure/answers.ts';
 import { measureAppend } from './measure/append.ts';
 import { measureDecode } from './measure/decode.ts';
 import { measureFilling } from './measure/filling.ts';
@@ -32,6 +33,7 @@ const MEASURE_FUNCTIONS: Record<MeasureName, (context: BenchContext) => Promise<
   head: measureHead,
   sink: measureSink,
   growth: measureGrowth,
+  answers: measureAnswers,
 };
 
 interface MeasureResult {

@@ -25,7 +25,7 @@ test('a short run measures the selected figures, records them and leaves nothing
       '--transfers',
       '6000',
       '--only',
-      'decode,append,rest,growth',
+      'decode,append,rest,growth,answers',
       '--json',
       file,
     ],
@@ -44,7 +44,7 @@ test('a short run measures the selected figures, records them and leaves nothing
   assert.equal(json.options.transfers, 6_000);
   assert.deepEqual(
     json.results.map(({ measure }: { measure: string }) => measure),
-    ['decode', 'append', 'rest', 'growth'],
+    ['decode', 'append', 'rest', 'growth', 'answers'],
   );
   const figures: (Figure & { median: number })[] = json.results.flatMap(
     (result: { tables: { figures: Figure[] }[] }) => result.tables.flatMap((table) => table.figures),

@@ -7,8 +7,10 @@ import { getRequest, postRequest } from './request.ts';
 
 /** Wallets of one batch request: as many as are allowed. */
 const BATCH = 100;
+const SEARCHES = ['a', 'usd'];
 /** The widest window allowed. */
 const WIDEST = { blocks: '1000000', depth: '10' };
+const WIDEST_OF_STATS = { blocks: '1000' };
 
 export interface EndpointRequests {
   /** Last part of the path, such as `wallet_summary`. */
@@ -17,34 +19,52 @@ export interface EndpointRequests {
   texts: string[];
 }
 
-/** Requests for every endpoint; `widest` asks for as much history as is allowed. */
-export function apiRequests(subjectSet: SubjectSet, widest: boolean, apiKey: string): EndpointRequests[] {
+/** What each endpoint is asked in turn; `widest` asks for as much history as is allowed. */
+export function apiInputs(
+  subjectSet: SubjectSet,
+  widest: boolean,
+): { endpoint: Endpoint; inputs: object[] }[] {
   return ENDPOINTS.map((endpoint) => ({
-    name: endpoint.path.replace(/^\/api\//, ''),
-    texts:
+    endpoint,
+    inputs:
       endpoint.method === 'POST'
-        ? [
-            postRequest(
-              endpoint.path,
-              JSON.stringify({ addresses: subjectSet.wallets.slice(0, BATCH) }),
-              apiKey,
-            ),
-          ]
-        : parametersOf(endpoint, subjectSet).map((parameters) => {
-            const query = new URLSearchParams({ ...parameters, ...(widest ? windowOf(endpoint) : {}) });
-            return getRequest(`${endpoint.path}?${query}`, apiKey);
-          }),
+        ? [{ addresses: subjectSet.wallets.slice(0, BATCH) }]
+        : parametersOf(endpoint, subjectSet).map((parameters) => ({
+            ...parameters,
+            ...(widest ? windowOf(endpoint) : {}),
+          })),
   }));
+}
+
+/** Requests for every endpoint. */
+export function apiRequests(subjectSet: SubjectSet, widest: boolean, apiKey: string): EndpointRequests[] {
+  return apiInputs(subjectSet, widest).map(({ endpoint: { path, method }, inputs }) => ({
+    name: nameOf(path),
+    texts: inputs.map((input) =>
+      method === 'POST'
+        ? postRequest(path, JSON.stringify(input), apiKey)
+        : getRequest(`${path}?${new URLSearchParams({ ...input })}`, apiKey),
+    ),
+  }));
+}
+
+/** Last part of the path, such as `wallet_summary`. */
+export function nameOf(path: Endpoint['path']): string {
+  return path.replace(/^\/api\//, '');
 }
 
 /** The parameters of each of an endpoint's requests. */
 function parametersOf({ path, params }: Endpoint, subjectSet: SubjectSet): Record<string, string>[] {
-  if ('token' in params.shape) return subjectSet.tokens.map((token) => ({ token }));
-  const aboutFunders = path === '/api/funding_recipients';
-  const wallets = aboutFunders ? subjectSet.funders : subjectSet.wallets;
-  return 'address' in params.shape ? wallets.map((address) => ({ address })) : [{}];
+  if (path === '/api/search') return SEARCHES.map((q) => ({ q }));
+  const { tokens, blocks, transactions, funders, wallets } = subjectSet;
+  if ('tx' in params.shape) return transactions.map((tx) => ({ tx }));
+  if ('block' in params.shape) return blocks.map((block) => ({ block: `${block}` }));
+  if ('address' in params.shape)
+    return (path === '/api/funding_recipients' ? funders : wallets).map((address) => ({ address }));
+  return 'token' in params.shape ? tokens.map((token) => ({ token })) : [{}];
 }
 
-function windowOf({ params }: Endpoint): Record<string, string> {
+function windowOf({ path, params }: Endpoint): Record<string, string> {
+  if (path === '/api/chain_stats') return WIDEST_OF_STATS;
   return Object.fromEntries(Object.entries(WIDEST).filter(([name]) => name in params.shape));
 }

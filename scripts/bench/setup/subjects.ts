@@ -1,9 +1,8 @@
 /** The wallets and tokens that requests are about: ordinary ones and the hottest, found in the index itself. */
-
 import type { Hex } from '../../../src/lib/hex.ts';
 import { bytesToHex } from '../../../src/lib/hex.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
-import type { Db } from '../../../src/store/open-database.ts';
+import { type Db, highest } from '../../../src/store/open-database.ts';
 import { ZERO_WALLET } from '../../../src/store/schema.ts';
 
 export interface SubjectSet {
@@ -11,6 +10,8 @@ export interface SubjectSet {
   /** Wallets that funded others. */
   funders: Hex[];
   tokens: Hex[];
+  blocks: number[];
+  transactions: Hex[];
 }
 
 export interface Subjects {
@@ -31,14 +32,16 @@ const RECENT_TRANSFERS = 30_000;
 const RECENT_WALLETS = 4_000;
 /** How many of the hottest are asked for in turn, so that the figure is not of a single answer. */
 const HOTTEST = 3;
+const TRANSACTIONS = 100;
 
 /** Reads the whole of some tables: not for a daemon under load. */
-export function findSubjects(indexPath: string): Subjects {
+export function findSubjects(indexPath: string, hottest = HOTTEST): Subjects {
   const db = openIndexForReading(indexPath, { cacheMb: 64 });
   try {
+    const places = { blocks: someBlocks(db), transactions: someTransactions(db) };
     return {
-      ordinary: ordinarySubjects(db),
-      hottest: hottestSubjects(db),
+      ordinary: { ...ordinarySubjects(db), ...places },
+      hottest: { ...hottestSubjects(db, hottest), ...places },
       recentWallets: recentWallets(db),
       largest: largest(db),
     };
@@ -47,28 +50,34 @@ export function findSubjects(indexPath: string): Subjects {
   }
 }
 
-function ordinarySubjects(db: Db): SubjectSet {
-  const wallets = spread(db, 'FROM wallets WHERE id <> ? AND transfers BETWEEN 1 AND ?', ORDINARY_WALLETS);
-  const funders = spread(
-    db,
-    'FROM wallets WHERE id <> ? AND funded > 0 AND transfers <= ?',
-    ORDINARY_WALLETS,
-  );
-  const tokens = spread(
-    db,
-    'FROM tokens JOIN wallets ON wallets.id = tokens.wallet WHERE wallets.id <> ? AND tokens.transfers <= ?',
-    ORDINARY_TOKENS,
-  );
-  return { wallets, funders, tokens };
+type Addresses = Pick<SubjectSet, 'wallets' | 'funders' | 'tokens'>;
+
+function ordinarySubjects(db: Db): Addresses {
+  const from = (rows: string) => `SELECT address FROM ${rows} AND transfers <= ${ORDINARY_MAX}`;
+  return {
+    wallets: spread(db, 'wallets', from('wallets WHERE id >= ? AND transfers > 0'), ORDINARY_WALLETS),
+    funders: spread(db, 'wallets', from('wallets WHERE id >= ? AND funded > 0'), ORDINARY_WALLETS),
+    tokens: spread(
+      db,
+      'tokens',
+      `SELECT address FROM tokens JOIN wallets ON wallets.id = tokens.wallet
+        WHERE tokens.id >= ? AND tokens.transfers <= ${ORDINARY_MAX} ORDER BY tokens.id`,
+      ORDINARY_TOKENS,
+    ),
+  };
 }
 
-/** `count` addresses of the rows, evenly spread over them. */
-function spread(db: Db, rows: string, count: number): Hex[] {
-  const addresses = db
-    .prepare<[number, number], Buffer>(`SELECT wallets.address ${rows} ORDER BY wallets.id`)
-    .pluck()
-    .all(ZERO_WALLET, ORDINARY_MAX);
-  return evenly(addresses, count);
+/** Up to `count` addresses, evenly spread over the ids of a table: the first that `rows` gives from each id on. */
+function spread(db: Db, table: string, rows: string, count: number): Hex[] {
+  const next = db.prepare<[number], Buffer>(`${rows} LIMIT 1`).pluck();
+  const found = evenIds(highest(db, table), count).flatMap((id) => next.get(id) ?? []);
+  return [...new Set(found.map((address) => bytesToHex(address)))];
+}
+
+/** Up to `count` of the ids from 1 to `last`. */
+function evenIds(last: number, count: number): number[] {
+  const taken = Math.min(count, last);
+  return Array.from({ length: taken }, (_, i) => 1 + Math.floor((i * last) / taken));
 }
 
 function evenly(addresses: readonly Buffer[], count: number): Hex[] {
@@ -78,12 +87,27 @@ function evenly(addresses: readonly Buffer[], count: number): Hex[] {
   );
 }
 
-function hottestSubjects(db: Db): SubjectSet {
+function someBlocks(db: Db): number[] {
+  const first = db.prepare<[], number>('SELECT min(number) FROM blocks').pluck().get() ?? 0;
+  return evenIds(highest(db, 'blocks', 'number') - first + 1, TRANSACTIONS).map((n) => first + n - 1);
+}
+
+function someTransactions(db: Db): Hex[] {
+  const next = db.prepare<[number], Buffer>(
+    "SELECT tx FROM transfers WHERE id >= ? AND typeof(tx) = 'blob' ORDER BY id LIMIT 1",
+  );
+  return evenIds(highest(db, 'transfers'), TRANSACTIONS).flatMap((id) => {
+    const hash = next.pluck().get(id);
+    return hash === undefined ? [] : bytesToHex(hash);
+  });
+}
+
+function hottestSubjects(db: Db, count: number): Addresses {
   const top = (from: string) =>
     db
       .prepare<[number, number], Buffer>(`SELECT wallets.address ${from} DESC LIMIT ?`)
       .pluck()
-      .all(ZERO_WALLET, HOTTEST)
+      .all(ZERO_WALLET, count)
       .map((address) => bytesToHex(address));
   return {
     wallets: top('FROM wallets WHERE id <> ? ORDER BY transfers'),

@@ -1,5 +1,4 @@
 /** The worker that grows an index by the writer's path alone: no node, no decoding, checkpoints on the same thread. */
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { batchBuffers, releaseBatch } from '../../../src/decode/batch.ts';
 import { AdaptiveCommitSize, walLimit } from '../../../src/indexer/adaptive-commit-size.ts';
@@ -9,6 +8,7 @@ import { openIndexForReading } from '../../../src/store/index-file.ts';
 import { IndexWriter } from '../../../src/store/index-writer.ts';
 import { highest } from '../../../src/store/open-database.ts';
 import { Checkpointer } from '../../../src/store/wal.ts';
+import { dropFromPageCache } from '../process/page-cache.ts';
 import { peakMegabytes, resetPeakMemory } from '../process/resource-usage.ts';
 import { growthBatch, TRANSFERS_PER_BLOCK } from '../setup/growth-chain.ts';
 
@@ -24,6 +24,7 @@ export interface GrowthOptions {
 
 /** What it took to grow by some transfers. */
 export interface GrowthPoint {
+  cold: boolean;
   transfers: number;
   seconds: number;
   /** Of processor time: in the commits, and in the checkpoints after them. */
@@ -124,7 +125,13 @@ export class Growth {
       io.walBytes += between.written - before.written;
       io.readBytes += between.read - before.read;
     }
-    return { ...sums, ...io, peakMegabytes: peakMegabytes(process.pid), ...this.contents() };
+    return {
+      cold: this.options.cold,
+      ...sums,
+      ...io,
+      peakMegabytes: peakMegabytes(process.pid),
+      ...this.contents(),
+    };
   }
 
   close(): void {
@@ -176,15 +183,4 @@ function usage(): Usage {
     written: Number(/^wchar: (\d+)/m.exec(io)?.[1]),
     read: Number(/^rchar: (\d+)/m.exec(io)?.[1]),
   };
-}
-
-/** Drops what the system caches of a file. */
-function dropFromPageCache(path: string): void {
-  const { status, stderr } = spawnSync('dd', [
-    `of=${path}`,
-    'oflag=nocache',
-    'conv=notrunc,fdatasync',
-    'count=0',
-  ]);
-  if (status !== 0) throw new Error(`dd: ${stderr}`);
 }

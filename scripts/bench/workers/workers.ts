@@ -1,6 +1,7 @@
 /** A worker process of the benchmark, by name. */
 import type { Actions } from '../process/protocol.ts';
 import { serveWorker } from '../process/serve-worker.ts';
+import { answersActions } from './answers.ts';
 import { bareActions } from './bare.ts';
 import { chainNodeActions } from './chain-node.ts';
 import { growthActions } from './growth.ts';
@@ -13,6 +14,7 @@ const WORKERS = {
   'http-load': httpLoadActions,
   'ws-clients': wsClientsActions,
   growth: growthActions,
+  answers: answersActions,
 } satisfies Record<string, () => Actions>;
 
 export type WorkerName = keyof typeof WORKERS;
