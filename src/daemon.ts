@@ -7,6 +7,7 @@ import { openDataStores, warnAboutKeys } from './daemon/data-stores.ts';
 import { openHooks } from './daemon/hooks.ts';
 import { startIndexing } from './daemon/indexing.ts';
 import { openMetrics } from './daemon/metrics.ts';
+import { openNodes } from './daemon/nodes.ts';
 import { maxConnections, withMaxConnections } from './daemon/open-files.ts';
 import { openServices } from './daemon/services.ts';
 import { startSink } from './daemon/sink.ts';
@@ -71,13 +72,16 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const cluster = await startCluster(config, { stores, metrics, log }, closers);
   warnAboutKeys(stores.access, config.data_dir, log);
   const failures = new ReadFailures({ log, metrics });
-  const { store: hookStore, lists, start: startHooks } = openHooks(config, { stores, metrics, log }, closers);
-  const serviceDeps = { stores, metrics, failures, log, development, lists: lists.get };
+  const { node, watch } = openNodes(config, { db: stores.db, metrics, log }, closers);
+  const hookDeps = { stores, node, metrics, log };
+  const { store: hookStore, lists, start: startHooks } = openHooks(config, hookDeps, closers);
+  const serviceDeps = { stores, node, watch, metrics, failures, log, development, lists: lists.get };
   const services = openServices(config, serviceDeps, closers);
   const { hub, connections } = services.streams;
   const hooks = startHooks(prepareLastBlock(stores.db));
   const sink = startSink(config, { indexPath: stores.indexPath, metrics, log }, closers);
-  const indexing = startIndexing(config, { stores, hub, hooks, sink, metrics, failures, log }, closers);
+  const indexingDeps = { stores, node, watch, hub, hooks, sink, metrics, failures, log };
+  const indexing = startIndexing(config, indexingDeps, closers);
   const statsRunner = closers.adopt(
     new IndexStatsRunner(
       () => startThread('index-stats', stores.indexPath),

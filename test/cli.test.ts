@@ -28,6 +28,7 @@ const FILLING: IndexStatus = {
   reason: null,
   readFailure: null,
   nodeChain: 'same',
+  nodes: [],
   startBlock: 1000,
   head: { number: 1_234_567, hash: '0xabcd' },
   headTimestamp: 1_700_000_000,

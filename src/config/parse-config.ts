@@ -13,7 +13,7 @@ import { type Config, configSchema } from './schema.ts';
 import { maskSetting } from './secrets.ts';
 import { fromEnv, fromFile, fromFlags, type GivenSetting } from './sources.ts';
 import { flatten, type Leaves, schemaAt, type Table, unflatten } from './tree.ts';
-import { parseListen } from './values.ts';
+import { parseListen, splitUrls } from './values.ts';
 
 export type { Config } from './schema.ts';
 
@@ -100,6 +100,14 @@ function absolute(path: string, cwd: string, home: string): string {
 function crossCheck(config: Config, sources: Record<string, string>): void {
   const { server, rpc, stream } = config;
   const at = (path: string) => `${path} (${sources[path]})`;
+
+  const [urls, sockets] = [splitUrls(config.node_http), splitUrls(config.node_ws)];
+  if (config.node_ws !== '' && sockets.length !== urls.length) {
+    throw new ConfigError(
+      `${at('node_ws')} has ${sockets.length} of the WebSockets of the ${urls.length} nodes in ${at('node_http')}: give one for each node, in the same order, or none`,
+    );
+  }
+  if (new Set(urls).size < urls.length) throw new ConfigError(`${at('node_http')} has the same node twice`);
 
   if ((server.tls_cert === '') !== (server.tls_key === '')) {
     const [set, empty] = server.tls_cert

@@ -21,6 +21,7 @@ import {
   listOf,
   nonEmptyString,
   parseListen,
+  splitUrls,
   startBlock,
   text,
   textThat,
@@ -37,6 +38,8 @@ const node = z.strictObject({
   max_sockets: integer(1, 1_024).default(16),
   /** Most calls in one JSON-RPC batch. */
   batch: integer(1, 1_000).default(60),
+  /** With several nodes: how long a preferred one must be healthy before it is used again. */
+  quiet_seconds: integer(1, 86_400).default(30),
 });
 
 const chain = z.strictObject({
@@ -221,12 +224,19 @@ const log = z.strictObject({
 });
 
 export const configSchema = z.strictObject({
-  /** The node's JSON-RPC over HTTP. */
-  node_http: textThat('a URL such as "http://127.0.0.1:8545"', isHttpUrl).default('http://127.0.0.1:8545'),
-  /** The node's WebSocket; if empty, the daemon polls for heads. */
+  /** JSON-RPC over HTTP of each node, the preferred one first, separated by commas. */
+  node_http: textThat('a URL such as "http://127.0.0.1:8545", or several separated by commas', (value) =>
+    splitUrls(value).every(isHttpUrl),
+  ).default('http://127.0.0.1:8545'),
+  /** The WebSocket of each node, in the same order; if empty, the daemon polls for heads. */
   node_ws: textThat(
-    'a URL such as "ws://127.0.0.1:8546", or empty',
-    (value) => value === '' || isWebSocketUrl(value),
+    'a URL such as "ws://127.0.0.1:8546", or empty, or one for each node separated by commas',
+    (value) => value === '' || splitUrls(value).every(isWebSocketUrl),
+  ).default(''),
+  /** JSON-RPC over HTTP of the node that is asked for traces; if empty, the node in use. */
+  node_traces: textThat(
+    'a URL such as "http://127.0.0.1:8547", or empty',
+    (value) => value === '' || isHttpUrl(value),
   ).default(''),
   /** Folder of index.db and keys.db. A relative path starts at the working folder, `~` at the home folder. */
   data_dir: nonEmptyString('the path of a folder').default('./atlas-data'),

@@ -1,10 +1,11 @@
 /** Which settings are secret or may contain a secret, and which part of them may be shown. */
 import { MASK, maskUrl } from '../log/redact.ts';
+import { splitUrls } from './values.ts';
 
 const SECRETS = new Set(['admin_token']);
 
 /** They often have a password or a provider's key in them. */
-const URLS = new Set(['node_http', 'node_ws', 'access.postgres', 'sink.postgres.url']);
+const URLS = new Set(['node_http', 'node_ws', 'node_traces', 'access.postgres', 'sink.postgres.url']);
 
 /** Often given by mistake instead of a URL; contains no secret. */
 const HOST_AND_PORT = /^[\w.-]*(:\d*)?$/;
@@ -13,5 +14,8 @@ const HOST_AND_PORT = /^[\w.-]*(:\d*)?$/;
 export function maskSetting(path: string, value: unknown): unknown {
   if (value === '') return value;
   if (SECRETS.has(path)) return MASK;
-  return URLS.has(path) && typeof value === 'string' && !HOST_AND_PORT.test(value) ? maskUrl(value) : value;
+  if (!URLS.has(path) || typeof value !== 'string') return value;
+  return splitUrls(value)
+    .map((url) => (HOST_AND_PORT.test(url) ? url : maskUrl(url)))
+    .join(',');
 }

@@ -62,6 +62,23 @@ export function startBlock() {
   return z.union([z.enum(['earliest', 'latest']), z.int({ error }).min(0, { error })], { error });
 }
 
+/** The URLs of a list separated by commas. A comma within a URL separates nothing. */
+export function splitUrls(value: string): string[] {
+  return value.split(/\s*,\s*(?=(?:https?|wss?):|,|$)/);
+}
+
+/** The nodes of `node_http` and `node_ws`, the preferred one first. */
+export function nodeAddresses({
+  node_http,
+  node_ws,
+}: {
+  node_http: string;
+  node_ws: string;
+}): { http: string; ws: string }[] {
+  const sockets = splitUrls(node_ws);
+  return splitUrls(node_http).map((http, i) => ({ http, ws: sockets[i] ?? '' }));
+}
+
 export function isHttpUrl(value: string): boolean {
   return hasScheme(value, ['http:', 'https:']);
 }

@@ -10,11 +10,13 @@ import { RequestError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 import { type Metrics, trackTotal } from '../metrics/metrics.ts';
 import type { BlockRef } from '../model/block.ts';
+import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { rejectForeignWal } from '../store/wal.ts';
 import type { DataStores } from './data-stores.ts';
 
 export interface HookDeps {
   stores: DataStores;
+  node: SelectedNode;
   metrics: Metrics;
   log: Logger;
 }
@@ -38,7 +40,11 @@ export interface HooksHandle {
 }
 
 /** Throws FatalError when `hooks.db` cannot be used. */
-export function openHooks(config: Config, { stores, metrics, log }: HookDeps, closers: CleanupStack): Hooks {
+export function openHooks(
+  config: Config,
+  { stores, node, metrics, log }: HookDeps,
+  closers: CleanupStack,
+): Hooks {
   const path = join(config.data_dir, 'hooks.db');
   rejectForeignWal(path);
   const store = closers.adopt(openHookStore(path), (store) => store.close());
@@ -50,6 +56,8 @@ export function openHooks(config: Config, { stores, metrics, log }: HookDeps, cl
       new HooksClient({
         store,
         thread: threadOptions(config, stores.indexPath, path),
+        node,
+        limits: { timeoutMs: config.node.timeout_ms, maxBatch: config.node.batch },
         onReport({ outcomes, events, lag }) {
           lagBlocks = lag;
           totals.events += events;
@@ -134,7 +142,7 @@ function trackHooks(
 }
 
 function threadOptions(config: Config, indexPath: string, hooksPath: string) {
-  const { node, node_http, chain, index, stream, hooks } = config;
+  const { chain, index, stream, hooks } = config;
   return {
     indexPath,
     hooksPath,
@@ -142,6 +150,5 @@ function threadOptions(config: Config, indexPath: string, hooksPath: string) {
     metadataWaitMs: stream.metadata_wait_ms,
     maxReorg: index.max_reorg,
     allowPrivate: hooks.allow_private,
-    node: { url: node_http, timeoutMs: node.timeout_ms, maxBatch: node.batch },
   };
 }

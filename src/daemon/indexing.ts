@@ -8,6 +8,8 @@ import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type IndexStatus, lagBlocks } from '../model/index-status.ts';
 import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
+import type { NodeWatch } from '../node/choice/node-watch.ts';
+import type { SelectedNode } from '../node/choice/selected-node.ts';
 import type { ReadFailures } from '../query/read-failures.ts';
 import type { SinkClient } from '../sink/sink-client.ts';
 import type { StreamHub } from '../streams/hub.ts';
@@ -16,6 +18,9 @@ import type { HooksHandle } from './hooks.ts';
 
 export interface IndexingDeps {
   stores: Pick<DataStores, 'indexPath' | 'snapshot'>;
+  node: SelectedNode;
+  /** Chooses the node; absent with a single one. */
+  watch: Pick<NodeWatch, 'noteIndexed' | 'status'> | undefined;
   hub: StreamHub;
   /** Absent when history goes nowhere else. */
   sink: Pick<SinkClient, 'wake'> | undefined;
@@ -35,10 +40,10 @@ export interface IndexerHandle {
 
 /** Starts the thread; indexing begins as soon as the node answers. */
 export function startIndexing(config: Config, deps: IndexingDeps, closers: CleanupStack): IndexerHandle {
-  const { stores, hub, hooks, sink, metrics, failures, log } = deps;
+  const { stores, watch, hub, hooks, sink, metrics, failures, log } = deps;
   let status = initialStatus();
   const listeners: ((status: IndexStatus) => void)[] = [];
-  const writer = new IndexerClient(writerOptions(config, stores.indexPath), {
+  const writer = new IndexerClient(writerOptions(config, stores.indexPath, deps.node), {
     onCommitting(blocks) {
       stores.snapshot.release();
       hub.onCommitting(blocks);
@@ -49,8 +54,9 @@ export function startIndexing(config: Config, deps: IndexingDeps, closers: Clean
       sink?.wake(watermark.kind === 'committed' ? watermark.committedAt : null);
       hooks.changed();
     },
-    onStatus(current, delta) {
+    onStatus(current, delta, at) {
       status = current;
+      watch?.noteIndexed(at, current.nodeChain, current.reason);
       recordMetrics(metrics, current, delta);
       for (const listener of listeners) listener(current);
     },
@@ -58,20 +64,25 @@ export function startIndexing(config: Config, deps: IndexingDeps, closers: Clean
     onLog: (level, fields, msg) => log[level](fields, msg),
   });
   closers.adopt(writer, (writer) => writer.stop());
+  closers.adopt(
+    deps.node.onSelect((at) => writer.selectNode(at)),
+    (unsubscribe) => unsubscribe(),
+  );
   return {
-    status: () => ({ ...status, readFailure: failures.current() }),
+    status: () => ({ ...status, nodes: watch?.status() ?? [], readFailure: failures.current() }),
     onStatus: (listener) => listeners.push(listener),
     ended: writer.ended,
   };
 }
 
-function writerOptions(config: Config, indexPath: string): IndexerThreadOptions {
+function writerOptions(config: Config, indexPath: string, selected: SelectedNode): IndexerThreadOptions {
   const { node, index } = config;
   return {
     indexPath,
+    nodes: selected.addresses,
+    inUse: selected.at,
+    tracesHttp: config.node_traces,
     node: {
-      http: config.node_http,
-      ws: config.node_ws,
       timeoutMs: node.timeout_ms,
       maxSockets: node.max_sockets,
       maxBatch: node.batch,

@@ -9,9 +9,11 @@ import { methodPolicy } from '../gateway/policy.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { NodeWatch } from '../node/choice/node-watch.ts';
+import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { RpcClient } from '../node/client.ts';
 import { NodeConnection } from '../node/connection.ts';
-import { StreamingHttpClient } from '../node/http/streaming-client.ts';
+import { openNodeHttp } from '../node/http/node-http.ts';
 import type { ReadFailures } from '../query/read-failures.ts';
 import { prepareStreamReads } from '../query/stream-reads.ts';
 import { WalletIdCache } from '../query/wallet-id-cache.ts';
@@ -34,6 +36,10 @@ export const REST_MAX_SOCKETS = 4;
 
 export interface ServiceDeps {
   stores: DataStores;
+  /** The node in use. */
+  node: SelectedNode;
+  /** Chooses it; absent with a single node. */
+  watch: NodeWatch | undefined;
   metrics: Metrics;
   failures: ReadFailures;
   log: Logger;
@@ -44,12 +50,13 @@ export interface ServiceDeps {
 }
 
 export function openServices(config: Config, deps: ServiceDeps, closers: CleanupStack) {
-  const node = closers.adopt(openNodeConnection(config, deps.log), (node) => node.close());
+  const node = closers.adopt(openNodeConnection(config, deps), (node) => node.close());
   const tracker = new ChainTracker({ node, pollMs: config.index.poll_ms, log: deps.log });
   const chain = closers.adopt(tracker, (tracker) => tracker.close());
   // `/rpc` gets heads and pending transactions from the streams.
   const pending: PendingSource = (listener) => hub.listenToPending(listener);
   const rpc = openRpc(config, deps, chain, config.stream.pending ? pending : null, closers);
+  deps.node.onSelect(() => rpc.nodeChanged());
   const api = openApi(config, deps, closers);
   const hub = closers.adopt(openHub(config, deps, { node, chain, rpc }), (hub) => hub.close());
   const connections = new WsConnections(deps.stores.access.keys, config.stream);
@@ -57,25 +64,25 @@ export function openServices(config: Config, deps: ServiceDeps, closers: Cleanup
   return { api, rpc, streams: { hub, settings: config.stream, connections } };
 }
 
-function openNodeConnection({ node, node_http, node_ws }: Config, log: Logger): NodeConnection {
+function openNodeConnection(config: Config, { node, log }: ServiceDeps): NodeConnection {
   const client = new RpcClient({
-    url: node_http,
-    timeoutMs: node.timeout_ms,
+    url: node,
+    timeoutMs: config.node.timeout_ms,
     maxSockets: STREAM_MAX_SOCKETS,
-    maxBatch: node.batch,
+    maxBatch: config.node.batch,
   });
-  return new NodeConnection({ wsUrl: node_ws, client, log });
+  return new NodeConnection({ wsUrl: node.current.ws, follows: node, client, log });
 }
 
 function openRpc(
   config: Config,
-  { metrics, log, development }: ServiceDeps,
+  { node, watch, metrics, log, development }: ServiceDeps,
   chain: ChainTracker,
   pending: PendingSource | null,
   closers: CleanupStack,
 ): RpcHandler {
-  const nodeHttp = new StreamingHttpClient({
-    url: config.node_http,
+  const nodeHttp = openNodeHttp({
+    url: node,
     timeoutMs: config.rpc.timeout_ms,
     maxSockets: config.rpc.max_sockets,
     maxWaiting: RPC_MAX_WAITING,
@@ -83,6 +90,7 @@ function openRpc(
   });
   return new RpcHandler({
     node: closers.adopt(nodeHttp, (client) => client.close()),
+    failover: watch,
     chain,
     allowed: methodPolicy({ allow: config.rpc.allow, development }),
     settings: config.rpc,
@@ -92,14 +100,14 @@ function openRpc(
   });
 }
 
-function openApi(config: Config, { stores, failures, log }: ServiceDeps, closers: CleanupStack) {
+function openApi(config: Config, { stores, node, failures, log }: ServiceDeps, closers: CleanupStack) {
   const { indexPath, db, snapshot, labels, labelsPath } = stores;
   const nativeSymbol = config.chain.symbol;
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol, labelsPath }));
   closers.adopt(readers, (readers) => readers.close());
   const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, labels };
   const client = new RpcClient({
-    url: config.node_http,
+    url: node,
     timeoutMs: config.node.timeout_ms,
     maxSockets: REST_MAX_SOCKETS,
     maxBatch: 1,
@@ -110,7 +118,7 @@ function openApi(config: Config, { stores, failures, log }: ServiceDeps, closers
 
 function openHub(
   config: Config,
-  { stores, metrics, failures, log, lists }: ServiceDeps,
+  { stores, watch, metrics, failures, log, lists }: ServiceDeps,
   { node, chain, rpc }: { node: NodeConnection; chain: ChainTracker; rpc: RpcHandler },
 ): StreamHub {
   const { stream } = config;
@@ -123,7 +131,10 @@ function openHub(
     pending: stream.pending,
     maxSubscriptions: stream.max_subscriptions,
     maxBacklogBytes: stream.max_backlog_bytes,
-    onNews: () => rpc.headChanged(),
+    onNews() {
+      rpc.headChanged();
+      if (chain.tip !== undefined) watch?.noteHead(chain.tip.number);
+    },
     reads: prepareStreamReads(stores.db, stores.snapshot),
     metrics,
     failures,

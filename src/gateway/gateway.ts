@@ -2,28 +2,22 @@
 
 import type { Finality } from '../chain/finality.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
-import type { UpstreamError } from '../lib/errors.ts';
+import { UpstreamError } from '../lib/errors.ts';
 import { TurnBudget } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
-import type { StreamingHttpClient } from '../node/http/streaming-client.ts';
+import type { NodeHttp } from '../node/http/node-http.ts';
 import type { BlockHeader } from '../node/methods.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
 import { AnswerCache, CacheDoorkeeper } from './answer-cache.ts';
-import { CircuitBreaker } from './breaker.ts';
 import { type BlockKey, blockKeyOf, blockNumberOf } from './cache-policy.ts';
 import { type Call, type CallResult, callKey, createCall, type RequestFn } from './call.ts';
 import { collectAnswer } from './collect-answer.ts';
+import { CircuitBreaker, type Failover, headShown } from './failover.ts';
 import { HEAD_TTL_MS, HeadCache, headMethodOf } from './head-cache.ts';
 import type { RpcMeter } from './meter.ts';
 import { type MethodKind, methodKindOf, methodLabel } from './methods.ts';
-import {
-  type AnchorOptions,
-  BUFFERED_PER_TURN,
-  NodeCall,
-  type NodeCallDeps,
-  type NodeCallOptions,
-  type TailFacts,
-} from './node-call.ts';
+import { BUFFERED_PER_TURN, NodeCall } from './node-call.ts';
+import type { AnchorOptions, NodeCallDeps, NodeCallOptions, TailFacts } from './node-call-options.ts';
 import { checkResponseTail, isResult } from './response-tail.ts';
 import { type CallHandle, type CallSink, SETTLED_HANDLE } from './sink.ts';
 
@@ -36,7 +30,9 @@ export interface GatewaySettings {
 }
 
 interface GatewayOptions {
-  node: Pick<StreamingHttpClient, 'post'>;
+  node: Pick<NodeHttp, 'post'>;
+  /** Absent with a single node. */
+  failover: Failover | undefined;
   finality: Finality;
   settings: GatewaySettings;
   budget: ByteBudget;
@@ -115,7 +111,7 @@ export class Gateway {
   private takesBatches = false;
   private noBatchBefore = Number.NEGATIVE_INFINITY;
 
-  constructor({ node, finality, settings, budget, meter, log }: GatewayOptions) {
+  constructor({ node, failover, finality, settings, budget, meter, log }: GatewayOptions) {
     this.settings = settings;
     this.meter = meter;
     this.cache = new AnswerCache(settings.cache_mb * 2 ** 20);
@@ -123,6 +119,7 @@ export class Gateway {
     finality.onReplaced(() => this.forgetChain());
     const breaker = new CircuitBreaker((isOpen) => {
       if (isOpen) log.error({}, 'the node keeps failing; sending it only an occasional probe');
+      if (isOpen) failover?.noteErrors('its calls keep failing');
       else log.info({}, 'the node answers again; sending it all calls');
     });
     const onFailure = (call: Call, error: UpstreamError, ofNode: boolean) => {
@@ -135,7 +132,7 @@ export class Gateway {
       else if (!this.takesBatches) this.noBatchBefore = performance.now() + NO_BATCH_MS;
     };
     const turns = new TurnBudget(BUFFERED_PER_TURN);
-    this.deps = { node, breaker, budget, turns, onFailure, onBatch };
+    this.deps = { node, failover, breaker, budget, turns, onFailure, onBatch };
   }
 
   /** The highest block known to be final, or -1. */
@@ -147,6 +144,12 @@ export class Gateway {
   headChanged(): void {
     this.announcedAt = performance.now();
     this.headCache.invalidate(this.announcedAt);
+  }
+
+  /** Another node is in use: what was learnt of the one before does not hold. */
+  nodeChanged(): void {
+    this.deps.breaker.reset();
+    this.invalidate();
   }
 
   /** Answers an allowed call of the key `client`. */
@@ -298,6 +301,7 @@ export class Gateway {
     if (headName !== null) {
       if (!isResult(tail)) return;
       if (!isJson) checkResponseTail(tail);
+      this.keepHeadsRising(call, tail);
       return this.headCache.put(headName, tail, now);
     }
     if (block === null || chain !== this.chain) return;
@@ -306,6 +310,17 @@ export class Gateway {
     if (number > finalized) return this.finality.pollIfAbove(number, now);
     if (!isJson) checkResponseTail(tail);
     this.doorkeeper.add(key);
+  }
+
+  /** Throws UpstreamError when an answer shows a lower head than clients saw from the node before. */
+  private keepHeadsRising({ method }: Call, tail: Buffer): void {
+    const { failover } = this.deps;
+    const head = failover === undefined ? null : headShown(method, tail);
+    if (failover === undefined || head === null) return;
+    const { floor } = failover;
+    if (head < floor)
+      throw new UpstreamError('inconsistent', `the node in use is at ${head}, clients saw ${floor}`);
+    failover.noteHead(head);
   }
 
   /**

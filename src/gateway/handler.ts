@@ -4,12 +4,13 @@ import type { ChainTracker } from '../chain/tracker.ts';
 import { ByteBudget } from '../lib/byte-budget.ts';
 import { PerKeyLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
-import type { StreamingHttpClient } from '../node/http/streaming-client.ts';
+import type { NodeHttp } from '../node/http/node-http.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
 import { createCall } from './call.ts';
 import { CallDispatcher } from './call-dispatcher.ts';
 import { collectAnswer, toPromise } from './collect-answer.ts';
 import { errorJson, INTERNAL_ERROR, limitExceededAnswer, methodNotAllowed, type Refusal } from './errors.ts';
+import type { Failover } from './failover.ts';
 import type { TrackedChain } from './filters/filter.ts';
 import { FilterRegistry } from './filters/filter-registry.ts';
 import type { PendingSource } from './filters/pending-filter.ts';
@@ -48,7 +49,9 @@ export interface RpcSettings extends GatewaySettings, LogsSettings {
 }
 
 export interface RpcHandlerOptions {
-  node: Pick<StreamingHttpClient, 'post'>;
+  node: Pick<NodeHttp, 'post'>;
+  /** Chooses among several nodes; absent with a single one. */
+  failover?: Failover | undefined;
   /** The node's chain: feeds filters, and finality decides what is cached. */
   chain: TrackedChain & Pick<ChainTracker, 'finality'>;
   /** The methods that may be called. */
@@ -76,10 +79,13 @@ export class RpcHandler {
   private readonly concurrency: PerKeyLimit;
   private readonly log: Logger;
 
-  constructor({ node, chain, allowed, settings, log, metrics, pending, clock }: RpcHandlerOptions) {
+  constructor(options: RpcHandlerOptions) {
+    const { node, failover, chain, allowed, settings, log, metrics, pending, clock } = options;
+    const { finality } = chain;
+    const { budget } = this;
     this.log = log;
     const meter = new RpcMeter(metrics);
-    this.gateway = new Gateway({ node, finality: chain.finality, settings, budget: this.budget, meter, log });
+    this.gateway = new Gateway({ node, failover, finality, settings, budget, meter, log });
     const logs = new LogsHandler(this.gateway, settings, this.budget, log);
     this.filters = new FilterRegistry({
       chain,
@@ -109,6 +115,11 @@ export class RpcHandler {
   /** Clients are about to hear of a new head: answers about the previous one are stale. */
   headChanged(): void {
     this.gateway.headChanged();
+  }
+
+  /** Another node is in use. */
+  nodeChanged(): void {
+    this.gateway.nodeChanged();
   }
 
   /** Answers a request body, given as the Latin-1 text of its bytes. The sink may get the answer before this returns. */

@@ -1,27 +1,15 @@
 /** One call to the node for one or more sinks. Buffers the answer, or streams it as it arrives. */
 
-import type { ByteBudget } from '../lib/byte-budget.ts';
 import { UpstreamError } from '../lib/errors.ts';
-import type { TurnBudget } from '../lib/limits.ts';
-import type {
-  Exchange,
-  ResponseHead,
-  ResponseListener,
-  StreamingHttpClient,
-} from '../node/http/streaming-client.ts';
+import type { Exchange, ResponseHead, ResponseListener } from '../node/http/streaming-client.ts';
 import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../node/node-errors.ts';
-import {
-  type AnchorBlocks,
-  type AnchoredTail,
-  anchoredRequest,
-  isBatchAnswer,
-  readAnchored,
-} from './anchored-call.ts';
-import type { CircuitBreaker } from './breaker.ts';
+import { anchoredRequest, isBatchAnswer, readAnchored } from './anchored-call.ts';
 import { BufferedAnswer } from './buffered-answer.ts';
 import type { Call, CallResult } from './call.ts';
 import { errorResult, failureResult, NO_ROOM } from './errors.ts';
+import { isUnsent, mayMoveRead } from './failover.ts';
 import { methodKindOf } from './methods.ts';
+import type { AnchorOptions, NodeCallDeps, NodeCallOptions } from './node-call-options.ts';
 import {
   findResponseTail,
   isResult,
@@ -29,7 +17,7 @@ import {
   ResponseTailStream,
   readNodeAnswer,
 } from './response-tail.ts';
-import type { CallHandle, CallSink } from './sink.ts';
+import { type CallSink, Waiter } from './sink.ts';
 
 /** A longer answer is validated piece by piece on arrival, and read over several turns of the event loop. */
 const LONG_BYTES = 64 * 1024;
@@ -40,70 +28,6 @@ export const BUFFERED_PER_TURN = 256 * 1024;
 const UNAVAILABLE: ReadonlySet<number> = new Set([...GATEWAY_STATUSES, ...REFUSAL_STATUSES]);
 
 const TOO_LARGE = failureResult(new UpstreamError('too-large', 'an answer beyond what is buffered'));
-
-export interface NodeCallDeps {
-  node: Pick<StreamingHttpClient, 'post'>;
-  breaker: CircuitBreaker;
-  budget: ByteBudget;
-  /** Limits the bytes of long answers to BUFFERED_PER_TURN. */
-  turns: TurnBudget;
-  /** Called for each failed attempt; `ofNode`: the node is at fault, not the request. */
-  onFailure(call: Call, error: UpstreamError, ofNode: boolean): void;
-  /** Called after a batch: the node answered its calls, or did not and may take no batches. */
-  onBatch(answered: boolean): void;
-}
-
-export interface NodeCallOptions {
-  /** An answer up to this size is buffered even if its only sink accepts pieces, because it may be cached. */
-  bufferBytes: number;
-  /** Called with the complete answer before the sinks get it. Throws UpstreamError `malformed` for invalid JSON. */
-  onTail(tail: Buffer, facts: TailFacts): void;
-  /** Whether `onTail` will probably require valid JSON. */
-  needsJson: boolean;
-  /** No more sinks may join. Called once, before any sink is served. */
-  onSealed(): void;
-  /** There is no memory to buffer the answer for all sinks: these need calls of their own. */
-  onEvicted(waiters: readonly Waiter[]): void;
-  /** Sends the call with anchors. If the batch fails in any way the call is sent alone. */
-  anchored?: AnchorOptions | undefined;
-}
-
-export interface AnchorOptions {
-  blocks: AnchorBlocks;
-  /** Called instead of `onTail`. Returns whether the answer also holds for sinks that joined the call in flight. */
-  onAnswer(answer: AnchoredTail): boolean;
-  /** Use a new socket: behind a load balancer a used one may lead to the same node again. */
-  newSocket?: boolean;
-}
-
-export interface TailFacts {
-  /** It is known to be valid JSON. */
-  isJson: boolean;
-  /** Its memory is not reused after the call. */
-  mayRetain: boolean;
-}
-
-/** A sink that waits for a call, and may be moved to another one. */
-class Waiter implements CallHandle {
-  readonly sink: CallSink;
-  /** Id of the calling key. */
-  readonly client: number;
-  call: NodeCall;
-
-  constructor(sink: CallSink, client: number, call: NodeCall) {
-    this.sink = sink;
-    this.client = client;
-    this.call = call;
-  }
-
-  cancel(): void {
-    this.call.leave(this);
-  }
-
-  resume(): void {
-    this.call.resume();
-  }
-}
 
 /**
  * Where a call stands:
@@ -117,7 +41,10 @@ class Waiter implements CallHandle {
  */
 type State = 'waiting' | BufferedAnswer | ResponseTailStream | 'settled';
 
-/** Which request is under way. Each is made at most once: `anchored -> alone -> repeated`, and a step may be skipped. */
+/**
+ * Which request is under way: `anchored -> alone -> repeated`, and a step may be skipped. Each is made at most once, except
+ * that with several nodes a call is repeated until one of them answers or its time is up.
+ */
 type Attempt = 'anchored' | 'alone' | 'repeated';
 
 export class NodeCall implements ResponseListener {
@@ -136,6 +63,8 @@ export class NodeCall implements ResponseListener {
   private head: ResponseHead | null = null;
   /** The sink accepts no more pieces until `resume`. */
   private isSinkFull = false;
+  /** Ends the wait for a node that can answer. */
+  private stopWaiting: (() => void) | null = null;
 
   constructor(call: Call, client: number, deps: NodeCallDeps, options: NodeCallOptions) {
     this.call = call;
@@ -175,7 +104,8 @@ export class NodeCall implements ResponseListener {
     if (this.deps.breaker.admits(this.startedAt)) {
       this.post(!this.isRead || this.options.anchored?.newSocket === true);
     } else {
-      this.failWaiters(failureResult(new UpstreamError('connection', 'the node has failed repeatedly')));
+      const error = new UpstreamError('connection', 'the node has failed repeatedly');
+      if (!this.moves(error)) this.failWaiters(failureResult(error));
     }
   }
 
@@ -186,6 +116,7 @@ export class NodeCall implements ResponseListener {
     this.waiters.splice(at, 1);
     if (this.waiters.length > 0 || !this.isRead) return;
     this.exchange?.cancel();
+    this.stopWaiting?.();
     const wasSealed = this.state instanceof ResponseTailStream;
     this.enter('settled');
     if (!wasSealed) this.options.onSealed();
@@ -222,7 +153,11 @@ export class NodeCall implements ResponseListener {
     const { call, anchors } = this;
     const request =
       anchors === null ? nodeRequest(call.method, call.params) : anchoredRequest(call, anchors.blocks);
-    this.exchange = this.deps.node.post(request, call.method, this, { newSocket, client: this.client });
+    this.exchange = this.deps.node.post(request, call.method, this, {
+      newSocket,
+      client: this.client,
+      isWrite: !this.isRead,
+    });
   }
 
   /** The only way to another state once pieces are buffered: their memory is returned. */
@@ -381,13 +316,28 @@ export class NodeCall implements ResponseListener {
       this.enter('waiting');
       this.attempt = 'repeated';
       this.post(true);
-    } else {
+    } else if (!this.moves(error)) {
       this.failWaiters(failureResult(error));
     }
   }
 
+  /** With several nodes: waits until one can answer, unless the call's time is up or it may have taken effect. */
+  private moves(error: UpstreamError): boolean {
+    const { failover } = this.deps;
+    const wasSent = this.exchange?.wasSent ?? false;
+    if (failover === undefined || !(this.isRead ? mayMoveRead(error) : isUnsent(error, wasSent)))
+      return false;
+    this.enter('waiting');
+    this.stopWaiting = failover.awaitNode(this.startedAt, () => {
+      this.stopWaiting = null;
+      this.attempt = 'repeated';
+      this.post(true);
+    });
+    return this.stopWaiting !== null;
+  }
+
   private isOfNode({ reason }: UpstreamError): boolean {
-    if (this.exchange?.wasSent === false) return false;
+    if (this.exchange?.wasSent === false || reason === 'inconsistent') return false;
     return reason !== 'http' || this.status < 400 || this.status >= 500 || REFUSAL_STATUSES.has(this.status);
   }
 

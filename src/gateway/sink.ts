@@ -71,3 +71,31 @@ export const NO_STREAMING = {
 function misuse(): never {
   throw new Error('pieces were sent to a sink that takes only whole answers');
 }
+
+/** What a waiting sink may do to its call. */
+interface AwaitedCall {
+  leave(waiter: Waiter): void;
+  resume(): void;
+}
+
+/** A sink that waits for a call, and may be moved to another one. */
+export class Waiter implements CallHandle {
+  readonly sink: CallSink;
+  /** Id of the calling key. */
+  readonly client: number;
+  call: AwaitedCall;
+
+  constructor(sink: CallSink, client: number, call: AwaitedCall) {
+    this.sink = sink;
+    this.client = client;
+    this.call = call;
+  }
+
+  cancel(): void {
+    this.call.leave(this);
+  }
+
+  resume(): void {
+    this.call.resume();
+  }
+}

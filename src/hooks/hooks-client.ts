@@ -2,6 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import { backoffMs } from '../lib/async.ts';
 import type { Logger } from '../log/logger.ts';
+import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { startThread } from '../threads/start-thread.ts';
 import type { HookStore } from './hook-store.ts';
 import type { FromHooks, HooksReport, HooksThreadOptions, ToHooks } from './protocol.ts';
@@ -16,7 +17,9 @@ const STOP_MS = 3_000;
 
 interface HooksClientOptions {
   store: HookStore;
-  thread: HooksThreadOptions;
+  thread: Omit<HooksThreadOptions, 'node'>;
+  node: SelectedNode;
+  limits: Pick<HooksThreadOptions['node'], 'timeoutMs' | 'maxBatch'>;
   onReport(report: HooksReport): void;
   log: Logger;
 }
@@ -25,6 +28,7 @@ export class HooksClient {
   private readonly options: HooksClientOptions;
   private readonly timer: NodeJS.Timeout;
   private thread: Worker | null = null;
+  private readonly unfollow: () => void;
   private failures = 0;
   private startAt = 0;
   private isClosing = false;
@@ -33,6 +37,9 @@ export class HooksClient {
     this.options = options;
     this.timer = setInterval(() => this.check(), CHECK_MS).unref();
     this.check();
+    this.unfollow = options.node.onSelect((at) => {
+      this.thread?.postMessage({ kind: 'node', at } satisfies ToHooks);
+    });
   }
 
   /** Call it when the index has changed, or a hook was changed here. */
@@ -49,6 +56,7 @@ export class HooksClient {
   async close(): Promise<void> {
     this.isClosing = true;
     clearInterval(this.timer);
+    this.unfollow();
     const { thread } = this;
     if (thread === null) return;
     const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
@@ -59,7 +67,11 @@ export class HooksClient {
   }
 
   private start(): void {
-    const { thread: workerData, onReport, log } = this.options;
+    const { thread: options, node, limits, onReport, log } = this.options;
+    const workerData: HooksThreadOptions = {
+      ...options,
+      node: { addresses: node.addresses, inUse: node.at, ...limits },
+    };
     const thread = startThread('hooks', workerData);
     this.thread = thread;
     thread.on('message', (message: FromHooks) => {

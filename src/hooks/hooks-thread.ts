@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerThreadPriority } from '../lib/thread.ts';
 import type { ThreadLog } from '../log/logger.ts';
+import { SelectedNode } from '../node/choice/selected-node.ts';
 import { RpcClient } from '../node/client.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexSource } from '../streams/transfers/index-source.ts';
@@ -33,7 +34,10 @@ function run(options: HooksThreadOptions): void {
   const { node, nativeSymbol } = options;
   const db = openIndexForReading(options.indexPath, { cacheMb: CACHE_MB });
   const store = openHookStore(options.hooksPath);
-  const client = new RpcClient({ ...node, maxSockets: MAX_SOCKETS });
+  const { addresses, inUse, ...limits } = node;
+  const selected = new SelectedNode(addresses);
+  selected.select(inUse, false);
+  const client = new RpcClient({ url: selected, ...limits, maxSockets: MAX_SOCKETS });
   const parties = new TransactionParties(client);
   const planner = new Planner({
     db,
@@ -48,6 +52,7 @@ function run(options: HooksThreadOptions): void {
   const reports = setInterval(() => send({ kind: 'report', report: engine.takeReport() }), REPORT_MS);
   port.on('message', (message: ToHooks) => {
     if (message.kind === 'changed') engine.wake();
+    else if (message.kind === 'node') selected.select(message.at, true);
     else void stop();
   });
   engine.wake();

@@ -1,5 +1,6 @@
 /** What the serving thread and the delivering thread tell each other. */
 import type { LogFields } from '../log/logger.ts';
+import type { NodeAddress } from '../node/choice/selected-node.ts';
 
 export interface HooksThreadOptions {
   indexPath: string;
@@ -8,7 +9,8 @@ export interface HooksThreadOptions {
   metadataWaitMs: number;
   maxReorg: number;
   allowPrivate: boolean;
-  node: { url: string; timeoutMs: number; maxBatch: number };
+  /** `inUse`: the one of the addresses that is in use at the start. */
+  node: { addresses: readonly NodeAddress[]; inUse: number; timeoutMs: number; maxBatch: number };
 }
 
 /** Since the last report, except for `lag`. */
@@ -21,7 +23,7 @@ export interface HooksReport {
   lag: number;
 }
 
-export type ToHooks = { kind: 'changed' } | { kind: 'stop' };
+export type ToHooks = { kind: 'changed' } | { kind: 'node'; at: number } | { kind: 'stop' };
 
 export type FromHooks =
   | { kind: 'report'; report: HooksReport }

@@ -11,10 +11,12 @@ import {
 } from '../model/index-status.ts';
 import { probeCapabilities } from '../node/capabilities.ts';
 import type { RpcClient } from '../node/client.ts';
+import { fetchBlockNumber, fetchChainId, fetchHeader } from '../node/methods.ts';
 import { isBusy } from '../node/node-errors.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import { type LoadRules, loadBlocks } from './backfill/load-blocks.ts';
 import { findOldestAvailable, type IsAvailable, stayAheadOfPruning } from './backfill/oldest-available.ts';
+import { ChainMismatchError } from './chain-guard.ts';
 import type { IndexerContext } from './indexer-context.ts';
 import { fetchNodeHead, wrongChainError } from './node-chain.ts';
 import type { IndexerThreadOptions } from './protocol.ts';
@@ -31,21 +33,36 @@ export async function connect(
   signal: AbortSignal,
 ): Promise<Capabilities | null> {
   return requestWithRetry(context, signal, async () => {
-    const capabilities = await probeCapabilities(
-      context.client,
-      { traces: options.index.traces, head: options.index.head },
-      signal,
-    );
-    requireSameChain(context.store, capabilities.chainId);
+    const wanted = { traces: options.index.traces, head: options.index.head };
+    const capabilities = await probeCapabilities(context.client, wanted, signal);
+    requireSameChain(context.store, capabilities.chainId, options.nodes.length);
+    if (options.tracesHttp !== '') await requireTracesOfChain(context.client, capabilities.chainId, signal);
     context.progress.setCapabilities(capabilities);
     context.log.info({ ...capabilities }, 'connected to the node');
     return capabilities;
   });
 }
 
-function requireSameChain(store: IndexWriter, found: number): void {
+/** With other nodes to go to, a wrong one is no reason to stop. */
+function requireSameChain(store: IndexWriter, found: number, nodeCount: number): void {
   const indexed = store.chain();
-  if (indexed !== null && indexed.chainId !== found) throw wrongChainError(indexed.chainId, found);
+  if (indexed === null || indexed.chainId === found) return;
+  const error = wrongChainError(indexed.chainId, found);
+  throw nodeCount === 1 ? error : new ChainMismatchError('another_chain', error.message);
+}
+
+/** Throws UpstreamError when the node that is asked for traces is on another chain than the node in use. */
+async function requireTracesOfChain(client: RpcClient, chainId: number, signal: AbortSignal): Promise<void> {
+  const { tracing } = client;
+  const found = await fetchChainId(tracing, signal);
+  const differs = (what: string) =>
+    new UpstreamError('inconsistent', `the node of node_traces is on another chain: ${what}`);
+  if (found !== chainId) throw differs(`its chain id is ${found}, not ${chainId}`);
+  const heads = await Promise.all([client, tracing].map((node) => fetchBlockNumber(node, signal)));
+  const common = Math.min(...heads);
+  const [own, other] = await Promise.all([client, tracing].map((node) => fetchHeader(node, common, signal)));
+  if (own && other && own.hash !== other.hash)
+    throw differs(`its block ${common} is ${other.hash}, not ${own.hash}`);
 }
 
 /**

@@ -10,7 +10,8 @@ import type { FromIndexer, IndexerThreadOptions, MetricsDelta, ToIndexer } from 
 interface IndexerListeners {
   onCommitting(blocks: CommittingBlocks): void;
   onWatermark(watermark: Watermark): void;
-  onStatus(status: IndexStatus, delta: MetricsDelta): void;
+  /** `at`: the node that it is about. */
+  onStatus(status: IndexStatus, delta: MetricsDelta, at: number): void;
   onUnreadable(damage: DamageError): void;
   onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
 }
@@ -30,7 +31,7 @@ export class IndexerClient {
           case 'watermark':
             return listeners.onWatermark(message.watermark);
           case 'status':
-            return listeners.onStatus(message.status, message.delta);
+            return listeners.onStatus(message.status, message.delta, message.at);
           case 'log':
             return listeners.onLog(message.level, message.fields, message.msg);
           case 'unreadable':
@@ -47,6 +48,11 @@ export class IndexerClient {
       this.thread.on('exit', (code) => reject(new FatalError(`the indexer thread exited with code ${code}`)));
     });
     this.ended.catch(() => undefined); // not unhandled: whoever holds this client awaits `ended` later
+  }
+
+  /** Indexes from the node at this position from now on. */
+  selectNode(at: number): void {
+    this.thread.postMessage({ kind: 'node', at } satisfies ToIndexer);
   }
 
   /** Tells the thread to commit, close the index and exit; resolves when it has. */

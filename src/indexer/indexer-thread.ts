@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { FatalError, stackOf } from '../lib/errors.ts';
 import { lowerThreadPriority } from '../lib/thread.ts';
+import { SelectedNode } from '../node/choice/selected-node.ts';
 import { runIndexer } from './indexer.ts';
 import type { FromIndexer, IndexerThreadOptions, ToIndexer } from './protocol.ts';
 
@@ -12,11 +13,15 @@ async function main(): Promise<void> {
   lowerThreadPriority(10);
   const send = (message: FromIndexer): void => port.postMessage(message);
   const stop = new AbortController();
+  const options = workerData as IndexerThreadOptions;
+  const node = new SelectedNode(options.nodes);
+  node.select(options.inUse, false);
   port.on('message', (message: ToIndexer) => {
     if (message.kind === 'stop') stop.abort();
+    else node.select(message.at, true);
   });
   try {
-    await runIndexer(workerData as IndexerThreadOptions, send, stop.signal);
+    await runIndexer(options, node, send, stop.signal);
     send({ kind: 'stopped' });
   } catch (error) {
     send({ kind: 'fatal', message: error instanceof FatalError ? error.message : stackOf(error) });

@@ -1,10 +1,11 @@
 /** The work of the indexer thread, from opening the index to closing it. */
 
 import { releaseBatch } from '../decode/batch.ts';
-import { pause } from '../lib/async.ts';
+import { abortWith, pause } from '../lib/async.ts';
 import { DamagedFileError } from '../lib/errors.ts';
 import { freeDiskBytes } from '../lib/files.ts';
 import type { ThreadLog } from '../log/logger.ts';
+import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../tokens/balance-accuracy-loop.ts';
 import { runMetadataLoop } from '../tokens/metadata-loop.ts';
@@ -23,7 +24,7 @@ import { type IndexerContext, indexerLog } from './indexer-context.ts';
 import { fetchNodeHead } from './node-chain.ts';
 import { CallRecorder, newNodeClient } from './node-client.ts';
 import { Progress, readContents } from './progress.ts';
-import type { IndexerThreadOptions, Send } from './protocol.ts';
+import type { IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
 import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
 
 /** Background calls get one socket and small answers, so that they do not delay the fetching of blocks. */
@@ -31,6 +32,8 @@ const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
 
 interface BackgroundDeps
   extends Pick<BalanceAccuracyLoopOptions, 'startBlock' | 'wrappedNative' | 'isFollowing' | 'log'> {
+  indexPath: string;
+  from: NodeClientOptions;
   store: IndexWriter;
   calls: CallRecorder;
   send: Send;
@@ -38,12 +41,11 @@ interface BackgroundDeps
 
 /** Starts the token loops. The returned signal aborts with `signal` or when a task fails; `stop` then rejects. */
 function startBackgroundTasks(
-  { node, indexPath }: IndexerThreadOptions,
-  { store, calls, send, log, ...rest }: BackgroundDeps,
+  { indexPath, from, store, calls, send, log, ...rest }: BackgroundDeps,
   signal: AbortSignal,
 ): { signal: AbortSignal; stop(): Promise<void> } {
   const stopController = new AbortController();
-  const client = newNodeClient(node, calls, LIMITS);
+  const client = newNodeClient(from, calls, LIMITS);
   const stopSignal = AbortSignal.any([signal, stopController.signal]);
   /** Reports damage but keeps indexing, which may never need the damaged page. */
   const onDamage = ({ message }: DamagedFileError) => send({ kind: 'unreadable', message });
@@ -77,6 +79,7 @@ const DAMAGE_RETRY_MS = 15_000;
  */
 export async function runIndexer(
   options: IndexerThreadOptions,
+  node: SelectedNode,
   send: Send,
   signal: AbortSignal,
 ): Promise<void> {
@@ -84,13 +87,13 @@ export async function runIndexer(
   let logged = '';
   while (!signal.aborted) {
     try {
-      return await indexUntilStopped(options, progress, send, signal);
+      return await indexUntilStopped(options, node, progress, send, signal);
     } catch (error) {
       if (!(error instanceof DamagedFileError)) throw error;
       if (error.message !== logged)
         indexerLog(send).error({ reason: error.message }, 'indexing has stopped: the index is damaged');
       logged = error.message;
-      await reportStop(error, progress, send, signal);
+      await reportStop(error, node, progress, send, signal);
     }
   }
 }
@@ -98,6 +101,7 @@ export async function runIndexer(
 /** Keeps reporting until indexing is retried, because the serving thread takes the reports as a sign of life. */
 async function reportStop(
   { message }: DamagedFileError,
+  node: SelectedNode,
   progress: Progress,
   send: Send,
   signal: AbortSignal,
@@ -106,13 +110,14 @@ async function reportStop(
   progress.setStopped(`indexing has stopped: ${message}`);
   while (!signal.aborted && performance.now() < until) {
     const { status, delta } = progress.takeReport();
-    send({ kind: 'status', status, delta: { ...delta, calls: [] } });
+    send({ kind: 'status', at: node.at, status, delta: { ...delta, calls: [] } });
     await pause(REPORT_MS, signal);
   }
 }
 
 async function indexUntilStopped(
   options: IndexerThreadOptions,
+  node: SelectedNode,
   progress: Progress,
   send: Send,
   signal: AbortSignal,
@@ -122,7 +127,7 @@ async function indexUntilStopped(
     store.disableAutoCheckpoint();
     progress.setContents(readContents(store));
     progress.setStartBlock(store.chain()?.startBlock ?? null);
-    await indexInto(store, options, progress, send, signal);
+    await indexInto(store, options, node, progress, send, signal);
   } finally {
     store.close();
   }
@@ -131,6 +136,7 @@ async function indexUntilStopped(
 async function indexInto(
   store: IndexWriter,
   options: IndexerThreadOptions,
+  node: SelectedNode,
   progress: Progress,
   send: Send,
   signal: AbortSignal,
@@ -139,28 +145,65 @@ async function indexInto(
   const checkpoints = new CheckpointClient(options.indexPath);
   const calls = new CallRecorder();
   const log = indexerLog(send);
+  /** The node that the status is about: a node chosen since is used from the next round on. */
+  let { at } = node;
   const report = (): void => {
     const { status, delta } = progress.takeReport();
-    send({ kind: 'status', status, delta: { ...delta, calls: calls.drain() } });
+    send({ kind: 'status', at, status, delta: { ...delta, calls: calls.drain() } });
   };
   const reportTimer = setInterval(report, REPORT_MS);
-  const client = newNodeClient(options.node, calls);
   try {
     report();
-    await runSync(options, { store, checkpoints, progress, client, calls, send, log }, signal);
+    while (!signal.aborted) {
+      at = node.at;
+      progress.setNodeChain('unchecked');
+      const { ws, http } = node.current;
+      const source = { ws, http, tracesHttp: options.tracesHttp, ...options.node };
+      await untilNodeChanges(node, signal, async (round) => {
+        const client = newNodeClient(source, calls);
+        const context = { store, checkpoints, progress, client, calls, send, log };
+        await runSync(options, source, context, { round, stop: signal }).finally(() => client.close());
+      });
+    }
   } finally {
     clearInterval(reportTimer);
     await checkpoints.close();
-    await client.close();
     report();
   }
+}
+
+/** Runs `work` with a signal that aborts with `signal`, or when another node is chosen. */
+async function untilNodeChanges(
+  node: SelectedNode,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const round = new AbortController();
+  const unlink = abortWith(round, signal);
+  const unsubscribe = node.onSelect(() => round.abort());
+  await work(round.signal).finally(() => {
+    unlink();
+    unsubscribe();
+  });
+}
+
+/** The node to index from. */
+interface IndexSource extends NodeClientOptions {
+  ws: string;
+}
+
+interface SyncSignals {
+  /** Aborts when another node is chosen, or with `stop`. */
+  round: AbortSignal;
+  stop: AbortSignal;
 }
 
 /** Connects, chooses the first block, and stores the events of the sync. */
 async function runSync(
   options: IndexerThreadOptions,
+  from: IndexSource,
   context: IndexerContext,
-  signal: AbortSignal,
+  { round: signal, stop }: SyncSignals,
 ): Promise<void> {
   const { store, progress, client, calls, send, log } = context;
   const capabilities = await connect(options, context, signal);
@@ -171,8 +214,8 @@ async function runSync(
   const startBlock = await chooseStart(options, context, capabilities, rules, signal);
   if (startBlock === null) return;
 
-  const pool = new BackfillWorkerPool(options.index.backfillWorkers, { node: options.node, rules }, calls);
-  const headWatch = watchHeads(options, capabilities.chainId, log);
+  const pool = new BackfillWorkerPool(options.index.backfillWorkers, { node: from, rules }, calls);
+  const headWatch = watchHeads(from.ws, options.index.pollMs, capabilities.chainId, log);
   const commitSizer = new AdaptiveCommitSize({
     maxTransfers: options.index.batchTransfers,
     memoryBytes: options.index.backfillMemoryMb * 2 ** 20,
@@ -184,9 +227,9 @@ async function runSync(
   );
   const { wrappedNative } = rules;
   const isFollowing = () => progress.status.phase === 'following';
+  const { indexPath } = options;
   const background = startBackgroundTasks(
-    options,
-    { store, calls, startBlock, wrappedNative, isFollowing, send, log },
+    { indexPath, from, store, calls, startBlock, wrappedNative, isFollowing, send, log },
     signal,
   );
   const { headTag } = capabilities;
@@ -220,7 +263,7 @@ async function runSync(
       background.signal,
     );
     for await (const event of events) {
-      await applyEvent(context, event, commitSizer, signal);
+      await applyEvent(context, event, commitSizer, stop); // what was loaded is right, whichever node is next
       pipeline.batchTransfers = commitSizer.targetTransfers;
       if (event.kind === 'blocks') for (const batch of event.batches) releaseBatch(batch);
     }
@@ -233,8 +276,8 @@ async function runSync(
 }
 
 /** Starts to watch for heads, and logs why the node's WebSocket announces none. */
-function watchHeads({ node, index }: IndexerThreadOptions, chainId: number, log: ThreadLog): HeadWatch {
-  return new HeadWatch(node.ws, index.pollMs, {
+function watchHeads(wsUrl: string, pollMs: number, chainId: number, log: ThreadLog): HeadWatch {
+  return new HeadWatch(wsUrl, pollMs, {
     onLost: (message) => log.warn({ message }, 'the node announces no heads; polling instead'),
     onChainId: (other) => {
       if (other === chainId) return;

@@ -2,7 +2,7 @@
 
 import type { UpstreamFailure } from '../lib/errors.ts';
 import { RpcClient, type RpcClientOptions } from '../node/client.ts';
-import type { IndexerThreadOptions, UpstreamCall } from './protocol.ts';
+import type { NodeClientOptions, UpstreamCall } from './protocol.ts';
 
 /** Most calls per report. Beyond it, calls are dropped and the metrics are too low. */
 const MAX_CALLS = 5_000;
@@ -27,9 +27,9 @@ export class CallRecorder {
 
 /** A client that records its calls. `limits` override the configured ones. */
 export function newNodeClient(
-  { http, timeoutMs, maxSockets, maxBatch }: IndexerThreadOptions['node'],
+  { http, tracesHttp = '', ...options }: NodeClientOptions,
   calls: CallRecorder,
   limits: Partial<Pick<RpcClientOptions, 'maxSockets' | 'maxResponseBytes'>> = {},
 ): RpcClient {
-  return new RpcClient({ url: http, timeoutMs, maxSockets, maxBatch, onCall: calls.record, ...limits });
+  return new RpcClient({ url: http, tracesUrl: tracesHttp, ...options, onCall: calls.record, ...limits });
 }

@@ -179,6 +179,7 @@ export function initialStatus(): IndexStatus {
     reason: null,
     readFailure: null,
     nodeChain: 'unchecked',
+    nodes: [],
     startBlock: null,
     head: null,
     headTimestamp: null,

@@ -4,12 +4,31 @@ import type { UpstreamFailure } from '../lib/errors.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import type { CommittingBlocks, Watermark } from '../model/watermark.ts';
+import type { NodeAddress } from '../node/choice/selected-node.ts';
 import type { LoadRules } from './backfill/load-blocks.ts';
+
+interface NodeLimits {
+  timeoutMs: number;
+  maxSockets: number;
+  maxBatch: number;
+}
+
+/** What a client of the node needs. */
+export interface NodeClientOptions extends NodeLimits {
+  http: string;
+  /** See IndexerThreadOptions. */
+  tracesHttp?: string;
+}
 
 /** Everything the indexer thread needs. It does not change while the thread lives. */
 export interface IndexerThreadOptions {
   indexPath: string;
-  node: { http: string; ws: string; timeoutMs: number; maxSockets: number; maxBatch: number };
+  /** The nodes, the preferred one first, and the one of them that is in use at the start. */
+  nodes: readonly NodeAddress[];
+  inUse: number;
+  /** Address of the node that is asked for traces; empty: the node in use. */
+  tracesHttp: string;
+  node: NodeLimits;
   index: {
     startBlock: number | 'earliest' | 'latest';
     head: 'auto' | 'finalized' | 'latest';
@@ -34,13 +53,17 @@ export interface IndexerThreadOptions {
   wrappedNative: readonly string[];
 }
 
-export type ToIndexer = { kind: 'stop' };
+export type ToIndexer =
+  | { kind: 'stop' }
+  /** Index from this node from now on. */
+  | { kind: 'node'; at: number };
 
 export type FromIndexer =
   /** Precedes the watermark of the same blocks, for small commits only. The commit may still fail. */
   | { kind: 'committing'; blocks: CommittingBlocks }
   | { kind: 'watermark'; watermark: Watermark }
-  | { kind: 'status'; status: IndexStatus; delta: MetricsDelta }
+  /** `at`: the node that it is about. */
+  | { kind: 'status'; at: number; status: IndexStatus; delta: MetricsDelta }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> }
   /** Background work found damage in the index. */
   | { kind: 'unreadable'; message: string }
@@ -72,7 +95,7 @@ export interface UpstreamCall {
 }
 
 export interface BackfillWorkerOptions {
-  node: IndexerThreadOptions['node'];
+  node: NodeClientOptions;
   rules: LoadRules;
 }
 

@@ -38,6 +38,13 @@ export function createMetrics() {
       'How the chain of the node relates to the index: 1 for the current state.',
       ['state'],
     ),
+    nodeState: gauge(
+      'atlas_node_state',
+      'State of each of several nodes, numbered in the order of node_http: 1 for the present one.',
+      ['node', 'state'],
+    ),
+    nodeInUse: gauge('atlas_node_in_use', 'Whether this one of several nodes is in use: 1 or 0.', ['node']),
+    nodeSwitches: counter('atlas_node_switches_total', 'Changes of the node in use.'),
     lagBlocks: optionalGauge('atlas_index_lag_blocks', 'Blocks between the head of the node and the index.'),
     lagSeconds: optionalGauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
     stale: gauge('atlas_index_stale', 'Whether the chain is stale by index.stale_seconds: 1 or 0.'),

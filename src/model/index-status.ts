@@ -1,5 +1,6 @@
 /** The indexer's view of the node and of its own progress, and what follows from it: lag, age, trace gaps. */
 import type { BlockRef } from './block.ts';
+import type { NodeStatus } from './node-status.ts';
 
 /** What this node lets the index know; shown by `/status`. */
 export interface Capabilities {
@@ -40,6 +41,8 @@ export interface IndexStatus {
   /** Which part of the index cannot be read, with advice; null when reads succeed. Other requests are served. */
   readFailure: string | null;
   nodeChain: NodeChain;
+  /** The configured nodes, if there are several; empty with a single one. */
+  nodes: readonly NodeStatus[];
   startBlock: number | null;
   /** Last committed block, null while the index is empty. */
   head: BlockRef | null;

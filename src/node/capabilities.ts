@@ -46,7 +46,7 @@ export async function probeCapabilities(
   const block = Math.max(1, followed);
   const [blockReceipts, traces] = await Promise.all([
     offersBlockReceipts(client, block, signal),
-    options.traces ? findTraces(client, block, software, signal) : SWITCHED_OFF,
+    options.traces ? findTraces(client.tracing, block, software, signal) : SWITCHED_OFF,
   ]);
   return { client: software, chainId, blockReceipts, headTag, ...traces };
 }

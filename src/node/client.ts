@@ -4,6 +4,7 @@
  */
 import { UpstreamError, type UpstreamFailure } from '../lib/errors.ts';
 import type { Projection } from '../lib/json-projection.ts';
+import type { SelectedNode } from './choice/selected-node.ts';
 import { BufferedHttpClient, type NodeResponse } from './http/buffered-client.ts';
 import { GATEWAY_STATUSES, isBusy, isRateLimited, REFUSAL_STATUSES } from './node-errors.ts';
 import { AdaptiveRateLimiter } from './rate-limiter.ts';
@@ -21,8 +22,10 @@ import { BatchLimit, isOverLimit, sendInBatches } from './send-in-batches.ts';
 export type { RpcCall, RpcReply } from './reply.ts';
 
 export interface RpcClientOptions {
-  /** http or https; `user:password@` goes to the Authorization header. */
-  url: string;
+  /** http or https; `user:password@` goes to the Authorization header. Or the selection among several nodes. */
+  url: string | SelectedNode;
+  /** Address of the node that is asked for traces; absent or empty: the same node. */
+  tracesUrl?: string;
   /** Time from sending a request to the end of its answer, milliseconds. */
   timeoutMs: number;
   maxSockets: number;
@@ -59,8 +62,11 @@ export class RpcClient {
   private readonly onCall: RpcClientOptions['onCall'];
   /** Milliseconds one HTTP exchange may take. */
   readonly timeoutMs: number;
+  /** The client for calls that trace: this one, unless traces have a node of their own. */
+  readonly tracing: RpcClient;
 
-  constructor(options: RpcClientOptions) {
+  constructor({ tracesUrl = '', ...options }: RpcClientOptions) {
+    this.tracing = tracesUrl === '' ? this : new RpcClient({ ...options, url: tracesUrl });
     this.timeoutMs = options.timeoutMs;
     this.http = new BufferedHttpClient({
       url: options.url,
@@ -100,6 +106,7 @@ export class RpcClient {
   async close(): Promise<void> {
     this.rateLimiter.close();
     this.http.close();
+    if (this.tracing !== this) await this.tracing.close();
   }
 
   /** Sends calls that were each refused `refusals` times before. */

@@ -1,11 +1,14 @@
-/** The streams' connection to the node: one WebSocket for subscriptions, calls over HTTP. */
+/** The streams' connection to the node in use: one WebSocket for subscriptions, calls over HTTP. */
 import type { Logger } from '../log/logger.ts';
+import type { SelectedNode } from './choice/selected-node.ts';
 import type { RpcClient } from './client.ts';
 import { NodeSubscriptions } from './subscriptions.ts';
 
 export interface NodeConnectionOptions {
   /** The node's WebSocket URL, empty when it has none. */
   wsUrl: string;
+  /** The selection that the connection follows; all nodes have a WebSocket, or none has. */
+  follows?: SelectedNode;
   client: RpcClient;
   log: Logger;
 }
@@ -17,8 +20,9 @@ export class NodeConnection {
   /** Whether the loss was logged: once, not for every attempt to reconnect. */
   private isLost = false;
   private readonly listeners = new Set<(connected: boolean) => void>();
+  private readonly unfollow: (() => void) | undefined;
 
-  constructor({ wsUrl, client, log }: NodeConnectionOptions) {
+  constructor({ wsUrl, follows, client, log }: NodeConnectionOptions) {
     this.client = client;
     this.subscriptions =
       wsUrl === ''
@@ -36,6 +40,10 @@ export class NodeConnection {
               this.notifyListeners(false);
             },
           });
+    this.unfollow = follows?.onSelect(() => {
+      this.subscriptions?.moveTo(follows.current.ws);
+      this.notifyListeners(false);
+    });
   }
 
   /** Calls back when the WebSocket connects, before its first notification, and when it is lost. Returns a function that unsubscribes. */
@@ -46,6 +54,7 @@ export class NodeConnection {
 
   async close(): Promise<void> {
     this.listeners.clear();
+    this.unfollow?.();
     await this.subscriptions?.close();
     await this.client.close();
   }

@@ -61,7 +61,7 @@ export async function fetchHeader(
 
 /** Headers of blocks by number, in one batch if the node accepts it; null for each block that the node lacks. */
 export async function fetchHeaders(
-  client: RpcClient,
+  client: Pick<RpcClient, 'batch'>,
   numbers: readonly number[],
   signal?: AbortSignal,
 ): Promise<(BlockHeader | null)[]> {

@@ -19,7 +19,7 @@ export interface SocketEvents {
 }
 
 /** How long a peer may take to answer our close frame, milliseconds. */
-const CLOSE_TIMEOUT_MS = 1000;
+const CLOSE_TIMEOUT_MS = 250;
 /** Longest work on messages in one turn of the event loop, milliseconds, apart from those read with the last one. */
 const MAX_TURN_MS = 4;
 

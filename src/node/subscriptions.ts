@@ -35,7 +35,7 @@ export interface NodeSubscriptionsOptions {
 
 export class NodeSubscriptions {
   private readonly options: NodeSubscriptionsOptions;
-  private readonly endpoint: Endpoint;
+  private endpoint: Endpoint;
   private readonly subscriptions = new Set<Subscription>();
   private session: SubscriptionSession | undefined;
   private retry: NodeJS.Timeout | undefined;
@@ -76,6 +76,17 @@ export class NodeSubscriptions {
   /** Reconnects. For a caller that knows of heads that the node did not announce over a live socket. */
   reconnect(why: string): void {
     this.session?.terminate(why);
+  }
+
+  /** Continues at another node, with the same subscriptions, at once. */
+  moveTo(url: string): void {
+    this.endpoint = parseEndpoint(url);
+    const session = this.session;
+    this.session = undefined;
+    void session?.close(); // a node that no longer answers holds it for a second, and nothing waits for that
+    clearTimeout(this.retry);
+    this.failures = 0;
+    if (session !== undefined || this.retry !== undefined) this.connect();
   }
 
   /** Ends all subscriptions and the connection. */

@@ -29,6 +29,7 @@ function gatewayParts(t: TestContext, url: string, maxSockets: number) {
   });
   return {
     node,
+    failover: undefined,
     finality: new Finality(async () => null),
     settings: RPC_SETTINGS,
     budget: new ByteBudget(BUDGET_BYTES),

@@ -143,3 +143,20 @@ test('a repair without traces leaves the trace gaps unchanged', async (t) => {
   assert.equal((await repairFile(path, untraced.url, 1, 20)).replacedFrom, null);
   assert.deepEqual(dumpIndex(path), before);
 });
+
+test('traces come from a node of their own, which must be on the same chain', async (t) => {
+  const [plain, tracing] = await Promise.all([
+    startNode(t, { chain: CHAIN, traces: false, head: 30 }),
+    startNode(t, { chain: CHAIN, head: 30 }),
+  ]);
+  const indexer = startIndexer(t, { http: plain.url, tracesHttp: tracing.url, dir: tempDir(t) });
+  await indexer.reaches(30);
+  assert.equal(indexer.status().untraced, null);
+  assert.equal(plain.stats().byMethod.debug_traceBlockByHash ?? 0, 0);
+
+  const other = await startNode(t, { chain: generateChain({ seed: 62, blocks: 60 }).blocks, head: 30 });
+  const refused = startIndexer(t, { http: plain.url, tracesHttp: other.url, dir: tempDir(t) });
+  await waitFor(() => refused.status().reason?.startsWith('the node of node_traces is on another chain: '), {
+    what: 'the refusal',
+  });
+});

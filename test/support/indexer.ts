@@ -10,6 +10,7 @@ import { waitFor } from './wait.ts';
 export interface IndexerOptions {
   http: string;
   ws?: string;
+  tracesHttp?: string;
   dir: string;
   index?: Partial<IndexerThreadOptions['index']>;
   node?: Partial<IndexerThreadOptions['node']>;
@@ -38,9 +39,10 @@ export function startIndexer(cleanup: Cleanup, options: IndexerOptions): TestInd
   const client = new IndexerClient(
     {
       indexPath: path,
+      nodes: [{ http: options.http, ws: options.ws ?? '' }],
+      inUse: 0,
+      tracesHttp: options.tracesHttp ?? '',
       node: {
-        http: options.http,
-        ws: options.ws ?? '',
         timeoutMs: 5_000,
         maxSockets: 8,
         maxBatch: 30,

@@ -10,6 +10,7 @@ import {
   lagSeconds,
   type NodeChain,
 } from '../../model/index-status.ts';
+import type { NodeHealth, NodeStatus } from '../../model/node-status.ts';
 import type { SinkStatus } from '../../model/sink-status.ts';
 import { formatBytes, formatDuration, formatGroups, formatNumber, type Paint, plain } from '../format.ts';
 import type { DiskReport, StatusReport } from './status-client.ts';
@@ -26,6 +27,7 @@ export function statusTable(report: StatusReport, now: number, paint: Paint = pl
   return formatGroups([
     indexRows(status, staleReason, now, paint),
     capabilities === null ? [] : capabilityRows(capabilities, internalTransfers(status).reason),
+    (status.nodes ?? []).map((node) => nodeRow(node, paint)),
     sink === null ? [] : sinkRows(sink, now, paint),
     cluster === null ? [] : clusterRows(cluster, now, paint),
     disk === null ? [] : diskRows(status, disk),
@@ -163,6 +165,23 @@ function capabilityRows(node: Capabilities, missing: string | null): Row[] {
     ['internal transfers', missing === null ? `yes, by ${node.traces}` : `no: ${missing}`],
     ['block receipts', node.blockReceipts ? 'yes' : 'no: one call per transaction'],
   ];
+}
+
+const NODE_COLOURS: Partial<Record<NodeHealth, 'green' | 'yellow'>> = {
+  healthy: 'green',
+  recovering: 'yellow',
+  unchecked: 'yellow',
+};
+
+/** One of several nodes. */
+function nodeRow({ node, current, state, reason, head, latencyMs }: NodeStatus, paint: Paint): Row {
+  const named = paint(NODE_COLOURS[state] ?? 'red', state.replace('_', ' '));
+  const facts = [
+    current ? `${named}, in use` : named,
+    ...(head === null ? [] : [`head ${formatNumber(head)}`]),
+    ...(latencyMs === null ? [] : [`${formatNumber(latencyMs)} ms`]),
+  ];
+  return [`node ${node}`, facts.join(', ') + (reason === null ? '' : `: ${reason}`)];
 }
 
 function agoText(at: number, now: number): string {

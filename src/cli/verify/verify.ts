@@ -1,6 +1,7 @@
 /** `atlas-node verify`: compares the index with the node. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/parse-config.ts';
+import { splitUrls } from '../../config/values.ts';
 import { FatalError } from '../../lib/errors.ts';
 import type { Capabilities } from '../../model/index-status.ts';
 import type { RpcClient } from '../../node/client.ts';
@@ -84,14 +85,8 @@ async function withNodeClient(
   config: Config,
   work: (client: RpcClient, line: StatusLine) => Promise<void>,
 ): Promise<void> {
-  const { RpcClient } = await import('../../node/client.ts');
   const { UpstreamError } = await import('../../lib/errors.ts');
-  const client = new RpcClient({
-    url: config.node_http,
-    timeoutMs: config.node.timeout_ms,
-    maxSockets: config.node.max_sockets,
-    maxBatch: config.node.batch,
-  });
+  const client = await firstNodeClient(config);
   const line = statusLine();
   try {
     await work(client, line);
@@ -105,6 +100,22 @@ async function withNodeClient(
     line.clear();
     await client.close();
   }
+}
+
+/** A client of the first configured node that answers, or of the last one. */
+async function firstNodeClient({ node, node_http, node_traces }: Config): Promise<RpcClient> {
+  const { RpcClient } = await import('../../node/client.ts');
+  const { fetchChainId } = await import('../../node/methods.ts');
+  const { timeout_ms: timeoutMs, max_sockets: maxSockets, batch: maxBatch } = node;
+  const [last = '', ...before] = splitUrls(node_http).reverse();
+  const open = (url: string) =>
+    new RpcClient({ url, tracesUrl: node_traces, timeoutMs, maxSockets, maxBatch });
+  for (const url of before.reverse()) {
+    const client = open(url);
+    if (await fetchChainId(client).then(Boolean, () => false)) return client;
+    await client.close();
+  }
+  return open(last);
 }
 
 async function verifyFileAlone(path: string, options: Options): Promise<void> {

@@ -170,7 +170,7 @@ async function loadTraces(
   const wanted = blocks.filter(({ block, receipts }) => needsTraces(block, receipts, rules));
   const form = method === 'trace_block' ? 'flat' : 'tree';
   const unverified: LoadedBlock[] = [];
-  const replies = await client.batch(
+  const replies = await client.tracing.batch(
     wanted.map(({ number, block }) => traceCall(number, hashOf(block), method, client.timeoutMs)),
     signal,
     TRACE_FIELDS[form],
@@ -180,12 +180,12 @@ async function loadTraces(
     const reply = replies[i]!;
     const tooLarge = isOverLimit(reply);
     const value = tooLarge
-      ? await fetchTracesPerTransaction(client, method, block, number, signal)
+      ? await fetchTracesPerTransaction(client.tracing, method, block, number, signal)
       : requireResult(reply, 'traces', number);
     traces.set(number, { form, value });
     if (form === 'tree' && (tooLarge || method === 'debug_traceBlockByNumber')) unverified.push(loaded);
   }
-  await requireUnchanged(client, unverified, signal);
+  await requireUnchanged(client.tracing, unverified, signal);
   return traces;
 }
 

@@ -1,13 +1,9 @@
 /** HTTP to the node with buffered answers. Every resource is bounded. */
 import { UpstreamError } from '../../lib/errors.ts';
-import {
-  type ResponseHead,
-  type ResponseListener,
-  StreamingHttpClient,
-  type StreamingHttpOptions,
-} from './streaming-client.ts';
+import { type NodeHttp, type NodeHttpOptions, openNodeHttp } from './node-http.ts';
+import type { ResponseHead, ResponseListener } from './streaming-client.ts';
 
-export interface BufferedHttpOptions extends Omit<StreamingHttpOptions, 'maxWaitingBytes'> {
+export interface BufferedHttpOptions extends Omit<NodeHttpOptions, 'maxWaitingBytes'> {
   /** Most bytes of one answer. Aborts a longer one and fails with `too-large`. */
   maxResponseBytes: number;
 }
@@ -27,11 +23,11 @@ const MAX_WAITING_BYTES = 64 * 2 ** 20;
 const FIRST_BYTES = 64 * 2 ** 10;
 
 export class BufferedHttpClient {
-  private readonly http: StreamingHttpClient;
+  private readonly http: NodeHttp;
   private readonly maxResponseBytes: number;
 
   constructor({ maxResponseBytes, ...options }: BufferedHttpOptions) {
-    this.http = new StreamingHttpClient({ ...options, maxWaitingBytes: MAX_WAITING_BYTES });
+    this.http = openNodeHttp({ ...options, maxWaitingBytes: MAX_WAITING_BYTES });
     this.maxResponseBytes = maxResponseBytes;
   }
 

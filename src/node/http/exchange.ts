@@ -24,6 +24,8 @@ export class Exchange implements ResponseListener {
   readonly request: string;
   /** Whether it needs a new socket. */
   readonly newSocket: boolean;
+  /** Whether it has an effect. */
+  readonly isWrite: boolean;
   /** The requests of its client, which take turns with other clients. */
   readonly flow: Flow;
   /** Whether the request was sent: a failure before that says nothing about the node. */
@@ -47,6 +49,7 @@ export class Exchange implements ResponseListener {
     options: {
       what: string;
       newSocket: boolean;
+      isWrite: boolean;
       flow: Flow;
       timeoutMs: number;
       clock: Clock;
@@ -55,6 +58,7 @@ export class Exchange implements ResponseListener {
   ) {
     this.request = request;
     this.newSocket = options.newSocket;
+    this.isWrite = options.isWrite;
     this.flow = options.flow;
     this.what = options.what;
     this.timeoutMs = options.timeoutMs;

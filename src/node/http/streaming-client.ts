@@ -29,6 +29,8 @@ export interface PostOptions {
   newSocket?: boolean;
   /** The client, for turns and a fair share of the sockets. Null: no share limit. */
   client?: number | null;
+  /** It has an effect: it is not failed when the node is abandoned, since the node may have carried it out. */
+  isWrite?: boolean;
 }
 
 /** Interval of sweeps for overdue exchanges and idle sockets, milliseconds. */
@@ -72,11 +74,12 @@ export class StreamingHttpClient implements ConnectionOwner {
    * message).
    */
   post(body: string, what: string, listener: ResponseListener, options: PostOptions = {}): Exchange {
-    const { newSocket = false, client = null } = options;
+    const { newSocket = false, client = null, isWrite = false } = options;
     const request = `${this.head}${body.length}\r\n\r\n${body}`;
     const exchange = new Exchange(request, listener, {
       what,
       newSocket,
+      isWrite,
       flow: this.queue.flow(client),
       timeoutMs: this.options.timeoutMs,
       clock: this.clock,
@@ -102,6 +105,15 @@ export class StreamingHttpClient implements ConnectionOwner {
       exchange.fail('connection', `the connection to ${this.origin} is closed`);
     }
     for (const connection of [...this.open]) connection.destroy();
+  }
+
+  /** The node is no longer used: fails the requests in flight or waiting, except writes that were sent. */
+  abandon(): void {
+    for (const exchange of [...this.queue]) {
+      if (exchange.isWrite && exchange.wasSent) continue;
+      exchange.fail('connection', `${this.origin} was left for another node`);
+    }
+    for (const connection of [...this.idle]) connection.destroy();
   }
 
   onFree(connection: Connection): void {

@@ -107,7 +107,7 @@ const NODE_ADDRESS_PATTERNS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The state for callers without a token: without the node's address and the path of `dataDir`, which log and panel show. */
-export function redactLocations<S extends Pick<IndexStatus, 'reason' | 'readFailure'>>(
+export function redactLocations<S extends Pick<IndexStatus, 'reason' | 'readFailure' | 'nodes'>>(
   state: S,
   dataDir: string,
 ): S {
@@ -118,5 +118,6 @@ export function redactLocations<S extends Pick<IndexStatus, 'reason' | 'readFail
           (redacted, [address, word]) => redacted.replace(address, word),
           text.replaceAll(dataDir + sep, ''),
         );
-  return { ...state, reason: redact(state.reason), readFailure: redact(state.readFailure) };
+  const nodes = state.nodes.map((node) => ({ ...node, address: null, reason: redact(node.reason) }));
+  return { ...state, nodes, reason: redact(state.reason), readFailure: redact(state.readFailure) };
 }

@@ -1,0 +1,181 @@
+/**
+ * Which of several nodes is in use: a pure reducer over what is learnt of them.
+ *
+ * The first node in the order of the configuration is preferred. A node in use that fails, falls behind or is on another
+ * chain is left at once for the first usable one. A preferred node is used again when it has been healthy for a quiet time.
+ * A node becomes the one in use only if its head reaches the highest head that clients have seen, so no client sees the
+ * chain go backwards.
+ */
+import type { NodeHealth } from '../../model/node-status.ts';
+
+/** A node behind another one by more blocks than this, for BEHIND_MS, is not used. Two healthy nodes differ by one or two. */
+const MAX_BEHIND = 3;
+const BEHIND_MS = 1_000;
+
+/**
+ * How long clients' highest head keeps usable nodes below it from being used, milliseconds. If no node reaches it by then,
+ * its blocks are lost with the node that had them.
+ */
+export const FLOOR_MS = 60_000;
+
+/** How a node's blocks relate to the indexed ones. */
+export type ChainRelation = 'same' | 'another_chain' | 'another_fork';
+
+export type NodeEvent =
+  /** A check was answered. `reason` says how the chain differs; `floor` is that of the moment when it was sent. */
+  | {
+      kind: 'answered';
+      node: number;
+      head: number;
+      floor: number;
+      latencyMs: number;
+      relation: ChainRelation;
+      reason: string | null;
+    }
+  /** A check was not answered in time, or with an error. */
+  | { kind: 'failed'; node: number; reason: string }
+  /** The index refuses the chain of the node in use. */
+  | { kind: 'refused'; relation: Exclude<ChainRelation, 'same'>; reason: string }
+  /** A client was shown this head of the node in use. */
+  | { kind: 'seen'; head: number };
+
+/** What is known of one node. Times are milliseconds of a monotonic clock. */
+export interface NodeView {
+  health: NodeHealth;
+  reason: string | null;
+  head: number | null;
+  /** Whether its head had reached the highest one that clients had seen when it was last asked. */
+  isInStep: boolean;
+  latencyMs: number | null;
+  failures: number;
+  /** Since when it answers from the right chain, and is not behind; null while it does not. */
+  goodSince: number | null;
+  /** Since when its head is too far below another one; null while it is not. */
+  behindSince: number | null;
+  /** Whether it has ever been unusable: only then must it be quiet for a while. */
+  wasBad: boolean;
+}
+
+export interface NodeChoice {
+  /** In the order of the configuration. */
+  readonly nodes: readonly NodeView[];
+  /** Index of the node in use. */
+  readonly current: number;
+  /** Highest head that clients have seen; -1 for none. */
+  readonly floor: number;
+  /** Since when the node in use is unusable, or its head below the floor; null while neither. */
+  readonly troubledSince: number | null;
+}
+
+export interface ChoiceRules {
+  /** How long a node must be good before a switch back to it, milliseconds. */
+  quietMs: number;
+}
+
+const UNCHECKED: NodeView = {
+  health: 'unchecked',
+  reason: null,
+  head: null,
+  isInStep: false,
+  latencyMs: null,
+  failures: 0,
+  goodSince: null,
+  behindSince: null,
+  wasBad: false,
+};
+
+export function initialChoice(count: number): NodeChoice {
+  return {
+    nodes: Array.from({ length: count }, () => UNCHECKED),
+    current: 0,
+    floor: -1,
+    troubledSince: null,
+  };
+}
+
+export function isUsable({ health }: NodeView): boolean {
+  return health === 'healthy' || health === 'recovering';
+}
+
+/** The state after an event at time `now`. */
+export function reduceChoice(
+  state: NodeChoice,
+  event: NodeEvent,
+  now: number,
+  rules: ChoiceRules,
+): NodeChoice {
+  if (event.kind === 'seen') return { ...state, floor: Math.max(state.floor, event.head) };
+  const at = event.kind === 'refused' ? state.current : event.node;
+  const noted = state.nodes.map((view, i) => (i === at ? note(view, event, i === state.current) : view));
+  const best = Math.max(-1, ...noted.filter(isOnChain).map(({ head }) => head ?? -1));
+  const nodes = noted.map((view) => judge(view, best, now, rules));
+  return choose(raiseFloor({ ...state, nodes }, event), now);
+}
+
+/** What the event says of its node. */
+function note(view: NodeView, event: Exclude<NodeEvent, { kind: 'seen' }>, isCurrent: boolean): NodeView {
+  if (event.kind === 'failed')
+    return { ...view, health: 'failing', reason: event.reason, failures: view.failures + 1 };
+  if (event.kind === 'refused') return { ...view, health: event.relation, reason: event.reason };
+  const { head, floor, latencyMs, relation, reason } = event;
+  const answered = { ...view, head, isInStep: head >= floor, latencyMs, reason };
+  // A reorg makes the node in use differ from the index for a moment. The index itself refuses one that is too deep.
+  if (isCurrent && relation === 'another_fork' && isOnChain(view)) return { ...answered, reason: null };
+  if (relation !== 'same') return { ...answered, health: relation };
+  return { ...answered, health: 'healthy' };
+}
+
+function isOnChain({ health }: NodeView): boolean {
+  return health === 'healthy' || health === 'recovering' || health === 'behind';
+}
+
+/** Compares the node with the best one and decides how long it has been good. */
+function judge(view: NodeView, best: number, now: number, { quietMs }: ChoiceRules): NodeView {
+  if (!isOnChain(view)) {
+    const isBad = view.health !== 'unchecked';
+    return { ...view, goodSince: null, behindSince: null, wasBad: view.wasBad || isBad };
+  }
+  const behind = best - (view.head ?? best);
+  const behindSince = behind > MAX_BEHIND ? (view.behindSince ?? now) : null;
+  if (behindSince !== null && now - behindSince >= BEHIND_MS) {
+    const reason = `${behind} blocks behind another node`;
+    return { ...view, health: 'behind', reason, behindSince, goodSince: null, wasBad: true };
+  }
+  const goodSince = view.goodSince ?? now;
+  const isQuiet = !view.wasBad || now - goodSince >= quietMs;
+  return { ...view, health: isQuiet ? 'healthy' : 'recovering', reason: null, behindSince, goodSince };
+}
+
+/** The head of the node in use is what clients see. */
+function raiseFloor(state: NodeChoice, event: NodeEvent): NodeChoice {
+  const view = state.nodes[state.current];
+  if (event.kind !== 'answered' || event.node !== state.current || view === undefined || !isUsable(view))
+    return state;
+  return { ...state, floor: Math.max(state.floor, view.head ?? -1) };
+}
+
+function choose(state: NodeChoice, now: number): NodeChoice {
+  const { nodes, current, floor } = state;
+  const view = nodes[current];
+  const reaches = (node: NodeView): boolean => (node.head ?? -1) >= floor;
+  const isFine = view !== undefined && (view.health === 'unchecked' || (isUsable(view) && reaches(view)));
+  if (isFine) {
+    // Clients' highest head moves on while a node is asked, so it is enough to be as far as they were.
+    const preferred = nodes.findIndex((node) => node.health === 'healthy' && node.isInStep);
+    const next = preferred >= 0 && preferred < current ? preferred : current;
+    return { ...state, current: next, troubledSince: null };
+  }
+  const troubledSince = state.troubledSince ?? now;
+  const isCurrentUsable = view !== undefined && isUsable(view);
+  if (!isCurrentUsable) {
+    const healthy = nodes.findIndex((node) => node.health === 'healthy' && reaches(node));
+    const next = healthy >= 0 ? healthy : nodes.findIndex((node) => isUsable(node) && reaches(node));
+    if (next >= 0) return { ...state, current: next, troubledSince: null };
+  }
+  if (now - troubledSince < FLOOR_MS) return { ...state, troubledSince };
+  // No node has the blocks above: the chain goes on from the highest head there is.
+  const highest = Math.max(-1, ...nodes.filter(isUsable).map(({ head }) => head ?? -1));
+  if (highest < 0) return { ...state, troubledSince };
+  const next = isCurrentUsable ? current : nodes.findIndex((node) => isUsable(node) && node.head === highest);
+  return { ...state, current: next, floor: nodes[next]?.head ?? -1, troubledSince: null };
+}

@@ -1,0 +1,226 @@
+/** A daemon with two nodes under load: one is frozen, lags and is killed, and no client notices. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StreamClient } from '../streams/client.ts';
+import { nestedCleanup } from '../support/cleanup.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
+import { dumpIndex } from '../support/dump.ts';
+import { startIndexer } from '../support/indexer.ts';
+import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
+import { startGeneratedNode, startNode } from '../support/replay.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** A move follows a failure within two seconds on an idle machine; this one may be loaded. */
+const MOVE_MS = 6_000;
+
+async function startDaemon(t: TestContext, nodes: readonly { url: string; wsUrl: string }[]) {
+  const flags = {
+    '--node-http': nodes.map(({ url }) => url).join(','),
+    '--node-ws': nodes.map(({ wsUrl }) => wsUrl).join(','),
+  };
+  return startTestDaemon(nestedCleanup(t), { flags, env: { ATLAS_NODE__QUIET_SECONDS: '1' } });
+}
+
+/** Resolves when node `place` (from 1) is in use; with the milliseconds since the call. */
+async function uses({ daemon }: TestDaemon, place: number): Promise<number> {
+  const since = performance.now();
+  const inUse = () => daemon.status().nodes.find(({ current }) => current)?.node === place;
+  await waitFor(inUse, {
+    what: `node ${place} to be used; ${JSON.stringify(daemon.status().nodes)}`,
+    everyMs: 5,
+  });
+  return performance.now() - since;
+}
+
+async function call(daemon: TestDaemon, method: string, ...params: unknown[]) {
+  const response = await fetch(`${daemon.url}/rpc`, {
+    method: 'POST',
+    headers: { 'X-API-Key': daemon.key },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const answer = (await response.json()) as { result?: unknown; error?: { message: string } };
+  return { status: response.status, ...answer };
+}
+
+/** Clients that read all the time; each must see heads that never fall, and no error. */
+class Readers {
+  readonly faults: string[] = [];
+  answers = 0;
+  private readonly loops: Promise<void>[] = [];
+  private isOver = false;
+
+  constructor(daemon: TestDaemon, count: number) {
+    for (let i = 0; i < count; i++) this.loops.push(this.read(daemon));
+  }
+
+  async end(): Promise<void> {
+    this.isOver = true;
+    await Promise.all(this.loops);
+  }
+
+  private async read(daemon: TestDaemon): Promise<void> {
+    let head = 0;
+    while (!this.isOver) {
+      const number = await call(daemon, 'eth_blockNumber');
+      const block = await call(daemon, 'eth_getBlockByNumber', 'latest', false);
+      const old = await call(daemon, 'eth_getBlockByNumber', '0x5', true);
+      for (const { status, error, result } of [number, block, old]) {
+        if (status !== 200 || error || result === null) this.faults.push(`${status} ${error?.message}`);
+        this.answers++;
+      }
+      for (const seen of [Number(number.result), Number((block.result as { number?: string })?.number)]) {
+        if (seen < head) this.faults.push(`the head fell from ${head} to ${seen}`);
+        head = Math.max(head, seen);
+      }
+      await sleep(5);
+    }
+  }
+}
+
+/** Moves the heads of all nodes that are up on together, as one network does; `lagging` ones stay. */
+function network(nodes: readonly NodeProcess[], first: number) {
+  let head = first;
+  let isOver = false;
+  const lagging = new Set<NodeProcess>();
+  const running = (async () => {
+    while (!isOver) {
+      head++;
+      const moving = nodes.filter((node) => node.isUp && !lagging.has(node));
+      await Promise.all(moving.map((node) => node.setHead(head).catch(() => undefined)));
+      await sleep(100);
+    }
+  })();
+  return {
+    lagging,
+    async end(): Promise<number> {
+      isOver = true;
+      await running;
+      return head;
+    },
+  };
+}
+
+test('a frozen, a late and a dead node cost no read, and the index is what it would have been', async (t) => {
+  const chain = ['--generate', '3000x6', '--generate-seed', '77', '--head-start', '300'];
+  const [first, second] = await Promise.all([startNodeProcess(t, chain), startNodeProcess(t, chain)]);
+  const start = await first.head();
+  const daemon = await startDaemon(t, [first, second]);
+  await daemon.reaches(start);
+  const stream = await StreamClient.open(nestedCleanup(t), daemon.url, daemon.key);
+  const heads = await stream.subscribe<{ number: string }>('newHeads');
+  const chainHead = network([first, second], start);
+  const readers = new Readers(daemon, 4);
+  const moves: Record<string, number> = {};
+
+  await waitFor(() => heads.results.length > 5, { what: 'heads of the first node' });
+  first.freeze();
+  moves.frozen = await uses(daemon, 2);
+  first.thaw();
+  moves.thawed = await uses(daemon, 1);
+
+  chainHead.lagging.add(first);
+  moves.late = await uses(daemon, 2);
+  chainHead.lagging.delete(first);
+  moves.caughtUp = await uses(daemon, 1);
+
+  first.kill();
+  moves.killed = await uses(daemon, 2);
+  const seen = heads.results.length;
+  await waitFor(() => heads.results.length > seen + 10, { what: 'heads of the second node' });
+  const end = await chainHead.end();
+  await daemon.reaches(end);
+  await readers.end();
+  t.diagnostic(`${readers.answers} answers; moved after ms: ${JSON.stringify(moves)}`);
+
+  assert.deepEqual(readers.faults, []);
+  for (const fault of ['frozen', 'killed'] as const)
+    assert.ok(moves[fault]! < MOVE_MS, `${fault}: ${moves[fault]} ms`);
+  await waitFor(() => Number(heads.results.at(-1)?.number) === end, { what: 'the last head' });
+  const numbers = heads.results.map(({ number }) => Number(number));
+  assert.deepEqual(
+    numbers,
+    Array.from(numbers, (_, i) => numbers[0]! + i),
+    'each head once, in order',
+  );
+
+  const dir = tempDir(t);
+  const undisturbed = startIndexer(nestedCleanup(t), { http: second.url, dir });
+  await undisturbed.reaches(end);
+  assert.deepEqual(dumpIndex(join(daemon.dataDir, 'index.db')), dumpIndex(undisturbed.path));
+});
+
+test('a node on another chain or fork is refused by name, and the index stays as it is', async (t) => {
+  const options = { blocks: 60, txPerBlock: 4, seed: 5 };
+  const { node, blocks } = await startGeneratedNode(nestedCleanup(t), options, { head: 40 });
+  const { node: stranger } = await startGeneratedNode(nestedCleanup(t), { ...options, seed: 6 });
+  const fork = await startNode(nestedCleanup(t), { chainId: node.chainId, chain: blocks, head: 50 });
+  fork.fork(25);
+  const daemon = await startDaemon(t, [node, stranger, fork]);
+  await daemon.reaches(40);
+  const states = () => daemon.daemon.status().nodes.map(({ state }) => state);
+  await waitFor(() => states().join() === 'healthy,another_chain,another_fork', {
+    what: `states, not ${states()}`,
+  });
+  const before = dumpIndex(join(daemon.dataDir, 'index.db'));
+  await node.close();
+  await waitFor(() => states()[0] === 'failing', { what: 'the first node to fail' });
+  await sleep(1_500); // a few checks of the others
+  assert.deepEqual(states(), ['failing', 'another_chain', 'another_fork']);
+  assert.deepEqual(dumpIndex(join(daemon.dataDir, 'index.db')), before);
+  const { nodes } = (await (await fetch(`${daemon.url}/status`)).json()) as {
+    nodes: Record<string, unknown>[];
+  };
+  assert.match(String(nodes[2]?.reason), /^its block 3\d is 0x[0-9a-f]{64}, the indexed one 0x[0-9a-f]{64}$/);
+  assert.ok(
+    nodes.every(({ address }) => address === null),
+    'no address is public',
+  );
+});
+
+test('a transaction goes to one node once, whatever becomes of it', async (t) => {
+  const { node } = await startGeneratedNode(nestedCleanup(t), { blocks: 20, txPerBlock: 2 });
+  const received: string[] = [];
+  let isHanging = false;
+  /** Passes everything on but transactions; those it takes without an answer. */
+  const nodeAt = async (name: string): Promise<{ url: string; wsUrl: string; close(): void }> => {
+    const server = createServer(async (request, response) => {
+      const body = await text(request);
+      if (body.includes('eth_sendRawTransaction')) {
+        received.push(name);
+        if (name === 'first') return;
+        return response.end('{"jsonrpc":"2.0","id":1,"result":"0x1"}');
+      }
+      if (name === 'first' && isHanging) return;
+      response.end(await (await fetch(node.url, { method: 'POST', body })).text());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const close = () => {
+      server.close();
+      server.closeAllConnections();
+    };
+    t.after(close);
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    return { url: `http://127.0.0.1:${port}`, wsUrl: node.wsUrl, close };
+  };
+  const first = await nodeAt('first');
+  const daemon = await startDaemon(t, [first, await nodeAt('second')]);
+  await waitFor(() => daemon.daemon.status().nodes.every(({ state }) => state === 'healthy'), {
+    what: 'both nodes',
+  });
+  const sent = call(daemon, 'eth_sendRawTransaction', '0x01');
+  await waitFor(() => received.length === 1, { what: 'the transaction to arrive' });
+  isHanging = true;
+  await uses(daemon, 2);
+  assert.deepEqual(received, ['first'], 'what the first node may have taken is not sent again');
+  first.close();
+  assert.equal((await sent).status, 502);
+  assert.deepEqual(received, ['first']);
+  assert.equal((await call(daemon, 'eth_sendRawTransaction', '0x02')).result, '0x1');
+  assert.deepEqual(received, ['first', 'second']);
+});
