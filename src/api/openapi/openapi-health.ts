@@ -61,6 +61,27 @@ const clusterStatusSchema = z
   })
   .meta({ id: 'ClusterStatus' });
 
+const nodeStatusSchema = z
+  .object({
+    node: z.int().min(1).describe('Its place in node_http'),
+    address: z.null().describe('Only the operator sees it'),
+    current: z.boolean().describe('Whether it is in use'),
+    state: z.enum([
+      'unchecked',
+      'healthy',
+      'recovering',
+      'behind',
+      'failing',
+      'another_chain',
+      'another_fork',
+    ]),
+    reason: z.string().nullable().describe('Why it is not healthy'),
+    head: count().nullable(),
+    latencyMs: z.number().nullable().describe('Of the last check'),
+    failures: count().describe('Failed checks since the daemon started'),
+  })
+  .meta({ id: 'NodeStatus' });
+
 export const statusSchema = z
   .object({
     phase: z.enum(['starting', 'backfilling', 'following', 'paused']),
@@ -69,6 +90,7 @@ export const statusSchema = z
     nodeChain: z
       .enum(['unchecked', 'same', 'behind', 'another_chain', 'reorg_too_deep', 'reorg_below_finalized'])
       .describe("How the node's chain relates to the index"),
+    nodes: z.array(nodeStatusSchema).describe('The nodes, if there are several; else empty'),
     startBlock: count().nullable(),
     head: z.object({ number: count(), hash: txHashField() }).nullable().describe('The last indexed block'),
     headTimestamp: count().nullable().describe('Unix seconds'),
@@ -105,6 +127,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
   reason: null,
   readFailure: null,
   nodeChain: 'same',
+  nodes: [],
   startBlock: 100,
   head: { number: 4711, hash: example.blockHash },
   headTimestamp: 1_795_248_000,
