@@ -42,7 +42,7 @@ export interface IndexStatus {
   readFailure: string | null;
   nodeChain: NodeChain;
   /** The configured nodes, if there are several; empty with a single one. */
-  nodes: readonly NodeStatus[];
+  nodes: NodeStatus[];
   startBlock: number | null;
   /** Last committed block, null while the index is empty. */
   head: BlockRef | null;

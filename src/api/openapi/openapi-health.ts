@@ -64,7 +64,7 @@ const clusterStatusSchema = z
 const nodeStatusSchema = z
   .object({
     node: z.int().min(1).describe('Its place in node_http'),
-    address: z.null().describe('Only the operator sees it'),
+    address: z.string().nullable().describe('Null for callers without the operator token'),
     current: z.boolean().describe('Whether it is in use'),
     state: z.enum([
       'unchecked',
