@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import type { Labels } from '../labels/labels.ts';
 import { RequestError, type RequestErrorCode } from '../lib/errors.ts';
+import { isObject } from '../lib/text.ts';
 import type { Head } from '../query/snapshot.ts';
 import type { WalletIdCache } from '../query/wallet-id-cache.ts';
 import type { WorkBudget } from '../query/work-budget.ts';
 import type { Db } from '../store/open-database.ts';
 import { addLabels, addressPlan } from './address-labels.ts';
+import { csvWriter } from './csv.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
 
 /** Error codes of the schemas that have their own. */
@@ -90,6 +92,21 @@ interface RequestContext extends Caller {
 /** Returns the answer as a plain object. `input` is the query's text values, or the parsed body of a POST. */
 export type EndpointHandler = (input: unknown, context: RequestContext) => object;
 
+/** An answer as text. */
+export interface AnswerText {
+  body: string;
+  /** Of CSV only, which has no place for it: where the next page begins, null on the last page. */
+  nextCursor?: string | null;
+}
+
+/** JSON, or CSV if a list is asked for as such. */
+export function answerText({ toCsv }: Endpoint, input: unknown, answer: object): AnswerText {
+  if (toCsv === undefined || !isObject(input) || input.format !== 'csv')
+    return { body: JSON.stringify(answer) };
+  const nextCursor: unknown = Reflect.get(answer, 'nextCursor') ?? null;
+  return { body: toCsv(answer), nextCursor: nextCursor === null ? null : String(nextCursor) };
+}
+
 export type EndpointTag = 'wallets' | 'funding' | 'tokens' | 'chain';
 
 export interface Endpoint {
@@ -111,6 +128,8 @@ export interface Endpoint {
   askNode?: (input: unknown, node: NodeReads, head: Head) => Promise<NodeAnswer> | undefined;
   /** A parameter without which `askNode` need not be called: parsing the input twice costs microseconds. */
   nodeParameter?: string;
+  /** Of an endpoint that answers with a list: writes it as CSV. */
+  toCsv?: (answer: object) => string;
   prepare(source: IndexSource): EndpointHandler;
 }
 
@@ -128,6 +147,14 @@ export type AnswerOf<E extends Endpoint> = z.output<E['response']>;
 /** Fields of every answer. */
 const COVERAGE = { historicalCoverageStartBlock: z.int().min(0).describe('First indexed block') };
 
+/** The parameter of every list. */
+const FORMAT = {
+  format: z
+    .enum(['json', 'csv'], { error: 'must be json or csv' })
+    .default('json')
+    .describe('csv: the list alone, with a header line; X-Next-Cursor has the cursor of the next page'),
+};
+
 /** The name of an answer in the OpenAPI document, such as `WalletSummary` for `/api/wallet_summary`. */
 function answerName(path: Endpoint['path']): string {
   return path.slice('/api'.length).replace(/[/_](\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -142,6 +169,8 @@ export function defineEndpoint<
   method: 'GET' | 'POST';
   path: Path;
   tag: EndpointTag;
+  /** The member of the answer that is a list, which is also offered as CSV. */
+  list?: keyof R & string;
   summary: string;
   params: P;
   response: R;
@@ -157,15 +186,17 @@ export function defineEndpoint<
     source: IndexSource,
   ): (params: z.output<z.ZodObject<P>>, context: RequestContext) => z.output<z.ZodObject<R>>;
 }): TypedEndpoint<Path, z.ZodObject<P>, z.ZodObject<R & typeof COVERAGE>> {
-  const params = z.object(definition.params);
+  const { list } = definition;
+  const params = z.object(list === undefined ? definition.params : { ...definition.params, ...FORMAT });
   const parse = inputParser(params, definition.method === 'GET' ? 'invalid_parameter' : 'invalid_body');
-  const { askNode, ...rest } = definition;
+  const { askNode, list: _, ...rest } = definition;
   const response = z
     .object({ ...definition.response, ...COVERAGE })
     .meta({ id: answerName(definition.path) });
   const plan = addressPlan(response);
   return {
     ...rest,
+    ...(list !== undefined && { toCsv: csvWriter(response, list) }),
     ...(askNode && { askNode: (input, node, head) => askNode(parse(input), node, head) }),
     params,
     response,

@@ -14,7 +14,6 @@ import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
 import { parseHookSpec } from '../../src/hooks/hook-spec.ts';
 import { openHookStore } from '../../src/hooks/hook-store.ts';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
-import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { SOURCE_FLAGS } from './command.ts';
 import { HookReceiver, hangs, keptEvents } from './hook-receiver.ts';
@@ -45,6 +44,7 @@ const CLI = join(import.meta.dirname, '../../src/cli.ts');
 const FIRST_BLOCKS = 40;
 const MAX_BLOCKS = 1_000_000;
 const MAX_REORG = 6;
+const SETTLE_MS = 600_000;
 /** Share of requests that the flaky receiver refuses, loses or leaves hanging. */
 const FLAKINESS = 0.2;
 
@@ -84,12 +84,11 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
     openHookStoreAnd(hooksPath, (store) => store.db.exec('UPDATE hooks SET next_attempt_at = NULL'));
     const last = startDaemon(node, dir);
     owner.after(() => end(last, 'SIGKILL'));
-    const indexPath = join(dir, 'index.db');
     const counts = { events: 0, repeated: 0, withdrawn: 0 };
-    for (const receiver of [good, flaky]) await settles(receiver, indexPath, node);
+    for (const receiver of [good, flaky]) await settles(receiver, dir, node);
     node.fork(node.stats().head - MAX_REORG); // what was delivered of these blocks is withdrawn
     for (const receiver of [good, flaky]) {
-      const wanted = await settles(receiver, indexPath, node);
+      const wanted = await settles(receiver, dir, node);
       assert.equal(receiver.forged, 0);
       checkRepeats(receiver);
       counts.events += wanted.length;
@@ -104,19 +103,22 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
   }
 }
 
-/** Resolves with the events of the index once the receiver has them all, and nothing else, in their order. */
-async function settles(receiver: HookReceiver, indexPath: string, node: ReplayNode): Promise<string[]> {
+/** Waits until the hook is at the head: the receiver then has the events of the index, and nothing else, in their order. */
+async function settles(receiver: HookReceiver, dir: string, node: ReplayNode): Promise<string[]> {
   const { hash } = await resultOf<{ hash: string }>(node.url, 'eth_getBlockByNumber', 'latest', false);
-  let wanted: string[] | undefined;
-  await waitFor(
-    () => {
-      wanted = eventsInIndex(indexPath, hash);
-      return wanted !== undefined && keptEvents(receiver.events).length === wanted.length;
-    },
-    { what: 'as many events as in the index', everyMs: 100 },
-  );
+  const store = openHookStore(join(dir, 'hooks.db'));
+  try {
+    const isAtHead = () => {
+      const cursor = store.list().find(({ url }) => url === receiver.url)?.cursor;
+      return cursor?.hash === hash && cursor.position === null;
+    };
+    await waitFor(isAtHead, { what: 'the hook to reach the head', timeoutMs: SETTLE_MS, everyMs: 100 });
+  } finally {
+    store.close();
+  }
+  const wanted = eventsInIndex(join(dir, 'index.db'));
   assert.deepEqual(keptEvents(receiver.events).map(keyOf), wanted);
-  return wanted ?? [];
+  return wanted;
 }
 
 function makeFlaky(receiver: HookReceiver, random: () => number): void {
@@ -214,11 +216,10 @@ function checkRepeats({ events }: HookReceiver): void {
   }
 }
 
-/** The keys of all events, straight from the rows of the index; undefined while its head is another block. */
-function eventsInIndex(path: string, head: string): string[] | undefined {
+/** The keys of all events, straight from the rows of the index. */
+function eventsInIndex(path: string): string[] {
   const db = openIndexForReading(path);
   try {
-    if (readLastBlock(db)?.hash !== head) return undefined;
     const rows = db
       .prepare<[], Omit<Keyed, 'direction'> & { sender: number; receiver: number }>(/* sql */ `
         SELECT '0x' || lower(hex(b.hash)) AS blockHash, iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex,

@@ -52,6 +52,7 @@ export const addressTransfers = defineEndpoint({
   method: 'GET',
   path: '/api/address_transfers',
   tag: 'wallets',
+  list: 'transfers',
   summary: 'Native, ERC-20, ERC-721 and ERC-1155 transfers of a wallet, newest first',
   params: PARAMS,
   response: {

@@ -18,6 +18,7 @@ export const blockTransfers = defineEndpoint({
   method: 'GET',
   path: '/api/block_transfers',
   tag: 'chain',
+  list: 'transfers',
   summary: 'Every transfer of a block, internal native ones included, in chain order',
   params: {
     block: blockId().describe('Number of the block in decimal digits, or its hash'),

@@ -18,6 +18,7 @@ export const coordinatedWallets = defineEndpoint({
   method: 'GET',
   path: '/api/coordinated_wallets',
   tag: 'funding',
+  list: 'coordinated',
   summary: 'Other wallets with the same first funder, those funded closest in time to this one first',
   params: { address: address(), limit: limit(50, 200), cursor: pageCursor(2).optional() },
   response: {

@@ -24,6 +24,7 @@ export const fundingChain = defineEndpoint({
   method: 'GET',
   path: '/api/funding_chain',
   tag: 'funding',
+  list: 'chain',
   summary: 'The first funder of a wallet, the first funder of that funder, and so on',
   params: {
     address: address(),

@@ -35,6 +35,7 @@ export const fundingRecipients = defineEndpoint({
   method: 'GET',
   path: '/api/funding_recipients',
   tag: 'funding',
+  list: 'recipients',
   summary: 'Wallets that an address sent native coins to within a block window, most recent first',
   params: { address: address(), blocks: blockWindow(), limit: limit(100, 200) },
   response: {

@@ -18,6 +18,7 @@ export const recentTokenTransfersOut = defineEndpoint({
   method: 'GET',
   path: '/api/recent_token_transfers_out',
   tag: 'wallets',
+  list: 'transfers',
   summary: 'Token transfers a wallet sent within a block window, newest first',
   params: {
     address: address(),

@@ -33,6 +33,7 @@ export const search = defineEndpoint({
   method: 'GET',
   path: '/api/search',
   tag: 'chain',
+  list: 'results',
   summary:
     'Tokens by symbol or name, labels by name, and addresses, transactions and blocks by what they are',
   params: {

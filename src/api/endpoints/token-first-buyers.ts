@@ -20,6 +20,7 @@ export const tokenFirstBuyers = defineEndpoint({
   method: 'GET',
   path: '/api/token_first_buyers',
   tag: 'tokens',
+  list: 'buyers',
   summary: 'The first receivers of a token, earliest first',
   params: { token: address(), limit: limit(20, 200), cursor: pageCursor(1).optional() },
   response: {

@@ -20,6 +20,7 @@ export const tokenHolders = defineEndpoint({
   method: 'GET',
   path: '/api/token_holders',
   tag: 'tokens',
+  list: 'holders',
   summary: 'The largest holders of a token, with balances computed from its transfers',
   params: { token: address(), limit: limit(50, 200) },
   response: {

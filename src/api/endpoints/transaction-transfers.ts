@@ -18,6 +18,7 @@ export const transactionTransfers = defineEndpoint({
   method: 'GET',
   path: '/api/transaction_transfers',
   tag: 'chain',
+  list: 'transfers',
   summary: 'Every transfer of a transaction, internal native ones included, in chain order',
   params: {
     tx: hash().describe('Hash of the transaction; the node says which block it is in'),

@@ -28,6 +28,7 @@ export const walletCounterparties = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_counterparties',
   tag: 'wallets',
+  list: 'counterparties',
   summary: 'Addresses that a wallet has the most transfers with, in descending order',
   params: { address: address(), limit: limit(50, 200) },
   response: { address: addressField(), counterparties: z.array(counterpartySchema), count: countField() },

@@ -44,6 +44,7 @@ export const walletTokens = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_tokens',
   tag: 'wallets',
+  list: 'tokens',
   summary: 'Tokens that a wallet holds by its transfers, most recently moved first',
   params: {
     address: address(),

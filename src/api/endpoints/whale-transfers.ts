@@ -34,6 +34,7 @@ export const whaleTransfers = defineEndpoint({
   method: 'GET',
   path: '/api/whale_transfers',
   tag: 'chain',
+  list: 'transfers',
   summary: 'Native transfers, direct and internal, of at least a given amount, newest first',
   params: {
     min_mon: coinAmount().prefault('100').describe('Minimum amount in whole coins, as a decimal number'),

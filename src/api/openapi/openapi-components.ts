@@ -8,6 +8,10 @@ const HEADERS = {
     description: 'The last indexed block; the answer shows the state at this block',
     schema: integer,
   },
+  'X-Next-Cursor': {
+    description: 'With format=csv: the cursor of the next page; absent on the last page',
+    schema: { type: 'string' },
+  },
   ETag: {
     description: 'Derived from the block and the URL; a matching If-None-Match, or *, gets 304',
     schema: { type: 'string' },

@@ -132,7 +132,7 @@ export function openApiDocument(version: string): OpenApiDocument {
 
 /** Adds the named records of its answer to `records`. */
 function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
-  const { method, path, tag, summary, params, response, example } = endpoint;
+  const { method, path, tag, summary, params, response, example, toCsv } = endpoint;
   const answer = { ...example.response, historicalCoverageStartBlock: 100 };
   return {
     operationId: path.slice('/api/'.length).replace('/', '_'),
@@ -150,8 +150,15 @@ function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
     responses: {
       200: {
         description: 'The answer',
-        headers: method === 'GET' ? headersOf('X-Indexed-Block', 'ETag') : headersOf('X-Indexed-Block'),
-        content: { 'application/json': { schema: namedSchema(response, records), example: answer } },
+        headers: headersOf(
+          'X-Indexed-Block',
+          ...(method === 'GET' ? ['ETag'] : []),
+          ...(toCsv ? ['X-Next-Cursor'] : []),
+        ),
+        content: {
+          'application/json': { schema: namedSchema(response, records), example: answer },
+          ...(toCsv && { 'text/csv': { schema: { type: 'string' }, example: toCsv(answer) } }),
+        },
       },
       ...errorResponses(endpoint),
     },

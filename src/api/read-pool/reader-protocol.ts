@@ -1,6 +1,7 @@
 /** Messages between the serving thread and the read threads. */
 import type { RequestErrorCode } from '../../lib/errors.ts';
 import type { Head } from '../../query/snapshot.ts';
+import type { AnswerText } from '../endpoint.ts';
 import type { NodeAnswer } from '../node-reads.ts';
 
 /** Fixed for the lifetime of a read thread. */
@@ -24,10 +25,9 @@ export interface ReadRequest {
   deadline: number;
 }
 
-/** An answer as JSON text, with the head of the commit it was read from. */
-export interface ApiResult {
+/** An answer with the head of the commit it was read from. */
+export interface ApiResult extends AnswerText {
   head: Head;
-  body: string;
 }
 
 export type ToReader = ReadRequest | 'stop';

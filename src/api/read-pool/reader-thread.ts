@@ -6,7 +6,7 @@ import { Snapshot } from '../../query/snapshot.ts';
 import { WalletIdCache } from '../../query/wallet-id-cache.ts';
 import { deadlineBudget } from '../../query/work-budget.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
-import { type EndpointHandler, notReady } from '../endpoint.ts';
+import { answerText, type Endpoint, type EndpointHandler, notReady } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
 import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
 
@@ -21,21 +21,21 @@ function main(): void {
   const snapshot = new Snapshot(db);
   const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
   const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, labels };
-  const handlers = new Map<string, EndpointHandler>(
-    ENDPOINTS.map((endpoint) => [endpoint.path, endpoint.prepare(source)]),
+  const handlers = new Map<string, { endpoint: Endpoint; handler: EndpointHandler }>(
+    ENDPOINTS.map((endpoint) => [endpoint.path, { endpoint, handler: endpoint.prepare(source) }]),
   );
 
   const handle = ({ path, input, chainDepth, nodeAnswer, deadline }: ReadRequest): ApiResult => {
-    const handler = handlers.get(path);
-    if (handler === undefined) throw new Error(`no such endpoint: ${path}`);
+    const found = handlers.get(path);
+    if (found === undefined) throw new Error(`no such endpoint: ${path}`);
     try {
       labels?.refresh(); // the thread is often busy when its timer is due
       const head = snapshot.head();
       if (head === null) throw notReady();
       const context = { head, chainDepth, budget: deadlineBudget(deadline), nodeAnswer };
-      const body = JSON.stringify(handler(input, context));
+      const answer = answerText(found.endpoint, input, found.handler(input, context));
       snapshot.release();
-      return { head, body };
+      return { head, ...answer };
     } catch (error) {
       if (error instanceof RequestError) snapshot.release();
       else snapshot.discard();

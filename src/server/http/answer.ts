@@ -64,6 +64,17 @@ export function jsonAnswer(status: Answer['status'], body: string | Buffer, head
   return { status, headers: JSON_HEADER + headers, body, cache: 'no-store' };
 }
 
+/** A page of a list as CSV. */
+export function csvAnswer(body: string, headers: string, nextCursor: string | null): Answer {
+  const cursor = nextCursor === null ? '' : `\r\nX-Next-Cursor: ${nextCursor}`;
+  return {
+    status: 200,
+    headers: `\r\nContent-Type: text/csv; charset=utf-8${cursor}${headers}`,
+    body,
+    cache: 'no-store',
+  };
+}
+
 /** The answer to a missing or invalid key. */
 export function unauthorized(cors: string): Answer {
   return jsonAnswer(401, UNAUTHORIZED_BODY, cors);

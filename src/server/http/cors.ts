@@ -1,7 +1,8 @@
 /** CORS headers of answers and preflights. */
 import type { HttpRequest } from '../uws.ts';
 
-const EXPOSED = 'X-Indexed-Block, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
+const EXPOSED =
+  'X-Indexed-Block, X-Next-Cursor, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
 
 /** Additional headers of a preflight. */
 export const PREFLIGHT_HEADERS =

@@ -10,6 +10,7 @@ import { type HttpRequest, type HttpResponse, queryOf, type TemplatedApp } from 
 import {
   type Answer,
   contentTooLarge,
+  csvAnswer,
   errorAnswer,
   internalError,
   jsonAnswer,
@@ -150,11 +151,13 @@ function bodyRefusal(req: HttpRequest, headers: string): Answer | null {
 
 /** Converts a result of the API. Calls `encodings` only for bodies worth compressing. */
 function toHttpAnswer(
-  { head, body }: ApiResult,
+  { head, body, nextCursor }: ApiResult,
   headers: string,
   encodings: () => string,
 ): Answer | Promise<Answer> {
-  const answer = jsonAnswer(200, body, headers + indexedBlockHeader(head));
+  const ownHeaders = headers + indexedBlockHeader(head);
+  const answer =
+    nextCursor === undefined ? jsonAnswer(200, body, ownHeaders) : csvAnswer(body, ownHeaders, nextCursor);
   answer.cache = 'revalidate';
   return isCompressible(body) ? compressAnswer(answer, encodings()) : answer;
 }

@@ -25,18 +25,19 @@ export function toolsOf(api: Api): ReadonlyMap<string, EndpointTool> {
       const { method, path } = prepared.endpoint;
       const operation = paths[path]?.[method === 'GET' ? 'get' : 'post'];
       if (operation === undefined) throw new Error(`${path} is not in the OpenAPI document`);
+      const parameters = operation.parameters.filter(({ name }) => name !== 'format'); // tools answer in JSON
       const body = operation.requestBody?.content['application/json'].schema;
       const inputSchema: InputSchema = body
         ? { ...body, type: 'object' }
         : {
             type: 'object',
             properties: Object.fromEntries(
-              operation.parameters.map(({ name, description, schema }) => [
+              parameters.map(({ name, description, schema }) => [
                 name,
                 { ...schema, ...(description !== undefined && { description }) },
               ]),
             ),
-            required: operation.parameters.flatMap(({ name, required }) => (required ? [name] : [])),
+            required: parameters.flatMap(({ name, required }) => (required ? [name] : [])),
           };
       const name = path.slice(path.lastIndexOf('/') + 1);
       const tool: Tool = {
@@ -87,7 +88,7 @@ export async function callEndpoint(
 function asQuery(given: Readonly<Record<string, unknown>>): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || value === null) continue;
+    if (value === undefined || value === null || name === 'format') continue;
     if (Array.isArray(value)) query[name] = value.join();
     else if (typeof value === 'object')
       throw new RequestError(400, 'invalid_parameter', `${name} must not be an object`, name);
