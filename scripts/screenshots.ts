@@ -69,7 +69,7 @@ async function takeExplorer(browser: Browser, { url, key, wallet }: Awaited<Retu
 
 async function takePanel(browser: Browser, { url, token }: Awaited<ReturnType<typeof readBanner>>) {
   const page = await openPage(browser);
-  await page.goto(`${url}/admin#/index`);
+  await page.goto(`${url}/admin?part=index`);
   await page.getByLabel('Operator token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('ERC-1155').first().waitFor(); // the sizes by kind come last

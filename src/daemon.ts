@@ -14,6 +14,7 @@ import { startSink } from './daemon/sink.ts';
 import { IndexStatsRunner } from './indexer/stats-runner.ts';
 import { CleanupStack } from './lib/cleanup-stack.ts';
 import type { Logger } from './log/logger.ts';
+import { ActivityLog } from './metrics/activity.ts';
 import type { IndexStatus } from './model/index-status.ts';
 import { ReadFailures } from './query/read-failures.ts';
 import type { AdminOptions } from './server/admin/routes.ts';
@@ -89,11 +90,15 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     ),
     (runner) => runner.close(),
   );
+  const activity = closers.adopt(new ActivityLog(metrics, indexing.status), (log) => log.close());
   const admin: AdminOptions = {
     token: config.admin_token,
     indexStats: () => statsRunner.state(),
     sockets: () => connections.list(),
+    closeSocket: (id) => connections.closeOne(id),
     hooks: { ...hooks, lists: () => hookStore.lists.list() },
+    labels: () => stores.labels.count,
+    activity: () => activity.read(),
     settings: () => printConfigJson(withMaxConnections(effective, max_connections)),
   };
   server = await startServer({

@@ -40,6 +40,7 @@ const FILLING: IndexStatus = {
   untraced: null,
   startedAt: 1_700_000_000_000,
   skippedLogs: {},
+  skippedIn: {},
   reorgs: 0,
   deepestReorg: 0,
   lastCommitAt: null,

@@ -50,6 +50,8 @@ export class UsageCounter {
   private readonly deleteOldestHour: Statement<[number]>;
   private readonly elsewhere: UsageElsewhere;
   private readonly counts = new Map<number, Count>();
+  /** Unix milliseconds of the last request of each key. */
+  private readonly lastUses: Map<number, number>;
   private readonly timer: NodeJS.Timeout;
   private readonly onFailure: OnFailure;
   /** Called after each flush with the new totals in the file of what it wrote. */
@@ -87,6 +89,7 @@ export class UsageCounter {
     this.elsewhere = new UsageElsewhere(db);
     this.elsewhere.read(this.month);
     this.recount(ownUsage(this.db, this.month));
+    this.lastUses = new Map(lastHours(db).map(({ key, hour }) => [key, hour * HOUR_MS]));
     this.fileIdentity = new FileIdentity(db.name);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
@@ -101,6 +104,12 @@ export class UsageCounter {
   add(key: number, requests: number, now: number): void {
     this.rollOverIfDue(now);
     this.addTo(key, requests);
+    this.lastUses.set(key, now);
+  }
+
+  /** Unix milliseconds of a key's last request, the full hour where an earlier run served it; null without one in a month. */
+  lastUse(key: number): number | null {
+    return this.lastUses.get(key) ?? null;
   }
 
   /** Takes over what the other daemons have counted; `seen` is written with it (table `cluster`). */
@@ -233,6 +242,13 @@ export class UsageCounter {
     for (const { key, requests } of [...inFile, ...unwritten]) this.addTo(key, requests);
     this.markWritten();
   }
+}
+
+/** The last hour in which each key was used. */
+function lastHours(db: Db): { key: number; hour: number }[] {
+  return db
+    .prepare<[], { key: number; hour: number }>('SELECT key, max(hour) AS hour FROM usage_hours GROUP BY key')
+    .all();
 }
 
 function hourOf(now: number): number {

@@ -11,6 +11,7 @@ import type { Logger } from '../log/logger.ts';
 import { type Metrics, trackTotal } from '../metrics/metrics.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { SelectedNode } from '../node/choice/selected-node.ts';
+import type { AdminHooks } from '../server/admin/routes.ts';
 import { rejectForeignWal } from '../store/wal.ts';
 import type { DataStores } from './data-stores.ts';
 
@@ -28,15 +29,11 @@ export interface Hooks {
   start(head: () => BlockRef | null): HooksHandle;
 }
 
-export interface HooksHandle {
+export interface HooksHandle extends Omit<AdminHooks, 'lists'> {
   /** Call it when the index has changed. */
   changed(): void;
   /** For `/status`. */
   summary(): { active: number; paused: number; failing: number; lagBlocks: number };
-  /** Creates a hook from a JSON body; its secret is shown this once. Throws RequestError. */
-  create(body: unknown): object;
-  list(): object[];
-  act(id: number, action: 'pause' | 'resume' | 'test' | 'delete'): object;
 }
 
 /** Throws FatalError when `hooks.db` cannot be used. */
@@ -94,7 +91,8 @@ export function openHooks(
   return { store, lists, start };
 }
 
-function actOn(store: HookStore, id: number, action: 'pause' | 'resume' | 'test' | 'delete') {
+/** What a button of the panel does. */
+export function actOn(store: HookStore, id: number, action: 'pause' | 'resume' | 'test' | 'delete') {
   switch (action) {
     case 'pause':
       return store.pause(id, 'paused by the operator');

@@ -108,6 +108,7 @@ export class BatchBuilder {
   private readonly tokenNumberEnd = new GrowableNumbers(Uint32Array, 1024);
   private readonly tokenNumbers = new GrowableBytes(1024);
   private readonly skipped: Partial<Record<SkipReason, number>> = {};
+  private readonly skippedIn: Partial<Record<SkipReason, string>> = {};
   /** Maps 40 lower-case hex digits to the position in `addresses`. */
   private readonly addressIndex = new Map<string, number>();
   /** Hash of the current transaction; written with its first transfer. */
@@ -188,6 +189,7 @@ export class BatchBuilder {
 
   skip(reason: SkipReason): void {
     this.skipped[reason] = (this.skipped[reason] ?? 0) + 1;
+    this.skippedIn[reason] ??= this.txHash;
   }
 
   /** `traced`: whether the batch includes the transfers found in traces. */
@@ -217,6 +219,7 @@ export class BatchBuilder {
       tokenNumberEnd: this.tokenNumberEnd.toArray(),
       tokenNumbers: this.tokenNumbers.toArray(),
       skipped: this.skipped,
+      skippedIn: this.skippedIn,
     };
   }
 

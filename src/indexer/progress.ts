@@ -116,6 +116,7 @@ export class Progress {
         this.current.skippedLogs[reason] = (this.current.skippedLogs[reason] ?? 0) + count;
         this.delta.skippedLogs[reason] = (this.delta.skippedLogs[reason] ?? 0) + count;
       }
+      this.current.skippedIn = { ...batch.skippedIn, ...this.current.skippedIn };
     }
     this.delta.blocks += blocks;
     this.delta.commitSeconds.push(seconds);
@@ -191,6 +192,7 @@ export function initialStatus(): IndexStatus {
     untraced: null,
     startedAt: Date.now(),
     skippedLogs: {},
+    skippedIn: {},
     reorgs: 0,
     deepestReorg: 0,
     lastCommitAt: null,

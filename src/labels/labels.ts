@@ -31,6 +31,7 @@ interface OpenFile {
   byName: Statement<[string, string, number], Row & { address: string }>;
   /** Null while there is no label. */
   filter: AddressFilter | null;
+  count: number;
   version: unknown;
 }
 
@@ -62,6 +63,10 @@ export class Labels {
   /** Whether no address has a label. */
   get isEmpty(): boolean {
     return this.file === null || this.file.filter === null;
+  }
+
+  get count(): number {
+    return this.file?.count ?? 0;
   }
 
   /** The label of an address in lower case, undefined when it has none. */
@@ -112,9 +117,12 @@ export class Labels {
   private readChanges(file: OpenFile): void {
     const version = file.db.pragma('data_version', { simple: true });
     if (version === file.version) return;
-    const bits = file.db.prepare<[], Buffer>('SELECT bits FROM filter WHERE labels > 0').pluck().get();
+    const stored = file.db
+      .prepare<[], { bits: Buffer; labels: number }>('SELECT bits, labels FROM filter WHERE labels > 0')
+      .get();
     this.cache.clear();
-    file.filter = bits === undefined ? null : new AddressFilter(bits);
+    file.filter = stored === undefined ? null : new AddressFilter(stored.bits);
+    file.count = stored?.labels ?? 0;
     file.version = version;
     this.changes++;
   }
@@ -129,6 +137,7 @@ function openFile(path: string): OpenFile {
       SELECT '0x' || lower(hex(address)) AS address, name, category, source FROM labels
       WHERE name COLLATE NOCASE >= ? AND name COLLATE NOCASE <= ? ORDER BY name COLLATE NOCASE LIMIT ?`),
     filter: null,
+    count: 0,
     version: null,
   };
 }

@@ -8,6 +8,7 @@ import { Counter, type CounterConfiguration } from 'prom-client';
 class CounterChild {
   /** Events since the last rendering. */
   uncollected = 0;
+  collected = 0;
 
   inc(): void {
     this.uncollected += 1;
@@ -24,6 +25,7 @@ export class HotPathCounter<L extends string = string> extends Counter<L> {
       collect() {
         for (const { labels, count } of children.values()) {
           if (count.uncollected > 0) this.inc(labels, count.uncollected);
+          count.collected += count.uncollected;
           count.uncollected = 0;
         }
       },
@@ -39,6 +41,14 @@ export class HotPathCounter<L extends string = string> extends Counter<L> {
     const count = new CounterChild();
     this.children.set(name, { labels, count });
     return count;
+  }
+
+  /** The events of the children whose labels match. */
+  total(matches: (labels: Record<L, string>) => boolean): number {
+    let total = 0;
+    for (const { labels, count } of this.children.values())
+      if (matches(labels)) total += count.collected + count.uncollected;
+    return total;
   }
 }
 

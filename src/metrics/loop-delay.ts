@@ -33,6 +33,7 @@ export class LoopDelayMonitor {
   private sampledAt = performance.now();
   private cpuWaitMs = this.readCpuWaitMs();
   private heldMs = 0;
+  private longestMs = 0;
 
   constructor() {
     this.timer = setInterval(() => this.sample(), SAMPLE_INTERVAL_MS).unref();
@@ -53,6 +54,14 @@ export class LoopDelayMonitor {
     return taken;
   }
 
+  /** The longest delay since the last call, in seconds. Independent of `takeDelays`. */
+  takeLongest(): number {
+    this.sample();
+    const seconds = this.longestMs / 1e3;
+    this.longestMs = 0;
+    return seconds;
+  }
+
   close(): void {
     clearInterval(this.timer);
     if (this.schedstatFd !== null) closeSync(this.schedstatFd);
@@ -64,6 +73,7 @@ export class LoopDelayMonitor {
     const lateMs = Math.max(0, now - this.sampledAt - SAMPLE_INTERVAL_MS);
     this.delays.record(Math.max(1, Math.round(lateMs * 1e6)));
     this.heldMs = Math.max(this.heldMs, lateMs - (cpuWaitMs - this.cpuWaitMs));
+    this.longestMs = Math.max(this.longestMs, lateMs);
     this.sampledAt = now;
     this.cpuWaitMs = cpuWaitMs;
   }

@@ -148,6 +148,9 @@ export function createMetrics() {
       'Longest delay of the event loop since the last scrape, without waiting for a processor.',
     ),
 
+    /** The longest delay of the event loop since the last call, in seconds. */
+    takeLongestLoopDelay: () => loop.takeLongest(),
+
     contentType: registry.contentType,
 
     /** Registers a function to run before each rendering: for gauges whose value is read on demand. */

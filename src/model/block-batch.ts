@@ -56,6 +56,8 @@ export interface BlockBatch {
   tokenNumberEnd: Uint32Array;
   tokenNumbers: Uint8Array;
   skipped: Partial<Record<SkipReason, number>>;
+  /** The hash of a transaction with such a log, by reason. */
+  skippedIn: Partial<Record<SkipReason, string>>;
 }
 
 /** Value `i` of concatenated values, given the end offset of each. A view, not a copy. */

@@ -61,6 +61,8 @@ export interface IndexStatus {
   startedAt: number;
   /** Malformed logs skipped, by reason. */
   skippedLogs: Record<string, number>;
+  /** The hash of the first transaction with such a log, by reason. */
+  skippedIn: Record<string, string>;
   reorgs: number;
   deepestReorg: number;
   /** Unix milliseconds of the last commit, null before the first one since the start. */

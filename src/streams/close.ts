@@ -56,5 +56,8 @@ export const KEY_CHANGED: CloseFrame = [
   'the operator changed what this API key may use; reconnect',
 ];
 
+/** The operator closed this socket, whose key stays valid. */
+export const CLOSED_BY_OPERATOR: CloseFrame = [CloseCode.policyViolation, 'the operator closed this socket'];
+
 /** The key was revoked or rotated. */
 export const KEY_INVALID: CloseFrame = [CloseCode.policyViolation, 'the API key is no longer valid'];

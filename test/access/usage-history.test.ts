@@ -35,6 +35,17 @@ function makeUnreadable(path: string): () => void {
   return () => writeFileSync(`${path}-wal`, wal);
 }
 
+test('the last use of a key is known to the moment in this run, and to the hour in the next', (t) => {
+  const { store, usage } = openUsage(t, TEN);
+  assert.equal(usage.lastUse(1), null);
+  usage.add(1, 5, TEN + 1_234);
+  assert.equal(usage.lastUse(1), TEN + 1_234);
+  usage.flush();
+  const next = new UsageCounter(store.db, TEN + HOUR);
+  t.after(() => next.close());
+  assert.deepEqual([next.lastUse(1), next.lastUse(2)], [TEN, null]);
+});
+
 test('each hour has its own count within the month', (t) => {
   const { store, usage, hours } = openUsage(t, TEN);
   usage.add(1, 5, TEN + 1);

@@ -207,6 +207,7 @@ for (const [reason, log] of malformed) {
     const batch = decode(blockOf({ logs: [log] }), { ...PLAIN_RULES, wrappedNative: new Set([TOKEN]) });
     assert.equal(batch.transferCount, 0);
     assert.deepEqual(batch.skipped, { [reason]: 1 });
+    assert.match(Object.values(batch.skippedIn).join(), /^0x[0-9a-f]{64}$/, 'an example');
   });
 }
 

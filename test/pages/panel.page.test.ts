@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { initialSinkStatus } from '../../src/model/sink-status.ts';
 import { indexStatsOf, operate, TOKEN } from '../server/operating.ts';
 import { statusAt } from '../server/serving.ts';
-import type { Cleanup } from '../support/cleanup.ts';
 import { waitFor } from '../support/wait.ts';
-import { type OpenPage, pageTests, recordTexts, textOf } from './browser.ts';
+import { assertAccessible } from './accessible.ts';
+import { pageTests, recordTexts, textOf } from './browser.ts';
 import { prefixProxy } from './prefix-proxy.ts';
 
 async function signIn(page: Page, token = TOKEN): Promise<void> {
@@ -14,62 +14,43 @@ async function signIn(page: Page, token = TOKEN): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The panel with 30 requests of the first key and 12 of one named `shop`. */
-async function openUsage(t: Cleanup, open: OpenPage) {
-  const { server, access } = await operate(t);
-  const { usage } = access;
-  const shop = access.keys.create({ name: 'shop', tier: 'free' }).record.id;
-  usage.add(1, 30, Date.now());
-  usage.add(shop, 12, Date.now());
-  const page = await open(t, `${server.url}/admin`);
-  await signIn(page);
-  await page.getByText('42 requests of all keys in the last 24 hours').waitFor();
-  return { page, usage, shop };
-}
+const isOpen = (page: Page) => page.getByRole('heading', { name: 'Overview' }).waitFor();
 
-const CLIPBOARD = ['clipboard-read', 'clipboard-write'];
+const partOf = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
+
+/** A named figure with its note. */
+const factOf = (scope: Page | Locator, name: string) => scope.locator(`dt:text-is("${name}") + dd`);
+
+const SOCKET = { endpoint: '/ws', keyId: 1, backlogBytes: 2_500 } as const;
 
 pageTests({
-  'the operator signs in, stays signed in over a reload, and signs out': async (t, open) => {
-    const { server } = await operate(t);
-    const page = await open(t, `${server.url}/admin`);
-    await signIn(page, 'wrong');
-    await page.getByText('This is not the operator token.').waitFor();
-    await signIn(page);
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    assert.equal(await page.evaluate('document.cookie'), '', 'a script can read the session');
-    assert.equal(await page.evaluate('JSON.stringify([localStorage, sessionStorage])'), '[{},{}]');
-    await page.reload();
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
-
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Operator token').waitFor();
-    await page.reload();
-    await page.getByLabel('Operator token').waitFor();
-  },
-
-  'a sign-out that failed leaves the operator signed in, and says so until the next action': async (
+  'below a path of a proxy the operator signs in, stays signed in over a reload, and signs out': async (
     t,
     open,
   ) => {
-    const { server, access } = await operate(t);
-    const page = await open(t, `${server.url}/admin`);
+    const { server } = await operate(t);
+    const prefix = await prefixProxy(t, server.url, '/deep/atlas');
+    const page = await open(t, `${prefix}/admin`);
+    await signIn(page, 'wrong');
+    await page.getByText('This is not the operator token.').waitFor();
     await signIn(page);
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await isOpen(page);
+    assert.equal(await page.evaluate('document.cookie'), '', 'a script can read the session');
+    assert.equal(await page.evaluate('JSON.stringify([localStorage, sessionStorage])'), '[{},{}]');
+    await page.reload();
+    await isOpen(page);
+
     await page.route('**/admin/api/session', (route) => route.abort());
     await page.getByRole('button', { name: 'Sign out' }).click();
-    const note = page.getByText('The server cannot be reached.');
-    await note.waitFor();
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    assert.equal(await page.getByLabel('Operator token').count(), 0, 'seems to be signed out');
-    access.keys.create({ name: 'polled', tier: 'free' });
-    await page.getByText('polled', { exact: true }).waitFor();
-    assert.equal(await note.count(), 1, 'the next poll took the note away');
-    await page.getByRole('button', { name: 'Usage polled' }).click();
-    await note.waitFor({ state: 'detached' });
+    await page.getByText('The server cannot be reached.').waitFor();
+    await isOpen(page); // a session that lives on must not seem ended
     await page.unroute('**/admin/api/session');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Operator token').waitFor();
+    await page.reload();
+    await page.getByLabel('Operator token').waitFor();
+    await page.goto(`${prefix}/`);
+    await page.getByLabel('API key').waitFor();
   },
 
   'after ten wrong tokens the page says how long to wait': async (t, open) => {
@@ -84,98 +65,169 @@ pageTests({
     await page.getByText(/Too many wrong tokens; try again in \d+ s\./).waitFor();
   },
 
-  'a key is created, shown once, used, replaced and revoked': async (t, open) => {
+  'the overview shows the daemon at a glance, the last hour, and every state that the server has': async (
+    t,
+    open,
+  ) => {
+    const sink = { ...initialSinkStatus('atlas', 'latest'), block: 900, lagBlocks: 100, lagSeconds: 40 };
+    const { server, state, activity } = await operate(t, { sinkState: () => sink });
+    Object.assign(state, statusAt(1_000), { startedAt: Date.now() - 180_000, nodeHead: 1_005 });
+    const samples = [30, 20, 10].map((secondsAgo) => ({
+      ...activity.totals,
+      at: Date.now() - secondsAgo * 1_000,
+      lagBlocks: 5,
+      lagSeconds: secondsAgo,
+      residentBytes: 2 ** 30,
+      loopDelaySeconds: 0.25,
+    }));
+    const totals = { requests: 12_345, errors: 7, refusals: 3, rpcCalls: 800, cacheHits: 200 };
+    Object.assign(activity, { totals, samples });
+    const page = await open(t, `${server.url}/admin`);
+    await signIn(page);
+    await isOpen(page);
+    for (const [name, text] of [
+      ['Uptime', /^3 min.*version \d/],
+      ['Behind the node', /^5 blocks/],
+      ['Memory', /^768 MiB128 MiB of JavaScript heap/],
+      ['Event loop', /^250 ms/],
+      ['Requests', /^12,345/],
+      ['Errors', /^7.*3 with 4xx/],
+      ['Cache hits', /^25 %of 800/],
+      ['Webhooks', /1,234 labels/],
+    ] as const)
+      assert.match(await textOf(factOf(page.locator('#overview'), name)), text, name);
+    await page.getByText(/UTC: 10 s/).waitFor();
+    await page.getByText('Memory', { exact: true }).last().click();
+    await page.getByText(/UTC: 1,024 MiB/).waitFor();
+    const card = page.getByRole('region', { name: 'PostgreSQL sink' });
+    await card.getByText('Not connected').waitFor();
+    assert.equal(await textOf(factOf(card, 'Block')), '900');
+    assert.equal(await textOf(factOf(card, 'Lag')), '40 s');
+    Object.assign(sink, { state: 'waiting', reason: 'PostgreSQL refuses: its disk is full' });
+    await partOf(page, 'Index').click();
+    await card.getByRole('alert').getByText('its disk is full').waitFor();
+    await page.route('**/admin/api/overview', async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      const nodes = [
+        { state: 'up', head: 7 },
+        { state: 'resting', reason: 'too far behind' },
+      ];
+      await route.fulfill({ response, json: { ...body, status: { ...body.status, nodes } } });
+    });
+    await partOf(page, 'Overview').click();
+    await page.getByRole('region', { name: 'Node 2' }).getByText('Resting').waitFor();
+    await page.getByRole('alert').getByText('too far behind').waitFor();
+  },
+
+  'a key is created, shown once, used, changed, replaced and revoked': async (t, open) => {
     const { server, index, access } = await operate(t);
     index.append([{}]);
-    const page = await open(t, `${server.url}/admin`, { permissions: CLIPBOARD });
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const page = await open(t, `${server.url}/admin?part=keys`, { permissions });
     await signIn(page);
-    const ask = async (key: string) =>
-      (
-        await fetch(`${server.url}/api/wallet_summary?address=0x${'11'.repeat(20)}`, {
-          headers: { 'X-API-Key': key },
-        })
-      ).status;
+    const ask = async (key: string, path = 'wallet_summary') => {
+      const url = `${server.url}/api/${path}?address=0x${'11'.repeat(20)}`;
+      return (await fetch(url, { headers: { 'X-API-Key': key } })).status;
+    };
     const secret = page.locator('.secret');
 
     await page.getByLabel('Name').fill('<b>shop</b>');
     await page.getByLabel('Tier').selectOption('free');
     await page.getByRole('button', { name: 'Create key' }).click();
     const first = await textOf(secret);
+    const row = page.locator('tbody tr', { hasText: '<b>shop</b>' });
+    await row.getByText('none lately').waitFor();
     assert.equal(await ask(first), 200);
     for (let i = 0; i < 5; i++) await page.keyboard.press('Escape');
     assert.equal(await textOf(secret), first, 'Escape lost the key');
     const hasShown = await recordTexts(page);
-    await page.getByRole('button', { name: 'Copy key' }).click();
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
     await hasShown('Copied');
-    await page.locator('dialog').getByRole('status').getByText('Copied').waitFor();
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), first);
     await page.getByRole('button', { name: 'I have it, close' }).click();
     await secret.waitFor({ state: 'detached' });
     assert.equal((await page.content()).includes(first), false, 'the key is still in the page');
-
-    const row = page.locator('tbody tr', { hasText: '<b>shop</b>' });
     await row.getByText('1 of 100,000').waitFor();
-    await row.getByRole('img', { name: 'Used this month: 0 %' }).waitFor();
-    access.usage.add(2, 24_999, Date.now());
-    await row.getByRole('img', { name: 'Used this month: 25 %' }).waitFor();
+    await row.getByText(/^\d+ s ago$/).waitFor();
 
-    await row.getByRole('button', { name: 'Rotate' }).click();
-    await page.getByRole('button', { name: 'Rotate', exact: true }).last().click();
+    await row.getByRole('button', { name: 'Change' }).click();
+    const dialog = page.locator('dialog');
+    await dialog.getByLabel('Name').fill('shop two');
+    await dialog.getByLabel('Tier').selectOption('unlimited');
+    await dialog.getByLabel('Expires').fill('2999-01-01T00:00');
+    await dialog.getByLabel('Allowed only').fill('GET /everything');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').getByText('cannot be allowed').waitFor();
+    await dialog.getByLabel('Allowed only').fill('GET /api/wallet_summary\n\neth_call');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const changed = page.locator('tbody tr', { hasText: 'shop two' });
+    await changed.getByText('2999-01-01 00:00').waitFor();
+    await changed.getByText('2 allowed').waitFor();
+    assert.deepEqual([await ask(first), await ask(first, 'wallet_label')], [200, 403]);
+
+    await changed.getByRole('button', { name: 'Rotate' }).click();
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
     const second = await textOf(secret);
     await page.getByRole('button', { name: 'I have it, close' }).click();
     assert.deepEqual([await ask(first), await ask(second)], [401, 200]);
-    await row.getByText('rotated').waitFor();
+    await changed.getByText('rotated').waitFor();
 
-    await row.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByRole('button', { name: 'Cancel' }).click();
+    await changed.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     assert.equal(await ask(second), 200, 'revoked although it was called off');
-    await row.getByRole('button', { name: 'Revoke' }).click();
-    await page.locator('dialog').getByRole('button', { name: 'Revoke' }).click();
-    await row.getByText('revoked').waitFor();
+    await changed.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await changed.getByText('revoked').waitFor();
     assert.equal(await ask(second), 401);
-    assert.equal(await row.getByRole('button').count(), 1, 'only its usage is left to see');
-    assert.equal(access.keys.list().length, 2);
+    assert.equal(await changed.getByRole('button').count(), 1, 'only its usage is left to see');
 
-    const field = page.getByLabel('Search the keys');
-    assert.equal(await field.isVisible(), false, 'two keys need no search');
-    for (let i = 0; i < 20; i++) access.keys.create({ name: `app ${i}`, tier: 'growth' });
-    await field.fill('App 17');
-    await waitFor(async () => (await page.locator('.keys tbody tr:visible').allTextContents()).length === 1, {
-      what: 'the one key that was looked for',
-    });
-    await field.fill('revoked');
-    await row.waitFor();
-    await field.fill('nobody');
+    access.keys.create({ name: 'app 17', tier: 'growth' });
+    const names = () => page.locator('#keys tbody .name').allTextContents();
+    for (const [text, found] of [
+      ['App 17', 'app 17'],
+      ['revoked', 'shop two'],
+      ['wallet_summary', 'shop two'],
+      ['nobody', ''],
+    ] as const) {
+      await page.getByLabel('Search the keys').fill(text);
+      await waitFor(async () => (await names()).join() === found, { what: `keys found by "${text}"` });
+    }
     await page.getByText('No keys match this search.').waitFor();
   },
 
   'a key can be created and revoked with the keyboard alone': async (t, open) => {
     const { server, access } = await operate(t);
-    const page = await open(t, `${server.url}/admin`);
-    const focused = () =>
-      page.evaluate(
-        'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+    const page = await open(t, `${server.url}/admin?part=keys`);
+    const focused = async () =>
+      String(
+        await page.evaluate(
+          'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+        ),
       );
     const press = async (key: string, until: RegExp) => {
-      for (let i = 0; i < 30; i++) {
+      for (let i = 0; i < 40; i++) {
         await page.keyboard.press(key);
-        if (until.test(String(await focused()))) return;
+        if (until.test(await focused())) return;
       }
       throw new Error(`${key} does not lead to ${until}; it ended at ${await focused()}`);
     };
     await page.getByLabel('Operator token').and(page.locator(':focus')).waitFor();
     await page.keyboard.type(TOKEN);
     await page.keyboard.press('Enter');
+    await page.getByLabel('Search the keys').focus();
     await page.getByLabel('Tier').locator('option').first().waitFor({ state: 'attached' });
     await page.keyboard.press('Tab');
     await page.keyboard.type('keyboard');
     await page.keyboard.press('Tab');
     await page.keyboard.type('unlim');
-    await page.keyboard.press('Tab');
+    await press('Tab', /^Create key$/);
     await page.keyboard.press('Enter');
     await page.locator('.secret').waitFor();
     await press('Tab', /^I have it/);
     await page.keyboard.press('Enter');
+    await page.locator('dialog').waitFor({ state: 'detached' });
     assert.equal(await focused(), 'Create key', 'the focus was lost while the key was made');
     await page.getByRole('button', { name: 'Revoke keyboard' }).waitFor();
     await press('Tab', /^Revoke keyboard$/);
@@ -183,13 +235,10 @@ pageTests({
     assert.equal(await focused(), 'Cancel', 'the cautious answer has the focus');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.locator('tr.revoked').waitFor();
+    await page.locator('tr.ended').waitFor();
     assert.equal(await focused(), 'Usage keyboard', 'the focus was lost with the button');
     await page.keyboard.press('Enter');
     await page.getByText('0 requests of keyboard in the last 24 hours').waitFor();
-    await page.getByRole('button', { name: 'All keys' }).focus();
-    await page.keyboard.press('Enter');
-    assert.equal(await focused(), 'Requests', 'the focus was lost with the button');
     const made = access.keys.list().find(({ name }) => name === 'keyboard');
     assert.equal(made?.tier, 'unlimited');
     assert.notEqual(made?.revokedAt, null);
@@ -199,52 +248,54 @@ pageTests({
     const hour = 3_600_000;
     mock.timers.enable({ apis: ['Date'], now: (Math.floor(Date.now() / hour) + 0.5) * hour }); // no hour ends meanwhile
     t.after(() => mock.timers.reset());
-    const { page, usage, shop } = await openUsage(t, open);
+    const { server, access } = await operate(t);
+    const { usage } = access;
+    const shop = access.keys.create({ name: 'shop', tier: 'free' }).record.id;
+    usage.add(1, 30, Date.now());
+    usage.add(shop, 12, Date.now());
+    const page = await open(t, `${server.url}/admin?part=keys`);
+    await signIn(page);
+    await page.getByText('42 requests of all keys in the last 24 hours').waitFor();
     await page.locator('.chart .bar').nth(23).waitFor();
-    await page.locator('.chart svg').focus();
-    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('End');
     await page.getByText(/UTC, one hour: 42 requests/).waitFor();
     await page.getByText('31 days').click();
     await page.getByText('42 requests of all keys in the last 31 days').waitFor();
     assert.ok((await page.locator('.chart .bar').count()) <= 32);
-    await page.getByRole('button', { name: 'Usage shop' }).click();
-    await page.getByText('12 requests of shop in the last 31 days').waitFor();
-    usage.add(shop, 3, Date.now());
-    await page.getByText('15 requests of shop in the last 31 days').waitFor();
-    await page.getByRole('button', { name: 'All keys' }).click();
-    await page.getByText('45 requests of all keys in the last 31 days').waitFor();
-  },
 
-  'a late answer about requests is not drawn as that of what was chosen meanwhile': async (t, open) => {
-    const { page, usage, shop } = await openUsage(t, open);
     const held: (() => Promise<void>)[] = [];
-    await page.route('**/admin/api/usage?days=31', (route) => void held.push(() => route.continue()));
+    await page.route('**/admin/api/usage?days=7', (route) => void held.push(() => route.continue()));
     const hasShown = await recordTexts(page);
-    await page.getByText('31 days').click();
+    await page.getByText('7 days').click();
     const answerLate = await waitFor(() => held.shift(), { what: 'the request to be held' });
     await page.getByRole('button', { name: 'Usage shop' }).click();
-    await hasShown('12 requests of shop in the last 31 days');
-    const answered = page.waitForResponse('**/admin/api/usage?days=31');
+    await hasShown('12 requests of shop in the last 7 days');
     await answerLate();
-    await (await answered).finished();
     usage.add(shop, 3, Date.now());
-    await hasShown('15 requests of shop in the last 31 days');
+    await hasShown('15 requests of shop in the last 7 days');
     const wasMixedUp = await page.evaluate('shownTexts.some((text) => text.includes("42 requests of shop"))');
     assert.equal(wasMixedUp, false, 'all requests were drawn as those of one key');
+    await page.unroute('**/admin/api/usage?days=7');
+    await page.getByRole('button', { name: 'All keys' }).click();
+    await page.getByText('45 requests of all keys in the last 7 days').waitFor();
   },
 
-  'the index is shown as it moves': async (t, open) => {
+  'the index is shown as it moves, with what was skipped in words and an example': async (t, open) => {
     const { server, state, indexStats } = await operate(t);
-    const page = await open(t, `${server.url}/admin#/index`);
+    const page = await open(t, `${server.url}/admin?part=index`);
     await signIn(page);
     await page.getByText('Waiting for the node').waitFor();
     await page.getByText(/^No block was indexed since the daemon started \d+ s ago\.$/).waitFor();
     await page.getByText('The file is being measured').first().waitFor();
+    const hash = `0x${'5c'.repeat(32)}`;
     Object.assign(state, statusAt(1_000), {
       phase: 'backfilling',
       nodeHead: 3_000,
       blocksPerSecond: 100,
       skippedLogs: { transfer_data: 7 },
+      skippedIn: { transfer_data: hash },
       lastCommitAt: Date.now(),
       reason: null,
       capabilities: {
@@ -257,21 +308,22 @@ pageTests({
       },
     });
     indexStats.latest = indexStatsOf();
-    const fact = (name: string) => page.locator(`dt:text-is("${name}") + dd`);
     await page.getByText('Backfilling history').waitFor();
-    assert.match(await textOf(fact('Behind')), /^2,000 blocks/);
-    assert.match(await textOf(fact('Done in')), /^20 s/);
+    assert.match(await textOf(factOf(page, 'Behind')), /^2,000 blocks/);
+    assert.match(await textOf(factOf(page, 'Done in')), /^20 s/);
     // 100 bytes a transfer, 2,000 blocks of 2,500 transfers still to come, a million transfers a day.
-    assert.match(await textOf(fact('Once filled')), /^≈ 2 GB/);
-    assert.match(await textOf(fact('Growth')), /^100 MB a day/);
-    assert.match(await textOf(fact('Full in')), /^595 days/);
+    assert.match(await textOf(factOf(page, 'Once filled')), /^≈ 1.86 GiB/);
+    assert.match(await textOf(factOf(page, 'Growth')), /^95.4 MiB a day/);
+    assert.match(await textOf(factOf(page, 'Full in')), /^595 days/);
     await page.getByText('≈ 30').waitFor();
-    await page.getByRole('img', { name: 'ERC-20: 75 %' }).waitFor();
-    await page.getByText('transfer_data').waitFor();
-    assert.match(await textOf(fact('Internal transfers')), /^yes\s*by trace_block/);
+    await page.locator('tr', { hasText: 'ERC-20' }).getByText('75 %').waitFor();
+    const skipped = page.getByRole('region', { name: 'Skipped logs' });
+    await skipped.getByText('A Transfer whose data is not one amount').waitFor();
+    assert.match((await skipped.getByRole('link').getAttribute('href')) ?? '', new RegExp(`/tx/${hash}$`));
+    assert.match(await textOf(factOf(page, 'Internal transfers')), /^yes\s*by trace_block/);
     state.untraced = { first: 20, last: 39, blocks: 20 };
     await page.getByText('blocks 20 to 39 were indexed without traces').waitFor();
-    assert.match(await textOf(fact('Internal transfers')), /^no/);
+    assert.match(await textOf(factOf(page, 'Internal transfers')), /^no/);
     state.reason = 'the node is not reachable';
     const alert = page.getByRole('alert').getByText('the node is not reachable');
     await alert.waitFor();
@@ -287,7 +339,7 @@ pageTests({
     const { server, state, indexStats } = await operate(t, { staleSeconds: 600 });
     Object.assign(state, statusAt(1_000), { startedAt: Date.now() - 180_000 });
     indexStats.latest = indexStatsOf();
-    const page = await open(t, `${server.url}/admin#/index`);
+    const page = await open(t, `${server.url}/admin?part=index`);
     await signIn(page);
     await page.getByText('At the head of a stale chain').waitFor();
     await page
@@ -295,117 +347,133 @@ pageTests({
       .getByText(/older than index\.stale_seconds \(600 s\)/)
       .waitFor();
     assert.equal(await page.getByText('Following the chain').count(), 0);
-    await page.getByText(/^No block was indexed since the daemon started 3 min( \d+ s)? ago\.$/).waitFor();
-    const commit = page.locator('dt:text-is("Last commit") + dd');
-    assert.match(await textOf(commit), /^none\s*since the daemon started 3 min/);
+    await page.getByText(/^No block was indexed since the daemon started 3 min ago\.$/).waitFor();
+    assert.match(await textOf(factOf(page, 'Last commit')), /^none\s*since the daemon started 3 min/);
     Object.assign(state, { headTimestamp: Date.now() / 1000, lastCommitAt: Date.now() });
     await page.getByText('Following the chain').waitFor();
     await page
-      .getByText(/^None since the daemon started 3 min.* ago\. Earlier runs are not counted here\.$/)
+      .getByText(/^None since the daemon started 3 min ago\. Earlier runs are not counted here\.$/)
       .waitFor();
   },
 
-  'the index view shows how far PostgreSQL is, and what keeps it back': async (t, open) => {
-    const sink = { ...initialSinkStatus('atlas', 'latest'), block: 900, lagBlocks: 100, lagSeconds: 40 };
-    const { server, state } = await operate(t, { sinkState: () => sink });
-    Object.assign(state, statusAt(1_000));
-    const page = await open(t, `${server.url}/admin#/index`);
-    await signIn(page);
-    const part = page.getByRole('region', { name: 'PostgreSQL' });
-    await part.getByText('Not connected').waitFor();
-    assert.match(await textOf(part.locator('dt:text-is("Written up to") + dd')), /^900\s*schema atlas/);
-    assert.match(await textOf(part.locator('dt:text-is("Behind the index") + dd')), /^100 blocks\s*40 s/);
-    Object.assign(sink, {
-      state: 'waiting',
-      reason: 'PostgreSQL refuses: its disk is full: free space there',
-    });
-    await part.getByRole('alert').getByText('its disk is full').waitFor();
-    Object.assign(sink, { state: 'following', reason: null });
-    await part.getByText('Following the index').waitFor();
-    assert.equal(await part.getByRole('alert').count(), 0);
-  },
-
-  'each part says when it is there, and the settings come when the server can be reached again': async (
-    t,
-    open,
-  ) => {
-    const { server } = await operate(t);
-    const page = await open(t, `${server.url}/admin`);
-    await signIn(page);
-    const said = page.getByRole('status');
-    await said.getByText('Loaded: Keys').waitFor();
-    await page.route('**/admin/api/**', (route) => route.abort());
-    await page.getByRole('link', { name: 'Settings' }).click();
-    await said.getByText('The server cannot be reached.').waitFor();
-    await page.unroute('**/admin/api/**');
-    await said.getByText('Loaded: Settings').waitFor();
-    await page.getByText('server.port').waitFor();
-  },
-
-  'sockets and settings are shown': async (t, open) => {
+  'a socket is shown with its address and closed': async (t, open) => {
     const { server, sockets } = await operate(t);
-    const page = await open(t, `${server.url}/admin#/sockets`);
+    const page = await open(t, `${server.url}/admin?part=sockets`);
     await signIn(page);
     await page.getByText('Nobody is connected.').waitFor();
-    sockets.push({
-      endpoint: '/ws',
-      keyId: 1,
-      openedAt: Date.now() - 65_000,
-      topics: ['logs', 'logs', 'newHeads'],
-      backlogBytes: 2_500,
+    const openedAt = Date.now() - 65_000;
+    sockets.push({ ...SOCKET, openedAt, id: 7, address: '192.0.2.7', topics: ['logs', 'logs', 'newHeads'] });
+    sockets.push({ ...SOCKET, openedAt, id: 8, address: '192.0.2.8', topics: [] });
+    const row = page.locator('tr', { hasText: '192.0.2.7' });
+    await row.getByText('logs ×2, newHeads').waitFor();
+    await row.getByText('2.44 KiB').waitFor();
+    await row.getByText('1 min ago').waitFor();
+    await row.getByRole('button', { name: 'Close' }).click();
+    await row.waitFor({ state: 'detached' });
+    assert.equal(sockets.map(({ id }) => id).join(), '8');
+  },
+
+  'a webhook is created with a filter, paused, resumed and deleted': async (t, open) => {
+    const { server, hooks } = await operate(t);
+    hooks.lists.import('friends', new Set(['11'.repeat(20), '22'.repeat(20)]));
+    const page = await open(t, `${server.url}/admin?part=hooks`);
+    await signIn(page);
+    await page.locator('#lists tr', { hasText: 'friends' }).getByText('2', { exact: true }).waitFor();
+    await page.getByText('1,234 addresses have a label.').waitFor();
+    await page.getByLabel('URL').fill('https://example.org/in');
+    await page.getByLabel('Name').fill('alarm');
+    await page.getByText('Filter, confirmations, key').click();
+    await page.getByLabel('Filter').fill('{"wallets": "list:friend"}');
+    await page.getByRole('button', { name: 'Create webhook' }).click();
+    await page.getByRole('alert').getByText('friend').waitFor();
+    await page.getByLabel('Filter').fill('{"wallets": "list:friends"}');
+    await page.getByRole('button', { name: 'Create webhook' }).click();
+    assert.match(await textOf(page.locator('.secret')), /^whsec_/);
+    await page.getByRole('button', { name: 'I have it, close' }).click();
+    const row = page.locator('#hooks tbody tr', { hasText: 'alarm' });
+    await row.getByRole('button', { name: 'Pause' }).click();
+    await row.getByText('paused by the operator').waitFor();
+    await row.getByRole('button', { name: 'Resume' }).click();
+    await row.getByText('active').waitFor();
+    await row.getByRole('button', { name: 'Delete' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Delete' }).click();
+    await row.waitFor({ state: 'detached' });
+    assert.deepEqual(hooks.list(), []);
+  },
+
+  'a server that went away is told, the settings come when it is back, and a session that ended asks again':
+    async (t, open) => {
+      const { server } = await operate(t);
+      const page = await open(t, `${server.url}/healthz`);
+      await page.route('**/admin/api/session', (route) => route.abort(), { times: 1 });
+      await page.goto(`${server.url}/admin`);
+      const note = page.getByText('The server cannot be reached.');
+      await note.waitFor();
+      await signIn(page);
+      await isOpen(page);
+      await page.route('**/admin/api/**', (route) => route.abort());
+      await partOf(page, 'Settings').click();
+      await note.waitFor();
+      await page.unroute('**/admin/api/**');
+      await page.getByText('server.port').waitFor();
+      await note.waitFor({ state: 'detached' });
+      await page.getByLabel('Search the settings').fill('nothing');
+      await page.getByText('No setting matches this search.').waitFor();
+      await page.context().clearCookies();
+      await page.getByLabel('Operator token').waitFor();
+      await page.getByText('The session has ended.').waitFor();
+    },
+
+  'every part can be used by everybody, at three widths and in both themes': async (t, open) => {
+    const { server, access, sockets, state, indexStats, activity, hooks } = await operate(t);
+    const used = access.keys.create({ name: 'Northwind Trading Company', tier: 'tiny' }).record;
+    access.usage.add(used.id, 3, Date.now());
+    access.keys.revoke(access.keys.create({ name: 'former', tier: 'free' }).record.id);
+    const address = '2001:0db8:0000:0000:0000:0000:0000:0001';
+    sockets.push({ ...SOCKET, id: 1, address, openedAt: Date.now(), topics: ['newHeads'] });
+    hooks.lists.import('friends', new Set(['11'.repeat(20)]));
+    Object.assign(state, statusAt(1_000), {
+      phase: 'paused',
+      reason: 'the node is not reachable',
+      nodeHead: 3_000,
+      skippedLogs: { transfer_data: 7 },
+      skippedIn: { transfer_data: `0x${'5c'.repeat(32)}` },
+      lastCommitAt: Date.now(),
     });
-    await page.getByText('logs ×2, newHeads').waitFor();
-    await page.getByText('2.5 kB').waitFor();
-    await page.getByRole('link', { name: 'Settings' }).click();
-    await page.getByText('server.port').waitFor();
-    await page.getByText('8650').waitFor();
-  },
+    indexStats.latest = indexStatsOf({ unmeasured: { names: ['wallets'], bytes: 5 } });
+    const sample = {
+      ...activity.totals,
+      lagBlocks: 0,
+      lagSeconds: 1,
+      residentBytes: 1,
+      loopDelaySeconds: 0,
+    };
+    const samples = [20, 10].map((secondsAgo) => ({ ...sample, at: Date.now() - secondsAgo * 1_000 }));
+    Object.assign(activity, { samples });
 
-  'a server that went away is told, and forgotten when it is back': async (t, open) => {
-    const { server } = await operate(t);
     const page = await open(t, `${server.url}/admin`);
+    await signIn(page, 'wrong');
+    await page.getByRole('alert').waitFor();
+    await assertAccessible(page, 'signing in');
     await signIn(page);
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    await page.route('**/admin/api/**', (route) => route.abort());
-    await page.getByText('The server cannot be reached.').waitFor();
-    await page.unroute('**/admin/api/**');
-    await page.locator('#trouble:empty').waitFor({ state: 'attached' });
-  },
-
-  'a server that cannot be reached at first is asked again until it can be': async (t, open) => {
-    const { server } = await operate(t);
-    const page = await open(t, `${server.url}/healthz`);
-    await page.route('**/admin/api/session', (route) => route.abort(), { times: 1 });
-    await page.goto(`${server.url}/admin`);
-    await page.getByText('The server cannot be reached.').waitFor();
-    await signIn(page);
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    await page.locator('#trouble:empty').waitFor({ state: 'attached' });
-  },
-
-  'below a path of a proxy the operator signs in and stays so': async (t, open) => {
-    const { server } = await operate(t);
-    const prefix = await prefixProxy(t, server.url, '/deep/atlas');
-    const page = await open(t, `${prefix}/admin`);
-    await signIn(page);
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    await page.reload();
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Operator token').waitFor();
-    await page.reload();
-    await page.getByLabel('Operator token').waitFor();
-    await page.goto(`${prefix}/`);
-    await page.getByLabel('API key').waitFor();
-  },
-
-  'a session that ended asks for the token again': async (t, open) => {
-    const { server } = await operate(t);
-    const page = await open(t, `${server.url}/admin`);
-    await signIn(page);
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    await page.context().clearCookies();
-    await page.getByLabel('Operator token').waitFor();
-    await page.getByText('The session has ended.').waitFor();
+    await page.locator('.chart').waitFor();
+    await assertAccessible(page, 'overview');
+    await partOf(page, 'Keys').click();
+    await page.locator('.chart .bar').last().waitFor();
+    await assertAccessible(page, 'keys');
+    await page.getByRole('button', { name: 'Change Northwind' }).click();
+    await assertAccessible(page, 'a form');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Rotate Northwind' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.locator('.secret').waitFor();
+    await assertAccessible(page, 'a new key');
+    await page.getByRole('button', { name: 'I have it, close' }).click();
+    const parts = { Index: '.share-cell', Sockets: '.table', Webhooks: '#lists .table', Settings: '.table' };
+    for (const [name, shown] of Object.entries(parts)) {
+      await partOf(page, name).click();
+      await page.locator(shown).first().waitFor();
+      await assertAccessible(page, name);
+    }
   },
 });

@@ -1,9 +1,14 @@
 /** A server with the operator's panel on, for tests. */
-
+import { join } from 'node:path';
+import { actOn } from '../../src/daemon/hooks.ts';
+import { parseHookSpec } from '../../src/hooks/hook-spec.ts';
+import { type HookStore, hookJson, openHookStore } from '../../src/hooks/hook-store.ts';
+import type { Activity } from '../../src/metrics/activity.ts';
 import type { IndexStats, IndexStatsState } from '../../src/model/index-stats.ts';
-import type { AdminOptions } from '../../src/server/admin/routes.ts';
+import type { AdminHooks, AdminOptions } from '../../src/server/admin/routes.ts';
 import type { LiveSocket } from '../../src/server/ws/connections.ts';
 import type { Cleanup } from '../support/cleanup.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { type Serving, type ServingOptions, serve } from './serving.ts';
 
 export const TOKEN = 'correct horse battery staple';
@@ -11,6 +16,8 @@ export const TOKEN = 'correct horse battery staple';
 export interface Operating extends Serving {
   sockets: LiveSocket[];
   indexStats: IndexStatsState;
+  activity: Activity;
+  hooks: HookStore;
   /** A request to `/admin/api` with the operator token. */
   operate(path: string, init?: RequestInit): Promise<Response>;
 }
@@ -18,11 +25,26 @@ export interface Operating extends Serving {
 export async function operate(t: Cleanup, options: ServingOptions = {}): Promise<Operating> {
   const sockets: LiveSocket[] = [];
   const indexStats: IndexStatsState = { latest: null, failure: null };
+  const activity: Activity = {
+    totals: { requests: 0, errors: 0, refusals: 0, rpcCalls: 0, cacheHits: 0 },
+    residentBytes: 3 * 2 ** 28,
+    heapBytes: 2 ** 27,
+    samples: [],
+  };
+  const hooks = openHookStore(join(tempDir(t), 'hooks.db'));
+  t.after(() => hooks.close());
   const admin: AdminOptions = {
     token: TOKEN,
     indexStats: () => indexStats,
     sockets: () => sockets,
-    hooks: { list: () => [], create: () => ({}), act: () => ({}), lists: () => [] },
+    closeSocket(id) {
+      const at = sockets.findIndex((socket) => socket.id === id);
+      if (at >= 0) sockets.splice(at, 1);
+      return at >= 0;
+    },
+    hooks: adminHooks(hooks),
+    labels: () => 1_234,
+    activity: () => activity,
     settings: () => JSON.stringify({ 'server.port': { value: 8650, source: 'default' } }),
   };
   const serving = await serve(t, { admin, ...options });
@@ -30,11 +52,26 @@ export async function operate(t: Cleanup, options: ServingOptions = {}): Promise
     ...serving,
     sockets,
     indexStats,
+    activity,
+    hooks,
     operate: (path, init = {}) =>
       fetch(`${serving.server.url}/admin/api${path}`, {
         ...init,
         headers: { Authorization: `Bearer ${TOKEN}`, ...init.headers },
       }),
+  };
+}
+
+/** The panel's hooks on a file, without a thread that delivers. */
+function adminHooks(store: HookStore): AdminHooks {
+  return {
+    list: () => store.list().map(hookJson),
+    create(body) {
+      const hook = store.create(parseHookSpec(body, { lists: store.lists.get, allowPrivate: true }), null, 0);
+      return { ...hookJson(hook), secret: hook.secret };
+    },
+    act: (id, action) => hookJson(actOn(store, id, action)),
+    lists: () => store.lists.list(),
   };
 }
 

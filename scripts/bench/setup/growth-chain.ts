@@ -144,6 +144,7 @@ export function growthBatch(first: number, count: number): BlockBatch {
     amountEnd: new Uint32Array(transferCount),
     tokenNumberEnd: new Uint32Array(transferCount),
     skipped: {},
+    skippedIn: {},
   };
   let tx = -1;
   let amountEnd = 0;

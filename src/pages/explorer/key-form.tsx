@@ -1,7 +1,7 @@
 /** The first visit: where a key comes from, and what the explorer does with it. */
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from '../ui/link.tsx';
-import { useTitle } from './use-title.ts';
+import { useTitle } from '../ui/router.ts';
 
 export function KeyForm({ problem, onKey }: { problem: string; onKey: (key: string) => void }) {
   useTitle('Explorer');

@@ -2,7 +2,7 @@
 import type { Answers } from '../client/answers.ts';
 import { Address, BlockLink, labelOf, TransactionLink } from '../ui/address.tsx';
 import { Amount } from '../ui/amount.tsx';
-import { Arrow } from '../ui/arrow.tsx';
+import { Arrow } from '../ui/icons.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { COIN } from './coin.ts';

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { Copy } from '../ui/copy.tsx';
 import { shortHex } from '../ui/format.ts';
-import { useTitle } from './use-title.ts';
+import { useTitle } from '../ui/router.ts';
 
 interface PageTitleProps {
   kind: string;

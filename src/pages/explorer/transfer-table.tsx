@@ -2,8 +2,8 @@
 import type { Transfer } from '../client/answers.ts';
 import { Address, BlockLink, labelOf, TokenLink, TransactionLink } from '../ui/address.tsx';
 import { TransferAmount } from '../ui/amount.tsx';
-import { Arrow } from '../ui/arrow.tsx';
 import { kindText } from '../ui/format.ts';
+import { Arrow } from '../ui/icons.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { COIN } from './coin.ts';

@@ -1,6 +1,6 @@
 /** What the explorer says of a path that it does not know. */
 import { Link } from '../ui/link.tsx';
-import { useTitle } from './use-title.ts';
+import { useTitle } from '../ui/router.ts';
 
 /** Longest path that is repeated. */
 const SHOWN = 120;

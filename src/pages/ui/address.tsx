@@ -2,8 +2,7 @@
 import { Copy } from './copy.tsx';
 import { grouped, safeName, shortHex, ZERO_ADDRESS } from './format.ts';
 import { Identicon } from './identicon.tsx';
-import { Link } from './link.tsx';
-import { addressPath, blockPath, tokenPath, transactionPath } from './links.ts';
+import { addressPath, blockPath, Link, tokenPath, transactionPath } from './link.tsx';
 
 /** A name that somebody gave an address, as the API has it beside the address. */
 export interface AddressLabel {

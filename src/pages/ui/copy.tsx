@@ -1,10 +1,12 @@
-/** Copies a text; shown when the pointer or the focus is near it. */
+/** Copying a text: an icon that is shown when the pointer or the focus is near it, or a button with a word. */
 import { useState } from 'preact/hooks';
 
 const SHOWN_MS = 1_500;
 
-export function Copy({ text, what }: { text: string; what: string }) {
-  const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle');
+type CopyState = 'idle' | 'done' | 'failed';
+
+function useCopy(text: string): [state: CopyState, copy: () => void] {
+  const [state, setState] = useState<CopyState>('idle');
   const copy = () => {
     navigator.clipboard
       .writeText(text)
@@ -14,7 +16,15 @@ export function Copy({ text, what }: { text: string; what: string }) {
       )
       .finally(() => setTimeout(() => setState('idle'), SHOWN_MS));
   };
-  const label = { idle: `Copy ${what}`, done: 'Copied', failed: 'The browser does not allow copying' }[state];
+  return [state, copy];
+}
+
+const DONE = 'Copied';
+const FAILED = 'The browser does not allow copying';
+
+export function Copy({ text, what }: { text: string; what: string }) {
+  const [state, copy] = useCopy(text);
+  const label = { idle: `Copy ${what}`, done: DONE, failed: FAILED }[state];
   return (
     <button type="button" class={`copy ${state}`} onClick={copy} aria-label={label} title={label}>
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
@@ -25,5 +35,28 @@ export function Copy({ text, what }: { text: string; what: string }) {
         )}
       </svg>
     </button>
+  );
+}
+
+/** The word changes for a moment, and is read out. */
+export function CopyButton({
+  text,
+  label,
+  class: className,
+}: {
+  text: string;
+  label: string;
+  class: string;
+}) {
+  const [state, copy] = useCopy(text);
+  return (
+    <>
+      <button type="button" class={className} onClick={copy}>
+        {{ idle: label, done: DONE, failed: FAILED }[state]}
+      </button>
+      <span class="hidden-text" role="status">
+        {state === 'done' && DONE}
+      </span>
+    </>
   );
 }

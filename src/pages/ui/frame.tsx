@@ -1,8 +1,8 @@
 /** The frame of every page: brand, menu, and what the page puts beside them. */
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import { Mark } from './icons.tsx';
 import { Link } from './link.tsx';
-import { Mark } from './mark.tsx';
 import { metaContent } from './router.ts';
 
 const MENU = [

@@ -1,8 +1,9 @@
-/** A link to a path of the service; it begins with a slash. */
+/** Links within the service, and the paths of the explorer's pages, which are those of other explorers. */
 import type { ComponentChildren } from 'preact';
 import { href } from './router.ts';
 
 export interface LinkProps {
+  /** A path of the service; it begins with a slash. */
   to: string;
   children: ComponentChildren;
   class?: string;
@@ -13,3 +14,9 @@ export interface LinkProps {
 export function Link({ to, current, ...rest }: LinkProps) {
   return <a href={href(to)} aria-current={current ? 'page' : undefined} {...rest} />;
 }
+
+export const addressPath = (address: string) => `/address/${address}`;
+export const tokenPath = (token: string) => `/token/${token}`;
+export const transactionPath = (hash: string) => `/tx/${hash}`;
+export const blockPath = (block: number | string) => `/block/${block}`;
+export const searchPath = (text: string) => `/search?q=${encodeURIComponent(text)}`;

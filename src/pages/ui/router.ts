@@ -101,3 +101,10 @@ export function interceptLinks(isOwn: (path: string) => boolean): void {
     navigate(path + url.search);
   });
 }
+
+/** Names the browser's tab. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · atlas`;
+  }, [title]);
+}

@@ -23,7 +23,7 @@ const newKeySchema = z.object({
 const changeSchema = newKeySchema.partial();
 
 /** All keys with their usage this month, and the tiers to choose from. */
-export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: number): object {
+export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: number) {
   return {
     tiers: Object.entries(tiers).map(([name, tier]) => ({
       name,
@@ -33,6 +33,7 @@ export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: 
     })),
     keys: keys.list().map((record) => ({
       ...keyJson(record),
+      lastUsedAt: isoOrNull(usage.lastUse(record.id)),
       requestsThisMonth: usage.used(record.id, now),
       requestsPerMonth: tierOf(tiers, record.tier).requests_per_month,
     })),
@@ -60,11 +61,7 @@ export async function createKey(
 }
 
 /** Changes the members that a JSON body has. Throws RequestError for an invalid one. */
-export async function updateKey(
-  { changes, limiter: { tiers } }: AdminAccess,
-  id: number,
-  body: unknown,
-): Promise<object> {
+export async function updateKey({ changes, limiter: { tiers } }: AdminAccess, id: number, body: unknown) {
   const parsed = changeSchema.safeParse(body);
   if (!parsed.success)
     throw new RequestError(
@@ -89,11 +86,11 @@ function requireTier(tiers: Tiers, tier: string): void {
   }
 }
 
-export async function rotateKey({ changes }: AdminAccess, id: number): Promise<object> {
+export async function rotateKey({ changes }: AdminAccess, id: number) {
   return issuedJson(await changes.rotate(id));
 }
 
-export async function revokeKey({ changes }: AdminAccess, id: number): Promise<object> {
+export async function revokeKey({ changes }: AdminAccess, id: number) {
   return { record: keyJson(await changes.revoke(id)) };
 }
 
@@ -105,7 +102,7 @@ export function usageHistory(
   { keys, usage }: Pick<AdminAccess, 'keys' | 'usage'>,
   query: { key: number | null; days: number },
   now: number,
-): object {
+) {
   const days = Math.min(MAX_HISTORY_DAYS, Math.max(1, query.days));
   const toHour = Math.floor(now / HOUR_MS);
   const fromHour = toHour - days * 24 + 1;
@@ -125,6 +122,10 @@ export function usageHistory(
 
 function issuedJson({ key, record }: IssuedKey) {
   return { key, record: keyJson(record) };
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }
 
 function isoHour(hour: number): string {

@@ -1,18 +1,21 @@
 /** `/admin/api/*`: the API of the operator's panel. Every route except the session routes requires authorization. */
 
 import { z } from 'zod';
+import type { hookJson } from '../../hooks/hook-store.ts';
 import { RequestError } from '../../lib/errors.ts';
+import type { Activity } from '../../metrics/activity.ts';
 import type { ClusterStatus } from '../../model/cluster-status.ts';
-import type { IndexStats, IndexStatsState } from '../../model/index-stats.ts';
+import type { IndexStatsState } from '../../model/index-stats.ts';
 import type { IndexStatus } from '../../model/index-status.ts';
 import type { SinkStatus } from '../../model/sink-status.ts';
 import { notFound } from '../http/answer.ts';
 import { closeIfChunked } from '../http/body.ts';
-import { describeStatus, type PostgresStates } from '../http/health.ts';
+import { describeStatus } from '../http/health.ts';
 import { methodAdapterFor, routeMeter, sendMetered } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import type { LiveSocket } from '../ws/connections.ts';
 import type { AdminAuth } from './auth.ts';
+import { describeIndex, describeOverview, describeSockets } from './describe.ts';
 import {
   type AdminAccess,
   createKey,
@@ -24,39 +27,18 @@ import {
 } from './keys.ts';
 import { type AdminRequest, addAdminRoute, type RouteContext } from './route.ts';
 
-/** Most sockets listed individually. The totals cover all. */
-const MAX_LISTED = 200;
-
-/** Totals by endpoint and topic, and the sockets with the largest backlog. */
-function describeSockets(sockets: readonly LiveSocket[]): object {
-  const endpoints: Record<string, number> = {};
-  const topics: Record<string, number> = {};
-  for (const socket of sockets) {
-    endpoints[socket.endpoint] = (endpoints[socket.endpoint] ?? 0) + 1;
-    for (const topic of socket.topics) topics[topic] = (topics[topic] ?? 0) + 1;
-  }
-  const listed = [...sockets].sort((a, b) => b.backlogBytes - a.backlogBytes || a.openedAt - b.openedAt);
-  return {
-    total: sockets.length,
-    endpoints,
-    topics,
-    sockets: listed.slice(0, MAX_LISTED).map(({ openedAt, ...socket }) => ({
-      ...socket,
-      openedAt: new Date(openedAt).toISOString(),
-    })),
-  };
-}
-
 const HOOK_ACTIONS = ['pause', 'resume', 'test', 'delete'] as const;
 type HookAction = (typeof HOOK_ACTIONS)[number];
 
 /** What the panel may do with hooks and lists. */
-interface AdminHooks {
-  list(): object[];
-  create(body: unknown): object;
-  act(id: number, action: HookAction): object;
-  lists(): object[];
+export interface AdminHooks {
+  list(): HookJson[];
+  create(body: unknown): HookJson & { secret: string };
+  act(id: number, action: HookAction): HookJson;
+  lists(): { name: string; addresses: number; importedAt: number }[];
 }
+
+type HookJson = ReturnType<typeof hookJson>;
 
 /** A body of 1,000 wallets and 1,000 tokens. */
 const MAX_HOOK_BODY_BYTES = 128 * 1024;
@@ -68,7 +50,12 @@ export interface AdminOptions {
   indexStats: () => IndexStatsState;
   /** Open WebSockets. */
   sockets: () => readonly LiveSocket[];
+  /** Closes a socket by its id; false when it is not open. */
+  closeSocket: (id: number) => boolean;
   hooks: AdminHooks;
+  /** Number of labels. */
+  labels: () => number;
+  activity: () => Activity;
   /** The settings in force by dotted path, secrets masked: `{"server.port": {value, source}}` as JSON text. */
   settings: () => string;
 }
@@ -162,16 +149,26 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   });
   addAuthenticatedRoute('get', '/usage', ({ query }) => usageHistory(access, usageQuery(query), Date.now()));
 
-  addAuthenticatedRoute('get', '/index', () =>
-    describeIndex(
-      indexState(),
-      { sink: options.sinkState?.(), cluster: options.clusterState?.() },
-      options.indexStats(),
-      options.staleSeconds,
-      Date.now(),
-    ),
+  const status = () =>
+    describeStatus(indexState(), options.staleSeconds, Date.now(), {
+      sink: options.sinkState?.(),
+      cluster: options.clusterState?.(),
+    });
+  addAuthenticatedRoute('get', '/overview', () =>
+    describeOverview(status(), options.activity(), {
+      sockets: options.sockets().length,
+      hooks: options.hooks.list().length,
+      labels: options.labels(),
+    }),
   );
+  addAuthenticatedRoute('get', '/index', () => describeIndex(status(), options.indexStats()));
   addAuthenticatedRoute('get', '/sockets', () => describeSockets(options.sockets()));
+  addAuthenticatedRoute('post', '/sockets/:id/close', (request) => {
+    const id = idOf('socket', request);
+    if (!options.closeSocket(id)) throw new RequestError(404, 'not_found', `there is no socket ${id}`);
+    log.info({ id }, 'operator closed a socket');
+    return { closed: true };
+  });
   addHookRoutes(addAuthenticatedRoute, options.hooks);
   addAuthenticatedRoute('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
 
@@ -184,7 +181,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
 }
 
 /** The id in a path. Throws RequestError `not_found` when it is not a number. */
-function idOf(what: 'key' | 'hook', { id }: AdminRequest): number {
+function idOf(what: 'key' | 'hook' | 'socket', { id }: AdminRequest): number {
   if (!/^\d{1,15}$/.test(id)) throw new RequestError(404, 'not_found', `there is no ${what} ${id}`);
   return Number(id);
 }
@@ -200,42 +197,6 @@ function usageQuery(query: URLSearchParams): { key: number | null; days: number 
     return Number(text);
   };
   return { key: number('key'), days: number('days') ?? 1 };
-}
-
-function describeIndex(
-  state: IndexStatus,
-  postgres: PostgresStates,
-  stats: IndexStatsState,
-  staleSeconds: number,
-  now: number,
-): object {
-  const { latest, failure } = stats;
-  return {
-    status: describeStatus(state, staleSeconds, now, postgres),
-    survey: latest === null ? null : { ...latest, at: new Date(latest.at).toISOString() },
-    surveyFailure: failure,
-    forecast: latest === null ? null : forecast(state, latest),
-  };
-}
-
-/**
- * Predicts the size of the file after the backfill and how long the disk will last then; null where unknown. Bytes per
- * transfer hardly change while a file grows, but transfers per block do: we assume that missing blocks are as busy as the
- * newest indexed ones. Starts from the block at which the stats were measured.
- */
-function forecast({ startBlock, nodeHead }: IndexStatus, stats: IndexStats): object {
-  const { fileBytes, freeBytes, growth, head, transfers } = stats;
-  if (head === null || startBlock === null || transfers === 0)
-    return { bytesPerDay: null, bytesWhenFilled: null, daysUntilFull: null };
-  const bytesPerTransfer = fileBytes / transfers;
-  const perBlock = growth?.transfersPerBlock ?? transfers / (head - startBlock + 1);
-  const missing = Math.max(0, (nodeHead ?? head) - head) * perBlock * bytesPerTransfer;
-  const bytesPerDay = growth === null ? null : Math.round(growth.transfersPerDay * bytesPerTransfer);
-  return {
-    bytesPerDay,
-    bytesWhenFilled: Math.round(fileBytes + missing),
-    daysUntilFull: bytesPerDay ? Math.max(0, Math.floor((freeBytes - missing) / bytesPerDay)) : null,
-  };
 }
 
 function addHookRoutes(add: AddRoute, hooks: AdminHooks): void {

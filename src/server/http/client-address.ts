@@ -19,7 +19,7 @@ export function clientAddressOf(trusted: readonly string[]): ClientAddress {
     else proxies.addSubnet(network, Number(bits), family);
   }
   const isTrusted = (address: Uint8Array): boolean => {
-    const text = textOf(address);
+    const text = addressText(address);
     return proxies.check(text, isIPv6(text) ? 'ipv6' : 'ipv4');
   };
   return (res, req) => {
@@ -55,7 +55,7 @@ export function parseAddress(text: string): Uint8Array<ArrayBuffer> | null {
 }
 
 /** IPv4 in its own notation, also where a socket of both versions maps it into IPv6. */
-function textOf(address: Uint8Array): string {
+export function addressText(address: Uint8Array): string {
   if (address.length === 4) return address.join('.');
   const hex = Buffer.from(address).toString('hex');
   if (hex.startsWith('00000000000000000000ffff')) return address.subarray(12).join('.');

@@ -32,7 +32,7 @@ const SOURCES = join(ROOT, 'src/pages');
  */
 const PAGES = [
   { name: 'explorer', folder: 'explorer', entry: 'main.tsx', files: 'assets' },
-  { name: 'panel', folder: 'old/panel', entry: 'main.js', files: 'admin/assets' },
+  { name: 'panel', folder: 'panel', entry: 'main.tsx', files: 'admin/assets' },
   { name: 'docs', folder: 'old/docs', entry: 'base.js', files: 'assets' },
 ] as const;
 

@@ -23,6 +23,8 @@ export interface SocketData {
   key: KeyRecord;
   /** The key itself, looked up for each message so that a change or revocation takes effect at once. */
   apiKey: string;
+  /** The client's IP address. */
+  address: string;
   /** Set when the socket is open. */
   client?: Client;
 }
@@ -42,10 +44,14 @@ interface ConnectionOptions {
 }
 
 export class WsConnection implements ClientConnection {
+  private static opened = 0;
+  /** Unique in this run of the daemon. */
+  readonly id = ++WsConnection.opened;
   readonly endpoint: WsEndpoint;
   readonly keyId: number;
   readonly payer: Payer;
   readonly apiKey: string;
+  readonly address: string;
   /** Unix milliseconds. */
   readonly openedAt = Date.now();
   /** performance.now() of the last sign of life, and of the last ping. */
@@ -61,12 +67,13 @@ export class WsConnection implements ClientConnection {
   private readonly eventLoopGuard = new EventLoopGuard();
 
   constructor(socket: WebSocket<SocketData>, { endpoint, limits, payer, onSlowConsumer }: ConnectionOptions) {
-    const { key, apiKey } = socket.getUserData();
+    const { key, apiKey, address } = socket.getUserData();
     this.socket = socket;
     this.endpoint = endpoint;
     this.keyId = key.id;
     this.payer = payer;
     this.apiKey = apiKey;
+    this.address = address;
     this.outbox = new Outbox(socket, limits, () => {
       onSlowConsumer();
       this.close(...SLOW_CONSUMER);

@@ -1,7 +1,13 @@
 /** All open WebSocket connections: limits per key, shared memory, liveness checks, and closing. */
 import type { KeyStore } from '../../access/keys.ts';
 import { ByteBudget } from '../../lib/byte-budget.ts';
-import { CloseCode, type CloseFrame, KEY_CHANGED, KEY_INVALID } from '../../streams/close.ts';
+import {
+  CLOSED_BY_OPERATOR,
+  CloseCode,
+  type CloseFrame,
+  KEY_CHANGED,
+  KEY_INVALID,
+} from '../../streams/close.ts';
 import type { Session } from '../../streams/session.ts';
 import type { WsConnection } from './connection.ts';
 
@@ -53,13 +59,22 @@ export class WsConnections {
 
   /** The open connections, for the operator. */
   list(): LiveSocket[] {
-    return [...this.open].map(([{ endpoint, keyId, openedAt, backlogBytes }, { topics }]) => ({
+    return [...this.open].map(([{ id, endpoint, keyId, address, openedAt, backlogBytes }, { topics }]) => ({
+      id,
       endpoint,
       keyId,
+      address,
       openedAt,
       topics,
       backlogBytes,
     }));
+  }
+
+  /** Closes one connection at the operator's wish. Returns whether it was open. */
+  closeOne(id: number): boolean {
+    const connection = [...this.open.keys()].find((open) => open.id === id);
+    connection?.close(...CLOSED_BY_OPERATOR);
+    return connection !== undefined;
   }
 
   /** Closes all connections and stops checking them. */
@@ -90,8 +105,12 @@ export class WsConnections {
 
 /** One open WebSocket, as the streams know it. */
 export interface LiveSocket {
+  /** Unique in this run of the daemon. */
+  id: number;
   endpoint: '/ws' | '/ws/signals';
   keyId: number;
+  /** The client's IP address. */
+  address: string;
   /** Unix milliseconds. */
   openedAt: number;
   /** Topic of each subscription, such as `newHeads` or `wallet_transfers`. */

@@ -11,6 +11,7 @@ import type { StreamHub } from '../../streams/hub.ts';
 import type { ConnectionLimiter } from '../connection-limiter.ts';
 import { type Answer, errorAnswer, jsonAnswer, unauthorized } from '../http/answer.ts';
 import { closeIfChunked } from '../http/body.ts';
+import { addressText, type ClientAddress } from '../http/client-address.ts';
 import type { ReplyWriter } from '../http/reply.ts';
 import { apiKeyOf, type ClientAccess } from '../http/request.ts';
 import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from '../http/route.ts';
@@ -33,6 +34,7 @@ export interface WsRouteDeps {
   rpc: RpcHandler;
   access: ClientAccess;
   replies: ReplyWriter;
+  clientAddress: ClientAddress;
   connectionLimiter: Pick<ConnectionLimiter, 'onWebSocketClosed'>;
   cors: (req: HttpRequest) => string;
   metrics: HttpMetrics & Pick<Metrics, 'sockets' | 'slowConsumers'>;
@@ -196,7 +198,7 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
       return refuse(tooManyConnections(settings.max_connections_per_key, cors(req)));
     }
     res.upgrade<SocketData>(
-      { key, apiKey },
+      { key, apiKey, address: addressText(deps.clientAddress(res, req)) },
       req.getHeader('sec-websocket-key'),
       firstOf(req.getHeader('sec-websocket-protocol')),
       req.getHeader('sec-websocket-extensions'),

@@ -19,7 +19,13 @@ const RECORD = z.object({
 });
 const ISSUED = z.object({ key: z.string(), record: RECORD });
 const KEYS = z.object({
-  keys: z.array(RECORD.extend({ requestsThisMonth: z.int(), requestsPerMonth: z.int() })),
+  keys: z.array(
+    RECORD.extend({
+      lastUsedAt: z.iso.datetime().nullable(),
+      requestsThisMonth: z.int(),
+      requestsPerMonth: z.int(),
+    }),
+  ),
   tiers: z.array(z.object({ name: z.string(), requestsPerMonth: z.int(), requestsPerSecond: z.int() })),
   monthEndsAt: z.iso.datetime(),
 });
@@ -57,6 +63,7 @@ test('a key can be created, rotated and revoked', async (t) => {
     ['shop', 'free', 2, 100_000],
   );
   assert.notEqual(listed?.rotatedAt, null);
+  assert.ok(Date.now() - Date.parse(listed?.lastUsedAt ?? '') < 60_000);
 
   assert.equal((await ask(`${path}/revoke`, post())).status, 200);
   assert.equal(await summaryWith(rotated.key), 401);
@@ -216,9 +223,25 @@ test('sockets are totalled by endpoint and topic', async (t) => {
   const { operate: ask, sockets } = await operate(t);
   const openedAt = Date.UTC(2026, 10, 21);
   sockets.push(
-    { endpoint: '/ws', keyId: 1, openedAt, topics: ['newHeads', 'wallet_transfers'], backlogBytes: 0 },
-    { endpoint: '/ws', keyId: 2, openedAt, topics: ['newHeads'], backlogBytes: 9 },
-    { endpoint: '/ws/signals', keyId: 1, openedAt, topics: [], backlogBytes: 0 },
+    {
+      id: 1,
+      address: '192.0.2.1',
+      endpoint: '/ws',
+      keyId: 1,
+      openedAt,
+      topics: ['newHeads', 'wallet_transfers'],
+      backlogBytes: 0,
+    },
+    {
+      id: 2,
+      address: '192.0.2.2',
+      endpoint: '/ws',
+      keyId: 2,
+      openedAt,
+      topics: ['newHeads'],
+      backlogBytes: 9,
+    },
+    { id: 3, address: '192.0.2.3', endpoint: '/ws/signals', keyId: 1, openedAt, topics: [], backlogBytes: 0 },
   );
   const { total, endpoints, topics, sockets: listed } = JSON.parse(await (await ask('/sockets')).text());
   assert.equal(total, 3);

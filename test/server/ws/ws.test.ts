@@ -19,6 +19,8 @@ const MAX_BACKLOG = 524_288;
 
 const hex = (number: number) => `0x${number.toString(16)}`;
 
+const OPERATOR_TOKEN = 'operator of the test';
+
 suite('WebSocket endpoints', () => {
   const owner = suiteCleanup();
   let node: ReplayNode;
@@ -33,6 +35,7 @@ suite('WebSocket endpoints', () => {
       flags: { '--node-http': node.url, '--node-ws': node.wsUrl },
       log: { debug() {}, info() {}, warn: (_facts, msg) => void logged.push(msg), error() {} },
       env: {
+        ATLAS_ADMIN_TOKEN: OPERATOR_TOKEN,
         ATLAS_STREAM__MAX_MESSAGE_BYTES: String(MAX_MESSAGE),
         ATLAS_STREAM__MAX_BACKLOG_BYTES: String(MAX_BACKLOG),
         ATLAS_STREAM__PING_SECONDS: '2',
@@ -359,6 +362,33 @@ suite('WebSocket endpoints', () => {
       took.push(performance.now() - began);
     }
     assert.ok(Math.min(...took) < 1_000, `${took} ms`);
+  });
+
+  test('the operator sees a socket with its address, its key in use and its calls, and closes it', async () => {
+    const operate = async (path: string, init: RequestInit = {}) => {
+      const headers = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
+      return JSON.parse(await (await fetch(`${served.url}/admin/api/${path}`, { ...init, headers })).text());
+    };
+    const { totals: before } = (await operate('overview')).activity;
+    const { key, id } = await newKey();
+    const client = await StreamClient.open(owner, served.url, key);
+    await client.call('eth_chainId', []);
+    const { activity, version, status } = await operate('overview');
+    assert.ok(activity.totals.rpcCalls > before.rpcCalls && activity.totals.requests > before.requests);
+    assert.ok(activity.samples.length > 0 && activity.residentBytes > 0);
+    assert.equal(typeof version + typeof status.lagBlocks, 'stringnumber');
+    const { keys: listed } = await operate('keys');
+    const { lastUsedAt } = listed.find((one: { id: number }) => one.id === id);
+    assert.ok(Date.now() - Date.parse(lastUsedAt) < 60_000, lastUsedAt);
+    const { sockets } = await operate('sockets');
+    const socket = sockets.find(({ keyId }: { keyId: number }) => keyId === id);
+    assert.equal(socket.address, '127.0.0.1');
+    await operate(`sockets/${socket.id}/close`, { method: 'POST', body: '{}' });
+    assert.deepEqual(await client.closed(), { code: 1008, reason: 'the operator closed this socket' });
+    assert.equal(
+      (await operate(`sockets/${socket.id}/close`, { method: 'POST', body: '{}' })).error.code,
+      'not_found',
+    );
   });
 
   test('a client that never reads is closed as a slow consumer without delaying others', async () => {

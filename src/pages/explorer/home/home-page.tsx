@@ -8,6 +8,7 @@ import { Sparkline } from '../../ui/chart.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
 import { duration, grouped, shortAmount } from '../../ui/format.ts';
 import { Link } from '../../ui/link.tsx';
+import { useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -17,7 +18,6 @@ import { LargeTable } from '../large-table.tsx';
 import { TokenTable } from '../lists/tokens-page.tsx';
 import { LiveState } from '../live-state.tsx';
 import { TransferTable } from '../transfer-table.tsx';
-import { useTitle } from '../use-title.ts';
 import { type BlockActivity, blocksOf } from './block-activity.ts';
 
 type Stats = Answers['chain_stats'];

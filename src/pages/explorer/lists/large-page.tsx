@@ -2,11 +2,10 @@
 import { useEffect } from 'preact/hooks';
 import { useAnswer } from '../../client/use-answer.ts';
 import { countText, grouped } from '../../ui/format.ts';
-import { setParams } from '../../ui/router.ts';
+import { setParams, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { COIN } from '../coin.ts';
 import { LargeTable } from '../large-table.tsx';
-import { useTitle } from '../use-title.ts';
 
 const AMOUNTS = ['10', '100', '1000', '10000', '100000'];
 const WINDOWS = ['1000', '10000', '100000', '1000000'];

@@ -2,12 +2,11 @@
 import { useState } from 'preact/hooks';
 import { useRecentTransfers } from '../../client/recent-transfers.ts';
 import { kindText } from '../../ui/format.ts';
-import { setParams } from '../../ui/router.ts';
+import { setParams, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { useStatus } from '../chain-state.tsx';
 import { LiveState } from '../live-state.tsx';
 import { TransferTable } from '../transfer-table.tsx';
-import { useTitle } from '../use-title.ts';
 
 /** Rows that are kept: older ones leave, however long the page stays open. */
 const ROWS = 200;

@@ -3,12 +3,11 @@ import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { grouped } from '../../ui/format.ts';
-import { Link } from '../../ui/link.tsx';
-import { tokenPath } from '../../ui/links.ts';
+import { Link, tokenPath } from '../../ui/link.tsx';
+import { useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { Table } from '../../ui/table.tsx';
 import { tokenName } from '../token-name.ts';
-import { useTitle } from '../use-title.ts';
 
 type Token = Answers['chain_stats']['topTokens'][number];
 

@@ -2,7 +2,7 @@
 import type { Answers } from '../../client/answers.ts';
 import type { Api } from '../../client/api.ts';
 import type { Bundle } from '../../client/use-answer.ts';
-import { addressPath, blockPath, tokenPath, transactionPath } from '../../ui/links.ts';
+import { addressPath, blockPath, tokenPath, transactionPath } from '../../ui/link.tsx';
 
 export type Found = Answers['search']['results'][number];
 

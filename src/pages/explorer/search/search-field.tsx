@@ -1,7 +1,7 @@
 /** The search field in the bar: suggestions while typing, recent searches before; `/` leads to it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Api } from '../../client/api.ts';
-import { searchPath } from '../../ui/links.ts';
+import { searchPath } from '../../ui/link.tsx';
 import { navigate } from '../../ui/router.ts';
 import { recentSearches, rememberSearch } from './recent-searches.ts';
 import { type Found, pathOf, subjectIn } from './resolve.ts';

@@ -3,9 +3,8 @@ import { useEffect } from 'preact/hooks';
 import { useLoaded } from '../../client/use-answer.ts';
 import { safeName, shortHex } from '../../ui/format.ts';
 import { Link } from '../../ui/link.tsx';
-import { navigate } from '../../ui/router.ts';
+import { navigate, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
-import { useTitle } from '../use-title.ts';
 import { rememberSearch } from './recent-searches.ts';
 import { type Found, pathOf, resolve } from './resolve.ts';
 

@@ -2,8 +2,8 @@
 import type { Hop } from '../../client/answers.ts';
 import { Address, labelOf, TransactionLink } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
-import { Arrow } from '../../ui/arrow.tsx';
 import { ZERO_ADDRESS } from '../../ui/format.ts';
+import { Arrow } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
 

@@ -5,10 +5,10 @@ import { errorText } from '../../client/api-error.ts';
 import { useApi, useLoaded } from '../../client/use-answer.ts';
 import { Address } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
-import { download } from '../../ui/download.ts';
 import { countText } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
 import { COIN } from '../coin.ts';
+import { download } from './download.ts';
 import {
   groupOf,
   MAX_NODES,

@@ -1,9 +1,9 @@
 /** A wallet: who it is, and everything it did, by tabs. */
 import { useAnswer } from '../../client/use-answer.ts';
 import { shortHex } from '../../ui/format.ts';
-import { addressPath } from '../../ui/links.ts';
+import { addressPath } from '../../ui/link.tsx';
+import { useTitle } from '../../ui/router.ts';
 import { Tabs } from '../../ui/tabs.tsx';
-import { useTitle } from '../use-title.ts';
 import { CounterpartiesTab } from './counterparties-tab.tsx';
 import { FlowsTab } from './flows-tab.tsx';
 import { FundingTab } from './funding-tab.tsx';

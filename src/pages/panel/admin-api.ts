@@ -1,0 +1,135 @@
+/** Requests to the panel's API. The session is a cookie that no script sees; the header proves that this page sent them. */
+import { createContext } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import type { describeIndex, describeOverview, describeSockets } from '../../server/admin/describe.ts';
+import type { createKey, listKeys, usageHistory } from '../../server/admin/keys.ts';
+import type { AdminHooks } from '../../server/admin/routes.ts';
+import { ApiError, apiErrorOf, errorText } from '../client/api-error.ts';
+import { request } from '../client/request.ts';
+import type { Loaded } from '../client/use-answer.ts';
+
+/** The answers of the panel's API by path. */
+export interface AdminAnswers {
+  overview: ReturnType<typeof describeOverview>;
+  index: ReturnType<typeof describeIndex>;
+  sockets: ReturnType<typeof describeSockets>;
+  keys: ReturnType<typeof listKeys>;
+  usage: ReturnType<typeof usageHistory>;
+  hooks: { hooks: ReturnType<AdminHooks['list']> };
+  lists: { lists: ReturnType<AdminHooks['lists']> };
+  config: { settings: Record<string, { value: unknown; source: string }> };
+}
+
+export type IssuedKey = Awaited<ReturnType<typeof createKey>>;
+
+/** An answer takes milliseconds; one that does not come is not waited for. */
+const TIMEOUT_MS = 10_000;
+
+/** Rejects with an ApiError, or with the signal's reason. */
+export async function callAdmin(
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  { body, signal }: { body?: object; signal?: AbortSignal } = {},
+): Promise<unknown> {
+  const { response, answer } = await request(`/admin/api/${path}`, {
+    method,
+    headers: { 'X-Atlas-Panel': '1', ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (!response.ok) throw apiErrorOf(response.status, answer);
+  return answer;
+}
+
+/** What a part may call when the server no longer knows the session. */
+export const SessionEnd = createContext<() => void>(() => undefined);
+
+interface Answer<N extends keyof AdminAnswers> {
+  query: string;
+  data: AdminAnswers[N] | null;
+  error: unknown;
+  loading: boolean;
+}
+
+/** An answer that is asked for again and again. `query` begins with `?`. What an older query answers is dropped. */
+export function usePolled<N extends keyof AdminAnswers>(
+  name: N,
+  everyMs: number,
+  query = '',
+): Loaded<AdminAnswers[N]> {
+  const endSession = useContext(SessionEnd);
+  const [round, setRound] = useState(0);
+  const empty: Answer<N> = { query, data: null, error: null, loading: true };
+  const [state, setState] = useState(empty);
+  useEffect(() => {
+    const ending = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const poll = async () => {
+      try {
+        if (!document.hidden) {
+          const answer = await callAdmin('GET', name + query, { signal: ending.signal });
+          setState({ query, data: answer as AdminAnswers[N], error: null, loading: false });
+        }
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        if (hasEnded(error)) return endSession();
+        setState((before) => ({ ...(before.query === query ? before : empty), error, loading: false }));
+      }
+      if (!ending.signal.aborted) timer = setTimeout(poll, everyMs);
+    };
+    void poll();
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [name, query, everyMs, round]);
+  return { ...(state.query === query ? state : empty), exchanges: [], reload: () => setRound(round + 1) };
+}
+
+export interface Action {
+  /** Why the last run failed, or empty. */
+  problem: string;
+  isRunning: boolean;
+  /** Resolves with null when it failed. A second call while the first runs does nothing. */
+  run: <T>(work: () => Promise<T>) => Promise<T | null>;
+}
+
+/** Something that a button does, with what became of it. */
+export function useAction(): Action {
+  const endSession = useContext(SessionEnd);
+  const [problem, setProblem] = useState('');
+  const [isRunning, setRunning] = useState(false);
+  const lock = useRef(false);
+  const run = async <T>(work: () => Promise<T>): Promise<T | null> => {
+    if (lock.current) return null;
+    lock.current = true;
+    setRunning(true);
+    setProblem('');
+    try {
+      return await work();
+    } catch (error) {
+      if (hasEnded(error)) endSession();
+      else setProblem(adminErrorText(error));
+      return null;
+    } finally {
+      lock.current = false;
+      setRunning(false);
+    }
+  };
+  return { problem, isRunning, run };
+}
+
+/** The panel's own errors name what to do, and are shown as they are. */
+export function adminErrorText(error: unknown): string {
+  if (!(error instanceof ApiError)) console.error(error);
+  const isOwn = error instanceof ApiError && OWN_CODES.includes(error.code);
+  const text = isOwn ? error.message : errorText(error);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
+
+const OWN_CODES = ['wrong_token', 'too_many_failures', 'storage', 'damaged', 'key_revoked', 'invalid_params'];
+
+function hasEnded(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'not_signed_in';
+}

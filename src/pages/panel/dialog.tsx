@@ -1,0 +1,103 @@
+/** Windows in front of the page: a question, a form, and a secret that is shown once. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { CopyButton } from '../ui/copy.tsx';
+
+/** Why an action failed; nothing when it did not. */
+export function Problem({ text }: { text: string }) {
+  if (text === '') return null;
+  return (
+    <p class="notice bad" role="alert">
+      {text}
+    </p>
+  );
+}
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  /** Escape closes it, unless what it shows would be lost. */
+  keepsOpen?: boolean;
+  children: ComponentChildren;
+}
+
+/** The element that had the focus gets it back. */
+export function Dialog({ title, onClose, keepsOpen = false, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => opener instanceof HTMLElement && opener.focus();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby="dialog-title"
+      closedby={keepsOpen ? 'none' : 'closerequest'}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!keepsOpen) onClose();
+      }}
+    >
+      <h2 id="dialog-title">{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  text: string;
+  /** The word on the button that does it. */
+  action: string;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** Asks before something that cannot be undone; the cautious answer has the focus. */
+export function Confirm({ title, text, action, onConfirm, onClose }: ConfirmProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <div class="buttons end">
+        <button type="button" class="button" autofocus onClick={onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class="button danger"
+          onClick={() => {
+            onClose();
+            onConfirm();
+          }}
+        >
+          {action}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** A key or another secret that only this answer has. */
+export function SecretOnce({
+  title,
+  secret,
+  onClose,
+}: {
+  title: string;
+  secret: string;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose} keepsOpen>
+      <p>It is shown only once and never stored. Send it to its owner over a secure channel.</p>
+      <p class="secret mono">{secret}</p>
+      <div class="buttons">
+        <CopyButton text={secret} label="Copy" class="button main" />
+        <button type="button" class="button" onClick={onClose}>
+          I have it, close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,274 @@
+/** Webhooks and how they do, the address lists that their filters name, and labels. */
+import { type ComponentChild, Fragment } from 'preact';
+import { useState } from 'preact/hooks';
+import { grouped, safeName } from '../ui/format.ts';
+import { Section } from '../ui/section.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import { type Action, type AdminAnswers, callAdmin, useAction, usePolled } from './admin-api.ts';
+import { Confirm, Problem, SecretOnce } from './dialog.tsx';
+import { NAME_CHARS } from './keys/key-text.ts';
+
+const POLL_MS = 3_000;
+
+type Hook = AdminAnswers['hooks']['hooks'][number];
+
+export function HooksPart() {
+  const hooks = usePolled('hooks', POLL_MS);
+  const lists = usePolled('lists', POLL_MS);
+  const action = useAction();
+  const [dialog, setDialog] = useState<ComponentChild>(null);
+  const close = () => setDialog(null);
+  const act = async (hook: Hook, name: string) => {
+    await action.run(() => callAdmin('POST', `hooks/${hook.id}/${name}`, { body: {} }));
+    hooks.reload();
+  };
+  const remove = (hook: Hook) =>
+    setDialog(
+      <Confirm
+        title={`Delete webhook ${hook.id}?`}
+        text={`Nothing more is delivered to ${hook.url}. Events that it has not received are lost to it.`}
+        action="Delete"
+        onConfirm={() => act(hook, 'delete')}
+        onClose={close}
+      />,
+    );
+  const actions: Column<Hook> = {
+    title: '',
+    plain: true,
+    cell: (hook) => (
+      <span class="buttons">
+        <HookButton text="Test" hook={hook} onClick={() => act(hook, 'test')} />
+        {hook.state === 'active' ? (
+          <HookButton text="Pause" hook={hook} onClick={() => act(hook, 'pause')} />
+        ) : (
+          <HookButton text="Resume" hook={hook} onClick={() => act(hook, 'resume')} />
+        )}
+        <HookButton text="Delete" hook={hook} onClick={() => remove(hook)} />
+      </span>
+    ),
+  };
+  return (
+    <>
+      <Section
+        id="hooks"
+        isPage
+        title="Webhooks"
+        note="Events of wallets and tokens, signed and sent to a URL as they are indexed."
+        loaded={hooks}
+      >
+        {({ hooks: listed }) => (
+          <>
+            <NewHook
+              action={action}
+              onCreated={(title, secret) => {
+                hooks.reload();
+                setDialog(<SecretOnce title={title} secret={secret} onClose={close} />);
+              }}
+            />
+            <Problem text={action.problem} />
+            <Table
+              caption="Webhooks"
+              rows={listed}
+              rowKey={({ id }) => id}
+              columns={[...COLUMNS, actions]}
+              empty="There are no webhooks yet. Create the first one above."
+            />
+          </>
+        )}
+      </Section>
+      <Section
+        id="lists"
+        title="Address lists"
+        note="A filter names one as list:NAME. Import: atlas-node lists import NAME FILE"
+        loaded={lists}
+      >
+        {({ lists: listed }) => (
+          <Table
+            caption="Address lists"
+            rows={listed}
+            rowKey={({ name }) => name}
+            columns={[
+              { title: 'Name', plain: true, cell: ({ name }) => <code>{name}</code> },
+              { title: 'Addresses', number: true, cell: ({ addresses }) => grouped(addresses) },
+              {
+                title: 'Imported',
+                cell: ({ importedAt }) => <Time iso={new Date(importedAt).toISOString()} />,
+              },
+            ]}
+            empty="No list was imported."
+          />
+        )}
+      </Section>
+      <LabelsSection />
+      {dialog}
+    </>
+  );
+}
+
+const COLUMNS: Column<Hook>[] = [
+  {
+    title: 'Name',
+    plain: true,
+    cell: ({ name, key }) => (
+      <>
+        <bdi class="name">{safeName(name, NAME_CHARS)}</bdi>
+        {key !== null && <small class="soft"> of key {key}</small>}
+      </>
+    ),
+  },
+  { title: 'Delivers to', cell: ({ url, format }) => `${url} (${format})` },
+  { title: 'State', cell: (hook) => <HookState hook={hook} /> },
+  { title: 'Next block', number: true, cell: ({ cursorBlock }) => grouped(cursorBlock) },
+  { title: 'Events', number: true, cell: ({ delivered }) => grouped(delivered) },
+  {
+    title: 'Last success',
+    cell: ({ lastSuccessAt }) => (lastSuccessAt === null ? 'none yet' : <Time iso={lastSuccessAt} />),
+  },
+];
+
+function HookState({ hook: { state, failures, reason, lastError, testResult } }: { hook: Hook }) {
+  const isFailing = state === 'active' && failures > 0;
+  const why = reason ?? (isFailing ? lastError : null);
+  return (
+    <>
+      {isFailing ? <span class="out">failing</span> : state}
+      {why !== null && <small class="soft"> {why}</small>}
+      {testResult !== null && <small class="soft"> test: {testResult}</small>}
+    </>
+  );
+}
+
+function HookButton({ text, hook, onClick }: { text: string; hook: Hook; onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-label={`${text} ${safeName(hook.name, NAME_CHARS)}`}
+      onClick={onClick}
+    >
+      {text}
+    </button>
+  );
+}
+
+interface NewHookProps {
+  action: Action;
+  onCreated: (title: string, secret: string) => void;
+}
+
+function NewHook({ action, onCreated }: NewHookProps) {
+  const [round, setRound] = useState(0);
+  const [format, setFormat] = useState('json');
+  const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const created = await action.run(async () => {
+      const { hook } = (await callAdmin('POST', 'hooks', { body: hookOf(data) })) as {
+        hook: { name: string; secret: string };
+      };
+      return hook;
+    });
+    if (created === null) return;
+    setRound(round + 1);
+    onCreated(`The secret that verifies ${created.name}`, created.secret);
+  };
+  return (
+    <form class="row-form" onSubmit={submit}>
+      <Fragment key={round}>
+        <label class="field">
+          URL
+          <input name="url" type="url" required placeholder="https://" />
+        </label>
+        <label class="field">
+          Name
+          <input name="name" maxLength={100} placeholder="What it is for" />
+        </label>
+        <label class="field">
+          Format
+          <select
+            name="format"
+            value={format}
+            onChange={({ currentTarget }) => setFormat(currentTarget.value)}
+          >
+            {['json', 'slack', 'discord', 'telegram'].map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        {format === 'telegram' && (
+          <label class="field">
+            Chat
+            <input name="chat" required placeholder="id, or @channel" />
+          </label>
+        )}
+        <details>
+          <summary>Filter, confirmations, key</summary>
+          <div class="stack">
+            <label class="field">
+              Filter, as for atlas_subscribe
+              <textarea
+                name="filter"
+                rows={3}
+                spellcheck={false}
+                placeholder='{"events":["whale_transfer"],"minMon":"1000"}'
+              />
+            </label>
+            <label class="field">
+              Confirmations
+              <input name="confirmations" type="number" min={0} max={100_000} placeholder="0" />
+            </label>
+            <label class="field">
+              Number of the key that owns it
+              <input name="key" type="number" min={1} placeholder="the operator" />
+            </label>
+          </div>
+        </details>
+      </Fragment>
+      <button type="submit" class="button main">
+        Create webhook
+      </button>
+    </form>
+  );
+}
+
+/** The body of the request: what was left empty is left out. Throws for a filter that is no JSON. */
+function hookOf(data: FormData): object {
+  const text = (name: string) => String(data.get(name) ?? '').trim();
+  const number = (name: string) => (text(name) === '' ? undefined : Number(text(name)));
+  const optional = (name: string) => text(name) || undefined;
+  return {
+    url: text('url'),
+    format: text('format'),
+    name: optional('name'),
+    chat: optional('chat'),
+    // Text that is no JSON is refused by the server, with what a filter must be.
+    filter: text('filter') === '' ? undefined : parseOr(text('filter')),
+    confirmations: number('confirmations'),
+    key: number('key'),
+  };
+}
+
+function parseOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function LabelsSection() {
+  const overview = usePolled('overview', 10_000);
+  return (
+    <Section
+      id="labels"
+      title="Labels"
+      note="Names of addresses, shown wherever one is. Import: atlas-node labels import FILE"
+      loaded={overview}
+    >
+      {({ labels }) => (
+        <p>{labels === 0 ? 'No label was imported.' : `${grouped(labels)} addresses have a label.`}</p>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,71 @@
+/** Logs that look like transfers and are none: why, how many, and a transaction to look at. */
+import { TransactionLink } from '../../ui/address.tsx';
+import { grouped } from '../../ui/format.ts';
+import { Table } from '../../ui/table.tsx';
+import { Age } from '../../ui/time.tsx';
+import type { AdminAnswers } from '../admin-api.ts';
+
+type Status = AdminAnswers['index']['status'];
+
+const REASONS: Record<string, string> = {
+  transfer_topics: 'A Transfer without both addresses in its topics, as old or unusual tokens emit it',
+  transfer_data: 'A Transfer whose data is not one amount (ERC-20) or empty (ERC-721)',
+  single_shape: 'A TransferSingle of ERC-1155 without four topics and two words of data',
+  batch_shape: 'A TransferBatch of ERC-1155 with broken lists, or with more ids than amounts',
+  consecutive_shape: 'A ConsecutiveTransfer of ERC-2309 that is not as its standard says',
+  consecutive_range: 'A ConsecutiveTransfer of ERC-2309 over more ids than are expanded (10,000)',
+  wrapped_shape: 'A Deposit or Withdrawal of the wrapped coin without an account and an amount',
+  staking_shape: 'A log of the staking contract that is not as its interface says',
+  dirty_address: 'An address whose unused upper bytes are not zero',
+};
+
+export function SkippedSection({ status }: { status: Status }) {
+  const { skippedLogs, skippedIn, startedAt, lastCommitAt } = status;
+  const rows = Object.entries(skippedLogs)
+    .map(([reason, count]) => ({ reason, count, hash: skippedIn[reason] }))
+    .sort((a, b) => b.count - a.count);
+  const since = (
+    <>
+      since the daemon started <Age iso={new Date(startedAt).toISOString()} />
+    </>
+  );
+  return (
+    <section class="section" aria-label="Skipped logs">
+      <header>
+        <h2>Skipped logs</h2>
+        {rows.length > 0 && (
+          <p class="soft small">
+            Logs that look like transfers and are none, {since}. They are never stored.
+          </p>
+        )}
+      </header>
+      {lastCommitAt === null ? (
+        <p class="notice">No block was indexed {since}.</p>
+      ) : rows.length === 0 ? (
+        <p class="notice">None {since}. Earlier runs are not counted here.</p>
+      ) : (
+        <Table
+          caption="Skipped logs"
+          rows={rows}
+          rowKey={({ reason }) => reason}
+          columns={[
+            {
+              title: 'Reason',
+              plain: true,
+              cell: ({ reason }) => (
+                <>
+                  {REASONS[reason] ?? 'Another reason'} <code class="soft">{reason}</code>
+                </>
+              ),
+            },
+            { title: 'Logs', number: true, cell: ({ count }) => grouped(count) },
+            {
+              title: 'Example',
+              cell: ({ hash }) => (hash === undefined ? 'none kept' : <TransactionLink hash={hash} />),
+            },
+          ]}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+/** The fields of a key, in the form for a new one and in that for a change. */
+import {
+  allowOfField,
+  fieldOfTime,
+  type KeyList,
+  type ListedKey,
+  tierText,
+  timeOfField,
+} from './key-text.ts';
+
+export interface KeySettings {
+  name: string;
+  tier: string;
+  expiresAt: string | null;
+  allow: string[];
+}
+
+interface KeyFieldsProps {
+  tiers: KeyList['tiers'];
+  /** The key that is changed. */
+  value?: ListedKey;
+  /** Without expiry and allow list. */
+  isShort?: boolean;
+}
+
+export function KeyFields({ tiers, value, isShort = false }: KeyFieldsProps) {
+  return (
+    <>
+      <label class="field">
+        Name
+        <input
+          name="name"
+          required
+          maxLength={200}
+          autocomplete="off"
+          placeholder="Whose key it is"
+          defaultValue={value?.name ?? ''}
+        />
+      </label>
+      <label class="field">
+        Tier
+        <select name="tier" defaultValue={value?.tier ?? tiers[0]?.name ?? ''}>
+          {tiers.map((tier) => (
+            <option key={tier.name} value={tier.name}>
+              {tierText(tier)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {!isShort && <RareFields value={value} />}
+    </>
+  );
+}
+
+export function RareFields({ value }: { value?: ListedKey | undefined }) {
+  return (
+    <>
+      <label class="field">
+        Expires, UTC (empty: never)
+        <input type="datetime-local" name="expiresAt" defaultValue={fieldOfTime(value?.expiresAt ?? null)} />
+      </label>
+      <label class="field">
+        Allowed only (one a line; empty: everything)
+        <textarea
+          name="allow"
+          rows={3}
+          spellcheck={false}
+          placeholder={'GET /api/*\neth_call'}
+          defaultValue={value?.allow.join('\n') ?? ''}
+        />
+      </label>
+    </>
+  );
+}
+
+export function settingsOf(form: HTMLFormElement): KeySettings {
+  const data = new FormData(form);
+  const text = (name: string) => String(data.get(name) ?? '');
+  return {
+    name: text('name'),
+    tier: text('tier'),
+    expiresAt: timeOfField(text('expiresAt')),
+    allow: allowOfField(text('allow')),
+  };
+}

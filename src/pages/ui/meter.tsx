@@ -1,9 +1,0 @@
-/** A part of a whole, from 0 to 1, as a bar. What it shows stands beside it as a figure. */
-export function Meter({ share }: { share: number }) {
-  return (
-    <svg class="meter" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-      <rect class="whole" width="100" height="6" rx="1" />
-      <rect class="share" width={Math.max(0.5, Math.min(1, share) * 100)} height="6" rx="1" />
-    </svg>
-  );
-}
