@@ -138,6 +138,14 @@ export class AnchorTable {
     this.updates.reorg_from.run(number);
   }
 
+  /** Writes the anchors of another file of the same index, which ends with block `head` here. */
+  restore({ genesis, firstParent, finalized, reorgFrom }: ChainAnchors, head: number): void {
+    if (genesis !== null) this.setGenesis(genesis);
+    if (firstParent !== null) this.setFirstParent(hexToBytes(firstParent));
+    if (finalized !== null) this.setFinalized(Math.min(finalized, head));
+    this.setReorgFrom(reorgFrom);
+  }
+
   /** Lowers the finalized block: a repair may remove finalized blocks. */
   rollback(to: number): void {
     this.lowerFinalized.run(to, to);

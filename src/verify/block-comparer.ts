@@ -68,6 +68,11 @@ export function batchHash({ hash }: BlockBatch, i: number): Hex {
   return bytesToHex(packedHash(hash, i));
 }
 
+/** The parent hash of block `i` of a batch. */
+export function batchParent({ parent }: BlockBatch, i: number): Hex {
+  return bytesToHex(packedHash(parent, i));
+}
+
 function timeDifference(db: Db, batch: BlockBatch, i: number): string | null {
   const number = batch.number[i]!;
   const timestamp = db

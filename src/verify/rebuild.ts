@@ -7,9 +7,10 @@ import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync } from
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { FatalError } from '../lib/errors.ts';
+import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import { fsyncDirectory } from '../store/backup.ts';
-import { chainOf, hashAt } from '../store/chain.ts';
+import { AnchorTable, chainOf, hashAt } from '../store/chain.ts';
 import {
   BLOCK_COLUMNS,
   CHECKED_TABLES,
@@ -25,6 +26,7 @@ import { IndexWriter } from '../store/index-writer.ts';
 import { type Db, highest, openDatabase } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import { traceGapRanges } from '../store/trace-gaps.ts';
+import { batchHash, batchParent } from './block-comparer.ts';
 import { StoredBlocks } from './stored-blocks.ts';
 
 interface RebuildOptions {
@@ -39,6 +41,11 @@ interface RebuildOptions {
   signal: AbortSignal;
   /** Reads one block from the node. */
   load(block: number): Promise<BlockBatch>;
+  /**
+   * Whether this block of the damaged index and those above it may be dropped. `hash`: that of the node's block, null if it
+   * does not connect to the index.
+   */
+  isReplaceable(source: Db, block: number, hash: Hex | null): Promise<boolean>;
   onProgress(text: string): void;
 }
 
@@ -56,6 +63,7 @@ export async function rebuildIndex(options: RebuildOptions): Promise<void> {
   } finally {
     writer.close();
   }
+  copyAnchors(path, target);
   copyTokenFacts(path, target);
   options.signal.throwIfAborted();
   publish(path, target);
@@ -70,7 +78,7 @@ async function copyBlocks(
   path: string,
   target: string,
   writer: IndexWriter,
-  { last, changed, batchTransfers, signal, load, onProgress }: RebuildOptions,
+  { last, changed, batchTransfers, signal, load, isReplaceable, onProgress }: RebuildOptions,
 ): Promise<void> {
   const source = openIndexForReading(path);
   const rebuilt = openIndexForReading(target);
@@ -79,6 +87,7 @@ async function copyBlocks(
     const first = source.prepare<[], number | null>('SELECT min(number) FROM blocks').pluck().get();
     if (chain === null || typeof first !== 'number') throw new FatalError(`${path} holds no block`);
     const start = Math.min(chain.startBlock, first);
+    const { firstParent } = new AnchorTable(source).read();
     writer.setChain(chain.chainId, start);
     const blocks = new StoredBlocks(source, rebuilt);
     const ends = batchEnds(source, changed, last);
@@ -86,10 +95,12 @@ async function copyBlocks(
       signal.throwIfAborted();
       if (changed.has(at)) {
         const batch = await load(at);
-        if (!isChildOf(rebuilt, batch)) return;
-        writer.append([batch]);
-        if (!equalsStored(source, rebuilt, at, chain.chainId)) return;
-        at++;
+        const isChild = isChildOf(hashAt(rebuilt, at - 1) ?? firstParent, batch);
+        if (isChild) writer.append([batch]);
+        if (isChild && equalsStored(source, rebuilt, at, chain.chainId)) at++;
+        else if (await isReplaceable(source, isChild ? at : at - 1, isChild ? batchHash(batch, 0) : null))
+          return;
+        else throw foreignBlock(at, batch);
       } else {
         const { end, traced } = ends(at);
         const batch = blocks.read(at, end, batchTransfers, traced);
@@ -122,9 +133,14 @@ function batchEnds(
   };
 }
 
-function isChildOf(rebuilt: Db, batch: BlockBatch): boolean {
-  const parent = hashAt(rebuilt, batch.number[0]! - 1);
-  return parent === null || parent === `0x${Buffer.from(batch.parent.subarray(0, 32)).toString('hex')}`;
+function isChildOf(parent: Hex | null, batch: BlockBatch): boolean {
+  return parent === null || parent === batchParent(batch, 0);
+}
+
+function foreignBlock(number: number, batch: BlockBatch): FatalError {
+  return new FatalError(
+    `block ${number} is damaged, and the node's block ${number} (${batchHash(batch, 0)}, after ${batchParent(batch, 0)}) is not the one that was indexed: nothing was removed; use a node of the indexed chain or, if this one is right, run "atlas-node verify --repair FROM..${number}" with FROM where its chain branches off`,
+  );
 }
 
 /**
@@ -148,6 +164,21 @@ function equalsStored(source: Db, rebuilt: Db, number: number, chainId: number):
   } catch (error) {
     if (!isCorruption(error)) throw error;
     return false;
+  }
+}
+
+/** Copies what identifies the chain, so that the rebuilt index is as safe from a wrong node as before. */
+function copyAnchors(path: string, target: string): void {
+  const source = openIndexForReading(path);
+  const db = openDatabase(target);
+  try {
+    const anchors = new AnchorTable(source).read();
+    new AnchorTable(db).restore(anchors, highest(db, 'blocks', 'number'));
+  } catch (error) {
+    if (!isCorruption(error)) throw error;
+  } finally {
+    db.close();
+    source.close();
   }
 }
 

@@ -7,10 +7,10 @@ import { sync } from '../indexer/follow.ts';
 import { fetchNodeBlock, fetchNodeHead, wrongChainError } from '../indexer/node-chain.ts';
 import { pause } from '../lib/async.ts';
 import { FatalError } from '../lib/errors.ts';
+import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
-import { fetchHeader } from '../node/methods.ts';
 import { hashAt } from '../store/chain.ts';
 import { acquireIndexLock, openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
@@ -18,9 +18,10 @@ import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import { type BlockRange, traceGapRanges } from '../store/trace-gaps.ts';
 import { rejectForeignWal } from '../store/wal.ts';
-import { batchHash, blockDifference, loadWithRetry } from './block-comparer.ts';
+import { batchHash, batchParent, blockDifference, loadWithRetry } from './block-comparer.ts';
 import { findDamage, findWrongSum, idsOfBlocks } from './find-damage.ts';
 import { rebuildIndex } from './rebuild.ts';
+import { isReplaceable, requireSameChain } from './repair-bounds.ts';
 
 /** Blocks per read while comparing. */
 const BLOCKS_PER_READ = 16;
@@ -64,7 +65,7 @@ export interface RepairResult {
  * or an abort leaves a shorter index that the daemon continues; until the rollback is complete, it still contains the
  * differing blocks. Blocks compared or indexed again with traces leave the trace gaps.
  *
- * Throws FatalError when the node lacks the range or its chain does not connect to the index before it, UpstreamError
+ * Throws FatalError when the node is on another chain, lacks the range, or does not connect to the index before it, UpstreamError
  * when the node does not answer. When the signal aborts it throws the reason or, once blocks were removed, FatalError
  * with what remains to be done.
  */
@@ -76,6 +77,7 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
   const lock = acquireIndexLock(path);
   try {
     const head = await withWriter(options, async (writer) => requireRange(writer, capabilities, range));
+    await reading(path, (db) => requireSameChain(db, options));
     const damage = await repairDamage(options, rules, head);
     const result = await withWriter(options, (writer) => replaceRange(writer, rules, options, head));
     return {
@@ -113,6 +115,8 @@ async function repairDamage(
       last: head.number,
       changed: found.changed,
       load: (block) => loadWithRetry(options, rules, block, block),
+      isReplaceable: (db, block, hash) =>
+        isReplaceable(db, options, { last: head.number, changed: found.changed }, block, hash),
     });
   } catch (error) {
     if (!signal.aborted || isCorruption(error)) throw error;
@@ -141,10 +145,9 @@ async function replaceRange(
   if (first === undefined && last >= head.number)
     return { differing: [], replacedFrom: null, rebuilt: false, head };
   if (first !== undefined) {
-    await requireParentLink(writer, options, first.block);
+    requireParentLink(writer, first);
     // The operator has decided which chain is right, so the bounds of a reorg do not apply.
     writer.setReorgFrom(null);
-    if (first.block === writer.chain()?.startBlock) writer.setGenesis(null);
   }
   const isRemoved = first === undefined || (await removeAbove(writer, first.block - 1, options));
   await indexUpTo(writer, rules, options, head.number);
@@ -198,6 +201,8 @@ function requireRange(writer: IndexWriter, { chainId }: Capabilities, range: Blo
 interface BlockDifference {
   block: number;
   text: string;
+  /** Parent of the node's block. */
+  parent: Hex;
 }
 
 function blockOf({ block }: BlockDifference): number {
@@ -229,25 +234,22 @@ async function findDifferences(
           ? blockDifference(db, batch, i)
           : `block ${block} is ${indexed ?? 'missing'} in the index and ${hash} on the node`;
       if (text === null) continue;
-      found.push({ block, text });
+      found.push({ block, text, parent: batchParent(batch, i) });
       if (untraced.some(({ first, last }) => first <= block && block <= last)) return found;
     }
   }
   return found;
 }
 
-/** Throws unless the node's block `first` is a child of the indexed block below it. Call it before removing anything. */
-async function requireParentLink(
-  writer: IndexWriter,
-  { client, signal }: RepairOptions,
-  first: number,
-): Promise<void> {
-  const below = writer.hashAt(first - 1);
-  const node = await fetchHeader(client, first, signal);
-  if (node === null) throw new FatalError(`the node has no block ${first} any more`);
-  if (below !== null && node.parentHash !== below)
+/**
+ * Throws unless the node's block is a child of the indexed block below it. Judges the answer that differed: behind a load
+ * balancer, another one may come from another chain.
+ */
+function requireParentLink(writer: IndexWriter, { block, parent }: BlockDifference): void {
+  const below = writer.hashAt(block - 1) ?? writer.anchors().firstParent;
+  if (below !== null && parent !== below)
     throw new FatalError(
-      `block ${first} of the node follows ${node.parentHash}, but block ${first - 1} is ${below} in the index: begin the repair at a lower block`,
+      `block ${block} of the node follows ${parent}, but block ${block - 1} is ${below} in the index: begin the repair at a lower block`,
     );
 }
 
