@@ -10,7 +10,7 @@ import { batchHash, blockDifference, loadWithRetry } from './block-comparer.ts';
 import { compareHash } from './check-blocks.ts';
 import type { Check } from './report.ts';
 import { forEachConcurrently } from './sample.ts';
-import { ProgressFile, type VerifyProgress } from './verify-progress.ts';
+import { isVerifyProgress, ProgressFile, type VerifyProgress } from './verify-progress.ts';
 
 /** Blocks per read, and concurrent reads. */
 const BLOCKS_PER_READ = 16;
@@ -44,7 +44,7 @@ export async function checkAllBlocks(
   const chain = chainOf(db);
   const tip = readLastBlock(db);
   if (chain === null || tip === null) return;
-  const file = new ProgressFile(path);
+  const file = new ProgressFile(`${path}.verify`, isVerifyProgress);
   const saved = file.load(db);
   let at = saved === null ? chain.startBlock : saved.block + 1;
   const compared = {

@@ -37,7 +37,10 @@ export async function findDamage(db: Db, options: DamageOptions): Promise<Damage
   const mark = damageOf(db);
   if (options.range !== null && mark === null) return findDamageBehind(db, options.range, options);
   const changed = new Set<number>();
-  const checks = await checkFileContents(db, options, { onChangedBlock: (block) => changed.add(block) });
+  const checks = await checkFileContents(db, options, {
+    onChangedBlock: (block) => changed.add(block),
+    checksAgain: true,
+  });
   const texts = Object.values(checks)
     .flatMap(({ differences }) => differences.map(({ text }) => text))
     .filter((text) => mark === null || text !== describeMark(mark));

@@ -8,6 +8,7 @@ import { checkAllCounters } from './check-all-counters.ts';
 import { checkContiguity } from './check-blocks.ts';
 import { checkChecksums } from './check-checksums.ts';
 import { checkCounters } from './check-counters.ts';
+import { checkStructure } from './check-structure.ts';
 import { Check, finishReport, runCheck, type VerifyReport } from './report.ts';
 
 export interface FileCheckOptions {
@@ -22,6 +23,8 @@ interface FileScope {
   /** Adds to the check of blocks. */
   compareHashes?(blocks: Check): Promise<void>;
   onChangedBlock?(block: number): void;
+  /** Whether to check tables again that an earlier run, which was stopped, found whole. */
+  checksAgain?: boolean;
 }
 
 /**
@@ -47,13 +50,16 @@ export async function verifyFile(path: string, options: FileCheckOptions): Promi
 export async function checkFileContents(
   db: Db,
   { signal, onProgress }: FileCheckOptions,
-  { sample, compareHashes, onChangedBlock }: FileScope = {},
+  { sample, compareHashes, onChangedBlock, checksAgain = false }: FileScope = {},
 ) {
   const [file, blocks, checksums] = [new Check('file'), new Check('blocks'), new Check('checksums')];
   const [wallets, tokens] = [new Check('wallets'), new Check('tokens')];
   const show = (what: string) => (done: number) => onProgress(`${what} ${Math.floor(done * 100)} %`);
-  onProgress('file: SQLite reads all of it, which may take a minute');
-  await runCheck(file, signal, () => checkFile(db, file, sample ? SAMPLED_BYTES : Number.POSITIVE_INFINITY));
+  await runCheck(file, signal, () => {
+    const damage = damageOf(db);
+    if (damage !== null) file.addDifference(describeMark(damage));
+    return checkStructure(db, file, { signal, onProgress, checksAgain });
+  });
   onProgress('blocks');
   await runCheck(blocks, signal, async () => {
     checkContiguity(db, blocks);
@@ -78,25 +84,6 @@ export async function checkFileContents(
 
 /** Newest transfers whose checksums are compared, per unit of the sample size. */
 const TRANSFERS_PER_SAMPLE = 100_000;
-
-/** Largest file to read in full when sampling, bytes: two seconds of CPU plus the disk's time. */
-const SAMPLED_BYTES = 2 * 2 ** 30;
-const MAX_FAULTS = 10;
-
-/**
- * SQLite's own check of pages, rows and indexes, for files up to `maxBytes`. It is one read, so checkpoints wait for it.
- */
-function checkFile(db: Db, check: Check, maxBytes: number): void {
-  const damage = damageOf(db);
-  if (damage !== null) check.addDifference(describeMark(damage));
-  const pages = Number(db.pragma('page_count', { simple: true }));
-  const bytes = pages * Number(db.pragma('page_size', { simple: true }));
-  if (bytes > maxBytes) return check.addNote('not read through: it is larger than 2 GiB (--file reads it)');
-  const faults = db.prepare<[], string>(`PRAGMA integrity_check(${MAX_FAULTS})`).pluck().all();
-  for (const fault of faults) if (fault !== 'ok') check.addDifference(`SQLite finds ${fault}`);
-  check.share = 1;
-  check.compared = `${pages.toLocaleString('en-US')} pages read through`;
-}
 
 /** The difference to report for a marked file. */
 export function describeMark(damage: string): string {

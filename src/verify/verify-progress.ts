@@ -1,4 +1,4 @@
-/** The progress of a comparison of all blocks, in a file next to the index, so that the next run resumes there. */
+/** The progress of a long check, in a file next to the index, so that the next run resumes there. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { codeOf } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
@@ -6,12 +6,16 @@ import { chainOf, hashAt } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import type { Difference } from './report.ts';
 
-export interface VerifyProgress {
+/** The index that the progress is of: its chain, and a block with its hash. */
+export interface ProgressMark {
   chainId: number;
   startBlock: number;
-  /** The last block that was compared, and its hash. */
   block: number;
   hash: string;
+}
+
+/** Of a comparison of all blocks; its block is the last one compared. */
+export interface VerifyProgress extends ProgressMark {
   /** How much was compared. */
   blocks: number;
   transfers: number;
@@ -24,24 +28,26 @@ export interface VerifyProgress {
   differenceCount: number;
 }
 
-export class ProgressFile {
+export class ProgressFile<T extends ProgressMark> {
   private readonly path: string;
+  private readonly isProgress: (value: unknown) => value is T;
 
-  constructor(indexPath: string) {
-    this.path = `${indexPath}.verify`;
+  constructor(path: string, isProgress: (value: unknown) => value is T) {
+    this.path = path;
+    this.isProgress = isProgress;
   }
 
   /** What an earlier run left, unless it is of other blocks than the index holds now. */
-  load(db: Db): VerifyProgress | null {
+  load(db: Db): T | null {
     const chain = chainOf(db);
     const saved = this.read();
-    if (!isProgress(saved) || chain === null) return null;
+    if (!this.isProgress(saved) || chain === null) return null;
     const { chainId, startBlock, block, hash } = saved;
     const isSame = chainId === chain.chainId && startBlock === chain.startBlock && hash === hashAt(db, block);
     return isSame ? saved : null;
   }
 
-  save(progress: VerifyProgress): void {
+  save(progress: T): void {
     writeFileSync(`${this.path}.partial`, JSON.stringify(progress));
     renameSync(`${this.path}.partial`, this.path);
   }
@@ -61,10 +67,14 @@ export class ProgressFile {
   }
 }
 
-function isProgress(value: unknown): value is VerifyProgress {
-  if (!isObject(value) || typeof value['hash'] !== 'string' || !Array.isArray(value['differences']))
-    return false;
-  const numbers = ['chainId', 'startBlock', 'block', 'blocks', 'transfers', 'unproven', 'differenceCount'];
+export function isMark(value: unknown): value is ProgressMark {
+  if (!isObject(value) || typeof value['hash'] !== 'string') return false;
+  return ['chainId', 'startBlock', 'block'].every((name) => Number.isSafeInteger(value[name]));
+}
+
+export function isVerifyProgress(value: unknown): value is VerifyProgress {
+  if (!isObject(value) || !isMark(value) || !Array.isArray(value['differences'])) return false;
+  const numbers = ['blocks', 'transfers', 'unproven', 'differenceCount'];
   if (typeof value['unprovenReason'] !== 'string' || !Array.isArray(value['wrongRoots'])) return false;
   return (
     numbers.every((name) => Number.isSafeInteger(value[name])) &&

@@ -6,6 +6,7 @@ import { WalletIdCache } from '../../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
 import { apiInputs, nameOf } from '../load/api-requests.ts';
 import { dropFromPageCache } from '../process/page-cache.ts';
+import { ownUsage } from '../process/resource-usage.ts';
 import type { SubjectSet } from '../setup/subjects.ts';
 
 /** Page cache of a read thread, MiB. */
@@ -17,6 +18,9 @@ export interface AnswerTimes {
   /** Milliseconds of each answer: with no page of the file cached anywhere, and asked again at once. */
   uncached: number[];
   cached: number[];
+  /** Of the uncached answers: milliseconds of processor time, and bytes read. */
+  cpu: number[];
+  readBytes: number[];
   /** The codes of answers that failed. */
   failures: string[];
 }
@@ -43,6 +47,8 @@ export function answersActions() {
           endpoint: nameOf(endpoint.path),
           uncached: [],
           cached: [],
+          cpu: [],
+          readBytes: [],
           failures: [],
         };
         for (const input of inputs.slice(0, perEndpoint)) askTwice(indexPath, endpoint.path, input, times);
@@ -64,8 +70,7 @@ function askTwice(indexPath: string, path: string, input: object, times: AnswerT
       nativeSymbol: 'ETH',
     });
     const budget = { ensure: () => undefined, spend: () => undefined };
-    const timeOfAnswer = (): number => {
-      const startedAt = performance.now();
+    const answer = (): void => {
       const head = snapshot.head()!;
       try {
         JSON.stringify(handler(input, { head, chainDepth: CHAIN_DEPTH, budget }));
@@ -73,11 +78,17 @@ function askTwice(indexPath: string, path: string, input: object, times: AnswerT
         times.failures.push(codeOf(error));
       }
       snapshot.release();
-      return performance.now() - startedAt;
     };
     dropFromPageCache(indexPath);
-    times.uncached.push(timeOfAnswer());
-    times.cached.push(timeOfAnswer());
+    const before = ownUsage();
+    answer();
+    const between = ownUsage();
+    answer();
+    const after = ownUsage();
+    times.uncached.push((between.seconds - before.seconds) * 1000);
+    times.cpu.push((between.cpu - before.cpu) * 1000);
+    times.readBytes.push(between.read - before.read);
+    times.cached.push((after.seconds - between.seconds) * 1000);
   } finally {
     db.close();
   }

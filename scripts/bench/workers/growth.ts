@@ -1,5 +1,4 @@
 /** The worker that grows an index by the writer's path alone: no node, no decoding, checkpoints on the same thread. */
-import { readFileSync } from 'node:fs';
 import { batchBuffers, releaseBatch } from '../../../src/decode/batch.ts';
 import { AdaptiveCommitSize, walLimit } from '../../../src/indexer/adaptive-commit-size.ts';
 import { fileBytes, freeDiskBytes } from '../../../src/lib/files.ts';
@@ -9,7 +8,7 @@ import { IndexWriter } from '../../../src/store/index-writer.ts';
 import { highest } from '../../../src/store/open-database.ts';
 import { Checkpointer } from '../../../src/store/wal.ts';
 import { dropFromPageCache } from '../process/page-cache.ts';
-import { peakMegabytes, resetPeakMemory } from '../process/resource-usage.ts';
+import { ownUsage, peakMegabytes, resetPeakMemory } from '../process/resource-usage.ts';
 import { growthBatch, TRANSFERS_PER_BLOCK } from '../setup/growth-chain.ts';
 
 export interface GrowthOptions {
@@ -101,12 +100,12 @@ export class Growth {
     while (this.transfers < transfers) {
       const batches = this.nextBatches(Math.min(this.sizer.targetTransfers, transfers - this.transfers));
       if (this.options.cold) dropFromPageCache(this.options.path);
-      const before = usage();
+      const before = ownUsage();
       this.writer.prepare(batches);
       const walBytes = this.writer.append(batches);
-      const between = usage();
+      const between = ownUsage();
       await this.checkpointer.checkpointWal();
-      const after = usage();
+      const after = ownUsage();
       const count = batches.reduce((sum, { transferCount }) => sum + transferCount, 0);
       const bytes = batches.flatMap(batchBuffers).reduce((sum, { byteLength }) => sum + byteLength, 0);
       this.sizer.adapt({
@@ -114,7 +113,8 @@ export class Growth {
         walBytes,
         batchBytes: bytes,
         changesBytes: this.writer.changesBytes,
-        seconds: between.seconds - before.seconds,
+        // On a machine that others use too, the clock would make commits smaller than an idle one makes them.
+        seconds: this.options.cold ? between.seconds - before.seconds : between.cpu - before.cpu,
       });
       sums.commits++;
       sums.transfers += count;
@@ -164,23 +164,4 @@ export class Growth {
       db.close();
     }
   }
-}
-
-interface Usage {
-  seconds: number;
-  cpu: number;
-  written: number;
-  read: number;
-}
-
-/** Of this process so far, from proc(5). */
-function usage(): Usage {
-  const { user, system } = process.cpuUsage();
-  const io = readFileSync('/proc/self/io', 'utf8');
-  return {
-    seconds: performance.now() / 1000,
-    cpu: (user + system) / 1e6,
-    written: Number(/^wchar: (\d+)/m.exec(io)?.[1]),
-    read: Number(/^rchar: (\d+)/m.exec(io)?.[1]),
-  };
 }

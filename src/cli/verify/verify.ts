@@ -34,7 +34,8 @@ So it finds any changed byte of them.',
   "--all does what --file does and compares every block with the node: its hash, its time and each of its transfers. \
 It proves the node's transactions and receipts by the roots in the headers, and says how many blocks it could not prove. \
 It reads the whole chain, so it takes about as long as the backfill did. Stopped, it leaves index.db.verify beside the \
-index, and the next run goes on there. Balances and native amounts at the head are still samples.",
+index, and the next run goes on there. So does the check of SQLite's pages in an index above 2 GiB, with \
+index.db.verify-structure. Balances and native amounts at the head are still samples.",
   'A repair first looks for damage: everywhere, or with blocks from the first of them on. A damaged index is rebuilt: \
 blocks with the right checksum come from the file, the others from the node. This takes about as long as the backfill \
 does without a node, and as much disk space as the index. The damaged file stays in place and marked until then, so a \
