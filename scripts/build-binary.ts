@@ -10,8 +10,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CHECKSUMS_ASSET, PAGES_ASSET, threadAsset } from '../src/binary/asset-names.ts';
 import { loadAssets } from '../src/server/pages/assets.ts';
+import { readBuiltPages } from '../src/server/pages/build-pages.ts';
 import { THREADS } from '../src/threads/entries.ts';
-import { bundle } from './binary/bundle.ts';
+import { bundle, packagesIn } from './binary/bundle.ts';
 import { commitOf } from './binary/commit.ts';
 import { makeExecutable } from './binary/executable.ts';
 import {
@@ -73,7 +74,7 @@ async function writeContents(folder: string, commit: string, { modules, packages
   assets[CHECKSUMS_ASSET] = write(CHECKSUMS_ASSET, JSON.stringify(Object.fromEntries(checksums)));
   const pages = [...(await loadAssets())].map(([name, body]) => [name, body.toString('utf8')]);
   assets[PAGES_ASSET] = write(PAGES_ASSET, JSON.stringify(Object.fromEntries(pages)));
-  const packages = new Set(natives);
+  const packages = new Set([...natives, ...packagesIn(readBuiltPages()?.sources ?? [])]);
   const writeScript = async (name: string, entry: string) => {
     const bundled = await bundle(entry, commit);
     for (const folder of bundled.packages) packages.add(folder);

@@ -55,18 +55,6 @@ const ANVIL: Capabilities = {
   headTag: 'latest',
 };
 
-test('version names the program, its commit, its schema and its runtimes', async (t) => {
-  const text = await atlas(t, ['version'], { cwd: ROOT });
-  assert.equal(text.stdout, `${manifest.version}\n`);
-  const json = await atlas(t, ['version', '--json'], { cwd: ROOT });
-  const info = JSON.parse(json.stdout);
-  assert.deepEqual(Object.keys(info), ['version', 'commit', 'schema', 'platform', 'runtimes']);
-  assert.equal(info.version, manifest.version);
-  assert.ok(Number.isInteger(info.schema) && info.schema >= 1);
-  const { stdout: node } = await run(t, [PINNED_NODE, '--version'], { cwd: ROOT });
-  assert.equal(`v${info.runtimes.node}\n`, node);
-});
-
 test('the progress line shows height, rates, lag and ETA', () => {
   assert.equal(
     progressLine(FILLING, 200),
@@ -307,6 +295,8 @@ test('version --json names version, commit, schema and runtimes', async (t) => {
   assert.equal(runtimes.node, process.versions.node);
   assert.match(runtimes.sqlite, /^3\.\d+\.\d+$/);
   assert.match(runtimes.v8, /^\d+\./);
+  const text = await atlas(t, ['version'], { cwd: tempDir(t) });
+  assert.equal(text.stdout, `${manifest.version}\n`);
 });
 
 test('--help and --version answer at every level, with examples', async (t) => {

@@ -59,7 +59,8 @@ export async function bundle(entry: string, commit: string): Promise<Bundle> {
   };
 }
 
-function packagesIn(files: string[]): string[] {
+/** Folders of the packages that these files belong to. */
+export function packagesIn(files: readonly string[]): string[] {
   const folders = files.map(
     (file) => /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
   );

@@ -85,14 +85,23 @@ export async function buildPages(): Promise<PageFiles> {
   return files;
 }
 
-/** The files of the last build, and whether its sources are still the same; null when there is none. */
-export function readBuiltPages(): { files: PageFiles; isCurrent: boolean } | null {
+export interface BuiltPages {
+  files: PageFiles;
+  /** Whether the sources are still the same. */
+  isCurrent: boolean;
+  /** Every file that went into the build, those of packages included, relative to the project's root. */
+  sources: string[];
+}
+
+/** The last build; null when there is none. */
+export function readBuiltPages(): BuiltPages | null {
   const text = readIfPresent(join(OUTPUT, MANIFEST));
   if (text === null) return null;
   const { files, sources, digest } = manifestSchema.parse(JSON.parse(text.toString('utf8')));
   return {
     files: new Map(files.map((name) => [name, readFileSync(join(OUTPUT, name))])),
     isCurrent: digestOfSources(sources) === digest,
+    sources,
   };
 }
 

@@ -1,0 +1,45 @@
+/**
+ * The npm package of a release. It holds the single binary, so that it depends on nothing: it runs whatever Node npm
+ * itself runs under, and takes less disk than the packages that the binary is made of.
+ */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { ReleaseInputs } from './inputs.ts';
+
+/** Documents that the package carries; npm adds nothing to them. */
+const DOCUMENTS = ['README.md', 'LICENSE', 'CHANGELOG.md', 'config.example.toml'];
+
+/** Writes `<name>-<version>-<platform>.tgz` and returns its path. */
+export function writeNpmPackage({ root, out, binary, notices, manifest, platform }: ReleaseInputs): string {
+  const { name, version, description, license } = manifest;
+  const [os, cpu] = platform.split('-');
+  const work = mkdtempSync(join(out, 'npm-'));
+  try {
+    mkdirSync(join(work, 'bin'));
+    copyFileSync(binary, join(work, 'bin/atlas-node'));
+    copyFileSync(notices, join(work, 'THIRD_PARTY'));
+    for (const document of DOCUMENTS) copyFileSync(join(root, document), join(work, document));
+    const published = {
+      name,
+      version,
+      description,
+      license,
+      bin: { [name]: 'bin/atlas-node' },
+      os: [os],
+      cpu: [cpu],
+      libc: ['glibc'],
+    };
+    writeFileSync(join(work, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+    // Every file gets the same time and owner, so the same contents give the same bytes.
+    const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], {
+      cwd: work,
+      encoding: 'utf8',
+    });
+    const file = join(out, `${name}-${version}-${platform}.tgz`);
+    renameSync(join(out, basename(packed.trim())), file);
+    return file;
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
