@@ -52,6 +52,19 @@ const CRITERIA: Record<Exclude<Label, 'regular'>, (wallet: WalletStats) => boole
   casual: ({ tokens, transactions }) => tokens >= 1 && tokens <= 3 && transactions < 50,
 };
 
+/** The criteria in words, for the documentation. */
+export const CRITERIA_TEXTS: Record<Label, string> = {
+  fresh: 'first activity less than 1,000 blocks ago, and fewer than 20 transactions',
+  whale: 'received or sent more than 10,000 native coins in all',
+  bot_likely:
+    'at least 500 transactions, and more than one in two blocks from the first to the last activity',
+  trader: 'transfers of at least 20 tokens',
+  contract_likely: 'at least 10 internal transfers received, and no token transfer',
+  high_activity: 'more than 5,000 transactions',
+  casual: 'transfers of 1 to 3 tokens, and fewer than 50 transactions',
+  regular: 'none of the others applies',
+};
+
 /** All labels that apply, in the order of LABELS; `regular` if none does. */
 export function labelsOf(wallet: WalletStats): Label[] {
   const labels = LABELS.filter((label) => label !== 'regular' && CRITERIA[label](wallet));

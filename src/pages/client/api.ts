@@ -51,7 +51,13 @@ export class Api {
     return { data: data.result, exchange };
   }
 
-  private async send<T>(method: Exchange['method'], path: string, body: string | null, signal: AbortSignal) {
+  /** Any request; `body` is JSON text. Rejects as `get` does. */
+  async send<T>(
+    method: Exchange['method'],
+    path: string,
+    body: string | null,
+    signal: AbortSignal,
+  ): Promise<Answered<T>> {
     for (let retries = 0; ; retries++) {
       try {
         return await this.throttle.run(() => this.sendOnce<T>(method, path, body, signal));

@@ -1,6 +1,5 @@
 /** The frame of every page: brand, menu, and what the page puts beside them. */
 import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
 import { Mark } from './icons.tsx';
 import { Link } from './link.tsx';
 import { metaContent } from './router.ts';
@@ -14,19 +13,18 @@ const MENU = [
   ...(metaContent('panel') === '' ? [] : [{ title: 'Panel', to: '/admin' }]),
 ];
 
-interface FrameProps {
+interface TopProps {
   /** The path of the menu's entry that is shown. */
   current: string;
   /** In the bar: search, state, key. */
   bar?: ComponentChildren;
-  children: ComponentChildren;
 }
 
-export function Frame({ current, bar, children }: FrameProps) {
-  const main = useRef<HTMLElement>(null);
+/** The bar of a page whose `main` is there already. */
+export function Top({ current, bar }: TopProps) {
   const skip = (event: Event) => {
     event.preventDefault();
-    main.current?.focus();
+    document.querySelector('main')?.focus();
   };
   return (
     <>
@@ -48,7 +46,15 @@ export function Frame({ current, bar, children }: FrameProps) {
         </nav>
         {bar}
       </header>
-      <main id="main" tabIndex={-1} ref={main}>
+    </>
+  );
+}
+
+export function Frame({ children, ...top }: TopProps & { children: ComponentChildren }) {
+  return (
+    <>
+      <Top {...top} />
+      <main id="main" tabIndex={-1}>
         {children}
       </main>
     </>

@@ -7,23 +7,29 @@ import { href } from './router.ts';
 /** Longer answers are cut: the page stays quick. */
 const MAX_CHARACTERS = 20_000;
 
-export function Requests({ exchanges }: { exchanges: readonly Exchange[] }) {
+interface RequestsProps {
+  exchanges: readonly Exchange[];
+  /** Whether their answers are in sight at first. */
+  isOpen?: boolean;
+}
+
+export function Requests({ exchanges, isOpen = false }: RequestsProps) {
   return (
     <div class="requests">
       {exchanges.map((exchange) => (
-        <Request key={`${exchange.path} ${exchange.body}`} exchange={exchange} />
+        <Request key={`${exchange.path} ${exchange.body}`} exchange={exchange} isOpen={isOpen} />
       ))}
     </div>
   );
 }
 
-function Request({ exchange }: { exchange: Exchange }) {
+function Request({ exchange, isOpen }: { exchange: Exchange; isOpen: boolean }) {
   const { method, path, status, ms, block, answer } = exchange;
   const command = curl(exchange);
   const text = JSON.stringify(answer, null, 2);
   const shown = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}\n…` : text;
   return (
-    <details>
+    <details open={isOpen}>
       <summary>
         <code>
           {method} {path}

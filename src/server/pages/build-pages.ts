@@ -33,7 +33,7 @@ const SOURCES = join(ROOT, 'src/pages');
 const PAGES = [
   { name: 'explorer', folder: 'explorer', entry: 'main.tsx', files: 'assets' },
   { name: 'panel', folder: 'panel', entry: 'main.tsx', files: 'admin/assets' },
-  { name: 'docs', folder: 'old/docs', entry: 'base.js', files: 'assets' },
+  { name: 'docs', folder: 'docs', entry: 'main.tsx', files: 'assets' },
 ] as const;
 
 const ICON = 'mark.svg';

@@ -10,14 +10,22 @@ export interface ParameterRow {
 }
 
 export function parameterTable(parameters: readonly ParameterRow[]): string {
-  const rows = parameters.map(
-    ({ name, values, byDefault, meaning }) =>
-      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${escapeHtml(values)}</td><td>${escapeHtml(byDefault)}</td><td>${escapeHtml(meaning)}</td></tr>`,
+  return table(
+    ['Parameter', 'Values', 'Default', 'Meaning'],
+    parameters.map(({ name, values, byDefault, meaning }) => [name, values, byDefault, meaning]),
+  );
+}
+
+/** A table of plain text whose first column is code. */
+export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const body = rows.map(
+    ([name = '', ...cells]) =>
+      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`,
   );
   return `<table>
-<thead><tr><th scope="col">Parameter</th><th scope="col">Values</th><th scope="col">Default</th><th scope="col">Meaning</th></tr></thead>
+<thead><tr>${titles.map((title) => `<th scope="col">${title}</th>`).join('')}</tr></thead>
 <tbody>
-${rows.join('\n')}
+${body.join('\n')}
 </tbody>
 </table>`;
 }

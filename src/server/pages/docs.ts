@@ -1,7 +1,7 @@
 /**
  * The API documentation, which needs no key: /openapi.json and /asyncapi.json for programs, /docs for people. The page covers
- * REST and /rpc, from their OpenAPI document, and the streams. It is readable without its one script and loads nothing from
- * outside.
+ * REST and /rpc, from their OpenAPI document, and the streams. It is readable without its one script, which adds search, copy
+ * icons and "Try it" (src/pages/docs).
  */
 
 import { asyncApiDocument } from '../../api/openapi/asyncapi.ts';
@@ -17,6 +17,7 @@ import type { ReplyWriter } from '../http/reply.ts';
 import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from '../http/route.ts';
 import type { HttpRequest, TemplatedApp } from '../uws.ts';
 import { codeSample, escapeHtml, type ParameterRow, parameterTable } from './docs-html.ts';
+import { REFERENCE } from './docs-reference.ts';
 import { STREAMS_SECTION } from './docs-streams.ts';
 
 const DOCUMENT = openApiDocument(version);
@@ -51,22 +52,27 @@ export function addDocumentRoutes(
 /** The base URL of the examples; the page's script replaces it with the page's own. */
 const EXAMPLE_BASE = 'http://localhost:8650';
 
-/** The body of the page. */
+/** The body of the page: endpoints in the groups of their tags. */
 function docsContent(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
-  return `<a class="skip" href="#main">Skip to the content</a>
-<div class="docs">
-<nav aria-label="Endpoints">
-<p class="brand">atlas-node API</p>
+  const groups = document.tags
+    .map(({ name, description }) => ({
+      name,
+      description,
+      members: operations.filter(({ operation }) => operation.tags[0] === name),
+    }))
+    .filter(({ members }) => members.length > 0);
+  return `<nav aria-label="Contents">
+<div id="search"></div>
+<h2>Reference</h2>
 <ul>
-<li><a href="#keys">Keys and limits</a></li>
-${operations.map(({ path, operation }) => `<li><a href="#${operation.operationId}"><code>${escapeHtml(shortPath(path))}</code></a></li>`).join('\n')}
-<li><a href="#streams">Streams</a></li>
+${REFERENCE_LINKS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
 </ul>
+${groups.map(({ name, members }) => `<h2>${groupTitle(name)}</h2>\n<ul>\n${members.map(linkTo).join('\n')}\n</ul>`).join('\n')}
 </nav>
-<main id="main" data-base="${EXAMPLE_BASE}">
+<main id="main" tabindex="-1" data-base="${EXAMPLE_BASE}">
 <h1>${escapeHtml(document.info.title)} <span class="soft">${escapeHtml(document.info.version)}</span></h1>
 ${document.info.description
   .split('\n\n')
@@ -74,25 +80,28 @@ ${document.info.description
   .join('\n')}
 <p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1), and
 <a href="asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0) for the streams.</p>
-${KEYS_SECTION}
-${operations.map(operationSection).join('\n')}
+${REFERENCE}
+${groups.map(({ name, description, members }) => `<h2 class="group">${groupTitle(name)}</h2>\n<p class="soft">${escapeHtml(description)}.</p>\n${members.map(operationSection).join('\n')}`).join('\n')}
 ${STREAMS_SECTION}
-</main>
-</div>`;
+</main>`;
 }
 
-const KEYS_SECTION = `<section id="keys">
-<h2>Keys and limits</h2>
-<p>Every request carries a key: in the header <code>X-API-Key</code>, or in the parameter <code>api_key</code> where
-headers cannot be set. The same key is valid for <code>/rpc</code>, <code>/ws</code> and <code>/ws/signals</code>. Without
-a valid key the answer is 401.</p>
-<p>A key has a rate and a monthly quota. <code>RateLimit-Limit</code>, <code>RateLimit-Remaining</code> and
-<code>RateLimit-Reset</code> show what is left; over the limit the answer is 429 with <code>retryAfter</code>, in seconds. On <code>/rpc</code> a call
-over the rate is first queued for a few seconds. A batch of up to 1,000 calls that exceeds the rate is served once earlier
-calls are paid off, and then counts against the seconds that follow.</p>
-<p>Errors are <code>{"error":{"code","message","param"}}</code>, on <code>/rpc</code> those of JSON-RPC. To poll a GET endpoint, send
-the <code>ETag</code> of the last answer in <code>If-None-Match</code>: the answer is 304 until something changes.</p>
-</section>`;
+/** Sections on no single endpoint, by their ids. */
+const REFERENCE_LINKS = [
+  ['keys', 'Keys'],
+  ['errors', 'Error codes'],
+  ['limits', 'Limits'],
+  ['labels', 'Label criteria'],
+  ['streams', 'Streams'],
+] as const;
+
+function groupTitle(tag: string): string {
+  return tag === 'rpc' ? 'JSON-RPC' : tag.charAt(0).toUpperCase() + tag.slice(1);
+}
+
+function linkTo({ path, operation }: Documented): string {
+  return `<li><a href="#${operation.operationId}"><code>${escapeHtml(shortPath(path))}</code></a></li>`;
+}
 
 interface Documented {
   path: string;
@@ -103,8 +112,8 @@ interface Documented {
 function operationSection({ path, method, operation }: Documented): string {
   const { operationId, summary, parameters, responses } = operation;
   const answer = responses[200].content['application/json'].example;
-  return `<section id="${escapeHtml(operationId)}">
-<h2><span class="method">${method}</span> <code>${escapeHtml(path)}</code></h2>
+  return `<section id="${escapeHtml(operationId)}" data-path="${escapeHtml(path)}" data-method="${method}">
+<h3><span class="method">${method}</span> <code>${escapeHtml(path)}</code></h3>
 <p>${escapeHtml(summary)}.</p>
 ${parameters.length > 0 ? parameterTable(parameters.map(parameterRow)) : ''}
 ${codeSample('Request', curl(path, operation))}

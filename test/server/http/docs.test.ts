@@ -58,7 +58,7 @@ test('/docs shows every endpoint with its parameters and an example', async (t) 
 test('/docs shows /rpc with a call and its answer', async (t) => {
   const { server } = await serve(t);
   const page = await (await fetch(`${server.url}/docs`)).text();
-  const section = page.split('<section').find((part) => part.includes('<code>/rpc</code></h2>')) ?? '';
+  const section = page.split('<section').find((part) => part.includes('<code>/rpc</code></h3>')) ?? '';
   assert.match(section, /-d '{&quot;jsonrpc&quot;:&quot;2.0&quot;,&quot;id&quot;:1/);
   assert.match(section, /&quot;result&quot;: &quot;0x1b4&quot;/);
 });
