@@ -37,7 +37,9 @@ const SIGNING = /^eth_(sign|send(unsigned)?transaction)/;
  * access files on the node's machine, or change its profiler and memory limits.
  */
 const DEBUG_READING =
-  /^debug_(account|code|db(Get|Ancient)|dump|executionWitness|get(?!ConfigValue)|intermediateRoots|preimage|printBlock|simulate|stateRoot|storageRangeAt|trace(?!BlockFromFile))/;
+  /^debug_(account|code|db(Get|Ancient)|dump|executionWitness|get|intermediateRoots|preimage|printBlock|simulate|stateRoot|storageRangeAt|trace)/;
+/** Exceptions, in any case: a node may accept names in any case. */
+const DEBUG_OTHER = /^debug_(getConfigValue|traceBlockFromFile)/i;
 
 interface PolicyOptions {
   /** Methods or `namespace_*` offered beyond the default ones (`rpc.allow`). */
@@ -53,7 +55,7 @@ export function methodPolicy({ allow, development = false }: PolicyOptions): (me
   const extraNamespaces = new Set<string>();
   for (const entry of allow) {
     const namespace = namespaceOf(entry);
-    if (namespace === '' || never.includes(namespace)) {
+    if (namespace === '' || never.includes(namespace.toLowerCase())) {
       throw new ConfigError(
         `rpc.allow: "${entry}" cannot be offered; name a method such as debug_traceCall, or trace_*`,
       );
@@ -64,10 +66,11 @@ export function methodPolicy({ allow, development = false }: PolicyOptions): (me
   return (method) => {
     if (method === PENDING_FILTER || extra.has(method)) return true;
     const namespace = namespaceOf(method);
-    if (extraNamespaces.has(namespace)) return namespace !== 'debug' || DEBUG_READING.test(method);
-    if (!NAMESPACES.includes(namespace)) return false;
     const name = method.toLowerCase();
     if ((EXACT_NAMES.get(name) ?? method) !== method) return false;
+    if (extraNamespaces.has(namespace))
+      return namespace !== 'debug' || (DEBUG_READING.test(method) && !DEBUG_OTHER.test(method));
+    if (!NAMESPACES.includes(namespace)) return false;
     return !DENIED_METHODS.has(name) && !SIGNING.test(name);
   };
 }

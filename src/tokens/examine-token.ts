@@ -7,17 +7,16 @@
  */
 
 import { pause } from '../lib/async.ts';
-import { UpstreamError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { Random } from '../lib/random.ts';
 import { ZERO_ADDRESS } from '../model/address.ts';
 import type { BlockRef } from '../model/block.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
-import { fetchHeader } from '../node/methods.ts';
 import { BalanceAccuracy, type BalanceOffset } from '../store/balance-accuracy.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
+import { AnchorMismatchError, batchAt } from './anchored-batch.ts';
 import {
   balanceCall,
   decodeUint,
@@ -62,16 +61,9 @@ export interface Examination {
   driftRange: { wallet: number; from: number; to: number } | null;
 }
 
-/** A reorg happened during the examination, or the node dropped the state: retry at the new head. */
-export class HeadMovedError extends UpstreamError {
-  constructor(message: string) {
-    super('inconsistent', message);
-  }
-}
-
 /**
  * Examines one token; null when it does not exist. `known` are offsets found earlier: a change of one counts, too.
- * Rejects with UpstreamError when the node does not answer, with HeadMovedError when a retry may succeed.
+ * Rejects with UpstreamError when the node does not answer, with AnchorMismatchError when a retry may succeed.
  */
 export async function examineToken(
   context: ExamineContext,
@@ -85,9 +77,7 @@ export async function examineToken(
     return sample && { sample, recentEstimates: readRecentEstimates(db, sample) };
   });
   if (read === null) return null;
-  const examination = await examineSample(context, read.sample, read.recentEstimates, known);
-  await requireHeadUnchanged(context, read.sample);
-  return examination;
+  return examineSample(context, read.sample, read.recentEstimates, known);
 }
 
 async function examineSample(
@@ -99,7 +89,7 @@ async function examineSample(
   const { number, hash } = sample.tip;
   const result = { address: sample.address, head: { number, hash }, driftRange: null };
   const present = await fetchPresentOffsets(context, sample, known);
-  if (present === 'no state') throw new HeadMovedError(`the node has no state for block ${number}`);
+  if (present === 'no state') throw new AnchorMismatchError(`the node has no state for block ${number}`);
   if (present === 'no answer') {
     const reason = `the contract does not answer balanceOf at block ${number}`;
     return { ...result, quality: BalanceAccuracy.unreliable, reason, offsets: [] };
@@ -225,10 +215,12 @@ async function fetchOffsets(
   block: number,
   estimates: BlockEstimates,
 ): Promise<BalanceOffset[] | 'no state' | 'no answer'> {
-  const { address, kind, wallets } = sample;
+  const { address, kind, wallets, tip } = sample;
   const perWallet = wallets.map((wallet) => balanceCalls(address, kind, wallet, block));
   const supplyCalls = [supplyCall(address, block), balanceCall(address, ZERO_ADDRESS, block)];
-  const [probe, ...replies] = await context.client.batch(
+  const [probe, ...replies] = await batchAt(
+    context.client,
+    tip,
     [stateProbe(block), ...supplyCalls, ...perWallet.flat()],
     context.signal,
   );
@@ -264,13 +256,4 @@ function sumUints(replies: readonly RpcReply[]): bigint | null {
     sum += word;
   }
   return sum;
-}
-
-/** Throws HeadMovedError unless node and index have the same block at the sample's height. */
-async function requireHeadUnchanged({ client, signal }: ExamineContext, { tip }: TokenSample): Promise<void> {
-  const node = await fetchHeader(client, tip.number, signal);
-  if (node?.hash !== tip.hash)
-    throw new HeadMovedError(
-      `block ${tip.number} of the node is ${node?.hash ?? 'missing'}, not ${tip.hash}`,
-    );
 }

@@ -2,10 +2,12 @@
 
 import type { DamagedFileError, UpstreamError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
+import type { BlockRef } from '../model/block.ts';
 import type { RpcClient, RpcReply } from '../node/client.ts';
 import { isBusy, isExecutionFailure, isUnknownMethod } from '../node/node-errors.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { TokenMetadata, UnreadToken } from '../store/token-metadata.ts';
+import { batchAt } from './anchored-batch.ts';
 import { runBackgroundLoop } from './background-loop.ts';
 
 /** Contracts per batch. */
@@ -26,7 +28,7 @@ const BUSY_DELAY_S = 60;
 
 /** Resolves when the signal aborts. Rejects only for a bug. */
 export function runMetadataLoop(
-  store: Pick<IndexWriter, 'unreadTokens' | 'saveMetadata'>,
+  store: Pick<IndexWriter, 'head' | 'unreadTokens' | 'saveMetadata'>,
   client: Pick<RpcClient, 'batch'>,
   log: ThreadLog,
   signal: AbortSignal,
@@ -34,8 +36,9 @@ export function runMetadataLoop(
 ): Promise<void> {
   const step = async (): Promise<boolean> => {
     const tokens = store.unreadTokens(Date.now() / 1000, TOKENS_PER_BATCH);
-    if (tokens.length === 0) return false;
-    const { found, busy } = await fetchMetadata(client, tokens, signal);
+    const head = store.head();
+    if (tokens.length === 0 || head === null) return false;
+    const { found, busy } = await fetchMetadata(client, head, tokens, signal);
     store.saveMetadata(found);
     if (busy.length === tokens.length) throw busy[0]; // makes the loop back off, so that the node can recover
     return true;
@@ -50,12 +53,13 @@ export function runMetadataLoop(
 /** The outcome per token, and the errors of those that the node was too busy to call. */
 async function fetchMetadata(
   client: Pick<RpcClient, 'batch'>,
+  head: BlockRef,
   tokens: readonly UnreadToken[],
   signal: AbortSignal,
 ): Promise<{ found: TokenMetadata[]; busy: UpstreamError[] }> {
   const { metadataCalls, decodeMetadata } = await import('./metadata-calls.ts'); // lazy: 13 MB that an index without tokens never needs
   const calls = tokens.map(metadataCalls);
-  const replies = await client.batch(calls.flat(), signal);
+  const replies = await batchAt(client, head, calls.flat(), signal);
   const busy: UpstreamError[] = [];
   const found = tokens.map((token, i) => {
     const answers = replies.splice(0, calls[i]!.length);

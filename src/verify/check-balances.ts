@@ -4,13 +4,9 @@ import { randomInt } from '../lib/random.ts';
 import { BALANCE_ACCURACY_NAMES, BalanceAccuracy } from '../store/balance-accuracy.ts';
 import { readLastBlock } from '../store/chain.ts';
 import { highest, inReadTransaction } from '../store/open-database.ts';
+import { AnchorMismatchError } from '../tokens/anchored-batch.ts';
 import { findDriftBlock } from '../tokens/balance-drift.ts';
-import {
-  type Examination,
-  type ExamineContext,
-  examineToken,
-  HeadMovedError,
-} from '../tokens/examine-token.ts';
+import { type Examination, type ExamineContext, examineToken } from '../tokens/examine-token.ts';
 import type { BlockComparer } from './block-comparer.ts';
 import type { Check, TokenVerdict } from './report.ts';
 
@@ -57,7 +53,7 @@ async function examineWithRetry(context: ExamineContext, token: number): Promise
     try {
       return await examineToken(context, token);
     } catch (error) {
-      if (!(error instanceof HeadMovedError) || attempt === MAX_TRIES) throw error;
+      if (!(error instanceof AnchorMismatchError) || attempt === MAX_TRIES) throw error;
     }
   }
 }

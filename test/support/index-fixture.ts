@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Hex } from '../../src/lib/hex.ts';
+import type { BlockRef } from '../../src/model/block.ts';
 import type { BlockBatch } from '../../src/model/block-batch.ts';
 import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../../src/model/transfer-kind.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
@@ -20,6 +21,10 @@ export function address(name: string): Hex {
 }
 export function txHash(name: string): Hex {
   return `0x${digest(`transaction ${name}`)}`;
+}
+/** An indexed block as a node's answer. */
+export function headerOf({ number, hash }: BlockRef): Record<'number' | 'hash' | 'parentHash', string> {
+  return { number: `0x${number.toString(16)}`, hash, parentHash: txHash('its parent') };
 }
 export const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`;
 

@@ -6,7 +6,7 @@ import { StorageError, UpstreamError } from '../../src/lib/errors.ts';
 import { RpcClient } from '../../src/node/client.ts';
 import { runBackgroundLoop } from '../../src/tokens/background-loop.ts';
 import { runMetadataLoop } from '../../src/tokens/metadata-loop.ts';
-import { address, createIndex } from '../support/index-fixture.ts';
+import { address, createIndex, headerOf } from '../support/index-fixture.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -97,7 +97,11 @@ test('reports a node that runs no calls, and examines tokens once it does', asyn
   const index = createIndex(t);
   index.append([{ mint: [{ kind: 'erc20', from: 'zero', to: 'alice', token: 'coin' }] }]);
   const text = `0x${'20'.padStart(64, '0')}${'4'.padStart(64, '0')}${Buffer.from('COIN').toString('hex').padEnd(64, '0')}`;
-  const node = await startMisbehavingNode({ answer: () => text });
+  const head = index.writer.head();
+  assert.ok(head);
+  const node = await startMisbehavingNode({
+    answer: (method) => (method === 'eth_call' ? text : headerOf(head)),
+  });
   t.after(() => node.close());
   node.misbehave({ errorFor: { eth_call: { code: -32601, message: 'Method not found' } } });
   const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 1, maxBatch: 60 });

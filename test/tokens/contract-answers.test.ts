@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { RpcClient } from '../../src/node/client.ts';
 import { BALANCE_ACCURACY_NAMES } from '../../src/store/balance-accuracy.ts';
-import { examineToken, HeadMovedError } from '../../src/tokens/examine-token.ts';
+import { AnchorMismatchError } from '../../src/tokens/anchored-batch.ts';
+import { examineToken } from '../../src/tokens/examine-token.ts';
 import { address, createIndex, type NamedBlock, txHash, ZERO_ADDRESS } from '../support/index-fixture.ts';
 import { randomSource } from '../support/random-chain.ts';
 
@@ -36,6 +37,8 @@ interface Case {
   startBlock?: number;
   /** Of the node at the index's head. */
   headHash?: string;
+  /** The node that answers batches has this head; a load balancer sends them to another chain. */
+  batchHeadHash?: string;
   token?: number;
 }
 
@@ -47,14 +50,18 @@ async function examine(t: TestContext, blocks: NamedBlock[], { answers, ...optio
   const index = createIndex(t, startBlock);
   index.append([...Array<NamedBlock>(HEAD + 1 - startBlock - blocks.length).fill({}), ...blocks]);
   const hash = options.headHash ?? index.writer.head()?.hash;
-  const answer = ({ id, method, params: [call, quantity] }: Call) => {
+  const answer = ({ id, method, params: [call, quantity] }: Call, inBatch: boolean) => {
     const reply = { jsonrpc: '2.0', id };
     const block = Number(quantity);
     const error = (code: number, message: string) => ({ ...reply, error: { code, message } });
     if (method === 'eth_getBlockByNumber')
       return {
         ...reply,
-        result: { number: `0x${HEAD.toString(16)}`, hash, parentHash: txHash('no parent') },
+        result: {
+          number: `0x${HEAD.toString(16)}`,
+          hash: (inBatch && options.batchHeadHash) || hash,
+          parentHash: txHash('no parent'),
+        },
       };
     if (block < (options.stateFrom ?? 0)) return error(-32000, 'no such state');
     if (method === 'eth_getBalance') return { ...reply, result: '0x0' };
@@ -63,7 +70,9 @@ async function examine(t: TestContext, blocks: NamedBlock[], { answers, ...optio
   };
   const server = createServer(async (request, response) => {
     const body: Call | Call[] = JSON.parse((await request.setEncoding('utf8').toArray()).join(''));
-    response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
+    response.end(
+      JSON.stringify(Array.isArray(body) ? body.map((call) => answer(call, true)) : answer(body, false)),
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -218,7 +227,15 @@ test('a token that is gone is nothing, and a head that is gone another try', asy
   assert.equal(await examine(t, PASSED_ON, { answers: FITTING, token: 2 }), null);
   await assert.rejects(
     examine(t, PASSED_ON, { answers: FITTING, headHash: txHash('another') }),
-    HeadMovedError,
+    AnchorMismatchError,
   );
-  await assert.rejects(examine(t, PASSED_ON, { answers: FITTING, stateFrom: HEAD + 1 }), HeadMovedError);
+  await assert.rejects(examine(t, PASSED_ON, { answers: FITTING, stateFrom: HEAD + 1 }), AnchorMismatchError);
+});
+
+test('balances of another chain behind the same address are not compared', async (t) => {
+  const answers = { ...FITTING, [balanceOf('alice')]: 106 };
+  await assert.rejects(
+    examine(t, PASSED_ON, { answers, batchHeadHash: txHash('another') }),
+    AnchorMismatchError,
+  );
 });

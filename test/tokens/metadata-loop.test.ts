@@ -4,12 +4,13 @@ import { type TestContext, test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { indexerLog } from '../../src/indexer/indexer-context.ts';
 import type { Hex } from '../../src/lib/hex.ts';
+import type { BlockRef } from '../../src/model/block.ts';
 import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
-import { RpcClient } from '../../src/node/client.ts';
+import { type RpcCall, RpcClient, type RpcReply } from '../../src/node/client.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { runMetadataLoop } from '../../src/tokens/metadata-loop.ts';
 import { startTestDaemon } from '../support/daemon.ts';
-import { address, createIndex } from '../support/index-fixture.ts';
+import { address, createIndex, headerOf, txHash } from '../support/index-fixture.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { receiptOf } from '../support/receipt.ts';
 import { compileFixture } from '../support/solidity.ts';
@@ -90,11 +91,48 @@ test('reads tokens in order of appearance, and retries after a failed call or a 
   assert.deepEqual(unread(1e9), [address('four'), address('five')]);
 });
 
+test('metadata from a node that lacks the head of the index is not stored: another chain, or one that is behind', async (t) => {
+  const { writer, append } = indexOfTokens(t);
+  append(['one']);
+  const head = writer.head();
+  assert.ok(head);
+  const foreign = { ...head, hash: txHash('another chain') };
+  let tries = 0;
+  const client = {
+    async batch(calls: readonly RpcCall[]): Promise<RpcReply[]> {
+      const isRight = ++tries > 1;
+      return calls.map(({ method }) => ({
+        result:
+          method === 'eth_call'
+            ? `0x${(isRight ? '06' : '12').padStart(64, '0')}`
+            : headerOf(isRight ? head : foreign),
+      }));
+    },
+  };
+  const stop = new AbortController();
+  const reading = runMetadataLoop(
+    writer,
+    client,
+    indexerLog(() => undefined),
+    stop.signal,
+  );
+  await waitFor(() => writer.unreadTokens(0, 10).length === 0, { what: 'the metadata' });
+  stop.abort();
+  await reading;
+  assert.equal(tries, 2);
+});
+
 /** A node that refuses every contract call for its rate, and a client that takes that for an answer. */
-async function startBusyNode(t: TestContext) {
+async function startBusyNode(t: TestContext, head: () => BlockRef | null) {
   const node = await startMisbehavingNode();
   t.after(() => node.close());
-  node.misbehave({ errorFor: { eth_call: { code: -32005, message: 'rate limit exceeded' } } });
+  node.misbehave({
+    errorFor: { eth_call: { code: -32005, message: 'rate limit exceeded' } },
+    replace(method, _params, result) {
+      const block = head();
+      return method === 'eth_getBlockByNumber' && block !== null ? headerOf(block) : result;
+    },
+  });
   const client = new RpcClient({
     url: node.url,
     timeoutMs: 20_000,
@@ -109,7 +147,7 @@ async function startBusyNode(t: TestContext) {
 test('a busy node does not count as a contract that did not answer', async (t) => {
   const { writer, append } = indexOfTokens(t);
   append(['one']);
-  const { client } = await startBusyNode(t);
+  const { client } = await startBusyNode(t, () => writer.head());
   const stop = new AbortController();
   const reading = runMetadataLoop(
     writer,
@@ -129,7 +167,7 @@ test('a busy node does not count as a contract that did not answer', async (t) =
 test('while a node is too busy for every contract the pauses between its batches grow', async (t) => {
   const { writer, append } = indexOfTokens(t);
   append(Array.from({ length: 160 }, (_, i) => `token ${i}`));
-  const { node, client } = await startBusyNode(t);
+  const { node, client } = await startBusyNode(t, () => writer.head());
   const stop = new AbortController();
   const warnings: string[] = [];
   const reading = runMetadataLoop(
