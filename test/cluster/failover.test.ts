@@ -4,12 +4,12 @@ import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPublicClient, http, webSocket } from 'viem';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
-import { StreamClient } from '../streams/client.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { type ClusterDaemon, startClusterDaemon } from '../support/cluster-daemon.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startGeneratedNode } from '../support/replay.ts';
+import { keyOf, ResumingStream } from '../support/resuming-stream.ts';
 import { waitFor } from '../support/wait.ts';
 
 const QUOTA = 300;
@@ -20,14 +20,6 @@ const ADDRESS = `0x${'1'.repeat(40)}`;
 interface Issued {
   id: number;
   key: string;
-}
-
-interface Signal {
-  txHash: string;
-  eventIndex: number;
-  event: string;
-  wallet: string;
-  blockNumber: number;
 }
 
 describe('two daemons with one set of keys', () => {
@@ -165,62 +157,6 @@ describe('two daemons with one set of keys', () => {
     await victim.isReady();
   });
 });
-
-/** All signals from a block on, by a client that reconnects and resumes as the docs say. */
-class ResumingStream {
-  readonly events: Signal[] = [];
-  connections = 0;
-  isOpen = false;
-  private readonly url: string;
-  private readonly key: string;
-  private readonly fromBlock: number;
-  private readonly seen = new Set<string>();
-  private readonly closers: (() => void | Promise<void>)[] = [];
-  private isStopped = false;
-
-  constructor(url: string, key: string, fromBlock: number) {
-    this.url = url;
-    this.key = key;
-    this.fromBlock = fromBlock;
-    void this.run();
-  }
-
-  stop(): void {
-    this.isStopped = true;
-    for (const close of this.closers) void close();
-  }
-
-  private async run(): Promise<void> {
-    while (!this.isStopped) {
-      try {
-        const after = (close: () => void | Promise<void>) => void this.closers.push(close);
-        const client = await StreamClient.open({ after }, this.url, this.key, '/ws/signals');
-        this.connections++;
-        const { results } = await client.signals<Signal>({
-          fromBlock: this.events.at(-1)?.blockNumber ?? this.fromBlock,
-        });
-        this.isOpen = true;
-        for (let taken = 0; client.socket.readyState === client.socket.OPEN || taken < results.length; ) {
-          for (; taken < results.length; taken++) this.take(results[taken]);
-          await sleep(5);
-        }
-      } catch {
-        // the daemon is gone: again
-      }
-      await sleep(50);
-    }
-  }
-
-  private take(signal: Signal | undefined): void {
-    if (signal === undefined || this.seen.has(keyOf(signal))) return;
-    this.seen.add(keyOf(signal));
-    this.events.push(signal);
-  }
-}
-
-function keyOf({ txHash, eventIndex, event, wallet }: Signal): string {
-  return `${txHash} ${eventIndex} ${event} ${wallet}`;
-}
 
 async function usageOf(daemon: ClusterDaemon, id: number): Promise<number | undefined> {
   const { keys } = await daemon.admin<{ keys: { id: number; requestsThisMonth: number }[] }>('keys');

@@ -10,8 +10,9 @@ export const ADMIN_TOKEN = 'operator-of-the-cluster';
 export interface ClusterDaemon {
   readonly url: string;
   readonly port: number;
-  /** Process id while it runs. */
+  /** Process id of the last start. */
   pid(): number | undefined;
+  isRunning(): boolean;
   /** What it logged since the last start. */
   log(): string;
   /** Starts it again; resolves when it serves. */
@@ -47,6 +48,7 @@ export async function startClusterDaemon(
     url,
     port: listen,
     pid: () => running?.child.pid,
+    isRunning: () => running?.child.exitCode === null && running.child.signalCode === null,
     log: () => running?.stderr() ?? '',
     async start() {
       running = start(cleanup, [LAUNCHER, 'start'], { cwd: dir, env });
