@@ -510,7 +510,7 @@ test('start serves while its node is away, in plain log lines, and status shows 
   assert.equal(code, 0, stderr);
   assert.match(
     stdout,
-    /^atlas-node is ready: REST \S+\/api {2}RPC \S+\/rpc {2}WebSocket ws:\S+\/ws and ws:\S+\/ws\/signals\n$/,
+    /^atlas-node is ready: REST \S+\/api {2}RPC \S+\/rpc {2}WebSocket ws:\S+\/ws and ws:\S+\/ws\/signals\n {2}explorer \S+\/ {2}panel off \(set admin_token\) {2}docs \S+\/docs\n$/,
   );
   for (const line of stderr.trim().split('\n')) assert.match(line, /^\{"msg":"[^"]+","level":"/);
   assert.ok(!stderr.includes('\x1b') && !stderr.includes('\r'), 'no progress line in a pipe');

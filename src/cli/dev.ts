@@ -8,10 +8,11 @@ export function addDev(program: Command): void {
     .description(
       'run a local chain (anvil) with demo contracts and traffic, the daemon beside it, and print a demo key',
     )
-    .addHelpText('after', examples('dev', 'dev 2> dev.log'))
-    .action(async () => {
+    .option('--port <port>', 'port to listen on (default: 8650, or a free one if that is taken)')
+    .addHelpText('after', examples('dev', 'dev --port 9000', 'dev 2> dev.log'))
+    .action(async ({ port }: { port?: string }) => {
       const { createLogger } = await import('../log/logger.ts');
       const { runDev } = await import('../dev/dev.ts');
-      await runDev(createLogger({ level: 'info', format: 'auto' }));
+      await runDev(createLogger({ level: 'info', format: 'auto' }), port);
     });
 }

@@ -14,24 +14,34 @@ interface BannerData {
 
 /** The addresses, the key and requests to paste, as text for a terminal. */
 export function devBanner(data: BannerData): string {
-  const { url, nodeUrl, key, adminToken } = data;
+  const { url, nodeUrl, key, adminToken, samples } = data;
   const sockets = url.replace(/^http/, 'ws');
+  const [coordinated] = samples.cohort;
   return `
 atlas-node is indexing a local chain with demo traffic and serving it.
 
-  key        ${key}
-  explorer   ${url}/
-  panel      ${url}/admin (operator token ${adminToken ?? 'as configured'})
-  REST       ${url}/api
-  RPC        ${url}/rpc (anvil_* too, to steer the chain)
-  WebSocket  ${sockets}/ws and ${sockets}/ws/signals
-  node       ${nodeUrl} (anvil, one block a second)
+  key         ${key}
+  REST        ${url}/api, documented at ${url}/docs
+  RPC         ${url}/rpc (anvil_* too, to steer the chain)
+  WebSocket   ${sockets}/ws and ${sockets}/ws/signals
+  node        ${nodeUrl} (anvil, one block a second)
+
+Addresses to look up:
+
+  token       ${samples.token} (ERC-20)
+  NFT         ${samples.nft} (ERC-721)
+  trader      ${samples.trader} (buys and sells every token)
+  hot wallet  ${samples.hotWallet} (funds many wallets)
+  coordinated ${coordinated} (funded together with ${samples.cohort.length - 1} others)
 
 Paste any of these into another terminal:
 
 ${curlLines(data).join('\n\n')}
 
-Ctrl-C stops the daemon and the chain.
+Ctrl-C stops the daemon and the chain. Open one of these in a browser:
+
+  panel       ${url}/admin (operator token ${adminToken ?? 'as configured'})
+  explorer    ${url}/#key=${key}
 `;
 }
 

@@ -9,6 +9,8 @@ export interface DevSettings {
   /** The demo chain's own wrapped native coin. */
   wrapped: Hex;
   dataDir: string;
+  /** The port given on the command line. */
+  port?: string | undefined;
 }
 
 /** Length of the operator token that is generated when none is configured. */
@@ -22,6 +24,7 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
       '--node-http': settings.node.url,
       '--node-ws': settings.node.wsUrl,
       '--data-dir': settings.dataDir,
+      ...(settings.port !== undefined && { '--port': settings.port }),
     },
   });
   // No operator can allow these methods, because they control the node; this node is there to be controlled.

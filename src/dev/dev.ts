@@ -29,13 +29,20 @@ const ROUND_PAUSE_MS = 5_000;
 const TRAFFIC_RETRY_MS = 5_000;
 const CATCH_UP_TIMEOUT_MS = 60_000;
 
+/** What stands for the chain while settings are only checked. */
+const NO_CHAIN = {
+  node: { url: 'http://127.0.0.1', wsUrl: 'ws://127.0.0.1' },
+  wrapped: '0x0000000000000000000000000000000000000000',
+  dataDir: '.',
+} as const;
+
 /** Runs until SIGINT or SIGTERM, then ends everything it started, in reverse order. */
-export async function runDev(log: Logger): Promise<void> {
+export async function runDev(log: Logger, port?: string): Promise<void> {
   const closers = new CleanupStack();
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort());
   try {
-    await runUntilStopped(log, closers, stop);
+    await runUntilStopped(log, port, closers, stop);
   } catch (error) {
     if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
   } finally {
@@ -44,11 +51,17 @@ export async function runDev(log: Logger): Promise<void> {
 }
 
 /** Throws the reason of `stop` when it aborts before everything runs. */
-async function runUntilStopped(log: Logger, closers: CleanupStack, stop: AbortController): Promise<void> {
+async function runUntilStopped(
+  log: Logger,
+  port: string | undefined,
+  closers: CleanupStack,
+  stop: AbortController,
+): Promise<void> {
   const stopped = once(stop.signal, 'abort');
+  devConfig({ ...NO_CHAIN, port }, process.env); // a wrong setting is refused before the chain starts
   const dataDir = temporaryFolder(closers);
   const { anvil, contracts, height } = await startChain(log, closers, stop.signal);
-  const settings = devConfig({ dataDir, node: anvil, wrapped: contracts.wrapped }, process.env);
+  const settings = devConfig({ dataDir, node: anvil, wrapped: contracts.wrapped, port }, process.env);
   const { key } = issueKey(dataDir);
   const config = await withUsablePort(settings);
   const daemon = await startDaemon(config, { log, development: true, sources: settings.sources });

@@ -23,6 +23,8 @@ export interface SampleAddresses {
   payee: Hex;
   /** An ERC-20 token with many holders. */
   token: Hex;
+  /** An ERC-721 collection. */
+  nft: Hex;
 }
 
 /** The addresses of the first round made with `seed`. */
@@ -38,6 +40,7 @@ export function sampleAddresses(contracts: DemoContracts, seed: number): SampleA
     cohort: Array.from({ length: COHORT_SIZE }, (_, index) => named(`cohort ${index}`)),
     payee: named('payee'),
     token: contracts.token,
+    nft: contracts.nft,
   };
 }
 

@@ -59,6 +59,7 @@ test('every line it prints answers, and it leaves nothing behind', async (t) => 
   const tmp = tempDir(t);
   const { dev, banner, exit } = await startDev(t, tmp);
   const lines = banner.split('\n').filter((line) => line.startsWith('curl '));
+  assert.match(banner, /\n {2}explorer +http:\/\/\S+\/#key=atlas_[0-9A-Za-z]{38}\n+$/);
   const [transfers, summary, source, batch, block] = await Promise.all(lines.map(paste));
 
   assert.equal(transfers.count, 5);
@@ -66,6 +67,12 @@ test('every line it prints answers, and it leaves nothing behind', async (t) => 
   assert.ok(summary.txCount > 0 && summary.uniqueTokens > 0, JSON.stringify(summary));
   assert.match(source.firstFunding.from, ADDRESS);
   assert.equal(batch.count, 4);
+  const addressOf = (name: string) => new RegExp(`^ {2}${name} +(0x[0-9a-f]{40}) `, 'm').exec(banner)?.[1];
+  const about = async (request: string) =>
+    paste((lines[1] ?? '').replace(/wallet_summary\?\S+/, `${request}'`));
+  for (const name of ['token', 'NFT'])
+    assert.ok((await about(`token_stats?token=${addressOf(name)}`)).uniqueWallets > 1, name);
+  assert.ok((await about(`coordinated_wallets?address=${addressOf('coordinated')}`)).count > 3);
   for (const wallet of Object.values(batch.wallets)) assert.ok(wallet, 'a wallet of the batch is unknown');
   assert.ok(Number(block.result) > 0);
 

@@ -22,6 +22,15 @@ interface TransferAnswer {
 const rowsOf = (page: Page, section: string) => page.locator(`#${section} tbody tr`);
 
 pageTests({
+  'a link with the key in its fragment needs no form, and the address bar does not keep the key': async (
+    t,
+    open,
+  ) => {
+    const page = await open(t, `${world.url}/large#key=${world.key}`);
+    await page.locator('#large tbody tr').first().waitFor();
+    assert.equal(page.url(), `${world.url}/large`);
+  },
+
   'every page can be used by everybody, at three widths and in both themes': async (t, open) => {
     const { url, key, samples, get } = world;
     const { trader, token, chain, cohort } = samples;

@@ -47,7 +47,7 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   if (mustReload) service.reload();
   const { daemon, drain } = service;
   ignoreOutputErrors();
-  console.log(readyLine(daemon.url));
+  console.log(readyLines(daemon.url, loaded.config.admin_token !== ''));
   const stopProgress = showProgress(() => daemon.status());
   try {
     await Promise.race([stop.then(drain), service.ended]);
@@ -64,10 +64,12 @@ function withSettingSource(error: unknown, { sources }: LoadedConfig): unknown {
   return new ConfigError(`${setting} (${sources[setting]}): ${problem}`, { cause: error });
 }
 
-/** The addresses a client needs, on one line. */
-function readyLine(url: string): string {
+/** The addresses that a client needs, then the pages for people. */
+function readyLines(url: string, hasPanel: boolean): string {
   const sockets = url.replace(/^http/, 'ws');
-  return `atlas-node is ready: REST ${url}/api  RPC ${url}/rpc  WebSocket ${sockets}/ws and ${sockets}/ws/signals`;
+  const panel = hasPanel ? `${url}/admin` : 'off (set admin_token)';
+  return `atlas-node is ready: REST ${url}/api  RPC ${url}/rpc  WebSocket ${sockets}/ws and ${sockets}/ws/signals
+  explorer ${url}/  panel ${panel}  docs ${url}/docs`;
 }
 
 /** The address in a text that has the line, or undefined. */

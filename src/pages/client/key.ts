@@ -34,6 +34,17 @@ export function forgetKey(): void {
   unstored = '';
 }
 
+/**
+ * Takes the key out of a link that ends with `#key=...`, as `atlas-node dev` prints. No server gets a fragment, and the
+ * address bar and the history do not keep it.
+ */
+export function takeKeyFromFragment(): void {
+  const key = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (key === null) return;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  if (key !== '') saveKey(key);
+}
+
 /** Null where the visitor blocks cookies: browsers then forbid even to look at it. */
 function storage(): Storage | null {
   try {

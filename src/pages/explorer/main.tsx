@@ -3,13 +3,14 @@ import '../ui/base.css';
 import './explorer.css';
 import './drawings.css';
 import { render } from 'preact';
-import { giveKeyToOpenedTabs } from '../client/key.ts';
+import { giveKeyToOpenedTabs, takeKeyFromFragment } from '../client/key.ts';
 import { interceptLinks } from '../ui/router.ts';
 import { App } from './app.tsx';
 import { isExplorerPath } from './routes.tsx';
 
 const root = document.getElementById('app');
 if (root === null) throw new Error('the page has no place for the explorer');
+takeKeyFromFragment();
 giveKeyToOpenedTabs();
 interceptLinks(isExplorerPath);
 render(<App />, root);
