@@ -12,7 +12,7 @@ void run(process.argv.slice(2)).then((exitCode) => {
   process.exitCode = exitCode;
 });
 
-/** Runs one command line and returns the exit code. Prints an error as one line on stderr. */
+/** Runs one command line and returns the exit code. Prints an error on stderr, each mistake on one line. */
 async function run(args: string[]): Promise<number> {
   handleOutputErrors();
   const program = buildProgram();
@@ -21,10 +21,10 @@ async function run(args: string[]): Promise<number> {
     await assertOutputWritten();
     return 0;
   } catch (error) {
-    const { line, exitCode } =
+    const { lines, exitCode } =
       error instanceof CommanderError ? describeUsageError(error, program, args) : describeError(error);
-    if (line)
-      process.stderr.write(`${isJournal(STDERR) ? journalPriority('error') : ''}atlas-node: ${line}\n`);
+    const priority = isJournal(STDERR) ? journalPriority('error') : '';
+    for (const line of lines) process.stderr.write(`${priority}atlas-node: ${line}\n`);
     return exitCode;
   }
 }
@@ -39,13 +39,14 @@ function describeUsageError(
   error: CommanderError,
   program: Command,
   args: readonly string[],
-): { line: string; exitCode: number } {
-  if (error.code === 'commander.help') return { line: '', exitCode: EXIT_USAGE };
+): { lines: string[]; exitCode: number } {
+  if (error.code === 'commander.help') return { lines: [], exitCode: EXIT_USAGE };
   const message = error.message
     .replace(/^error: /, '')
     .replace(/\s*\n\s*/g, ' ')
     .replace(/\.$/, '');
-  return { line: `${message}; see ${matchedCommandName(program, args)} --help`, exitCode: EXIT_USAGE };
+  const line = `${message}; see ${matchedCommandName(program, args)} --help`;
+  return { lines: [line], exitCode: EXIT_USAGE };
 }
 
 /** The longest command at the beginning of the arguments, such as `atlas-node keys create`. */

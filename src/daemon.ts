@@ -13,6 +13,7 @@ import { openServices } from './daemon/services.ts';
 import { startSink } from './daemon/sink.ts';
 import { IndexStatsRunner } from './indexer/stats-runner.ts';
 import { CleanupStack } from './lib/cleanup-stack.ts';
+import { fileBytes, freeDiskBytes } from './lib/files.ts';
 import type { Logger } from './log/logger.ts';
 import { ActivityLog } from './metrics/activity.ts';
 import type { IndexStatus } from './model/index-status.ts';
@@ -94,6 +95,11 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const admin: AdminOptions = {
     token: config.admin_token,
     indexStats: () => statsRunner.state(),
+    diskSizes: () => ({
+      fileBytes: fileBytes(stores.indexPath),
+      walBytes: fileBytes(`${stores.indexPath}-wal`),
+      freeBytes: freeDiskBytes(stores.indexPath),
+    }),
     sockets: () => connections.list(),
     closeSocket: (id) => connections.closeOne(id),
     hooks: { ...hooks, lists: () => hookStore.lists.list() },

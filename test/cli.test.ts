@@ -18,6 +18,11 @@ import { LAUNCHER, PINNED_NODE, ROOT, type RunOptions, readyUrl, run, start } fr
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
 
+/** A table with each value on one line. */
+function unfolded(table: string): string {
+  return table.replace(/\n +(?=\S)/g, ' ');
+}
+
 /** Runs atlas-node with arguments. */
 function atlas(t: TestContext, args: string[], options: RunOptions) {
   return run(t, [LAUNCHER, ...args], options);
@@ -35,6 +40,7 @@ const FILLING: IndexStatus = {
   nodeHead: 2_345_678,
   blocksPerSecond: 812.4,
   transfersPerSecond: 41_234.5,
+  blocksPerSecondLastMinute: 812.4,
   transfers: 98_765_432,
   capabilities: null,
   untraced: null,
@@ -79,8 +85,8 @@ test('the progress line says why nothing moves, and is empty at the head', () =>
 test('lag counts from before the first block while the index is empty, and ETA needs a rate', () => {
   assert.equal(lagBlocks({ ...FILLING, head: null }), 2_345_678 - 999);
   assert.equal(lagBlocks({ ...FILLING, nodeHead: null }), null);
-  assert.equal(etaSeconds({ ...FILLING, blocksPerSecond: 0 }), null);
-  assert.equal(etaSeconds({ ...FILLING, nodeHead: 1_234_567, blocksPerSecond: 0 }), 0);
+  assert.equal(etaSeconds({ ...FILLING, blocksPerSecondLastMinute: 0 }), null);
+  assert.equal(etaSeconds({ ...FILLING, nodeHead: 1_234_567, blocksPerSecondLastMinute: 0 }), 0);
 });
 
 test('numbers, spans and sizes are set for reading', () => {
@@ -166,8 +172,8 @@ test('the status table shows state, range, lag and the capabilities of the node'
     'block receipts: yes',
   ]);
   const traced = { ...ANVIL, traces: 'trace_block' as const, tracesReason: null };
-  const transfersRow = (untraced: IndexStatus['untraced']) =>
-    statusTable(
+  const transfersRow = (untraced: IndexStatus['untraced']) => {
+    const table = statusTable(
       {
         status: { ...status, capabilities: traced, untraced },
         staleReason: null,
@@ -177,7 +183,13 @@ test('the status table shows state, range, lag and the capabilities of the node'
         tokenRefused: false,
       },
       0,
-    ).match(/^internal transfers +(.*)$/m)?.[1];
+    );
+    assert.ok(
+      table.split('\n').every((line) => line.length <= 80),
+      table,
+    );
+    return unfolded(table).match(/^internal transfers +(.*)$/m)?.[1];
+  };
   assert.equal(transfersRow(null), 'yes, by trace_block');
   assert.match(
     transfersRow({ first: 2_000, last: 2_999, blocks: 1_000 }) ?? '',
@@ -189,9 +201,8 @@ test('the status table reports a stopped chain and the time of the last commit',
   const status: IndexStatus = { ...FILLING, phase: 'following' };
   const staleReason = 'the chain stands still: the newest block is from 2023-11-14T22:13:20.000Z';
   const now = 1_700_086_400_000;
-  const table = statusTable(
-    { status, staleReason, sink: null, cluster: null, disk: null, tokenRefused: false },
-    now,
+  const table = unfolded(
+    statusTable({ status, staleReason, sink: null, cluster: null, disk: null, tokenRefused: false }, now),
   );
   const row = (name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(table)?.[1];
   assert.equal(row('state'), `following: ${staleReason}`);
@@ -215,17 +226,24 @@ test('the daemon of a configuration is reached on this machine, whatever it list
   assert.equal(url('atlas.example'), 'http://atlas.example:8650');
 });
 
-test('each kind of error has its exit code, and always one line', () => {
-  assert.deepEqual(describeError(new ConfigError('wrong')), { line: 'wrong', exitCode: 2 });
+test('each kind of error has its exit code, and one line for each mistake', () => {
+  assert.deepEqual(describeError(new ConfigError(['a\n', 'b'])), { lines: ['a', 'b'], exitCode: 2 });
+  assert.deepEqual(describeError(new ConfigError('wrong')), { lines: ['wrong'], exitCode: 2 });
   assert.deepEqual(describeError(new RequestError(404, 'not_found', 'no key 7')), {
-    line: 'no key 7',
+    lines: ['no key 7'],
     exitCode: 2,
   });
-  assert.deepEqual(describeError(new FatalError('first\n  second')), { line: 'first second', exitCode: 1 });
+  assert.deepEqual(describeError(new FatalError('first\n  second')), {
+    lines: ['first second'],
+    exitCode: 1,
+  });
   const unexpected = describeError(new TypeError('a\nb'));
   assert.equal(unexpected.exitCode, 1);
-  assert.match(unexpected.line, /^unexpected TypeError: a b at .*cli\.test\.ts.*; please report it$/);
-  assert.deepEqual(describeError('text'), { line: 'unexpected failure: text', exitCode: 1 });
+  assert.match(
+    String(unexpected.lines),
+    /^unexpected TypeError: a b at .*cli\.test\.ts.*; please report it$/,
+  );
+  assert.deepEqual(describeError('text'), { lines: ['unexpected failure: text'], exitCode: 1 });
 });
 
 const DEBIAN = () => ({ os: 'linux', arch: 'x64', glibc: '2.31' });

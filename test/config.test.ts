@@ -11,6 +11,7 @@ import { type ConfigInput, lineOf, parseConfig } from '../src/config/parse-confi
 import { printConfig, printConfigJson } from '../src/config/print.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { flatten, schemaAt } from '../src/config/tree.ts';
+import { nodeAddresses } from '../src/config/values.ts';
 import { ConfigError } from '../src/lib/errors.ts';
 import { tempDir } from './support/temp-dir.ts';
 
@@ -295,6 +296,42 @@ test('settings that do not fit together are refused, each with its source', () =
     refusalOfToml('metrics.listen = "127.0.0.1:8650"'),
     /^metrics.listen .* is the address of server.port/,
   );
+});
+
+test('all mistakes are named at once, each on a line of its own', () => {
+  const text = 'node_http = "x"\nserver.hots = "y"\n[log]\nlevel = "loud"\n';
+  assert.throws(
+    () => fromToml(text, { env: { ATLAS_SERVER__PORT: 'none' } }),
+    ({ mistakes }: ConfigError) => {
+      assert.deepEqual(
+        mistakes.map((mistake) => /^(unknown setting "server.hots"|\S+)/.exec(mistake)?.[0]),
+        ['unknown setting "server.hots"', 'node_http', 'log.level', 'server.port'],
+      );
+      return true;
+    },
+  );
+  const apart = 'node_ws = "ws://a,ws://b"\n[stream]\nping_seconds = 200\n';
+  assert.throws(
+    () => fromToml(apart),
+    ({ mistakes }: ConfigError) => mistakes.length === 2,
+  );
+});
+
+test('a text without quotes is refused with the quotes that it needs', () => {
+  const node = refusalOfToml('node_http = http://127.0.0.1:8545 # mine');
+  assert.match(node, /: put the text in quotes: node_http = "http:\/\/127\.0\.0\.1:8545"$/);
+  assert.ok(!refusalOfToml('server.port = 12x').includes('quotes'));
+});
+
+test('several nodes are a list, each with its WebSocket or none', () => {
+  const { config } = fromToml('node_http = "http://a, https://b/?x=1,2"\nnode_ws = "ws://a,wss://b"');
+  assert.deepEqual(nodeAddresses(config), [
+    { http: 'http://a', ws: 'ws://a' },
+    { http: 'https://b/?x=1,2', ws: 'wss://b' },
+  ]);
+  assert.match(refusalOfToml('node_http = "http://a,http://b"\nnode_ws = "ws://a"'), /one for each node/);
+  assert.match(refusalOfToml('node_http = "http://a,http://a"'), /the same node twice$/);
+  assert.match(refusalOfToml('node_http = "http://a,b"'), /^node_http must be a URL/);
 });
 
 test('a tier of one’s own needs all its limits', () => {

@@ -15,8 +15,8 @@ try {
   const command = args.length === 0 ? 'npm run bench' : `npm run bench -- ${args.join(' ')}`;
   await runBench(options, command, waitForStopSignal(), logProgress);
 } catch (error) {
-  const { line, exitCode } = describeError(error);
-  console.error(`bench: ${line}`);
+  const { lines, exitCode } = describeError(error);
+  for (const line of lines) console.error(`bench: ${line}`);
   process.exitCode = exitCode;
 }
 

@@ -1,8 +1,9 @@
 /** `atlas-node backup`: online copies of the index, the keys and the webhooks. */
-import { existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError, FatalError } from '../lib/errors.ts';
+import { fileErrorReason } from '../lib/files.ts';
 import type { UnnamedCopy } from '../store/backup.ts';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { addConfigOptions, addNotes, existingIndexPath } from './options.ts';
@@ -55,6 +56,7 @@ async function backupTo(
   dataDir: string,
   mbPerSecond?: number,
 ): Promise<void> {
+  requireFolder(dirname(targets.index));
   requireFree(targets);
   const { checkIndexFile } = await import('../store/index-file.ts');
   const { rejectForeignWal } = await import('../store/wal.ts');
@@ -89,6 +91,19 @@ function requireFree(targets: BackupPaths): void {
       throw new ConfigError(
         `${target} already exists and is left unchanged; move it away, or name another file`,
       );
+  }
+}
+
+/** Throws a ConfigError that names the folder of the copies when it is missing or cannot be written. */
+function requireFolder(folder: string): void {
+  if (!existsSync(folder))
+    throw new ConfigError(`the folder ${folder} does not exist: create it, or name a file elsewhere`);
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new ConfigError(
+      `cannot write to the folder ${folder}: ${fileErrorReason(error)}; name a file in a folder that you may write to`,
+    );
   }
 }
 

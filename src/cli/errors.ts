@@ -68,15 +68,15 @@ export const EXIT_USAGE = 2;
 /** Exit code of a failure while running. */
 export const EXIT_FAILURE = 1;
 
-export function describeError(error: unknown): { line: string; exitCode: number } {
-  if (error instanceof ConfigError || error instanceof RequestError) {
-    return { line: oneLine(error.message), exitCode: EXIT_USAGE };
-  }
-  if (isWorkingDirGone(error)) return { line: WORKING_DIR_GONE, exitCode: EXIT_USAGE };
+/** One line for each mistake of a configuration; for any other error, one line. */
+export function describeError(error: unknown): { lines: string[]; exitCode: number } {
+  if (error instanceof ConfigError) return { lines: error.mistakes.map(oneLine), exitCode: EXIT_USAGE };
+  if (error instanceof RequestError) return { lines: [oneLine(error.message)], exitCode: EXIT_USAGE };
+  if (isWorkingDirGone(error)) return { lines: [WORKING_DIR_GONE], exitCode: EXIT_USAGE };
   const known = nativeLoadError(error) ?? error;
   if (known instanceof FatalError || known instanceof StorageError)
-    return { line: oneLine(known.message), exitCode: EXIT_FAILURE };
-  return { line: unexpectedErrorLine(known), exitCode: EXIT_FAILURE };
+    return { lines: [oneLine(known.message)], exitCode: EXIT_FAILURE };
+  return { lines: [unexpectedErrorLine(known)], exitCode: EXIT_FAILURE };
 }
 
 const WORKING_DIR_GONE = 'the working directory no longer exists: change to another one';

@@ -41,14 +41,41 @@ export function alignColumns(
   return cells.map((row) => row.map(pad).join('  ').trimEnd());
 }
 
-/** Groups of pairs, separated by empty lines, with all values in one column. */
-export function formatGroups(groups: readonly (readonly (readonly [string, string])[])[]): string {
-  const width = Math.max(...groups.flat().map(([name]) => name.length));
-  const line = ([name, value]: readonly [string, string]) => `${name.padEnd(width)}  ${value}`;
+/**
+ * Groups of pairs, separated by empty lines, with all values in one column. Values longer than the lines of `columns`
+ * characters continue below themselves.
+ */
+export function formatGroups(
+  groups: readonly (readonly (readonly [string, string])[])[],
+  columns = 80,
+): string {
+  const width = Math.max(...groups.flat().map(([name]) => name.length)) + 2;
+  const lines = ([name, value]: readonly [string, string]) =>
+    wrap(value, columns - width).map((line, i) => (i === 0 ? name : '').padEnd(width) + line);
   return groups
     .filter((group) => group.length > 0)
-    .map((group) => group.map(line).join('\n'))
+    .map((group) => group.flatMap(lines).join('\n'))
     .join('\n\n');
+}
+
+/**
+ * Lines of at most `columns` visible characters, broken at spaces but not within quotes, where a command to paste may be. A
+ * longer word gets a line of its own.
+ */
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let length = 0;
+  for (const word of text.match(/"[^"]*"\S*|\S+/g) ?? ['']) {
+    const visible = word.replace(/\p{Cc}\[\d+m/gu, '').length;
+    if (lines.length > 0 && length + 1 + visible <= columns) {
+      lines[lines.length - 1] += ` ${word}`;
+      length += 1 + visible;
+    } else {
+      lines.push(word);
+      length = visible;
+    }
+  }
+  return lines;
 }
 
 /** A number with thousands separators. */

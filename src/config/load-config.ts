@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { ConfigError, messageOf } from '../lib/errors.ts';
 import { fileErrorReason, makePrivateFolder } from '../lib/files.ts';
 import type { FlagValues } from './flags.ts';
+import { Mistakes } from './mistakes.ts';
 import { type ParsedConfig, parseConfig } from './parse-config.ts';
 
 const DEFAULT_FILE = 'atlas.toml';
@@ -23,19 +24,24 @@ export function loadConfig(configPath: string | undefined, flags: FlagValues): L
   return { ...parseConfig({ file, env: process.env, flags }), file: path ?? null };
 }
 
-/** Throws a ConfigError when a file cannot be read or the data folder cannot be written. */
+/** Throws a ConfigError when files cannot be read or the data folder cannot be written. */
 export function checkPaths({ config, sources }: ParsedConfig): void {
   const at = (path: string) => `${path} (${sources[path]})`;
+  const mistakes = new Mistakes();
   for (const [setting, file] of [
     ['server.tls_cert', config.server.tls_cert],
     ['server.tls_key', config.server.tls_key],
   ] as const) {
-    if (file !== '') withConfigError(() => readFileSync(file), `${at(setting)}: cannot read ${file}`);
+    if (file === '') continue;
+    mistakes.attempt(() => withConfigError(() => readFileSync(file), `${at(setting)}: cannot read ${file}`));
   }
   const folder = existingAncestor(config.data_dir);
   const refusal = `${at('data_dir')}: cannot write to ${config.data_dir}`;
-  if (!statSync(folder).isDirectory()) throw new ConfigError(`${refusal}: ${folder} is not a folder`);
-  withConfigError(() => accessSync(folder, constants.W_OK | constants.X_OK), refusal);
+  mistakes.attempt(() => {
+    if (!statSync(folder).isDirectory()) throw new ConfigError(`${refusal}: ${folder} is not a folder`);
+    withConfigError(() => accessSync(folder, constants.W_OK | constants.X_OK), refusal);
+  });
+  mistakes.throwIfAny();
 }
 
 function readConfigFile(path: string): string {

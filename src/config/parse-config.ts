@@ -9,6 +9,7 @@ import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { ConfigError } from '../lib/errors.ts';
 import type { FlagValues } from './flags.ts';
+import { Mistakes } from './mistakes.ts';
 import { type Config, configSchema } from './schema.ts';
 import { maskSetting } from './secrets.ts';
 import { fromEnv, fromFile, fromFlags, type GivenSetting } from './sources.ts';
@@ -36,27 +37,32 @@ export interface ParsedConfig {
 /** The settings that are paths; an empty one stays empty. */
 const PATH_SETTINGS = ['data_dir', 'server.tls_cert', 'server.tls_key'];
 
-/** Throws a ConfigError of one line that names the setting, where it is set and what it must be. */
+/** Throws a ConfigError that names each wrong setting, where it is set and what it must be. */
 export function parseConfig(input: ConfigInput): ParsedConfig {
   const leaves = flatten(configSchema.parse({}));
   const sources: Sources = Object.fromEntries([...leaves.keys()].map((path) => [path, 'default']));
-  for (const given of givenSettings(input, leaves)) {
-    leaves.set(given.path, validateSetting(given));
-    sources[given.path] = given.source;
+  const mistakes = new Mistakes();
+  for (const given of givenSettings(input, leaves, mistakes)) {
+    mistakes.attempt(() => {
+      leaves.set(given.path, validateSetting(given));
+      sources[given.path] = given.source;
+    });
   }
+  mistakes.throwIfAny();
   resolvePaths(leaves, input);
   const config = buildConfig(leaves);
-  crossCheck(config, sources);
+  const contradictions = [...findContradictions(config, sources)];
+  if (contradictions.length > 0) throw new ConfigError(contradictions);
   return { config, sources };
 }
 
 /** All given settings, the source of highest precedence last. */
-function givenSettings(input: ConfigInput, known: Leaves): GivenSetting[] {
+function givenSettings(input: ConfigInput, known: Leaves, mistakes: Mistakes): GivenSetting[] {
   const { file, env = {}, flags = {} } = input;
   const inFile = file
-    ? fromFile(parseToml(file.text, file.path), file.path, known, (path) => lineOf(file.text, path))
+    ? fromFile(parseToml(file.text, file.path), file.path, known, (path) => lineOf(file.text, path), mistakes)
     : [];
-  return [...inFile, ...fromEnv(env, known), ...fromFlags(flags)];
+  return [...inFile, ...fromEnv(env, known, mistakes), ...fromFlags(flags)];
 }
 
 function validateSetting({ path, value, where }: GivenSetting): unknown {
@@ -96,36 +102,32 @@ function absolute(path: string, cwd: string, home: string): string {
   return isAbsolute(path) ? path : resolve(cwd, path);
 }
 
-/** Throws a ConfigError naming the settings that contradict each other, and where each is set. */
-function crossCheck(config: Config, sources: Record<string, string>): void {
+/** The settings that contradict each other, and where each is set. */
+function* findContradictions(config: Config, sources: Record<string, string>): Generator<string> {
   const { server, rpc, stream } = config;
   const at = (path: string) => `${path} (${sources[path]})`;
 
   const [urls, sockets] = [splitUrls(config.node_http), splitUrls(config.node_ws)];
   if (config.node_ws !== '' && sockets.length !== urls.length) {
-    throw new ConfigError(
-      `${at('node_ws')} has ${sockets.length} of the WebSockets of the ${urls.length} nodes in ${at('node_http')}: give one for each node, in the same order, or none`,
-    );
+    yield `${at('node_ws')} has ${sockets.length} of the WebSockets of the ${urls.length} nodes in ${at('node_http')}: give one for each node, in the same order, or none`;
   }
-  if (new Set(urls).size < urls.length) throw new ConfigError(`${at('node_http')} has the same node twice`);
+  if (new Set(urls).size < urls.length) yield `${at('node_http')} has the same node twice`;
 
   if ((server.tls_cert === '') !== (server.tls_key === '')) {
     const [set, empty] = server.tls_cert
       ? ['server.tls_cert', 'server.tls_key']
       : ['server.tls_key', 'server.tls_cert'];
-    throw new ConfigError(`${at(set)} is set but ${empty} is empty: set both for TLS, or neither`);
+    yield `${at(set)} is set but ${empty} is empty: set both for TLS, or neither`;
   }
   if (rpc.logs_node_range > rpc.logs_max_range) {
-    throw new ConfigError(`${at('rpc.logs_node_range')} must not be above ${at('rpc.logs_max_range')}`);
+    yield `${at('rpc.logs_node_range')} must not be above ${at('rpc.logs_max_range')}`;
   }
   if (stream.ping_seconds >= stream.idle_seconds) {
-    throw new ConfigError(`${at('stream.ping_seconds')} must be below ${at('stream.idle_seconds')}`);
+    yield `${at('stream.ping_seconds')} must be below ${at('stream.idle_seconds')}`;
   }
   const listen = parseListen(config.metrics.listen);
   if (listen && listen.port !== 0 && listen.port === server.port && listen.host === server.host) {
-    throw new ConfigError(
-      `${at('metrics.listen')} is the address of ${at('server.port')}: choose another port`,
-    );
+    yield `${at('metrics.listen')} is the address of ${at('server.port')}: choose another port`;
   }
 }
 
@@ -136,8 +138,16 @@ function parseToml(text: string, path: string): Table {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [reason = ''] = error.message.split('\n');
-    throw new ConfigError(`${path} line ${error.line}, column ${error.column}: ${reason}`);
+    const advice = quotesAdvice(text.split('\n')[error.line - 1] ?? '');
+    throw new ConfigError(`${path} line ${error.line}, column ${error.column}: ${reason}${advice}`);
   }
+}
+
+/** Advice for the commonest mistake in TOML: a text without quotes; empty for another line. */
+function quotesAdvice(line: string): string {
+  const [, name, value] = /^\s*([\w.-]+)\s*=\s*([^\s"'\d[{+-][^"'#]*?)\s*(?:#.*)?$/.exec(line) ?? [];
+  if (name === undefined || value === undefined || /^(true|false|inf|nan)$/.test(value)) return '';
+  return `: put the text in quotes: ${name} = ${JSON.stringify(maskSetting(name, value))}`;
 }
 
 /**

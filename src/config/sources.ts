@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { closestMatch } from '../lib/closest-match.ts';
 import { ConfigError } from '../lib/errors.ts';
 import { FLAGS, type FlagValues } from './flags.ts';
+import type { Mistakes } from './mistakes.ts';
 import {
   chosenNameError,
   flatten,
@@ -36,6 +37,7 @@ export function fromFile(
   file: string,
   known: Leaves,
   lineOf: (path: string) => number | undefined,
+  mistakes: Mistakes,
 ): GivenSetting[] {
   const source = `file ${file}`;
   const given: GivenSetting[] = [];
@@ -43,25 +45,29 @@ export function fromFile(
     const line = lineOf(path);
     const where = line === undefined ? file : `${file} line ${line}`;
     if (isEmptyTable(path, value)) continue;
-    assertKnownSetting(path, path, where, known);
-    given.push({ path, value, source, where });
+    mistakes.attempt(() => {
+      assertKnownSetting(path, path, where, known);
+      given.push({ path, value, source, where });
+    });
   }
   return given;
 }
 
 /** The settings of the environment: `ATLAS_NODE_HTTP` is node_http, `ATLAS_SERVER__PORT` is server.port. */
-export function fromEnv(env: Record<string, string | undefined>, known: Leaves): GivenSetting[] {
+export function fromEnv(
+  env: Record<string, string | undefined>,
+  known: Leaves,
+  mistakes: Mistakes,
+): GivenSetting[] {
   const given: GivenSetting[] = [];
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(ENV_PREFIX) || text === undefined) continue;
     const path = variable.slice(ENV_PREFIX.length).toLowerCase().replaceAll('__', '.');
     if (schemaAt(path) === undefined && SERVICE_LINK.test(`${variable}=${text}`)) continue;
-    assertKnownSetting(path, variable, 'the environment', known, envName);
-    given.push({
-      path,
-      value: parseSettingText(path, text),
-      source: `env ${variable}`,
-      where: `env ${variable}`,
+    mistakes.attempt(() => {
+      assertKnownSetting(path, variable, 'the environment', known, envName);
+      const source = `env ${variable}`;
+      given.push({ path, value: parseSettingText(path, text), source, where: source });
     });
   }
   return given;

@@ -141,7 +141,11 @@ function isHost(value: string): boolean {
 }
 
 function hasScheme(value: string, schemes: string[]): boolean {
-  return URL.canParse(value) && schemes.includes(new URL(value).protocol) && new URL(value).hostname !== '';
+  return (
+    URL.canParse(value) &&
+    schemes.includes(new URL(value).protocol) &&
+    /^[^,]+$/.test(new URL(value).hostname)
+  );
 }
 
 function quoted(values: readonly string[]): string {

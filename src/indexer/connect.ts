@@ -2,6 +2,7 @@
 
 import { backoffMs, pause } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
+import { RepeatLimit } from '../lib/limits.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import {
   type Capabilities,
@@ -26,13 +27,23 @@ import { reportFailure, retryWriteAndReport } from './retry-write.ts';
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
 
+/** Interval of the advice while the node has not answered yet, milliseconds. */
+const ADVICE_MS = 60_000;
+const CONNECT_ADVICE =
+  'start the node, or correct node_http (--node-http); indexing begins as soon as it answers';
+
 /** Probes the node until it answers; null when the signal aborts first. Throws FatalError for a node on another chain. */
 export async function connect(
   options: IndexerThreadOptions,
   context: IndexerContext,
   signal: AbortSignal,
 ): Promise<Capabilities | null> {
-  return requestWithRetry(context, signal, async () => {
+  const advise = new RepeatLimit(ADVICE_MS);
+  const onFailure = ({ message: reason }: UpstreamError) => {
+    if (advise.allows('connect'))
+      context.log.warn({ reason, advice: CONNECT_ADVICE }, 'waiting for the node');
+  };
+  const probe = async () => {
     const wanted = { traces: options.index.traces, head: options.index.head };
     const capabilities = await probeCapabilities(context.client, wanted, signal);
     requireSameChain(context.store, capabilities.chainId, options.nodes.length);
@@ -40,7 +51,8 @@ export async function connect(
     context.progress.setCapabilities(capabilities);
     context.log.info({ ...capabilities }, 'connected to the node');
     return capabilities;
-  });
+  };
+  return requestWithRetry(context, signal, probe, onFailure);
 }
 
 /** With other nodes to go to, a wrong one is no reason to stop. */
@@ -170,6 +182,7 @@ async function requestWithRetry<T>(
   context: IndexerContext,
   signal: AbortSignal,
   request: () => Promise<T>,
+  onFailure: (error: UpstreamError) => void = () => undefined,
 ): Promise<T | null> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
@@ -177,6 +190,7 @@ async function requestWithRetry<T>(
     } catch (error) {
       if (signal.aborted) return null;
       if (!(error instanceof UpstreamError)) throw error;
+      onFailure(error);
       const wait = backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS);
       reportFailure(context, error, wait);
       await pause(wait, signal);

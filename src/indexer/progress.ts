@@ -15,8 +15,9 @@ import type { Tip } from '../store/chain.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { MetricsDelta } from './protocol.ts';
 
-/** Window of the rates, milliseconds. */
+/** Windows of the rates shown and of the ETA, milliseconds. */
 const RATE_WINDOW_MS = 10_000;
+const ETA_WINDOW_MS = 60_000;
 
 /** Shortest time between equal log lines about the node's chain, milliseconds. */
 const CHAIN_LOG_MS = 60_000;
@@ -41,6 +42,7 @@ export class Progress {
   private readonly current = initialStatus();
   private delta = emptyDelta();
   private samples: Sample[] = [];
+  private readonly startedAt = performance.now();
   private readonly readyLag: number;
   /** Limits log lines about the node's chain: a load balancer over two chains would cause one with every call. */
   readonly chainLog = new RepeatLimit(CHAIN_LOG_MS);
@@ -154,12 +156,16 @@ export class Progress {
   }
 
   private updateRates(): void {
-    const since = performance.now() - RATE_WINDOW_MS;
-    this.samples = this.samples.filter((sample) => sample.at > since);
-    const seconds = RATE_WINDOW_MS / 1000;
-    this.current.blocksPerSecond = this.samples.reduce((sum, sample) => sum + sample.blocks, 0) / seconds;
-    this.current.transfersPerSecond =
-      this.samples.reduce((sum, sample) => sum + sample.transfers, 0) / seconds;
+    const now = performance.now();
+    this.samples = this.samples.filter(({ at }) => at > now - ETA_WINDOW_MS);
+    const recent = this.samples.filter(({ at }) => at > now - RATE_WINDOW_MS);
+    const perSecond = (samples: readonly Sample[], of: 'blocks' | 'transfers', ms: number): number =>
+      samples.reduce((sum, sample) => sum + sample[of], 0) / (ms / 1000);
+    this.current.blocksPerSecond = perSecond(recent, 'blocks', RATE_WINDOW_MS);
+    this.current.transfersPerSecond = perSecond(recent, 'transfers', RATE_WINDOW_MS);
+    const sinceStart = Math.max(1_000, now - this.startedAt);
+    const window = Math.min(ETA_WINDOW_MS, sinceStart);
+    this.current.blocksPerSecondLastMinute = perSecond(this.samples, 'blocks', window);
   }
 }
 
@@ -187,6 +193,7 @@ export function initialStatus(): IndexStatus {
     nodeHead: null,
     blocksPerSecond: 0,
     transfersPerSecond: 0,
+    blocksPerSecondLastMinute: 0,
     transfers: 0,
     capabilities: null,
     untraced: null,

@@ -5,9 +5,15 @@
 
 import { redactNodeText } from '../log/redact.ts';
 
-/** The configuration or the command line is wrong: print one line, exit 2. */
+/** The configuration or the command line is wrong: print one line for each mistake, exit 2. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
+  readonly mistakes: readonly string[];
+  constructor(mistakes: string | readonly string[], options?: ErrorOptions) {
+    const list = typeof mistakes === 'string' ? [mistakes] : mistakes;
+    super(list.join('; '), options);
+    this.mistakes = list;
+  }
 }
 
 /** Advice for the system's listen errors, by code. */

@@ -14,6 +14,7 @@ import { statusTable } from '../../src/cli/status/status-table.ts';
 import { initialStatus } from '../../src/indexer/progress.ts';
 import type { IndexStatus } from '../../src/model/index-status.ts';
 import { LAUNCHER, run, start } from '../support/command.ts';
+import { freePort } from '../support/free-port.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -124,6 +125,18 @@ test('--watch appends without a terminal, and exits cleanly on Ctrl-C', async (t
   const { code, stdout } = await watching.ended;
   assert.equal(code, 0);
   for (const line of stdout.trim().split('\n')) assert.equal(JSON.parse(line).phase, 'following');
+});
+
+test('--watch waits for a daemon that is not up yet', async (t) => {
+  const port = await freePort();
+  const args = ['status', '--watch', '--url', `http://127.0.0.1:${port}`];
+  const watching = start(t, [LAUNCHER, ...args], { cwd: tempDir(t) });
+  await waitFor(() => watching.stdout().includes('ECONNREFUSED'), { what: 'the wait' });
+  const server = createHttpServer(answer).listen(port, '127.0.0.1');
+  t.after(() => server.close());
+  await waitFor(() => /^state +following$/m.test(watching.stdout()), { what: 'the status' });
+  watching.child.kill('SIGINT');
+  assert.equal((await watching.ended).code, 0);
 });
 
 test('a watch whose first report fails leaves signals to whoever had them', async () => {

@@ -80,7 +80,13 @@ test('the status text says what the index is doing', () => {
     /^following: block 1,234, 2 h 0 min old$/,
   );
   assert.equal(
-    statusText({ ...following, phase: 'backfilling', nodeHead: 9_234, blocksPerSecond: 100 }),
+    statusText({
+      ...following,
+      phase: 'backfilling',
+      nodeHead: 9_234,
+      blocksPerSecond: 100,
+      blocksPerSecondLastMinute: 100,
+    }),
     'backfilling: block 1,234 of 9,234  100 blocks/s  0 transfers/s  lag 8,000  ETA 1 min 20 s',
   );
   assert.equal(statusText({ ...following, phase: 'paused', reason: 'disk full' }), 'paused: disk full');

@@ -35,6 +35,19 @@ test('rates are of the last ten seconds', (t) => {
   assert.deepEqual(rates, [5, 10, 10, 0]);
 });
 
+test('the ETA counts the last minute, so that commits far apart do not make it jump', (t) => {
+  let now = 1_000;
+  t.mock.method(performance, 'now', () => now);
+  const progress = new Progress(5);
+  const batch = { ...new BatchBuilder().finish(true), number: Uint32Array.of(7), blockCount: 180 };
+  const rates = [18_000, 15_000, 3_000, 100_000].map((pause) => {
+    now += pause;
+    if (pause !== 15_000 && pause < 100_000) progress.recordCommit([batch], blockAt(56), 0.1);
+    return progress.takeReport().status.blocksPerSecondLastMinute;
+  });
+  assert.deepEqual(rates.map(Math.round), [10, 5, 10, 0]);
+});
+
 test('blocks without traces are reported from the first to the last', () => {
   const progress = new Progress(5);
   for (const [number, traced] of [

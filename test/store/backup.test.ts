@@ -162,8 +162,8 @@ test('a file that is there is left alone, and a copy that fails leaves nothing',
   assert.match(taken.stderr, /copy\.db already exists/);
 
   const nowhere = await backup(dir, join(dir, 'no', 'folder', 'copy.db'));
-  assert.equal(nowhere.code, 1);
-  assert.match(nowhere.stderr, /cannot copy .* the directory does not exist/);
+  assert.equal(nowhere.code, 2);
+  assert.match(nowhere.stderr, /^atlas-node: the folder \S+\/no\/folder does not exist: create it, /);
   assert.ok(!existsSync(join(dir, 'copy.db.partial')));
 });
 

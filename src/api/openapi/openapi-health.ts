@@ -97,6 +97,7 @@ export const statusSchema = z
     nodeHead: count().nullable(),
     blocksPerSecond: z.number(),
     transfersPerSecond: z.number(),
+    blocksPerSecondLastMinute: z.number().describe('The rate behind etaSeconds'),
     transfers: count(),
     capabilities: capabilitiesSchema.nullable(),
     untraced: z
@@ -135,6 +136,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
   nodeHead: 4711,
   blocksPerSecond: 2.5,
   transfersPerSecond: 210,
+  blocksPerSecondLastMinute: 2.5,
   transfers: 90210,
   capabilities: {
     client: 'Monad/0.12.1',

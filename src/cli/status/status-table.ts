@@ -45,7 +45,7 @@ function indexRows(status: IndexStatus, staleReason: string | null, now: number,
     ...readFailureRows(status, paint),
     ...(status.phase === 'backfilling' ? backfillRows(status, lag) : []),
     ['index', head ? `blocks ${height(startBlock)} to ${formatNumber(head.number)}, no holes` : 'empty'],
-    ['head block', head ? `${head.hash}${time}` : '-'],
+    ['head block', head ? `${shortHash(head.hash)}${time}` : '-'],
     ['node head', height(nodeHead) + (status.reason === null || nodeHead === null ? '' : ', as last read')],
     ['node chain', NODE_CHAINS[status.nodeChain]],
     ['lag', lag === null ? 'unknown' : lagText(lag, lagSeconds(status, now))],
@@ -63,6 +63,11 @@ function indexRows(status: IndexStatus, staleReason: string | null, now: number,
         : `${formatNumber(status.reorgs)} ${thisRun}, deepest ${formatNumber(deepestReorg)} blocks`,
     ],
   ];
+}
+
+/** Enough to compare at a glance; `--json` has it whole. */
+function shortHash(hash: string): string {
+  return hash.length <= 24 ? hash : `${hash.slice(0, 12)}...${hash.slice(-8)}`;
 }
 
 const STATE_COLOURS = {

@@ -32,8 +32,8 @@ interface Screen {
 
 /**
  * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until its reader is gone. Redraws a terminal in
- * place and leaves the last text on it; elsewhere appends the texts. Throws the first failure, but shows later ones, such
- * as during a restart of the daemon, in place of the text.
+ * place and leaves the last text on it; elsewhere appends the texts. Shows the failure while the daemon gives no status,
+ * because it is not up yet or starts again, in place of the text.
  */
 export async function watch(render: () => Promise<string>, screen: Screen): Promise<void> {
   const stop = new AbortController();
@@ -47,7 +47,7 @@ export async function watch(render: () => Promise<string>, screen: Screen): Prom
 }
 
 async function redraw(render: () => Promise<string>, screen: Screen, signal: AbortSignal): Promise<void> {
-  let last = await render();
+  let last = await render().catch(errorText);
   if (screen.isTTY) screen.write(ENTER);
   try {
     while (!signal.aborted && !hasReaderLeft()) {
@@ -63,6 +63,10 @@ async function redraw(render: () => Promise<string>, screen: Screen, signal: Abo
 function errorText(error: unknown): string {
   if (error instanceof FatalError) return error.message;
   throw error;
+}
+
+function errorJson(error: unknown): string {
+  return JSON.stringify({ error: errorText(error) });
 }
 
 /** Draws the text over the previous one and cuts off what does not fit. */
@@ -101,7 +105,7 @@ export function addStatus(program: Command): void {
     .command('status')
     .description('height, lag, rates, ETA, disk and capabilities of a running daemon')
     .option('--url <url>', 'address of the daemon (default: from the configuration)')
-    .option('--watch', 'redraw it every second until Ctrl-C')
+    .option('--watch', 'redraw it every second until Ctrl-C; waits for a daemon that is not up yet')
     .option('--json', 'as JSON; with --watch one line each time')
     .addHelpText('after', EXAMPLES);
   addNotes(command, NOTES);
@@ -110,12 +114,10 @@ export function addStatus(program: Command): void {
     const target = url === undefined ? localTarget((await load()).config) : urlTarget(url);
     const client = new StatusClient(target);
     const render = async () => {
-      const report = await client.fetch();
-      return json
-        ? jsonText(report, again ? 0 : 2)
-        : statusTable(report, Date.now(), paintFor(process.stdout));
+      if (json) return jsonText(await client.fetch(), again ? 0 : 2);
+      return statusTable(await client.fetch(), Date.now(), paintFor(process.stdout));
     };
-    if (again) await watch(render, process.stdout);
+    if (again) await watch(json ? () => render().catch(errorJson) : render, process.stdout);
     else console.log(await render());
   });
 }

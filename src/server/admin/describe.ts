@@ -39,11 +39,15 @@ export function describeSockets(sockets: readonly LiveSocket[]) {
   };
 }
 
+/** Sizes as of now, shown instead of those of the stats, which may be minutes old. */
+export type DiskSizes = Pick<IndexStats, 'fileBytes' | 'walBytes' | 'freeBytes'>;
+
 /** The index with what it holds, and a forecast of its size. */
-export function describeIndex(status: Status, { latest, failure }: IndexStatsState) {
+export function describeIndex(status: Status, stats: IndexStatsState & { disk: DiskSizes | undefined }) {
+  const { latest, failure, disk } = stats;
   return {
     status,
-    survey: latest === null ? null : { ...latest, at: new Date(latest.at).toISOString() },
+    survey: latest === null ? null : { ...latest, ...disk, at: new Date(latest.at).toISOString() },
     surveyFailure: failure,
     forecast: latest === null ? null : forecast(status, latest),
   };

@@ -15,7 +15,7 @@ import { methodAdapterFor, routeMeter, sendMetered } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import type { LiveSocket } from '../ws/connections.ts';
 import type { AdminAuth } from './auth.ts';
-import { describeIndex, describeOverview, describeSockets } from './describe.ts';
+import { type DiskSizes, describeIndex, describeOverview, describeSockets } from './describe.ts';
 import {
   type AdminAccess,
   createKey,
@@ -48,6 +48,7 @@ export interface AdminOptions {
   token: string;
   /** The latest index stats; starts a new measurement when they are old. */
   indexStats: () => IndexStatsState;
+  diskSizes?: () => DiskSizes;
   /** Open WebSockets. */
   sockets: () => readonly LiveSocket[];
   /** Closes a socket by its id; false when it is not open. */
@@ -161,7 +162,9 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
       labels: options.labels(),
     }),
   );
-  addAuthenticatedRoute('get', '/index', () => describeIndex(status(), options.indexStats()));
+  addAuthenticatedRoute('get', '/index', () =>
+    describeIndex(status(), { ...options.indexStats(), disk: options.diskSizes?.() }),
+  );
   addAuthenticatedRoute('get', '/sockets', () => describeSockets(options.sockets()));
   addAuthenticatedRoute('post', '/sockets/:id/close', (request) => {
     const id = idOf('socket', request);

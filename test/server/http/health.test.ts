@@ -202,7 +202,7 @@ test('/status adds lag, ETA and whether internal transfers are complete', () => 
     blockReceipts: true,
     headTag: 'latest' as const,
   };
-  const state = { ...following(100, 300), blocksPerSecond: 20, headTimestamp: 1_000, capabilities };
+  const state = { ...following(100, 300), blocksPerSecondLastMinute: 20, headTimestamp: 1_000, capabilities };
   assert.deepEqual(describeStatus(state, 0, 1_030_000), {
     ...state,
     lagBlocks: 200,
