@@ -97,6 +97,19 @@ export function pageCursor(parts: number) {
     .transform((text) => text.split('.').map(Number));
 }
 
+/** The `nextCursor` of the previous page: an amount in base units and an id, joined by a dot. */
+export function amountCursor() {
+  const error = 'must be the nextCursor of an earlier page';
+  return z
+    .string({ error })
+    .regex(/^\d{1,80}\.\d{1,15}$/, { error })
+    .describe('nextCursor of the previous page')
+    .transform((text) => {
+      const [amount = '', id] = text.split('.');
+      return { amount: BigInt(amount), id: Number(id) };
+    });
+}
+
 /** One or more of `words`, separated by commas. */
 export function choices<const T extends string>(words: readonly T[]) {
   const word = `(${words.join('|')})`;

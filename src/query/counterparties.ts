@@ -4,7 +4,12 @@ import type { BlockRef } from '../model/block.ts';
 import { isNativeKind } from '../model/transfer-kind.ts';
 import { prepareLastBlock } from '../store/chain.ts';
 import { isCounterparty, PAGES_PER_FOLD } from '../store/counterparty-sums.ts';
-import { CounterpartyTable, type CounterpartyTotals } from '../store/counterparty-table.ts';
+import {
+  type CounterpartyPlace,
+  CounterpartyTable,
+  type CounterpartyTotals,
+  FIRST_PLACE,
+} from '../store/counterparty-table.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { ENTRIES_PER_PAGE, type HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
@@ -87,12 +92,12 @@ const ALL_TRANSFERS: IdRange = { from: 1, below: Number.MAX_SAFE_INTEGER };
 const MIN_CACHED_ENTRIES = 160 * ENTRIES_PER_PAGE;
 
 /**
- * The wallets with which a wallet has most transfers, most first; of equal ones the latest first. Excludes the wallet
+ * The wallets with which a wallet has most transfers after a place, most first; of equal ones the latest first. Excludes the wallet
  * itself, the zero address, and token transfers of amount zero.
  */
 export function prepareCounterparties(
   db: Db,
-): (wallet: number, limit: number, budget: WorkBudget) => CounterpartyTotals[] {
+): (wallet: number, limit: number, budget: WorkBudget, place?: CounterpartyPlace) => CounterpartyTotals[] {
   const readRuns = prepareHistoryPages(db);
   const sizeOf = prepareHistorySize(db);
   const cache = new CounterpartyCache(db);
@@ -125,27 +130,28 @@ export function prepareCounterparties(
     return table;
   };
 
-  return (wallet, limit, budget) => {
+  return (wallet, limit, budget, place = FIRST_PLACE) => {
     const after = summed.lastOf(wallet);
-    if (after === undefined) return sumAfter(wallet, 0, budget).top(limit);
+    if (after === undefined) return sumAfter(wallet, 0, budget).top(limit, place);
     budget.ensure(PAGES_PER_FOLD * ENTRIES_PER_PAGE); // however little has come since
-    return summed.top(wallet, sumAfter(wallet, after, budget), limit, budget);
+    return summed.top(wallet, sumAfter(wallet, after, budget), limit, budget, place);
   };
 }
 
 /**
  * The wallets to which a wallet sent native coins within a range, latest first. Mints and self-transfers do
- * not count. Once `limit` wallets are found, older ones are ignored.
+ * not count. Once `limit` wallets are found, older ones are ignored; so are those that got a transfer from `upTo` on, which
+ * are on earlier pages.
  */
 export function prepareFundedWallets(
   db: Db,
-): (wallet: number, range: IdRange, limit: number, budget: WorkBudget) => RecipientTotals[] {
+): (wallet: number, range: IdRange, limit: number, budget: WorkBudget, upTo?: number) => RecipientTotals[] {
   const readRuns = prepareHistoryPages(db);
   const sizeOf = prepareHistorySize(db);
-  return (wallet, range, limit, budget) => {
+  return (wallet, range, limit, budget, upTo = range.below) => {
     if (wallet === ZERO_WALLET) return [];
     budget.ensure(sizeOf(wallet, range));
-    const recipients = new RecipientTable(limit);
+    const recipients = new RecipientTable(limit, upTo);
     const isWanted = (entry: HistoryCursor) => isSentNative(entry, wallet, range);
     for (const cursor of readRuns(wallet, range, budget)) {
       if (!recipients.isFull) {
@@ -166,9 +172,10 @@ function addLatestRecipients(
   cursor: HistoryCursor,
   isWanted: (entry: HistoryCursor) => boolean,
 ): void {
-  const oldestFirst: number[] = [];
-  while (cursor.next()) if (isWanted(cursor)) oldestFirst.push(cursor.counterparty);
-  for (const recipient of oldestFirst.reverse()) if (!recipients.isFull) recipients.addRow(recipient);
+  const oldestFirst: [recipient: number, transfer: number][] = [];
+  while (cursor.next()) if (isWanted(cursor)) oldestFirst.push([cursor.counterparty, cursor.transfer]);
+  for (const [recipient, transfer] of oldestFirst.reverse())
+    if (!recipients.isFull) recipients.addRow(recipient, transfer);
 }
 
 function isSentNative(

@@ -4,7 +4,12 @@
  * a few hundred rows for a wallet with a million counterparties.
  */
 import { addTotals, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
-import type { CounterpartyTable, CounterpartyTotals } from '../store/counterparty-table.ts';
+import {
+  type CounterpartyPlace,
+  type CounterpartyTable,
+  type CounterpartyTotals,
+  isAfter,
+} from '../store/counterparty-table.ts';
 import type { Db } from '../store/open-database.ts';
 import type { WorkBudget } from './work-budget.ts';
 
@@ -14,8 +19,17 @@ const SUMS_PER_ROW = 256;
 interface SummedCounterparties {
   /** The newest transfer in the sums of a wallet, undefined when it has none. */
   lastOf(wallet: number): number | undefined;
-  /** The wallets with most transfers, most first; of equal ones the latest first. `since` has the transfers after the sums. */
-  top(wallet: number, since: CounterpartyTable, limit: number, budget: WorkBudget): CounterpartyTotals[];
+  /**
+   * The wallets with most transfers after a place, most first; of equal ones the latest first. `since` has the transfers
+   * after the sums.
+   */
+  top(
+    wallet: number,
+    since: CounterpartyTable,
+    limit: number,
+    budget: WorkBudget,
+    after: CounterpartyPlace,
+  ): CounterpartyTotals[];
 }
 
 /** The most transfers, and of those the latest, that a counterparty in a span can have. */
@@ -61,10 +75,10 @@ export function prepareSummedCounterparties(db: Db): SummedCounterparties {
 
   return {
     lastOf: (wallet) => lastOf.get(wallet),
-    top(wallet, since, limit, budget) {
-      const best = new Ranking(limit);
+    top(wallet, since, limit, budget, after) {
+      const best = new Ranking(limit, after);
       for (const bound of boundsOf(wallet, since)) {
-        if (!best.takes(bound.count, bound.last)) break;
+        if (!best.mayTakeBelow(bound.count, bound.last)) break;
         budget.spend(SUMS_PER_ROW);
         const unmatched = new Set(bound.since);
         if (bound.isStored) cursor.open(sumsOf.get(wallet, bound.span) ?? Buffer.alloc(0), bound.span);
@@ -88,13 +102,20 @@ export function prepareSummedCounterparties(db: Db): SummedCounterparties {
 class Ranking {
   readonly list: CounterpartyTotals[] = [];
   private readonly limit: number;
+  private readonly after: CounterpartyPlace;
 
-  constructor(limit: number) {
+  constructor(limit: number, after: CounterpartyPlace) {
     this.limit = limit;
+    this.after = after;
   }
 
   /** Whether a counterparty with so many transfers, the newest of which is `last`, is among the best. */
   takes(count: number, last: number): boolean {
+    return isAfter(count, last, this.after) && this.mayTakeBelow(count, last);
+  }
+
+  /** Whether one with at most so many transfers may be. */
+  mayTakeBelow(count: number, last: number): boolean {
     return this.list.length < this.limit || isBefore(count, last, this.list.at(-1));
   }
 

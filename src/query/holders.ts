@@ -18,49 +18,65 @@ interface Peak {
 }
 
 /**
- * The holdings with the largest balances, largest first; of equal ones the wallet seen earlier first. `wallets` is the
- * number of wallets of the token. The zero address holds nothing.
+ * The holdings with the largest balances after a place, largest first; of equal ones the wallet seen earlier first.
+ * `wallets` is the number of wallets of the token. The zero address holds nothing.
  *
  * A large token has peaks (store/holding-peaks.ts). Its `limit` largest holdings are in the `limit` spans with the largest
- * peaks, since each of those spans has at least one; the lowest of these peaks bounds what is read of a span.
+ * peaks, since each of those spans has at least one; the lowest of these peaks bounds what is read of a span. After a place
+ * these are the spans with lower peaks; those with higher ones, read on earlier pages, may have more.
  */
 export function prepareTopHoldings(
   db: Db,
-): (token: { id: number; wallets: number }, limit: number, budget: WorkBudget) => Holding[] {
+): (token: { id: number; wallets: number }, limit: number, budget: WorkBudget, after?: Holding) => Holding[] {
   const lastWallet = db.prepare<[], number>('SELECT max(id) FROM wallets').pluck();
-  const largestPeaks = db.prepare<[number, number], Peak>(
-    'SELECT span, peak FROM holding_peaks WHERE token = +? ORDER BY peak DESC, span LIMIT +?',
+  const peaksFrom = db.prepare<[number, Uint8Array], Peak>(
+    'SELECT span, peak FROM holding_peaks WHERE token = +? AND peak >= +?',
   );
-  const largestOf = db.prepare<[number, number, number, Uint8Array, number], Holding>(/* sql */ `
-    SELECT wallet, balance FROM holdings WHERE token = +? AND wallet >= +? AND wallet < +? AND balance >= +?
+  const peaksBelow = db.prepare<[number, Uint8Array, number], Peak>(
+    'SELECT span, peak FROM holding_peaks WHERE token = +? AND peak < +? ORDER BY peak DESC, span LIMIT +?',
+  );
+  const largestOf = db.prepare<
+    [number, number, number, Uint8Array, Uint8Array, number, number],
+    Holding
+  >(/* sql */ `
+    SELECT wallet, balance FROM holdings
+    WHERE token = +? AND wallet >= +? AND wallet < +? AND balance >= +? AND (balance, -wallet) < (+?, -?)
     ORDER BY balance DESC, wallet LIMIT +?`);
 
   const topOfLarge = (
     token: { id: number; wallets: number },
     limit: number,
     budget: WorkBudget,
+    after: Holding,
   ): Holding[] => {
     const spans = Math.ceil(((lastWallet.get() ?? ZERO_WALLET) + 1) / PEAK_SPAN);
     budget.spend(Math.min(spans, token.wallets));
     const holdingsPerSpan = Math.min(PEAK_SPAN, Math.ceil(token.wallets / spans));
     budget.ensure(limit * holdingsPerSpan);
-    const peaks = largestPeaks.all(token.id, limit);
-    const lowest = peaks.length < limit ? ABOVE_ZERO : peaks.at(-1)!.peak;
+    const lower = peaksBelow.all(token.id, after.balance, limit);
+    const lowest = lower.length < limit ? ABOVE_ZERO : lower.at(-1)!.peak;
+    const peaks = [...peaksFrom.all(token.id, after.balance), ...lower];
+    budget.ensure(peaks.length * holdingsPerSpan);
     const found: Holding[] = [];
     for (const { span } of peaks.sort((a, b) => a.span - b.span)) {
       budget.spend(holdingsPerSpan);
       const from = Math.max(span * PEAK_SPAN, ZERO_WALLET + 1);
-      found.push(...largestOf.all(token.id, from, (span + 1) * PEAK_SPAN, lowest, limit));
+      const below = (span + 1) * PEAK_SPAN;
+      found.push(...largestOf.all(token.id, from, below, lowest, after.balance, after.wallet, limit));
     }
     return found.sort((x, y) => Buffer.compare(y.balance, x.balance) || x.wallet - y.wallet).slice(0, limit);
   };
 
-  return (token, limit, budget) => {
-    if (token.wallets > LARGE_TOKEN_WALLETS) return topOfLarge(token, limit, budget);
+  return (token, limit, budget, after = FIRST_PLACE) => {
+    if (token.wallets > LARGE_TOKEN_WALLETS) return topOfLarge(token, limit, budget, after);
     budget.spend(token.wallets);
-    return largestOf.all(token.id, ZERO_WALLET + 1, Number.MAX_SAFE_INTEGER, ABOVE_ZERO, limit);
+    const [from, below] = [ZERO_WALLET + 1, Number.MAX_SAFE_INTEGER];
+    return largestOf.all(token.id, from, below, ABOVE_ZERO, after.balance, after.wallet, limit);
   };
 }
 
 /** The lowest form of lib/signed.ts that a balance above zero may have. */
 const ABOVE_ZERO = Uint8Array.of(ZERO_BALANCE[0]! + 1);
+
+/** Before every holding: no form of lib/signed.ts begins with this byte. */
+const FIRST_PLACE: Holding = { balance: Buffer.of(0xff), wallet: 0 };

@@ -21,20 +21,25 @@ const FILTER_BYTES = 4096;
 export class RecipientTable {
   private readonly rows = new Map<number, Row>();
   private readonly filter = new Uint8Array(FILTER_BYTES);
+  /** Recipients of earlier pages. */
+  private readonly skipped = new Set<number>();
   private readonly limit: number;
+  private readonly upTo: number;
 
-  /** Takes up to `limit` rows. */
-  constructor(limit: number) {
+  /** Takes up to `limit` rows, of recipients whose newest transfer is below `upTo`. */
+  constructor(limit: number, upTo = Number.POSITIVE_INFINITY) {
     this.limit = limit;
+    this.upTo = upTo;
   }
 
   get isFull(): boolean {
     return this.rows.size >= this.limit;
   }
 
-  /** Adds a row unless there is one. */
-  addRow(recipient: number): void {
-    if (this.rows.has(recipient)) return;
+  /** Adds a row unless there is one. Transfers must come newest first. */
+  addRow(recipient: number, transfer: number): void {
+    if (transfer >= this.upTo) this.skipped.add(recipient);
+    if (this.rows.has(recipient) || this.skipped.has(recipient)) return;
     this.rows.set(recipient, new Row());
     this.filter[recipient % FILTER_BYTES] = 1;
   }

@@ -26,6 +26,20 @@ export interface CounterpartyTotals {
   lastTransfer: number;
 }
 
+/** A place in the list of a wallet's counterparties: a number of transfers, and the id of the last of them. */
+export interface CounterpartyPlace {
+  count: number;
+  last: number;
+}
+
+/** Before every counterparty. */
+export const FIRST_PLACE: CounterpartyPlace = { count: Number.POSITIVE_INFINITY, last: 0 };
+
+/** Whether a counterparty with so many transfers, the newest of which is `last`, comes after a place. */
+export function isAfter(count: number, last: number, place: CounterpartyPlace): boolean {
+  return count < place.count || (count === place.count && last < place.last);
+}
+
 export class CounterpartyTable {
   /** For each slot the row of its wallet plus one, 0 for an empty slot. */
   private slots = new Int32Array(INITIAL_SLOTS);
@@ -55,10 +69,11 @@ export class CounterpartyTable {
     if (cursor.amountEnd > cursor.amountStart) this.wei.add(this.sumOf(side), cursor);
   }
 
-  /** The wallets with most transfers, most first; of equal ones the latest first. */
-  top(limit: number): CounterpartyTotals[] {
+  /** The wallets with most transfers after a place, most first; of equal ones the latest first. */
+  top(limit: number, after: CounterpartyPlace = FIRST_PLACE): CounterpartyTotals[] {
     const best: number[] = [];
     for (let row = 0; row < this.used; row++) {
+      if (!isAfter(this.countOf(row), this.lasts[row]!, after)) continue;
       if (best.length === limit) {
         if (!this.isBefore(row, best[limit - 1]!)) continue;
         best.pop();

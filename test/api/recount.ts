@@ -170,13 +170,12 @@ export class Recount {
     };
   }
 
-  walletCounterparties(address: string, limit: number): Json {
+  walletCounterparties(address: string): Json[] {
     const real = this.of(address).filter((t) => t.from !== t.to && (t.token === null || t.amount > 0n));
     const groups = group(real, ({ from, to }) => [from === address ? to : from]);
     groups.delete(ZERO);
-    const counterparties = [...groups]
+    return [...groups]
       .sort(([, a], [, b]) => b.length - a.length || last(b).id - last(a).id)
-      .slice(0, limit)
       .map(([other, list]) => {
         const into = list.filter(({ from }) => from === other);
         const out = list.filter(({ to }) => to === other);
@@ -193,16 +192,14 @@ export class Recount {
           lastSeenAt: last(list).time,
         };
       });
-    return { address, counterparties, count: counterparties.length, ...this.coverage };
   }
 
-  fundingRecipients(address: string, blocks: number, limit: number): Json {
+  fundingRecipients(address: string, blocks: number): Json[] {
     const paid = this.within(blocks, this.of(address)).filter(
       (t) => t.token === null && t.from === address && t.to !== address && address !== ZERO,
     );
-    const recipients = [...group(paid, ({ to }) => [to])]
+    return [...group(paid, ({ to }) => [to])]
       .sort(([, a], [, b]) => last(b).id - last(a).id)
-      .slice(0, limit)
       .map(([to, list]) => {
         const { amount: _, amountWei: __, ...latest } = fundingOf(last(list));
         const { blockNumber, ...shown } = latest;
@@ -217,7 +214,6 @@ export class Recount {
           firstFunding: this.firstOf.get(to)?.from === address,
         };
       });
-    return { address, blocksWindow: blocks, recipients, count: recipients.length, ...this.coverage };
   }
 
   recentTokenTransfersOut(address: string, blocks: number): Json[] {

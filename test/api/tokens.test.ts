@@ -194,10 +194,16 @@ const NOTHING: Record<string, object> = {
     decimals: null,
     estimateQuality: null,
     holders: [],
+    nextCursor: null,
     count: 0,
   },
   whale_transfers: { minMon: 100, blocksWindow: 10_000, transfers: [], nextCursor: null, count: 0 },
-  [`wallet_counterparties?address=${COIN}`]: { address: COIN, counterparties: [], count: 0 },
+  [`wallet_counterparties?address=${COIN}`]: {
+    address: COIN,
+    counterparties: [],
+    nextCursor: null,
+    count: 0,
+  },
   [`wallet_label?address=${COIN}`]: {
     address: COIN,
     labels: [],
@@ -215,7 +221,13 @@ const NOTHING: Record<string, object> = {
       firstFunder: null,
     },
   },
-  [`funding_recipients?address=${COIN}`]: { address: COIN, blocksWindow: 10_000, recipients: [], count: 0 },
+  [`funding_recipients?address=${COIN}`]: {
+    address: COIN,
+    blocksWindow: 10_000,
+    recipients: [],
+    nextCursor: null,
+    count: 0,
+  },
   [`recent_token_transfers_out?address=${COIN}`]: {
     address: COIN,
     blocksWindow: 10_000,

@@ -7,7 +7,7 @@ test('sums are exact, however many entries and however large', () => {
   const most = 2n ** 96n - 1n;
   const cursor = nativeEntry(1, 7, most);
   const table = new RecipientTable(1);
-  table.addRow(7);
+  table.addRow(7, 1);
   const row = table.rowOf(7)!;
   const times = 2 ** 20 + 2 ** 19; // past the point where limbs are carried over
   for (let i = 0; i < times; i++) row.add(cursor);
@@ -26,9 +26,9 @@ test('sums are exact, however many entries and however large', () => {
 
 test('rows are listed in the order in which they were added', () => {
   const table = new RecipientTable(3);
-  for (const recipient of [9, 2, 2]) table.addRow(recipient);
+  for (const recipient of [9, 2, 2]) table.addRow(recipient, 1);
   assert.equal(table.isFull, false);
-  table.addRow(5);
+  table.addRow(5, 1);
   assert.deepEqual(
     table.list().map(({ recipient }) => recipient),
     [9, 2, 5],

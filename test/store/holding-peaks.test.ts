@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { decodeSigned } from '../../src/lib/signed.ts';
+import { decodeSigned, encodeSigned } from '../../src/lib/signed.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { prepareTopHoldings } from '../../src/query/holders.ts';
 import { deadlineBudget, OverBudgetError, unitBudget } from '../../src/query/work-budget.ts';
@@ -108,6 +108,14 @@ function compareWithAll(path: string, token: { id: number; wallets: number }): v
       assert.deepEqual(
         found.map(({ wallet, balance }) => ({ wallet, amount: decodeSigned(balance) })),
         all.slice(0, limit),
+      );
+    }
+    for (const place of [0, 40, 3_000, all.length - 3]) {
+      const after = { wallet: all[place]!.wallet, balance: Buffer.from(encodeSigned(all[place]!.amount)) };
+      const found = topOf(token, 7, deadlineBudget(Infinity), after);
+      assert.deepEqual(
+        found.map(({ wallet }) => wallet),
+        all.slice(place + 1, place + 8).map(({ wallet }) => wallet),
       );
     }
   } finally {

@@ -7,9 +7,18 @@ import { prepareFundedWallets } from '../../query/counterparties.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, blockField, countField, example, sourceOf, txHashField, weiField } from '../fields.ts';
+import {
+  addressField,
+  blockField,
+  countField,
+  example,
+  nextCursorField,
+  sourceOf,
+  txHashField,
+  weiField,
+} from '../fields.ts';
 import { fundingSchema } from '../funding-record.ts';
-import { address, blockWindow, limit } from '../params.ts';
+import { address, blockWindow, limit, pageCursor } from '../params.ts';
 
 const { amount, eventIndex, timestamp, source } = fundingSchema.shape;
 
@@ -37,11 +46,17 @@ export const fundingRecipients = defineEndpoint({
   tag: 'funding',
   list: 'recipients',
   summary: 'Wallets that an address sent native coins to within a block window, most recent first',
-  params: { address: address(), blocks: blockWindow(), limit: limit(100, 200) },
+  params: {
+    address: address(),
+    blocks: blockWindow(),
+    limit: limit(100, 200),
+    cursor: pageCursor(1).optional(),
+  },
   response: {
     address: addressField(),
     blocksWindow: countField(),
     recipients: z.array(recipientSchema),
+    nextCursor: nextCursorField(),
     count: countField(),
   },
   example: {
@@ -64,6 +79,7 @@ export const fundingRecipients = defineEndpoint({
           firstFunding: true,
         },
       ],
+      nextCursor: '90210',
       count: 1,
     },
   },
@@ -73,10 +89,13 @@ export const fundingRecipients = defineEndpoint({
     const wallets = prepareWalletsById(db);
     const blocksOf = prepareBlocksOfTransfers(db);
     const readTransfers = prepareTransfersById(db);
-    return ({ address, blocks, limit }, { head, budget }) => {
+    return ({ address, blocks, limit, cursor }, { head, budget }) => {
       const funder = walletIds.idOf(address);
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
-      const latest = funder === undefined ? [] : fundedBy(funder, range, limit, budget);
+      // One more shows whether there is a next page.
+      const found = funder === undefined ? [] : fundedBy(funder, range, limit + 1, budget, cursor?.[0]);
+      const latest = found.slice(0, limit);
+      const next = found.length > latest.length ? latest.at(-1) : undefined;
       const funded = wallets(latest.map(({ recipient }) => recipient));
       const firsts = blocksOf(latest.map(({ firstTransfer }) => firstTransfer));
       const lasts = readTransfers(latest.map(({ lastTransfer }) => lastTransfer));
@@ -96,7 +115,8 @@ export const fundingRecipients = defineEndpoint({
           firstFunding: funded[i]!.funder === funder,
         };
       });
-      return { address, blocksWindow: blocks, recipients, count: recipients.length };
+      const nextCursor = next === undefined ? null : `${next.lastTransfer}`;
+      return { address, blocksWindow: blocks, recipients, nextCursor, count: recipients.length };
     };
   },
 });

@@ -1,5 +1,6 @@
 /** GET /api/token_holders: the largest balances of a token, summed from its transfers. */
 import { z } from 'zod';
+import { encodeSigned } from '../../lib/signed.ts';
 import { prepareTopHoldings } from '../../query/holders.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
@@ -10,9 +11,10 @@ import {
   balanceText,
   countField,
   example,
+  nextCursorField,
   unitsField,
 } from '../fields.ts';
-import { address, limit } from '../params.ts';
+import { address, amountCursor, limit } from '../params.ts';
 
 const holderSchema = z.object({ address: addressField(), balance: unitsField() }).meta({ id: 'TokenHolder' });
 
@@ -22,12 +24,13 @@ export const tokenHolders = defineEndpoint({
   tag: 'tokens',
   list: 'holders',
   summary: 'The largest holders of a token, with balances computed from its transfers',
-  params: { token: address(), limit: limit(50, 200) },
+  params: { token: address(), limit: limit(50, 200), cursor: amountCursor().optional() },
   response: {
     token: addressField(),
     symbol: z.string().nullable().describe('Null while unknown'),
     decimals: z.int().nullable().describe('Decimals of all balances; null while unknown'),
     holders: z.array(holderSchema),
+    nextCursor: nextCursorField(),
     count: countField(),
     estimateQuality: balanceAccuracyField(),
   },
@@ -41,6 +44,7 @@ export const tokenHolders = defineEndpoint({
         { address: example.other, balance: '2500000000' },
         { address: example.wallet, balance: '1000000' },
       ],
+      nextCursor: '1000000.90210',
       count: 2,
       estimateQuality: 'exact',
     },
@@ -50,9 +54,12 @@ export const tokenHolders = defineEndpoint({
     const accuracyOf = prepareBalanceAccuracyName(db);
     const largest = prepareTopHoldings(db);
     const wallets = prepareWalletsById(db);
-    return ({ token, limit }, { budget }) => {
+    return ({ token, limit, cursor }, { budget }) => {
       const facts = walletIds.withId(token, factsOf);
-      const top = facts ? largest(facts, limit, budget) : [];
+      const after = cursor && { balance: Buffer.from(encodeSigned(cursor.amount)), wallet: cursor.id };
+      const found = facts ? largest(facts, limit + 1, budget, after) : []; // one more shows whether there is a next page
+      const top = found.slice(0, limit);
+      const last = found.length > top.length ? top.at(-1) : undefined;
       const owners = wallets(top.map(({ wallet }) => wallet));
       const holders = owners.map(({ address }, i) => ({
         address: `0x${address}`,
@@ -64,6 +71,7 @@ export const tokenHolders = defineEndpoint({
         symbol: facts?.symbol ?? null,
         decimals: facts?.decimals ?? null,
         holders,
+        nextCursor: last === undefined ? null : `${balanceText(last.balance)}.${last.wallet}`,
         count: holders.length,
         estimateQuality,
       };

@@ -6,8 +6,17 @@ import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
 import { prepareCounterparties } from '../../query/counterparties.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, blockField, coinField, countField, example, timeField, weiField } from '../fields.ts';
-import { address, limit } from '../params.ts';
+import {
+  addressField,
+  blockField,
+  coinField,
+  countField,
+  example,
+  nextCursorField,
+  timeField,
+  weiField,
+} from '../fields.ts';
+import { address, limit, pageCursor } from '../params.ts';
 
 const counterpartySchema = z
   .object({
@@ -30,8 +39,13 @@ export const walletCounterparties = defineEndpoint({
   tag: 'wallets',
   list: 'counterparties',
   summary: 'Addresses that a wallet has the most transfers with, in descending order',
-  params: { address: address(), limit: limit(50, 200) },
-  response: { address: addressField(), counterparties: z.array(counterpartySchema), count: countField() },
+  params: { address: address(), limit: limit(50, 200), cursor: pageCursor(2).optional() },
+  response: {
+    address: addressField(),
+    counterparties: z.array(counterpartySchema),
+    nextCursor: nextCursorField(),
+    count: countField(),
+  },
   example: {
     params: { address: example.wallet, limit: '1' },
     response: {
@@ -50,6 +64,7 @@ export const walletCounterparties = defineEndpoint({
           lastSeenAt: example.time,
         },
       ],
+      nextCursor: '12.90210',
       count: 1,
     },
   },
@@ -57,9 +72,14 @@ export const walletCounterparties = defineEndpoint({
     const busiestOf = prepareCounterparties(db);
     const wallets = prepareWalletsById(db);
     const blocks = prepareBlocksOfTransfers(db);
-    return ({ address, limit }, { budget }) => {
+    return ({ address, limit, cursor }, { budget }) => {
       const wallet = walletIds.idOf(address);
-      const busiest = wallet === undefined ? [] : busiestOf(wallet, limit, budget);
+      const [count = 0, last = 0] = cursor ?? [];
+      const place = cursor && { count, last };
+      // One more shows whether there is a next page.
+      const found = wallet === undefined ? [] : busiestOf(wallet, limit + 1, budget, place);
+      const busiest = found.slice(0, limit);
+      const next = found.length > busiest.length ? busiest.at(-1) : undefined;
       const others = wallets(busiest.map(({ counterparty }) => counterparty));
       const lasts = blocks(busiest.map(({ lastTransfer }) => lastTransfer));
       const counterparties = busiest.map(({ inCount, outCount, inWei, outWei }, i) => ({
@@ -74,7 +94,8 @@ export const walletCounterparties = defineEndpoint({
         lastBlock: lasts[i]!.number,
         lastSeenAt: secondsToIso(lasts[i]!.timestamp),
       }));
-      return { address, counterparties, count: counterparties.length };
+      const nextCursor = next === undefined ? null : `${next.inCount + next.outCount}.${next.lastTransfer}`;
+      return { address, counterparties, nextCursor, count: counterparties.length };
     };
   },
 });
