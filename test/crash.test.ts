@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PHASES, runCrashes } from './support/crash-run.ts';
 import { tempDir } from './support/temp-dir.ts';
 
-/** scripts/crash.ts makes 200. */
+/** scripts/soak/crash.ts makes 200. */
 const KILLS = 20;
 
 test(`a daemon killed ${KILLS} times in everything it does leaves the index of one that never was`, async (t) => {

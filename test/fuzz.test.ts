@@ -11,7 +11,7 @@ import { indexedTransfers } from './support/index-rows.ts';
 import { randomBlocks, toBatch } from './support/random-chain.ts';
 import { tempDir } from './support/temp-dir.ts';
 
-/** Inputs per property, always the same ones; scripts/fuzz.ts makes others, as many as it is given time for. */
+/** Inputs per property, always the same ones; scripts/soak/fuzz.ts makes others, as many as it is given time for. */
 const INPUTS = { runs: 500, seed: 1 };
 
 describe('what is packed is read back', () => {

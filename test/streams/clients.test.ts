@@ -4,7 +4,7 @@ import { before, suite, test } from 'node:test';
 import { Contract, WebSocketProvider } from 'ethers';
 import { createPublicClient, encodeFunctionData, type Hex, type Log, parseAbiItem, webSocket } from 'viem';
 import { WebSocket } from 'ws';
-import { startProxy } from '../../scripts/soak/proxy.ts';
+import { startProxy } from '../../scripts/soak/streams/proxy.ts';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { abis, type DemoContracts } from '../../src/dev/contracts.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';

@@ -1,4 +1,4 @@
-/** Something that must hold for every input, to be run briefly in tests and for long by scripts/fuzz.ts. */
+/** Something that must hold for every input, to be run briefly in tests and for long by scripts/soak/fuzz.ts. */
 import fc from 'fast-check';
 
 export interface Property {

@@ -4,21 +4,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKeyStore } from '../src/access/keys.ts';
-import type { IndexStatus } from '../src/model/index-status.ts';
-import { openDatabase } from '../src/store/open-database.ts';
-import { askApi } from '../test/support/ask-api.ts';
-import { LAUNCHER, type Running, readyUrl, start } from '../test/support/command.ts';
-import { dumpIndex } from '../test/support/dump.ts';
-import { freePort } from '../test/support/free-port.ts';
-import { startIndexer } from '../test/support/indexer.ts';
-import { verifyFile } from '../test/support/verify.ts';
-import { waitFor } from '../test/support/wait.ts';
+import { openKeyStore } from '../../src/access/keys.ts';
+import type { IndexStatus } from '../../src/model/index-status.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
+import { askApi } from '../../test/support/ask-api.ts';
+import { LAUNCHER, type Running, readyUrl, start } from '../../test/support/command.ts';
+import { dumpIndex } from '../../test/support/dump.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { startIndexer } from '../../test/support/indexer.ts';
+import { verifyFile } from '../../test/support/verify.ts';
+import { waitFor } from '../../test/support/wait.ts';
+import { readOptions } from '../options.ts';
+import { generateChain } from '../simulator/chain/generate.ts';
+import { startReplayNode } from '../simulator/replay/node.ts';
 import { type FaultKind, FaultyDisk } from './disk-faults/faulty-disk.ts';
 import { Traffic } from './disk-faults/traffic.ts';
-import { readOptions } from './options.ts';
-import { generateChain } from './simulator/chain/generate.ts';
-import { startReplayNode } from './simulator/replay/node.ts';
 
 const options = readOptions(
   'Runs a daemon on a disk that fails on demand (reads, writes, syncs, no room, torn writes; needs cc), checks every answer, and compares its index in the end. A failure leaves the files.',

@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runFaults } from '../test/support/fault-run.ts';
-import { MAX_SEED, readOptions } from './options.ts';
+import { runFaults } from '../../test/support/fault-run.ts';
+import { MAX_SEED, readOptions } from '../options.ts';
 
 const options = readOptions(
   'Indexes from nodes that misbehave at random, and compares. The first run that differs is the last, and leaves its files.',

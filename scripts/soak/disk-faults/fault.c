@@ -1,7 +1,7 @@
 /*
  * A disk that fails on demand, for one process: preload it (LD_PRELOAD) and name a file of four bytes in DISK_FAULT.
  * Byte 0 of that file says what fails (the bits below), byte 1 that one in so many such calls does. Only the files of
- * index.db are concerned. Compiled by scripts/disk-faults.ts.
+ * index.db are concerned. Compiled by scripts/soak/disk-faults.ts.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

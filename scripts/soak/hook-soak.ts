@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runHooks } from '../test/support/hook-run.ts';
-import { MAX_SEED, readOptions } from './options.ts';
+import { runHooks } from '../../test/support/hook-run.ts';
+import { MAX_SEED, readOptions } from '../options.ts';
 
 const { kills, minutes, seed } = readOptions(
   'Delivers webhooks to good, flaky and dead receivers while the daemon is killed and the chain reorganised.',

@@ -7,20 +7,20 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { CleanupStack } from '../src/lib/cleanup-stack.ts';
-import { isObject } from '../src/lib/text.ts';
-import type { Cleanup } from '../test/support/cleanup.ts';
-import { SOURCE_FLAGS } from '../test/support/command.ts';
-import { freePort } from '../test/support/free-port.ts';
-import { startPostgres } from '../test/support/postgres.ts';
-import { randomSource } from '../test/support/random-chain.ts';
-import { assertSameRows } from '../test/support/sink.ts';
-import { expectedSinkRows, storedSinkRows } from '../test/support/sink-rows.ts';
-import { startTcpProxy } from '../test/support/tcp-proxy.ts';
-import { waitFor } from '../test/support/wait.ts';
-import { MAX_SEED, readOptions, refuse } from './options.ts';
-import { generateChain } from './simulator/chain/generate.ts';
-import { startReplayNode } from './simulator/replay/node.ts';
+import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
+import { isObject } from '../../src/lib/text.ts';
+import type { Cleanup } from '../../test/support/cleanup.ts';
+import { SOURCE_FLAGS } from '../../test/support/command.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { startPostgres } from '../../test/support/postgres.ts';
+import { randomSource } from '../../test/support/random-chain.ts';
+import { assertSameRows } from '../../test/support/sink.ts';
+import { expectedSinkRows, storedSinkRows } from '../../test/support/sink-rows.ts';
+import { startTcpProxy } from '../../test/support/tcp-proxy.ts';
+import { waitFor } from '../../test/support/wait.ts';
+import { MAX_SEED, readOptions, refuse } from '../options.ts';
+import { generateChain } from '../simulator/chain/generate.ts';
+import { startReplayNode } from '../simulator/replay/node.ts';
 
 const options = readOptions(
   'Runs a daemon with sink.postgres beside a chain that grows and forks; kills the daemon and PostgreSQL, cuts the network between them, and compares every row in the end. A failure leaves the files.',
@@ -49,7 +49,7 @@ const DEEPEST_FORK = 40;
 /** Longest time for a step of the sink after a failure, milliseconds: it backs off up to 15 s. */
 const CATCH_UP_MS = 120_000;
 
-const CLI = resolve(import.meta.dirname, '../src/cli.ts');
+const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
 const dir = mkdtempSync(join(tmpdir(), 'atlas-sink-kills-'));
 chmodSync(dir, 0o755); // PostgreSQL runs as another user where this runs as root
 const dataDir = join(dir, 'data');

@@ -1,5 +1,5 @@
 /** The sockets of the soak, which subscribe, unsubscribe and reconnect at random. */
-import type { Prng } from '../../src/lib/random.ts';
+import type { Prng } from '../../../src/lib/random.ts';
 import { HeadCheck, LogCheck, type OnFault, TransferCheck } from './checks.ts';
 import { type EndedSubscription, SoakClient } from './client.ts';
 

@@ -1,5 +1,5 @@
 /** What the service must answer as of any block, according to a generated chain. */
-import type { GeneratedBlock } from '../simulator/chain/block.ts';
+import type { GeneratedBlock } from '../../simulator/chain/block.ts';
 import type { HttpAnswer, RpcAnswer } from './clients.ts';
 
 /** The transfers of one wallet, oldest first. */

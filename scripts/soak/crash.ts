@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCrashes } from '../test/support/crash-run.ts';
-import { MAX_SEED, readOptions } from './options.ts';
+import { runCrashes } from '../../test/support/crash-run.ts';
+import { MAX_SEED, readOptions } from '../options.ts';
 
 /** Kills on one chain; then another one begins. */
 const KILLS_PER_CHAIN = 50;

@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CleanupStack } from '../src/lib/cleanup-stack.ts';
-import { runFlapping } from '../test/support/flapping-run.ts';
-import { MAX_SEED, readOptions } from './options.ts';
+import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
+import { runFlapping } from '../../test/support/flapping-run.ts';
+import { MAX_SEED, readOptions } from '../options.ts';
 
 const { minutes, seed } = readOptions(
   'Indexes behind an address that leads to the right chain, to one that is behind and to another chain by turns of 100 ms to 10 s, and checks that nothing is removed that the right chain holds. A failure leaves the files.',

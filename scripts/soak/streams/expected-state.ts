@@ -1,7 +1,7 @@
 /** What the index and the chain contain at the end, read from the index file and from the blocks themselves. */
 
-import { openIndexForReading } from '../../src/store/index-file.ts';
-import type { GeneratedBlock } from '../simulator/chain/block.ts';
+import { openIndexForReading } from '../../../src/store/index-file.ts';
+import type { GeneratedBlock } from '../../simulator/chain/block.ts';
 import { type ExpectedState, eventKey, signalKey } from './checks.ts';
 
 interface Row {
