@@ -11,15 +11,14 @@ type Handler = Parameters<TemplatedApp['any']>[1];
 /** Makes every route registered on the app after this call refuse ambiguous framing. */
 export function guardFraming(app: TemplatedApp): void {
   for (const method of ['get', 'head', 'post', 'options', 'del', 'any'] as const) {
-    const isPlain = method === 'get' || method === 'head' ? hasNoLength : () => false;
     const register = app[method].bind(app);
-    app[method] = (path, handler) => register(path, refuseAmbiguous(handler, isPlain));
+    app[method] = (path, handler) => register(path, refuseAmbiguous(handler));
   }
 }
 
-function refuseAmbiguous(handle: Handler, isPlain: (req: HttpRequest) => boolean): Handler {
+function refuseAmbiguous(handle: Handler): Handler {
   return (res, req) => {
-    const problem = isPlain(req) ? null : framingProblem(req);
+    const problem = framingProblem(req);
     if (problem === null) handle(res, req);
     else refuse(res, problem);
   };
@@ -42,15 +41,8 @@ function refuse(res: HttpResponse, problem: string): void {
   });
 }
 
-/**
- * The shortcut for GET and HEAD: one lookup costs a tenth of a walk over all headers. Their routes close a connection that
- * names any Transfer-Encoding.
- */
-function hasNoLength(req: HttpRequest): boolean {
-  return req.getHeader('content-length') === '';
-}
-
-// Counted in module variables: the walk runs for every POST, and a closure would double its cost.
+// Counted in module variables: the walk runs for every request, and a closure would double its cost. A lookup would not do:
+// it does not tell an empty header from an absent one.
 let lengths = 0;
 let length = '';
 let codings = 0;

@@ -61,15 +61,21 @@ test('a request with ambiguous framing is refused, and nothing after it is read'
   }
 });
 
-test('a GET with two Content-Lengths is refused, with one it is served', async (t) => {
+test('a GET with two Content-Lengths or an empty one is refused, with one it is served', async (t) => {
   const serving = await serve(t);
   serving.index.append([{}]);
   const get = (framing: string) =>
     `GET /api/wallet_summary?address=${address('alice')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${serving.key}\r\n${framing}\r\n`;
-  assert.match(
-    await untilClosed(serving, `${get('Content-Length: 0\r\nContent-Length: 5\r\n')}hello`),
-    /^HTTP\/1\.1 400 /,
-  );
+  for (const framing of [
+    'Content-Length: 0\r\nContent-Length: 5\r\n',
+    'Content-Length: \r\nContent-Length: 5\r\n',
+    'Content-Length: \r\n',
+    'Transfer-Encoding: \r\n',
+  ]) {
+    assert.match(await untilClosed(serving, get(framing)), /^HTTP\/1\.1 400 /, framing);
+    const answer = await untilClosed(serving, `${get(framing)}${SMUGGLED}`);
+    assert.match(answer, /^(HTTP\/1\.1 400 (?!.*HTTP\/1)|$)/s, framing);
+  }
   const plain = await serving.fetch(`/api/wallet_summary?address=${address('alice')}`);
   assert.equal(plain.status, 200);
   const socket = connect(serving.server.port, '127.0.0.1', () => socket.write(get('Content-Length: 0\r\n')));
