@@ -4,23 +4,22 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { commitOf } from '../binary/commit.ts';
+import { ARCHITECTURES, type Architecture } from '../binary/platform-parts.ts';
 import { readOptions } from '../options.ts';
 import { writeBillOfMaterials } from './bill-of-materials.ts';
+import { writeDebianPackage } from './debian-package.ts';
 import type { ReleaseInputs } from './inputs.ts';
 import { writeNpmPackage } from './npm-package.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Each adds one file to the release and returns its path. */
-const BUILDERS: readonly ((release: ReleaseInputs) => string | Promise<string>)[] = [
-  writeNpmPackage,
-  writeBillOfMaterials,
-];
+/** Each adds one file for a platform to the release and returns its path. */
+const PACKAGERS: readonly ((release: ReleaseInputs) => string)[] = [writeNpmPackage, writeDebianPackage];
 
 const options = readOptions(
   'Builds the files of a release: binary, packages, bill of materials, checksums.',
@@ -43,14 +42,9 @@ async function makeRelease(out: string, dirty: boolean): Promise<void> {
   }
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  const platform = `${process.platform}-${process.arch}`;
-  const binary = join(out, `${manifest.name}-${manifest.version}-${platform}`);
-  console.log(`release: the single binary for ${platform}`);
-  buildBinary(binary);
-  const notices = join(out, 'THIRD_PARTY');
-  const release = { root: ROOT, out, binary, platform, notices, manifest };
-  const files = [binary, notices];
-  for (const build of BUILDERS) files.push(await build(release));
+  const files: string[] = [];
+  for (const arch of ARCHITECTURES) files.push(...releasePlatform(out, arch));
+  files.push(writeBillOfMaterials({ root: ROOT, out, manifest }));
   writeFileSync(join(out, 'SHA256SUMS'), files.map(checksumLine).join(''));
   for (const file of files) {
     const mib = (statSync(file).size / 1024 ** 2).toFixed(1).padStart(8);
@@ -59,12 +53,23 @@ async function makeRelease(out: string, dirty: boolean): Promise<void> {
   console.log(`release: ${manifest.version}, commit ${commit}, in ${out}`);
 }
 
+/** The files for Linux on one processor. */
+function releasePlatform(out: string, arch: Architecture): string[] {
+  const platform = `linux-${arch}`;
+  const binary = join(out, `${manifest.name}-${manifest.version}-${platform}`);
+  console.log(`release: the single binary for ${platform}`);
+  buildBinary(binary, arch);
+  const notices = join(out, `THIRD_PARTY-${platform}`);
+  renameSync(join(out, 'THIRD_PARTY'), notices);
+  const release = { root: ROOT, out, binary, platform, notices, manifest };
+  return [binary, notices, ...PACKAGERS.map((write) => write(release))];
+}
+
 /** A process of its own: the build prints and fails as `npm run build:binary` does. */
-function buildBinary(file: string): void {
+function buildBinary(file: string, arch: Architecture): void {
   const script = join(ROOT, 'scripts/build-binary.ts');
-  execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', script, '--out', file], {
-    stdio: 'inherit',
-  });
+  const args = ['--disable-warning=ExperimentalWarning', script, '--out', file, '--arch', arch];
+  execFileSync(process.execPath, args, { stdio: 'inherit' });
 }
 
 /** As `sha256sum --check` reads it. */

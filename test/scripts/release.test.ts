@@ -1,28 +1,24 @@
 /** The artefacts of a release that need no build of the binary: a script stands for it. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import manifest from '../../package.json' with { type: 'json' };
 import { writeBillOfMaterials } from '../../scripts/release/bill-of-materials.ts';
+import { writeDebianPackage } from '../../scripts/release/debian-package.ts';
+import type { ReleaseInputs } from '../../scripts/release/inputs.ts';
 import { writeNpmPackage } from '../../scripts/release/npm-package.ts';
 import { ROOT, run } from '../support/command.ts';
+import { helpTexts } from '../support/help.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const platform = `${process.platform}-${process.arch}`;
 
 test('the npm package installs globally without a registry, and the same contents give the same bytes', async (t) => {
   const dir = tempDir(t);
-  const binary = join(dir, 'binary');
-  writeFileSync(binary, '#!/bin/sh\necho "runs with $*"\n');
-  chmodSync(binary, 0o755);
-  const notices = join(dir, 'THIRD_PARTY');
-  writeFileSync(notices, 'licences');
-  const [first = '', second = ''] = ['first', 'second'].map((name) => {
-    const out = join(dir, name);
-    mkdirSync(out);
-    return writeNpmPackage({ root: ROOT, out, binary, notices, manifest, platform });
-  });
+  const [first, second] = writeTwice(dir, writeNpmPackage);
   assert.ok(first.endsWith(`/atlas-node-${manifest.version}-${platform}.tgz`), first);
   assert.deepEqual(readFileSync(first), readFileSync(second));
 
@@ -32,6 +28,36 @@ test('the npm package installs globally without a registry, and the same content
   assert.equal(code, 0, stderr);
   const { stdout } = await run(t, [join(prefix, 'bin/atlas-node'), 'start'], { cwd: dir });
   assert.equal(stdout, 'runs with start\n');
+});
+
+test('the Debian package has program, service, manual and completions, the same bytes each time', {
+  skip: spawnSync('dpkg-deb', ['--version']).status !== 0 && 'left out: this machine has no dpkg-deb',
+}, async (t) => {
+  const dir = tempDir(t);
+  const [first, second] = writeTwice(dir, writeDebianPackage);
+  assert.deepEqual(readFileSync(first), readFileSync(second));
+
+  const tree = join(dir, 'tree');
+  const { code, stderr } = await run(t, ['dpkg-deb', '--raw-extract', first, tree], { cwd: dir });
+  assert.equal(code, 0, stderr);
+  const text = (path: string) => readFileSync(join(tree, path), 'utf8');
+  const unit = text('usr/lib/systemd/system/atlas-node.service');
+  const start = /^ExecStart=(\S+) start --config (\S+) /m.exec(unit);
+  assert.ok(
+    start?.slice(1).every((path) => existsSync(join(tree, path))),
+    unit,
+  );
+  assert.match(text('etc/atlas-node/atlas.toml'), /^data_dir = "\/var\/lib\/atlas-node"$/m);
+  assert.match(text('usr/share/bash-completion/completions/atlas-node'), /keys create/);
+  for (const name of ['postinst', 'prerm', 'postrm']) {
+    const checked = await run(t, ['sh', '-n', join(tree, 'DEBIAN', name)], { cwd: dir });
+    assert.equal(checked.code, 0, checked.stderr);
+  }
+  const manual = gunzipSync(readFileSync(join(tree, 'usr/share/man/man1/atlas-node.1.gz'))).toString();
+  const paths = [...helpTexts().keys()].filter((path) => path !== '');
+  const groups = paths.filter((path) => paths.some((other) => other.startsWith(`${path} `)));
+  for (const path of paths.filter((name) => !groups.includes(name)))
+    assert.ok(manual.includes(`.SS "atlas\\-node ${path}"`), path);
 });
 
 test('the bill of materials names every package of production', (t) => {
@@ -44,6 +70,21 @@ test('the bill of materials names every package of production', (t) => {
   }
   for (const name of ['esbuild', 'tsx']) assert.ok(!names.has(name), `${name} is for development`);
 });
+
+/** Writes an artefact twice from the same contents, into two folders. */
+function writeTwice(dir: string, write: (release: ReleaseInputs) => string): [string, string] {
+  const binary = join(dir, 'binary');
+  writeFileSync(binary, '#!/bin/sh\necho "runs with $*"\n');
+  chmodSync(binary, 0o755);
+  const notices = join(dir, 'THIRD_PARTY');
+  writeFileSync(notices, 'licences');
+  const writeTo = (name: string) => {
+    const out = join(dir, name);
+    mkdirSync(out);
+    return write({ root: ROOT, out, binary, notices, manifest, platform });
+  };
+  return [writeTo('first'), writeTo('second')];
+}
 
 interface Bill {
   metadata: { component: { version: string } };
