@@ -8,10 +8,11 @@ import {
   forgetSeen,
   revokeOthers,
 } from '../access/cluster-cache.ts';
+import type { KeyRow } from '../access/key.ts';
 import { readKeyRows } from '../access/keys.ts';
 import type { Db } from '../store/open-database.ts';
 import { ClusterMismatchError } from './errors.ts';
-import { keyIds, keysAfter, unknownKeys, uploadKeys } from './key-table.ts';
+import { KEYS_PER_PAGE, keyIds, keysAfter, unknownKeys, uploadKeys } from './key-table.ts';
 import type { ClusterSession } from './session.ts';
 import { lastVersion } from './usage-table.ts';
 
@@ -53,12 +54,18 @@ async function requireSame(db: Db, session: ClusterSession, known: ClusterCache)
   revokeOthers(db, await keyIds(session), Date.now());
 }
 
-/** Writes the keys that changed in PostgreSQL into the file. */
+/**
+ * Writes the keys that changed in PostgreSQL into the file, in one transaction: after each, the serving thread reads all
+ * keys again.
+ */
 export async function updateKeys(db: Db, session: ClusterSession): Promise<void> {
-  for (;;) {
-    const before = clusterCache(db)?.keysSeen ?? 0;
-    const { rows, seen } = await keysAfter(session, before);
-    if (rows.length === 0) return;
-    cacheKeys(db, rows, seen);
+  const rows: KeyRow[] = [];
+  let seen = clusterCache(db)?.keysSeen ?? 0;
+  for (let page = KEYS_PER_PAGE; page === KEYS_PER_PAGE; ) {
+    const next = await keysAfter(session, seen);
+    rows.push(...next.rows);
+    page = next.rows.length;
+    seen = next.seen;
   }
+  if (rows.length > 0) cacheKeys(db, rows, seen);
 }

@@ -229,6 +229,10 @@ describe('daemons that share their keys', () => {
     await one.stop();
     await same.stop();
     await other();
+    const empty = createIndex(own, 1);
+    const late = await startMember(own, { url, name: 'late:8652', index: empty });
+    grow(empty, 5, 1);
+    await assert.rejects(late.client.failed, /\(late:8652\) .*: the first block is 1 here and 7 there/);
 
     const sql = postgres(url, { max: 1 });
     own.after(() => sql.end());
