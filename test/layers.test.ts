@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   gateway: ['node', 'chain'],
   streams: ['query', 'chain', 'node'],
   access: ['store'],
-  hooks: ['streams', 'query', 'store', 'node'],
+  hooks: ['streams', 'query', 'labels', 'store', 'node'],
   server: ['api', 'gateway', 'streams', 'access', 'query', 'hooks'],
   // Types only: the bundle has none of the server's code.
   pages: ['api', 'server'],

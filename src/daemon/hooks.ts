@@ -52,7 +52,7 @@ export function openHooks(
     const client = closers.adopt(
       new HooksClient({
         store,
-        thread: threadOptions(config, stores.indexPath, path),
+        thread: threadOptions(config, stores, path),
         node,
         limits: { timeoutMs: config.node.timeout_ms, maxBatch: config.node.batch },
         onReport({ outcomes, events, lag }) {
@@ -139,11 +139,12 @@ function trackHooks(
   });
 }
 
-function threadOptions(config: Config, indexPath: string, hooksPath: string) {
+function threadOptions(config: Config, { indexPath, labelsPath }: DataStores, hooksPath: string) {
   const { chain, index, stream, hooks } = config;
   return {
     indexPath,
     hooksPath,
+    labelsPath,
     nativeSymbol: chain.symbol,
     metadataWaitMs: stream.metadata_wait_ms,
     maxReorg: index.max_reorg,

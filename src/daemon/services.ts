@@ -126,6 +126,7 @@ function openHub(
     node,
     chain,
     nativeSymbol: config.chain.symbol,
+    labels: stores.labels,
     metadataWaitMs: stream.metadata_wait_ms,
     lists,
     pending: stream.pending,

@@ -1,5 +1,7 @@
 /** Entry of the delivering thread: neither reading for receivers nor their answers take time of the serving thread. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { Labels } from '../labels/labels.ts';
+import { messageOf } from '../lib/errors.ts';
 import { lowerThreadPriority } from '../lib/thread.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import { SelectedNode } from '../node/choice/selected-node.ts';
@@ -39,12 +41,15 @@ function run(options: HooksThreadOptions): void {
   selected.select(inUse, false);
   const client = new RpcClient({ url: selected, ...limits, maxSockets: MAX_SOCKETS });
   const parties = new TransactionParties(client);
+  const labels = new Labels(options.labelsPath, (error) =>
+    log.error({ reason: messageOf(error) }, 'labels.db cannot be read; deliveries carry no labels'),
+  );
   const planner = new Planner({
     db,
     metadataWaitMs: options.metadataWaitMs,
     maxReorg: options.maxReorg,
     sourceOf: (reads) =>
-      new IndexSource({ reads, parties, chainInfo: { chainId: reads.chainId() ?? 0, nativeSymbol } }),
+      new IndexSource({ reads, parties, chainInfo: { chainId: reads.chainId() ?? 0, nativeSymbol, labels } }),
   });
   const sender = new Sender({ allowPrivate: options.allowPrivate });
   const engine = new HookEngine({ store, planner, sender, parties, log });
@@ -62,6 +67,7 @@ function run(options: HooksThreadOptions): void {
     clearInterval(reports);
     await engine.stop();
     await client.close();
+    labels.close();
     store.close();
     db.close();
     port?.close();

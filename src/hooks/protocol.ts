@@ -5,6 +5,7 @@ import type { NodeAddress } from '../node/choice/selected-node.ts';
 export interface HooksThreadOptions {
   indexPath: string;
   hooksPath: string;
+  labelsPath: string;
   nativeSymbol: string;
   metadataWaitMs: number;
   maxReorg: number;

@@ -2,6 +2,7 @@
 import type { ChainTracker } from '../chain/tracker.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
+import type { LabelLookup } from '../model/label.ts';
 import type { CommittingBlocks, Watermark } from '../model/watermark.ts';
 import type { NodeConnection } from '../node/connection.ts';
 import type { ReadFailures } from '../query/read-failures.ts';
@@ -30,6 +31,7 @@ interface HubOptions {
   node: NodeConnection;
   chain: ChainTracker;
   nativeSymbol: string;
+  labels?: LabelLookup | undefined;
   /** Longest wait of a new token's events for its symbol and decimals, milliseconds. */
   metadataWaitMs: number;
   /** Lists of addresses that filters may name. */
@@ -63,7 +65,7 @@ export class StreamHub {
   private readonly handlers: Record<'eth' | 'signals', ReadonlyMap<string, TopicHandler>>;
 
   constructor(options: HubOptions) {
-    const { reads, node, chain, nativeSymbol, metadataWaitMs, metrics, failures, log } = options;
+    const { reads, node, chain, nativeSymbol, labels, metadataWaitMs, metrics, failures, log } = options;
     this.options = options;
     this.counts = new NotificationCounts(metrics);
     this.chain = chain;
@@ -76,6 +78,7 @@ export class StreamHub {
       reads,
       node: node.client,
       nativeSymbol,
+      labels,
       metadataWaitMs,
       metrics,
       failures,

@@ -4,11 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openHookStore } from '../../src/hooks/hook-store.ts';
+import { openLabelsFile } from '../../src/labels/labels-file.ts';
 import { StreamClient } from '../streams/client.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
 import { LAUNCHER, run } from '../support/command.ts';
 import { startTestDaemon } from '../support/daemon.ts';
-import { HookReceiver, keptEvents } from '../support/hook-receiver.ts';
+import { HookReceiver, keptEvents, type Received } from '../support/hook-receiver.ts';
 import { startGeneratedNode } from '../support/replay.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -58,6 +59,13 @@ test('hooks made on the command line and in the panel deliver what the stream sh
     `address,name\n${wallets.map((wallet) => `${wallet.toUpperCase().replace('X', 'x')},someone`).join('\n')}\n`,
   );
   assert.deepEqual(await command('lists', 'import', file), { name: 'watched', addresses: 5 });
+  const labels = openLabelsFile(join(dataDir, 'labels.db'));
+  labels.import([{ address: wallets[0]!, name: 'The first', category: 'person', source: 'test' }]);
+  labels.close();
+  await waitFor(
+    async () => JSON.stringify(await served.get('search', { q: 'The first' })).includes(wallets[0]!),
+    { what: 'the labels to be read' },
+  );
   const created = await command(
     ...['hooks', 'create', '--url', byCommand.url, '--name', 'cli', '--from-block', '0'],
     ...['--filter', '{"wallets":"list:watched"}'],
@@ -83,6 +91,12 @@ test('hooks made on the command line and in the panel deliver what the stream sh
   assert.deepEqual(keptEvents(byCommand.events).map(signalKey), expected);
   assert.ok(keptEvents(byPanel.events).every(({ event }) => event === 'wallet_funded'));
   assert.ok(byPanel.events.length > 10);
+  const labelled = [...byCommand.events, ...(listed.results as Received[])].filter(
+    ({ wallet }) => wallet === wallets[0],
+  );
+  assert.ok(labelled.length > 2);
+  for (const { walletLabel } of labelled)
+    assert.deepEqual(walletLabel, { name: 'The first', category: 'person', source: 'test' });
   assert.deepEqual([byCommand.forged, byPanel.forged], [0, 0]);
 
   const shown = await admin('/hooks');

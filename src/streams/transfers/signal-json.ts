@@ -2,6 +2,7 @@
 import { secondsToIso } from '../../lib/time.ts';
 import { NATIVE_DECIMALS, weiToCoin } from '../../lib/units.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
+import { labelMembers } from '../../model/label.ts';
 import { isNativeKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
@@ -29,7 +30,14 @@ export function signalJson(event: SignalSubject, signal: Signal, now: number): s
   return JSON.stringify(signalRecord(event, signal, now));
 }
 
+const ADDRESS_MEMBERS = ['wallet', 'from', 'to', 'tokenAddress', 'txFrom', 'txTo', 'funder'];
+
 export function signalRecord(event: SignalSubject, signal: Signal, now: number): object {
+  const record = plainRecord(event, signal, now);
+  return Object.assign(record, labelMembers(record, ADDRESS_MEMBERS, event.chainInfo.labels));
+}
+
+function plainRecord(event: SignalSubject, signal: Signal, now: number): Record<string, unknown> {
   const { row, removed, chainInfo } = event;
   const native = isNativeKind(row.kind);
   const ageMs = Math.max(0, now - row.timestamp * 1000);
@@ -98,7 +106,13 @@ function paymentRecords(event: SignalSubject, direction: Signal['direction']): o
 function paymentRecord({ chainInfo, tokenFacts }: SignalSubject, { token, amount }: Payment): object {
   const { symbol, decimals } =
     token === '' ? { symbol: chainInfo.nativeSymbol, decimals: NATIVE_DECIMALS } : tokenFacts(token);
-  return { tokenAddress: token === '' ? null : `0x${token}`, amount: amount.toString(), symbol, decimals };
+  const record = {
+    tokenAddress: token === '' ? null : `0x${token}`,
+    amount: amount.toString(),
+    symbol,
+    decimals,
+  };
+  return Object.assign(record, labelMembers(record, ['tokenAddress'], chainInfo.labels));
 }
 
 /** A human-readable duration in its two largest units, such as `1s`, `2m 5s`, `3h 0m` or `4d 2h`. */

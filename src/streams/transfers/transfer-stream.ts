@@ -3,6 +3,7 @@
  * transfers from there (replay), then live ones. Transfers removed by a reorg are pushed again, marked as removed.
  */
 import type { Logger } from '../../log/logger.ts';
+import type { LabelLookup } from '../../model/label.ts';
 import type { CommittingBlocks, Watermark } from '../../model/watermark.ts';
 import type { RpcClient } from '../../node/client.ts';
 import type { LastIds } from '../../query/blocks.ts';
@@ -33,6 +34,7 @@ interface TransferStreamOptions {
   node: Pick<RpcClient, 'batch'>;
   /** Symbol of the chain's native coin. */
   nativeSymbol: string;
+  labels?: LabelLookup | undefined;
   /** Longest wait of a new token's events for its metadata, milliseconds. */
   metadataWaitMs: number;
   metrics: StreamMetrics;
@@ -249,7 +251,8 @@ export class TransferStream {
   private source(): IndexSource {
     if (this.indexSource !== null) return this.indexSource;
     const chainId = this.reads.chainId();
-    const chainInfo = { chainId: chainId ?? 0, nativeSymbol: this.options.nativeSymbol };
+    const { nativeSymbol, labels } = this.options;
+    const chainInfo = { chainId: chainId ?? 0, nativeSymbol, labels };
     const source = new IndexSource({ reads: this.reads, parties: this.parties, chainInfo });
     if (chainId !== undefined) this.indexSource = source; // before indexing begins there is no chain id
     return source;

@@ -168,3 +168,30 @@ test('durations show their two largest units', () => {
   ];
   for (const [ms, text] of cases) assert.equal(formatDuration(ms), text);
 });
+
+test('labels stand beside the addresses that have one, in signals and wallet_transfers', () => {
+  const exchange = { name: 'Big "Exchange"', category: 'exchange' as const, source: 'test' };
+  const labels = {
+    isEmpty: false,
+    of: (address: string) => (address === `0x${TO}` || address === `0x${NFT.token}` ? exchange : undefined),
+  };
+  const chainInfo = { ...CHAIN, labels };
+  const labelsOf = (json: string) =>
+    Object.entries(JSON.parse(json)).flatMap(([member, value]) => {
+      if (!member.endsWith('Label')) return [];
+      assert.deepEqual(value, exchange);
+      return [member];
+    });
+  assert.deepEqual(labelsOf(transferJson(NATIVE, 'in', false, chainInfo)), ['toLabel']);
+  assert.deepEqual(labelsOf(transferJson(NFT, 'in', true, chainInfo)), ['toLabel', 'tokenAddressLabel']);
+  assert.deepEqual(
+    labelsOf(transferJson(NFT, 'in', true, { ...chainInfo, labels: { ...labels, isEmpty: true } })),
+    [],
+  );
+  const event = eventOf(NFT, false, { chainInfo });
+  assert.deepEqual(labelsOf(signalJson(event, sideSignal(NFT, 'in'), 0)), [
+    'walletLabel',
+    'toLabel',
+    'tokenAddressLabel',
+  ]);
+});
