@@ -3,7 +3,7 @@
 import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
 import { startCluster } from './daemon/cluster.ts';
-import { openDataStores, warnAboutKeys } from './daemon/data-stores.ts';
+import { openDataStores, openToVisitors, warnAboutKeys } from './daemon/data-stores.ts';
 import { openHooks } from './daemon/hooks.ts';
 import { startIndexing } from './daemon/indexing.ts';
 import { openMetrics } from './daemon/metrics.ts';
@@ -73,6 +73,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const metrics = await openMetrics(config, stores.indexPath, notReadyReason, log, closers);
   const cluster = await startCluster(config, { stores, metrics, log }, closers);
   warnAboutKeys(stores.access, config.data_dir, log);
+  openToVisitors(stores.access, config.server, log);
   const failures = new ReadFailures({ log, metrics });
   const { node, watch } = openNodes(config, { db: stores.db, metrics, log }, closers);
   const hookDeps = { stores, node, metrics, log };

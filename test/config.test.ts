@@ -285,6 +285,10 @@ test('settings that do not fit together are refused, each with its source', () =
     'server.tls_cert (file atlas.toml) is set but server.tls_key is empty: set both for TLS, or neither',
   );
   assert.match(
+    refusalOfToml('server.public_explorer = true'),
+    /^server.public_explorer \(file atlas.toml\) needs server.public_key: the number of a key/,
+  );
+  assert.match(
     refusalOfToml('rpc.logs_node_range = 20000'),
     /^rpc.logs_node_range \(file atlas.toml\) must not be above rpc.logs_max_range \(default\)/,
   );

@@ -15,6 +15,9 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Larger bytes are redrawn: 248 is the largest multiple of 62 in a byte, so every character is equally likely. */
 const UNBIASED_BYTES = 248;
 
+/** What the pages send in place of a key where visitors need none (`server.public_explorer`). */
+export const PUBLIC_KEY = 'public';
+
 /** A new random key. */
 export function generateKey(): string {
   let body = PREFIX;

@@ -17,7 +17,7 @@ import {
   storable,
   toRecord,
 } from './key.ts';
-import { generateKey, isWellFormedKey } from './key-format.ts';
+import { generateKey, isWellFormedKey, PUBLIC_KEY } from './key-format.ts';
 import { isFileFailure, openKeysFile, readKeysFile, toKeysStorageError } from './keys-file.ts';
 
 /** How often the file is checked for changes by other processes, ms. They must take effect within one second. */
@@ -64,6 +64,8 @@ export class KeyStore implements KeyChanges {
   /** Called once when changes by other processes cannot be read. The keys already in memory stay valid. */
   onUnreadable: (error: Error) => void = () => undefined;
   private isUnreadable = false;
+  /** The key that PUBLIC_KEY stands for; 0 for none. */
+  publicKeyId = 0;
 
   constructor(db: Db) {
     this.db = db;
@@ -146,8 +148,11 @@ export class KeyStore implements KeyChanges {
   verify(key: string): KeyRecord | null {
     const known = this.verified.get(key);
     if (known !== undefined) return known;
-    if (!isWellFormedKey(key)) return null;
-    const record = this.byHash.get(hash('sha256', key, 'hex'));
+    if (key !== PUBLIC_KEY && !isWellFormedKey(key)) return null;
+    const record =
+      key === PUBLIC_KEY
+        ? [...this.byHash.values()].find(({ id }) => id === this.publicKeyId)
+        : this.byHash.get(hash('sha256', key, 'hex'));
     if (record === undefined) return null;
     this.verified.set(key, record);
     return record;

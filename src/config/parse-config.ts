@@ -119,6 +119,11 @@ function* findContradictions(config: Config, sources: Record<string, string>): G
       : ['server.tls_key', 'server.tls_cert'];
     yield `${at(set)} is set but ${empty} is empty: set both for TLS, or neither`;
   }
+  if (server.public_explorer && server.public_key === 0) {
+    throw new ConfigError(
+      `${at('server.public_explorer')} needs server.public_key: the number of a key, as "atlas-node keys list" shows it`,
+    );
+  }
   if (rpc.logs_node_range > rpc.logs_max_range) {
     yield `${at('rpc.logs_node_range')} must not be above ${at('rpc.logs_max_range')}`;
   }

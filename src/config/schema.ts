@@ -90,6 +90,10 @@ const server = z.strictObject({
   trusted_proxies: listOf('IP addresses or networks such as "10.0.0.0/8"', isNetwork).default([]),
   /** Most concurrent connections, HTTP and WebSocket together. */
   max_connections: integer(1, 1_000_000).default(10_000),
+  /** Whether visitors of the pages need no key; they share `public_key`. */
+  public_explorer: bool().default(false),
+  /** The number of the key that the pages use for visitors without one. */
+  public_key: integer(0, Number.MAX_SAFE_INTEGER).default(0),
   /** How long a stopping daemon goes on serving after `/readyz` turned false, seconds. */
   drain_seconds: integer(0, 3_600).default(0),
 });

@@ -88,6 +88,20 @@ function usageFailureLogger(log: Logger): (error: Error | null) => void {
   };
 }
 
+/** Lets visitors of the pages use the key that the operator chose for them. */
+export function openToVisitors(
+  { keys }: Pick<Access, 'keys'>,
+  { public_explorer, public_key }: Config['server'],
+  log: Logger,
+): void {
+  keys.publicKeyId = public_explorer ? public_key : 0;
+  if (public_explorer && ![...keys.valid()].some(({ id }) => id === public_key))
+    log.warn(
+      { key: public_key },
+      'server.public_key is no valid key: visitors of the pages are asked for their own',
+    );
+}
+
 /** Logs if no key is valid, and each tier of valid keys that is not configured, such as a renamed or mistyped one. */
 export function warnAboutKeys(
   { keys, limiter }: Pick<Access, 'keys' | 'limiter'>,

@@ -54,6 +54,7 @@ export interface ServerSettings extends ListenerSettings {
   trusted_proxies: readonly string[];
   max_connections: number;
   drain_seconds: number;
+  public_explorer: boolean;
 }
 
 interface ServerOptions extends ReadinessLimits {
@@ -197,7 +198,11 @@ function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
   addMcpRoute(app, deps);
   const sockets = streams ? addWsRoutes(app, { ...deps, ...streams }) : [];
   const documents = addDocumentRoutes(app, deps);
-  const { paths: pages, unknownPage } = addStaticRoutes(app, { ...deps, panel: admin !== undefined });
+  const { paths: pages, unknownPage } = addStaticRoutes(app, {
+    ...deps,
+    panel: admin !== undefined,
+    isPublic: deps.settings.public_explorer,
+  });
   if (admin && adminAuth) addAdminRoutes(app, { ...deps, ...admin, auth: adminAuth });
   addFallback(app, {
     ...deps,

@@ -51,6 +51,16 @@ test('a created key verifies, other text does not', (t) => {
   assert.equal(store.verify(key.toLowerCase()), null);
 });
 
+test('the public key is the one that the operator chose, while it is valid', (t) => {
+  const { store } = openStore(t);
+  const { record } = store.create({ name: 'visitors', tier: 'free' });
+  assert.equal(store.verify('public'), null, 'there is none unless chosen');
+  store.publicKeyId = record.id;
+  assert.equal(store.verify('public')?.id, record.id);
+  store.revoke(record.id);
+  assert.equal(store.verify('public'), null);
+});
+
 test('the file holds the hash of a key and never the key', (t) => {
   const { store, path } = openStore(t);
   const { key } = store.create({ name: 'app', tier: 'free' });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openKeyStore } from '../../src/access/keys.ts';
+import { serve } from '../server/serving.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { waitFor } from '../support/wait.ts';
 import { assertAccessible } from './accessible.ts';
@@ -65,6 +66,29 @@ pageTests({
       await page.locator(shown).first().waitFor();
       await assertAccessible(page, path);
     }
+  },
+
+  'where the operator allows it, visitors need no key and never see the one that the server uses': async (
+    t,
+    open,
+  ) => {
+    const { server, access, index, key } = await serve(t, { settings: { public_explorer: true } });
+    index.append([{}]);
+    const { record, key: secret } = access.keys.create({ name: 'visitors', tier: 'free' });
+    access.keys.publicKeyId = record.id;
+    const page = await open(t, `${server.url}/address/0x${'11'.repeat(20)}`);
+    await page.locator('main > .notice').waitFor();
+    assert.ok(access.usage.used(record.id, Date.now()) > 0, 'the requests count against that key');
+    assert.equal((await page.content()).includes(secret.slice(6)), false);
+    assert.equal(await page.evaluate('JSON.stringify(sessionStorage)'), '{}');
+    await page.getByRole('button', { name: 'Use a key' }).click();
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await page.getByRole('button', { name: 'Use a key' }).waitFor();
+    access.keys.revoke(record.id);
+    await page.reload();
+    await page.getByText('This key is invalid or has been revoked.').waitFor();
   },
 
   'a visitor below a proxy gives a key, filters, follows a link and goes back': async (t, open) => {

@@ -116,6 +116,7 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
       trusted_proxies: [],
       max_connections: 1_000,
       drain_seconds: 0,
+      public_explorer: false,
       ...options.settings,
     },
     api: prepareApi(source, snapshot, readers, new ReadFailures({ log, metrics }), nodeReads),

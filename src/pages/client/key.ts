@@ -3,7 +3,7 @@
  * memory: a tab gives its key only after its visitor did what opens a link elsewhere, once for that link and for a minute.
  * Below a proxy's path prefix other programs share the origin and could listen, so there each tab asks the visitor.
  */
-import { href } from '../ui/router.ts';
+import { href, metaContent } from '../ui/router.ts';
 
 const STORAGE_KEY = 'atlas-api-key';
 const CHANNEL = 'atlas-explorer-key';
@@ -15,12 +15,15 @@ const GIVE_MS = 60_000;
 const PATIENCE_MS = 150;
 const TAKE_MS = 10_000;
 
+/** What stands for a key where the operator lets visitors in without one; else empty. */
+export const PUBLIC_KEY = metaContent('key');
+
 /** For browsers that allow no storage: the key lives as long as the page. */
 let unstored = '';
 
-/** Empty when there is none. */
+/** The visitor's own key, else the public one; empty when there is none. */
 export function readKey(): string {
-  return storage()?.getItem(STORAGE_KEY) ?? unstored;
+  return (storage()?.getItem(STORAGE_KEY) ?? unstored) || PUBLIC_KEY;
 }
 
 export function saveKey(key: string): void {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../api/openapi/openapi.ts';
 import { Api, type Exchange } from '../client/api.ts';
 import { errorText } from '../client/api-error.ts';
-import { readKey, saveKey } from '../client/key.ts';
+import { PUBLIC_KEY, readKey, saveKey } from '../client/key.ts';
 import { request } from '../client/request.ts';
 import { Throttle } from '../client/throttle.ts';
 import { Requests } from '../ui/requests.tsx';
@@ -71,7 +71,7 @@ function RequestForm({ path, method, operation }: TryItProps & { operation: Open
             type="password"
             name={KEY_FIELD}
             autocomplete="off"
-            placeholder={readKey() === '' ? 'atlas_…' : `${readKey().slice(0, 10)}…, as in the explorer`}
+            placeholder={KEY_PLACEHOLDERS[readKey()] ?? `${readKey().slice(0, 10)}…`}
             required={readKey() === ''}
           />
         </label>
@@ -103,6 +103,9 @@ function RequestForm({ path, method, operation }: TryItProps & { operation: Open
     </form>
   );
 }
+
+/** In place of the start of the visitor's own key. */
+const KEY_PLACEHOLDERS: Record<string, string> = { [PUBLIC_KEY]: 'not needed', '': 'atlas_…' };
 
 /** Names that no parameter has. */
 const KEY_FIELD = ' key';

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { Api } from '../client/api.ts';
 import { type ApiError, errorText } from '../client/api-error.ts';
-import { forgetKey, readKey, saveKey, takeKeyFromOpeningTab } from '../client/key.ts';
+import { forgetKey, PUBLIC_KEY, readKey, saveKey, takeKeyFromOpeningTab } from '../client/key.ts';
 import { Throttle } from '../client/throttle.ts';
 import { ApiProvider } from '../client/use-answer.ts';
 import { Frame } from '../ui/frame.tsx';
@@ -26,7 +26,7 @@ export function App() {
   };
   const forget = (why: string) => {
     forgetKey();
-    setKey('');
+    setKey(why === '' ? PUBLIC_KEY : '');
     setProblem(why);
   };
   useEffect(() => {
@@ -47,11 +47,7 @@ export function App() {
           <SearchField api={key === '' ? null : context.api} />
           <ChainState />
           <TimeSwitch />
-          {key !== '' && (
-            <button type="button" class="quiet" title={`Key ${key.slice(0, 10)}…`} onClick={() => forget('')}>
-              Forget key
-            </button>
-          )}
+          <KeyButton value={key} onForget={() => forget('')} onEnter={() => setKey('')} />
         </>
       }
     >
@@ -63,9 +59,42 @@ export function App() {
       {key !== '' ? (
         <ApiProvider.Provider value={context}>{pageAt(place)}</ApiProvider.Provider>
       ) : (
-        asked && <KeyForm problem={problem} onKey={use} />
+        asked && (
+          <>
+            <KeyForm problem={problem} onKey={use} />
+            {PUBLIC_KEY !== '' && (
+              <p class="key-form">
+                <button type="button" class="quiet" onClick={() => setKey(PUBLIC_KEY)}>
+                  Go on without a key
+                </button>
+              </p>
+            )}
+          </>
+        )
       )}
     </Frame>
+  );
+}
+
+interface KeyButtonProps {
+  value: string;
+  onForget: () => void;
+  /** A visitor without a key wants to give one. */
+  onEnter: () => void;
+}
+
+function KeyButton({ value, onForget, onEnter }: KeyButtonProps) {
+  if (value === '') return null;
+  const isPublic = value === PUBLIC_KEY;
+  return (
+    <button
+      type="button"
+      class="quiet"
+      title={isPublic ? 'Use your own key, with its own limits' : `Key ${value.slice(0, 10)}…`}
+      onClick={isPublic ? onEnter : onForget}
+    >
+      {isPublic ? 'Use a key' : 'Forget key'}
+    </button>
   );
 }
 

@@ -2,6 +2,7 @@
  * The pages and their files. Each file has its own route and an answer built at start, so a client's path never reaches the
  * file system.
  */
+import { PUBLIC_KEY } from '../../access/key-format.ts';
 import { type Answer, jsonAnswer } from '../http/answer.ts';
 import { CachedResponse } from '../http/cached-response.ts';
 import type { ReplyWriter } from '../http/reply.ts';
@@ -68,6 +69,8 @@ interface StaticRouteDeps {
   nativeSymbol: string;
   /** Whether the operator's panel is on. Otherwise its files are not served. */
   panel: boolean;
+  /** Whether visitors need no key. */
+  isPublic: boolean;
   replies: ReplyWriter;
   metrics: HttpMetrics;
 }
@@ -112,8 +115,13 @@ function depthOf(path: string): number {
 }
 
 /** Fills the placeholders of a page. Its links are relative, so that it works below a proxy's path prefix. */
-function pageFiller({ assets, nativeSymbol, panel }: StaticRouteDeps) {
-  const parts = { ...docsParts(), coin: escapeHtml(nativeSymbol), panel: panel ? 'admin' : '' };
+function pageFiller({ assets, nativeSymbol, panel, isPublic }: StaticRouteDeps) {
+  const parts = {
+    ...docsParts(),
+    coin: escapeHtml(nativeSymbol),
+    panel: panel ? 'admin' : '',
+    key: isPublic ? PUBLIC_KEY : '',
+  };
   return (name: string, depth: number): CachedResponse => {
     const template = assets.get(name)?.toString('utf8') ?? '';
     const values = new Map(Object.entries({ ...parts, root: depth === 0 ? './' : '../'.repeat(depth) }));

@@ -1,5 +1,6 @@
 /** One WebSocket connection of a client. */
 import type { KeyRecord } from '../../access/key.ts';
+import { PUBLIC_KEY } from '../../access/key-format.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
 import { type CloseCode, FLOODING, SLOW_CONSUMER, TOO_FAST } from '../../streams/close.ts';
 import type { Notification } from '../../streams/notification.ts';
@@ -35,6 +36,11 @@ export interface Client {
   inbox: Inbox;
 }
 
+/** Visitors of the public explorer share a key; each is counted by the address. */
+export function holderOf({ key, apiKey, address }: SocketData): string | number {
+  return apiKey === PUBLIC_KEY ? `${PUBLIC_KEY} ${address}` : key.id;
+}
+
 interface ConnectionOptions {
   endpoint: WsEndpoint;
   limits: OutboxLimits;
@@ -52,6 +58,8 @@ export class WsConnection implements ClientConnection {
   readonly payer: Payer;
   readonly apiKey: string;
   readonly address: string;
+  /** Whose connections are counted together. */
+  readonly holder: string | number;
   /** Unix milliseconds. */
   readonly openedAt = Date.now();
   /** performance.now() of the last sign of life, and of the last ping. */
@@ -74,6 +82,7 @@ export class WsConnection implements ClientConnection {
     this.payer = payer;
     this.apiKey = apiKey;
     this.address = address;
+    this.holder = holderOf({ key, apiKey, address });
     this.outbox = new Outbox(socket, limits, () => {
       onSlowConsumer();
       this.close(...SLOW_CONSUMER);

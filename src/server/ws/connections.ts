@@ -27,7 +27,7 @@ export class WsConnections {
   readonly answerBudget = new ByteBudget(MAX_UNSENT_ANSWER_BYTES);
   private readonly limits: WsConnectionLimits;
   private readonly open = new Map<WsConnection, Session>();
-  private readonly perKey = new Map<number, number>();
+  private readonly perHolder = new Map<string | number, number>();
   private readonly livenessTimer: NodeJS.Timeout;
   private readonly unsubscribeKeys: (() => void)[];
 
@@ -40,21 +40,23 @@ export class WsConnections {
     ];
   }
 
-  /** Whether a key may open another connection. */
-  admits(keyId: number): boolean {
-    return (this.perKey.get(keyId) ?? 0) < this.limits.max_connections_per_key;
+  /** Whether a holder may open another connection: a key by its id, or a visitor of the public explorer by the address. */
+  admits(holder: string | number): boolean {
+    return (this.perHolder.get(holder) ?? 0) < this.limits.max_connections_per_key;
   }
 
   add(connection: WsConnection, session: Session): void {
+    const { holder } = connection;
     this.open.set(connection, session);
-    this.perKey.set(connection.keyId, (this.perKey.get(connection.keyId) ?? 0) + 1);
+    this.perHolder.set(holder, (this.perHolder.get(holder) ?? 0) + 1);
   }
 
   delete(connection: WsConnection): void {
     if (!this.open.delete(connection)) return;
-    const left = (this.perKey.get(connection.keyId) ?? 1) - 1;
-    if (left === 0) this.perKey.delete(connection.keyId);
-    else this.perKey.set(connection.keyId, left);
+    const { holder } = connection;
+    const left = (this.perHolder.get(holder) ?? 1) - 1;
+    if (left === 0) this.perHolder.delete(holder);
+    else this.perHolder.set(holder, left);
   }
 
   /** The open connections, for the operator. */

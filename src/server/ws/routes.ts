@@ -16,7 +16,7 @@ import type { ReplyWriter } from '../http/reply.ts';
 import { apiKeyOf, type ClientAccess } from '../http/request.ts';
 import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from '../uws.ts';
-import { type Client, type SocketData, WsConnection, type WsEndpoint } from './connection.ts';
+import { type Client, holderOf, type SocketData, WsConnection, type WsEndpoint } from './connection.ts';
 import type { WsConnectionLimits, WsConnections } from './connections.ts';
 import { Inbox } from './inbox.ts';
 import { ethMessageHandler, type MessageHandler, signalMessageHandler } from './message-handlers.ts';
@@ -194,11 +194,12 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
     const key = apiKey === '' ? null : access.keys.verify(apiKey);
     if (key === null) return refuse(unauthorized(cors(req)));
     if (!mayConnect(key, endpoint)) return refuse(forbidden(endpoint, cors(req)));
-    if (!connections.admits(key.id)) {
+    const data: SocketData = { key, apiKey, address: addressText(deps.clientAddress(res, req)) };
+    if (!connections.admits(holderOf(data))) {
       return refuse(tooManyConnections(settings.max_connections_per_key, cors(req)));
     }
     res.upgrade<SocketData>(
-      { key, apiKey, address: addressText(deps.clientAddress(res, req)) },
+      data,
       req.getHeader('sec-websocket-key'),
       firstOf(req.getHeader('sec-websocket-protocol')),
       req.getHeader('sec-websocket-extensions'),
