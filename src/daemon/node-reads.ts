@@ -3,8 +3,10 @@ import type { NodeReads } from '../api/node-reads.ts';
 import { RequestError, UpstreamError } from '../lib/errors.ts';
 import { toQuantity } from '../lib/hex.ts';
 import type { Logger } from '../log/logger.ts';
+import type { NodeWatch } from '../node/choice/node-watch.ts';
 import type { RpcClient } from '../node/client.ts';
 import { readBlock, readBlockHeader } from '../node/methods.ts';
+import { isUnreachable } from '../node/node-errors.ts';
 import { readHash, readQuantity } from '../node/reply.ts';
 
 /** How long a request waits for the node, milliseconds. */
@@ -12,14 +14,35 @@ const TIME_LIMIT_MS = 2_000;
 /** The same for a balance, without which the answer goes out. */
 const BALANCE_LIMIT_MS = 500;
 
-export function openNodeReads(client: Pick<RpcClient, 'call'>, log: Logger): NodeReads {
+type Caller = Pick<RpcClient, 'call'>;
+
+/** With several nodes: repeats a call that no node answered, until one does, the signal aborts or its time is up. */
+export function repeatedAtOtherNodes(client: Caller, watch: Pick<NodeWatch, 'awaitNode'>): Caller {
+  return {
+    async call(method, params, signal) {
+      const startedAt = performance.now();
+      for (;;) {
+        try {
+          return await client.call(method, params, signal);
+        } catch (error) {
+          if (!(error instanceof UpstreamError) || !isUnreachable(error) || signal?.aborted) throw error;
+          const { promise, resolve } = Promise.withResolvers<void>();
+          if (watch.awaitNode(startedAt, resolve) === null) throw error;
+          await promise;
+        }
+      }
+    },
+  };
+}
+
+export function openNodeReads(client: Caller, log: Logger, timeLimitMs = TIME_LIMIT_MS): NodeReads {
   /** Calls the node and passes the result to `read`; null when the node has none. */
   const ask = async <T>(
     method: string,
     params: unknown[],
     read: (result: unknown) => T,
   ): Promise<T | null> => {
-    const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+    const signal = AbortSignal.timeout(timeLimitMs);
     try {
       const result = await client.call(method, params, signal);
       return result === null ? null : read(result);

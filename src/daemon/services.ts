@@ -9,7 +9,7 @@ import { methodPolicy } from '../gateway/policy.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { NodeWatch } from '../node/choice/node-watch.ts';
+import { type NodeWatch, RETRY_WINDOW_MS } from '../node/choice/node-watch.ts';
 import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { RpcClient } from '../node/client.ts';
 import { NodeConnection } from '../node/connection.ts';
@@ -21,7 +21,7 @@ import { WsConnections } from '../server/ws/connections.ts';
 import { StreamHub } from '../streams/hub.ts';
 import type { StoredLists } from '../streams/transfers/signal-filter.ts';
 import type { DataStores } from './data-stores.ts';
-import { openNodeReads } from './node-reads.ts';
+import { openNodeReads, repeatedAtOtherNodes } from './node-reads.ts';
 
 /** Most calls of `/rpc` that wait for a free socket to the node. */
 const RPC_MAX_WAITING = 4_096;
@@ -100,7 +100,7 @@ function openRpc(
   });
 }
 
-function openApi(config: Config, { stores, node, failures, log }: ServiceDeps, closers: CleanupStack) {
+function openApi(config: Config, { stores, node, watch, failures, log }: ServiceDeps, closers: CleanupStack) {
   const { indexPath, db, snapshot, labels, labelsPath } = stores;
   const nativeSymbol = config.chain.symbol;
   const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol, labelsPath }));
@@ -113,7 +113,11 @@ function openApi(config: Config, { stores, node, failures, log }: ServiceDeps, c
     maxBatch: 1,
   });
   closers.adopt(client, (client) => client.close());
-  return prepareApi(source, snapshot, readers, failures, openNodeReads(client, log));
+  const nodeReads =
+    watch === undefined
+      ? openNodeReads(client, log)
+      : openNodeReads(repeatedAtOtherNodes(client, watch), log, RETRY_WINDOW_MS);
+  return prepareApi(source, snapshot, readers, failures, nodeReads);
 }
 
 function openHub(
