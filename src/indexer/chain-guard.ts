@@ -83,10 +83,13 @@ export class ChainGuard {
     const { genesis } = this.index.anchors();
     // One batch, so that a load balancer sends it to one node.
     const [nodeGenesis, nodeFirst] = await fetchHeaders(this.client, [0, startBlock], this.signal);
+    if (first !== null && nodeFirst?.hash === first) {
+      // The hash covers every block below, so block 0 is the node's: not recorded yet, or changed by the disk.
+      if (nodeGenesis && nodeGenesis.hash !== genesis) this.index.setGenesis(nodeGenesis.hash);
+      return;
+    }
     requireSame(0, genesis, nodeGenesis);
     requireFirst(startBlock, first, nodeFirst, this.isFirstReplaceable(startBlock, nodeFirst?.parentHash));
-    if (genesis === null && nodeGenesis && first !== null && nodeFirst?.hash === first)
-      this.index.setGenesis(nodeGenesis.hash);
   }
 
   /**

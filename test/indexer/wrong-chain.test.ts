@@ -6,6 +6,7 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
+import type { Hex } from '../../src/lib/hex.ts';
 import { AnchorTable, type ChainAnchors, readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
@@ -282,7 +283,7 @@ test('a local chain that is reset or replaced changes nothing, and block 0 is re
   assert.deepEqual([...rollbacksOf(second), ...rollbacksOf(third)], []);
 });
 
-test('an index from before block 0 was recorded gets it from a node that agrees, and from no other', async (t) => {
+test('an index whose block 0 is missing or wrong gets it from a node that agrees, and from no other', async (t) => {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   const other = await startAnvil({ manual: true });
@@ -294,16 +295,24 @@ test('an index from before block 0 was recorded gets it from a node that agrees,
   const first = index(t, anvil.url, dir, settings);
   await first.reaches(20);
   await first.client.stop();
-  const writer = new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 });
-  writer.setGenesis(null);
-  writer.close();
+  const setGenesis = (hash: Hex | null) => {
+    const writer = new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 });
+    writer.setGenesis(hash);
+    writer.close();
+  };
+  const { genesis } = anchorsOf(first.path);
+  setGenesis(null);
   const beside = index(t, other.url, dir, settings);
   await stands(beside, 'another_chain');
   await beside.client.stop();
   assert.equal(anchorsOf(first.path).genesis, null);
   const again = index(t, anvil.url, dir, settings);
-  await waitFor(() => anchorsOf(again.path).genesis !== null, { what: 'block 0 to be recorded' });
+  await waitFor(() => anchorsOf(again.path).genesis === genesis, { what: 'block 0 to be recorded' });
   await again.client.stop();
+  setGenesis(`0x${'00'.repeat(32)}`); // changed by the disk
+  const corrected = index(t, anvil.url, dir, settings);
+  await waitFor(() => anchorsOf(corrected.path).genesis === genesis, { what: 'block 0 to be corrected' });
+  await corrected.client.stop();
 });
 
 test('nodes of several chains and heights behind one address take nothing off the index', async (t) => {
