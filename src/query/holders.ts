@@ -55,7 +55,8 @@ export function prepareTopHoldings(
     budget.ensure(limit * holdingsPerSpan);
     const lower = peaksBelow.all(token.id, after.balance, limit);
     const lowest = lower.length < limit ? ABOVE_ZERO : lower.at(-1)!.peak;
-    const peaks = [...peaksFrom.all(token.id, after.balance), ...lower];
+    const higher = after === FIRST_PLACE ? [] : peaksFrom.all(token.id, after.balance);
+    const peaks = [...higher, ...lower];
     budget.ensure(peaks.length * holdingsPerSpan);
     const found: Holding[] = [];
     for (const { span } of peaks.sort((a, b) => a.span - b.span)) {

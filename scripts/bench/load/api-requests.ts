@@ -48,6 +48,15 @@ export function apiRequests(subjectSet: SubjectSet, widest: boolean, apiKey: str
   }));
 }
 
+/** Calls of a tool of `/mcp`, as agents make them. */
+export function toolCalls({ wallets }: SubjectSet, apiKey: string): string[] {
+  return wallets.map((address) => {
+    const params = { name: 'wallet_summary', arguments: { address } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    return postRequest('/mcp', body, apiKey, 'application/json, text/event-stream');
+  });
+}
+
 /** Last part of the path, such as `wallet_summary`. */
 export function nameOf(path: Endpoint['path']): string {
   return path.replace(/^\/api\//, '');

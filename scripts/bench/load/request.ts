@@ -5,8 +5,10 @@ export function getRequest(path: string, key = ''): string {
 }
 
 /** `body` must be ASCII. */
-export function postRequest(path: string, body: string, key = ''): string {
-  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${keyLine(key)}Content-Type: application/json\r\n`;
+export function postRequest(path: string, body: string, key = '', accept = '*/*'): string {
+  const head =
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${keyLine(key)}` +
+    `Accept: ${accept}\r\nContent-Type: application/json\r\n`;
   return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { formatNumber } from '../../../src/cli/format.ts';
 import { type Figure, median, quantile, type Table } from '../figure.ts';
-import { apiRequests, type EndpointRequests } from '../load/api-requests.ts';
+import { apiRequests, type EndpointRequests, toolCalls } from '../load/api-requests.ts';
 import type { GroupResult, LoadRequest } from '../load/http-load.ts';
 import { pinningText } from '../process/cores.ts';
 import type { BenchContext } from '../setup/bench-context.ts';
@@ -34,6 +34,10 @@ const FILLING_SECONDS = 900;
 const BUDGETS = { ordinary: { floor: 10, goal: 3 }, hottest: { floor: 200, goal: 30 } };
 const LOOP_BUDGET = { floor: 20, goal: 5 };
 
+/** Tools are called by themselves: agents have their own budget, and must not change the figures of REST. */
+const AGENTS = 'mcp';
+const AGENTS_BUDGET = { floor: 20, goal: 10 };
+
 type SubjectClass = keyof typeof BUDGETS;
 const CLASSES: readonly SubjectClass[] = ['ordinary', 'hottest'];
 
@@ -48,6 +52,11 @@ interface Result extends GroupResult {
 interface Phase {
   latencies: Latencies;
   loop: LoopTimes;
+}
+
+interface IdlePhase extends Phase {
+  /** While agents call tools. */
+  agents: Phase;
 }
 
 /** Longest delays of the daemon's event loop, milliseconds. */
@@ -78,7 +87,11 @@ export async function measureRest(context: BenchContext): Promise<Table[]> {
 }
 
 /** Each endpoint by itself. */
-async function measureIdle(context: BenchContext, daemon: DaemonProcess, subjects: Subjects): Promise<Phase> {
+async function measureIdle(
+  context: BenchContext,
+  daemon: DaemonProcess,
+  subjects: Subjects,
+): Promise<IdlePhase> {
   const seconds = context.options.quick ? QUICK_SECONDS : SECONDS;
   const latencies: Latencies = {};
   const all = allRequests(subjects, daemon.key);
@@ -98,7 +111,13 @@ async function measureIdle(context: BenchContext, daemon: DaemonProcess, subject
         );
       }
     }
-    return { latencies, loop: reader.loop };
+    const calls = toolCalls(subjects.ordinary, daemon.key).map((text) => ({ group: AGENTS, text }));
+    await run(calls);
+    const agentsReader = await MetricsReader.begin(daemon);
+    const agents: Latencies = {};
+    for (let i = 0; i < context.options.repeat; i++)
+      recordResults(agents, (await run(calls)).groups, await agentsReader.readP99());
+    return { latencies, loop: reader.loop, agents: { latencies: agents, loop: agentsReader.loop } };
   });
 }
 
@@ -126,7 +145,8 @@ class MetricsReader {
     const ms = (name: string) => (metrics.get(name) ?? Number.NaN) * 1000;
     this.loop.lateMs = Math.max(this.loop.lateMs, ms('atlas_event_loop_delay_seconds{stat="max"}'));
     this.loop.heldMs = Math.max(this.loop.heldMs, ms('atlas_event_loop_held_seconds_max'));
-    return (endpoint) => quantileMs(answers.get(`/api/${endpoint}`) ?? [], 0.99);
+    return (endpoint) =>
+      quantileMs(answers.get(endpoint === AGENTS ? '/mcp' : `/api/${endpoint}`) ?? [], 0.99);
   }
 }
 
@@ -263,7 +283,7 @@ function failureNotes(latencies: Latencies): string[] {
   });
 }
 
-function worstTable(idle: Phase, filling: FillingPhase): Table {
+function worstTable(idle: IdlePhase, filling: FillingPhase): Table {
   const worst = ({ latencies }: Phase, subjectClass: SubjectClass, value: (result: Result) => number) => {
     const ofClass = Object.entries(latencies).filter(([group]) => group.endsWith(` ${subjectClass}`));
     return quantile(
@@ -295,8 +315,12 @@ function worstTable(idle: Phase, filling: FillingPhase): Table {
     figure(`event loop held at most, ${name}`, phase.loop.heldMs, LOOP_BUDGET),
     figure(`event loop late at most, waiting for a processor included, ${name}`, phase.loop.lateMs),
   ];
+  const { latencies, loop } = idle.agents;
+  const agents = median((latencies[AGENTS] ?? []).map(({ serverP99Ms }) => serverP99Ms));
   const figures: Figure[] = [
     ...ofPhase('idle', idle),
+    figure('a tool of /mcp, ordinary keys, p99 at the server', agents, AGENTS_BUDGET),
+    figure('event loop held at most, while agents call tools', loop.heldMs, LOOP_BUDGET),
     ...ofPhase('filling', filling),
     { name: 'filling while asked', unit: 'transfers/s', samples: [filling.transfersPerSecond] },
     {
