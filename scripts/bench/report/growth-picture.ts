@@ -10,7 +10,7 @@ export interface GrowthChart {
 }
 
 const MILLION = 1_000_000;
-/** Points whose values are written out; also the marks of the axis. */
+/** Points whose values are written out, besides the last one; also the marks of the axis. */
 const LABELLED = [1, 3, 10, 30, 100].map((millions) => millions * MILLION);
 
 const WIDTH = 760;
@@ -73,7 +73,9 @@ function chartSvg({ title, points, budget }: GrowthChart): string {
   const line = (name: string, at: number) =>
     `<line class="${name}" x1="${PLOT.left}" x2="${PLOT.left + plot.width}" y1="${at}" y2="${at}"/>`;
   const shown = points.filter(({ transfers }) => transfers >= first && transfers <= last);
-  const labelled = shown.filter(({ transfers }) => LABELLED.includes(transfers));
+  const labelled = shown.filter((point) => LABELLED.includes(point.transfers) || point === shown.at(-1));
+  /** Below the point, or above it where the axis is near. */
+  const labelAt = (value: number) => round(y(value) > y(0) - 24 ? y(value) - 8 : y(value) + 18);
   return [
     `<text class="title" x="${PLOT.left}" y="20">${escapeXml(title)}</text>`,
     `<text class="quiet" x="${PLOT.left}" y="36">floor ${formatSignificant(budget.floor)} (dashed), goal ${formatSignificant(budget.goal)} (dotted)</text>`,
@@ -87,7 +89,7 @@ function chartSvg({ title, points, budget }: GrowthChart): string {
     ),
     ...labelled.flatMap(({ transfers, value }) => [
       `<circle class="point" cx="${x(transfers)}" cy="${y(value)}" r="3"/>`,
-      `<text x="${x(transfers)}" y="${round(y(value) + 18)}" text-anchor="middle">${formatSignificant(value)}</text>`,
+      `<text x="${x(transfers)}" y="${labelAt(value)}" text-anchor="middle">${formatSignificant(value)}</text>`,
     ]),
   ].join('\n');
 }
