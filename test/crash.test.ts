@@ -4,7 +4,7 @@ import { PHASES, runCrashes } from './support/crash-run.ts';
 import { tempDir } from './support/temp-dir.ts';
 
 /** scripts/soak/crash.ts makes 200. */
-const KILLS = 20;
+const KILLS = 10;
 
 test(`a daemon killed ${KILLS} times in everything it does leaves the index of one that never was`, async (t) => {
   const { actual, fresh, kills, answered, counted } = await runCrashes({
@@ -13,6 +13,6 @@ test(`a daemon killed ${KILLS} times in everything it does leaves the index of o
     dir: tempDir(t),
   });
   assert.deepEqual(actual, fresh);
-  for (const phase of PHASES) assert.ok(kills[phase] >= 3, `${phase}: ${kills[phase]} kills`);
-  assert.ok(answered > 50 && counted > 50, `${answered} requests answered, ${counted} counted`);
+  for (const phase of PHASES) assert.ok(kills[phase] >= 2, `${phase}: ${kills[phase]} kills`);
+  assert.ok(answered > 20 && counted > 20, `${answered} requests answered, ${counted} counted`);
 });

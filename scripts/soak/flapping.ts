@@ -25,6 +25,7 @@ try {
     seed,
     forMs: minutes * 60_000,
     turnMs: [100, 10_000],
+    blocks: 4_000,
     dirs,
     onTurn: (text) => console.log(text),
   });

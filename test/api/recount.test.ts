@@ -319,7 +319,7 @@ for (const [seed, blocks] of [
 }
 
 test('every answer equals a recount of a generated chain, whose transfers match the index one by one', async (t) => {
-  const { path, made } = indexGenerated(t, { blocks: 300, txPerBlock: 30 });
+  const { path, made } = indexGenerated(t, { blocks: 80, txPerBlock: 25 });
   const indexed = indexedTransfers(dirname(path)).map(({ id, ...transfer }) => transfer);
   assert.deepEqual(sortedTexts(indexed), sortedTexts(made.map(asIndexed)));
   const { recount, ask, times } = recountOf(t, path, 1);

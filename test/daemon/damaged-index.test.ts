@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, renameSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { before, type TestContext, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { ReadPool, startReader } from '../../src/api/read-pool/read-pool.ts';
@@ -9,6 +9,7 @@ import type { IndexStatus } from '../../src/model/index-status.ts';
 import { Snapshot } from '../../src/query/snapshot.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { StreamClient } from '../streams/client.ts';
+import { suiteCleanup } from '../support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
 import { damagePage, leafPages, readWallets } from '../support/damaged-index.ts';
 import { dumpIndex } from '../support/dump.ts';
@@ -27,14 +28,24 @@ interface FinishedIndex {
   path: string;
 }
 
+/** An index that stands at HEAD, of which each test damages a copy. */
+let whole: string;
+const cleanup = suiteCleanup();
+before(async () => {
+  const { url } = await startNode(cleanup, { chain: CHAIN, head: HEAD });
+  const indexer = startIndexer(cleanup, { http: url, dir: tempDir(cleanup), index: { startBlock: 1 } });
+  await indexer.reaches(HEAD);
+  await indexer.client.stop();
+  whole = indexer.path;
+});
+
 /** An index that stands at HEAD, closed, and a node of its chain. */
 async function finishedIndex(t: TestContext): Promise<FinishedIndex> {
   const node = await startNode(t, { chain: CHAIN, head: HEAD });
   const dataDir = tempDir(t);
-  const indexer = startIndexer(t, { http: node.url, dir: dataDir, index: { startBlock: 1 } });
-  await indexer.reaches(HEAD);
-  await indexer.client.stop();
-  return { node, dataDir, path: join(dataDir, 'index.db') };
+  const path = join(dataDir, 'index.db');
+  copyFileSync(whole, path);
+  return { node, dataDir, path };
 }
 
 /** Damages the leaf of a tree at this fraction of its keys. */

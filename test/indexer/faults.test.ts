@@ -11,13 +11,11 @@ import { resultOf, startNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
-for (const seed of [1, 2]) {
-  test(`a node that misbehaves in every way at random cannot make the index differ from the truth (seed ${seed})`, async (t) => {
-    const result = await runFaults({ seed, steps: 30, lasting: false, dirs: [tempDir(t), tempDir(t)] });
-    assert.deepEqual(result.actual, result.fresh);
-    assert.ok(Object.keys(result.faults).length > 5, JSON.stringify(result.faults));
-  });
-}
+test('a node that misbehaves in every way at random cannot make the index differ from the truth', async (t) => {
+  const result = await runFaults({ seed: 1, steps: 30, lasting: false, dirs: [tempDir(t), tempDir(t)] });
+  assert.deepEqual(result.actual, result.fresh);
+  assert.ok(Object.keys(result.faults).length > 5, JSON.stringify(result.faults));
+});
 
 const chainOf = (seed: number, blocks: number) => [...generateChain({ seed, blocks, txPerBlock: 10 }).blocks];
 

@@ -58,53 +58,57 @@ function internalTransfersIn(path: string, from: number, to: number): number {
   return count ?? 0;
 }
 
+const GAP = 'blocks 21 to 40 were indexed without traces';
+const ADVICE = 'to add their internal transfers, stop the daemon and run "atlas-node verify --repair 21..40"';
+
 const WITHOUT = {
   'a node that refuses traces': { traces: false },
   'index.traces off': { index: { traces: false } },
 };
 
 for (const [name, without] of Object.entries(WITHOUT)) {
-  test(`blocks indexed with ${name} are reported until a repair adds their internal transfers`, async (t) => {
+  test(`blocks indexed with ${name} are reported, then and after traces are back`, async (t) => {
     const dir = tempDir(t);
-    const whole = await indexTo(t, dir, 20);
-    assert.deepEqual(told(whole), { complete: true, reason: null, warnings: [] });
-
+    await indexTo(t, dir, 20);
     const during = await indexTo(t, dir, 40, without);
     assert.equal(told(during).complete, false);
     assert.match(told(during).reason ?? '', /trace.*; blocks 21 to 40 were indexed without traces$/);
     assert.match(told(during).warnings.join('\n'), /^warn the node offers no traces: [^\n]*"from":21/);
 
     const after = await indexTo(t, dir, 60);
-    const { path } = after;
     assert.deepEqual(
-      [1, 21, 41].map((from) => internalTransfersIn(path, from, from + 19) > 0),
+      [1, 21, 41].map((from) => internalTransfersIn(after.path, from, from + 19) > 0),
       [true, false, true],
     );
-    const reason = 'blocks 21 to 40 were indexed without traces';
-    const advice =
-      'to add their internal transfers, stop the daemon and run "atlas-node verify --repair 21..40"';
     assert.equal(told(after).complete, false);
-    assert.ok(told(after).reason?.startsWith(`${reason}; ${advice}`), told(after).reason ?? 'no reason');
+    assert.ok(told(after).reason?.startsWith(`${GAP}; ${ADVICE}`), told(after).reason ?? 'no reason');
     assert.match(
       told(after).warnings.join('\n'),
       /^warn internal transfers of some blocks are missing .*21 to 40/,
     );
-
-    const node = await startNode(t, { chain: CHAIN });
-    const found = await verifyFile({ path, http: node.url, sample: 1 });
-    const notes = found.checks.flatMap((check) => check.notes);
-    assert.ok(
-      notes.some((note) => note.startsWith(`${reason}; ${advice}`)),
-      notes.join('\n'),
-    );
-    const { replacedFrom, differing } = await repairFile(path, node.url, 21, 40);
-    assert.ok(replacedFrom !== null && replacedFrom >= 21 && replacedFrom < 40, `from ${replacedFrom}`);
-    assert.equal(differing.length, 1, 'behind the first one nothing is compared');
-    const fresh = await indexTo(t, tempDir(t), 60);
-    assert.deepEqual(dumpIndex(path), dumpIndex(fresh.path));
-    assert.deepEqual(told(await indexTo(t, dir, 60)), { complete: true, reason: null, warnings: [] });
   });
 }
+
+test('a repair adds the internal transfers that verify names as missing, and ends the warnings', async (t) => {
+  const dir = tempDir(t);
+  await indexTo(t, dir, 20);
+  await indexTo(t, dir, 40, { traces: false });
+  const { path } = await indexTo(t, dir, 60);
+  const node = await startNode(t, { chain: CHAIN });
+  const found = await verifyFile({ path, http: node.url, sample: 1 });
+  const notes = found.checks.flatMap((check) => check.notes);
+  assert.ok(
+    notes.some((note) => note.startsWith(`${GAP}; ${ADVICE}`)),
+    notes.join('\n'),
+  );
+  const { replacedFrom, differing } = await repairFile(path, node.url, 21, 40);
+  assert.ok(replacedFrom !== null && replacedFrom >= 21 && replacedFrom < 40, `from ${replacedFrom}`);
+  assert.equal(differing.length, 1, 'behind the first one nothing is compared');
+  const fresh = await indexTo(t, tempDir(t), 60);
+  assert.deepEqual(told(fresh), { complete: true, reason: null, warnings: [] });
+  assert.deepEqual(dumpIndex(path), dumpIndex(fresh.path));
+  assert.deepEqual(told(await indexTo(t, dir, 60)), { complete: true, reason: null, warnings: [] });
+});
 
 test('a repair keeps the blocks that have no internal transfers, and they count as traced then', async (t) => {
   const node = await startNode(t, { chain: SPARSE });

@@ -62,15 +62,15 @@ async function stands(indexer: TestIndexer, nodeChain: string): Promise<string> 
 
 for (const [what, head] of [
   ['lower', 60],
-  ['higher', 400],
+  ['higher', 200],
 ] as const) {
   test(`a node of another chain with the same chain id, ${what} than the index, changes nothing`, async (t) => {
-    const right = await nodeOf(t, 1, { blocks: 300, head: 250 });
-    const wrong = await nodeOf(t, 2, { blocks: 400, head });
+    const right = await nodeOf(t, 1, { blocks: 160, head: 140 });
+    const wrong = await nodeOf(t, 2, { blocks: 200, head });
     const proxy = await startSwitchingProxy(t, right.url);
     const dir = tempDir(t);
     const first = index(t, proxy.url, dir);
-    await first.reaches(250);
+    await first.reaches(140);
 
     proxy.switchTo(wrong.url);
     const reason = await stands(first, 'another_chain');
@@ -85,11 +85,11 @@ for (const [what, head] of [
     proxy.switchTo(wrong.url);
     const second = index(t, proxy.url, dir);
     await stands(second, 'another_chain');
-    assert.equal(second.status().head?.number, 250);
+    assert.equal(second.status().head?.number, 140);
     assert.ok(second.logs.some((line) => /^error indexing is paused .*another_chain/.test(line)));
     proxy.switchTo(right.url);
-    right.setHead(300);
-    await second.reaches(300);
+    right.setHead(160);
+    await second.reaches(160);
     await second.client.stop();
     assert.deepEqual([...rollbacksOf(first), ...rollbacksOf(second)], []);
     const kept = new Set(dumpIndex(second.path));
@@ -119,7 +119,7 @@ test('a node that is behind on another branch is waited for', async (t) => {
   assert.ok(indexer.logs.some((line) => /^warn rolling back a reorg .*"depth":20/.test(line)));
 });
 
-for (const depth of [127, 128, 129]) {
+for (const depth of [128, 129]) {
   const isAllowed = depth <= 128;
   test(`a reorg of ${depth} blocks is ${isAllowed ? 'rolled back' : 'refused until a repair'}`, async (t) => {
     const node = await nodeOf(t, 4, { blocks: 220, head: 200 });
@@ -318,10 +318,11 @@ test('an index whose block 0 is missing or wrong gets it from a node that agrees
 test('nodes of several chains and heights behind one address take nothing off the index', async (t) => {
   const result = await runFlapping(nestedCleanup(t), {
     seed: 11,
-    forMs: 8_000,
-    turnMs: [20, 600],
+    forMs: 3_000,
+    turnMs: [20, 300],
+    blocks: 700,
     dirs: { flapping: tempDir(t), fresh: tempDir(t) },
   });
-  assert.ok(result.turns > 10, JSON.stringify(result));
+  assert.ok(result.turns > 5, JSON.stringify(result));
   assert.ok((result.states.another_chain ?? 0) > 0, JSON.stringify(result));
 });

@@ -275,7 +275,7 @@ class Trial {
 }
 
 /** Pause between two requests, milliseconds: without one the requests would take most of the processor's time. */
-const REQUEST_PAUSE_MS = 3;
+const REQUEST_PAUSE_MS = 10;
 
 /** One client that asks all the time. */
 class Traffic {

@@ -58,6 +58,9 @@ export async function startDaemonProcess(
 const MOST_MEMORY = 150;
 const LONGEST_WAIT_MS = 5_000;
 
+/** What a flood sends at full speed: twice the memory that the daemon may take for it. */
+const FULL_SPEED_BYTES = 2 * MOST_MEMORY * 1024 * 1024;
+
 /** Runs a flood; others must be answered meanwhile, and the memory must not follow it. */
 export async function bounded(
   daemon: DaemonProcess,
@@ -124,10 +127,16 @@ export class Dialled {
     });
   }
 
-  /** Sends the same again and again until the other side ends the connection or `limitMs` are over. */
+  /**
+   * Sends the same again and again until the other side ends the connection or `limitMs` are over. Slows down once it has
+   * sent more than a daemon may keep: a daemon that waits for a client to take its close frame discards gigabytes.
+   */
   async floodWith(data: string | Uint8Array, limitMs: number): Promise<void> {
     const deadline = performance.now() + limitMs;
-    while (!this.ended && performance.now() < deadline) await this.send(data);
+    while (!this.ended && performance.now() < deadline) {
+      await this.send(data);
+      if (this.socket.bytesWritten > FULL_SPEED_BYTES) await sleep(50);
+    }
   }
 
   /** Resolves when the other side has ended the connection. */

@@ -19,6 +19,8 @@ export interface FlappingOptions {
   forMs: number;
   /** Shortest and longest time with one node, milliseconds. */
   turnMs: readonly [number, number];
+  /** Blocks of each chain: more than the turns can mine. */
+  blocks: number;
   /** Two empty folders. */
   dirs: { flapping: string; fresh: string };
   /** Called at each switch. */
@@ -35,14 +37,14 @@ export interface FlappingResult {
 
 const FIRST_HEAD = 200;
 const MAX_TRUE_REORG = 5;
-const CHAIN = { blocks: 4_000, txPerBlock: 8 };
+const TX_PER_BLOCK = 8;
 
 /** Throws when anything was removed that the right chain holds, or when the index does not end equal to a fresh one. */
 export async function runFlapping(cleanup: Cleanup, options: FlappingOptions): Promise<FlappingResult> {
-  const { seed, forMs, turnMs, dirs, onTurn } = options;
+  const { seed, forMs, turnMs, blocks, dirs, onTurn } = options;
   const prng = new Prng(seed);
-  const right = [...generateChain({ ...CHAIN, seed }).blocks];
-  const wrong = [...generateChain({ ...CHAIN, seed: seed + 1 }).blocks];
+  const right = [...generateChain({ blocks, txPerBlock: TX_PER_BLOCK, seed }).blocks];
+  const wrong = [...generateChain({ blocks, txPerBlock: TX_PER_BLOCK, seed: seed + 1 }).blocks];
   const settings = { chainId: 7, finalizedLag: 64 };
   const node = await startNode(cleanup, { ...settings, chain: right, head: FIRST_HEAD });
   const behind = await startNode(cleanup, { ...settings, chain: right, head: FIRST_HEAD - 20 });

@@ -63,8 +63,20 @@ test('verify --all compares every block, and goes on where it was stopped', asyn
   assert.ok(!existsSync(`${path}.verify`), 'a finished run leaves nothing');
 });
 
-test('verify --all begins at the first block when the index holds other blocks than a stopped run compared', async (t) => {
-  const { path, node } = await wronglyIndexed(t, []);
+test('verify says which share it sampled; --all names a node’s failure, and starts over when blocks have changed', async (t) => {
+  const { path, node, proxy } = await wronglyIndexed(t, []);
+  const text = verifyText(await verifyFile({ path, http: node.url, sample: 50 }));
+  assert.match(text, /^CHECK +RESULT +SHARE +WHAT WAS COMPARED$/m);
+  assert.match(text, /^checksums +equal +100 % /m);
+  assert.match(text, /^transfers +equal +5\.0 % +all transfers of 10 blocks/m);
+  assert.match(text, /^wallets +equal +\d+\.\d % /m);
+
+  proxy.misbehave({ errorFor: { eth_getBlockReceipts: { code: -32000, message: 'no such luck' } } });
+  await assert.rejects(
+    verifyFile({ path, http: proxy.url, all: true }),
+    /cannot be read from the node: .*no such luck.*; all blocks below 1 are compared/,
+  );
+
   const stop = new AbortController();
   const onProgress = (text: string) =>
     text.startsWith('block 128 of 200') && stop.abort(new FatalError('stopped'));
@@ -77,22 +89,4 @@ test('verify --all begins at the first block when the index holds other blocks t
   db.close();
   const report = await verifyFile({ path, http: node.url, all: true });
   assert.match(verifyText(report), /^transfers +1 DIFFERS? +100 % +all 200 blocks/m);
-});
-
-test('verify --all keeps its progress when the node fails, and says so', async (t) => {
-  const { path, proxy } = await wronglyIndexed(t, []);
-  proxy.misbehave({ errorFor: { eth_getBlockReceipts: { code: -32000, message: 'no such luck' } } });
-  await assert.rejects(
-    verifyFile({ path, http: proxy.url, all: true }),
-    /cannot be read from the node: .*no such luck.*; all blocks below 1 are compared/,
-  );
-});
-
-test('by default verify says which share of the index its samples covered', async (t) => {
-  const { path, node } = await wronglyIndexed(t, []);
-  const text = verifyText(await verifyFile({ path, http: node.url, sample: 50 }));
-  assert.match(text, /^CHECK +RESULT +SHARE +WHAT WAS COMPARED$/m);
-  assert.match(text, /^checksums +equal +100 % /m);
-  assert.match(text, /^transfers +equal +5\.0 % +all transfers of 10 blocks/m);
-  assert.match(text, /^wallets +equal +\d+\.\d % /m);
 });

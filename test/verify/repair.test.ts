@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { before, suite, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { type Cleanup, suiteCleanup } from '../support/cleanup.ts';
 import { SOURCE_FLAGS, start } from '../support/command.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
@@ -43,7 +46,7 @@ async function verifyCommand(
   }
 }
 
-async function indexAll(t: TestContext, url: string, dir: string, head = HEAD): Promise<string> {
+async function indexAll(t: Cleanup, url: string, dir: string, head = HEAD): Promise<string> {
   const indexer = startIndexer(t, { http: url, dir, index: { startBlock: 1 } });
   await indexer.reaches(head);
   await indexer.client.stop();
@@ -98,7 +101,8 @@ test('detects an index built from wrong receipts, and repairs it to equal a fres
   assert.equal((JSON.parse(json.stdout) as { differences: number }).differences, 0);
 });
 
-for (const [what, damage] of [
+/** Damage of the disk, and the statement that makes it. */
+const DAMAGES: readonly (readonly [what: string, damage: string])[] = [
   [
     'a token’s amount',
     "UPDATE transfers SET amount = x'09' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)",
@@ -128,57 +132,68 @@ for (const [what, damage] of [
   ['the way to an address', 'DELETE FROM addresses WHERE wallet = 4'],
   ['a first funding', 'DELETE FROM fundings WHERE funding = (SELECT min(funding) FROM fundings)'],
   ['a first buyer', 'DELETE FROM first_buyers WHERE transfer = (SELECT min(transfer) FROM first_buyers)'],
-] as const) {
-  test(`${what} that the disk changed is found and repaired without reading more than its block`, async (t) => {
+];
+
+suite('damage of the disk', () => {
+  const cleanup = suiteCleanup();
+  let node: ReplayNode;
+  /** An undamaged index, and its rows. */
+  let whole: string;
+  let fresh: string[];
+  before(async () => {
     const chain = [...generateChain({ seed: 46, blocks: HEAD, txPerBlock: 10 }).blocks];
-    const node = await startNode(t, { chain });
-    const path = await indexAll(t, node.url, tempDir(t));
-    const fresh = dumpIndex(path);
-    const db = openDatabase(path);
-    assert.notEqual(db.prepare(damage).run().changes, 0);
-    db.close();
-    const found = verifyText(await verifyFile({ path, http: node.url }));
-    assert.match(found, /DIFFERENCE/);
-    assert.match(found, /"atlas-node verify --repair" to rebuild the file/);
-    const repaired = await repairFile(path, node.url, null, 0);
-    assert.ok(repaired.rebuilt);
-    assert.equal(repaired.replacedFrom, null, 'every block behind the damage is kept');
-    assert.deepEqual(dumpIndex(path), fresh);
-    assert.equal((await repairFile(path, node.url, null, 0)).rebuilt, false);
+    node = await startNode(cleanup, { chain });
+    whole = await indexAll(cleanup, node.url, tempDir(cleanup));
+    fresh = dumpIndex(whole);
   });
-}
 
-test('damage to several blocks is repaired by a repair of a range that begins at one of them', async (t) => {
-  const chain = [...generateChain({ seed: 47, blocks: HEAD, txPerBlock: 10 }).blocks];
-  const node = await startNode(t, { chain });
-  const path = await indexAll(t, node.url, tempDir(t));
-  const fresh = dumpIndex(path);
-  const db = openDatabase(path);
-  db.exec('UPDATE transfers SET log_index = 9999 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)');
-  db.exec('UPDATE blocks SET last_wallet = last_wallet - 1 WHERE number = 7');
-  db.exec('UPDATE blocks SET hash = zeroblob(32) WHERE number = 9');
-  db.close();
-  const { rebuilt, differing } = await repairFile(path, node.url, 9, 9);
-  assert.ok(rebuilt);
-  assert.match(differing.join(), /the stored rows of block 9 do not match its checksum/);
-  assert.deepEqual(dumpIndex(path), fresh);
-});
-
-test('a wrong holding or counter in the range of a repair is repaired, not called equal', async (t) => {
-  const chain = [...generateChain({ seed: 47, blocks: HEAD, txPerBlock: 10 }).blocks];
-  const node = await startNode(t, { chain });
-  const path = await indexAll(t, node.url, tempDir(t));
-  const fresh = dumpIndex(path);
-  for (const damage of [
-    'UPDATE wallets SET transfers = transfers + 16 WHERE id = 2',
-    'UPDATE holdings SET transfers = transfers + 1 WHERE token = 1',
-  ]) {
+  /** A copy of the index, changed by statements. */
+  function damaged(t: TestContext, ...damages: string[]): string {
+    const path = join(tempDir(t), 'index.db');
+    copyFileSync(whole, path);
     const db = openDatabase(path);
-    db.exec(damage);
+    for (const damage of damages) assert.notEqual(db.prepare(damage).run().changes, 0);
     db.close();
-    assert.ok((await repairFile(path, node.url, 1, HEAD)).rebuilt, damage);
-    assert.deepEqual(dumpIndex(path), fresh);
+    return path;
   }
+
+  for (const [what, damage] of DAMAGES) {
+    test(`${what} that changed is found and repaired without reading more than its block`, async (t) => {
+      const path = damaged(t, damage);
+      const found = verifyText(await verifyFile({ path, http: node.url }));
+      assert.match(found, /DIFFERENCE/);
+      assert.match(found, /"atlas-node verify --repair" to rebuild the file/);
+      const repaired = await repairFile(path, node.url, null, 0);
+      assert.ok(repaired.rebuilt);
+      assert.equal(repaired.replacedFrom, null, 'every block behind the damage is kept');
+      assert.deepEqual(dumpIndex(path), fresh);
+      assert.equal((await repairFile(path, node.url, null, 0)).rebuilt, false);
+    });
+  }
+
+  test('in several blocks is repaired by a repair of a range that begins at one of them', async (t) => {
+    const path = damaged(
+      t,
+      'UPDATE transfers SET log_index = 9999 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)',
+      'UPDATE blocks SET last_wallet = last_wallet - 1 WHERE number = 7',
+      'UPDATE blocks SET hash = zeroblob(32) WHERE number = 9',
+    );
+    const { rebuilt, differing } = await repairFile(path, node.url, 9, 9);
+    assert.ok(rebuilt);
+    assert.match(differing.join(), /the stored rows of block 9 do not match its checksum/);
+    assert.deepEqual(dumpIndex(path), fresh);
+  });
+
+  test('to a holding or a counter in the range of a repair is repaired, not called equal', async (t) => {
+    for (const damage of [
+      'UPDATE wallets SET transfers = transfers + 16 WHERE id = 2',
+      'UPDATE holdings SET transfers = transfers + 1 WHERE token = 1',
+    ]) {
+      const path = damaged(t, damage);
+      assert.ok((await repairFile(path, node.url, 1, HEAD)).rebuilt, damage);
+      assert.deepEqual(dumpIndex(path), fresh);
+    }
+  });
 });
 
 test('blocks that came wrong from a node and damage of the disk are repaired together', async (t) => {
