@@ -47,6 +47,7 @@ async function backup(dataDir: string, file: string, mbPerSecond?: number): Prom
   const source = existingIndexPath(dataDir);
   const { withBackupLock } = await import('../store/backup.ts');
   const targets = backupPaths(file);
+  requireFolder(dirname(targets.index)); // where the lock's file goes
   await withBackupLock(source, targets.index, () => backupTo(targets, source, dataDir, mbPerSecond));
 }
 
@@ -56,7 +57,6 @@ async function backupTo(
   dataDir: string,
   mbPerSecond?: number,
 ): Promise<void> {
-  requireFolder(dirname(targets.index));
   requireFree(targets);
   const { checkIndexFile } = await import('../store/index-file.ts');
   const { rejectForeignWal } = await import('../store/wal.ts');
