@@ -23,8 +23,8 @@ const SERVER =
     ? join(ROOT, 'node_modules', '@uwsjs', 'linux-x64-22', 'uws.node')
     : join(ROOT, 'node_modules', 'uWebSockets.js', UWS_FILE);
 /** Measured with an empty cache on Linux. */
-const DOWNLOAD_MB = 330;
-const DISK_MB = 1100;
+const DOWNLOAD_MB = 400;
+const DISK_MB = 1000;
 /** Returns to the start of a terminal's line and clears it. */
 const CLEAR_LINE = '\r\x1b[K';
 const NEEDED = 'atlas-node needs Linux with glibc 2.34 or newer, or macOS on arm64';

@@ -1,6 +1,6 @@
 /**
- * A migration of many steps, for tests that interrupt it. As a program it migrates the given file slowly and prints its
- * progress, so that a test can kill it.
+ * A migration of many steps, for tests that interrupt it. As a program it migrates the given file (to the given version, with
+ * the given rows) slowly and prints its progress, so that a test can kill it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Migration, migrate } from '../../src/store/migrations.ts';
@@ -34,10 +34,10 @@ export function countingMigration(version: number, rows = ROWS): Migration {
   };
 }
 
-const path = process.argv[1] === import.meta.filename ? process.argv[2] : undefined;
-if (path !== undefined) {
+const [, program, path, version = 2, rows = ROWS] = process.argv;
+if (program === import.meta.filename && path !== undefined) {
   const db = openDatabase(path);
-  for (const { done } of migrate(db, [countingMigration(2)])) {
+  for (const { done } of migrate(db, [countingMigration(Number(version), Number(rows))])) {
     console.log(done);
     await sleep(1);
   }
