@@ -100,3 +100,9 @@ test('a second filter object is refused', () => {
   assert.equal(onlyFilter([]), undefined);
   assert.match(refusal(parseSignalFilter, [filter, filter]), /one filter object/);
 });
+
+test('wallet_transfers takes 1,000 addresses in one filter, and no more', () => {
+  const addresses = Array.from({ length: 1_001 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`);
+  assert.equal(parseWalletFilter({ addresses: addresses.slice(1) }).wallets.size, 1_000);
+  assert.throws(() => parseWalletFilter({ addresses }), /addresses has more than 1000 addresses/);
+});
