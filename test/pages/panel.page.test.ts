@@ -94,6 +94,7 @@ pageTests({
       ['Errors', /^7.*3 with 4xx/],
       ['Cache hits', /^25 %of 800/],
       ['Webhooks', /1,234 labels/],
+      ['Last commit', /^none since the start/],
     ] as const)
       assert.match(await textOf(factOf(page.locator('#overview'), name)), text, name);
     await page.getByText(/UTC: 10 s/).waitFor();

@@ -101,7 +101,7 @@ function OverviewFacts({ overview }: { overview: Overview }) {
           name: 'Last commit',
           value:
             status.lastCommitAt === null ? (
-              'none yet'
+              `none ${since}`
             ) : (
               <Age iso={new Date(status.lastCommitAt).toISOString()} />
             ),
