@@ -1,4 +1,4 @@
-/** Takes the screenshots of the README from `atlas-node dev`. See `--help`. */
+/** Takes pictures of the pages of `atlas-node dev`: the two of the README, or of each page at three widths in both themes. See `--help`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -15,8 +15,14 @@ const VIEWPORT = { width: 1200, height: 800 };
 /** The README stays quick to load. */
 const MAX_BYTES = 150_000;
 const TIMEOUT_MS = 120_000;
+const SETTLE_MS = 1_500;
+const WIDTHS = [390, 768, 1440];
+const THEMES = ['light', 'dark'] as const;
 
-readOptions('Starts a local chain with traffic and takes docs/images/explorer.png and panel.png.', {});
+const { all } = readOptions(
+  'Starts a local chain with traffic and takes docs/images/explorer.png and panel.png, or with --all DIR a picture of each page at 390, 768 and 1440 px, light and dark.',
+  { all: { about: 'folder for a picture of each page', kind: 'text', default: '' } },
+);
 
 const folder = mkdtempSync(join(tmpdir(), 'atlas-screenshots-'));
 const dev = spawn(LAUNCHER, ['dev'], {
@@ -29,8 +35,10 @@ try {
   const browser = await chromium.launch(chromiumLaunch());
   try {
     mkdirSync(OUTPUT, { recursive: true });
-    await takeExplorer(browser, banner);
-    await takePanel(browser, banner);
+    if (all === '') {
+      await takeExplorer(browser, banner);
+      await takePanel(browser, banner);
+    } else await takeAll(browser, banner, all);
   } finally {
     await browser.close();
   }
@@ -45,14 +53,14 @@ async function readBanner(): Promise<{ url: string; key: string; token: string; 
   let text = '';
   for await (const chunk of dev.stdout) {
     text += String(chunk);
-    if (!text.includes('Ctrl-C')) continue;
+    if (!text.includes('#key=')) continue;
     const find = (pattern: RegExp): string =>
       pattern.exec(text)?.[1] ?? refuse(`the banner has no ${pattern}`);
     return {
-      url: find(/explorer {3}(\S+)\//),
-      key: find(/key {8}(\S+)/),
+      url: find(/REST +(\S+)\/api/),
+      key: find(/ key +(\S+)/),
       token: find(/operator token (\S+)\)/),
-      wallet: find(/"addresses":\[.*"(0x[0-9a-f]{40})"\]/),
+      wallet: find(/trader +(0x[0-9a-f]{40})/),
     };
   }
   throw new Error(`atlas-node dev ended before it was ready:\n${text}`);
@@ -69,11 +77,85 @@ async function takeExplorer(browser: Browser, { url, key, wallet }: Awaited<Retu
 
 async function takePanel(browser: Browser, { url, token }: Awaited<ReturnType<typeof readBanner>>) {
   const page = await openPage(browser);
-  await page.goto(`${url}/admin?part=index`);
+  await signIn(page, url, token);
+  await page.getByRole('heading', { name: 'The last hour' }).waitFor();
+  await page.getByText('Requests', { exact: true }).last().click();
+  await save(page, 'panel');
+}
+
+/** Every page, by the name of its picture; the panel's need its session. */
+function pagesOf(wallet: string, token: string, tx: string): Record<string, string> {
+  return {
+    home: '/',
+    ...Object.fromEntries(
+      ['transfers', 'tokens', 'flows', 'funding', 'network', 'counterparties'].map((tab) => [
+        `wallet-${tab}`,
+        `/address/${wallet}?tab=${tab}`,
+      ]),
+    ),
+    ...Object.fromEntries(
+      ['holders', 'transfers', 'buyers'].map((tab) => [`token-${tab}`, `/token/${token}?tab=${tab}`]),
+    ),
+    transaction: `/tx/${tx}`,
+    block: '/block/3',
+    search: '/search?q=demo',
+    tokens: '/tokens',
+    large: '/large',
+    live: '/live',
+    unknown: '/nothing/here',
+    docs: '/docs',
+    ...Object.fromEntries(
+      ['overview', 'keys', 'index', 'sockets', 'hooks', 'settings'].map((part) => [
+        `panel-${part}`,
+        `/admin?part=${part}`,
+      ]),
+    ),
+  };
+}
+
+async function takeAll(
+  browser: Browser,
+  { url, key, token, wallet }: Awaited<ReturnType<typeof readBanner>>,
+  folder: string,
+): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const context = await browser.newContext();
+  context.setDefaultTimeout(TIMEOUT_MS);
+  const page = await context.newPage();
+  await page.goto(`${url}/`);
+  await page.getByLabel('API key').waitFor();
+  await takeViews(page, join(folder, 'first-visit'));
+  await page.addInitScript((text) => sessionStorage.setItem('atlas-api-key', text), key);
+  await signIn(page, url, token);
+  const list = `${url}/api/address_transfers?address=${wallet}&type=erc20`;
+  const { transfers } = JSON.parse(await (await fetch(list, { headers: { 'X-API-Key': key } })).text());
+  const [{ tokenAddress, txHash }] = transfers;
+  for (const [name, path] of Object.entries(pagesOf(wallet, tokenAddress, txHash))) {
+    await page.goto(url + path);
+    await page.locator('main :is(h1, h2)').first().waitFor();
+    await page.waitForTimeout(SETTLE_MS); // streams and polls never rest
+    await takeViews(page, join(folder, name));
+  }
+}
+
+async function takeViews(page: Page, path: string): Promise<void> {
+  for (const colorScheme of THEMES) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({
+        path: `${path}-${width}-${colorScheme}.png`,
+        fullPage: !path.endsWith('docs'),
+      });
+    }
+  }
+}
+
+async function signIn(page: Page, url: string, token: string): Promise<void> {
+  await page.goto(`${url}/admin`);
   await page.getByLabel('Operator token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('ERC-1155').first().waitFor(); // the sizes by kind come last
-  await save(page, 'panel');
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
 async function openPage(browser: Browser): Promise<Page> {
