@@ -85,10 +85,12 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
     const last = startDaemon(node, dir);
     owner.after(() => end(last, 'SIGKILL'));
     const counts = { events: 0, repeated: 0, withdrawn: 0 };
-    for (const receiver of [good, flaky]) await settles(receiver, dir, node);
+    const head = await headHash(node);
+    for (const receiver of [good, flaky]) await settles(receiver, dir, head);
     node.fork(node.stats().head - MAX_REORG); // what was delivered of these blocks is withdrawn
+    const newHead = await headHash(node);
     for (const receiver of [good, flaky]) {
-      const wanted = await settles(receiver, dir, node);
+      const wanted = await settles(receiver, dir, newHead);
       assert.equal(receiver.forged, 0);
       checkRepeats(receiver);
       counts.events += wanted.length;
@@ -103,9 +105,12 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
   }
 }
 
+async function headHash({ url }: ReplayNode): Promise<string> {
+  return (await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', 'latest', false)).hash;
+}
+
 /** Waits until the hook is at the head: the receiver then has the events of the index, and nothing else, in their order. */
-async function settles(receiver: HookReceiver, dir: string, node: ReplayNode): Promise<string[]> {
-  const { hash } = await resultOf<{ hash: string }>(node.url, 'eth_getBlockByNumber', 'latest', false);
+async function settles(receiver: HookReceiver, dir: string, hash: string): Promise<string[]> {
   const store = openHookStore(join(dir, 'hooks.db'));
   try {
     const isAtHead = () => {
