@@ -56,7 +56,6 @@ const ONLY_IN: Record<string, string[]> = {
   '@ethereumjs/rlp': ['indexer'],
   preact: ['pages'],
   'd3-force': ['pages'],
-  'd3-hierarchy': ['pages'],
   'smol-toml': ['config'],
   '@modelcontextprotocol/sdk': ['server'],
   'hyparquet-writer': ['export'],
