@@ -109,7 +109,7 @@ export function reduceChoice(
   const noted = state.nodes.map((view, i) => (i === at ? note(view, event, i === state.current) : view));
   const best = Math.max(-1, ...noted.filter(isOnChain).map(({ head }) => head ?? -1));
   const nodes = noted.map((view) => judge(view, best, now, rules));
-  return choose(raiseFloor({ ...state, nodes }, event), now);
+  return choose(raiseFloor({ ...state, nodes }, event), at, now);
 }
 
 /** What the event says of its node. */
@@ -154,16 +154,18 @@ function raiseFloor(state: NodeChoice, event: NodeEvent): NodeChoice {
   return { ...state, floor: Math.max(state.floor, view.head ?? -1) };
 }
 
-function choose(state: NodeChoice, now: number): NodeChoice {
+/** The node to use after an event of node `at`. */
+function choose(state: NodeChoice, at: number, now: number): NodeChoice {
   const { nodes, current, floor } = state;
   const view = nodes[current];
   const reaches = (node: NodeView): boolean => (node.head ?? -1) >= floor;
   const isFine = view !== undefined && (view.health === 'unchecked' || (isUsable(view) && reaches(view)));
   if (isFine) {
-    // Clients' highest head moves on while a node is asked, so it is enough to be as far as they were.
-    const preferred = nodes.findIndex((node) => node.health === 'healthy' && node.isInStep);
-    const next = preferred >= 0 && preferred < current ? preferred : current;
-    return { ...state, current: next, troubledSince: null };
+    // A switch back follows the preferred node's own answer. Clients' highest head moves on while a node is asked, so it is
+    // enough to be as far as they were.
+    const asked = nodes[at];
+    const isPreferred = at < current && asked?.health === 'healthy' && asked.isInStep;
+    return { ...state, current: isPreferred ? at : current, troubledSince: null };
   }
   const troubledSince = state.troubledSince ?? now;
   const isCurrentUsable = view !== undefined && isUsable(view);
