@@ -1,6 +1,6 @@
 /** Windows in front of the page: a question, a form, and a secret that is shown once. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../ui/copy.tsx';
 
 /** Why an action failed; nothing when it did not. */
@@ -24,10 +24,15 @@ interface DialogProps {
 /** The element that had the focus gets it back. */
 export function Dialog({ title, onClose, keepsOpen = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // At once, not after the next frame: a key pressed meanwhile belongs to the dialog, and then to its opener.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
-    dialog.current?.showModal();
-    return () => opener instanceof HTMLElement && opener.focus();
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => {
+      shown?.close(); // outside an open dialog nothing can have the focus
+      if (opener instanceof HTMLElement) opener.focus();
+    };
   }, []);
   return (
     <dialog
