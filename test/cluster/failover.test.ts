@@ -88,9 +88,12 @@ describe('two daemons with one set of keys', () => {
       return usage.every((requests) => requests === admitted.length + before);
     };
     await waitFor(isCounted, { what: `${admitted.length + before} requests on both` });
-    const [{ requests } = { requests: 0 }] =
-      (await daemons[1]?.keys<{ requests: number }[]>('usage', String(id))) ?? [];
-    assert.equal(requests, admitted.length + before);
+    // The command line reads the file, to which a daemon writes its counts every second.
+    const isWritten = async () => {
+      const usage = await daemons[1]?.keys<{ requests: number }[]>('usage', String(id));
+      return usage?.[0]?.requests === admitted.length + before;
+    };
+    await waitFor(isWritten, { what: `${admitted.length + before} requests in "keys usage"` });
   });
 
   test('a daemon killed in the middle costs a viem client and a resuming stream a reconnect, no gap and no repeat', {
