@@ -11,7 +11,7 @@ export function writeBillOfMaterials({
 }: Pick<ReleaseInputs, 'root' | 'out' | 'manifest'>): string {
   const file = join(out, `${manifest.name}-${manifest.version}.cdx.json`);
   const tool = join(root, 'node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js');
-  // From the lock file, so that leftovers in node_modules do not count and every system gives the same bytes.
+  // Read the lock file: leftovers in node_modules do not count, and every system gives the same bytes.
   const args = ['--package-lock-only', '--omit', 'dev', '--output-reproducible'];
   args.push('--output-format', 'JSON', '--output-file', file);
   execFileSync(process.execPath, [tool, ...args, 'package.json'], {

@@ -62,7 +62,7 @@ export function writeDebianPackage(release: ReleaseInputs): string {
   }
 }
 
-/** Everything that is installed, by its path. */
+/** Every installed file, by path. */
 function packagedFiles(
   { root, binary, notices, manifest }: ReleaseInputs,
   time: number,

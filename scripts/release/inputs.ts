@@ -1,4 +1,4 @@
-/** What the builders of the artefacts start from. */
+/** The inputs of every builder. */
 export interface ReleaseInputs {
   /** The project's root. */
   root: string;

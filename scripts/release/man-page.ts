@@ -1,7 +1,7 @@
 /** The manual page, made from the help of the commands. */
 import type { Command, Help } from 'commander';
 
-/** Width of the notes: that of the builder's terminal must not show. */
+/** Width of the notes: the builder's terminal must not matter. */
 const COLUMNS = 76;
 
 /** The page in roff for section 1. `date` is the day of the release, `YYYY-MM-DD`. */

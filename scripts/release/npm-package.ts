@@ -1,13 +1,13 @@
 /**
- * The npm package of a release. It holds the single binary, so that it depends on nothing: it runs whatever Node npm
- * itself runs under, and takes less disk than the packages that the binary is made of.
+ * The npm package of a release. It contains the single binary and so has no dependencies: it runs under any Node of the
+ * machine, and takes less disk than the packages inside the binary.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ReleaseInputs } from './inputs.ts';
 
-/** Documents that the package carries; npm adds nothing to them. */
+/** Documents in the package. */
 const DOCUMENTS = ['README.md', 'LICENSE', 'CHANGELOG.md', 'config.example.toml'];
 
 /** Writes `<name>-<version>-<platform>.tgz` and returns its path. */

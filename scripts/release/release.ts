@@ -1,5 +1,5 @@
 /**
- * `npm run release`: writes to dist/release what is published of a version. The same commit gives the same bytes on the
+ * `npm run release`: writes the files of a release to dist/release. The same commit gives the same bytes on the
  * same system, so that anybody can check a download against its source. See `--help`.
  */
 import { execFileSync } from 'node:child_process';

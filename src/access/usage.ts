@@ -54,7 +54,7 @@ export class UsageCounter {
   private readonly lastUses: Map<number, number>;
   private readonly timer: NodeJS.Timeout;
   private readonly onFailure: OnFailure;
-  /** Called after each flush with the new totals in the file of what it wrote. */
+  /** Called after each flush with the new totals of the keys that it wrote. */
   onWritten: (totals: MonthlyUsage[]) => void = () => undefined;
   /** Rows of past hours that could not be written. */
   private unwritten: Row[] = [];

@@ -99,7 +99,7 @@ export interface AnswerText {
   nextCursor?: string | null;
 }
 
-/** JSON, or CSV if a list is asked for as such. */
+/** The answer as JSON, or as CSV where a list is requested with `format=csv`. */
 export function answerText({ toCsv }: Endpoint, input: unknown, answer: object): AnswerText {
   if (toCsv === undefined || !isObject(input) || input.format !== 'csv')
     return { body: JSON.stringify(answer) };

@@ -49,7 +49,7 @@ async function requireSame(db: Db, session: ClusterSession, known: ClusterCache)
     );
   const last = await lastVersion(session);
   if (last >= Math.max(known.keysSeen, known.usageSeen)) return;
-  // PostgreSQL was restored from a backup: what the file has of later is not so any more.
+  // PostgreSQL was restored from a backup: later changes in the file no longer hold.
   forgetSeen(db);
   revokeOthers(db, await keyIds(session), Date.now());
 }

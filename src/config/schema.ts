@@ -237,7 +237,7 @@ export const configSchema = z.strictObject({
     'a URL such as "ws://127.0.0.1:8546", or empty, or one for each node separated by commas',
     (value) => value === '' || splitUrls(value).every(isWebSocketUrl),
   ).default(''),
-  /** JSON-RPC over HTTP of the node that is asked for traces; if empty, the node in use. */
+  /** JSON-RPC over HTTP of the node that serves traces; if empty, the node in use. */
   node_traces: textThat(
     'a URL such as "http://127.0.0.1:8547", or empty',
     (value) => value === '' || isHttpUrl(value),

@@ -16,7 +16,7 @@ const BALANCE_LIMIT_MS = 500;
 
 type Caller = Pick<RpcClient, 'call'>;
 
-/** With several nodes: repeats a call that no node answered, until one does, the signal aborts or its time is up. */
+/** With several nodes: retries a failed call until a node answers, the signal aborts or the time is up. */
 export function repeatedAtOtherNodes(client: Caller, watch: Pick<NodeWatch, 'awaitNode'>): Caller {
   return {
     async call(method, params, signal) {

@@ -1,4 +1,4 @@
-/** The configured nodes and, if there are several, the watch that chooses one of them. */
+/** The configured nodes and, with several, the watch that chooses one. */
 import type { Config } from '../config/parse-config.ts';
 import { nodeAddresses } from '../config/values.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';

@@ -73,7 +73,7 @@ export interface Failover {
   awaitNode(startedAt: number, again: () => void): (() => void) | null;
 }
 
-/** Whether another node, or the same one a moment later, may answer a read that failed so. */
+/** Whether a retry of a read that failed this way may succeed, at another node or later. */
 export function mayMoveRead(error: UpstreamError): boolean {
   return isUnreachable(error) || error.reason === 'inconsistent';
 }

@@ -146,7 +146,7 @@ export class Gateway {
     this.headCache.invalidate(this.announcedAt);
   }
 
-  /** Another node is in use: what was learnt of the one before does not hold. */
+  /** Another node is in use: forget what the previous one supports. */
   nodeChanged(): void {
     this.deps.breaker.reset();
     this.invalidate();

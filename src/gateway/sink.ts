@@ -72,7 +72,7 @@ function misuse(): never {
   throw new Error('pieces were sent to a sink that takes only whole answers');
 }
 
-/** What a waiting sink may do to its call. */
+/** What a waiting sink may do with its call. */
 interface AwaitedCall {
   leave(waiter: Waiter): void;
   resume(): void;

@@ -63,7 +63,7 @@ function requireSameChain(store: IndexWriter, found: number, nodeCount: number):
   throw nodeCount === 1 ? error : new ChainMismatchError('another_chain', error.message);
 }
 
-/** Throws UpstreamError when the node that is asked for traces is on another chain than the node in use. */
+/** Throws UpstreamError when the node that serves traces is on another chain than the node in use. */
 async function requireTracesOfChain(client: RpcClient, chainId: number, signal: AbortSignal): Promise<void> {
   const { tracing } = client;
   const found = await fetchChainId(tracing, signal);

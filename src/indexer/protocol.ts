@@ -26,7 +26,7 @@ export interface IndexerThreadOptions {
   /** The nodes, the preferred one first, and the one of them that is in use at the start. */
   nodes: readonly NodeAddress[];
   inUse: number;
-  /** Address of the node that is asked for traces; empty: the node in use. */
+  /** Address of the node that serves traces; empty: the node in use. */
   tracesHttp: string;
   node: NodeLimits;
   index: {

@@ -24,7 +24,7 @@ export type { RpcCall, RpcReply } from './reply.ts';
 export interface RpcClientOptions {
   /** http or https; `user:password@` goes to the Authorization header. Or the selection among several nodes. */
   url: string | SelectedNode;
-  /** Address of the node that is asked for traces; absent or empty: the same node. */
+  /** Address of the node that serves traces; absent or empty: the same node. */
   tracesUrl?: string;
   /** Time from sending a request to the end of its answer, milliseconds. */
   timeoutMs: number;

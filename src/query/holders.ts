@@ -79,5 +79,5 @@ export function prepareTopHoldings(
 /** The lowest form of lib/signed.ts that a balance above zero may have. */
 const ABOVE_ZERO = Uint8Array.of(ZERO_BALANCE[0]! + 1);
 
-/** Before every holding: no form of lib/signed.ts begins with this byte. */
+/** Sorts before every holding: no encoding of lib/signed.ts begins with this byte. */
 const FIRST_PLACE: Holding = { balance: Buffer.of(0xff), wallet: 0 };

@@ -109,6 +109,16 @@ test('metadata from a node that lacks the head of the index is not stored: anoth
       }));
     },
   };
+  await readAll(writer, client, 'the metadata');
+  assert.equal(tries, 2);
+});
+
+/** Runs the loop until no token is left to read. */
+async function readAll(
+  writer: Parameters<typeof runMetadataLoop>[0],
+  client: Parameters<typeof runMetadataLoop>[1],
+  what: string,
+) {
   const stop = new AbortController();
   const reading = runMetadataLoop(
     writer,
@@ -116,11 +126,10 @@ test('metadata from a node that lacks the head of the index is not stored: anoth
     indexerLog(() => undefined),
     stop.signal,
   );
-  await waitFor(() => writer.unreadTokens(0, 10).length === 0, { what: 'the metadata' });
+  await waitFor(() => writer.unreadTokens(0, 10).length === 0, { what });
   stop.abort();
   await reading;
-  assert.equal(tries, 2);
-});
+}
 
 /** A node that refuses every contract call for its rate, and a client that takes that for an answer. */
 async function startBusyNode(t: TestContext, head: () => BlockRef | null) {
@@ -148,16 +157,7 @@ test('a busy node does not count as a contract that did not answer', async (t) =
   const { writer, append } = indexOfTokens(t);
   append(['one']);
   const { client } = await startBusyNode(t, () => writer.head());
-  const stop = new AbortController();
-  const reading = runMetadataLoop(
-    writer,
-    client,
-    indexerLog(() => undefined),
-    stop.signal,
-  );
-  await waitFor(() => writer.unreadTokens(0, 10).length === 0, { what: 'the token to be put off' });
-  stop.abort();
-  await reading;
+  await readAll(writer, client, 'the token to be put off');
   assert.deepEqual(
     writer.unreadTokens(Date.now() / 1000 + 61, 10).map(({ address, tries }) => [address, tries]),
     [[address('one'), 0]],

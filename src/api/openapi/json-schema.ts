@@ -46,7 +46,7 @@ export function jsonSchema(
   return json;
 }
 
-/** Beside each member that is an address, the one that holds its label. */
+/** Adds the member with the label of each address. */
 function describeLabels(schema: z.ZodObject, { properties = {} }: z.core.JSONSchema.BaseSchema): void {
   for (const member of addressMembers(schema)) {
     properties[`${member}Label`] = { $ref: '#/components/schemas/Label' };

@@ -1,5 +1,5 @@
 /**
- * Which of several nodes is in use: a pure reducer over what is learnt of them.
+ * Which of several nodes is in use: a pure reducer over checks of the nodes.
  *
  * The first node in the order of the configuration is preferred. A node in use that fails, falls behind or is on another
  * chain is left at once for the first usable one. A preferred node is used again when it has been healthy for a quiet time.

@@ -44,7 +44,7 @@ const TIMEOUT_MS = 1_000;
 const EARLY_CHECK_MS = 100;
 /** How long a call may wait for a node that answers, milliseconds. */
 export const RETRY_WINDOW_MS = 5_000;
-/** Failed checks of the first node after which an empty index may begin from any other one. */
+/** Failed checks of the first node before an empty index may start from another one. */
 const FAILURES_BEFORE_ANY = 3;
 /** Most calls that wait for it. */
 const MAX_WAITING = 10_000;
@@ -153,7 +153,7 @@ export class NodeWatch {
     await Promise.all(this.checks.map(({ client }) => client.close()));
   }
 
-  /** Whether the node in use has been unusable for so long that waiting is in vain. */
+  /** Whether the node in use has been unusable for too long to wait for it. */
   private get isHopeless(): boolean {
     const { troubledSince } = this.choice;
     return (

@@ -33,7 +33,7 @@ export function DocsSearch() {
   );
 }
 
-/** Returns how many sections have all words; null where nothing is looked for. */
+/** Returns how many sections contain all words; null for an empty search. */
 function filterSections(text: string): number | null {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   let found = 0;

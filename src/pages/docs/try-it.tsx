@@ -1,4 +1,4 @@
-/** Sending a request of the documentation with the visitor's key, and its answer. */
+/** "Try it": sends a documented request with the visitor's key and shows the answer. */
 import { useState } from 'preact/hooks';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../api/openapi/openapi.ts';
 import { Api, type Exchange } from '../client/api.ts';
@@ -107,7 +107,7 @@ function RequestForm({ path, method, operation }: TryItProps & { operation: Open
 /** In place of the start of the visitor's own key. */
 const KEY_PLACEHOLDERS: Record<string, string> = { [PUBLIC_KEY]: 'not needed', '': 'atlas_…' };
 
-/** Names that no parameter has. */
+/** Field names that no parameter uses. */
 const KEY_FIELD = ' key';
 const BODY_FIELD = ' body';
 

@@ -22,7 +22,7 @@ export interface AdminAnswers {
 
 export type IssuedKey = Awaited<ReturnType<typeof createKey>>;
 
-/** An answer takes milliseconds; one that does not come is not waited for. */
+/** An answer takes milliseconds: a longer wait means that none will come. */
 const TIMEOUT_MS = 10_000;
 
 /** Rejects with an ApiError, or with the signal's reason. */
@@ -52,7 +52,7 @@ interface Answer<N extends keyof AdminAnswers> {
   loading: boolean;
 }
 
-/** An answer that is asked for again and again. `query` begins with `?`. What an older query answers is dropped. */
+/** Polls an answer. `query` begins with `?`. Drops the answers to an older query. */
 export function usePolled<N extends keyof AdminAnswers>(
   name: N,
   everyMs: number,

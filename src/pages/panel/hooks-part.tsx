@@ -1,4 +1,4 @@
-/** Webhooks and how they do, the address lists that their filters name, and labels. */
+/** Webhooks and their state, the address lists that their filters name, and labels. */
 import { type ComponentChild, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { grouped, safeName } from '../ui/format.ts';
@@ -232,7 +232,7 @@ function NewHook({ action, onCreated }: NewHookProps) {
   );
 }
 
-/** The body of the request: what was left empty is left out. Throws for a filter that is no JSON. */
+/** The body of the request, without empty fields. Throws if the filter is not JSON. */
 function hookOf(data: FormData): object {
   const text = (name: string) => String(data.get(name) ?? '').trim();
   const number = (name: string) => (text(name) === '' ? undefined : Number(text(name)));

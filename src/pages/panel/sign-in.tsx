@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useTitle } from '../ui/router.ts';
 import { adminErrorText, callAdmin } from './admin-api.ts';
 
-/** `reason` says why the token is asked for again; empty at first. */
+/** `reason` says why the operator must sign in again; empty the first time. */
 export function SignIn({ reason, onSignedIn }: { reason: string; onSignedIn: () => void }) {
   useTitle('Sign in · Panel');
   const [problem, setProblem] = useState(reason);

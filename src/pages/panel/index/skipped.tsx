@@ -1,4 +1,4 @@
-/** Logs that look like transfers and are none: why, how many, and a transaction to look at. */
+/** Logs that look like transfers but are not: why, how many, and an example transaction. */
 import { TransactionLink } from '../../ui/address.tsx';
 import { grouped } from '../../ui/format.ts';
 import { Table } from '../../ui/table.tsx';

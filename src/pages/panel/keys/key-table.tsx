@@ -7,7 +7,7 @@ import { keyEvent, keyName, keyState, type ListedKey } from './key-text.ts';
 
 interface KeyTableProps {
   keys: readonly ListedKey[];
-  /** Said in place of rows. */
+  /** Shown when there are no rows. */
   empty: string;
   onUsage: (key: ListedKey) => void;
   onEdit: (key: ListedKey) => void;
