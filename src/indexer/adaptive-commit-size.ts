@@ -46,8 +46,11 @@ const USUAL_TRANSFERS = 50_000;
 /** Smallest commit, however many random pages it changes. */
 const MIN_TRANSFERS = 5_000;
 
-/** Longest commit: with the blocks gathered before it, less than the time after which an index counts as stalled. */
-const MAX_SECONDS = 18;
+/**
+ * Longest commit. With the blocks gathered before it, a commit stays well below the 60 s after which a backfill counts as stalled
+ * (server/http/readiness.ts), and below the time that systemd gives a daemon to stop.
+ */
+const MAX_SECONDS = 30;
 
 /** Share of the memory to use: the next stretch of the chain may be denser than the last. */
 const MEMORY_SHARE = 0.75;

@@ -22,7 +22,15 @@ const ETA_WINDOW_MS = 60_000;
 /** Shortest time between equal log lines about the node's chain, milliseconds. */
 const CHAIN_LOG_MS = 60_000;
 
+/** Shortest span of a rate: the first commits after the start would show an exaggerated one. */
+const MIN_SPAN_MS = 1_000;
+
+/** A rate is 0 when the last commit is older than this, milliseconds. */
+const OLDEST_SAMPLE_MS = 120_000;
+
+/** A commit, or the start. */
 interface Sample {
+  /** performance.now() */
   at: number;
   blocks: number;
   transfers: number;
@@ -41,8 +49,7 @@ export function readContents(store: Pick<IndexWriter, 'head' | 'traceGaps'>): In
 export class Progress {
   private readonly current = initialStatus();
   private delta = emptyDelta();
-  private samples: Sample[] = [];
-  private readonly startedAt = performance.now();
+  private samples: Sample[] = [{ at: performance.now(), blocks: 0, transfers: 0 }];
   private readonly readyLag: number;
   /** Limits log lines about the node's chain: a load balancer over two chains would cause one with every call. */
   readonly chainLog = new RepeatLimit(CHAIN_LOG_MS);
@@ -157,16 +164,35 @@ export class Progress {
 
   private updateRates(): void {
     const now = performance.now();
-    this.samples = this.samples.filter(({ at }) => at > now - ETA_WINDOW_MS);
-    const recent = this.samples.filter(({ at }) => at > now - RATE_WINDOW_MS);
-    const perSecond = (samples: readonly Sample[], of: 'blocks' | 'transfers', ms: number): number =>
-      samples.reduce((sum, sample) => sum + sample[of], 0) / (ms / 1000);
-    this.current.blocksPerSecond = perSecond(recent, 'blocks', RATE_WINDOW_MS);
-    this.current.transfersPerSecond = perSecond(recent, 'transfers', RATE_WINDOW_MS);
-    const sinceStart = Math.max(1_000, now - this.startedAt);
-    const window = Math.min(ETA_WINDOW_MS, sinceStart);
-    this.current.blocksPerSecondLastMinute = perSecond(this.samples, 'blocks', window);
+    const oldest = this.samples.findLastIndex(({ at }) => at <= now - OLDEST_SAMPLE_MS);
+    this.samples = this.samples.slice(Math.max(0, oldest));
+    const rate = perSecond(this.samples, RATE_WINDOW_MS, now);
+    this.current.blocksPerSecond = rate.blocks;
+    this.current.transfersPerSecond = rate.transfers;
+    this.current.blocksPerSecondLastMinute = perSecond(this.samples, ETA_WINDOW_MS, now).blocks;
   }
+}
+
+/**
+ * The work per second over about the last `windowMs`. The span counted starts and ends at a commit and contains at least
+ * the last one, so the rate of commits further apart than the window does not jump. A rate falls once the next commit is
+ * later than the last one was.
+ */
+function perSecond(
+  samples: readonly Sample[],
+  windowMs: number,
+  now: number,
+): { blocks: number; transfers: number } {
+  const [previous, last] = samples.slice(-2);
+  if (previous === undefined || last === undefined || last.at <= now - OLDEST_SAMPLE_MS)
+    return { blocks: 0, transfers: 0 };
+  const beforeWindow = samples.findLastIndex(({ at }) => at <= now - windowMs);
+  const first = Math.max(0, Math.min(beforeWindow, samples.length - 2));
+  const end = Math.max(last.at, now - (last.at - previous.at));
+  const seconds = Math.max(MIN_SPAN_MS, end - (samples[first] ?? previous).at) / 1000;
+  const sum = (of: 'blocks' | 'transfers') =>
+    samples.slice(first + 1).reduce((total, sample) => total + sample[of], 0);
+  return { blocks: sum('blocks') / seconds, transfers: sum('transfers') / seconds };
 }
 
 /** Adds the blocks of a batch without traces. */

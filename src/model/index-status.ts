@@ -49,10 +49,10 @@ export interface IndexStatus {
   headTimestamp: number | null;
   /** The node's head for the followed tag, null while unknown. */
   nodeHead: number | null;
-  /** Rates over the last ten seconds. */
+  /** Rates over the last ten seconds, or over the last commits where those are further apart. */
   blocksPerSecond: number;
   transfersPerSecond: number;
-  /** Blocks a second over the last minute, or since the start: commits come up to 18 s apart, and the ETA should not jump. */
+  /** Blocks a second over the last minute, for an ETA that does not jump. */
   blocksPerSecondLastMinute: number;
   /** Transfers in the index. */
   transfers: number;

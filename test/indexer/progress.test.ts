@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { Progress } from '../../src/indexer/progress.ts';
 import type { IndexedBlock } from '../../src/model/block.ts';
@@ -22,30 +22,34 @@ test('setting the clock changes no rate, and the time of the last commit follows
   assert.equal(progress.takeReport().status.lastCommitAt, 1_763_744_400_000);
 });
 
-test('rates are of the last ten seconds', (t) => {
+/** Rates at the end of each pause; a commit of 100 blocks follows each pause that is not marked as quiet. */
+function ratesOver(
+  t: TestContext,
+  rate: 'blocksPerSecond' | 'blocksPerSecondLastMinute',
+  steps: readonly { seconds: number; commit: boolean }[],
+): number[] {
   let now = 1_000;
   t.mock.method(performance, 'now', () => now);
   const progress = new Progress(5);
-  const batch = { ...new BatchBuilder().finish(true), number: Uint32Array.of(7), blockCount: 50 };
-  const rates = [0, 9_000, 2_000, 10_000].map((pause) => {
-    now += pause;
-    if (pause < 10_000) progress.recordCommit([batch], blockAt(56), 0.1);
-    return progress.takeReport().status.blocksPerSecond;
+  const batch = { ...new BatchBuilder().finish(true), number: Uint32Array.of(7), blockCount: 100 };
+  return steps.map(({ seconds, commit }) => {
+    now += seconds * 1_000;
+    if (commit) progress.recordCommit([batch], blockAt(56), 0.1);
+    return Math.round(progress.takeReport().status[rate]);
   });
-  assert.deepEqual(rates, [5, 10, 10, 0]);
+}
+
+test('rates cover the last ten seconds, and fall to zero when commits stop', (t) => {
+  const commit = (seconds: number) => ({ seconds, commit: true });
+  const quiet = (seconds: number) => ({ seconds, commit: false });
+  const steps = [commit(10), commit(5), commit(5), commit(2), quiet(8), quiet(120)];
+  assert.deepEqual(ratesOver(t, 'blocksPerSecond', steps), [10, 13, 20, 25, 13, 0]);
 });
 
-test('the ETA counts the last minute, so that commits far apart do not make it jump', (t) => {
-  let now = 1_000;
-  t.mock.method(performance, 'now', () => now);
-  const progress = new Progress(5);
-  const batch = { ...new BatchBuilder().finish(true), number: Uint32Array.of(7), blockCount: 180 };
-  const rates = [18_000, 15_000, 3_000, 100_000].map((pause) => {
-    now += pause;
-    if (pause !== 15_000 && pause < 100_000) progress.recordCommit([batch], blockAt(56), 0.1);
-    return progress.takeReport().status.blocksPerSecondLastMinute;
-  });
-  assert.deepEqual(rates.map(Math.round), [10, 5, 10, 0]);
+test('commits far apart do not make the rates jump', (t) => {
+  const steps = Array.from({ length: 12 }, (_, i) => ({ seconds: 10, commit: i % 3 === 2 }));
+  assert.deepEqual(ratesOver(t, 'blocksPerSecond', steps), [0, 0, ...Array(10).fill(3)]);
+  assert.deepEqual(ratesOver(t, 'blocksPerSecondLastMinute', steps), [0, 0, ...Array(10).fill(3)]);
 });
 
 test('blocks without traces are reported from the first to the last', () => {

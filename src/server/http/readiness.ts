@@ -6,6 +6,9 @@ import { type IndexStatus, isStale, lagBlocks } from '../../model/index-status.t
 /** The index has stalled when it gets no block for this long while the node has one: just under the required 30 s. */
 const STALL_MS = 29_000;
 
+/** The same during a backfill, whose commits take up to 30 s (indexer/adaptive-commit-size.ts). */
+const BACKFILL_STALL_MS = 60_000;
+
 /** How often index and chain are checked, milliseconds. */
 const CHECK_INTERVAL_MS = 1_000;
 
@@ -33,7 +36,9 @@ const REASONS: Readonly<Record<string, (snapshot: Snapshot) => string | null>> =
     head !== null ? null : phase === 'starting' ? 'waiting for the node' : 'no block is indexed yet',
   unknownNodeHead: ({ state }) => (lagBlocks(state) === null ? 'waiting for the node' : null),
   stalled: ({ state, stalled }) =>
-    stalled ? `no new block for ${STALL_MS / 1000} s although the node is at block ${state.nodeHead}` : null,
+    stalled
+      ? `no new block for ${stallMs(state) / 1000} s although the node is at block ${state.nodeHead}`
+      : null,
   behindNode({ state, readyLag }) {
     const lag = lagBlocks(state) ?? 0;
     return lag > readyLag ? `${lag} blocks behind the node` : null;
@@ -119,8 +124,12 @@ export class StallDetector {
   /** Whether the index has not advanced for too long. */
   isStalled(state: IndexStatus, now: number): boolean {
     const moved = (state.head?.number ?? null) !== this.head;
-    return isBehind(state) && !moved && this.behindSince !== null && now - this.behindSince >= STALL_MS;
+    return isBehind(state) && !moved && this.behindSince !== null && now - this.behindSince >= stallMs(state);
   }
+}
+
+function stallMs({ phase }: IndexStatus): number {
+  return phase === 'backfilling' ? BACKFILL_STALL_MS : STALL_MS;
 }
 
 function isBehind({ head, nodeHead }: IndexStatus): boolean {
