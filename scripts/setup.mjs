@@ -1,9 +1,10 @@
 /**
  * Installs what package-lock.json names and checks that it runs here. Does nothing when that is already done.
  *
- * One `npm ci --ignore-scripts` is enough: Node and the server come as packages that hold the binary, npm compares every
- * package with the lock file before it unpacks it, and no install script runs. Plain JavaScript without packages, since
- * it runs on whatever Node (18 or newer) the machine has. See `--help`.
+ * The program's packages come with the first command; those that only tests, benchmarks and releases need come with the
+ * first of these (`--all`), and then stay. npm does the rest: Node and the server are packages that hold the binary, npm
+ * compares every package with the lock file before it unpacks it, and no install script runs. Plain JavaScript without
+ * packages, since it runs on whatever Node (18 or newer) the machine has. See `--help`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,9 +23,9 @@ const SERVER =
   PLATFORM === 'linux-x64'
     ? join(ROOT, 'node_modules', '@uwsjs', 'linux-x64-22', 'uws.node')
     : join(ROOT, 'node_modules', 'uWebSockets.js', UWS_FILE);
-/** Measured with an empty cache on Linux. */
-const DOWNLOAD_MB = 400;
-const DISK_MB = 1000;
+/** Megabytes to fetch and on disk, measured with an empty cache on Linux: the program's packages, and the others. */
+const PROGRAM_MB = { fetch: 155, disk: 450 };
+const OTHERS_MB = { fetch: 250, disk: 570 };
 /** Returns to the start of a terminal's line and clears it. */
 const CLEAR_LINE = '\r\x1b[K';
 const NEEDED = 'atlas-node needs Linux with glibc 2.34 or newer, or macOS on arm64';
@@ -33,60 +34,70 @@ const LOAD_SCRIPT = join(ROOT, 'scripts', 'load-natives.ts');
 const USAGE = `setup.mjs [option]
 Installs what package-lock.json names where it is missing, and checks that it runs here.
 
+  --all    also what only tests, benchmarks and releases need
   --help   this text`;
 
 // By hand: the oldest Node that runs this file has no parseArgs.
 const [option] = process.argv.slice(2);
 if (option === '--help' || option === '-h') {
   console.log(USAGE);
-} else if (option !== undefined) {
+} else if (option === undefined || option === '--all') {
+  await setup(option === '--all');
+} else {
   console.error(`setup.mjs: Unexpected argument '${option}' (see --help)`);
   process.exitCode = 2;
-} else {
-  await setup();
 }
 
-async function setup() {
-  if (readText(STAMP_FILE) !== stamp() || !existsSync(PINNED_NODE)) {
-    if (!matchesLockFile()) await install();
+/** @param {boolean} all whether the packages for tests, benchmarks and releases are wanted too */
+async function setup(all) {
+  const found = readText(STAMP_FILE);
+  // Where a test ran once, its packages stay: without them every change of the lock file would remove and refetch them.
+  const withOthers = all || found?.endsWith(' all\n') === true;
+  if (found !== stamp(withOthers) || !existsSync(PINNED_NODE)) {
+    if (!matchesLockFile(withOthers)) await install(withOthers);
     const problem = loadProblem();
     if (problem !== undefined) stop(problem);
     prepare('bin/strip-types.cjs');
-    writeFileSync(STAMP_FILE, stamp());
+    writeFileSync(STAMP_FILE, stamp(withOthers));
     say('everything is in place');
   }
   prepare('scripts/build-pages.ts');
 }
 
 /** What the check depends on: the packages and the machine. */
-function stamp() {
+function stamp(all) {
   const hash = createHash('sha256').update(readText(LOCK_FILE) ?? '');
-  return `${hash.digest('hex')} ${PLATFORM}\n`;
+  return `${hash.digest('hex')} ${PLATFORM} ${all ? 'all' : 'program'}\n`;
 }
 
-/** Whether every package of the lock file is installed in its version; optional ones may be for other systems. */
-function matchesLockFile() {
-  const { packages } = JSON.parse(readFileSync(LOCK_FILE, 'utf8'));
-  const complete = Object.entries(packages).every(([path, { version, optional }]) => {
+/** Whether every package is installed in its version; optional ones may be for other systems. */
+function matchesLockFile(all) {
+  const complete = lockedPackages(all).every(([path, { version, optional }]) => {
     const manifest = readText(join(ROOT, path, 'package.json'));
     return manifest === undefined ? optional === true : JSON.parse(manifest).version === version;
   });
   return complete && existsSync(PINNED_NODE) && existsSync(SERVER);
 }
 
-/** npm ci for the project, and for the parts of other platforms than Linux on x64, with progress. */
-async function install() {
-  const wanted = packagesForThisPlatform();
+/** Runs npm for the project, and for the parts of other platforms than Linux on x64, with progress. */
+async function install(all) {
+  const adds = all && matchesLockFile(false);
+  const isInstalled = (path) => existsSync(join(ROOT, path, 'package.json'));
+  const wanted = packagesForThisPlatform(all).filter((path) => !adds || !isInstalled(path));
+  const sizes = [...(adds ? [] : [PROGRAM_MB]), ...(all ? [OTHERS_MB] : [])];
+  const sum = (what) => sizes.reduce((total, size) => total + size[what], 0);
+  const purpose = adds ? ' for tests, benchmarks and releases' : '';
   say(
-    `fetching ${wanted.length} packages, about ${DOWNLOAD_MB} MB (${DISK_MB} MB on disk); fewer where npm's cache has them`,
+    `fetching ${wanted.length} packages${purpose}, about ${sum('fetch')} MB (${sum('disk')} MB on disk); fewer where npm's cache has them`,
   );
-  const installed = () => wanted.filter((path) => existsSync(join(ROOT, path, 'package.json'))).length;
-  const options = ['--include=dev', '--include=optional'];
+  // `npm ci` would remove the packages first, on which a program may be running.
+  const args = [...(adds ? ['install', '--no-save'] : ['ci']), all ? '--include=dev' : '--omit=dev'];
+  args.push('--include=optional');
   // The module for Linux on x64 cannot be optional: npm then skips it under a Node other than 22. Elsewhere npm refuses
   // it, unless forced.
-  if (PLATFORM !== 'linux-x64') options.push('--force');
-  await npmCi(options, ROOT, () => `${installed()} of ${wanted.length} packages`);
-  if (PLATFORM !== 'linux-x64') await installNatives();
+  if (PLATFORM !== 'linux-x64') args.push('--force');
+  await npm(args, ROOT, () => `${wanted.filter(isInstalled).length} of ${wanted.length} packages`);
+  if (PLATFORM !== 'linux-x64' && !existsSync(SERVER)) await installNatives();
 }
 
 /**
@@ -96,18 +107,22 @@ async function install() {
 async function installNatives() {
   const prefix = join(ROOT, 'scripts', 'natives');
   say(`fetching the native modules for ${PLATFORM}, about 41 MB`);
-  await npmCi(['--omit=optional'], prefix, () => 'native modules');
+  await npm(['ci', '--omit=optional'], prefix, () => 'native modules');
   const module = join(prefix, 'node_modules', '@btc-vision', 'uwebsockets.js', UWS_FILE);
   if (!existsSync(module)) stop(`there is no ${UWS_FILE} among the packages: ${NEEDED}`);
   copyFileSync(module, SERVER);
 }
 
-/** Paths of the packages that npm will install here. */
-function packagesForThisPlatform() {
+/** Paths and entries of the packages in the lock file. */
+function lockedPackages(all) {
   const { packages } = JSON.parse(readFileSync(LOCK_FILE, 'utf8'));
+  return Object.entries(packages).filter(([path, { dev }]) => path !== '' && (all || !dev));
+}
+
+/** Paths of the packages that npm will install here. */
+function packagesForThisPlatform(all) {
   const fits = (list, value) => list === undefined || [list].flat().includes(value);
-  return Object.entries(packages)
-    .filter(([path]) => path !== '')
+  return lockedPackages(all)
     .filter(
       ([, { os, cpu, libc }]) => fits(os, process.platform) && fits(cpu, process.arch) && fits(libc, 'glibc'),
     )
@@ -115,12 +130,11 @@ function packagesForThisPlatform() {
 }
 
 /** Runs npm in a folder and reports progress; shows what npm says only when it fails. */
-async function npmCi(options, cwd, progress) {
-  const args = ['ci', '--ignore-scripts', ...options, '--loglevel=error'];
+async function npm(args, cwd, progress) {
   const startedAt = Date.now();
   const report = () => showProgress(`setup: ${progress()}, ${Math.round((Date.now() - startedAt) / 1000)} s`);
   const timer = setInterval(report, process.stdout.isTTY ? 1_000 : 5_000);
-  const { code, output, error } = await runNpm(args, cwd);
+  const { code, output, error } = await runNpm([...args, '--ignore-scripts', '--loglevel=error'], cwd);
   clearInterval(timer);
   if (process.stdout.isTTY) process.stdout.write(CLEAR_LINE);
   if (error) stop(`cannot run npm (${error.code}): install npm, which comes with Node.js`);
@@ -130,18 +144,18 @@ async function npmCi(options, cwd, progress) {
 }
 
 function runNpm(args, cwd) {
-  const npm = spawn('npm', args, {
+  const child = spawn('npm', args, {
     cwd,
     stdio: ['ignore', 'ignore', 'pipe'],
     shell: process.platform === 'win32',
   });
   let output = '';
-  npm.stderr.on('data', (text) => {
+  child.stderr.on('data', (text) => {
     output += text;
   });
   return new Promise((resolve) => {
-    npm.on('error', (error) => resolve({ error, output }));
-    npm.on('close', (code) => resolve({ code, output }));
+    child.on('error', (error) => resolve({ error, output }));
+    child.on('close', (code) => resolve({ code, output }));
   });
 }
 

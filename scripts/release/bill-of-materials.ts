@@ -1,9 +1,13 @@
 /** The software bill of materials of a release, in CycloneDX. */
 import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReleaseInputs } from './inputs.ts';
 
-/** Writes `<name>-<version>.cdx.json`: the packages of production with their versions and licences. Returns its path. */
+/** Packages that a checkout runs, and no file of a release contains. */
+const CHECKOUT_ONLY = ['@foundry-rs/anvil', 'esbuild'];
+
+/** Writes `<name>-<version>.cdx.json`: the packages of a release with their versions and licences. Returns its path. */
 export function writeBillOfMaterials({
   root,
   out,
@@ -14,9 +18,26 @@ export function writeBillOfMaterials({
   // Read the lock file: leftovers in node_modules do not count, and every system gives the same bytes.
   const args = ['--package-lock-only', '--omit', 'dev', '--output-reproducible'];
   args.push('--output-format', 'JSON', '--output-file', file);
-  execFileSync(process.execPath, [tool, ...args, 'package.json'], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const work = mkdtempSync(join(out, 'bill-'));
+  try {
+    writeFileSync(join(work, 'package.json'), releaseManifest(join(root, 'package.json')));
+    copyFileSync(join(root, 'package-lock.json'), join(work, 'package-lock.json'));
+    execFileSync(process.execPath, [tool, ...args, 'package.json'], {
+      cwd: work,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  } finally {
+    rmSync(work, { recursive: true });
+  }
   return file;
+}
+
+/** A package.json, with what a release does not contain among the packages of development. */
+function releaseManifest(path: string): string {
+  const manifest = JSON.parse(readFileSync(path, 'utf8'));
+  for (const name of CHECKOUT_ONLY) {
+    manifest.devDependencies[name] = manifest.dependencies[name];
+    delete manifest.dependencies[name];
+  }
+  return JSON.stringify(manifest);
 }

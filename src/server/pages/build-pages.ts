@@ -1,7 +1,7 @@
 /**
- * Bundles the browser pages from src/pages into dist/pages with esbuild, a development package. scripts/setup.mjs does so
- * after an installation, and the daemon of a checkout at its start when a source has changed since. An installed package
- * and the single binary carry the built files and neither the sources nor esbuild.
+ * Bundles the browser pages from src/pages into dist/pages with esbuild. scripts/setup.mjs does so after an installation,
+ * and the daemon of a checkout at its start when a source has changed since. The single binary carries the built files and
+ * neither the sources nor esbuild.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
