@@ -27,7 +27,7 @@ export function clientAddressOf(trusted: readonly string[]): ClientAddress {
     if (trusted.length === 0 || !isTrusted(client)) return client;
     const byProtocol = new Uint8Array(res.getProxiedRemoteAddress());
     if (byProtocol.length > 0) client = byProtocol;
-    for (const text of req.getHeader('x-forwarded-for').split(',').reverse()) {
+    for (const text of forwardedFor(req).reverse()) {
       if (!isTrusted(client)) return client;
       const address = parseAddress(text.trim());
       if (address === null) return client;
@@ -35,6 +35,15 @@ export function clientAddressOf(trusted: readonly string[]): ClientAddress {
     }
     return client;
   };
+}
+
+/** All addresses in order. HAProxy adds a header of its own behind the client's instead of appending to that one. */
+function forwardedFor(req: HttpRequest): string[] {
+  const texts: string[] = [];
+  req.forEach((name, value) => {
+    if (name === 'x-forwarded-for') texts.push(...value.split(','));
+  });
+  return texts;
 }
 
 /** The bytes of an IP address, null for any other text. */

@@ -35,8 +35,7 @@ for (const [proxies, forwarded, counted] of [
       headers: { Authorization: 'Bearer wrong', ...(forwarded !== '' && { 'X-Forwarded-For': forwarded }) },
     });
     assert.equal(response.status, 401);
-    const line = logs.find((one) => one.includes('wrong operator token'));
-    assert.equal(JSON.parse(line ?? '{}').from, counted);
+    assert.equal(countedIn(logs), counted);
   });
 }
 
@@ -46,16 +45,36 @@ for (const [proxies, counted] of [
 ] as const) {
   test(`the PROXY protocol counts from the proxies [${proxies}] as ${counted}`, async (t) => {
     const { server, logs } = await operate(t, { settings: { trusted_proxies: proxies } });
-    const socket = connect(server.port, '127.0.0.1');
     const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
     const addresses = Buffer.from([203, 0, 113, 9, 127, 0, 0, 1, 0x30, 0x39, 0x1f, 0x90]);
-    socket.write(Buffer.concat([signature, Buffer.from([0x21, 0x11, 0, addresses.length]), addresses]));
-    socket.write(
-      'GET /admin/api/keys HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer wrong\r\nConnection: close\r\n\r\n',
-    );
-    socket.setTimeout(2_000, () => socket.end());
-    const answer = await text(socket);
-    assert.match(answer, /^HTTP\/1.1 401/, answer);
-    assert.equal(JSON.parse(logs.find((one) => one.includes('wrong operator token')) ?? '{}').from, counted);
+    const preface = Buffer.concat([signature, Buffer.from([0x21, 0x11, 0, addresses.length]), addresses]);
+    assert.match(await rawAnswer(server.port, preface, []), /^HTTP\/1.1 401/);
+    assert.equal(countedIn(logs), counted);
   });
+}
+
+test('of several X-Forwarded-For headers the last one counts, which the proxy added', async (t) => {
+  const { server, logs } = await operate(t, { settings: { trusted_proxies: ['127.0.0.1'] } });
+  const headers = ['X-Forwarded-For: 198.51.100.1', 'X-Forwarded-For: 203.0.113.9'];
+  assert.match(await rawAnswer(server.port, Buffer.alloc(0), headers), /^HTTP\/1.1 401/);
+  assert.equal(countedIn(logs), '203.0.113.9');
+});
+
+/** Sends a wrong token with bytes in front of the request and with headers as they are. */
+function rawAnswer(port: number, preface: Buffer, headers: readonly string[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const lines = [
+    'GET /admin/api/keys HTTP/1.1',
+    'Host: a',
+    'Authorization: Bearer wrong',
+    'Connection: close',
+  ];
+  socket.write(Buffer.concat([preface, Buffer.from([...lines, ...headers, '', ''].join('\r\n'))]));
+  socket.setTimeout(2_000, () => socket.end());
+  return text(socket);
+}
+
+/** The client that the log says gave a wrong token. */
+function countedIn(logs: readonly string[]): unknown {
+  return JSON.parse(logs.find((one) => one.includes('wrong operator token')) ?? '{}').from;
 }
