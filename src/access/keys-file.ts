@@ -11,7 +11,7 @@ import { toOpenError, toStorageError } from '../store/storage-error.ts';
 export const KEYS_APPLICATION_ID = 0x61746c6b;
 
 /** The schema this program writes; `PRAGMA user_version` of the file. */
-export const KEYS_SCHEMA_VERSION = 5;
+export const KEYS_SCHEMA_VERSION = 6;
 
 export const KEYS_SCHEMA_V1 = /* sql */ `
 -- One row per key ever issued. A rotation replaces the secret and keeps the row with its usage and quota.
@@ -78,6 +78,19 @@ CREATE TABLE usage_elsewhere (
 ) WITHOUT ROWID;
 `;
 
+/** Version 6: what changed since a reader looked last. Triggers, so that no statement that writes keys can forget it. */
+const KEYS_SCHEMA_V6 = /* sql */ `
+-- Higher than in any other row since the last change of this one.
+ALTER TABLE keys ADD COLUMN change INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX keys_change ON keys (change);
+CREATE TRIGGER keys_insert AFTER INSERT ON keys BEGIN
+  UPDATE keys SET change = (SELECT max(change) FROM keys) + 1 WHERE id = NEW.id;
+END;
+CREATE TRIGGER keys_update AFTER UPDATE OF hash, hint, name, tier, rotated_at, revoked_at, expires_at, allow ON keys BEGIN
+  UPDATE keys SET change = (SELECT max(change) FROM keys) + 1 WHERE id = NEW.id;
+END;
+`;
+
 /** Only the operator's account may read the file, because it names the clients. */
 const FILE_MODE = 0o600;
 
@@ -86,7 +99,14 @@ export const KEYS_CORRUPTION_ADVICE =
   'restore a copy made by atlas-node backup, or move it away and issue new keys';
 
 /** The SQL from each version to the next, starting from an empty file. Append only. */
-const MIGRATIONS = [KEYS_SCHEMA_V1, KEYS_SCHEMA_V2, KEYS_SCHEMA_V3, KEYS_SCHEMA_V4, KEYS_SCHEMA_V5];
+const MIGRATIONS = [
+  KEYS_SCHEMA_V1,
+  KEYS_SCHEMA_V2,
+  KEYS_SCHEMA_V3,
+  KEYS_SCHEMA_V4,
+  KEYS_SCHEMA_V5,
+  KEYS_SCHEMA_V6,
+];
 
 /**
  * Opens `keys.db` and creates it if missing. Daemon and command line may have it open at the same time. Throws FatalError when

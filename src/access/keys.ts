@@ -25,10 +25,11 @@ const REFRESH_MS = 250;
 
 type IdsListener = (ids: number[]) => void;
 
-/** One key before and after a change. `before` is null for a new key. */
-interface KeyChange {
-  before: KeyRow | null;
-  after: KeyRow;
+/** A key that is not revoked. */
+interface StoredKey {
+  /** Hex SHA-256 of its text. */
+  digest: string;
+  record: KeyRecord;
 }
 
 const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt, expires_at AS expiresAt, allow`;
@@ -47,11 +48,10 @@ export function openKeyStore(path: string): KeyStore {
 export class KeyStore implements KeyChanges {
   /** The connection, for the other tables in the same file. */
   readonly db: Db;
-  /**
-   * Valid keys by the hex SHA-256 of their text. A record stays the same object while its key is valid, so that open
-   * sockets see a change of its tier.
-   */
-  private byHash = new Map<string, KeyRecord>();
+  /** By id. A record stays the same object, so that open sockets see a change of its tier. */
+  private readonly stored = new Map<number, StoredKey>();
+  /** The records of valid keys by digest. */
+  private readonly byHash = new Map<string, KeyRecord>();
   /** Valid keys by their text, added when first used; bounded by the number of valid keys. */
   private readonly verified = new Map<string, KeyRecord>();
   private readonly invalidatedListeners = new Set<IdsListener>();
@@ -59,8 +59,12 @@ export class KeyStore implements KeyChanges {
   private readonly refreshTimer: NodeJS.Timeout;
   private readonly fileIdentity: FileIdentity;
   private version: unknown;
-  /** When the next valid key expires, Unix milliseconds. */
+  /** Highest keys.change that was read. */
+  private change = -1;
+  /** No valid key expires before, Unix milliseconds. */
   private nextExpiry = Number.POSITIVE_INFINITY;
+  /** Time of the last look at expiries. */
+  private checkedAt = 0;
   /** Called once when changes by other processes cannot be read. The keys already in memory stay valid. */
   onUnreadable: (error: Error) => void = () => undefined;
   private isUnreadable = false;
@@ -86,7 +90,7 @@ export class KeyStore implements KeyChanges {
           'INSERT INTO keys (hash, hint, name, tier, created_at, expires_at, allow) VALUES (?, ?, ?, ?, ?, ?, ?)',
         )
         .run(...values);
-      return { before: null, after: this.find(Number(lastInsertRowid)) };
+      return this.find(Number(lastInsertRowid));
     });
     return { key, record };
   }
@@ -97,12 +101,12 @@ export class KeyStore implements KeyChanges {
    */
   update(id: number, changes: Partial<KeySettings>): KeyRecord {
     return this.durably(() => {
-      const before = this.findUnrevoked(id);
+      const before = this.requireUnrevoked(id);
       const { name, tier, expiresAt, allow } = storable({ ...toRecord(before), ...changes });
       this.db
         .prepare('UPDATE keys SET name = ?, tier = ?, expires_at = ?, allow = ? WHERE id = ?')
         .run(name, tier, expiresAt, allow, id);
-      return { before, after: this.find(id) };
+      return this.find(id);
     });
   }
 
@@ -119,11 +123,10 @@ export class KeyStore implements KeyChanges {
   /** Invalidates a key for good. Revoking twice changes nothing. Throws RequestError `not_found`. */
   revoke(id: number): KeyRecord {
     return this.durably(() => {
-      const before = this.find(id);
       this.db
         .prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
         .run(Date.now(), id);
-      return { before, after: this.find(id) };
+      return this.find(id);
     });
   }
 
@@ -134,12 +137,12 @@ export class KeyStore implements KeyChanges {
   rotate(id: number): IssuedKey {
     const key = generateKey();
     const record = this.durably(() => {
-      const before = this.findUnrevoked(id);
+      this.requireUnrevoked(id);
       const { hash, hint } = secretOf(key);
       this.db
         .prepare('UPDATE keys SET hash = ?, hint = ?, rotated_at = ? WHERE id = ?')
         .run(hash, hint, Date.now(), id);
-      return { before, after: this.find(id) };
+      return this.find(id);
     });
     return { key, record };
   }
@@ -149,10 +152,9 @@ export class KeyStore implements KeyChanges {
     const known = this.verified.get(key);
     if (known !== undefined) return known;
     if (key !== PUBLIC_KEY && !isWellFormedKey(key)) return null;
-    const record =
-      key === PUBLIC_KEY
-        ? [...this.byHash.values()].find(({ id }) => id === this.publicKeyId)
-        : this.byHash.get(hash('sha256', key, 'hex'));
+    const digest =
+      key === PUBLIC_KEY ? this.stored.get(this.publicKeyId)?.digest : hash('sha256', key, 'hex');
+    const record = digest === undefined ? undefined : this.byHash.get(digest);
     if (record === undefined) return null;
     this.verified.set(key, record);
     return record;
@@ -180,7 +182,7 @@ export class KeyStore implements KeyChanges {
     this.db.close();
   }
 
-  private findUnrevoked(id: number): KeyRow {
+  private requireUnrevoked(id: number): KeyRow {
     const row = this.find(id);
     if (row.revokedAt === null) return row;
     throw keyRevoked(id);
@@ -197,9 +199,9 @@ export class KeyStore implements KeyChanges {
    * reported as revoked. Throws StorageError, with nothing changed, when the file cannot be written now or was moved away.
    * Everything that can fail comes before the commit: a valid key that was never shown is useless.
    */
-  private durably(change: () => KeyChange): KeyRecord {
+  private durably(change: () => KeyRow): KeyRecord {
     this.fileIdentity.check();
-    let changed: KeyChange;
+    let changed: KeyRow;
     try {
       this.db.pragma('synchronous = FULL');
       changed = this.db
@@ -213,35 +215,17 @@ export class KeyStore implements KeyChanges {
     } finally {
       this.db.pragma('synchronous = NORMAL');
     }
-    return this.apply(changed);
+    this.apply([changed]);
+    return toRecord(changed);
   }
 
-  /** Applies an own change to memory without reading all keys again. */
-  private apply({ before, after }: KeyChange): KeyRecord {
-    const known = before === null ? undefined : this.byHash.get(digestOf(before));
-    if (before !== null) this.byHash.delete(digestOf(before));
-    const hasNewAllowList = changesAllowList(known, after); // before `known` takes the new values
-    const record = Object.assign(known ?? {}, toRecord(after));
-    const isValid = isValidAt(record, Date.now());
-    if (isValid) this.byHash.set(digestOf(after), record);
-    this.noteExpiries();
-    this.verified.clear();
-    const keptSecret = isValid && before !== null && digestOf(before) === digestOf(after);
-    if (known !== undefined && !keptSecret) report(this.invalidatedListeners, [record.id]);
-    else if (hasNewAllowList) report(this.allowListListeners, [record.id]);
-    return record;
-  }
-
-  private noteExpiries(): void {
-    const expiries = [...this.byHash.values()].map(({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY);
-    this.nextExpiry = Math.min(Number.POSITIVE_INFINITY, ...expiries);
-  }
-
-  /** Reloads if another connection wrote to the file since the last check, or a key has expired. */
+  /** Reads what another connection wrote to the file since the last check, and looks for keys that have expired. */
   reloadIfChanged(): void {
     try {
-      const isChanged = this.db.pragma('data_version', { simple: true }) !== this.version;
-      if (isChanged || Date.now() >= this.nextExpiry) this.reload();
+      if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
+      const now = Date.now();
+      if (now >= this.nextExpiry || now < this.checkedAt) this.checkExpiries(now);
+      this.checkedAt = now;
       this.isUnreadable = false;
     } catch (error) {
       const translated = toKeysStorageError(error, this.db);
@@ -251,33 +235,61 @@ export class KeyStore implements KeyChanges {
     }
   }
 
+  /** Reads the changed keys only: all of 100,000 would hold the event loop for half a second. */
   private reload(): void {
     const version = this.db.pragma('data_version', { simple: true });
-    const rows = this.db.prepare<[], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE revoked_at IS NULL`).all();
-    this.version = version; // after the read, so that a failed read is repeated
-    const before = this.byHash;
-    const now = Date.now();
-    const valid = rows.filter((row) => isValidAt(row, now));
-    const withNewAllowList = valid.filter((row) => changesAllowList(before.get(digestOf(row)), row));
-    this.byHash = new Map(
-      valid.map((row) => [digestOf(row), Object.assign(before.get(digestOf(row)) ?? {}, toRecord(row))]),
-    );
-    this.noteExpiries();
-    this.verified.clear();
-    report(
-      this.invalidatedListeners,
-      [...before].filter(([digest]) => !this.byHash.has(digest)).map(([, record]) => record.id),
-    );
-    report(
-      this.allowListListeners,
-      withNewAllowList.map(({ id }) => id),
-    );
+    const newest = this.db.prepare<[], number | null>('SELECT max(change) FROM keys').pluck().get() ?? null;
+    const rows = this.db
+      .prepare<[number], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE change > ?`)
+      .all(this.change);
+    // After the reads, so that failed ones are repeated.
+    this.version = version;
+    this.change = newest ?? this.change;
+    this.apply(rows);
   }
-}
 
-/** Whether a row changes the allow list of a key that was valid before it. */
-function changesAllowList(known: KeyRecord | undefined, row: KeyRow): boolean {
-  return known !== undefined && known.allow.join() !== row.allow;
+  /** Applies changed rows to memory. */
+  private apply(rows: readonly KeyRow[]): void {
+    if (rows.length === 0) return;
+    const now = Date.now();
+    const invalidated: number[] = [];
+    const withNewAllowList: number[] = [];
+    for (const row of rows) {
+      const before = this.stored.get(row.id);
+      const wasValid = before !== undefined && this.byHash.has(before.digest);
+      const hasNewAllowList = before !== undefined && before.record.allow.join() !== row.allow;
+      const key = { digest: digestOf(row), record: Object.assign(before?.record ?? {}, toRecord(row)) };
+      if (before !== undefined) this.byHash.delete(before.digest);
+      if (row.revokedAt === null) this.stored.set(row.id, key);
+      else this.stored.delete(row.id);
+      const isValid = this.admitUntilExpiry(key, now);
+      if (wasValid && !(isValid && key.digest === before.digest)) invalidated.push(row.id);
+      else if (wasValid && hasNewAllowList) withNewAllowList.push(row.id);
+    }
+    this.verified.clear();
+    report(this.invalidatedListeners, invalidated);
+    report(this.allowListListeners, withNewAllowList);
+  }
+
+  /** Drops what has expired, and takes back what has not after all because the clock was put right. */
+  private checkExpiries(now: number): void {
+    this.nextExpiry = Number.POSITIVE_INFINITY;
+    const invalidated: number[] = [];
+    for (const key of this.stored.values()) {
+      if (this.admitUntilExpiry(key, now)) continue;
+      if (this.byHash.delete(key.digest)) invalidated.push(key.record.id);
+    }
+    this.verified.clear();
+    report(this.invalidatedListeners, invalidated);
+  }
+
+  /** Makes a valid key usable, and returns whether it is valid. */
+  private admitUntilExpiry({ digest, record }: StoredKey, now: number): boolean {
+    if (!isValidAt(record, now)) return false;
+    this.byHash.set(digest, record);
+    this.nextExpiry = Math.min(this.nextExpiry, record.expiresAt ?? Number.POSITIVE_INFINITY);
+    return true;
+  }
 }
 
 function report(listeners: ReadonlySet<IdsListener>, ids: number[]): void {

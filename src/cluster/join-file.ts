@@ -8,7 +8,6 @@ import {
   forgetSeen,
   revokeOthers,
 } from '../access/cluster-cache.ts';
-import type { KeyRow } from '../access/key.ts';
 import { readKeyRows } from '../access/keys.ts';
 import type { Db } from '../store/open-database.ts';
 import { ClusterMismatchError } from './errors.ts';
@@ -54,18 +53,13 @@ async function requireSame(db: Db, session: ClusterSession, known: ClusterCache)
   revokeOthers(db, await keyIds(session), Date.now());
 }
 
-/**
- * Writes the keys that changed in PostgreSQL into the file, in one transaction: after each, the serving thread reads all
- * keys again.
- */
+/** Writes the keys that changed in PostgreSQL into the file. */
 export async function updateKeys(db: Db, session: ClusterSession): Promise<void> {
-  const rows: KeyRow[] = [];
   let seen = clusterCache(db)?.keysSeen ?? 0;
   for (let page = KEYS_PER_PAGE; page === KEYS_PER_PAGE; ) {
     const next = await keysAfter(session, seen);
-    rows.push(...next.rows);
+    if (next.rows.length > 0) cacheKeys(db, next.rows, next.seen);
     page = next.rows.length;
     seen = next.seen;
   }
-  if (rows.length > 0) cacheKeys(db, rows, seen);
 }

@@ -199,6 +199,22 @@ test('a change reads only its own key', (t) => {
   assert.equal([...store.valid()].length, before + 1, 'the others were read too');
 });
 
+test('of the changes by another process only the changed keys are read', (t) => {
+  const { store: other, path } = openStore(t);
+  const [first, second] = ['first', 'second'].map((name) => other.create({ name, tier: 'free' }).record);
+  const { store } = openStore(t, path);
+  other.db.exec('DROP TRIGGER keys_update');
+  other.db.prepare("UPDATE keys SET name = 'not read' WHERE id = ?").run(first?.id);
+  other.db
+    .prepare("UPDATE keys SET name = 'read', change = (SELECT max(change) + 1 FROM keys) WHERE id = ?")
+    .run(second?.id);
+  store.reloadIfChanged();
+  assert.deepEqual(
+    [...store.valid()].map(({ name }) => name),
+    ['first', 'read'],
+  );
+});
+
 test('keys survive a restart', (t) => {
   const path = join(tempDir(t), 'keys.db');
   const first = openKeyStore(path);
@@ -310,14 +326,22 @@ test('a file that was moved or replaced gets no further writes', (t) => {
   store.create({ name: 'kept', tier: 'free' });
 });
 
-test('an expired key is refused, its sockets are reported, and a later expiry brings it back', async (t) => {
+test('an expired key is refused, its sockets are reported, and a later expiry or an earlier time brings it back', (t) => {
+  t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: 1_000 });
   const { store } = openStore(t);
   const invalidated: number[] = [];
   store.onInvalidated((ids) => invalidated.push(...ids));
   const { key, record } = store.create({ name: 'guest', tier: 'free', expiresAt: Date.now() + 300 });
   assert.equal(store.verify(key)?.id, record.id);
-  await waitFor(() => store.verify(key) === null, { what: 'the key to expire' });
+  t.mock.timers.tick(1_000);
+  assert.equal(store.verify(key), null);
   assert.deepEqual(invalidated, [record.id]);
+  t.mock.timers.setTime(1_100);
+  store.reloadIfChanged();
+  assert.equal(store.verify(key)?.id, record.id, 'the clock was put right');
+  t.mock.timers.setTime(2_000);
+  store.reloadIfChanged();
+  assert.equal(store.verify(key), null);
   store.update(record.id, { expiresAt: null });
   assert.equal(store.verify(key)?.id, record.id);
   store.update(record.id, { expiresAt: Date.now() - 1 });
