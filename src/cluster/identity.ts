@@ -1,5 +1,7 @@
 /** What decides whether two daemons give the same ids, and in which way they would not. */
-import { AnchorTable, type ChainAnchors, chainOf, readLastBlock } from '../store/chain.ts';
+
+import { chainOf, readLastBlock } from '../store/chain.ts';
+import { AnchorTable, type ChainAnchors } from '../store/chain-anchors.ts';
 import { SCHEMA_VERSION } from '../store/index-file.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { type BlockRange, traceGapRanges } from '../store/trace-gaps.ts';

@@ -7,7 +7,8 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { IndexedChain } from '../node/choice/compare-chain.ts';
 import { NodeWatch } from '../node/choice/node-watch.ts';
 import { SelectedNode } from '../node/choice/selected-node.ts';
-import { AnchorTable, chainOf, hashAt, prepareLastBlock } from '../store/chain.ts';
+import { chainOf, hashAt, prepareLastBlock } from '../store/chain.ts';
+import { AnchorTable } from '../store/chain-anchors.ts';
 import type { Db } from '../store/open-database.ts';
 
 export interface Nodes {

@@ -2,7 +2,8 @@
 import type { Hex } from '../lib/hex.ts';
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
-import { AnchorTable, blockNumberSql, chainOf, readLastBlock } from '../store/chain.ts';
+import { blockNumberSql, chainOf, readLastBlock } from '../store/chain.ts';
+import { AnchorTable } from '../store/chain-anchors.ts';
 import { type Db, inReadTransaction, type Statement } from '../store/open-database.ts';
 import { AddressCache } from './address-cache.ts';
 

@@ -1,7 +1,7 @@
-/** The indexed chain, what identifies it (table `chain_anchors`), and block reads that several folders share. */
-import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
+/** The indexed chain, and block reads that several folders share. */
+import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { IndexedBlock } from '../model/block.ts';
-import type { Db, Statement } from './open-database.ts';
+import type { Db } from './open-database.ts';
 import { ZERO_WALLET } from './schema.ts';
 
 /** The indexed chain and its first block, null until set. */
@@ -70,84 +70,4 @@ export function blockOfTransfer(db: Db, id: number): number | null {
       .pluck()
       .get(id) ?? null
   );
-}
-
-export interface ChainAnchors {
-  /** Hash of block 0, null until a node provides it. */
-  genesis: Hex | null;
-  /** Parent hash of the first indexed block, null until that block is stored. */
-  firstParent: Hex | null;
-  /** Highest indexed block that a node called finalized. */
-  finalized: number | null;
-  /** The index's head when its last reorg began. Bounds the reorg until the index is back at that height. */
-  reorgFrom: number | null;
-}
-
-interface AnchorRow {
-  genesis: Buffer | null;
-  firstParent: Buffer | null;
-  finalized: number | null;
-  reorgFrom: number | null;
-}
-
-export class AnchorTable {
-  private readonly select: Statement<[], AnchorRow>;
-  private readonly updates: Record<'genesis' | 'first_parent' | 'finalized' | 'reorg_from', Statement>;
-  private readonly lowerFinalized: Statement;
-
-  constructor(db: Db) {
-    this.select = db.prepare(/* sql */ `
-      SELECT genesis, first_parent AS firstParent, finalized, reorg_from AS reorgFrom FROM chain_anchors`);
-    const update = (column: string): Statement =>
-      db.prepare(/* sql */ `
-        INSERT INTO chain_anchors (one, ${column}) VALUES (1, ?)
-        ON CONFLICT DO UPDATE SET ${column} = excluded.${column}`);
-    this.updates = {
-      genesis: update('genesis'),
-      first_parent: update('first_parent'),
-      finalized: update('finalized'),
-      reorg_from: update('reorg_from'),
-    };
-    this.lowerFinalized = db.prepare('UPDATE chain_anchors SET finalized = ? WHERE finalized > ?');
-  }
-
-  read(): ChainAnchors {
-    const row = this.select.get();
-    const hex = (hash: Buffer | null | undefined): Hex | null => (hash ? bytesToHex(hash) : null);
-    return {
-      genesis: hex(row?.genesis),
-      firstParent: hex(row?.firstParent),
-      finalized: row?.finalized ?? null,
-      reorgFrom: row?.reorgFrom ?? null,
-    };
-  }
-
-  setGenesis(hash: Hex | null): void {
-    this.updates.genesis.run(hash && hexToBytes(hash));
-  }
-
-  setFirstParent(hash: Uint8Array): void {
-    this.updates.first_parent.run(hash);
-  }
-
-  setFinalized(number: number): void {
-    this.updates.finalized.run(number);
-  }
-
-  setReorgFrom(number: number | null): void {
-    this.updates.reorg_from.run(number);
-  }
-
-  /** Writes the anchors of another file of the same index, which ends with block `head` here. */
-  restore({ genesis, firstParent, finalized, reorgFrom }: ChainAnchors, head: number): void {
-    if (genesis !== null) this.setGenesis(genesis);
-    if (firstParent !== null) this.setFirstParent(hexToBytes(firstParent));
-    if (finalized !== null) this.setFinalized(Math.min(finalized, head));
-    this.setReorgFrom(reorgFrom);
-  }
-
-  /** Lowers the finalized block: a repair may remove finalized blocks. */
-  rollback(to: number): void {
-    this.lowerFinalized.run(to, to);
-  }
 }

@@ -5,7 +5,8 @@ import type { BlockBatch } from '../model/block-batch.ts';
 import type { TraceGaps } from '../model/index-status.ts';
 import { Appender, type Commit } from './append.ts';
 import { BalanceAccuracyTable, type TokenBalanceAccuracy } from './balance-accuracy.ts';
-import { type ChainAnchors, chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
+import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
+import type { ChainAnchors } from './chain-anchors.ts';
 import { Tables } from './commit/change-set.ts';
 import { FileIdentity, type WriterLock } from './file-guard.ts';
 import { acquireIndexLock, clearDamage, markDamaged, openIndexForWriting } from './index-file.ts';
@@ -85,6 +86,16 @@ export class IndexWriter {
   /** What a node must agree with before a reorg may remove blocks. */
   anchors(): ChainAnchors {
     return this.withStorageErrors(() => this.tables.anchors.read());
+  }
+
+  /** Whether the anchors have their checksum. */
+  areAnchorsWhole(): boolean {
+    return this.withStorageErrors(() => this.tables.anchors.isWhole());
+  }
+
+  /** Replaces all anchors, with a right checksum. */
+  setAnchors(anchors: ChainAnchors): void {
+    this.write(() => this.tables.anchors.set(anchors));
   }
 
   /** Records the hash of block 0; null clears it. */

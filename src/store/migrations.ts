@@ -3,6 +3,7 @@
  * it lacks, while schema.ts creates a new file. Both must yield the same tables, so a migration keeps its own copy of
  * any table text that schema.ts changes later.
  */
+import { rowChecksum } from './checksum.ts';
 import type { Db } from './open-database.ts';
 
 /** The step from one schema version to the next. */
@@ -27,8 +28,33 @@ export interface MigrationProgress {
   done: number;
 }
 
-/** None yet: schema 1 is the first release. */
-export const MIGRATIONS: readonly Migration[] = [];
+const CHECKSUM_OF_ANCHORS: Migration = {
+  version: 2,
+  title: 'add a checksum to the chain identity',
+  step(db) {
+    const columns = 'one, genesis, first_parent, finalized, reorg_from';
+    const row = db.prepare<[], unknown[]>(`SELECT ${columns} FROM chain_anchors`).raw().get();
+    db.exec(/* sql */ `
+      DROP TABLE chain_anchors;
+      CREATE TABLE chain_anchors (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        genesis BLOB,
+        first_parent BLOB,
+        finalized INTEGER,
+        reorg_from INTEGER,
+        checksum INTEGER NOT NULL
+      );`);
+    if (row !== undefined)
+      db.prepare(`INSERT INTO chain_anchors (${columns}, checksum) VALUES (?, ?, ?, ?, ?, ?)`).run(
+        ...row,
+        rowChecksum(...row),
+      );
+    return null;
+  },
+};
+
+/** Schema 1 is the first release. */
+export const MIGRATIONS: readonly Migration[] = [CHECKSUM_OF_ANCHORS];
 
 /** The table that holds the cursor of an unfinished migration; it exists only during one. */
 const CREATE_PROGRESS_TABLE = /* sql */ `CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)`;

@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 1, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 2, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -76,7 +76,8 @@ CREATE TABLE chain_anchors (
   genesis BLOB,                         -- hash of block 0, null until a node provides it
   first_parent BLOB,                    -- parent hash of the first indexed block, null until a node provides it
   finalized INTEGER,                    -- highest indexed block that a node called finalized
-  reorg_from INTEGER                    -- where the index ended when its last reorg began
+  reorg_from INTEGER,                   -- where the index ended when its last reorg began
+  checksum INTEGER NOT NULL
 );
 `;
 

@@ -14,7 +14,7 @@ import { type Db, inReadTransaction, type Statement } from '../store/open-databa
 import { isCorruption } from '../store/storage-error.ts';
 import type { Check } from './report.ts';
 
-const tables = ['untraced_blocks', 'token_quality', 'token_metadata'] as const;
+const tables = ['chain_anchors', 'untraced_blocks', 'token_quality', 'token_metadata'] as const;
 
 /** Most blocks and transfers per read: a fraction of a second, because a checkpoint waits for it. */
 const BLOCKS_PER_READ = 2_000;

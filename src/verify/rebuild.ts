@@ -10,7 +10,8 @@ import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import { fsyncDirectory } from '../store/backup.ts';
-import { AnchorTable, chainOf, hashAt } from '../store/chain.ts';
+import { chainOf, hashAt } from '../store/chain.ts';
+import { AnchorTable } from '../store/chain-anchors.ts';
 import {
   BLOCK_COLUMNS,
   CHECKED_TABLES,
@@ -172,8 +173,13 @@ function copyAnchors(path: string, target: string): void {
   const source = openIndexForReading(path);
   const db = openDatabase(target);
   try {
-    const anchors = new AnchorTable(source).read();
-    new AnchorTable(db).restore(anchors, highest(db, 'blocks', 'number'));
+    const { finalized, ...anchors } = new AnchorTable(source).read();
+    const rebuilt = new AnchorTable(db);
+    rebuilt.set({
+      ...anchors,
+      firstParent: anchors.firstParent ?? rebuilt.read().firstParent,
+      finalized: finalized && Math.min(finalized, highest(db, 'blocks', 'number')),
+    });
   } catch (error) {
     if (!isCorruption(error)) throw error;
   } finally {

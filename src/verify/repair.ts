@@ -6,11 +6,12 @@ import { ChainGuard } from '../indexer/chain-guard.ts';
 import { sync } from '../indexer/follow.ts';
 import { fetchNodeBlock, fetchNodeHead, wrongChainError } from '../indexer/node-chain.ts';
 import { pause } from '../lib/async.ts';
-import { FatalError } from '../lib/errors.ts';
+import { FatalError, UpstreamError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
+import { fetchHeader, fetchHeaders } from '../node/methods.ts';
 import { hashAt } from '../store/chain.ts';
 import { acquireIndexLock, openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
@@ -78,11 +79,12 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
   try {
     const head = await withWriter(options, async (writer) => requireRange(writer, capabilities, range));
     await reading(path, (db) => requireSameChain(db, options));
+    const anchors = await withWriter(options, (writer) => repairAnchors(writer, options, head));
     const damage = await repairDamage(options, rules, head);
     const result = await withWriter(options, (writer) => replaceRange(writer, rules, options, head));
     return {
       ...result,
-      differing: [...damage, ...result.differing],
+      differing: [...anchors, ...damage, ...result.differing],
       rebuilt: damage.length > 0,
     };
   } finally {
@@ -94,6 +96,41 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
 async function withWriter<T>(options: RepairOptions, work: (writer: IndexWriter) => Promise<T>): Promise<T> {
   const writer = new IndexWriter(options.path, { cacheMb: options.cacheMb, isLockHeld: true });
   return work(writer).finally(() => writer.close());
+}
+
+/**
+ * Reads the chain identity from the node again if it is damaged. Returns descriptions of the damage. A reorg that was under
+ * way loses the bound on its depth.
+ */
+async function repairAnchors(
+  writer: IndexWriter,
+  { client, signal }: RepairOptions,
+  head: BlockRef,
+): Promise<readonly string[]> {
+  if (writer.areAnchorsWhole()) return [];
+  const start = writer.chain()?.startBlock ?? 0;
+  const [genesis, first, last] = await fetchHeaders(client, [0, start, head.number], signal);
+  const isSameChain = [first, last].some((header) => header && header.hash === writer.hashAt(header.number));
+  if (!isSameChain)
+    throw new FatalError(
+      `the chain identity in the index is damaged, and the node has neither its block ${start} nor its block ${head.number}: nothing was changed; use a node that has one of them`,
+    );
+  const final = await fetchHeader(client, 'finalized', signal).catch(nullForRefusal);
+  const finalHere = final !== null && final.number > head.number ? last : final;
+  const isFinalHere = finalHere && finalHere.hash === writer.hashAt(finalHere.number);
+  writer.setAnchors({
+    genesis: genesis?.hash ?? null,
+    firstParent: first?.parentHash ?? null,
+    finalized: isFinalHere ? finalHere.number : null,
+    reorgFrom: null,
+  });
+  return ['the chain identity (chain_anchors) does not match its checksum'];
+}
+
+/** Not every node knows finality. */
+function nullForRefusal(error: unknown): null {
+  if (error instanceof UpstreamError && error.reason === 'rpc') return null;
+  throw error;
 }
 
 /** Rebuilds the file if it is damaged. Returns descriptions of the damage. */

@@ -9,7 +9,7 @@ import { type ExportOptions, exportTable } from '../../src/export/export.ts';
 import type { Manifest } from '../../src/export/manifest.ts';
 import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
 import { amountOf, prepareTransfersById, tokenIdOf } from '../../src/query/transfers.ts';
-import { AnchorTable } from '../../src/store/chain.ts';
+import { AnchorTable } from '../../src/store/chain-anchors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';

@@ -31,7 +31,7 @@ import { countingMigration, countingTable, ROWS } from '../support/slow-migratio
 import { tempDir } from '../support/temp-dir.ts';
 
 /** SHA-256 of the schema without comments and spaces. It changes together with SCHEMA_VERSION once one is released. */
-const FROZEN = { version: 1, hash: '7a3490f5f229c2bc862448cf0ab3ecbc7b15bd38a852c23f0d0d871cb556bd00' };
+const FROZEN = { version: 2, hash: '591aeb8c314a85f54f057aa0f796f1662d97f64523af483659c4b266fe445b55' };
 
 /** Few enough rows for a migration of 10 steps. */
 const FEW_ROWS = 200;
@@ -45,13 +45,16 @@ function createIndex(t: TestContext, pragmas: Record<string, number> = {}): stri
   return path;
 }
 
-/** A file of schema 1 and a migration of it in 10 steps. */
+/** The version of the first migration of tests. */
+const NEXT_VERSION = SCHEMA_VERSION + 1;
+
+/** A file of today's schema and a migration of it in 10 steps. */
 function createMigratable(t: TestContext): { path: string; migration: Migration } {
   const path = createIndex(t);
   const db = openDatabase(path);
   countingTable(db, FEW_ROWS);
   db.close();
-  return { path, migration: countingMigration(2, FEW_ROWS) };
+  return { path, migration: countingMigration(NEXT_VERSION, FEW_ROWS) };
 }
 
 /** How many rows the migration has counted how many times. */
@@ -159,15 +162,15 @@ test('several migrations run in order, each from where the one before ended', as
   const seen: string[] = [];
   const onMigration = ({ version, done }: { version: number; done: number }) =>
     seen.push(`${version} ${done}`);
-  const migrations = [migration, countingMigration(3, FEW_ROWS)];
+  const migrations = [migration, countingMigration(NEXT_VERSION + 1, FEW_ROWS)];
   (await prepareIndexFile(path, { onMigration, migrations })).release();
   assert.equal(seen.length, 20);
   assert.deepEqual(
     seen.filter((line) => line.endsWith(' 1')),
-    ['2 1', '3 1'],
+    [`${NEXT_VERSION} 1`, `${NEXT_VERSION + 1} 1`],
   );
   assert.deepEqual(counted(path), [{ touched: 2, rows: FEW_ROWS }]);
-  assert.equal(versionOf(path), 3);
+  assert.equal(versionOf(path), NEXT_VERSION + 1);
 });
 
 test('a step that fails leaves nothing behind, and the next start repeats it', (t) => {

@@ -10,15 +10,17 @@ import { gunzipSync } from 'node:zlib';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { copyDatabase } from '../../src/store/backup.ts';
-import { openIndexForReading, SCHEMA_VERSION } from '../../src/store/index-file.ts';
+import { openIndexForReading, openIndexForWriting, SCHEMA_VERSION } from '../../src/store/index-file.ts';
 import { migrate, schemaVersion } from '../../src/store/migrations.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { verifyFile } from '../../src/verify/verify-file.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
 import { SOURCE_FLAGS } from '../support/command.ts';
 import { startTestDaemon } from '../support/daemon.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { countingMigration, countingTable } from '../support/slow-migration.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { differencesOf } from '../support/verify.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 const RELEASES = readdirSync(FIXTURES).filter((name) => name.startsWith('data-'));
@@ -39,16 +41,38 @@ function read(release: string, name: string): Buffer {
   return gunzipSync(readFileSync(join(FIXTURES, release, `${name}.gz`)));
 }
 
-/** The data folder of the newest release, with work for a migration of tests. */
+/** The index of the newest release at today's schema, with work for a migration of tests. */
 function unpackMigratable(t: TestContext): string {
   const path = join(unpack(t, RELEASES.sort().at(-1) ?? ''), 'index.db');
+  openIndexForWriting(path, {}).close();
   const db = openDatabase(path);
   countingTable(db, ROWS);
   db.close();
   return path;
 }
 
+/** Every table and index without comments and layout. */
+function schemaOf(path: string): string[] {
+  const db = openIndexForReading(path);
+  try {
+    const texts = db.prepare<[], string>('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL').pluck().all();
+    return texts.map((text) => text.replace(/--.*$/gm, '').replace(/\s+/g, ' ')).sort();
+  } finally {
+    db.close();
+  }
+}
+
 for (const release of RELEASES) {
+  test(`${release}: a migrated index is whole and has the tables of a new one`, async (t) => {
+    const path = join(unpack(t, release), 'index.db');
+    openIndexForWriting(path, {}).close();
+    const created = join(tempDir(t), 'index.db');
+    openIndexForWriting(created, {}).close();
+    assert.deepEqual(schemaOf(path), schemaOf(created));
+    const options = { signal: new AbortController().signal, onProgress: () => undefined };
+    assert.deepEqual(differencesOf(await verifyFile(path, options)), []);
+  });
+
   test(`${release}: the daemon starts on it, answers as that release did and knows its keys`, async (t) => {
     const cleanup = nestedCleanup(t);
     const dataDir = unpack(cleanup, release);

@@ -3,15 +3,18 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
-import { AnchorTable, type ChainAnchors } from '../../src/store/chain.ts';
+import { REPLAY_DEFAULTS } from '../../scripts/simulator/replay/options.ts';
+import { AnchorTable, type ChainAnchors } from '../../src/store/chain-anchors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
+import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { verifyFile } from '../../src/verify/verify-file.ts';
 import { dumpIndex } from '../support/dump.ts';
 import { startIndexer } from '../support/indexer.ts';
 import { startMisbehavingNode } from '../support/misbehaving-node.ts';
 import { resultOf, startNode } from '../support/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { repairFile } from '../support/verify.ts';
+import { differencesOf, repairFile } from '../support/verify.ts';
 
 const START = 10;
 const HEAD = 40;
@@ -27,6 +30,12 @@ function anchorsOf(path: string): ChainAnchors {
   const anchors = new AnchorTable(db).read();
   db.close();
   return anchors;
+}
+
+function write(path: string, change: (writer: IndexWriter) => void): void {
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  change(writer);
+  writer.close();
 }
 
 /** Ends a repair that would wait for ever for blocks of the right chain. */
@@ -72,6 +81,38 @@ test('a repair beside a node of another chain changes nothing', async (t) => {
     await repairFile(path, right.url, first, last);
     assert.deepEqual(dumpIndex(path), whole, what);
     assert.deepEqual(anchorsOf(path), anchors, what);
+  }
+});
+
+test('damage to the chain identity is found, also after a write, and repaired from a node of the right chain only', async (t) => {
+  const [right, wrong] = [await nodeOf(t, 1), await nodeOf(t, 2)];
+  const path = await indexOf(t, right.url, START);
+  write(path, (writer) => writer.setGenesis(`0x${'22'.repeat(32)}`));
+  const { firstParent } = anchorsOf(path);
+  const found = async () => {
+    const options = { signal: new AbortController().signal, onProgress: () => undefined };
+    return differencesOf(await verifyFile(path, options));
+  };
+  // The generated chain has no block 0, so a start beside a node that has one records it.
+  const finalized = HEAD - REPLAY_DEFAULTS.finalizedLag;
+  const expected: ChainAnchors = { genesis: null, firstParent, finalized, reorgFrom: null };
+  for (const [column, value] of [
+    ['genesis', "CAST(x'01' || substr(genesis, 2) AS BLOB)"],
+    ['first_parent', "CAST(substr(first_parent, 1, 31) || x'01' AS BLOB)"],
+    ['finalized', '7'],
+    ['reorg_from', '39'],
+  ]) {
+    const db = openDatabase(path);
+    db.exec(`UPDATE chain_anchors SET ${column} = ${value}`);
+    db.close();
+    const difference = 'checksums: row 1 of chain_anchors does not match its checksum';
+    assert.deepEqual(await found(), [difference], column);
+    write(path, (writer) => writer.setFinalized(30));
+    assert.deepEqual(await found(), [difference], `${column}, after a write`);
+    await assert.rejects(repairFile(path, wrong.url, null, 0), /another chain/);
+    assert.equal((await repairFile(path, right.url, null, 0)).rebuilt, false);
+    assert.deepEqual(anchorsOf(path), expected, column);
+    assert.deepEqual(await found(), [], column);
   }
 });
 

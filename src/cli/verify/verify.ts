@@ -205,6 +205,8 @@ async function repair(
   for (const text of differing) console.log(`differed: ${text}`);
   if (rebuilt)
     console.log('the index was damaged: it was rebuilt from its own blocks and from changed ones read again');
+  else if (replacedFrom === null && differing.length > 0)
+    console.log('the chain identity was read from the node again');
   else if (replacedFrom === null && repaired === true) console.log('no damage found: nothing to repair');
   else if (replacedFrom === null && repaired !== true)
     console.log(

@@ -1,7 +1,7 @@
 /** The rows one commit changes, loaded on first use and written back in key order at its end. */
 
 import { type AddressRow, AddressTable, addressPrefix } from '../addresses.ts';
-import { AnchorTable } from '../chain.ts';
+import { AnchorTable } from '../chain-anchors.ts';
 import { CounterpartySumsTable } from '../counterparty-sums.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../row-writer.ts';
