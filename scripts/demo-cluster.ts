@@ -7,10 +7,14 @@ import { sampleAddresses } from '../src/dev/sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from '../src/dev/traffic.ts';
 import { CleanupStack } from '../src/lib/cleanup-stack.ts';
 import type { Cleanup } from '../test/support/cleanup.ts';
-import { ADMIN_TOKEN, type ClusterDaemon, startClusterDaemon } from '../test/support/cluster-daemon.ts';
-import { hasNginx, type Nginx, startNginx } from '../test/support/nginx.ts';
-import { startPostgres } from '../test/support/postgres.ts';
-import { ResumingStream } from '../test/support/resuming-stream.ts';
+import { ResumingStream } from '../test/support/clients/resuming-stream.ts';
+import {
+  ADMIN_TOKEN,
+  type ClusterDaemon,
+  startClusterDaemon,
+} from '../test/support/daemon/cluster-daemon.ts';
+import { hasNginx, type Nginx, startNginx } from '../test/support/daemon/nginx.ts';
+import { startPostgres } from '../test/support/sink/postgres.ts';
 import { readOptions, refuse } from './options.ts';
 
 const options = readOptions(

@@ -35,7 +35,7 @@ const LONGEST = [
   'test/pages/panel.page.test.ts',
   'test/indexer/indexer.test.ts',
   'test/verify/repair.test.ts',
-  'test/gateway/filters.test.ts',
+  'test/gateway/filters/filters.test.ts',
   'test/store/backup.test.ts',
   'test/docs.test.ts',
   'test/indexer/faults.test.ts',

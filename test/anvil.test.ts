@@ -5,9 +5,9 @@ import { createPublicClient, http } from 'viem';
 import { type Anvil, startAnvil } from '../src/dev/anvil.ts';
 import { deployDemo } from '../src/dev/deploy.ts';
 import { generateTraffic } from '../src/dev/traffic.ts';
-import { startTestDaemon, type TestDaemon } from './support/daemon.ts';
-import { dumpIndex } from './support/dump.ts';
-import { indexedTransfers } from './support/index-rows.ts';
+import { startTestDaemon, type TestDaemon } from './support/daemon/daemon.ts';
+import { dumpIndex } from './support/index/dump.ts';
+import { indexedTransfers } from './support/index/index-rows.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
 

@@ -14,7 +14,15 @@ import { ConfigError, FatalError, RequestError } from '../src/lib/errors.ts';
 import { type Capabilities, etaSeconds, type IndexStatus, lagBlocks } from '../src/model/index-status.ts';
 import { SCHEMA_VERSION } from '../src/store/index-file.ts';
 import { openDatabase } from '../src/store/open-database.ts';
-import { LAUNCHER, PINNED_NODE, ROOT, type RunOptions, readyUrl, run, start } from './support/command.ts';
+import {
+  LAUNCHER,
+  PINNED_NODE,
+  ROOT,
+  type RunOptions,
+  readyUrl,
+  run,
+  start,
+} from './support/daemon/command.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
 

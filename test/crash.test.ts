@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PHASES, runCrashes } from './support/crash-run.ts';
+import { PHASES, runCrashes } from './support/runs/crash-run.ts';
 import { tempDir } from './support/temp-dir.ts';
 
 /** scripts/soak/crash.ts makes 200. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { startAnvil } from '../src/dev/anvil.ts';
 import { pageTests } from './pages/browser.ts';
 import { nestedCleanup } from './support/cleanup.ts';
-import { startTestDaemon } from './support/daemon.ts';
+import { startTestDaemon } from './support/daemon/daemon.ts';
 import { codeBlock } from './support/docs.ts';
 
 pageTests({

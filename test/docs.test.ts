@@ -9,10 +9,10 @@ import { promisify } from 'node:util';
 import { WebSocket } from 'ws';
 import manifest from '../package.json' with { type: 'json' };
 import { startAnvil } from '../src/dev/anvil.ts';
+import { document as openApi } from './support/clients/openapi.ts';
+import { helpTexts } from './support/daemon/help.ts';
 import { codeBlock, codeBlocks, PAGES, ROOT } from './support/docs.ts';
 import { freePort } from './support/free-port.ts';
-import { helpTexts } from './support/help.ts';
-import { document as openApi } from './support/openapi.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
 

@@ -4,11 +4,11 @@ import { Snapshot } from '../src/query/snapshot.ts';
 import { WalletIdCache } from '../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../src/store/index-file.ts';
 import { IndexWriter } from '../src/store/index-writer.ts';
+import { randomBlocks, toBatch } from './support/chain/random-chain.ts';
 import { CLIENT_INPUT, restInputs } from './support/fuzz/client-input.ts';
 import { CONFIG } from './support/fuzz/config.ts';
 import { VALUES } from './support/fuzz/values.ts';
-import { indexedTransfers } from './support/index-rows.ts';
-import { randomBlocks, toBatch } from './support/random-chain.ts';
+import { indexedTransfers } from './support/index/index-rows.ts';
 import { tempDir } from './support/temp-dir.ts';
 
 /** Inputs per property, always the same ones; scripts/soak/fuzz.ts makes others, as many as it is given time for. */

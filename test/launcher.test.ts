@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
 import { RUNTIME_ENV, RUNTIME_FLAGS } from '../scripts/runtime-flags.ts';
-import { LAUNCHER, PINNED_NODE, ROOT, readyUrl, run, start } from './support/command.ts';
+import { LAUNCHER, PINNED_NODE, ROOT, readyUrl, run, start } from './support/daemon/command.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
 

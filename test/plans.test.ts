@@ -6,7 +6,7 @@ import { ENDPOINTS } from '../src/api/endpoints/endpoints.ts';
 import { Snapshot } from '../src/query/snapshot.ts';
 import { WalletIdCache } from '../src/query/wallet-id-cache.ts';
 import type { Db } from '../src/store/open-database.ts';
-import { createIndex } from './support/index-fixture.ts';
+import { createIndex } from './support/index/index-fixture.ts';
 
 const QUERY = new URL('../src/query/', import.meta.url);
 

@@ -1,10 +1,10 @@
 /** Real recorded blocks against results that others computed from the chain's state or by decoders of their own. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startTestDaemon } from './support/daemon.ts';
-import { type IndexedTransfer, indexedBalances, indexedTransfers } from './support/index-rows.ts';
-import { readExpected, readSummary, recordedDataOrSkip } from './support/recorded.ts';
-import { startRecordedNode } from './support/replay.ts';
+import { startTestDaemon } from './support/daemon/daemon.ts';
+import { type IndexedTransfer, indexedBalances, indexedTransfers } from './support/index/index-rows.ts';
+import { readExpected, readSummary, recordedDataOrSkip } from './support/nodes/recorded.ts';
+import { startRecordedNode } from './support/nodes/replay.ts';
 
 const KIND_OF = {
   native: 'native_direct',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { PINNED_NODE, ROOT, run } from './support/command.ts';
+import { PINNED_NODE, ROOT, run } from './support/daemon/command.ts';
 import { tempDir } from './support/temp-dir.ts';
 
 const SOURCE = `import { Worker, isMainThread } from 'node:worker_threads';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCrashes } from '../../test/support/crash-run.ts';
+import { runCrashes } from '../../test/support/runs/crash-run.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
 /** Kills on one chain; then another one begins. */

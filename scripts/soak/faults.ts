@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runFaults } from '../../test/support/fault-run.ts';
+import { runFaults } from '../../test/support/runs/fault-run.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
 const options = readOptions(

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
-import { runFlapping } from '../../test/support/flapping-run.ts';
+import { runFlapping } from '../../test/support/runs/flapping-run.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
 const { minutes, seed } = readOptions(

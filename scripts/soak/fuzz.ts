@@ -6,13 +6,13 @@ import { Snapshot } from '../../src/query/snapshot.ts';
 import { WalletIdCache } from '../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { randomBlocks, toBatch } from '../../test/support/chain/random-chain.ts';
 import { CLIENT_INPUT, restInputs } from '../../test/support/fuzz/client-input.ts';
 import { CONFIG } from '../../test/support/fuzz/config.ts';
 import { NODE_ANSWERS } from '../../test/support/fuzz/node-answers.ts';
 import type { Property } from '../../test/support/fuzz/property.ts';
 import { VALUES } from '../../test/support/fuzz/values.ts';
-import { indexedTransfers } from '../../test/support/index-rows.ts';
-import { randomBlocks, toBatch } from '../../test/support/random-chain.ts';
+import { indexedTransfers } from '../../test/support/index/index-rows.ts';
 import { readOptions, refuse } from '../options.ts';
 
 /** Inputs per round; after each round the time is checked and memory is reported. */

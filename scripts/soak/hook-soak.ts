@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runHooks } from '../../test/support/hook-run.ts';
+import { runHooks } from '../../test/support/runs/hook-run.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
 const { kills, minutes, seed } = readOptions(

@@ -5,7 +5,12 @@ import { before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { generateKey } from '../../src/access/key-format.ts';
 import { nestedCleanup, suiteCleanup } from '../support/cleanup.ts';
-import { bounded, type DaemonProcess, type Dialled, startDaemonProcess } from '../support/daemon-process.ts';
+import {
+  bounded,
+  type DaemonProcess,
+  type Dialled,
+  startDaemonProcess,
+} from '../support/daemon/daemon-process.ts';
 import { waitFor } from '../support/wait.ts';
 
 const MAX_CONNECTIONS = 300;

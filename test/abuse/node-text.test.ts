@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { createLogger } from '../../src/log/logger.ts';
 import { TOKEN } from '../server/operating.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { LAUNCHER, run } from '../support/command.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { LAUNCHER, run } from '../support/daemon/command.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { startDaemonProcess } from '../support/daemon-process.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
 import { freePort } from '../support/free-port.ts';
 
 const TOKEN = 'operator-token-6c1f0d';

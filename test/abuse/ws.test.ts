@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { suiteCleanup } from '../support/cleanup.ts';
-import { bounded, type DaemonProcess, type Dialled, startDaemonProcess } from '../support/daemon-process.ts';
+import {
+  bounded,
+  type DaemonProcess,
+  type Dialled,
+  startDaemonProcess,
+} from '../support/daemon/daemon-process.ts';
 
 const MAX_MESSAGE = 65_536;
 const MAX_CONNECTIONS = 40;

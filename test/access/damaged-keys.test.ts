@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { UsageCounter } from '../../src/access/usage.ts';
-import { damagePage, leafPages } from '../support/damaged-index.ts';
+import { damagePage, leafPages } from '../support/index/damaged-index.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('a damaged usage page is reported once, and counting continues in memory', (t) => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { CallError, StreamClient } from '../streams/client.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { startGeneratedNode } from '../support/replay.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { startGeneratedNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const QUOTA = 6;

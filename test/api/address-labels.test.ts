@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { type LabelRow, openLabelsFile } from '../../src/labels/labels-file.ts';
 import type { LabelCategory } from '../../src/model/label.ts';
 import { type Serving, serve } from '../server/serving.ts';
-import { address, createIndex } from '../support/index-fixture.ts';
+import { address, createIndex } from '../support/index/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -8,9 +8,9 @@ import { before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENDPOINTS } from '../../src/api/endpoints/endpoints.ts';
 import { errorOf, type Serving, serve } from '../server/serving.ts';
-import { address, txHash } from '../support/index-fixture.ts';
-import { document } from '../support/openapi.ts';
-import { suiteCleanup } from '../support/replay.ts';
+import { document } from '../support/clients/openapi.ts';
+import { address, txHash } from '../support/index/index-fixture.ts';
+import { suiteCleanup } from '../support/nodes/replay.ts';
 
 const ALICE = address('alice');
 const BATCH = '/api/wallets/batch';

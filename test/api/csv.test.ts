@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { ENDPOINTS } from '../../src/api/endpoints/endpoints.ts';
 import { openLabelsFile } from '../../src/labels/labels-file.ts';
 import { serve } from '../server/serving.ts';
-import { address, createIndex, txHash } from '../support/index-fixture.ts';
+import { address, createIndex, txHash } from '../support/index/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const MON = 10n ** 18n;

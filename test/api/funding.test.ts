@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { errorOf, type Serving, serve } from '../server/serving.ts';
-import { address, createIndex, type NamedBlock, txHash, ZERO_ADDRESS } from '../support/index-fixture.ts';
+import {
+  address,
+  createIndex,
+  type NamedBlock,
+  txHash,
+  ZERO_ADDRESS,
+} from '../support/index/index-fixture.ts';
 
 async function serveBlocks(t: TestContext, blocks: readonly NamedBlock[]): Promise<Serving> {
   const index = createIndex(t);

@@ -7,9 +7,9 @@ import type { TransferRow } from '../../scripts/simulator/chain/ledger.ts';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { decodeBlock } from '../../src/decode/block.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { type AskApi, askApi } from '../support/ask-api.ts';
-import { blockTimes, type IndexedTransfer, indexedTransfers } from '../support/index-rows.ts';
-import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
+import { type AskApi, askApi } from '../support/clients/ask-api.ts';
+import { blockTimes, type IndexedTransfer, indexedTransfers } from '../support/index/index-rows.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { type Counted, Recount } from './recount.ts';
 

@@ -2,7 +2,7 @@
  * Every answer of the REST API recomputed from a plain list of transfers, in the simplest way that can be right:
  * filter, group, sum, sort. Shares nothing with the program but the names of the kinds.
  */
-import type { IndexedTransfer } from '../support/index-rows.ts';
+import type { IndexedTransfer } from '../support/index/index-rows.ts';
 
 export interface Counted extends IndexedTransfer {
   /** ISO text of its block's time. */

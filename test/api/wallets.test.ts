@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Serving, serve } from '../server/serving.ts';
-import { address, createIndex, type NamedBlock, timestampOf, txHash } from '../support/index-fixture.ts';
+import {
+  address,
+  createIndex,
+  type NamedBlock,
+  timestampOf,
+  txHash,
+} from '../support/index/index-fixture.ts';
 
 const MON = 10n ** 18n;
 

@@ -8,7 +8,7 @@ import { stepOf } from '../../scripts/bench/measure/statement-times.ts';
 import { machineLoadText } from '../../scripts/bench/report/format.ts';
 import { ratesByPart } from '../../scripts/bench/setup/fill-index.ts';
 import { answerFixed, fixedCall } from '../../scripts/bench/workers/fixed-call.ts';
-import { LAUNCHER, run } from '../support/command.ts';
+import { LAUNCHER, run } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('a short run measures the selected figures, records them and leaves nothing behind', async (t) => {

@@ -20,8 +20,8 @@ import { startAnvil } from '../../src/dev/anvil.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { sampleAddresses } from '../../src/dev/sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from '../../src/dev/traffic.ts';
-import { LAUNCHER, PINNED_NODE, ROOT, run } from '../support/command.ts';
-import { type Chain, type Program, runScenario } from '../support/scenario.ts';
+import { LAUNCHER, PINNED_NODE, ROOT, run } from '../support/daemon/command.ts';
+import { type Chain, type Program, runScenario } from '../support/daemon/scenario.ts';
 
 /** It has 118 and starts in a quarter of a second on a machine at rest; half a second is the aim, and others work here too. */
 const MOST_MIB = 160;

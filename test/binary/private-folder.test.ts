@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { choosePrivateFolder } from '../../src/binary/addon.ts';
 import { FatalError } from '../../src/lib/errors.ts';
-import { SOURCE_FLAGS } from '../support/command.ts';
+import { SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const uid = process.getuid?.() ?? 0;

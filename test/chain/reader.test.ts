@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChainReader } from '../../src/chain/block.ts';
 import { RpcClient } from '../../src/node/client.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 
 const HEADER = {
   number: '0x5',

@@ -7,7 +7,7 @@ import type { Logger } from '../../src/log/logger.ts';
 import { RpcClient } from '../../src/node/client.ts';
 import { NodeConnection } from '../../src/node/connection.ts';
 import { type Cleanup, nestedCleanup } from '../support/cleanup.ts';
-import { type Faults, type NodeCall, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { type Faults, type NodeCall, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
 const POLL_MS = 5;

@@ -5,8 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { LAUNCHER, run } from '../support/command.ts';
-import { helpTexts } from '../support/help.ts';
+import { LAUNCHER, run } from '../support/daemon/command.ts';
+import { helpTexts } from '../support/daemon/help.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const has = (shell: string) => spawnSync('/bin/sh', ['-c', `command -v ${shell}`]).status === 0;

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openKeysFile } from '../../src/access/keys-file.ts';
-import { SOURCE_FLAGS } from '../support/command.ts';
+import { SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 /** Whom the system refuses what is not theirs; it refuses root nothing. */

@@ -8,9 +8,9 @@ import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { LAUNCHER, readyUrl, run, start } from '../support/command.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startNode } from '../support/replay.ts';
+import { LAUNCHER, readyUrl, run, start } from '../support/daemon/command.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

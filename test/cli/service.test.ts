@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connectSystemd } from '../../src/cli/start/systemd.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { LAUNCHER, readyUrl, run, start } from '../support/command.ts';
-import { listenAsSystemd } from '../support/notify-socket.ts';
+import { LAUNCHER, readyUrl, run, start } from '../support/daemon/command.ts';
+import { listenAsSystemd } from '../support/daemon/notify-socket.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

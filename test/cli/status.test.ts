@@ -13,7 +13,7 @@ import { watch } from '../../src/cli/status/status.ts';
 import { statusTable } from '../../src/cli/status/status-table.ts';
 import { initialStatus } from '../../src/indexer/progress.ts';
 import type { IndexStatus } from '../../src/model/index-status.ts';
-import { LAUNCHER, run, start } from '../support/command.ts';
+import { LAUNCHER, run, start } from '../support/daemon/command.ts';
 import { freePort } from '../support/free-port.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';

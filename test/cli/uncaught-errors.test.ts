@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { LAUNCHER, readyUrl, start } from '../support/command.ts';
+import { LAUNCHER, readyUrl, start } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const PROVOKED = {

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPublicClient, http, webSocket } from 'viem';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
-import { type ClusterDaemon, startClusterDaemon } from '../support/cluster-daemon.ts';
-import { hasNginx, startNginx } from '../support/nginx.ts';
-import { startPostgres } from '../support/postgres.ts';
-import { startGeneratedNode } from '../support/replay.ts';
-import { keyOf, ResumingStream } from '../support/resuming-stream.ts';
+import { keyOf, ResumingStream } from '../support/clients/resuming-stream.ts';
+import { type ClusterDaemon, startClusterDaemon } from '../support/daemon/cluster-daemon.ts';
+import { hasNginx, startNginx } from '../support/daemon/nginx.ts';
+import { startGeneratedNode } from '../support/nodes/replay.ts';
+import { startPostgres } from '../support/sink/postgres.ts';
 import { waitFor } from '../support/wait.ts';
 
 const QUOTA = 300;

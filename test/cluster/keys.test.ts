@@ -8,11 +8,11 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { openKeysFile } from '../../src/access/keys-file.ts';
 import { ownMonths } from '../../src/access/usage-tables.ts';
 import { nestedCleanup, suiteCleanup } from '../support/cleanup.ts';
-import { type Member, startMember } from '../support/cluster.ts';
-import { createIndex } from '../support/index-fixture.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { grow } from '../support/sink.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { type Member, startMember } from '../support/daemon/cluster.ts';
+import { createIndex } from '../support/index/index-fixture.ts';
+import { startTcpProxy } from '../support/nodes/tcp-proxy.ts';
+import { startPostgres, type TestPostgres } from '../support/sink/postgres.ts';
+import { grow } from '../support/sink/sink.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

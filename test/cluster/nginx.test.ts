@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { before, describe, test } from 'node:test';
 import { suiteCleanup } from '../support/cleanup.ts';
+import { hasNginx, startNginx } from '../support/daemon/nginx.ts';
 import { freePort } from '../support/free-port.ts';
-import { hasNginx, startNginx } from '../support/nginx.ts';
 
 /** A daemon that records what it gets and can be made to die before it answers. */
 async function startUpstream(cleanup: ReturnType<typeof suiteCleanup>, name: string) {

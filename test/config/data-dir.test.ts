@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeDataDir } from '../../src/config/load-config.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
-import { SOURCE_FLAGS } from '../support/command.ts';
+import { SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('the data folder is made with those above it, for its owner alone', (t) => {

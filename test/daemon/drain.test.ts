@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { startGeneratedNode } from '../support/replay.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startGeneratedNode } from '../support/nodes/replay.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** A node in front of another one that answers eth_gasPrice itself, once `release` was called. */

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { dumpIndex } from '../support/dump.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { freePort } from '../support/free-port.ts';
-import { startGeneratedNode } from '../support/replay.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { startGeneratedNode } from '../support/nodes/replay.ts';
 
 test('a daemon that follows another one has the same index, row for row, also after a fork', async (t) => {
   const own = nestedCleanup(t);

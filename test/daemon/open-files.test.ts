@@ -6,8 +6,8 @@ import { printConfigJson } from '../../src/config/print.ts';
 import { maxConnections, withMaxConnections } from '../../src/daemon/open-files.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { createLogger } from '../../src/log/logger.ts';
-import { LAUNCHER, readyUrl, start } from '../support/command.ts';
-import { Dialled } from '../support/daemon-process.ts';
+import { LAUNCHER, readyUrl, start } from '../support/daemon/command.ts';
+import { Dialled } from '../support/daemon/daemon-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -7,7 +7,7 @@ import { startAnvil } from '../../src/dev/anvil.ts';
 import { ListenError } from '../../src/lib/errors.ts';
 import { acquireWriterLock } from '../../src/store/file-guard.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { startTestDaemon } from '../support/daemon.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { waitFor } from '../support/wait.ts';
 
 test('a daemon that cannot listen leaves no timer behind', async (t) => {

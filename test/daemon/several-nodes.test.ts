@@ -7,11 +7,11 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamClient } from '../streams/client.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
-import { startGeneratedNode, startNode } from '../support/replay.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { type NodeProcess, startNodeProcess } from '../support/nodes/node-process.ts';
+import { startGeneratedNode, startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -6,10 +6,10 @@ import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
 import { StatusClient, urlTarget } from '../../src/cli/status/status-client.ts';
 import { statusTable } from '../../src/cli/status/status-table.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { startPostgres } from '../support/postgres.ts';
-import { assertSameRows } from '../support/sink.ts';
-import { expectedSinkRows, storedSinkRows } from '../support/sink-rows.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { startPostgres } from '../support/sink/postgres.ts';
+import { assertSameRows } from '../support/sink/sink.ts';
+import { expectedSinkRows, storedSinkRows } from '../support/sink/sink-rows.ts';
 import { waitFor } from '../support/wait.ts';
 
 test('a daemon writes PostgreSQL, follows reorgs, and reports how far it is', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchBuffers, releaseBatch } from '../../src/decode/batch.ts';
-import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { anvilPath } from '../../src/dev/anvil-path.ts';
 import { FatalError } from '../../src/lib/errors.ts';
-import { SOURCE_FLAGS } from '../support/command.ts';
+import { SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { waitFor } from '../support/wait.ts';
 
 const PAYER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';

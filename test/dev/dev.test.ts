@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type DevSettings, devConfig, withUsablePort } from '../../src/dev/dev-config.ts';
-import { SOURCE_FLAGS } from '../support/command.ts';
+import { SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

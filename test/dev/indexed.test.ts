@@ -6,7 +6,7 @@ import { DEPLOYED_BADGES, deployDemo } from '../../src/dev/deploy.ts';
 import { generateTraffic } from '../../src/dev/traffic.ts';
 import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { startIndexer } from '../support/indexer.ts';
+import { startIndexer } from '../support/index/indexer.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('the index of a demo chain holds what the traffic says it made', async (t) => {

@@ -13,7 +13,7 @@ import { AnchorTable } from '../../src/store/chain-anchors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const START = 7;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { Prng } from '../../src/lib/random.ts';
-import { type BalancedNodes, startBalancedNodes } from '../support/balanced-nodes.ts';
 import { type Cleanup, nestedCleanup } from '../support/cleanup.ts';
-import { resultOf } from '../support/replay.ts';
+import { type BalancedNodes, startBalancedNodes } from '../support/nodes/balanced-nodes.ts';
+import { resultOf } from '../support/nodes/replay.ts';
 import { waitFor } from '../support/wait.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts';
 

@@ -28,7 +28,7 @@ import contracts from '../../src/dev/contracts.json' with { type: 'json' };
 import { itemTexts, memberTexts } from '../../src/gateway/json-scan.ts';
 import type { Hex } from '../../src/lib/hex.ts';
 import { serve } from '../server/serving.ts';
-import { receiptOf } from '../support/receipt.ts';
+import { receiptOf } from '../support/chain/receipt.ts';
 
 /** The first of anvil's known accounts. */
 const SECRET: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { startMisbehavingNode, type Wire } from '../support/misbehaving-node.ts';
+import { startMisbehavingNode, type Wire } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 import { type Reply, startGateway, type TestGatewayOptions } from './gateway.ts';
 

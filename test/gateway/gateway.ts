@@ -13,9 +13,9 @@ import type { RpcAnswer } from '../../src/gateway/sink.ts';
 import { createLogger } from '../../src/log/logger.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { StreamingHttpClient, type StreamingHttpOptions } from '../../src/node/http/streaming-client.ts';
-import { trackChain } from '../support/chain.ts';
-import type { Cleanup } from '../support/replay.ts';
-import { RPC_SETTINGS } from '../support/rpc-settings.ts';
+import { trackChain } from '../support/chain/chain.ts';
+import { RPC_SETTINGS } from '../support/daemon/rpc-settings.ts';
+import type { Cleanup } from '../support/nodes/replay.ts';
 
 export interface Reply {
   result?: unknown;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { itemTexts, memberTexts } from '../../src/gateway/json-scan.ts';
 import { serve } from '../server/serving.ts';
-import { recordedDataOrSkip } from '../support/recorded.ts';
+import { recordedDataOrSkip } from '../support/nodes/recorded.ts';
 import { startNode } from './node.ts';
 
 interface Exchange {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { BATCHING, SINGLE } from '../support/clients/stock-clients.ts';
+import { startStockWorld } from '../support/clients/stock-world.ts';
 import { codeBlock, ROOT } from '../support/docs.ts';
-import { suiteCleanup } from '../support/replay.ts';
-import { BATCHING, SINGLE } from '../support/stock-clients.ts';
-import { startStockWorld } from '../support/stock-world.ts';
+import { suiteCleanup } from '../support/nodes/replay.ts';
 
 const world = startStockWorld(suiteCleanup());
 

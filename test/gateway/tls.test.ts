@@ -9,7 +9,7 @@ import { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { startAnvil } from '../../src/dev/anvil.ts';
-import { LAUNCHER, readyUrl, run, start } from '../support/command.ts';
+import { LAUNCHER, readyUrl, run, start } from '../support/daemon/command.ts';
 import { freePort } from '../support/free-port.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';

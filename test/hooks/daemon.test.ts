@@ -7,10 +7,10 @@ import { openHookStore } from '../../src/hooks/hook-store.ts';
 import { openLabelsFile } from '../../src/labels/labels-file.ts';
 import { StreamClient } from '../streams/client.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { LAUNCHER, run } from '../support/command.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { HookReceiver, keptEvents, type Received } from '../support/hook-receiver.ts';
-import { startGeneratedNode } from '../support/replay.ts';
+import { LAUNCHER, run } from '../support/daemon/command.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { startGeneratedNode } from '../support/nodes/replay.ts';
+import { HookReceiver, keptEvents, type Received } from '../support/runs/hook-receiver.ts';
 import { waitFor } from '../support/wait.ts';
 
 const TOKEN = 'operator token of the test';

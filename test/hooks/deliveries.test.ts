@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { answers, HookReceiver, hangs, keptEvents } from '../support/hook-receiver.ts';
-import { address } from '../support/index-fixture.ts';
+import { address } from '../support/index/index-fixture.ts';
+import { answers, HookReceiver, hangs, keptEvents } from '../support/runs/hook-receiver.ts';
 import { waitFor } from '../support/wait.ts';
 import { HookWorld } from './hook-world.ts';
 

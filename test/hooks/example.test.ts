@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Sender } from '../../src/hooks/sender.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { PINNED_NODE, ROOT, start } from '../support/command.ts';
+import { PINNED_NODE, ROOT, start } from '../support/daemon/command.ts';
 import { codeBlock } from '../support/docs.ts';
 import { freePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait.ts';

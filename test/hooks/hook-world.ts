@@ -10,7 +10,7 @@ import { IndexSource } from '../../src/streams/transfers/index-source.ts';
 import { TransactionParties } from '../../src/streams/transfers/transaction-parties.ts';
 import { CHAIN } from '../streams/filters.ts';
 import type { Cleanup } from '../support/cleanup.ts';
-import { createIndex, type IndexFixture, type NamedBlock } from '../support/index-fixture.ts';
+import { createIndex, type IndexFixture, type NamedBlock } from '../support/index/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const FROM = `0x${'ab'.repeat(20)}`;

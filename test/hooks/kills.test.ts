@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runHooks } from '../support/hook-run.ts';
+import { runHooks } from '../support/runs/hook-run.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 /** scripts/soak/hook-soak.ts makes 200. */

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Sender } from '../../src/hooks/sender.ts';
 import { checkedLookup, isPublicAddress, parseTarget } from '../../src/hooks/target.ts';
-import { HookReceiver } from '../support/hook-receiver.ts';
+import { HookReceiver } from '../support/runs/hook-receiver.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const messageTo = (url: string) => ({ id: 'evt_1', url, secret: SECRET, body: '{}' });

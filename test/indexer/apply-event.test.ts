@@ -8,7 +8,7 @@ import { type IndexerContext, indexerLog } from '../../src/indexer/indexer-conte
 import { Progress, readContents } from '../../src/indexer/progress.ts';
 import type { FromIndexer } from '../../src/indexer/protocol.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;

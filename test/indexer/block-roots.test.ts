@@ -5,13 +5,13 @@ import { gunzipSync } from 'node:zlib';
 import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import type { JsonObject } from '../../src/decode/read-json.ts';
 import { findWrongRoot, UnknownTypeError } from '../../src/indexer/block-roots.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { recordedDataOrSkip, recordedFile } from '../support/recorded.ts';
-import { startRecordedNode } from '../support/replay.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { differencesOf, verifyFile } from '../support/index/verify.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
+import { recordedDataOrSkip, recordedFile } from '../support/nodes/recorded.ts';
+import { startRecordedNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf, verifyFile } from '../support/verify.ts';
 import { waitFor } from '../support/wait.ts';
 
 interface Recorded {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endProcess, listeningAddress, spawnAnvil } from '../../src/dev/anvil-process.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { startGeneratedNode } from '../support/replay.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
+import { startGeneratedNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -19,11 +19,11 @@ import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { toStorageError } from '../../src/store/storage-error.ts';
 import { Checkpointer } from '../../src/store/wal.ts';
-import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { randomBlocks, toBatch } from '../support/random-chain.ts';
-import { startNode } from '../support/replay.ts';
+import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { runFaults } from '../support/fault-run.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { resultOf, startNode } from '../support/replay.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
+import { resultOf, startNode } from '../support/nodes/replay.ts';
+import { runFaults } from '../support/runs/fault-run.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { HeadWatch } from '../../src/indexer/head-watch.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
 setFlagsFromString('--expose-gc');

@@ -10,10 +10,10 @@ import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { ask, resultOf } from '../support/replay.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
+import { ask, resultOf } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadBlocks } from '../../src/indexer/backfill/load-blocks.ts';
 import { RpcClient } from '../../src/node/client.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 
 const NO_HASH = `0x${'0'.repeat(64)}`;
 

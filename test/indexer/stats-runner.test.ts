@@ -6,7 +6,7 @@ import { IndexStatsRunner } from '../../src/indexer/stats-runner.ts';
 import { measureIndex } from '../../src/store/index-stats.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { startThread } from '../../src/threads/start-thread.ts';
-import { createIndex, type NamedBlock } from '../support/index-fixture.ts';
+import { createIndex, type NamedBlock } from '../support/index/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Works on the file through a connection of its own. */

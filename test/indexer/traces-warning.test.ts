@@ -5,11 +5,11 @@ import type { IndexerThreadOptions } from '../../src/indexer/protocol.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { describeStatus } from '../../src/server/http/health.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { startIndexer, type TestIndexer } from '../support/indexer.ts';
-import { startNode } from '../support/replay.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { startIndexer, type TestIndexer } from '../support/index/indexer.ts';
+import { repairFile, verifyFile } from '../support/index/verify.ts';
+import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { repairFile, verifyFile } from '../support/verify.ts';
 import { waitFor } from '../support/wait.ts';
 
 const CHAIN = [...generateChain({ seed: 61, blocks: 60, txPerBlock: 20 }).blocks];

@@ -12,14 +12,14 @@ import { AnchorTable, type ChainAnchors } from '../../src/store/chain-anchors.ts
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { LAUNCHER, readyUrl, start } from '../support/command.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { runFlapping } from '../support/flapping-run.ts';
-import { type IndexerOptions, startIndexer, type TestIndexer } from '../support/indexer.ts';
-import { startNode } from '../support/replay.ts';
-import { startSwitchingProxy } from '../support/switching-proxy.ts';
+import { LAUNCHER, readyUrl, start } from '../support/daemon/command.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { type IndexerOptions, startIndexer, type TestIndexer } from '../support/index/indexer.ts';
+import { repairFile } from '../support/index/verify.ts';
+import { startNode } from '../support/nodes/replay.ts';
+import { startSwitchingProxy } from '../support/nodes/switching-proxy.ts';
+import { runFlapping } from '../support/runs/flapping-run.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { repairFile } from '../support/verify.ts';
 import { waitFor } from '../support/wait.ts';
 
 const CHAIN_ID = 7;

@@ -7,7 +7,7 @@ import { Labels } from '../../src/labels/labels.ts';
 import { openLabelsFile } from '../../src/labels/labels-file.ts';
 import { parseLabels } from '../../src/labels/parse-labels.ts';
 import { hexToBytes } from '../../src/lib/hex.ts';
-import { address } from '../support/index-fixture.ts';
+import { address } from '../support/index/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ascendingOrder } from '../../src/lib/ascending-order.ts';
-import { randomSource } from '../support/random-chain.ts';
+import { randomSource } from '../support/chain/random-chain.ts';
 
 test('positions are sorted by number, whatever their count and size; equal numbers keep their order', () => {
   const random = randomSource(3);

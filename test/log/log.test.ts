@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { createLogger, type LogOptions } from '../../src/log/logger.ts';
 import { prettyLine } from '../../src/log/pretty.ts';
 import { maskUrl, redact, redactNodeText } from '../../src/log/redact.ts';
-import { PINNED_NODE, ROOT, run, SOURCE_FLAGS } from '../support/command.ts';
+import { PINNED_NODE, ROOT, run, SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const KEY = 'atlas_0123456789abcdefghijABCDEFGHIJ01234567';

@@ -6,7 +6,7 @@ import { registerFileGauges } from '../../src/daemon/metrics.ts';
 import type { Logger } from '../../src/log/logger.ts';
 import { listenForMetrics } from '../../src/metrics/listener.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { startTestDaemon } from '../support/daemon.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -7,7 +7,7 @@ import {
   type MisbehavingNode,
   NodeError,
   startMisbehavingNode,
-} from '../support/misbehaving-node.ts';
+} from '../support/nodes/misbehaving-node.ts';
 
 describe('a batch', () => {
   let node: MisbehavingNode;

@@ -5,7 +5,7 @@ import { FatalError, UpstreamError, type UpstreamFailure } from '../../src/lib/e
 import type { Capabilities } from '../../src/model/index-status.ts';
 import { type ProbeOptions, probeCapabilities } from '../../src/node/capabilities.ts';
 import { RpcClient } from '../../src/node/client.ts';
-import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const AUTO: ProbeOptions = { traces: true, head: 'auto' };

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { UpstreamError, type UpstreamFailure } from '../../src/lib/errors.ts';
 import { RpcClient, type RpcClientOptions } from '../../src/node/client.ts';
 import { freePort } from '../support/free-port.ts';
-import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
 describe('a single call', () => {

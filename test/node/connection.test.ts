@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RpcClient } from '../../src/node/client.ts';
 import { NodeConnection } from '../../src/node/connection.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
 test('losing the WebSocket is logged once, not for every attempt to reconnect', async (t) => {

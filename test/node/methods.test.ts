@@ -13,7 +13,7 @@ import {
   traceCall,
   traceTransactionCall,
 } from '../../src/node/methods.ts';
-import { type MisbehavingNode, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { type MisbehavingNode, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 
 const HASH = `0x${'Ab'.repeat(32)}` as const;
 const BLOCK = { number: '0x7', hash: HASH, parentHash: HASH, timestamp: '0x6566d1a0', transactions: [] };

@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { UpstreamError } from '../../src/lib/errors.ts';
 import { RpcClient, type RpcClientOptions } from '../../src/node/client.ts';
-import { NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 
 interface Limits {
   callsPerSecond: number;

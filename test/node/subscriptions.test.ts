@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { UpstreamError } from '../../src/lib/errors.ts';
 import { NodeSubscriptions, type NodeSubscriptionsOptions } from '../../src/node/subscriptions.ts';
-import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
 const FAST_RETRY = { first: 5, longest: 20 };

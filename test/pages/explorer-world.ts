@@ -5,7 +5,7 @@ import { deployDemo } from '../../src/dev/deploy.ts';
 import { type SampleAddresses, sampleAddresses } from '../../src/dev/sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from '../../src/dev/traffic.ts';
 import type { Cleanup } from '../support/cleanup.ts';
-import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
 
 export interface World extends TestDaemon {
   anvil: Anvil;

@@ -7,9 +7,9 @@ import { deadlineBudget } from '../../src/query/work-budget.ts';
 import { PAGES_PER_FOLD } from '../../src/store/counterparty-sums.ts';
 import { CounterpartyTable } from '../../src/store/counterparty-table.ts';
 import { HistoryFlag } from '../../src/store/wallet-history.ts';
-import { nativeEntry } from '../support/activity-entry.ts';
-import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index-fixture.ts';
-import { randomSource } from '../support/random-chain.ts';
+import { randomSource } from '../support/chain/random-chain.ts';
+import { nativeEntry } from '../support/index/activity-entry.ts';
+import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index/index-fixture.ts';
 
 test('totals with many counterparties equal plain sums, however often they are cleared', () => {
   const random = randomSource(5);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { prepareEventReader } from '../../src/query/events.ts';
 import { prepareTransfersById } from '../../src/query/transfers.ts';
-import { address, createIndex, type NamedTransfer } from '../support/index-fixture.ts';
+import { address, createIndex, type NamedTransfer } from '../support/index/index-fixture.ts';
 
 test('transfers say the same as those of REST, in the order of the ids, read for the first time or again', (t) => {
   const index = createIndex(t);

@@ -5,7 +5,7 @@ import { prepareTopHoldings } from '../../src/query/holders.ts';
 import { prepareTokenFacts } from '../../src/query/tokens.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { deadlineBudget, type WorkBudget } from '../../src/query/work-budget.ts';
-import { address, createIndex } from '../support/index-fixture.ts';
+import { address, createIndex } from '../support/index/index-fixture.ts';
 
 test('a token that only the zero address ever sent itself has no holders, and the work for it is a number', (t) => {
   const index = createIndex(t);

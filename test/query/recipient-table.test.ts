@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RecipientTable } from '../../src/query/recipient-table.ts';
-import { nativeEntry } from '../support/activity-entry.ts';
+import { nativeEntry } from '../support/index/activity-entry.ts';
 
 test('sums are exact, however many entries and however large', () => {
   const most = 2n ** 96n - 1n;

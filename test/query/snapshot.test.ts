@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { prepareWalletFacts } from '../../src/query/wallets.ts';
-import { address, createIndex, timestampOf } from '../support/index-fixture.ts';
+import { address, createIndex, timestampOf } from '../support/index/index-fixture.ts';
 
 test('reads of one turn see one commit, those of the next turn the newest', async (t) => {
   const index = createIndex(t, 10);

@@ -5,7 +5,7 @@ import { prepareHistoryIds, prepareHistoryPages } from '../../src/query/wallet-h
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { deadlineBudget } from '../../src/query/work-budget.ts';
 import { ENTRIES_PER_PAGE, HistoryFlag } from '../../src/store/wallet-history.ts';
-import { address, createIndex, type NamedTransfer } from '../support/index-fixture.ts';
+import { address, createIndex, type NamedTransfer } from '../support/index/index-fixture.ts';
 
 const BOTH = HistoryFlag.in | HistoryFlag.out;
 /** As much work as it takes. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { prepareWalletHistory } from '../../src/query/stream-reads.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { ENTRIES_PER_PAGE } from '../../src/store/wallet-history.ts';
-import { address, createIndex, type NamedTransfer } from '../support/index-fixture.ts';
+import { address, createIndex, type NamedTransfer } from '../support/index/index-fixture.ts';
 
 test('reading on gives every transfer of a range once, oldest first, wherever its pages begin and end', (t) => {
   for (const count of [

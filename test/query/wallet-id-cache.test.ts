@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { LruMap } from '../../src/lib/lru-map.ts';
 import { WalletIdCache } from '../../src/query/wallet-id-cache.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
-import { address, createIndex, ZERO_ADDRESS } from '../support/index-fixture.ts';
-import { randomSource } from '../support/random-chain.ts';
+import { randomSource } from '../support/chain/random-chain.ts';
+import { address, createIndex, ZERO_ADDRESS } from '../support/index/index-fixture.ts';
 
 test('ids and addresses are those of the index, and unknown addresses have none', (t) => {
   const index = createIndex(t);

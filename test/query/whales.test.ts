@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { prepareLargeNativeIds } from '../../src/query/whales.ts';
 import { ZONE_SPAN } from '../../src/store/zone-map.ts';
-import { createIndex, type NamedTransfer } from '../support/index-fixture.ts';
+import { createIndex, type NamedTransfer } from '../support/index/index-fixture.ts';
 
 const BUDGET = { ensure: () => undefined, spend: () => undefined };
 const LARGE = 100n;

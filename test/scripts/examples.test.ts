@@ -11,11 +11,19 @@ import { freshWallet, roles } from '../../src/dev/wallets.ts';
 import { toQuantity } from '../../src/lib/hex.ts';
 import { StreamClient } from '../streams/client.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { LAUNCHER, PINNED_NODE, ROOT, type Running, run, SOURCE_FLAGS, start } from '../support/command.ts';
-import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
+import { checkNotification } from '../support/clients/openapi.ts';
+import {
+  LAUNCHER,
+  PINNED_NODE,
+  ROOT,
+  type Running,
+  run,
+  SOURCE_FLAGS,
+  start,
+} from '../support/daemon/command.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
 import { codeBlock } from '../support/docs.ts';
 import { freePort } from '../support/free-port.ts';
-import { checkNotification } from '../support/openapi.ts';
 import { waitFor } from '../support/wait.ts';
 
 const EXAMPLES = join(ROOT, 'scripts/examples');

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { PINNED_NODE, ROOT, run } from '../support/command.ts';
+import { PINNED_NODE, ROOT, run } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const SERVER = 'node_modules/@uwsjs/linux-x64-22/uws.node';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { PINNED_NODE, ROOT, run, SOURCE_FLAGS } from '../support/command.ts';
+import { PINNED_NODE, ROOT, run, SOURCE_FLAGS } from '../support/daemon/command.ts';
 
 /** Scripts, each with a bad argument. */
 const WRONG = {

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { StreamClient } from '../streams/client.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { ROOT, start } from '../support/command.ts';
-import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
+import { ROOT, start } from '../support/daemon/command.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
 import { freePort } from '../support/free-port.ts';
-import { startGeneratedNode } from '../support/replay.ts';
+import { startGeneratedNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -10,8 +10,8 @@ import { writeBillOfMaterials } from '../../scripts/release/bill-of-materials.ts
 import { writeDebianPackage } from '../../scripts/release/debian-package.ts';
 import type { ReleaseInputs } from '../../scripts/release/inputs.ts';
 import { writeNpmPackage } from '../../scripts/release/npm-package.ts';
-import { ROOT, run } from '../support/command.ts';
-import { helpTexts } from '../support/help.ts';
+import { ROOT, run } from '../support/daemon/command.ts';
+import { helpTexts } from '../support/daemon/help.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const platform = `${process.platform}-${process.arch}`;

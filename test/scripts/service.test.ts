@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { RUNTIME_ENV } from '../../scripts/runtime-flags.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { LAUNCHER, run } from '../support/command.ts';
+import { LAUNCHER, run } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const UNIT = fileURLToPath(new URL('../../scripts/atlas-node.service', import.meta.url));

@@ -19,12 +19,12 @@ import { StreamingHttpClient } from '../../src/node/http/streaming-client.ts';
 import { ReadFailures } from '../../src/query/read-failures.ts';
 import type { AdminOptions } from '../../src/server/admin/routes.ts';
 import { type Server, type ServerSettings, startServer } from '../../src/server/server.ts';
-import { trackChain } from '../support/chain.ts';
-import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
-import { nodeReadsOf } from '../support/node-reads.ts';
-import { checkAnswer } from '../support/openapi.ts';
-import type { Cleanup } from '../support/replay.ts';
-import { RPC_SETTINGS } from '../support/rpc-settings.ts';
+import { trackChain } from '../support/chain/chain.ts';
+import { nodeReadsOf } from '../support/clients/node-reads.ts';
+import { checkAnswer } from '../support/clients/openapi.ts';
+import { RPC_SETTINGS } from '../support/daemon/rpc-settings.ts';
+import { createIndex, type IndexFixture } from '../support/index/index-fixture.ts';
+import type { Cleanup } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 export const TIERS: Tiers = {

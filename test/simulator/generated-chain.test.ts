@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ChainOptions } from '../../scripts/simulator/chain/options.ts';
-import { chainLines } from '../support/chain-file.ts';
+import { chainLines } from '../support/chain/chain-file.ts';
 
 const SMALL: Partial<ChainOptions> = { blocks: 30, txPerBlock: 12 };
 

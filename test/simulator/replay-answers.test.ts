@@ -3,7 +3,14 @@ import { before, suite, test } from 'node:test';
 import { createPublicClient, http } from 'viem';
 import type { GeneratedBlock } from '../../scripts/simulator/chain/block.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
-import { ask, post, type Reply, resultOf, startGeneratedNode, suiteCleanup } from '../support/replay.ts';
+import {
+  ask,
+  post,
+  type Reply,
+  resultOf,
+  startGeneratedNode,
+  suiteCleanup,
+} from '../support/nodes/replay.ts';
 
 const CHAIN = { blocks: 12, txPerBlock: 8, startBlock: 100 };
 const CALL_TRACER = { tracer: 'callTracer' };

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
-import { writeChain } from '../support/chain-file.ts';
-import { readExpected, readSummary, recordedDataOrSkip } from '../support/recorded.ts';
-import { ask, resultOf, startNode, startRecordedNode } from '../support/replay.ts';
+import { writeChain } from '../support/chain/chain-file.ts';
+import { readExpected, readSummary, recordedDataOrSkip } from '../support/nodes/recorded.ts';
+import { ask, resultOf, startNode, startRecordedNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const CHAIN = { blocks: 8, txPerBlock: 8 };

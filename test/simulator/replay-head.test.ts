@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
-import { resultOf, startGeneratedNode, subscribe } from '../support/replay.ts';
+import { resultOf, startGeneratedNode, subscribe } from '../support/nodes/replay.ts';
 import { waitFor } from '../support/wait.ts';
 
 const CHAIN = { blocks: 20, txPerBlock: 8 };

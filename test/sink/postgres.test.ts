@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import postgres from 'postgres';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/sink/postgres.ts';
 
 test('the PostgreSQL of the tests comes back on its port with its data after a kill and a stop', async (t) => {
   const server = await startPostgres(nestedCleanup(t));

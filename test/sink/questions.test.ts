@@ -6,9 +6,9 @@ import { decodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { codeBlocks } from '../support/docs.ts';
-import { createIndex } from '../support/index-fixture.ts';
-import { startPostgres } from '../support/postgres.ts';
-import { grow, startSink } from '../support/sink.ts';
+import { createIndex } from '../support/index/index-fixture.ts';
+import { startPostgres } from '../support/sink/postgres.ts';
+import { grow, startSink } from '../support/sink/sink.ts';
 
 /** Addresses of the documentation. */
 const WALLET = 'f39fd6e51aad88f6f4ce6ab8827279cff8b92266';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import postgres from 'postgres';
+import { randomSource } from '../support/chain/random-chain.ts';
 import { nestedCleanup, suiteCleanup } from '../support/cleanup.ts';
-import { createIndex } from '../support/index-fixture.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { randomSource } from '../support/random-chain.ts';
-import { grow, reorg, startSink } from '../support/sink.ts';
-import { storedSinkRows } from '../support/sink-rows.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { createIndex } from '../support/index/index-fixture.ts';
+import { startTcpProxy } from '../support/nodes/tcp-proxy.ts';
+import { startPostgres, type TestPostgres } from '../support/sink/postgres.ts';
+import { grow, reorg, startSink } from '../support/sink/sink.ts';
+import { storedSinkRows } from '../support/sink/sink-rows.ts';
 import { waitFor } from '../support/wait.ts';
 
 describe('the PostgreSQL sink', () => {

@@ -8,8 +8,8 @@ import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { ADDRESS_PREFIX_BYTES, ZERO_WALLET } from '../../src/store/schema.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { toBatch } from '../support/random-chain.ts';
+import { toBatch } from '../support/chain/random-chain.ts';
+import { dumpIndex } from '../support/index/dump.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const GIVER = '9'.repeat(40);

@@ -8,7 +8,7 @@ import { deadlineBudget, OverBudgetError, unitBudget } from '../../src/query/wor
 import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../../src/store/holding-peaks.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import { type PlainBlock, type PlainTransfer, randomSource, toBatch } from '../support/random-chain.ts';
+import { type PlainBlock, type PlainTransfer, randomSource, toBatch } from '../support/chain/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const TOKEN = 'c'.repeat(40);

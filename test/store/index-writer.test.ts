@@ -7,7 +7,7 @@ import { acquireWriterLock } from '../../src/store/file-guard.ts';
 import { prepareIndexFile } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 /** An index of some blocks, all of its pages in the file. */

@@ -27,7 +27,7 @@ import {
 import { openDatabase } from '../../src/store/open-database.ts';
 import { DEVELOPMENT_APPLICATION_ID, SCHEMA } from '../../src/store/schema.ts';
 import { DamageError } from '../../src/store/storage-error.ts';
-import { countingMigration, countingTable, ROWS } from '../support/slow-migration.ts';
+import { countingMigration, countingTable, ROWS } from '../support/index/slow-migration.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 /** SHA-256 of the schema without comments and spaces. It changes together with SCHEMA_VERSION once one is released. */
@@ -257,7 +257,7 @@ test('a process killed at any moment of a migration leaves a file that the next 
   const db = openDatabase(path);
   countingTable(db);
   db.close();
-  const script = join(import.meta.dirname, '../support/slow-migration.ts');
+  const script = join(import.meta.dirname, '../support/index/slow-migration.ts');
   for (let kill = 1; kill <= 5; kill++) {
     const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'exit');

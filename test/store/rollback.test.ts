@@ -10,8 +10,8 @@ import { openDatabase } from '../../src/store/open-database.ts';
 import { MAX_FIRST_BUYERS } from '../../src/store/schema.ts';
 import { ENTRIES_PER_PAGE } from '../../src/store/wallet-history.ts';
 import { ZONE_SPAN } from '../../src/store/zone-map.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { type PlainBlock, randomBlocks, randomSource, toBatch } from '../support/random-chain.ts';
+import { type PlainBlock, randomBlocks, randomSource, toBatch } from '../support/chain/random-chain.ts';
+import { dumpIndex } from '../support/index/dump.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;

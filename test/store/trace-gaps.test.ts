@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { traceGapRanges } from '../../src/store/trace-gaps.ts';
-import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const BLOCKS = randomBlocks(0, 60, `0x${'00'.repeat(32)}`, 3);

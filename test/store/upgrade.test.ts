@@ -15,12 +15,12 @@ import { migrate, schemaVersion } from '../../src/store/migrations.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { verifyFile } from '../../src/verify/verify-file.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { SOURCE_FLAGS } from '../support/command.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { countingMigration, countingTable } from '../support/slow-migration.ts';
+import { SOURCE_FLAGS } from '../support/daemon/command.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { countingMigration, countingTable } from '../support/index/slow-migration.ts';
+import { differencesOf } from '../support/index/verify.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf } from '../support/verify.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 const RELEASES = readdirSync(FIXTURES).filter((name) => name.startsWith('data-'));
@@ -28,7 +28,7 @@ const NO_NODE = 'http://127.0.0.1:1';
 /** Enough for a migration of a second. */
 const ROWS = 10_000;
 const NEXT_VERSION = SCHEMA_VERSION + 1;
-const SLOW_MIGRATION = join(import.meta.dirname, '../support/slow-migration.ts');
+const SLOW_MIGRATION = join(import.meta.dirname, '../support/index/slow-migration.ts');
 
 /** The data folder of a release. */
 function unpack(owner: Parameters<typeof tempDir>[0], release: string): string {

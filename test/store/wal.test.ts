@@ -21,7 +21,7 @@ function openTable(t: TestContext): { path: string; db: Db } {
 }
 
 async function startReaders(t: TestContext, path: string, count: number, readMs: number): Promise<void> {
-  const url = new URL('../support/constant-reader.ts', import.meta.url);
+  const url = new URL('../support/index/constant-reader.ts', import.meta.url);
   const workerData = { path, sql: 'SELECT count(*) FROM filler', readMs };
   const readers = Array.from({ length: count }, () => new Worker(url, { workerData }));
   t.after(() => Promise.all(readers.map((reader) => reader.terminate())));

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { pageTests } from '../pages/browser.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { startGeneratedNode } from '../support/replay.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { startGeneratedNode } from '../support/nodes/replay.ts';
 
 pageTests({
   'a page subscribes with the key in the address, and learns when the key is wrong': async (

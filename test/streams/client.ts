@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { isObject } from '../../src/lib/text.ts';
 import type { Cleanup } from '../support/cleanup.ts';
-import { checkNotification } from '../support/openapi.ts';
+import { checkNotification } from '../support/clients/openapi.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
 /** The error of an answer. */

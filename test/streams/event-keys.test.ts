@@ -9,9 +9,9 @@ import { deployDemo } from '../../src/dev/deploy.ts';
 import { generateTraffic } from '../../src/dev/traffic.ts';
 import { isObject } from '../../src/lib/text.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
-import { startTestDaemon, type TestDaemon } from '../support/daemon.ts';
-import { indexedTransfers } from '../support/index-rows.ts';
-import { resultOf, startGeneratedNode, suiteCleanup } from '../support/replay.ts';
+import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
+import { indexedTransfers } from '../support/index/index-rows.ts';
+import { resultOf, startGeneratedNode, suiteCleanup } from '../support/nodes/replay.ts';
 import { waitFor } from '../support/wait.ts';
 import { StreamClient } from './client.ts';
 import {

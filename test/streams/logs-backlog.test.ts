@@ -13,7 +13,7 @@ import { HeadStream } from '../../src/streams/node/head-stream.ts';
 import { parseLogFilter } from '../../src/streams/node/log-filter.ts';
 import { LogStream } from '../../src/streams/node/log-stream.ts';
 import { Subscription } from '../../src/streams/subscription.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 import { FREE } from './free-payer.ts';
 

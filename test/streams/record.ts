@@ -1,6 +1,6 @@
 /** What a subscription to transfers amounts to, and what REST says. */
 import assert from 'node:assert/strict';
-import type { TestDaemon } from '../support/daemon.ts';
+import type { TestDaemon } from '../support/daemon/daemon.ts';
 
 /** The members of a transfer that the stream and REST share. */
 export interface Transfer {

@@ -17,7 +17,7 @@ import {
   WalletSubscription,
 } from '../../src/streams/transfers/transfer-subscription.ts';
 import type { Cleanup } from '../support/cleanup.ts';
-import { address, createIndex, type NamedBlock } from '../support/index-fixture.ts';
+import { address, createIndex, type NamedBlock } from '../support/index/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
 import { signalFilter, walletFilter } from './filters.ts';
 import { FREE } from './free-payer.ts';

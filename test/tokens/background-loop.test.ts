@@ -6,8 +6,8 @@ import { StorageError, UpstreamError } from '../../src/lib/errors.ts';
 import { RpcClient } from '../../src/node/client.ts';
 import { runBackgroundLoop } from '../../src/tokens/background-loop.ts';
 import { runMetadataLoop } from '../../src/tokens/metadata-loop.ts';
-import { address, createIndex, headerOf } from '../support/index-fixture.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { address, createIndex, headerOf } from '../support/index/index-fixture.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Collects what would be logged. */

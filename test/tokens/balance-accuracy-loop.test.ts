@@ -9,11 +9,11 @@ import { BalanceAccuracy, prepareTokensToExamine } from '../../src/store/balance
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { runBalanceAccuracyLoop } from '../../src/tokens/balance-accuracy-loop.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { createIndex, type IndexFixture } from '../support/index-fixture.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { startOddChain } from '../support/odd-tokens.ts';
-import { randomBlocks, toBatch } from '../support/random-chain.ts';
+import { startOddChain } from '../support/chain/odd-tokens.ts';
+import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { createIndex, type IndexFixture } from '../support/index/index-fixture.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 

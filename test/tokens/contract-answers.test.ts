@@ -8,8 +8,14 @@ import { RpcClient } from '../../src/node/client.ts';
 import { BALANCE_ACCURACY_NAMES } from '../../src/store/balance-accuracy.ts';
 import { AnchorMismatchError } from '../../src/tokens/anchored-batch.ts';
 import { examineToken } from '../../src/tokens/examine-token.ts';
-import { address, createIndex, type NamedBlock, txHash, ZERO_ADDRESS } from '../support/index-fixture.ts';
-import { randomSource } from '../support/random-chain.ts';
+import { randomSource } from '../support/chain/random-chain.ts';
+import {
+  address,
+  createIndex,
+  type NamedBlock,
+  txHash,
+  ZERO_ADDRESS,
+} from '../support/index/index-fixture.ts';
 
 const HEAD = 103;
 

@@ -4,9 +4,9 @@ import { RpcClient } from '../../src/node/client.ts';
 import { BalanceAccuracy } from '../../src/store/balance-accuracy.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { examineToken } from '../../src/tokens/examine-token.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startOddChain } from '../support/odd-tokens.ts';
-import { randomSource } from '../support/random-chain.ts';
+import { startOddChain } from '../support/chain/odd-tokens.ts';
+import { randomSource } from '../support/chain/random-chain.ts';
+import { startIndexer } from '../support/index/indexer.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('an offset that differs only from one known earlier names no blocks between which it changed', async (t) => {

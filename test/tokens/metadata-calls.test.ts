@@ -10,7 +10,7 @@ import {
   sanitizeText,
 } from '../../src/tokens/metadata-calls.ts';
 import { cpuMs } from '../support/cpu-time.ts';
-import { address } from '../support/index-fixture.ts';
+import { address } from '../support/index/index-fixture.ts';
 
 const text = (value: string) => encodeAbiParameters([{ type: 'string' }], [value]);
 const word = (value: bigint) => pad(`0x${value.toString(16)}`);

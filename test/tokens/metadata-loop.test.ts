@@ -9,11 +9,11 @@ import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
 import { type RpcCall, RpcClient, type RpcReply } from '../../src/node/client.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { runMetadataLoop } from '../../src/tokens/metadata-loop.ts';
-import { startTestDaemon } from '../support/daemon.ts';
-import { address, createIndex, headerOf, txHash } from '../support/index-fixture.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { receiptOf } from '../support/receipt.ts';
-import { compileFixture } from '../support/solidity.ts';
+import { receiptOf } from '../support/chain/receipt.ts';
+import { compileFixture } from '../support/chain/solidity.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { address, createIndex, headerOf, txHash } from '../support/index/index-fixture.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** What the API shows of each contract of OddNames.sol: name, symbol, decimals. */

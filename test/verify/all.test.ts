@@ -5,11 +5,11 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { startNode } from '../support/replay.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { differencesOf, verifyFile } from '../support/index/verify.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
+import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf, verifyFile } from '../support/verify.ts';
 
 const HEAD = 200;
 

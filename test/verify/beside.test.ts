@@ -6,10 +6,10 @@ import { startAnvil } from '../../src/dev/anvil.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { generateTraffic } from '../../src/dev/traffic.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startNode } from '../support/replay.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { differencesOf, verifyFile } from '../support/index/verify.ts';
+import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf, verifyFile } from '../support/verify.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Does something again and again until the returned function is called. */

@@ -6,12 +6,12 @@ import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { TraceGapTable } from '../../src/store/trace-gaps.ts';
 import { verifyFile } from '../../src/verify/verify-file.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { randomSource } from '../support/random-chain.ts';
-import { recordedDataOrSkip } from '../support/recorded.ts';
-import { startRecordedNode } from '../support/replay.ts';
+import { randomSource } from '../support/chain/random-chain.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { differencesOf } from '../support/index/verify.ts';
+import { recordedDataOrSkip } from '../support/nodes/recorded.ts';
+import { startRecordedNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf } from '../support/verify.ts';
 
 const FLIPS_PER_TABLE = 6;
 const FLIPS_OF_TRANSFERS = 50;

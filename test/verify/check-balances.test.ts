@@ -3,11 +3,11 @@ import { type TestContext, test } from 'node:test';
 import type { Hex } from '../../src/lib/hex.ts';
 import { toQuantity } from '../../src/lib/hex.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { type OddChain, type OddToken, startOddChain } from '../support/odd-tokens.ts';
+import { type OddChain, type OddToken, startOddChain } from '../support/chain/odd-tokens.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { differencesOf, verifyFile } from '../support/index/verify.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf, verifyFile } from '../support/verify.ts';
 
 type Tokens = Record<Exclude<OddToken, 'Spoof'>, Hex>;
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type CounterChecks, checkCounters } from '../../src/verify/check-counters.ts';
 import { Check } from '../../src/verify/report.ts';
-import { address, createIndex, type IndexFixture, type NamedBlock } from '../support/index-fixture.ts';
-import { randomSource } from '../support/random-chain.ts';
+import { randomSource } from '../support/chain/random-chain.ts';
+import { address, createIndex, type IndexFixture, type NamedBlock } from '../support/index/index-fixture.ts';
 
 /** A block with so many transfers in one transaction. */
 function blockOf(name: string, transfers: number): NamedBlock {

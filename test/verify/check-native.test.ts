@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { receiptOf } from '../support/receipt.ts';
+import { receiptOf } from '../support/chain/receipt.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { differencesOf, verifyFile } from '../support/index/verify.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf, verifyFile } from '../support/verify.ts';
 
 /** Code of a creation that destroys the new contract in its own favour: ADDRESS, SELFDESTRUCT. */
 const BURN = '0x30ff';

@@ -6,7 +6,7 @@ import { openIndexForReading } from '../../src/store/index-file.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { checkStructure } from '../../src/verify/check-structure.ts';
 import { Check } from '../../src/verify/report.ts';
-import { IndexFixture, type NamedTransfer } from '../support/index-fixture.ts';
+import { IndexFixture, type NamedTransfer } from '../support/index/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 /** The path of an index whose token has three holders, which nobody has open. */

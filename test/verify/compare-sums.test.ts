@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ENTRIES_PER_PAGE } from '../../src/store/wallet-history.ts';
 import { prepareSumsComparer } from '../../src/verify/compare-sums.ts';
 import { Check } from '../../src/verify/report.ts';
-import { createIndex } from '../support/index-fixture.ts';
+import { createIndex } from '../support/index/index-fixture.ts';
 
 const PAGES = 3;
 

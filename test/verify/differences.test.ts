@@ -6,10 +6,10 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { encodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startNode, suiteCleanup } from '../support/replay.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { differencesOf, verifyFile } from '../support/index/verify.ts';
+import { startNode, suiteCleanup } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf, verifyFile } from '../support/verify.ts';
 
 const BLOCKS = 24;
 /** Of the index file. */

@@ -9,12 +9,12 @@ import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { verifyFile } from '../../src/verify/verify-file.ts';
-import { dumpIndex } from '../support/dump.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { startMisbehavingNode } from '../support/misbehaving-node.ts';
-import { resultOf, startNode } from '../support/replay.ts';
+import { dumpIndex } from '../support/index/dump.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { differencesOf, repairFile } from '../support/index/verify.ts';
+import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
+import { resultOf, startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf, repairFile } from '../support/verify.ts';
 
 const START = 10;
 const HEAD = 40;

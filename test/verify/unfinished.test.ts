@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import { startAnvil } from '../../src/dev/anvil.ts';
-import { LAUNCHER, run } from '../support/command.ts';
-import { startIndexer } from '../support/indexer.ts';
-import { type Faults, startMisbehavingNode } from '../support/misbehaving-node.ts';
+import { LAUNCHER, run } from '../support/daemon/command.ts';
+import { startIndexer } from '../support/index/indexer.ts';
+import { differencesOf, verifyFile } from '../support/index/verify.ts';
+import { type Faults, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { differencesOf, verifyFile } from '../support/verify.ts';
 
 const ODD_BALANCES: Partial<Faults> = {
   replace: (method, _params, result) => (method === 'eth_getBalance' ? 'much' : result),

@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import { formatNumber } from '../../../src/cli/format.ts';
 import { FatalError } from '../../../src/lib/errors.ts';
 import { isObject } from '../../../src/lib/text.ts';
-import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
+import { startPostgres, type TestPostgres } from '../../../test/support/sink/postgres.ts';
 import { type Figure, quantile, type Table } from '../figure.ts';
 import type { BenchContext } from '../setup/bench-context.ts';
 import { FAST_BLOCK_MS, FAST_TRANSFERS } from '../setup/chain-plan.ts';

@@ -1,5 +1,5 @@
-import type { ChainBlock } from './block.ts';
-import type { ForkOptions } from './simulation.ts';
+import type { ChainBlock } from './blocks/block.ts';
+import type { ForkOptions } from './simulation/simulation.ts';
 import type { ReplayStats } from './stats.ts';
 
 /** What a test can do to a running node. */

@@ -6,24 +6,24 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Prng } from '../../../src/lib/random.ts';
 import { hostPort } from '../../../src/lib/text.ts';
-import { BlockReader } from './block-reader.ts';
+import { BlockReader } from './blocks/block-reader.ts';
+import { TransactionIndex } from './blocks/transaction-index.ts';
 import type { ReplayControls, ReplayNode } from './controls.ts';
-import { Dispatcher } from './dispatch.ts';
-import { Feed } from './feed.ts';
-import { createHttpServer } from './http.ts';
-import { Latency } from './latency.ts';
-import { loadChain } from './load-chain.ts';
 import { blockMethods } from './methods/blocks.ts';
 import { controlMethods } from './methods/control.ts';
 import { logMethods } from './methods/logs.ts';
 import { networkMethods } from './methods/network.ts';
 import { traceMethods } from './methods/traces.ts';
 import { REPLAY_DEFAULTS, type ReplayOptions } from './options.ts';
-import { Simulation } from './simulation.ts';
+import { loadChain } from './recording/load-chain.ts';
+import { Dispatcher } from './server/dispatch.ts';
+import { Feed } from './server/feed.ts';
+import { createHttpServer } from './server/http.ts';
+import { Latency } from './server/latency.ts';
+import { attachWebSocket } from './server/websocket.ts';
+import { Simulation } from './simulation/simulation.ts';
 import { zeroStats } from './stats.ts';
 import { TextStore } from './text-store.ts';
-import { TransactionIndex } from './transaction-index.ts';
-import { attachWebSocket } from './websocket.ts';
 
 /** Resolves when the blocks are loaded and the port is open. */
 export async function startReplayNode(options: ReplayOptions = {}): Promise<ReplayNode> {

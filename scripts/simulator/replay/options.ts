@@ -1,4 +1,4 @@
-import type { ChainBlock } from './block.ts';
+import type { ChainBlock } from './blocks/block.ts';
 
 /** What the replay node serves and how it behaves. */
 export interface ReplayOptions {

@@ -10,7 +10,7 @@ import {
   timestampOf,
   txHash,
   ZERO_ADDRESS,
-} from '../../support/index-fixture.ts';
+} from '../../support/index/index-fixture.ts';
 
 const PAGE = z.strictObject({
   address: z.string(),

@@ -7,7 +7,7 @@ import {
   type IndexFixture,
   type NamedBlock,
   txHash,
-} from '../../support/index-fixture.ts';
+} from '../../support/index/index-fixture.ts';
 
 type AskApi = (path: string, input: Record<string, string>) => Promise<Record<string, unknown>>;
 

@@ -8,8 +8,8 @@ import { deployDemo } from '../../../src/dev/deploy.ts';
 import { generateTraffic } from '../../../src/dev/traffic.ts';
 import { RpcClient } from '../../../src/node/client.ts';
 import { errorOf, serve } from '../../server/serving.ts';
-import { startTestDaemon } from '../../support/daemon.ts';
-import { address, createIndex, txHash } from '../../support/index-fixture.ts';
+import { startTestDaemon } from '../../support/daemon/daemon.ts';
+import { address, createIndex, txHash } from '../../support/index/index-fixture.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const HASH = txHash('a');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { errorOf, serve } from '../../server/serving.ts';
-import { address, createIndex, timestampOf } from '../../support/index-fixture.ts';
+import { address, createIndex, timestampOf } from '../../support/index/index-fixture.ts';
 
 const PATH = '/api/wallets/batch';
 

@@ -7,7 +7,7 @@ import { parseSignalFilter } from '../../../src/streams/transfers/signal-filter.
 import { SIGNAL_EVENTS } from '../../../src/streams/transfers/signals.ts';
 import { parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
 import { serve } from '../../server/serving.ts';
-import { asyncDocument } from '../../support/openapi.ts';
+import { asyncDocument } from '../../support/clients/openapi.ts';
 
 const specification: object = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.0.0.json');
 /** The specification brings the schema of JSON Schema itself. */

@@ -6,10 +6,10 @@ import { type TestContext, test } from 'node:test';
 import { build } from 'esbuild';
 import { z } from 'zod';
 import { serve, statusAt } from '../../server/serving.ts';
-import { PINNED_NODE, ROOT, start } from '../../support/command.ts';
+import { document } from '../../support/clients/openapi.ts';
+import { PINNED_NODE, ROOT, start } from '../../support/daemon/command.ts';
 import { codeBlock } from '../../support/docs.ts';
-import { address, createIndex } from '../../support/index-fixture.ts';
-import { document } from '../../support/openapi.ts';
+import { address, createIndex } from '../../support/index/index-fixture.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const MON = 10n ** 18n;
@@ -73,7 +73,7 @@ test('two generators make clients that compile strictly, get answers and keep th
   await Promise.all([
     runTool(t, dir, [
       '--import',
-      `${ROOT}test/support/typescript-api.mjs`,
+      `${ROOT}test/support/clients/typescript-api.mjs`,
       `${ROOT}node_modules/@hey-api/openapi-ts/dist/run.mjs`,
       ...['-i', 'openapi.json', '-o', 'atlas'],
     ]),

@@ -5,8 +5,8 @@ import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { COMPONENTS } from '../../../src/api/openapi/openapi-components.ts';
 import { RPC_OPERATION } from '../../../src/api/openapi/openapi-rpc.ts';
 import { serve, statusAt } from '../../server/serving.ts';
-import { address, createIndex } from '../../support/index-fixture.ts';
-import { checkAnswer, document } from '../../support/openapi.ts';
+import { checkAnswer, document } from '../../support/clients/openapi.ts';
+import { address, createIndex } from '../../support/index/index-fixture.ts';
 
 const RPC_RESPONSES: Record<number, { headers?: object; $ref?: string }> = RPC_OPERATION.responses;
 

@@ -9,15 +9,15 @@ import { RequestError } from '../../../src/lib/errors.ts';
 import { monotonicNow } from '../../../src/lib/time.ts';
 import { deadlineBudget } from '../../../src/query/work-budget.ts';
 import { serve } from '../../server/serving.ts';
+import { nodeReadsOf } from '../../support/clients/node-reads.ts';
 import {
   address,
   createIndex,
   type IndexFixture,
   type NamedBlock,
   type NamedTransfer,
-} from '../../support/index-fixture.ts';
-import { nodeReadsOf } from '../../support/node-reads.ts';
-import { suiteCleanup } from '../../support/replay.ts';
+} from '../../support/index/index-fixture.ts';
+import { suiteCleanup } from '../../support/nodes/replay.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** More than the event loop's budget of work for one answer. */

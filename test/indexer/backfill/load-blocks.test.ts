@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import { type LoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
 import { RpcClient } from '../../../src/node/client.ts';
-import { startMisbehavingNode } from '../../support/misbehaving-node.ts';
-import { startNode } from '../../support/replay.ts';
+import { startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
+import { startNode } from '../../support/nodes/replay.ts';
 
 const TRACE = 'debug_traceBlockByHash';
 const RULES: LoadRules = { traces: TRACE, blockReceipts: true, monad: true, wrappedNative: new Set() };

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Pipeline } from '../../../src/indexer/backfill/pipeline.ts';
 import { UpstreamError } from '../../../src/lib/errors.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
-import { randomBlocks, toBatch } from '../../support/random-chain.ts';
+import { randomBlocks, toBatch } from '../../support/chain/random-chain.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
 const chain = randomBlocks(1, 400, ROOT, 1);

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { BackfillWorkerPool } from '../../../src/indexer/backfill/worker-pool.ts';
 import { CallRecorder } from '../../../src/indexer/node-client.ts';
 import { UpstreamError } from '../../../src/lib/errors.ts';
-import { startGeneratedNode } from '../../support/replay.ts';
+import { startGeneratedNode } from '../../support/nodes/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const RANGES = 40;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateKey } from '../../../src/access/key-format.ts';
-import { address } from '../../support/index-fixture.ts';
+import { address } from '../../support/index/index-fixture.ts';
 import { errorOf, serve } from '../serving.ts';
 
 const REFUSAL = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing or invalid X-API-Key header"}}';

@@ -3,7 +3,7 @@ import { get, type IncomingHttpHeaders } from 'node:http';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { bestEncoding, compressorsOfOneBody } from '../../../src/server/http/compress.ts';
-import { address } from '../../support/index-fixture.ts';
+import { address } from '../../support/index/index-fixture.ts';
 import { type Serving, serve } from '../serving.ts';
 
 const LONG = `/api/address_transfers?address=${address('alice')}`;

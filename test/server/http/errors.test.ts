@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { address } from '../../support/index-fixture.ts';
+import { address } from '../../support/index/index-fixture.ts';
 import { waitFor } from '../../support/wait.ts';
 import { errorOf, type Serving, serve } from '../serving.ts';
 

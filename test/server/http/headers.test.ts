@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { address } from '../../support/index-fixture.ts';
+import { address } from '../../support/index/index-fixture.ts';
 import { serve } from '../serving.ts';
 
 const SUMMARY = `/api/wallet_summary?address=${address('alice')}`;

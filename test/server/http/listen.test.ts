@@ -7,7 +7,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../../support/free-port.ts';
-import { address } from '../../support/index-fixture.ts';
+import { address } from '../../support/index/index-fixture.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait.ts';
 import { serve } from '../serving.ts';

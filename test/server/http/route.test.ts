@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadAssets } from '../../../src/server/pages/assets.ts';
-import { address } from '../../support/index-fixture.ts';
+import { address } from '../../support/index/index-fixture.ts';
 import { operate } from '../operating.ts';
 
 const SUMMARY = `/api/wallet_summary?address=${address('alice')}`;

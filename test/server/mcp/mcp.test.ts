@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
-import { address, createIndex, txHash } from '../../support/index-fixture.ts';
+import { address, createIndex, txHash } from '../../support/index/index-fixture.ts';
 import { errorOf, type Serving, serve } from '../serving.ts';
 
 async function setUp(t: TestContext, tier = 'unlimited'): Promise<{ serving: Serving; client: Client }> {

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import { startNode } from '../../gateway/node.ts';
 import { StreamClient } from '../../streams/client.ts';
-import { startTestDaemon } from '../../support/daemon.ts';
-import { startGeneratedNode } from '../../support/replay.ts';
+import { startTestDaemon } from '../../support/daemon/daemon.ts';
+import { startGeneratedNode } from '../../support/nodes/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const LOGS = Array.from(

@@ -10,8 +10,8 @@ import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
 import { type KeyStore, openKeyStore } from '../../../src/access/keys.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import { type CallError, StreamClient } from '../../streams/client.ts';
-import { startTestDaemon, type TestDaemon } from '../../support/daemon.ts';
-import { startGeneratedNode, suiteCleanup } from '../../support/replay.ts';
+import { startTestDaemon, type TestDaemon } from '../../support/daemon/daemon.ts';
+import { startGeneratedNode, suiteCleanup } from '../../support/nodes/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const MAX_MESSAGE = 20_000;

@@ -4,8 +4,12 @@ import { test } from 'node:test';
 import { readAnnouncedBlock, readFetchedBlock } from '../../../src/chain/block.ts';
 import { fetchBlockLogs } from '../../../src/streams/node/fetch-block-logs.ts';
 import { type Cleanup, nestedCleanup } from '../../support/cleanup.ts';
-import { startTestDaemon } from '../../support/daemon.ts';
-import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../../support/misbehaving-node.ts';
+import { startTestDaemon } from '../../support/daemon/daemon.ts';
+import {
+  type MisbehavingNode,
+  NodeError,
+  startMisbehavingNode,
+} from '../../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../../support/wait.ts';
 import { StreamClient } from '../client.ts';
 

@@ -6,9 +6,9 @@ import { UpstreamError, type UpstreamFailure } from '../../../src/lib/errors.ts'
 import { RpcClient } from '../../../src/node/client.ts';
 import { httpError, type RpcCall, type RpcReply } from '../../../src/node/reply.ts';
 import { fetchBlockLogs } from '../../../src/streams/node/fetch-block-logs.ts';
-import { startBalancedNodes } from '../../support/balanced-nodes.ts';
 import { nestedCleanup } from '../../support/cleanup.ts';
-import { resultOf } from '../../support/replay.ts';
+import { startBalancedNodes } from '../../support/nodes/balanced-nodes.ts';
+import { resultOf } from '../../support/nodes/replay.ts';
 
 const CHAIN = { blocks: 20, txPerBlock: 4, wallets: 20, tokens: 6, traces: false };
 

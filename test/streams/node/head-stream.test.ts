@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
 import { type Cleanup, nestedCleanup } from '../../support/cleanup.ts';
-import { startTestDaemon, type TestDaemon } from '../../support/daemon.ts';
-import { startMisbehavingNode } from '../../support/misbehaving-node.ts';
-import { resultOf, startGeneratedNode } from '../../support/replay.ts';
+import { startTestDaemon, type TestDaemon } from '../../support/daemon/daemon.ts';
+import { startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
+import { resultOf, startGeneratedNode } from '../../support/nodes/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 import { StreamClient } from '../client.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
-import { startTestDaemon, type TestDaemon } from '../../support/daemon.ts';
-import { type MisbehavingNode, startMisbehavingNode } from '../../support/misbehaving-node.ts';
-import { resultOf, startGeneratedNode, suiteCleanup } from '../../support/replay.ts';
+import { startTestDaemon, type TestDaemon } from '../../support/daemon/daemon.ts';
+import { type MisbehavingNode, startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
+import { resultOf, startGeneratedNode, suiteCleanup } from '../../support/nodes/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 import { type Received, StreamClient } from '../client.ts';
 

@@ -6,7 +6,7 @@ import { NodeSubscriptions } from '../../../src/node/subscriptions.ts';
 import { PendingTransactionStream } from '../../../src/streams/node/pending-transaction-stream.ts';
 import type { Notification } from '../../../src/streams/notification.ts';
 import { Subscription } from '../../../src/streams/subscription.ts';
-import { startMisbehavingNode } from '../../support/misbehaving-node.ts';
+import { startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../../support/wait.ts';
 import { FREE } from '../free-payer.ts';
 

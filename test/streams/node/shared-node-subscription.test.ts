@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { NodeSubscriptions } from '../../../src/node/subscriptions.ts';
 import { SharedNodeSubscription } from '../../../src/streams/node/shared-node-subscription.ts';
 import { freePort } from '../../support/free-port.ts';
-import { startMisbehavingNode } from '../../support/misbehaving-node.ts';
+import { startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../../support/wait.ts';
 
 test('the subscription at the node lasts until every user has released it, and a second release does not count', async (t) => {

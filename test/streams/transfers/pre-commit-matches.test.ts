@@ -14,9 +14,9 @@ import { SubscriptionIndex } from '../../../src/streams/transfers/subscription-i
 import { type Form, TransferEvent } from '../../../src/streams/transfers/transfer-event.ts';
 import { transferJson } from '../../../src/streams/transfers/transfer-json.ts';
 import { TransferSubscription } from '../../../src/streams/transfers/transfer-subscription.ts';
+import { randomBlocks, toBatch } from '../../support/chain/random-chain.ts';
 import { nestedCleanup } from '../../support/cleanup.ts';
-import { createIndex } from '../../support/index-fixture.ts';
-import { randomBlocks, toBatch } from '../../support/random-chain.ts';
+import { createIndex } from '../../support/index/index-fixture.ts';
 import { waitFor } from '../../support/wait.ts';
 import { CHAIN } from '../filters.ts';
 import { FREE } from '../free-payer.ts';

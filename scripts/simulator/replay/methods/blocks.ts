@@ -1,7 +1,7 @@
 /** Methods about blocks, transactions and receipts. */
 import { toQuantity } from '../../../../src/lib/hex.ts';
-import type { StoredBlock } from '../block.ts';
-import { resolveBlock, resolveNumber } from '../block-tag.ts';
+import type { StoredBlock } from '../blocks/block.ts';
+import { resolveBlock, resolveNumber } from '../blocks/block-tag.ts';
 import { methodNotFound } from '../rpc-error.ts';
 import { jsonBytes } from '../rpc-json.ts';
 import { type Methods, type NodeState, NULL_RESULT } from './method.ts';

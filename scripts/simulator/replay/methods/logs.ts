@@ -1,9 +1,9 @@
 /** `eth_getLogs`, computed from the receipts. */
 
 import { isObject } from '../../../../src/lib/text.ts';
-import type { StoredBlock } from '../block.ts';
-import { resolveNumber } from '../block-tag.ts';
-import { parseLogFilter } from '../log-filter.ts';
+import type { StoredBlock } from '../blocks/block.ts';
+import { resolveNumber } from '../blocks/block-tag.ts';
+import { parseLogFilter } from '../blocks/log-filter.ts';
 import { blockNotFound, invalidParams } from '../rpc-error.ts';
 import type { Methods, NodeState } from './method.ts';
 

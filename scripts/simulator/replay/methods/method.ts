@@ -1,7 +1,7 @@
-import type { BlockReader } from '../block-reader.ts';
-import type { ReplayChain } from '../chain.ts';
+import type { BlockReader } from '../blocks/block-reader.ts';
+import type { ReplayChain } from '../blocks/chain.ts';
+import type { TransactionIndex } from '../blocks/transaction-index.ts';
 import type { ReplaySettings } from '../options.ts';
-import type { TransactionIndex } from '../transaction-index.ts';
 
 /** Answers one call with the JSON text of its result, or throws an RpcError. */
 export type Method = (params: readonly unknown[]) => Buffer;

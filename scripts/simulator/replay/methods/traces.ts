@@ -1,8 +1,8 @@
 /** Methods that show the call trees. */
 
 import { isObject } from '../../../../src/lib/text.ts';
-import type { StoredBlock } from '../block.ts';
-import { resolveNumber } from '../block-tag.ts';
+import type { StoredBlock } from '../blocks/block.ts';
+import { resolveNumber } from '../blocks/block-tag.ts';
 import { blockNotFound, methodNotSupported } from '../rpc-error.ts';
 import { jsonBytes, type RpcTrace } from '../rpc-json.ts';
 import { type Methods, type NodeState, NULL_RESULT } from './method.ts';

@@ -1,0 +1,151 @@
+/** A daemon as a process of its own, for tests that watch what it costs the machine. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openKeyStore } from '../../../src/access/keys.ts';
+import type { Cleanup } from '../cleanup.ts';
+import { tempDir } from '../temp-dir.ts';
+import { WAIT_TIMEOUT_MS, waitFor } from '../wait.ts';
+import { LAUNCHER, type Running, readyUrl, start } from './command.ts';
+
+export interface DaemonProcess extends Running {
+  url: string;
+  port: number;
+  /** An unlimited key, and one of the free tier. */
+  key: string;
+  freeKey: string;
+  /** Resident memory, MiB. */
+  memory(): number;
+  /** A raw connection, ended with the cleanup. */
+  dial(): Dialled;
+  /** Milliseconds until /healthz is answered. */
+  answersWithin(): Promise<number>;
+}
+
+/** Starts the program. `env` holds settings. */
+export async function startDaemonProcess(
+  cleanup: Cleanup,
+  env: Record<string, string>,
+): Promise<DaemonProcess> {
+  const dir = tempDir(cleanup);
+  const keys = openKeyStore(join(dir, 'keys.db'));
+  const { key } = keys.create({ name: 'unlimited', tier: 'unlimited' });
+  const { key: freeKey } = keys.create({ name: 'free', tier: 'free' });
+  keys.close();
+  const running = start(cleanup, [LAUNCHER, 'start', '--data-dir', dir, '--port', '0'], { cwd: dir, env });
+  const url = await readyUrl(running);
+  const port = Number(new URL(url).port);
+  return {
+    ...running,
+    url,
+    port,
+    key,
+    freeKey,
+    memory: () => residentMemory(running.child.pid),
+    dial: () => new Dialled(cleanup, port),
+    async answersWithin() {
+      const startedAt = performance.now();
+      const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(WAIT_TIMEOUT_MS) });
+      await response.text();
+      return performance.now() - startedAt;
+    },
+  };
+}
+
+/** What a flood may cost, MiB, and how long others may wait meanwhile, milliseconds; without a bound it is many times as much. */
+const MOST_MEMORY = 150;
+const LONGEST_WAIT_MS = 5_000;
+
+/** What a flood sends at full speed: twice the memory that the daemon may take for it. */
+const FULL_SPEED_BYTES = 2 * MOST_MEMORY * 1024 * 1024;
+
+/** Runs a flood; others must be answered meanwhile, and the memory must not follow it. */
+export async function bounded(
+  daemon: DaemonProcess,
+  what: string,
+  flood: () => Promise<unknown>,
+): Promise<void> {
+  const memory = daemon.memory();
+  let over = false;
+  const flooding = flood().finally(() => {
+    over = true;
+  });
+  let [longest, most] = [0, 0];
+  const watching = (async () => {
+    while (!over) {
+      longest = Math.max(longest, await daemon.answersWithin());
+      most = Math.max(most, daemon.memory());
+      await sleep(20);
+    }
+  })();
+  await Promise.all([flooding, watching]);
+  assert.ok(most - memory < MOST_MEMORY, `${what}: memory grew by ${Math.round(most - memory)} MiB`);
+  assert.ok(longest < LONGEST_WAIT_MS, `${what}: others waited ${Math.round(longest)} ms`);
+}
+
+function residentMemory(pid: number | undefined): number {
+  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  if (kib === undefined) throw new Error(`the memory of process ${pid} cannot be read`);
+  return Number(kib) / 1024;
+}
+
+/** A raw connection: what is sent is sent as it is. */
+export class Dialled {
+  readonly socket: Socket;
+  /** All that was received. */
+  text = '';
+  /** Whether the other side has ended it. */
+  ended = false;
+
+  constructor(cleanup: Cleanup, port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    cleanup.after(() => void this.socket.destroy());
+    this.socket.setEncoding('latin1').on('data', (text: string) => {
+      this.text += text;
+    });
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', () => {
+      this.ended = true;
+    });
+  }
+
+  /** Sends and waits until the system has room for more, for `forMs` at most. */
+  async send(data: string | Uint8Array, forMs = 100): Promise<void> {
+    if (this.ended || this.socket.write(data)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, forMs);
+      const { socket } = this;
+      function done(): void {
+        clearTimeout(timer);
+        socket.off('drain', done);
+        socket.off('close', done);
+        resolve();
+      }
+      socket.once('drain', done).once('close', done);
+    });
+  }
+
+  /**
+   * Sends the same again and again until the other side ends the connection or `limitMs` are over. Slows down once it has
+   * sent more than a daemon may keep: a daemon that waits for a client to take its close frame discards gigabytes.
+   */
+  async floodWith(data: string | Uint8Array, limitMs: number): Promise<void> {
+    const deadline = performance.now() + limitMs;
+    while (!this.ended && performance.now() < deadline) {
+      await this.send(data);
+      if (this.socket.bytesWritten > FULL_SPEED_BYTES) await sleep(50);
+    }
+  }
+
+  /** Resolves when the other side has ended the connection. */
+  async end(what: string): Promise<void> {
+    await waitFor(() => this.ended, { what: `the end of ${what}` });
+  }
+
+  /** Resolves when the text received matches. */
+  async receives(pattern: RegExp): Promise<string> {
+    return waitFor(() => pattern.exec(this.text)?.[0], { what: String(pattern) });
+  }
+}

@@ -1,0 +1,22 @@
+/** What `--help` prints, without a process for each command. */
+import type { Command } from 'commander';
+import { buildProgram } from '../../../src/cli/program.ts';
+
+/** The help of every command by its path, such as `keys create`, and of the program by ''. As wide as in a pipe. */
+export function helpTexts(): Map<string, string> {
+  const texts = new Map<string, string>();
+  const visit = (command: Command, path: string): void => {
+    let text = '';
+    command.configureOutput({
+      getOutHelpWidth: () => 80,
+      writeOut: (part) => {
+        text += part;
+      },
+    });
+    command.outputHelp();
+    texts.set(path, text);
+    for (const child of command.commands) visit(child, `${path} ${child.name()}`.trim());
+  };
+  visit(buildProgram(), '');
+  return texts;
+}

@@ -1,0 +1,13 @@
+import type { RpcSettings } from '../../../src/gateway/handler.ts';
+
+/** The gateway with everything switched on, and bounds that tests reach. */
+export const RPC_SETTINGS: RpcSettings = {
+  slow_ms: 1_000,
+  cache_mb: 16,
+  merge: true,
+  cache: true,
+  local: true,
+  logs_max_range: 10_000,
+  logs_node_range: 100,
+  concurrency_per_key: 64,
+};

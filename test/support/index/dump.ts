@@ -1,0 +1,39 @@
+/** The whole content of an index file as text lines, for comparing two of them row by row. */
+import { openDatabase } from '../../../src/store/open-database.ts';
+
+export const INDEX_TABLES = [
+  'chain',
+  'blocks',
+  'untraced_blocks',
+  'transfers',
+  'native_peaks',
+  'wallets',
+  'addresses',
+  'fundings',
+  'activity',
+  'summed_histories',
+  'counterparty_sums',
+  'tokens',
+  'holdings',
+  'holding_peaks',
+  'first_buyers',
+];
+
+export function dumpIndex(path: string): string[] {
+  const db = openDatabase(path, { readonly: true });
+  try {
+    return INDEX_TABLES.flatMap((table) =>
+      db
+        .prepare<[], Record<string, unknown>>(`SELECT * FROM ${table} ORDER BY 1, 2`)
+        .all()
+        .map(
+          (row) =>
+            `${table} ${Object.entries(row)
+              .map(([name, value]) => `${name}=${Buffer.isBuffer(value) ? value.toString('hex') : value}`)
+              .join(' ')}`,
+        ),
+    );
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,175 @@
+/** Index files with known content: plain transfers written by the real writer, read through a real reader. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Hex } from '../../../src/lib/hex.ts';
+import type { BlockRef } from '../../../src/model/block.ts';
+import type { BlockBatch } from '../../../src/model/block-batch.ts';
+import {
+  TRANSFER_KIND_NAMES,
+  TransferKind,
+  type TransferKindName,
+} from '../../../src/model/transfer-kind.ts';
+import { Snapshot } from '../../../src/query/snapshot.ts';
+import { WalletIdCache } from '../../../src/query/wallet-id-cache.ts';
+import { openIndexForReading } from '../../../src/store/index-file.ts';
+import { IndexWriter } from '../../../src/store/index-writer.ts';
+import { type Db, openDatabase } from '../../../src/store/open-database.ts';
+import { type PlainBlock, type PlainTransfer, toBatch } from '../chain/random-chain.ts';
+import { tempDir } from '../temp-dir.ts';
+
+export const FIRST_TIMESTAMP = 1_700_000_000;
+
+/** An address or hash that is a name: the same name gives the same one. */
+export function address(name: string): Hex {
+  return `0x${digest(`address ${name}`).slice(0, 40)}`;
+}
+export function txHash(name: string): Hex {
+  return `0x${digest(`transaction ${name}`)}`;
+}
+/** An indexed block as a node's answer. */
+export function headerOf({ number, hash }: BlockRef): Record<'number' | 'hash' | 'parentHash', string> {
+  return { number: `0x${number.toString(16)}`, hash, parentHash: txHash('its parent') };
+}
+export const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`;
+
+/** A transfer between named wallets; `zero` is the zero address. */
+export interface NamedTransfer {
+  kind?: TransferKindName;
+  from: string;
+  to: string;
+  /** Name of the token contract, for token kinds. */
+  token?: string;
+  amount?: bigint;
+  tokenId?: bigint;
+  logIndex?: number;
+}
+
+/** Transactions of one block by name. */
+export type NamedBlock = Record<string, NamedTransfer[]>;
+
+export class IndexFixture {
+  readonly path: string;
+  readonly writer: IndexWriter;
+  private readonly startBlock: number;
+  /** What closes the readers that are open. */
+  private readonly readers = new Set<() => void>();
+
+  constructor(path: string, startBlock: number, pagesPerFold?: number) {
+    this.path = path;
+    this.startBlock = startBlock;
+    this.writer = new IndexWriter(path, { cacheMb: 8, ...(pagesPerFold && { pagesPerFold }) });
+    this.writer.setChain(143, startBlock);
+  }
+
+  /** Appends blocks in one commit; `branch` gives other hashes at the same heights. */
+  append(blocks: readonly NamedBlock[], branch = ''): void {
+    this.writer.append([this.batch(blocks, branch)]);
+  }
+
+  /** What `append` would append. */
+  batch(blocks: readonly NamedBlock[], branch = ''): BlockBatch {
+    const head = this.writer.head();
+    const first = head === null ? this.startBlock : head.number + 1;
+    let parent: string = head === null ? txHash('no parent') : head.hash;
+    const plain = blocks.map((block, i): PlainBlock => {
+      const number = first + i;
+      const hash = `0x${digest(`block ${number} ${branch}`)}`;
+      const made = {
+        number,
+        hash,
+        parent,
+        timestamp: timestampOf(number),
+        transactions: transactionsOf(block),
+      };
+      parent = hash;
+      return made;
+    });
+    return toBatch(plain);
+  }
+
+  /** Changes rows behind the writer's back, as a broken disk would. */
+  damage(sql: string): void {
+    const db = openDatabase(this.path);
+    db.exec(sql);
+    db.close();
+  }
+
+  /** A connection of its own for reading. */
+  reader(owner: { after(fn: () => void): void }): Db {
+    const db = openIndexForReading(this.path);
+    this.closeWith(owner, () => db.close());
+    return db;
+  }
+
+  /** A reading connection with its snapshot and wallet ids. */
+  snapshot(owner: { after(fn: () => void): void }): { db: Db; snapshot: Snapshot; walletIds: WalletIdCache } {
+    const db = openIndexForReading(this.path);
+    const snapshot = new Snapshot(db);
+    this.closeWith(owner, () => {
+      snapshot.release();
+      db.close();
+    });
+    return { db, snapshot, walletIds: new WalletIdCache(db, snapshot) };
+  }
+
+  close(): void {
+    for (const close of [...this.readers].reverse()) close();
+    this.writer.close();
+  }
+
+  /** Closes a reader with its owner, and in any case before the writer, whose closing waits for open reads. */
+  private closeWith(owner: { after(fn: () => void): void }, close: () => void): void {
+    const once = () => {
+      if (this.readers.delete(once)) close();
+    };
+    this.readers.add(once);
+    owner.after(once);
+  }
+}
+
+/**
+ * An index in a temporary folder, closed and removed with its owner. `pagesPerFold`: see store/counterparty-sums.ts.
+ */
+export function createIndex(
+  owner: { after(fn: () => void): void },
+  startBlock = 1,
+  pagesPerFold?: number,
+): IndexFixture {
+  const dir = tempDir(owner);
+  const fixture = new IndexFixture(join(dir, 'index.db'), startBlock, pagesPerFold);
+  owner.after(() => fixture.close());
+  return fixture;
+}
+
+export function timestampOf(block: number): number {
+  return FIRST_TIMESTAMP + block * 2;
+}
+
+function transactionsOf(block: NamedBlock): PlainBlock['transactions'] {
+  return Object.entries(block).map(([name, transfers]) => ({
+    hash: txHash(name),
+    transfers: transfers.map(plainTransfer),
+  }));
+}
+
+function plainTransfer(transfer: NamedTransfer): PlainTransfer {
+  const kind = TRANSFER_KIND_NAMES.indexOf(transfer.kind ?? 'native_direct');
+  const native = kind === TransferKind.nativeDirect || kind === TransferKind.nativeInternal;
+  return {
+    kind,
+    from: digits(transfer.from),
+    to: digits(transfer.to),
+    token: native ? '' : digits(transfer.token ?? 'token'),
+    logIndex: native ? -1 : (transfer.logIndex ?? 0),
+    amount: transfer.amount ?? 1n,
+    number: kind === TransferKind.erc721 || kind === TransferKind.erc1155 ? (transfer.tokenId ?? 0n) : null,
+  };
+}
+
+function digits(name: string): string {
+  return (name === 'zero' ? ZERO_ADDRESS : address(name)).slice(2);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,45 @@
+/**
+ * A migration of many steps, for tests that interrupt it. As a program it migrates the given file (to the given version, with
+ * the given rows) slowly and prints its progress, so that a test can kill it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Migration, migrate } from '../../../src/store/migrations.ts';
+import { type Db, openDatabase } from '../../../src/store/open-database.ts';
+
+/** Enough for a migration of seconds, however late the kill arrives. */
+export const ROWS = 100_000;
+const ROWS_PER_STEP = 20;
+
+/** Creates the table that the migration counts up. */
+export function countingTable(db: Db, rows = ROWS): void {
+  db.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, touched INTEGER NOT NULL)');
+  const insert = db.prepare('INSERT INTO rows (id, touched) VALUES (?, 0)');
+  db.transaction(() => {
+    for (let id = 1; id <= rows; id++) insert.run(id);
+  })();
+}
+
+/** Counts up every row: one that was done twice, or not at all, shows. */
+export function countingMigration(version: number, rows = ROWS): Migration {
+  return {
+    version,
+    title: 'count every row',
+    end: () => rows,
+    step(db, cursor) {
+      const from = cursor ?? 0;
+      const to = from + ROWS_PER_STEP;
+      db.prepare('UPDATE rows SET touched = touched + 1 WHERE id > ? AND id <= ?').run(from, to);
+      return to >= rows ? null : to;
+    },
+  };
+}
+
+const [, program, path, version = 2, rows = ROWS] = process.argv;
+if (program === import.meta.filename && path !== undefined) {
+  const db = openDatabase(path);
+  for (const { done } of migrate(db, [countingMigration(Number(version), Number(rows))])) {
+    console.log(done);
+    await sleep(1);
+  }
+  db.close();
+}

@@ -1,0 +1,72 @@
+/** Verifying an index file against a node in tests. */
+
+import { probeCapabilities } from '../../../src/node/capabilities.ts';
+import { RpcClient } from '../../../src/node/client.ts';
+import { type RepairResult, repairRange } from '../../../src/verify/repair.ts';
+import type { VerifyReport } from '../../../src/verify/report.ts';
+import { verifyIndex } from '../../../src/verify/verify.ts';
+import { randomSource } from '../chain/random-chain.ts';
+
+export interface VerifyTestOptions {
+  path: string;
+  http: string;
+  sample?: number;
+  all?: boolean;
+  onProgress?: (text: string) => void;
+  signal?: AbortSignal;
+  traces?: boolean;
+  wrappedNative?: readonly string[];
+  seed?: number;
+}
+
+async function withClient<T>(url: string, work: (client: RpcClient) => Promise<T>): Promise<T> {
+  const client = new RpcClient({ url, timeoutMs: 60_000, maxSockets: 8, maxBatch: 50 });
+  return work(client).finally(() => client.close());
+}
+
+/** Repairs as the command does, until `onProgress` aborts the controller. */
+export function repairFile(
+  path: string,
+  http: string,
+  from: number | null,
+  to: number,
+  onProgress: (text: string, stop: AbortController) => void = () => undefined,
+): Promise<RepairResult> {
+  const stop = new AbortController();
+  return withClient(http, async (client) =>
+    repairRange({
+      path,
+      client,
+      capabilities: await probeCapabilities(client, { traces: true, head: 'latest' }),
+      wrappedNative: [],
+      range: from === null ? null : { first: from, last: to },
+      cacheMb: 8,
+      batchTransfers: 5_000,
+      maxReorg: 128,
+      signal: stop.signal,
+      onProgress: (text) => onProgress(text, stop),
+    }),
+  );
+}
+
+/** Verifies with a sample that small test chains fit into whole. */
+export function verifyFile(options: VerifyTestOptions): Promise<VerifyReport> {
+  return withClient(options.http, async (client) =>
+    verifyIndex({
+      path: options.path,
+      client,
+      capabilities: await probeCapabilities(client, { traces: options.traces ?? true, head: 'latest' }),
+      wrappedNative: options.wrappedNative ?? [],
+      sample: options.sample ?? 2_000,
+      all: options.all ?? false,
+      random: randomSource(options.seed ?? 1),
+      signal: options.signal ?? new AbortController().signal,
+      onProgress: options.onProgress ?? (() => undefined),
+    }),
+  );
+}
+
+/** Every difference as `check: text`. */
+export function differencesOf(report: VerifyReport): string[] {
+  return report.checks.flatMap(({ name, differences }) => differences.map(({ text }) => `${name}: ${text}`));
+}

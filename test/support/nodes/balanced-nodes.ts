@@ -1,0 +1,97 @@
+/**
+ * Replay nodes of one chain behind one address, each with a head of its own: what a load balancer over nodes of
+ * different heights looks like from outside. The nodes cut a range of logs at their head without saying so, as Monad does.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { GeneratedBlock } from '../../../scripts/simulator/chain/block.ts';
+import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
+import type { ChainOptions } from '../../../scripts/simulator/chain/options.ts';
+import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
+import type { ReplayOptions } from '../../../scripts/simulator/replay/options.ts';
+import { type Cleanup, startNode } from './replay.ts';
+
+/** What gets a node in turn. */
+export type BalancedBy = 'request' | 'connection';
+
+export interface BalancedNodes {
+  /** The address of the balancer. */
+  url: string;
+  nodes: ReplayNode[];
+  blocks: GeneratedBlock[];
+  /** Bodies of all requests, with the index of the node that got each. */
+  received: { body: string; node: number }[];
+  /** Sends every request to this node until it is called with null. */
+  pin(node: number | null): void;
+  balanceBy(by: BalancedBy): void;
+  /** Answers every batch with an error, as nodes do that take none. */
+  refuseBatches(): void;
+}
+
+/** As many nodes as there are heads; each node has at least the first block. */
+export async function startBalancedNodes(
+  owner: Cleanup,
+  chain: Partial<ChainOptions>,
+  heads: readonly number[],
+  options: ReplayOptions = {},
+): Promise<BalancedNodes> {
+  const generated = generateChain(chain);
+  const blocks = [...generated.blocks];
+  const { chainId } = generated.options;
+  const nodes = await Promise.all(
+    heads.map((head) => startNode(owner, { chainId, ...options, chain: blocks, head })),
+  );
+  const received: BalancedNodes['received'] = [];
+  const nodeOf = new WeakMap<Socket, number>();
+  let by: BalancedBy = 'request';
+  let pinned: number | null = null;
+  let takesBatches = true;
+  let turn = 0;
+
+  const choose = ({ socket }: IncomingMessage): number => {
+    if (pinned !== null) return pinned;
+    if (by === 'request') return turn++ % nodes.length;
+    const node = nodeOf.get(socket) ?? turn++ % nodes.length;
+    nodeOf.set(socket, node);
+    return node;
+  };
+  const server = createServer(async (request, response) => {
+    const node = choose(request);
+    const body = await text(request);
+    received.push({ body, node });
+    response.setHeader('content-type', 'application/json');
+    if (!takesBatches && body.startsWith('[')) return response.end(NO_BATCHES);
+    const answer = await fetch(nodes[node]!.url, { method: 'POST', body });
+    response.end(await answer.text());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  owner.after(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    nodes,
+    blocks,
+    received,
+    pin(node) {
+      pinned = node;
+    },
+    balanceBy(next) {
+      by = next;
+    },
+    refuseBatches() {
+      takesBatches = false;
+    },
+  };
+}
+
+const NO_BATCHES = JSON.stringify({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32600, message: 'batch requests are not supported' },
+});

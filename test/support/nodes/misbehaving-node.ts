@@ -1,0 +1,326 @@
+/**
+ * A chain node that fails in every way a real one, or what stands before it, has been seen to fail. It answers from a
+ * function or passes calls on to a real node, over HTTP and WebSocket, and corrupts answers on demand.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket, WebSocketServer } from 'ws';
+import { freePort } from '../free-port.ts';
+import {
+  type BatchOrder,
+  type Call,
+  limited,
+  type NodeCall,
+  type Refusal,
+  type Reply,
+  refusal,
+  reordered,
+  send,
+  TOO_LARGE,
+  type Wire,
+} from './corrupt-responses.ts';
+import { cut } from './cut.ts';
+
+export type { BatchOrder, NodeCall, Refusal, Wire } from './corrupt-responses.ts';
+
+/** Thrown by `answer` to make an error object. */
+export class NodeError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface Faults {
+  /** Milliseconds before each answer. */
+  delayMs: number;
+  wire: Wire | null;
+  order: BatchOrder | null;
+  /** Calls a batch may have; a larger one is refused. */
+  maxBatch: number;
+  refuseAs: Refusal;
+  /** Bytes of an answer. Above, all is refused (Monad) or the calls after the limit are (geth). */
+  maxBytes: number;
+  tooLargeAs: 'object' | 'rest';
+  /** Methods answered with null. */
+  nullFor: readonly string[];
+  /** Methods answered with an error. */
+  errorFor: Readonly<Record<string, { code: number; message: string }>>;
+  /** Changes results on their way out. */
+  replace: (method: string, params: readonly unknown[], result: unknown) => unknown;
+  /** Corrupts only requests that contain such a call. */
+  when: (call: NodeCall) => boolean;
+  /** Behaves again after this many corrupted HTTP requests. */
+  times: number;
+  /** Only WebSocket, without upstream: the form of subscription ids, and notifications sent before the reply. */
+  numericIds: boolean;
+  sameIds: boolean;
+  earlyEvents: readonly unknown[];
+  /** Only WebSocket: read and answered are no more, while the connection stays open. */
+  deaf: boolean;
+  /** Only WebSocket, with upstream: what a message of the node becomes on its way to the client. */
+  relay: (text: string) => readonly string[];
+}
+
+const GOOD: Faults = {
+  delayMs: 0,
+  wire: null,
+  order: null,
+  maxBatch: Number.POSITIVE_INFINITY,
+  refuseAs: 'object',
+  maxBytes: Number.POSITIVE_INFINITY,
+  tooLargeAs: 'object',
+  nullFor: [],
+  errorFor: {},
+  replace: (_method, _params, result) => result,
+  when: () => true,
+  times: Number.POSITIVE_INFINITY,
+  numericIds: false,
+  sameIds: false,
+  earlyEvents: [],
+  deaf: false,
+  relay: (text) => [text],
+};
+
+export interface NodeOptions {
+  /** Address of a real node; its WebSocket is taken to be on the same port. */
+  upstream?: string;
+  /** Without upstream: makes each result (or a promise of it), or throws a NodeError. Unless given, every result is null. */
+  answer?: (method: string, params: unknown[]) => unknown;
+}
+
+/** An HTTP request that came in. */
+export interface NodeRequest {
+  calls: readonly NodeCall[];
+  batch: boolean;
+  headers: IncomingHttpHeaders;
+  path: string;
+}
+
+export async function startMisbehavingNode(options: NodeOptions = {}): Promise<MisbehavingNode> {
+  const node = new MisbehavingNode(options);
+  await node.listen();
+  return node;
+}
+
+export class MisbehavingNode {
+  /** Every HTTP request so far. */
+  readonly requests: NodeRequest[] = [];
+  /** Every WebSocket that was opened so far. */
+  readonly upgrades: Pick<NodeRequest, 'headers' | 'path'>[] = [];
+  readonly #options: NodeOptions;
+  readonly #http = createServer((request, response) => void this.#serve(request, response));
+  readonly #ws = new WebSocketServer({ server: this.#http });
+  readonly #tcp = new Set<Socket>();
+  /** WebSocket subscriptions by id, without upstream. */
+  readonly #subscriptions = new Map<string | number, { socket: WebSocket; kind: unknown }>();
+  #port: number | undefined;
+  #faults = GOOD;
+  #corrupted = 0;
+  #nextId = 1;
+
+  constructor(options: NodeOptions) {
+    this.#options = options;
+    this.#http.on('connection', (socket: Socket) => {
+      this.#tcp.add(socket);
+      socket.on('close', () => this.#tcp.delete(socket));
+    });
+    this.#ws.on('connection', (socket, { headers, url: path = '' }) => {
+      this.upgrades.push({ headers, path });
+      this.#attend(socket);
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
+  }
+
+  get wsUrl(): string {
+    return this.url.replace('http', 'ws');
+  }
+
+  /** Connections open now, of HTTP and WebSocket. */
+  get connections(): number {
+    return this.#tcp.size;
+  }
+
+  /** Subscriptions open now, without upstream. */
+  get subscriptions(): number {
+    return this.#subscriptions.size;
+  }
+
+  /** From now on exactly these faults; `misbehave({})` is a good node again. */
+  misbehave(faults: Partial<Faults>): void {
+    this.#faults = { ...GOOD, ...faults };
+    this.#corrupted = 0;
+  }
+
+  /** Sends a notification to every subscription of the kind (`newHeads`, ...). */
+  publish(kind: string, result: unknown): void {
+    this.publishText(kind, JSON.stringify(result));
+  }
+
+  /** The same with the result as JSON text, which may be what nothing here could make. */
+  publishText(kind: string, json: string): void {
+    for (const [id, { kind: subscribed, socket }] of this.#subscriptions) {
+      if (subscribed === kind) notify(socket, id, json);
+    }
+  }
+
+  /** Sends a raw text to every WebSocket. */
+  say(text: string): void {
+    for (const socket of this.#ws.clients) socket.send(text);
+  }
+
+  /** Cuts every connection. */
+  drop(): void {
+    for (const socket of this.#tcp) cut(socket);
+  }
+
+  /** Listens, after `close` on the port it had before. */
+  async listen(): Promise<void> {
+    this.#port ??= await freePort();
+    this.#http.listen(this.#port, '127.0.0.1');
+    await once(this.#http, 'listening');
+  }
+
+  /** Stops listening and cuts every connection; `listen` may follow. */
+  async close(): Promise<void> {
+    if (!this.#http.listening) return;
+    const closed = once(this.#http, 'close');
+    this.#http.close();
+    this.drop();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A client that gives up half-way is nothing to this server.
+    const chunks = await request.toArray().catch(() => null);
+    if (chunks === null) return;
+    const parsed: Call | Call[] = JSON.parse(Buffer.concat(chunks).toString());
+    const calls = [parsed].flat();
+    const { headers, url: path = '' } = request;
+    this.requests.push({ calls, batch: Array.isArray(parsed), headers, path });
+    const faults = this.#faultsFor(calls);
+    if (faults.delayMs > 0) await sleep(faults.delayMs);
+    const { status, body } = await this.#answer(parsed, faults).catch(badGateway);
+    send(response, status, body, faults.wire);
+  }
+
+  #faultsFor(calls: readonly Call[]): Faults {
+    if (this.#corrupted >= this.#faults.times || !calls.some(this.#faults.when)) return GOOD;
+    this.#corrupted += 1;
+    return this.#faults;
+  }
+
+  async #answer(parsed: Call | Call[], faults: Faults): Promise<{ status: number; body: string }> {
+    if (!Array.isArray(parsed)) {
+      const body = JSON.stringify(await this.#reply(parsed, faults));
+      return { status: 200, body: body.length > faults.maxBytes ? TOO_LARGE : body };
+    }
+    if (parsed.length > faults.maxBatch) return refusal(parsed, faults.refuseAs);
+    const replies = await Promise.all(parsed.map((call) => this.#reply(call, faults)));
+    return {
+      status: 200,
+      body: limited(replies, parsed, faults) ?? JSON.stringify(reordered(replies, faults.order)),
+    };
+  }
+
+  async #reply(call: Call, faults: Faults): Promise<Reply> {
+    const { id, method, params } = call;
+    if (faults.errorFor[method] !== undefined) return { jsonrpc: '2.0', id, error: faults.errorFor[method] };
+    if (faults.nullFor.includes(method)) return { jsonrpc: '2.0', id, result: null };
+    const reply = await this.#goodReply(call);
+    if (reply.error !== undefined) return reply;
+    return { jsonrpc: '2.0', id, result: faults.replace(method, params, reply.result) };
+  }
+
+  async #goodReply(call: Call): Promise<Reply> {
+    const { id, method, params } = call;
+    if (this.#options.upstream !== undefined) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(this.#options.upstream, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(call),
+      });
+      return (await answer.json()) as Reply;
+    }
+    try {
+      return { jsonrpc: '2.0', id, result: (await this.#options.answer?.(method, params)) ?? null };
+    } catch (error) {
+      if (error instanceof NodeError)
+        return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } };
+      throw error;
+    }
+  }
+
+  #attend(socket: WebSocket): void {
+    socket.on('error', () => undefined);
+    if (this.#options.upstream !== undefined) return this.#pipe(socket, this.#options.upstream);
+    socket.on('message', (data) => {
+      if (!this.#faults.deaf) void this.#onCall(socket, JSON.parse(String(data)));
+    });
+    socket.on('close', () => {
+      for (const [id, subscription] of this.#subscriptions) {
+        if (subscription.socket === socket) this.#subscriptions.delete(id);
+      }
+    });
+  }
+
+  /** Passes messages both ways; either end closing closes the other. */
+  #pipe(socket: WebSocket, upstream: string): void {
+    const target = new WebSocket(upstream.replace(/^http/, 'ws'));
+    const opened = once(target, 'open');
+    opened.catch(() => socket.terminate());
+    target.on('error', () => socket.terminate());
+    socket.on('message', (data) => {
+      opened.then(
+        () => target.send(String(data)),
+        () => socket.terminate(),
+      );
+    });
+    target.on('message', (data) => {
+      if (this.#faults.deaf) return;
+      for (const text of this.#faults.relay(String(data))) socket.send(text);
+    });
+    socket.on('close', () => target.terminate());
+    target.on('close', () => socket.terminate());
+  }
+
+  async #onCall(socket: WebSocket, call: Call): Promise<void> {
+    const faults = this.#faults;
+    if (faults.delayMs > 0) await sleep(faults.delayMs);
+    if (call.method === 'eth_unsubscribe') {
+      const known = this.#subscriptions.delete(call.params[0] as string | number);
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: known }));
+    } else if (call.method === 'eth_subscribe' && faults.errorFor.eth_subscribe === undefined) {
+      this.#subscribe(socket, call, faults);
+    } else {
+      socket.send(JSON.stringify(await this.#reply(call, faults)));
+    }
+  }
+
+  #subscribe(socket: WebSocket, call: Call, faults: Faults): void {
+    const number = faults.sameIds ? 0 : this.#nextId++;
+    const id = faults.numericIds ? number : `0x${number.toString(16).padStart(32, '0')}`;
+    this.#subscriptions.set(id, { socket, kind: call.params[0] });
+    for (const event of faults.earlyEvents) notify(socket, id, JSON.stringify(event));
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: id }));
+  }
+}
+
+/** `fetch` fails with a TypeError when the upstream is gone. */
+function badGateway(error: unknown): { status: number; body: string } {
+  if (error instanceof TypeError && error.message === 'fetch failed')
+    return { status: 502, body: 'bad gateway' };
+  throw error;
+}
+
+function notify(socket: WebSocket, subscription: string | number, result: string): void {
+  const params = `{"subscription":${JSON.stringify(subscription)},"result":${result}}`;
+  socket.send(`{"jsonrpc":"2.0","method":"eth_subscription","params":${params}}`);
+}

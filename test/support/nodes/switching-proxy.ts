@@ -1,0 +1,43 @@
+/** One address with several nodes behind it, one of them at a time: a load balancer, or a node that is exchanged. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Cleanup } from '../cleanup.ts';
+
+export interface SwitchingProxy {
+  url: string;
+  /** Each later request goes to this node; connections of clients stay open. */
+  switchTo(url: string): void;
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+export async function startSwitchingProxy(cleanup: Cleanup, first: string): Promise<SwitchingProxy> {
+  let target = first;
+  const server = createServer(async (request, response) => {
+    const chunks = await request.toArray().catch(() => null);
+    if (chunks === null) return; // the client gave up
+    try {
+      const body = Buffer.concat(chunks);
+      const answer = await fetch(target, { method: 'POST', headers: JSON_BODY, body });
+      response.writeHead(answer.status, JSON_BODY);
+      response.end(await answer.text());
+    } catch {
+      response.writeHead(502).end('bad gateway');
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanup.after(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    switchTo(url) {
+      target = url;
+    },
+  };
+}

@@ -1,0 +1,322 @@
+/**
+ * A real daemon process that is killed with SIGKILL again and again, at moments chosen for what it is doing, on a
+ * chain that grows and is reorganised. What it leaves must be as if it had never been killed.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
+import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
+import { startReplayNode } from '../../../scripts/simulator/replay/node.ts';
+import { openKeyStore } from '../../../src/access/keys.ts';
+import { openKeysFile } from '../../../src/access/keys-file.ts';
+import { readUsage } from '../../../src/access/usage-tables.ts';
+import { CleanupStack } from '../../../src/lib/cleanup-stack.ts';
+import { readLastBlock } from '../../../src/store/chain.ts';
+import { openDatabase } from '../../../src/store/open-database.ts';
+import { randomSource } from '../chain/random-chain.ts';
+import type { Cleanup } from '../cleanup.ts';
+import { SOURCE_FLAGS } from '../daemon/command.ts';
+import { freePort } from '../free-port.ts';
+import { dumpIndex } from '../index/dump.ts';
+import { startIndexer } from '../index/indexer.ts';
+import { waitFor } from '../wait.ts';
+
+/** What the daemon is doing when it is killed. */
+export const PHASES = ['starting', 'backfilling', 'following', 'reorging', 'checkpointing'] as const;
+export type Phase = (typeof PHASES)[number];
+
+export interface CrashRunOptions {
+  seed: number;
+  kills: number;
+  /** Folder for all files. */
+  dir: string;
+  onKill?(kill: number, phase: Phase): void;
+}
+
+export interface CrashRunResult {
+  /** All rows after the kills, and of an index made without any. */
+  actual: string[];
+  fresh: string[];
+  kills: Record<Phase, number>;
+  /** Requests answered over all lives of the daemon, and those its file knows of. */
+  answered: number;
+  counted: number;
+}
+
+const CLI = resolve(import.meta.dirname, '../../../src/cli.ts');
+
+/** What a kill may cost of the usage: the traffic of one second. */
+const USAGE_LOSS_MS = 1_000;
+
+/** Deepest reorg: by so much the index may end lower than what it had shown. */
+const MAX_REORG = 12;
+
+/** Blocks of the chain per kill, so that there is always something ahead. */
+const BLOCKS_PER_KILL = 14;
+
+export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions): Promise<CrashRunResult> {
+  const random = randomSource(seed * 40_503);
+  const chain = [
+    ...generateChain({ seed, blocks: 100 + kills * BLOCKS_PER_KILL, txPerBlock: 12, wallets: 60, tokens: 20 })
+      .blocks,
+  ];
+  const node = await startReplayNode({ chain, head: 20, finalizedLag: 128 });
+  const trial = new Trial(node, join(dir, 'trial'), await freePort());
+  const closers = new CleanupStack();
+  const done = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
+  try {
+    for (let kill = 0; kill < kills; kill++) {
+      const phase = PHASES[kill % PHASES.length]!;
+      await trial.killWhile(phase, random);
+      trial.checkAfterKill();
+      done[phase]++;
+      onKill?.(kill + 1, phase);
+    }
+    const head = node.setHead(chain.length);
+    await trial.finish(head);
+    const cleanup: Cleanup = { after: (close) => void closers.adopt(null, close) };
+    const options = { http: node.url, dir: join(dir, 'fresh'), index: { startBlock: 1 } } as const;
+    const fresh = startIndexer(cleanup, options);
+    await fresh.reaches(head);
+    await fresh.client.stop();
+    const { answered, counted } = trial;
+    return {
+      actual: dumpIndex(trial.indexPath),
+      fresh: dumpIndex(fresh.path),
+      kills: done,
+      answered,
+      counted,
+    };
+  } finally {
+    await closers.close();
+    await trial.end();
+    await node.close();
+  }
+}
+
+/** The data folder, and the lives of the daemon on it. */
+class Trial {
+  readonly indexPath: string;
+  answered = 0;
+  private readonly node: ReplayNode;
+  private readonly dataDir: string;
+  private readonly port: number;
+  private readonly key: string;
+  private child: ChildProcess | null = null;
+  private traffic: Traffic | null = null;
+  /** Requests that the file counted at the end of the life before. */
+  private countedBefore = 0;
+
+  constructor(node: ReplayNode, dataDir: string, port: number) {
+    this.node = node;
+    this.dataDir = dataDir;
+    this.port = port;
+    this.indexPath = join(dataDir, 'index.db');
+    mkdirSync(dataDir);
+    mkdirSync(join(dataDir, '../fresh'));
+    const keys = openKeyStore(join(dataDir, 'keys.db'));
+    this.key = keys.create({ name: 'crash', tier: 'unlimited' }).key;
+    keys.close();
+  }
+
+  get counted(): number {
+    return this.countedBefore;
+  }
+
+  /** Starts a daemon, brings it into the phase and kills it there. */
+  async killWhile(phase: Phase, random: () => number): Promise<void> {
+    const wait = (ms: number) => sleep(random() * ms);
+    if (phase === 'backfilling') this.node.mine(BLOCKS_PER_KILL);
+    this.start();
+    if (phase === 'starting') await wait(1_200);
+    else await this.whenReady();
+    switch (phase) {
+      case 'backfilling':
+        await wait(400);
+        break;
+      case 'following':
+        await this.atHead();
+        for (let blocks = random() * 8; blocks > 0; blocks--) {
+          this.node.mine();
+          await wait(60);
+        }
+        break;
+      case 'reorging':
+        await this.atHead();
+        this.node.fork(Math.max(2, this.node.stats().head - Math.floor(random() * MAX_REORG)));
+        this.node.mine();
+        await wait(80);
+        break;
+      case 'checkpointing':
+        await this.atHead();
+        await this.untilCheckpoint(random);
+    }
+    await this.kill();
+  }
+
+  /** What must be so whenever the daemon is dead: nothing that was answered from is gone, and usage is nearly whole. */
+  checkAfterKill(): void {
+    const { answeredBy, sent, last } = this.traffic ?? { answeredBy: () => 0, sent: 0, last: 0 };
+    const db = openKeysFile(join(this.dataDir, 'keys.db'));
+    const counted = readUsage(db).reduce((sum, { requests }) => sum + requests, 0);
+    db.close();
+    const gained = counted - this.countedBefore;
+    const sure = answeredBy(last - USAGE_LOSS_MS);
+    assert.ok(
+      gained >= sure && gained <= sent,
+      `usage grew by ${gained}, ${sure} to ${sent} requests were made`,
+    );
+    this.countedBefore = counted;
+    this.answered += answeredBy(performance.now());
+    const shown = this.traffic?.newestBlock ?? 0;
+    const head = this.readHead();
+    assert.ok(head >= shown - MAX_REORG, `block ${shown} was shown, the file ends at ${head}`);
+    this.traffic = null;
+  }
+
+  /** Lets a last daemon come to the end of the chain and asks it to stop. */
+  async finish(head: number): Promise<void> {
+    const { child, ended } = this.start();
+    await this.whenReady();
+    await waitFor(async () => (await this.headOfDaemon()) === head, {
+      what: `block ${head}`,
+    });
+    await this.traffic?.stop();
+    child.kill('SIGTERM');
+    assert.deepEqual(await ended, [0, null], 'it stops on request');
+    this.child = null;
+    this.checkAfterKill();
+  }
+
+  /** Ends whatever is still running. */
+  async end(): Promise<void> {
+    await this.kill();
+  }
+
+  private start(): { child: ChildProcess; ended: Promise<unknown[]> } {
+    const { url, wsUrl } = this.node;
+    const args = [...SOURCE_FLAGS, CLI, 'start', '--node-http', url, '--node-ws', wsUrl];
+    args.push(
+      '--data-dir',
+      this.dataDir,
+      '--port',
+      String(this.port),
+      '--start-block',
+      '1',
+      '--log-level',
+      'error',
+    );
+    const env = { ...process.env, ATLAS_INDEX__BATCH_TRANSFERS: '300', ATLAS_INDEX__POLL_MS: '20' };
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], env });
+    this.child = child;
+    this.traffic = new Traffic(this.port, this.key);
+    return { child, ended: once(child, 'exit') };
+  }
+
+  private async kill(): Promise<void> {
+    const { child } = this;
+    this.child = null;
+    const stopped = this.traffic?.stop();
+    if (child !== null && child.exitCode === null) {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
+    await stopped;
+  }
+
+  private async whenReady(): Promise<void> {
+    const { child } = this;
+    await waitFor(() => (this.traffic?.newestBlock ?? 0) > 0 || child?.exitCode !== null, {
+      what: 'the daemon to answer',
+      everyMs: 10,
+    });
+    assert.equal(child?.exitCode, null, 'the daemon ended by itself');
+  }
+
+  private async atHead(): Promise<void> {
+    const { head } = this.node.stats();
+    await waitFor(async () => (await this.headOfDaemon()) >= head, {
+      what: `block ${head}`,
+    });
+  }
+
+  private async headOfDaemon(): Promise<number> {
+    const response = await fetch(`http://127.0.0.1:${this.port}/status`);
+    const { head } = (await response.json()) as { head: { number: number } | null };
+    return head?.number ?? 0;
+  }
+
+  /** Makes blocks until the database file itself is written to, which only a checkpoint does. */
+  private async untilCheckpoint(random: () => number): Promise<void> {
+    const written = () => statSync(this.indexPath, { bigint: true }).mtimeNs;
+    const before = written();
+    for (let blocks = 0; blocks < BLOCKS_PER_KILL && written() === before; blocks++) {
+      this.node.mine();
+      for (let ms = 0; ms < 40 && written() === before; ms++) await sleep(1);
+    }
+    await sleep(random() * 2);
+  }
+
+  private readHead(): number {
+    const db = openDatabase(this.indexPath);
+    try {
+      return readLastBlock(db)?.number ?? 0;
+    } catch {
+      return 0; // killed before the tables were made
+    } finally {
+      db.close();
+    }
+  }
+}
+
+/** Pause between two requests, milliseconds: without one the requests would take most of the processor's time. */
+const REQUEST_PAUSE_MS = 10;
+
+/** One client that asks all the time. */
+class Traffic {
+  sent = 0;
+  /** Highest block that an answer was given from. */
+  newestBlock = 0;
+  private readonly answers: number[] = [];
+  private readonly stopping = new AbortController();
+  private readonly running: Promise<void>;
+
+  constructor(port: number, key: string) {
+    this.running = this.run(`http://127.0.0.1:${port}/api/wallet_summary?address=0x${'1'.repeat(40)}`, key);
+  }
+
+  /** When the last answer came, by performance.now(): as far as is known the daemon had no time to write after it. */
+  get last(): number {
+    return this.answers.at(-1) ?? 0;
+  }
+
+  /** Requests answered up to a time of performance.now(). */
+  readonly answeredBy = (time: number): number => this.answers.filter((at) => at <= time).length;
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  private async run(url: string, key: string): Promise<void> {
+    const headers = { 'X-API-Key': key };
+    while (!this.stopping.signal.aborted) {
+      this.sent++;
+      try {
+        const response = await fetch(url, { headers, signal: AbortSignal.timeout(5_000) });
+        await response.text();
+        if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
+        this.answers.push(performance.now());
+        this.newestBlock = Math.max(this.newestBlock, Number(response.headers.get('X-Indexed-Block')));
+        await sleep(REQUEST_PAUSE_MS);
+      } catch {
+        await sleep(20); // not there yet, or dead
+      }
+    }
+  }
+}

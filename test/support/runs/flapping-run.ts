@@ -1,0 +1,105 @@
+/**
+ * An index behind an address that leads to the right chain, to the same chain some blocks behind, and to another chain
+ * with the same chain id, lower and higher than the index, by turns.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
+import { Prng } from '../../../src/lib/random.ts';
+import type { NodeChain } from '../../../src/model/index-status.ts';
+import type { Cleanup } from '../cleanup.ts';
+import { dumpIndex } from '../index/dump.ts';
+import { startIndexer } from '../index/indexer.ts';
+import { resultOf, startNode } from '../nodes/replay.ts';
+import { startSwitchingProxy } from '../nodes/switching-proxy.ts';
+
+export interface FlappingOptions {
+  seed: number;
+  /** How long the nodes are switched, milliseconds. */
+  forMs: number;
+  /** Shortest and longest time with one node, milliseconds. */
+  turnMs: readonly [number, number];
+  /** Blocks of each chain: more than the turns can mine. */
+  blocks: number;
+  /** Two empty folders. */
+  dirs: { flapping: string; fresh: string };
+  /** Called at each switch. */
+  onTurn?: (text: string) => void;
+}
+
+export interface FlappingResult {
+  turns: number;
+  blocks: number;
+  reorgs: number;
+  rollbacks: number;
+  states: Partial<Record<NodeChain, number>>;
+}
+
+const FIRST_HEAD = 200;
+const MAX_TRUE_REORG = 5;
+const TX_PER_BLOCK = 8;
+
+/** Throws when anything was removed that the right chain holds, or when the index does not end equal to a fresh one. */
+export async function runFlapping(cleanup: Cleanup, options: FlappingOptions): Promise<FlappingResult> {
+  const { seed, forMs, turnMs, blocks, dirs, onTurn } = options;
+  const prng = new Prng(seed);
+  const right = [...generateChain({ blocks, txPerBlock: TX_PER_BLOCK, seed }).blocks];
+  const wrong = [...generateChain({ blocks, txPerBlock: TX_PER_BLOCK, seed: seed + 1 }).blocks];
+  const settings = { chainId: 7, finalizedLag: 64 };
+  const node = await startNode(cleanup, { ...settings, chain: right, head: FIRST_HEAD });
+  const behind = await startNode(cleanup, { ...settings, chain: right, head: FIRST_HEAD - 20 });
+  const lower = await startNode(cleanup, { ...settings, chain: wrong, head: 60 });
+  const higher = await startNode(cleanup, { ...settings, chain: wrong });
+  const proxy = await startSwitchingProxy(cleanup, node.url);
+  const indexer = startIndexer(cleanup, { http: proxy.url, dir: dirs.flapping, index: { startBlock: 1 } });
+  await indexer.reaches(FIRST_HEAD);
+
+  const backends = { node, behind, lower, higher };
+  const names = Object.keys(backends) as (keyof typeof backends)[];
+  const states: FlappingResult['states'] = {};
+  /** The last blocks below the reorgs of the right chain: no rollback may end elsewhere. */
+  const forkPoints = new Set<number>();
+  let head = FIRST_HEAD;
+  let turns = 0;
+  let reorgs = 0;
+  const checkRollbacks = () => {
+    const rollbacks = indexer.watermarks.filter(({ kind }) => kind === 'rolled-back');
+    assert.ok(rollbacks.length <= reorgs, `${rollbacks.length} rollbacks of ${reorgs} reorgs`);
+    for (const { to } of rollbacks)
+      assert.ok(forkPoints.has(to), `rolled back to ${to}, where the right chain has no fork`);
+    return rollbacks.length;
+  };
+  const end = performance.now() + forMs;
+  while (performance.now() < end) {
+    const name = names[prng.below(names.length)] ?? 'node';
+    proxy.switchTo(backends[name].url);
+    turns++;
+    const [least, most] = turnMs;
+    const turn = least * (most / least) ** prng.fraction();
+    await sleep(Math.min(turn, Math.max(0, end - performance.now())));
+    const { nodeChain, head: indexed } = indexer.status();
+    states[nodeChain] = (states[nodeChain] ?? 0) + 1;
+    onTurn?.(`${name} for ${Math.round(turn)} ms: index at ${indexed?.number} of ${head}, ${nodeChain}`);
+    checkRollbacks();
+    head = node.mine(1 + prng.below(3));
+    behind.setHead(head - 1 - prng.below(40));
+    if (prng.below(8) === 0) {
+      const from = head - prng.below(MAX_TRUE_REORG);
+      for (const sibling of [node, behind]) sibling.fork(from);
+      forkPoints.add(from - 1);
+      reorgs++;
+    }
+  }
+  proxy.switchTo(node.url);
+  const { hash } = await resultOf<{ hash: string }>(node.url, 'eth_getBlockByNumber', 'latest', false);
+  await indexer.reaches(head, hash);
+  const rollbacks = checkRollbacks();
+  assert.equal(indexer.status().nodeChain, 'same');
+  assert.equal(indexer.status().phase, 'following');
+  await indexer.client.stop();
+  const fresh = startIndexer(cleanup, { http: node.url, dir: dirs.fresh, index: { startBlock: 1 } });
+  await fresh.reaches(head);
+  await fresh.client.stop();
+  assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh.path));
+  return { turns, blocks: head - FIRST_HEAD, reorgs, rollbacks, states };
+}

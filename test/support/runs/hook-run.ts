@@ -1,0 +1,244 @@
+/**
+ * A real daemon that delivers webhooks to real receivers, good and bad, while it is killed again and again and its chain is
+ * reorganised. In the end nothing may be missing, and what came twice must have come with the same id.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GeneratedBlock } from '../../../scripts/simulator/chain/block.ts';
+import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
+import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
+import { startReplayNode } from '../../../scripts/simulator/replay/node.ts';
+import { parseHookSpec } from '../../../src/hooks/hook-spec.ts';
+import { openHookStore } from '../../../src/hooks/hook-store.ts';
+import { CleanupStack } from '../../../src/lib/cleanup-stack.ts';
+import { openIndexForReading } from '../../../src/store/index-file.ts';
+import { randomSource } from '../chain/random-chain.ts';
+import { SOURCE_FLAGS } from '../daemon/command.ts';
+import { resultOf } from '../nodes/replay.ts';
+import { waitFor } from '../wait.ts';
+import { HookReceiver, hangs, keptEvents } from './hook-receiver.ts';
+
+export interface HookRunOptions {
+  seed: number;
+  kills: number;
+  /** Folder for all files. */
+  dir: string;
+  /** Longest life of a daemon, milliseconds. */
+  lifeMs: number;
+  blockEveryMs: number;
+  onKill?(kill: number, events: number): void;
+}
+
+export interface HookRunResult {
+  /** Events that the receivers have in the end, each of them once. */
+  events: number;
+  /** Deliveries of events that they had already, and withdrawals. */
+  repeated: number;
+  withdrawn: number;
+}
+
+const CLI = join(import.meta.dirname, '../../../src/cli.ts');
+const FIRST_BLOCKS = 40;
+const MAX_BLOCKS = 1_000_000;
+const MAX_REORG = 6;
+const SETTLE_MS = 600_000;
+/** Share of requests that the flaky receiver refuses, loses or leaves hanging. */
+const FLAKINESS = 0.2;
+
+export async function runHooks(options: HookRunOptions): Promise<HookRunResult> {
+  const { seed, kills, dir, lifeMs, blockEveryMs, onKill } = options;
+  const random = randomSource(seed * 7_919);
+  // Blocks are generated as they are mined: a fork rewrites every block above it, known to the node or not.
+  const supply = generateChain({ seed, blocks: MAX_BLOCKS, txPerBlock: 8, wallets: 50, tokens: 12 });
+  const blocks = supply.blocks[Symbol.iterator]();
+  const chain = Array.from({ length: FIRST_BLOCKS }, () => nextBlock(blocks));
+  const closers = new CleanupStack();
+  const owner = { after: (close: () => void | Promise<void>) => void closers.adopt(null, close) };
+  const node = await startReplayNode({ chain, finalizedLag: 64 });
+  closers.adopt(node, (node) => node.close());
+  try {
+    const [good, flaky, dead] = [
+      await HookReceiver.start(owner),
+      await HookReceiver.start(owner),
+      await HookReceiver.start(owner),
+    ];
+    dead.stop();
+    makeFlaky(flaky, random);
+    const hooksPath = join(dir, 'hooks.db');
+    createHooks(hooksPath, [good, flaky, dead]);
+    const stopMining = mineForEver(node, blocks, blockEveryMs, random);
+    for (let kill = 1; kill <= kills; kill++) {
+      const child = startDaemon(node, dir);
+      // Every fourth is killed while it starts.
+      if (kill % 4 === 0) await sleep(random() * 800);
+      else await untilDelivering(child, good);
+      await sleep(random() * lifeMs);
+      await end(child, 'SIGKILL');
+      onKill?.(kill, good.events.length);
+    }
+    await stopMining();
+    flaky.behave = null;
+    openHookStoreAnd(hooksPath, (store) => store.db.exec('UPDATE hooks SET next_attempt_at = NULL'));
+    const last = startDaemon(node, dir);
+    owner.after(() => end(last, 'SIGKILL'));
+    const counts = { events: 0, repeated: 0, withdrawn: 0 };
+    const head = await headHash(node);
+    for (const receiver of [good, flaky]) await settles(receiver, dir, head);
+    node.fork(node.stats().head - MAX_REORG); // what was delivered of these blocks is withdrawn
+    const newHead = await headHash(node);
+    for (const receiver of [good, flaky]) {
+      const wanted = await settles(receiver, dir, newHead);
+      assert.equal(receiver.forged, 0);
+      checkRepeats(receiver);
+      counts.events += wanted.length;
+      counts.withdrawn += receiver.events.filter(({ removed }) => removed).length;
+      const ids = new Set(receiver.events.map(({ deliveryId }) => deliveryId));
+      counts.repeated += receiver.events.length - ids.size;
+    }
+    await end(last, 'SIGTERM');
+    return counts;
+  } finally {
+    await closers.close();
+  }
+}
+
+async function headHash({ url }: ReplayNode): Promise<string> {
+  return (await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', 'latest', false)).hash;
+}
+
+/** Waits until the hook is at the head: the receiver then has the events of the index, and nothing else, in their order. */
+async function settles(receiver: HookReceiver, dir: string, hash: string): Promise<string[]> {
+  const store = openHookStore(join(dir, 'hooks.db'));
+  try {
+    const isAtHead = () => {
+      const cursor = store.list().find(({ url }) => url === receiver.url)?.cursor;
+      return cursor?.hash === hash && cursor.position === null;
+    };
+    await waitFor(isAtHead, { what: 'the hook to reach the head', timeoutMs: SETTLE_MS, everyMs: 100 });
+  } finally {
+    store.close();
+  }
+  const wanted = eventsInIndex(join(dir, 'index.db'));
+  assert.deepEqual(keptEvents(receiver.events).map(keyOf), wanted);
+  return wanted;
+}
+
+function makeFlaky(receiver: HookReceiver, random: () => number): void {
+  receiver.behave = (response, request) => {
+    const choice = random();
+    if (choice < FLAKINESS / 4) return hangs(response, request);
+    if (choice < FLAKINESS / 2) return void response.writeHead(500).end();
+    receiver.events.push(...JSON.parse(receiver.bodies.at(-1)!).deliveries);
+    if (choice < FLAKINESS)
+      response.destroy(); // accepted, but nobody hears of it
+    else response.writeHead(200).end();
+  };
+}
+
+function createHooks(path: string, receivers: readonly HookReceiver[]): void {
+  openHookStoreAnd(path, (store) => {
+    for (const receiver of receivers) {
+      const spec = parseHookSpec(
+        { url: receiver.url, fromBlock: 0 },
+        { lists: () => undefined, allowPrivate: true },
+      );
+      receiver.secret = store.create(spec, null, 0).secret;
+    }
+  });
+}
+
+function openHookStoreAnd(path: string, action: (store: ReturnType<typeof openHookStore>) => void): void {
+  const store = openHookStore(path);
+  action(store);
+  store.close();
+}
+
+/** Blocks come, and now and then another branch wins. The returned function stops it. */
+function mineForEver(
+  node: ReplayNode,
+  blocks: Iterator<GeneratedBlock>,
+  everyMs: number,
+  random: () => number,
+): () => Promise<void> {
+  let isRunning = true;
+  const mining = (async () => {
+    while (isRunning) {
+      await sleep(everyMs);
+      if (random() < 0.06) node.fork(node.stats().head - Math.floor(random() * MAX_REORG));
+      const block = nextBlock(blocks);
+      node.fork(block.number, [block], { head: block.number });
+    }
+  })();
+  return () => {
+    isRunning = false;
+    return mining;
+  };
+}
+
+function nextBlock(blocks: Iterator<GeneratedBlock>): GeneratedBlock {
+  const { value, done } = blocks.next();
+  if (done === true) throw new Error(`a run has at most ${MAX_BLOCKS} blocks`);
+  return value;
+}
+
+/** The first delivery of a life may be of blocks that came before it. */
+async function untilDelivering(child: ChildProcess, { bodies }: HookReceiver): Promise<void> {
+  const before = bodies.length;
+  await waitFor(() => bodies.length > before || child.exitCode !== null, { what: 'a delivery', everyMs: 10 });
+  assert.equal(child.exitCode, null, 'the daemon ended by itself');
+}
+
+function startDaemon({ url, wsUrl }: ReplayNode, dir: string): ChildProcess {
+  const args = [...SOURCE_FLAGS, CLI, 'start', '--node-http', url, '--node-ws', wsUrl, '--data-dir', dir];
+  args.push('--port', '0', '--start-block', '1', '--log-level', 'error');
+  const env = { ...process.env, ATLAS_HOOKS__ALLOW_PRIVATE: 'true', ATLAS_INDEX__POLL_MS: '20' };
+  return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], env });
+}
+
+async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
+
+type Keyed = { blockHash: string; txHash: string; eventIndex: number; direction: string };
+
+function keyOf({ blockHash, txHash, eventIndex, direction }: Keyed): string {
+  return `${blockHash} ${txHash} ${eventIndex} ${direction}`;
+}
+
+/** The same id stands for the same event, whenever it comes. */
+function checkRepeats({ events }: HookReceiver): void {
+  const seen = new Map<string, string>();
+  for (const event of events) {
+    const facts = `${keyOf(event)} ${event.event} ${event.removed ?? false}`;
+    assert.equal(seen.get(event.deliveryId) ?? facts, facts);
+    seen.set(event.deliveryId, facts);
+  }
+}
+
+/** The keys of all events, straight from the rows of the index. */
+function eventsInIndex(path: string): string[] {
+  const db = openIndexForReading(path);
+  try {
+    const rows = db
+      .prepare<[], Omit<Keyed, 'direction'> & { sender: number; receiver: number }>(/* sql */ `
+        SELECT '0x' || lower(hex(b.hash)) AS blockHash, iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex,
+          '0x' || lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
+          t.sender, t.receiver
+        FROM blocks b JOIN transfers t
+          ON t.id <= b.last_transfer AND t.id > coalesce((SELECT last_transfer FROM blocks WHERE number = b.number - 1), 0)
+        WHERE t.kind = 3 OR length(t.amount) > 0 ORDER BY t.id`)
+      .all();
+    return rows.flatMap((row) => [
+      ...(row.sender === 0 ? [] : [keyOf({ ...row, direction: 'out' })]),
+      ...(row.receiver === 0 || row.receiver === row.sender ? [] : [keyOf({ ...row, direction: 'in' })]),
+    ]);
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,106 @@
+/** The rows that the sink should have written and those that it has, as text to compare. */
+import postgres from 'postgres';
+import { bytesToBigInt } from '../../../src/lib/hex.ts';
+import { TRANSFER_KIND_NAMES, TransferKind } from '../../../src/model/transfer-kind.ts';
+import { openDatabase } from '../../../src/store/open-database.ts';
+import { ZERO_WALLET } from '../../../src/store/schema.ts';
+
+export interface ExpectedRows {
+  /** Default: the first and the last block of the index. */
+  first?: number;
+  last?: number;
+  wallets?: boolean;
+}
+
+type Row = Record<string, unknown>;
+
+/**
+ * Every row of the sink's tables as they should be for an index, computed from the index by plain joins: none of the
+ * sink's own code takes part.
+ */
+export function expectedSinkRows(indexPath: string, range: ExpectedRows = {}): string[] {
+  const { first = 0, last = Number.MAX_SAFE_INTEGER, wallets = false } = range;
+  const db = openDatabase(indexPath, { readonly: true });
+  const rows = (sql: string): Row[] => db.prepare<[number, number], Row>(sql).all(first, last);
+  try {
+    db.exec('BEGIN');
+    const located = /* sql */ `
+      WITH located AS (SELECT t.*, (SELECT min(number) FROM blocks WHERE last_transfer >= t.id) AS block FROM transfers t)`;
+    const transfers = rows(/* sql */ `${located}
+      SELECT t.id, t.block, b.timestamp, iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)) AS hash,
+        iif(typeof(t.tx) = 'blob', 0, t.tx) AS event, t.log_index, t.kind, s.address AS sender, r.address AS receiver,
+        c.address AS contract, t.amount, t.token_number
+      FROM located t JOIN blocks b ON b.number = t.block JOIN wallets s ON s.id = t.sender
+        JOIN wallets r ON r.id = t.receiver LEFT JOIN tokens k ON k.id = t.token LEFT JOIN wallets c ON c.id = k.wallet
+      WHERE t.block BETWEEN ? AND ? ORDER BY t.id`).map((row) => [
+      ...['transfer', row.id, row.block, row.timestamp, text(row.hash), row.event, row.log_index],
+      ...[TRANSFER_KIND_NAMES[Number(row.kind)], text(row.sender), text(row.receiver), text(row.contract)],
+      row.kind === TransferKind.erc721 ? 1n : integer(row.amount ?? Buffer.alloc(0)),
+      row.kind === TransferKind.erc721 || row.kind === TransferKind.erc1155
+        ? integer(row.token_number ?? Buffer.alloc(0))
+        : null,
+    ]);
+    const blocks = rows(
+      'SELECT number, hash, timestamp, last_transfer FROM blocks WHERE number BETWEEN ? AND ? ORDER BY number',
+    ).map((row) => ['block', row.number, text(row.hash), row.timestamp, row.last_transfer]);
+    const tokens = rows(/* sql */ `${located}
+      SELECT k.id, w.address, k.kind, m.name, m.symbol, m.decimals, t.block
+      FROM tokens k JOIN wallets w ON w.id = k.wallet JOIN located t ON t.id = k.first_transfer
+        LEFT JOIN token_metadata m ON m.address = w.address
+      WHERE ? IS NOT NULL AND t.block <= ? ORDER BY k.id`).map((row) => [
+      ...['token', row.id, text(row.address), TRANSFER_KIND_NAMES[Number(row.kind)]],
+      ...[row.name, row.symbol, row.decimals, row.block],
+    ]);
+    const firstFunding = (kind: number) => /* sql */ `
+      (SELECT min(id) FROM known WHERE receiver = w.id AND kind = ${kind} AND sender NOT IN (w.id, ${ZERO_WALLET}))`;
+    const facts = wallets
+      ? rows(/* sql */ `${located}, span AS (SELECT ? AS first, ? AS last),
+          known AS (SELECT located.* FROM located, span WHERE block <= last),
+          facts AS (SELECT w.address, (SELECT min(id) FROM known WHERE w.id IN (sender, receiver)) AS id,
+            coalesce(${firstFunding(TransferKind.nativeDirect)}, ${firstFunding(TransferKind.nativeInternal)}) AS funding
+            FROM wallets w)
+          SELECT address, f.block, f.id AS first_transfer, funding, g.block AS funded
+          FROM facts JOIN span JOIN known f ON f.id = facts.id LEFT JOIN known g ON g.id = funding
+          WHERE max(f.block, ifnull(g.block, 0)) >= first ORDER BY address`)
+      : [];
+    const walletRows = facts.map((row) => [
+      ...['wallet', text(row.address), row.block, row.first_transfer, row.funding, row.funded],
+    ]);
+    return [...transfers, ...blocks, ...tokens, ...walletRows].map((fields) => fields.map(String).join(' '));
+  } finally {
+    db.close();
+  }
+}
+
+/** Every row of the sink's tables. */
+export async function storedSinkRows(url: string, schema = 'atlas'): Promise<string[]> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined, connection: { search_path: schema } });
+  try {
+    const queries = [
+      /* sql */ `SELECT 'transfer', id, block_number, extract(epoch FROM block_timestamp)::bigint AS time, '0x' || encode(tx_hash, 'hex') AS hash,
+        event_index, log_index, transfer_type, '0x' || encode(from_address, 'hex') AS sender, '0x' || encode(to_address, 'hex') AS receiver,
+        '0x' || encode(token_address, 'hex') AS token, amount, token_id FROM transfers ORDER BY id`,
+      /* sql */ `SELECT 'block', number, '0x' || encode(hash, 'hex') AS hash, extract(epoch FROM timestamp)::bigint AS time, last_transfer
+        FROM blocks ORDER BY number`,
+      /* sql */ `SELECT 'token', id, '0x' || encode(token_address, 'hex') AS address, token_type, name, symbol, decimals, first_block
+        FROM tokens ORDER BY id`,
+      /* sql */ `SELECT 'wallet', '0x' || encode(address, 'hex') AS a, first_block, first_transfer, funding_transfer, funding_block
+        FROM wallets ORDER BY address`,
+    ];
+    const lines: string[] = [];
+    for (const query of queries)
+      for (const row of await sql.unsafe(query)) lines.push(Object.values(row).map(String).join(' '));
+    return lines;
+  } finally {
+    await sql.end();
+  }
+}
+
+function text(value: unknown): string | null {
+  return Buffer.isBuffer(value) ? `0x${value.toString('hex')}` : null;
+}
+
+function integer(value: unknown): bigint {
+  if (!Buffer.isBuffer(value)) throw new TypeError('an integer of the index is bytes');
+  return bytesToBigInt(value);
+}

@@ -1,0 +1,85 @@
+/** A sink on an index of the test, and the comparison of its tables with that index. */
+import assert from 'node:assert/strict';
+import type { SinkOptions } from '../../../src/sink/protocol.ts';
+import { SinkClient } from '../../../src/sink/sink-client.ts';
+import { randomBlocks, toBatch } from '../chain/random-chain.ts';
+import type { Cleanup } from '../cleanup.ts';
+import type { IndexFixture } from '../index/index-fixture.ts';
+import { waitFor } from '../wait.ts';
+import { type ExpectedRows, expectedSinkRows, storedSinkRows } from './sink-rows.ts';
+
+export interface TestSink {
+  readonly client: SinkClient;
+  readonly logs: string[];
+  /** Wakes the sink and waits until its status says so. */
+  reaches(block: number): Promise<void>;
+  /** Waits until it has the index's last block, then compares every row; `url` is where PostgreSQL is read directly. */
+  equals(expected?: ExpectedRows): Promise<void>;
+}
+
+/** `direct` is the database's address where `url` goes through a proxy. */
+export function startSink(
+  cleanup: Cleanup,
+  index: Pick<IndexFixture, 'path' | 'writer'>,
+  options: Partial<SinkOptions> & { url: string; direct?: string },
+): TestSink {
+  const { direct = options.url, ...rest } = options;
+  const settings: SinkOptions = {
+    indexPath: index.path,
+    schema: 'atlas',
+    fromBlock: 'earliest',
+    finality: 'latest',
+    wallets: true,
+    partitionBlocks: 70,
+    ...rest,
+  };
+  const logs: string[] = [];
+  const client = new SinkClient(settings, {
+    onStatus: () => undefined,
+    onLog: (level, fields, msg) => logs.push(`${level} ${msg} ${JSON.stringify(fields)}`),
+  });
+  cleanup.after(() => client.stop());
+  const reaches = async (block: number) => {
+    const isThere = () => {
+      client.wake(null);
+      return client.status.state === 'following' && client.status.block === block;
+    };
+    await waitFor(isThere, { what: `block ${block} in PostgreSQL`, timeoutMs: 60_000 }).catch(
+      (error: Error) => {
+        throw new Error(`${error.message}; ${JSON.stringify(client.status)}\n${logs.join('\n')}`);
+      },
+    );
+  };
+  return {
+    client,
+    logs,
+    reaches,
+    async equals(expected = {}) {
+      await reaches(expected.last ?? index.writer.head()?.number ?? -1);
+      const rows = { wallets: settings.wallets, ...expected };
+      assertSameRows(await storedSinkRows(direct, settings.schema), expectedSinkRows(index.path, rows));
+    },
+  };
+}
+
+/** Fails with the first rows that differ: all of them would fill the screen. */
+export function assertSameRows(stored: readonly string[], expected: readonly string[]): void {
+  const without = (rows: readonly string[], others: ReadonlySet<string>) =>
+    rows.filter((row) => !others.has(row)).slice(0, 5);
+  assert.deepEqual(without(stored, new Set(expected)), without(expected, new Set(stored)));
+  assert.equal(stored.length, expected.length);
+}
+
+/** Appends random blocks; another salt gives other blocks at the same heights. */
+export function grow({ writer }: Pick<IndexFixture, 'writer'>, count: number, salt: number): void {
+  const head = writer.head();
+  const from = (head?.number ?? 0) + 1;
+  writer.append([toBatch(randomBlocks(from, count, head?.hash ?? `0x${'0'.repeat(64)}`, salt))]);
+}
+
+/** Takes off the newest blocks, at most all but the first, and appends others. */
+export function reorg(index: Pick<IndexFixture, 'writer'>, depth: number, count: number, salt: number): void {
+  const head = index.writer.head()?.number ?? 0;
+  index.writer.rollback(Math.max(1, head - depth));
+  grow(index, count, salt);
+}
