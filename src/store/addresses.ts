@@ -16,11 +16,14 @@ export function addressPrefix(address: Uint8Array): Uint8Array {
   return address.subarray(0, ADDRESS_PREFIX_BYTES);
 }
 
-/** SQL for a FROM clause: the row of `wallets w` with an address. Run statements that contain it by `getByAddress`. */
+/**
+ * SQL for a FROM clause: the row of `wallets w` with a given address. Run statements that contain it with
+ * `getByAddress`.
+ */
 export const WALLET_BY_ADDRESS = /* sql */ `
   addresses a CROSS JOIN wallets w ON a.key = +? AND w.id = a.wallet AND w.address = +?`;
 
-/** SQL for a FROM clause: the row of `wallets w` with the address that is the SQL expression `address`. */
+/** SQL for a FROM clause: the row of `wallets w` whose address is the SQL expression `address`. */
 export function walletByStoredAddress(address: string): string {
   const keys = `substr(${address}, 1, ${ADDRESS_PREFIX_BYTES}), ${address}`;
   return `addresses a CROSS JOIN wallets w ON a.key IN (${keys}) AND w.id = a.wallet AND w.address = ${address}`;
@@ -60,14 +63,14 @@ export class AddressTable {
     return this.byKey.get(key);
   }
 
-  /** Adds new wallets; fastest in key order. */
+  /** Adds new wallets. Fastest in key order. */
   add(wallets: Iterable<AddressRow>): void {
     this.inserts.reset();
     for (const { key, wallet } of wallets) this.inserts.add(key, wallet);
     this.inserts.flush();
   }
 
-  /** Removes the wallets above `last`. Reads their rows in `wallets`, so call it before those are deleted. */
+  /** Removes the wallets above `last`. Call it before their rows in `wallets` are deleted, because it reads them. */
   rollback(last: number): void {
     this.deleteAbove.run(last, last, last);
   }
@@ -82,7 +85,7 @@ export function walletAddress(db: Db, wallet: number): Hex | null {
   return address ? bytesToHex(address) : null;
 }
 
-/** Address of a wallet for messages. */
+/** A wallet's address for messages. */
 export function describeWallet(db: Db, wallet: number): string {
   return walletAddress(db, wallet) ?? `wallet ${wallet}, which has no row`;
 }

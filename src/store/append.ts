@@ -32,7 +32,7 @@ export class Appender {
   private readonly insertBlock: Statement;
   private readonly transfers: RowWriter;
   private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
-  /** Bytes of memory that the changes of the last commit took. */
+  /** Memory used by the changes of the last commit, bytes. */
   changesBytes = 0;
 
   constructor(db: Db, tables: Tables) {
@@ -77,12 +77,12 @@ export class Appender {
   }
 }
 
-/** A batch with the ids that its addresses and transfers have in the index. */
+/** A batch with the index ids of its addresses and transfers. */
 interface ResolvedBatch {
   batch: BlockBatch;
-  /** The slot in WalletStates of each of its addresses. */
+  /** The slot in WalletStates of each address of the batch. */
   slots: Uint32Array;
-  /** At `n`: how many of the first `n` addresses belong to new wallets. */
+  /** Entry `n` counts the new wallets among the first `n` addresses. */
   newWallets: Uint32Array;
   /** The highest ids before the batch. */
   lastTransfer: number;
@@ -97,7 +97,7 @@ export class Commit {
   private readonly transfers: RowWriter;
   private readonly insertBlock: Statement;
   private lastToken: number;
-  /** Transactions with transfers, up to the block written last. */
+  /** Transactions with transfers, up to the last block written. */
   private transactions = 0;
   private readonly tokenOfWallet = new Map<number, TokenState>();
   private readonly resolvedBatches: ResolvedBatch[] = [];
@@ -217,7 +217,7 @@ export class Commit {
     }
   }
 
-  /** At `n`: how many of the first `n` wallets are new, which means ids above `lastKnown`. */
+  /** Entry `n` counts the new wallets, those with ids above `lastKnown`, among the first `n`. */
   private cumulativeNewCounts(slots: Uint32Array, lastKnown: number): Uint32Array {
     const counts = new Uint32Array(slots.length + 1);
     for (let i = 0; i < slots.length; i++)

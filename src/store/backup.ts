@@ -8,8 +8,8 @@ import { type Db, openDatabase } from './open-database.ts';
 import { corruptionError, isCorruption, toOpenError, toStorageError } from './storage-error.ts';
 
 /**
- * Runs a backup to `target` and returns its result. Two backups at once would mistake each other's unfinished copies for
- * their own, so it throws FatalError while another runs, or when the target cannot be written.
+ * Runs a backup to `target` and returns its result. Two concurrent backups would mistake each other's unfinished copies
+ * for their own, so it throws FatalError while another one runs, or when the target cannot be written.
  */
 export async function withBackupLock<T>(
   source: string,
@@ -26,7 +26,7 @@ export async function withBackupLock<T>(
   try {
     return await backup();
   } finally {
-    // Before releasing the lock: afterwards, a file of that name may belong to another backup.
+    // Remove the file before releasing the lock: afterwards, a file of that name may belong to another backup.
     rmSync(`${path}${LOCK_SUFFIX}`, { force: true });
     lock.release();
   }
@@ -35,13 +35,13 @@ export async function withBackupLock<T>(
 /** Pages copied per step: enough for the disk's full speed, few enough to report progress and to stop promptly. */
 const PAGES_PER_STEP = 2_048;
 
-/** Steps of a throttled copy, so that each wait is short enough for a signal to be noticed. */
+/** Steps per second of a throttled copy. Each wait is short enough to notice a signal. */
 const THROTTLED_STEPS_PER_SECOND = 10;
 
 interface CopyOptions {
-  /** Copies no faster than this; by default as fast as the disk allows. */
+  /** Rate limit of the copy. Default: as fast as the disk allows. */
   bytesPerSecond?: number | undefined;
-  /** Whether to make the copy readable only by its owner. */
+  /** Whether only the owner may read the copy. */
   isPrivate: boolean;
   /** Advice for the operator when the source is damaged. */
   corruptionAdvice?: string;
@@ -59,12 +59,12 @@ export interface UnnamedCopy {
 }
 
 /**
- * Copies the database, as of one commit, into a single file. Readers and the writer continue. A failed copy leaves
- * nothing behind; the next backup removes what a killed one left.
+ * Copies the database, as of one commit, into a single file while readers and the writer continue. A failed copy leaves
+ * nothing behind; the next backup removes what a killed one left. Throws FatalError when copying fails.
  *
- * SQLite's own backup restarts whenever another connection writes, so under a busy writer it never ends. This one copies
- * within one read transaction, which writes do not disturb. The price: the WAL cannot be emptied meanwhile and grows
- * with every write. Throws FatalError when copying fails.
+ * SQLite's own backup restarts whenever another connection writes, so under a busy writer it never ends. This one
+ * copies within one read transaction, which writes do not disturb. The price: until it ends, the WAL cannot be emptied
+ * and grows with every write.
  */
 export async function copyDatabase(
   source: string,
@@ -124,7 +124,7 @@ async function copySnapshot(
     }): number => {
       const copied = (totalPages - remainingPages) * pageBytes;
       onProgress(copied, totalPages * pageBytes);
-      // The driver would spin through a pause of its own.
+      // The driver's own pause would spin.
       sleepUntil(startedAt + (copied / bytesPerSecond) * 1000);
       return pagesPerStep;
     };
@@ -154,7 +154,7 @@ function openSnapshot(path: string): Db {
   }
 }
 
-/** Takes a copy out of WAL mode: in WAL mode it could not be opened from a read-only disk. */
+/** Takes a copy out of WAL mode, so that it can be opened on a read-only disk. */
 function leaveWalMode(path: string): void {
   const db = openDatabase(path);
   try {
@@ -164,7 +164,7 @@ function leaveWalMode(path: string): void {
   }
 }
 
-/** Deletes a database and the files that SQLite keeps beside it. */
+/** Deletes a database with its -wal and -shm files. */
 function removeDatabase(path: string): void {
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
 }

@@ -30,19 +30,19 @@ export interface TokenBalanceAccuracy {
   offsets: readonly BalanceOffset[];
 }
 
-/** Newest transfers that are searched for tokens to examine. */
+/** How many of the newest transfers are searched for tokens to examine. */
 const RECENT_TRANSFERS = 500;
-/** Most tokens scanned to find one that was never examined. */
+/** How many tokens may be scanned to find one that was never examined. */
 const MAX_SCANNED_TOKENS = 1_000;
 
-/** Blocks after which a token that has just moved is examined again; any other one after RECHECK_BLOCKS. */
+/** Blocks until a token that moved recently is examined again. Any other token waits RECHECK_BLOCKS. */
 const RECHECK_MOVED_BLOCKS = 100;
 const RECHECK_BLOCKS = 20_000;
 
 /**
- * The tokens to examine next, at most `limit`: first those that have just moved and were never examined; then those that
- * moved again and those never examined, in alternating order; then those examined long ago. `head` is the last indexed
- * block.
+ * Prepares the choice of the next tokens to examine, at most `limit`: first those that moved recently and were never
+ * examined; then, alternately, those that moved again and those never examined; then those examined longest ago. `head`
+ * is the last indexed block.
  */
 export function prepareTokensToExamine(db: Db): (head: number, limit: number) => number[] {
   const moved = db

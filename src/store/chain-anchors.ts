@@ -42,7 +42,7 @@ export class AnchorTable {
     return { genesis: hex(genesis), firstParent: hex(firstParent), finalized, reorgFrom };
   }
 
-  /** Whether the row has its checksum. A missing row is whole. */
+  /** Whether the row matches its checksum. A missing row does. */
   isWhole(): boolean {
     const row = this.select.get();
     return row === undefined || row.checksum === checksumOf(row);
@@ -70,7 +70,7 @@ export class AnchorTable {
     if (finalized !== null && finalized > to) this.setFinalized(to);
   }
 
-  /** Replaces all of them, whether the row was whole or not. */
+  /** Replaces all anchors, even damaged ones, and writes a valid checksum. */
   set({ genesis, firstParent, finalized, reorgFrom }: ChainAnchors): void {
     const bytes = (hash: Hex | null): Uint8Array | null => hash && hexToBytes(hash);
     const row = { genesis: bytes(genesis), firstParent: bytes(firstParent), finalized, reorgFrom };
@@ -89,7 +89,7 @@ export class AnchorTable {
   }
 }
 
-/** In the column order of CHECKED_TABLES. */
+/** Columns in the order of CHECKED_TABLES. */
 function checksumOf({ genesis, firstParent, finalized, reorgFrom }: AnchorRow): number {
   return rowChecksum(1, genesis, firstParent, finalized, reorgFrom);
 }

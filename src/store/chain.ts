@@ -12,7 +12,7 @@ export function chainOf(db: Db): { chainId: number; startBlock: number } | null 
   return row ? { chainId: row.chain_id, startBlock: row.start_block } : null;
 }
 
-/** Sets the chain and the first block of the index. Call it before appending any block. */
+/** Sets the chain and the first block of the index. Call it before appending a block. */
 export function setChain(db: Db, chainId: number, startBlock: number): void {
   db.prepare('REPLACE INTO chain (one, chain_id, start_block) VALUES (1, ?, ?)').run(chainId, startBlock);
 }

@@ -66,7 +66,7 @@ export function splitBlockRow(row: StoredBlockRow): { block: BlockRow; checksum:
   return { block: [number, hash, timestamp, lastTransfer, lastWallet, transactions], checksum };
 }
 
-/** What the index holds up to and including a block; undefined means before the first block. */
+/** The end of the index at a block; undefined means before the first block. */
 export function endOfBlock(row: StoredBlockRow | undefined): BlockEnd {
   if (row === undefined) return EMPTY_INDEX;
   const [, , , lastTransfer, lastWallet, transactions] = row;
@@ -135,7 +135,7 @@ export class ChecksumReader {
   }
 }
 
-/** Mixes in the values of a row after its id, in column order; null when one has a type that is never stored. */
+/** Mixes in the values of a row after its id, in column order; null when a value has a type that is never stored. */
 function mixStoredTransfer(sum: number, row: StoredRow): number | null {
   let mixed = sum;
   const last = row.length - 1;

@@ -1,11 +1,11 @@
 /**
  * The tables `counterparty_sums` and `summed_histories`: a busy wallet's transfers with each other wallet, summed up to
- * a point of its history. What comes after that point is at most PAGES_PER_FOLD pages, so finding the top counterparties
- * no longer costs in proportion to the history.
+ * a point in its history. At most PAGES_PER_FOLD pages follow that point, so finding the top counterparties no longer
+ * costs in proportion to the history.
  *
- * Updating the sums with every transfer would touch a page of the file for each, as much as all other work together.
- * So the history is folded into them in large portions: PAGES_PER_FOLD pages at a time go over the rows in key order.
- * Where a portion ends depends on the history alone, not on commits.
+ * Updating the sums with every transfer would touch one more page of the file each time, as much as all other work
+ * together. Instead, the writer folds PAGES_PER_FOLD history pages at a time into the rows, in key order. The fold
+ * points depend on the history alone, not on commits.
  */
 import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
 import { CounterpartyTable, type CounterpartyTotals } from './counterparty-table.ts';
@@ -13,10 +13,13 @@ import type { Db, Statement } from './open-database.ts';
 import { ZERO_WALLET } from './schema.ts';
 import { HistoryCursor, HistoryFlag } from './wallet-history.ts';
 
-/** History pages that are folded at a time: 131,072 entries, which a read sums in about 15 ms. */
+/** History pages per fold: 131,072 entries, which a read sums in about 15 ms. */
 export const PAGES_PER_FOLD = 1_024;
 
-/** wallets.id of one span, whose sums share a row. A wallet that deals with a tenth of all has 100 in each row. */
+/**
+ * Number of consecutive wallet ids per span, whose sums share a row. A wallet that deals with a tenth of all wallets
+ * has 100 sums in each row.
+ */
 const SUMS_SPAN = 1_024;
 
 /** The span of a counterparty. */
@@ -29,13 +32,13 @@ export function isCounterparty({ flags, counterparty }: HistoryCursor, wallet: n
   return counterparty !== wallet && counterparty !== ZERO_WALLET && (flags & HistoryFlag.zero) === 0;
 }
 
-/** Reads the sums of one row, in the order of counterparties. Fields are those of the sum read last. */
+/** Reads the sums of one row, ordered by counterparty. The fields hold the current sum. */
 export class SumsCursor {
   counterparty = 0;
   inCount = 0;
   outCount = 0;
   lastTransfer = 0;
-  /** Where the sum begins and ends in the row. */
+  /** Bounds of the current sum in the row. */
   start = 0;
   end = 0;
   private bytes: Uint8Array = new Uint8Array(0);
@@ -53,7 +56,7 @@ export class SumsCursor {
   /** Steps to the next sum; false at the end of the row. */
   next(): boolean {
     const { bytes } = this;
-    if (!(this.end < bytes.length)) return false; // also after a truncated sum, where the offset is NaN
+    if (!(this.end < bytes.length)) return false; // also stops after a truncated sum, where the offset is NaN
     this.start = this.end;
     this.counterparty = this.base + bytes[this.end]! * 256 + bytes[this.end + 1]!;
     this.end += 2;
@@ -86,7 +89,7 @@ export class SumsCursor {
   }
 }
 
-/** The sum of two totals of the same counterparty. */
+/** Adds two totals of the same counterparty. */
 export function addTotals(a: CounterpartyTotals, b: CounterpartyTotals): CounterpartyTotals {
   return {
     counterparty: a.counterparty,
@@ -100,12 +103,15 @@ export function addTotals(a: CounterpartyTotals, b: CounterpartyTotals): Counter
 
 /** Writes one row. */
 class RowEncoder {
-  /** Of the counterparty with most transfers, of equal ones the latest: how many, and the newest. */
+  /**
+   * Transfer count and newest transfer of the counterparty with most transfers. On a tie, the later newest transfer
+   * wins.
+   */
   peak = 0;
   last = 0;
   private readonly parts: Uint8Array[] = [];
 
-  /** Adds a sum as it is in an older row. */
+  /** Copies a sum from an older row. */
   copy(row: Uint8Array, sum: SumsCursor): void {
     this.rank(sum);
     this.parts.push(row.subarray(sum.start, sum.end));
@@ -138,14 +144,14 @@ function pushVarint(bytes: number[], value: number): void {
   bytes.push(rest);
 }
 
-/** How far a wallet's history is summed up. */
+/** The summed part of a wallet's history. */
 interface SummedHistory {
   pages: number;
-  /** Its newest transfer in the sums. */
+  /** The newest transfer in the sums. */
   last: number;
 }
 
-/** What a fold needs to know of a wallet, as the commit leaves it. */
+/** The facts about a wallet that a fold needs, as the commit leaves them. */
 interface History {
   id: number;
   firstTransfer: number | null;
@@ -164,7 +170,7 @@ export class CounterpartySumsTable {
   private readonly write: Statement;
   private readonly deletions: readonly Statement[];
 
-  /** Tests fold fewer pages at a time. */
+  /** Only tests pass `pagesPerFold`. */
   constructor(db: Db, pagesPerFold: number = PAGES_PER_FOLD) {
     this.pagesPerFold = pagesPerFold;
     this.summed = db.prepare('SELECT pages, last FROM summed_histories WHERE wallet = ?');
@@ -185,14 +191,14 @@ export class CounterpartySumsTable {
     );
   }
 
-  /** Folds what the commit has completed; `added` is how many pages of the wallet it has finished. */
+  /** Folds the pages that the commit completed; `added` is how many pages of the wallet it finished. */
   extend(history: History, added: number): void {
     if (this.target(history.finishedPages) > this.target(history.finishedPages - added)) this.fold(history);
   }
 
   /**
-   * Call it when pages of the wallet were removed. The newest transfers of the sums cannot be subtracted, so a rollback
-   * past the end of a portion, one in 131,072 entries, sums the wallet's history up again.
+   * Call it when pages of the wallet were removed. A newest transfer cannot be subtracted, so a rollback past a fold
+   * point (one in 131,072 entries) sums the wallet's history again.
    */
   rollback(history: History): void {
     if ((this.summed.get(history.id)?.pages ?? 0) <= history.finishedPages) return;
@@ -217,7 +223,7 @@ export class CounterpartySumsTable {
         last = cursor.transfer;
       }
       pages += read.length;
-      if (read.length === 0) break; // damage, which verify names
+      if (read.length === 0) break; // damage, which verify reports
     }
     this.merge(id, table);
     this.setSummed.run(id, pages, last);

@@ -1,7 +1,7 @@
 /**
- * A wallet's transfers with each other wallet, summed entry by entry. A hot wallet has millions of entries with hundreds
- * of thousands of others, where memory latency dominates: hence columns of numbers instead of objects. Sums can be
- * extended, so that a repeated request for a wallet reads only its new entries.
+ * A wallet's transfers with each other wallet, summed entry by entry. A hot wallet has millions of entries with
+ * hundreds of thousands of counterparties, where memory latency dominates: hence columns of numbers instead of objects.
+ * Sums can be extended, so that a repeated request for a wallet reads only its new entries.
  */
 
 import { bytesToBigInt } from '../lib/hex.ts';
@@ -9,45 +9,47 @@ import { type HistoryCursor, HistoryFlag } from './wallet-history.ts';
 
 /** Initial number of slots; always a power of two. */
 const INITIAL_SLOTS = 2048;
-/** Rows per slot: the largest fraction of the slots that may be in use. */
+/** Rows per slot: the highest fraction of slots in use. */
 const MAX_LOAD_FACTOR = 0.5;
 /** Odd, and spreads neighbouring ids: 2^32 divided by the golden ratio. */
 const HASH_MULTIPLIER = 0x9e3779b1;
 
-/** The transfers between one wallet and another, summed. */
+/** The summed transfers between a wallet and one counterparty. */
 export interface CounterpartyTotals {
-  /** wallets.id of the other. */
+  /** wallets.id of the counterparty. */
   counterparty: number;
   inCount: number;
   outCount: number;
   inWei: bigint;
   outWei: bigint;
-  /** transfers.id of the newest. */
+  /** transfers.id of the newest transfer. */
   lastTransfer: number;
 }
 
-/** A place in the list of a wallet's counterparties: a number of transfers, and the id of the last of them. */
+/**
+ * A position in the list of a wallet's counterparties: a transfer count, and the id of the newest of those transfers.
+ */
 export interface CounterpartyPlace {
   count: number;
   last: number;
 }
 
-/** Before every counterparty. */
+/** The position before every counterparty. */
 export const FIRST_PLACE: CounterpartyPlace = { count: Number.POSITIVE_INFINITY, last: 0 };
 
-/** Whether a counterparty with so many transfers, the newest of which is `last`, comes after a place. */
+/** Whether a counterparty with this count and newest transfer comes after a position. */
 export function isAfter(count: number, last: number, place: CounterpartyPlace): boolean {
   return count < place.count || (count === place.count && last < place.last);
 }
 
 export class CounterpartyTable {
-  /** For each slot the row of its wallet plus one, 0 for an empty slot. */
+  /** Per slot the row of its counterparty plus one, 0 for an empty slot. */
   private slots = new Int32Array(INITIAL_SLOTS);
   private used = 0;
   private counterparties = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR);
   /** Counts of transfers in and out, alternating. */
   private counts = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR * 2);
-  /** Index of the sum of their wei plus one; 0 while there is none, as for most. */
+  /** Index of the sum of their wei plus one; 0, the usual case, when there is none. */
   private sums = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR * 2);
   private lasts = new Float64Array(INITIAL_SLOTS * MAX_LOAD_FACTOR);
   private readonly wei = new WeiSums(INITIAL_SLOTS * MAX_LOAD_FACTOR);
@@ -60,7 +62,7 @@ export class CounterpartyTable {
     return columns.reduce((bytes, { byteLength }) => bytes + byteLength, wei.bytes);
   }
 
-  /** Counts the entry at the cursor. Entries may come in any order; ids are below 2^31. */
+  /** Counts the current entry. Entries may come in any order; ids are below 2^31. */
   add(cursor: HistoryCursor): void {
     const row = this.rowOf(cursor.counterparty);
     const side = row * 2 + ((cursor.flags & HistoryFlag.out) === 0 ? 0 : 1);
@@ -69,7 +71,9 @@ export class CounterpartyTable {
     if (cursor.amountEnd > cursor.amountStart) this.wei.add(this.sumOf(side), cursor);
   }
 
-  /** The wallets with most transfers after a place, most first; of equal ones the latest first. */
+  /**
+   * The counterparties with most transfers after a position, in descending order. Of equal ones the latest comes first.
+   */
   top(limit: number, after: CounterpartyPlace = FIRST_PLACE): CounterpartyTotals[] {
     const best: number[] = [];
     for (let row = 0; row < this.used; row++) {
@@ -101,7 +105,7 @@ export class CounterpartyTable {
     return difference > 0 || (difference === 0 && this.lasts[a]! > this.lasts[b]!);
   }
 
-  /** How many counterparties there are: their rows are 0 to `size` - 1. */
+  /** Number of counterparties. Their rows are 0 to `size` - 1. */
   get size(): number {
     return this.used;
   }
@@ -119,7 +123,7 @@ export class CounterpartyTable {
     return this.lasts[row]!;
   }
 
-  /** All rows in the order of counterparties. */
+  /** All rows, ordered by counterparty. */
   rowsInOrder(): Uint32Array {
     const { counterparties } = this;
     return Uint32Array.from({ length: this.used }, (_, row) => row).sort(
@@ -172,7 +176,7 @@ export class CounterpartyTable {
     return row;
   }
 
-  /** The slot of a wallet, or the empty slot where it would go. */
+  /** The slot of a counterparty, or the empty slot where it would go. */
   private slotOf(counterparty: number): number {
     const { slots, counterparties } = this;
     const mask = slots.length - 1;
@@ -198,20 +202,20 @@ function copyInto<T extends Int32Array | Float64Array>(target: T, source: T): T 
 }
 
 const LIMBS = 3;
-/** Amounts of up to so many bytes are added limb by limb; longer ones, which no real chain has, as big integers. */
+/** Amounts up to this length are added limb by limb; longer ones, which no real chain has, as bigints. */
 const MAX_LIMB_BYTES = 4 * LIMBS;
-/** A limb that reaches this is carried: one more addition stays below 2^53. */
+/** A limb that reaches this value is carried, so that one more addition stays below 2^53. */
 const CARRY_AT = 2 ** 52;
 
 /**
- * Sums of wei in a column, stored as 32-bit limbs that doubles represent exactly: big integers would cost ten times as
- * much per entry.
+ * Sums of wei in a column, stored as 32-bit limbs that doubles represent exactly. Bigints would cost ten times as much
+ * per entry.
  */
 export class WeiSums {
   private limbs: Float64Array;
   private readonly overflow = new Map<number, bigint>();
 
-  /** `rows` sums, all zero. */
+  /** Creates `rows` sums, all zero. */
   constructor(rows: number) {
     this.limbs = new Float64Array(rows * LIMBS);
   }
@@ -220,12 +224,12 @@ export class WeiSums {
     return this.limbs.byteLength;
   }
 
-  /** Number of sums that there is room for. */
+  /** Number of sums that fit. */
   get rows(): number {
     return this.limbs.length / LIMBS;
   }
 
-  /** Makes room for `rows` sums and keeps the present ones. */
+  /** Makes room for `rows` sums and keeps the existing ones. */
   grow(rows: number): void {
     const limbs = new Float64Array(rows * LIMBS);
     limbs.set(this.limbs);
@@ -238,7 +242,7 @@ export class WeiSums {
     this.overflow.clear();
   }
 
-  /** Adds the wei of the entry at the cursor (none for a token transfer) to the sum of a row. */
+  /** Adds the wei of the current entry to the sum of a row. A token transfer adds none. */
   add(row: number, { bytes, amountStart, amountEnd }: HistoryCursor): void {
     if (amountEnd - amountStart > MAX_LIMB_BYTES) {
       const wei = bytesToBigInt(bytes.subarray(amountStart, amountEnd));

@@ -5,7 +5,7 @@ import { FatalError, StorageError } from '../lib/errors.ts';
 import { requireWritable } from '../lib/files.ts';
 import { isLocked } from './storage-error.ts';
 
-/** An empty file that exists only to be locked. It is in the folder of the index itself, not of a symlink to it. */
+/** An empty file that exists only to be locked. It lies next to the index file itself, not next to a symlink to it. */
 export const LOCK_SUFFIX = '.lock';
 
 /** The exclusive right to write a file, until `release`. */
@@ -14,8 +14,8 @@ export interface WriterLock {
 }
 
 /**
- * Locks the index at `path` for writing. The system releases the lock however the process ends. Throws FatalError with
- * advice while another process holds it.
+ * Locks the index at `path` for writing. The operating system releases the lock however the process ends. Throws
+ * FatalError with advice while another process holds it.
  */
 export function acquireWriterLock(
   path: string,
@@ -41,8 +41,9 @@ export function acquireWriterLock(
 type Inode = { dev: bigint; ino: bigint } | null;
 
 /**
- * SQLite keeps writing to a file that was removed or replaced, and all of that is lost when the process ends. So this
- * records device and inode of the database and its WAL when they are opened; the writer compares them before each write.
+ * SQLite keeps writing to a file that was removed or replaced, and those writes are lost when the process ends. So this
+ * class records device and inode of the database and its WAL when they are opened, and the writer compares them before
+ * each write.
  */
 export class FileIdentity {
   private readonly files: readonly { path: string; inode: Inode }[];

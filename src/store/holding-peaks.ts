@@ -1,16 +1,19 @@
 /**
- * The table `holding_peaks`: a zone map over the holdings of each large token, so that its largest holders are found
- * without reading all holdings. An index by balance would do the same, but doubles what a transfer writes; a peak
- * changes only with the largest holding of its span, and that holding is at hand then.
+ * The table `holding_peaks`: a zone map over the holdings of each large token, so that finding its largest holders does
+ * not read all holdings. An index by balance would do the same but doubles the writes per transfer; a peak changes only
+ * when the largest holding of its span does, and the commit has that holding at hand.
  */
 import { ZERO_BALANCE } from '../lib/signed.ts';
 import type { Db, Statement } from './open-database.ts';
 import { ZERO_WALLET } from './schema.ts';
 
-/** Wallets of a token from which on it has peaks. Fewer holdings are read in 2 ms, which is what the event loop may take. */
+/** A token with at least this many wallets has peaks. Reading fewer holdings takes 2 ms, the event loop's limit. */
 export const LARGE_TOKEN_WALLETS = 16_384;
 
-/** wallets.id of one span. Of 11 million wallets, a token held by a tenth has 100 in each of 11,000 spans. */
+/**
+ * Number of consecutive wallet ids per span. A token held by a tenth of 11 million wallets has 100 holders in each of
+ * 11,000 spans.
+ */
 export const PEAK_SPAN = 1_024;
 
 /** The span of a wallet. */
@@ -18,11 +21,11 @@ export function peakSpanOf(wallet: number): number {
   return Math.floor(wallet / PEAK_SPAN);
 }
 
-/** What a commit changes in the holdings of one span; balances are encoded (lib/signed.ts). */
+/** How a commit changes the holdings of one span; balances are encoded (lib/signed.ts). */
 interface SpanChange {
-  /** The largest changed holding, as it is now. */
+  /** The largest changed holding, after the change. */
   highest: Uint8Array;
-  /** The largest holding that became smaller, as it was. */
+  /** The largest holding that shrank, before the change. */
   lowered: Uint8Array;
 }
 
@@ -30,7 +33,7 @@ interface SpanChange {
 export class PeakChanges {
   readonly spans = new Map<number, SpanChange>();
 
-  /** Records how a holding changes; null where it has no row. */
+  /** Records how a holding changes; null means no row. */
   record(wallet: number, before: Uint8Array | null, after: Uint8Array | null): void {
     if (wallet === ZERO_WALLET) return;
     const [was, is] = [before ?? ZERO_BALANCE, after ?? ZERO_BALANCE];
@@ -45,7 +48,7 @@ export class PeakChanges {
   }
 }
 
-/** The statements on `holding_peaks` that a commit needs. All read the holdings as the commit leaves them. */
+/** The statements on `holding_peaks` that a commit needs. They read the holdings as the commit leaves them. */
 export class HoldingPeakTable {
   private readonly peakOf: Statement<[number, number], Buffer>;
   private readonly largestIn: Statement<[number, number, number, Uint8Array], Buffer | null>;

@@ -20,7 +20,7 @@ import { rejectForeignWal } from './wal.ts';
 /** The schema this program writes; `PRAGMA user_version` of the file. */
 export const SCHEMA_VERSION = latestVersion(MIGRATIONS);
 
-/** SQLite pages of 8 KiB hold a row with an open history page, or a finished one, without overflow pages. */
+/** SQLite pages of 8 KiB hold a row with an open history page, or a finished page, without overflow pages. */
 const PAGE_BYTES = 8192;
 
 interface PrepareOptions {
@@ -28,14 +28,14 @@ interface PrepareOptions {
   onMigration: (progress: MigrationProgress) => void;
   /** Stops after the current step; the next call resumes there. */
   signal?: AbortSignal | undefined;
-  /** Tests pass their own. */
+  /** Only tests pass their own. */
   migrations?: readonly Migration[];
 }
 
 /**
- * Creates the index if missing and migrates one of an older release. The event loop runs between steps. Returns the
- * writer lock, to be held until the writer has ended: no second process can get in between. Throws FatalError when the
- * file is not a usable index, is marked as damaged, or another process writes it.
+ * Creates the index if missing and migrates an older one. The event loop runs between steps. Returns the writer lock;
+ * hold it until the writer has ended, so that no second process gets in between. Throws FatalError when the file is not
+ * a usable index, is marked as damaged, or another process writes it.
  */
 export async function prepareIndexFile(path: string, options: PrepareOptions): Promise<WriterLock> {
   const { onMigration, signal, migrations = MIGRATIONS } = options;
@@ -100,7 +100,7 @@ export function acquireIndexLock(path: string): WriterLock {
   }
 }
 
-/** Opens the file and runs `check` on it. Turns every failure into a FatalError and closes the file. */
+/** Opens the file and runs `check` on it. On failure, closes the file and throws FatalError. */
 function open(path: string, options: OpenOptions, check: (db: Db) => void = () => undefined): Db {
   let db: Db | undefined;
   try {
@@ -155,16 +155,16 @@ function checkHeader(db: Db, path: string): void {
   }
 }
 
-/** Tells a transient failure, such as a full disk, apart: starting again resumes the migration. */
+/** Keeps a transient failure, such as a full disk, apart: starting again resumes the migration. */
 function toPrepareError(path: string, error: unknown): unknown {
   if (!(error instanceof StorageError)) return toOpenError(path, error);
   return new FatalError(
-    `${path} could not be migrated: ${error.message}; solve that and start again to resume the migration`,
+    `${path} could not be migrated: ${error.message}; fix that and start again to resume the migration`,
     { cause: error },
   );
 }
 
-/** Why the file is marked as damaged, null when it is not. */
+/** Why the file is marked as damaged, null if it is not. */
 export function damageOf(db: Db): string | null {
   return db.prepare<[], string>('SELECT reason FROM damage').pluck().get() ?? null;
 }

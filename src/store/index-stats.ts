@@ -14,15 +14,15 @@ const DAY = 86_400;
 const MIN_GROWTH_SECONDS = 600;
 
 /**
- * Longest time for one b-tree, milliseconds. While it is read the WAL cannot be emptied, and 5 s of the fastest writing
- * stay far below the WAL's budget.
+ * Longest time spent on one b-tree, milliseconds. The WAL cannot be emptied during the read; even the fastest writer
+ * stays far below the WAL's budget in 5 s.
  */
 const TREE_LIMIT_MS = 5_000;
 
-/** Pages between two checks of the clock. */
+/** Pages read between two checks of the clock. */
 const PAGES_PER_CLOCK_CHECK = 4_096;
 
-/** Up to this many transfers it counts all; above, SAMPLES evenly spread samples of SAMPLE_LENGTH. */
+/** Counts all transfers up to this many; above, takes SAMPLES evenly spread samples of SAMPLE_LENGTH. */
 const MAX_EXACT_COUNT = 500_000;
 const SAMPLES = 512;
 const SAMPLE_LENGTH = 256;
@@ -74,7 +74,7 @@ function tableSizes(db: Db, fileBytes: number, limitMs: number): Pick<IndexStats
   };
 }
 
-/** Bytes of one b-tree, null when it takes longer than the limit. */
+/** Bytes of one b-tree, null when measuring it exceeds the limit. */
 function btreeBytes(db: Db, name: string, limitMs: number): number | null {
   const deadline = performance.now() + limitMs;
   const pages = db.prepare<[string], number>('SELECT pgsize FROM dbstat WHERE name = ?').pluck();
@@ -126,7 +126,7 @@ function measureChain(db: Db): Pick<IndexStats, 'head' | 'transfers' | 'growth'>
   return { head: head.number, transfers: head.lastTransfer, growth: growthBetween(start, head) };
 }
 
-/** The first block at most a day older than the head, by the chain's clock. */
+/** The first block within a day before the head, by the chain's clock. */
 function firstBlockOfLastDay(head: Tip, startBlock: number, lastUpTo: (number: number) => Tip | null): Tip {
   const since = head.timestamp - DAY;
   let low = startBlock;
@@ -139,7 +139,7 @@ function firstBlockOfLastDay(head: Tip, startBlock: number, lastUpTo: (number: n
   return lastUpTo(low) ?? head;
 }
 
-/** By the chain's own clock, so the figure also holds during a backfill. */
+/** Uses the chain's clock, so that the figure also holds during a backfill. */
 function growthBetween(start: Tip, head: Tip): IndexStats['growth'] {
   const seconds = head.timestamp - start.timestamp;
   if (head.lastTransfer === 0 || seconds < MIN_GROWTH_SECONDS) return null;

@@ -18,8 +18,8 @@ import type { BlockRange } from './trace-gaps.ts';
 import { WriteAheadLog } from './wal.ts';
 
 /**
- * The indexer thread's reads and writes. Each throws StorageError when the disk or the file fails for now; a failed
- * write has changed nothing and can be retried.
+ * The indexer thread's reads and writes. Each throws StorageError on a transient failure of the disk or the file. A
+ * failed write has changed nothing and can be retried.
  */
 export class IndexWriter {
   private readonly path: string;
@@ -33,13 +33,13 @@ export class IndexWriter {
   private readonly metadata: TokenMetadataTable;
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
-  /** The next commit, read and summed up but not written. */
+  /** The next commit, prepared but not written. */
   private prepared: { batches: readonly BlockBatch[]; commit: Commit } | null = null;
 
   /**
    * Opens or creates the file. Throws FatalError when it is not a usable index. `cacheMb` bounds the page cache.
-   * `isLockHeld`: another thread of this process holds the writer lock for the life of this writer.
-   * `pagesPerFold`: see counterparty-sums.ts; tests pass their own.
+   * `isLockHeld`: another thread of this process holds the writer lock for the life of this writer. `pagesPerFold`: see
+   * counterparty-sums.ts; only tests pass it.
    */
   constructor(path: string, options: { cacheMb: number; isLockHeld?: boolean; pagesPerFold?: number }) {
     this.path = path;
@@ -83,17 +83,17 @@ export class IndexWriter {
     return this.withStorageErrors(() => hashAt(this.db, number));
   }
 
-  /** What a node must agree with before a reorg may remove blocks. */
+  /** The facts a node must agree with before a reorg may remove blocks. */
   anchors(): ChainAnchors {
     return this.withStorageErrors(() => this.tables.anchors.read());
   }
 
-  /** Whether the anchors have their checksum. */
+  /** Whether the anchors match their checksum. */
   areAnchorsWhole(): boolean {
     return this.withStorageErrors(() => this.tables.anchors.isWhole());
   }
 
-  /** Replaces all anchors, with a right checksum. */
+  /** Replaces all anchors and writes a valid checksum. */
   setAnchors(anchors: ChainAnchors): void {
     this.write(() => this.tables.anchors.set(anchors));
   }
@@ -109,8 +109,7 @@ export class IndexWriter {
   }
 
   /**
-   * Records the head before a rollback. It bounds the depth of the whole reorg, even across a kill. Null removes the
-   * bound.
+   * Records the head before a rollback, null to clear it. It bounds the depth of the whole reorg, even across a kill.
    */
   setReorgFrom(number: number | null): void {
     this.write(() => this.tables.anchors.setReorgFrom(number));
@@ -121,15 +120,15 @@ export class IndexWriter {
     return this.withStorageErrors(() => this.tables.traceGaps.total());
   }
 
-  /** Removes blocks from the trace gaps, after a comparison proved their internal transfers complete. */
+  /** Removes blocks from the trace gaps after a comparison proved their internal transfers complete. */
   setTraced(range: BlockRange): void {
     const remove = this.db.transaction(() => this.tables.traceGaps.remove(range));
     this.write(() => remove.immediate());
   }
 
   /**
-   * Reads the rows that appending these batches will change, and sums up the changes: half of the work, and no lock is
-   * needed. Ignores disk failures: `append` runs into the same ones and throws.
+   * Prepares the commit of these batches: half of the work, and without a lock. Ignores disk failures, because `append`
+   * hits the same ones and throws.
    */
   prepare(batches: readonly BlockBatch[]): void {
     const commit = this.nullOnStorageError(() => this.appender.prepare(batches));
@@ -137,31 +136,30 @@ export class IndexWriter {
   }
 
   /**
-   * Appends consecutive blocks after the head, all or none. Returns the bytes then in the WAL, which size the next
+   * Appends consecutive blocks after the head, all or none. Returns the WAL's size in bytes, which sizes the next
    * commit; 0 when unknown.
    */
   append(batches: readonly BlockBatch[]): number {
     this.checkpointWalIfLarge();
-    // A commit that failed half-way has changed its counters in memory, so a retry re-reads the file.
+    // A commit that failed half-way has changed its counters in memory, so a retry reads the file again.
     const prepared = this.prepared?.batches === batches ? this.prepared.commit : null;
     this.prepared = null;
     this.write(() => this.appender.write(prepared ?? this.appender.prepare(batches)));
     return this.walBytes();
   }
 
-  /** Bytes of memory that the changes of the last commit took. */
+  /** Memory used by the changes of the last commit, bytes. */
   get changesBytes(): number {
     return this.appender.changesBytes;
   }
 
-  /** Removes every block above `to` and everything derived from it. */
+  /** Removes every block above `to` and all data derived from them. */
   rollback(to: number): void {
     while (!this.rollbackStep(to));
   }
 
   /**
-   * Removes blocks above `to`, newest first, for about a second, with everything derived from them. Returns whether `to`
-   * is reached.
+   * Removes blocks above `to` with all derived data, newest first, for about a second. Returns whether `to` is reached.
    */
   rollbackStep(to: number): boolean {
     const head = this.head();
@@ -175,7 +173,7 @@ export class IndexWriter {
     return isDone;
   }
 
-  /** Marks the file as damaged until `clearDamage`: no daemon starts on it. */
+  /** Marks the file as damaged. No daemon starts on it until `clearDamage`. */
   markDamaged(reason: string): void {
     this.write(() => markDamaged(this.db, reason));
   }
@@ -184,7 +182,7 @@ export class IndexWriter {
     this.write(() => clearDamage(this.db));
   }
 
-  /** The last examination of a token's balances, null when there was none. */
+  /** The last examination of a token's balances, null if there was none. */
   balanceAccuracyOf(token: number): TokenBalanceAccuracy | null {
     return this.withStorageErrors(() => this.quality.get(token));
   }
@@ -220,7 +218,7 @@ export class IndexWriter {
     }
   }
 
-  /** Leaves checkpoints after commits to another connection (Checkpointer in wal.ts). */
+  /** Leaves checkpoints to another connection (Checkpointer in wal.ts). */
   disableAutoCheckpoint(): void {
     this.db.pragma('wal_autocheckpoint = 0');
   }
@@ -234,7 +232,7 @@ export class IndexWriter {
     return this.nullOnStorageError(() => this.wal.sizeBytes()) ?? 0;
   }
 
-  /** The result of the action, null when the disk fails for now. */
+  /** The result of the action, null on a transient disk failure. */
   private nullOnStorageError<T>(action: () => T): T | null {
     try {
       return this.withStorageErrors(action);

@@ -1,7 +1,7 @@
 /**
- * Upgrades an index of an earlier release. Migrations are numbered and only ever added: a file of any release runs those
- * it lacks, while schema.ts creates a new file. Both must yield the same tables, so a migration keeps its own copy of
- * any table text that schema.ts changes later.
+ * Upgrades an index of an earlier release. Migrations are numbered and never removed: an older file runs the ones it
+ * lacks, a new file is created from schema.ts. Both must yield the same tables, so a migration keeps its own copy of
+ * any CREATE text that schema.ts changes later.
  */
 import { rowChecksum } from './checksum.ts';
 import type { Db } from './open-database.ts';
@@ -10,14 +10,14 @@ import type { Db } from './open-database.ts';
 export interface Migration {
   /** `PRAGMA user_version` after this migration. Schema 1 needs none, so the first one is 2. */
   version: number;
-  /** What it does, for the log. */
+  /** What the migration does, for the log. */
   title: string;
   /**
-   * Does part of the work in a fraction of a second. The step and its returned cursor commit together, so a kill never
-   * repeats a step. `cursor` is what the previous step returned, null at first; the last step returns null.
+   * Does part of the work within a fraction of a second. A step and its returned cursor commit together, so a kill
+   * never repeats a step. `cursor` is what the previous step returned, null at first. The last step returns null.
    */
   step(db: Db, cursor: number | null): number | null;
-  /** Roughly the last cursor, to show progress; omitted when there is only one step. */
+  /** Roughly the last cursor, to show progress. Omit it for a single step. */
   end?(db: Db): number;
 }
 
@@ -56,7 +56,7 @@ const CHECKSUM_OF_ANCHORS: Migration = {
 /** Schema 1 is the first release. */
 export const MIGRATIONS: readonly Migration[] = [CHECKSUM_OF_ANCHORS];
 
-/** The table that holds the cursor of an unfinished migration; it exists only during one. */
+/** Holds the cursor of an unfinished migration. The table exists only during a migration. */
 const CREATE_PROGRESS_TABLE = /* sql */ `CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)`;
 
 /** Runs the migrations the file lacks, one step per `next`. After a stop, the next call resumes there. */

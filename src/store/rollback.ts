@@ -13,16 +13,15 @@ import { DamageError } from './storage-error.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from './wallet-history.ts';
 
 /**
- * Most blocks and transfers removed in one transaction, which takes about a second. A deeper rollback runs in steps, and
- * each step leaves a consistent index.
+ * Limits per transaction, which takes about a second. A deeper rollback runs in steps, and each step leaves a
+ * consistent index.
  */
 const BLOCKS_PER_STEP = 500;
 const TRANSFERS_PER_STEP = 20_000;
 
-/** Transfers read at a time. */
+/** Transfers per read. */
 const TRANSFERS_PER_READ = 5_000;
 
-/** Amounts as bytes. */
 const ONE = Uint8Array.of(1);
 const NOTHING = new Uint8Array(0);
 
@@ -39,7 +38,7 @@ export class Rollback {
   private readonly deleteBuyers: Statement;
   private readonly deletions: readonly { by: 'transfer' | 'wallet' | 'block'; statement: Statement }[];
 
-  /** Wallets that lose pages of history in the present step. */
+  /** Wallets that lose history pages in this step. */
   private readonly shortened = new Set<number>();
 
   constructor(db: Db, tables: Tables) {
@@ -65,7 +64,7 @@ export class Rollback {
     this.senderOf = db.prepare<[number], number>('SELECT sender FROM transfers WHERE id = ?').pluck();
     this.deleteBuyers = db.prepare('DELETE FROM first_buyers WHERE token = ? AND transfer > ?');
     this.deletions = [
-      // No index covers first_transfer, but ids have the same order: the scan stops at the first token that stays.
+      // No index covers first_transfer, but ids have the same order, so the scan stops at the first token that stays.
       {
         by: 'transfer',
         statement: db.prepare(/* sql */ `
@@ -75,7 +74,7 @@ export class Rollback {
       { by: 'wallet', statement: db.prepare('DELETE FROM wallets WHERE id > ?') },
       { by: 'transfer', statement: db.prepare('DELETE FROM transfers WHERE id > ?') },
       { by: 'block', statement: db.prepare('DELETE FROM blocks WHERE number > ?') },
-      // Affects tokens that stay, too: a balance read at a removed block proves nothing.
+      // Also affects tokens that stay: a balance read at a removed block proves nothing.
       { by: 'block', statement: db.prepare('DELETE FROM token_quality WHERE block > ?') },
     ];
   }

@@ -2,8 +2,8 @@
 import type { Db, Statement } from './open-database.ts';
 
 /**
- * Rows per statement. Calling a statement costs as much as binding and writing a row, so batching takes a row from 2.4
- * to 1.3 us. More rows per statement save hardly more.
+ * Rows per statement. Calling a statement costs as much as binding and writing a row, so batching cuts the time per row
+ * from 2.4 to 1.3 µs. Larger batches gain little more.
  */
 const ROWS_PER_STATEMENT = 8;
 
@@ -15,7 +15,7 @@ export class RowWriter {
   private readonly values: unknown[];
   private filled = 0;
 
-  /** `write` is the statement for one row and ends with its values: `(?, ?)`. */
+  /** `write` is the statement for one row. It ends with the placeholders: `(?, ?)`. */
   constructor(db: Db, write: string) {
     const row = write.slice(write.lastIndexOf('('));
     this.columns = row.split('?').length - 1;
@@ -29,7 +29,7 @@ export class RowWriter {
     this.filled = 0;
   }
 
-  /** Adds a row, one value per column. Do not change the bytes of a value until the row is written. */
+  /** Adds a row, one value per column. The caller must not change the bytes of a value until the row is written. */
   add(...row: unknown[]): void {
     if (row.length !== this.columns) throw new Error(`${row.length} values for ${this.columns} columns`);
     for (let i = 0; i < row.length; i++) this.values[this.filled++] = row[i];

@@ -81,7 +81,7 @@ CREATE TABLE chain_anchors (
 );
 `;
 
-/** transfers.token_kind of a token transfer; a native transfer stores its kind alone. */
+/** Value of transfers.token_kind for a token transfer; a native transfer stores its kind alone. */
 export function packTokenKind(token: number, kind: number): number {
   return token * 8 + kind;
 }
@@ -103,7 +103,7 @@ CREATE TABLE transfers (
 );
 `;
 
-/** The STORED_TRANSFER columns of `transfers`, from which all counters and sums follow. */
+/** The STORED_TRANSFER columns of `transfers`. All counters and sums follow from them. */
 export interface StoredTransfer {
   id: number;
   tx: Buffer | number;

@@ -1,9 +1,11 @@
-/** Translates SQLite's errors into what they mean to the operator. */
+/** Translates SQLite's errors for the operator. */
 
 import { codeOf, DamagedFileError, FatalError, StorageError } from '../lib/errors.ts';
 import { databaseAccessError } from '../lib/files.ts';
 
-/** The index contradicts itself, which no sequence of writes can cause. Handled like a file that SQLite finds corrupt. */
+/**
+ * The index contradicts itself, which no sequence of writes can cause. Handled like a file that SQLite finds corrupt.
+ */
 export class DamageError extends Error {
   override name = 'DamageError';
   readonly code = 'SQLITE_CORRUPT';
@@ -12,7 +14,7 @@ export class DamageError extends Error {
 /** Transient failures, by a prefix of SQLite's code. */
 const TRANSIENT_FAILURES: readonly [code: string, meaning: string][] = [
   ['SQLITE_FULL', 'the disk is full'],
-  ['SQLITE_IOERR_SHMSIZE', 'the disk is full'], // for the index of the write-ahead log
+  ['SQLITE_IOERR_SHMSIZE', 'the disk is full'], // for the index of the WAL
   ['SQLITE_IOERR', 'the disk or the file system fails'],
   ['SQLITE_READONLY', 'the file or its file system has become read-only'],
   ['SQLITE_BUSY', 'another program holds the file locked'],
@@ -23,7 +25,9 @@ const TRANSIENT_FAILURES: readonly [code: string, meaning: string][] = [
 export const REBUILD_ADVICE =
   'move it away and start again: the index is rebuilt from the node; or put a backup in its place';
 
-/** Transient failures become StorageError, damage becomes DamagedFileError with advice; other errors stay unchanged. */
+/**
+ * Turns transient failures into StorageError and damage into DamagedFileError with advice. Other errors stay unchanged.
+ */
 export function toStorageError(
   error: unknown,
   path: string,
@@ -57,7 +61,7 @@ export function toOpenError(
   return new FatalError(`cannot open ${path}: ${refusal ?? detail}`, { cause: error });
 }
 
-/** Whether missing permissions may be the cause: SQLite does not say why it cannot open a file. */
+/** Whether missing permissions may be the cause. SQLite does not say why it cannot open a file. */
 function isRefused(error: Error): boolean {
   return /^(SQLITE_CANTOPEN|SQLITE_READONLY|EACCES|EROFS)/.test(codeOf(error));
 }

@@ -35,7 +35,7 @@ interface UnreadRow {
   read: number;
 }
 
-/** Most tokens scanned to find one that was never called. */
+/** How many tokens may be scanned to find one that was never called. */
 const MAX_SCANNED_TOKENS = 1_000;
 
 /** Finds the tokens to call and stores their answers. */
@@ -90,7 +90,7 @@ export class TokenMetadataTable {
     this.upsert.run(...row, rowChecksum(...row));
   }
 
-  /** After a rollback, ids above `last`, the highest remaining one, may be reassigned to other tokens. */
+  /** Ids above `last`, the highest remaining id, may be reassigned to other tokens after a rollback. */
   rollback(last: number): void {
     this.calledUpTo = Math.min(this.calledUpTo, last);
   }

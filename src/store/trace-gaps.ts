@@ -28,12 +28,14 @@ export class TraceGapTable {
       FROM untraced_blocks HAVING count(*) > 0`);
   }
 
-  /** All ranges summed up, null when there are none. */
+  /** The total over all ranges, null when there are none. */
   total(): TraceGaps | null {
     return this.sum.get() ?? null;
   }
 
-  /** Appends blocks and extends an adjacent range, so that the rows do not depend on how the chain was cut into commits. */
+  /**
+   * Appends blocks. Extends an adjacent range, so that the rows do not depend on how the chain was cut into commits.
+   */
   append({ first, last }: BlockRange): void {
     this.write(this.endingAt.get(first - 1)?.first ?? first, last);
   }
@@ -44,7 +46,7 @@ export class TraceGapTable {
     for (const { first } of this.reaching.all(to)) this.write(first, to);
   }
 
-  /** Removes blocks whose internal transfers turned out to be complete. */
+  /** Removes blocks whose internal transfers proved complete. */
   remove({ first, last }: BlockRange): void {
     if (last < first) return;
     for (const range of this.overlapping.all(last, first)) {

@@ -7,13 +7,19 @@ import { fileBytes } from '../lib/files.ts';
 import { type Db, openDatabase, type Statement } from './open-database.ts';
 import { toStorageError } from './storage-error.ts';
 
-/** Up to this size, only checkpoints that never wait shorten the WAL. */
+/** Below this size, only checkpoints that never wait shorten the WAL. */
 const CHECKPOINT_ABOVE_BYTES = 16 * 2 ** 20;
 
-/** Above it, the writer waits this long for readers, milliseconds: longer than one turn of the serving event loop. */
+/**
+ * Above that size, the writer waits this long for readers, milliseconds: longer than one turn of the serving event
+ * loop.
+ */
 const SHORT_WAIT_MS = 100;
 
-/** Above this size, which only a backfill reaches, the writer waits longer than any reader thread or index stats read. */
+/**
+ * Above this size, which only a backfill reaches, the writer waits longer than any reader thread or index-stats read
+ * takes.
+ */
 const LONG_WAIT_ABOVE_BYTES = 128 * 2 ** 20;
 const LONG_WAIT_MS = 15_000;
 
@@ -26,7 +32,7 @@ export interface CheckpointResult {
   busy: number;
   /** Pages in the WAL. */
   log: number;
-  /** How many of them are in the file. */
+  /** Number of those pages already in the file. */
   checkpointed: number;
 }
 
@@ -42,7 +48,7 @@ export class WriteAheadLog {
   private readonly restartCheckpoint: Statement<[], CheckpointResult>;
   private readonly frameBytes: number;
   private readonly limits: Required<WalLimits>;
-  /** Above this size the writer waits for the long time. */
+  /** Above this size the writer waits LONG_WAIT_MS. */
   private longWaitAboveBytes: number;
 
   constructor(db: Db, limits: WalLimits = {}) {
@@ -80,13 +86,14 @@ export class WriteAheadLog {
     let isEmpty = false;
     try {
       this.db.pragma(`busy_timeout = ${SHORT_WAIT_MS}`);
-      // A new read may start right when the old one ends, so a single attempt is not enough.
+      // A new read may start right when the old one ends, so one attempt is not enough.
       do isEmpty = this.restartCheckpoint.get()?.busy === 0;
       while (!isEmpty && performance.now() < until);
     } finally {
       this.db.pragma(`busy_timeout = ${usual}`);
     }
-    // A reader that takes longer still, such as a backup, must not delay every block: let the WAL double before the next long wait.
+    // An even slower reader, such as a backup, must not delay every block: let the WAL double before the next long
+    // wait.
     if (isEmpty) this.longWaitAboveBytes = this.limits.longWaitAboveBytes;
     else if (isLarge) this.longWaitAboveBytes = bytes * 2;
   }
@@ -109,8 +116,9 @@ export class Checkpointer {
   }
 
   /**
-   * Copies the pages that readers allow into the file, so that little is left for the writer, which alone can restart the
-   * WAL. It blocks no other connection. Ignores disk failures and damage: the writer hits and reports them, too.
+   * Copies the pages that readers allow into the file, so that little is left for the writer, which alone can restart
+   * the WAL. Blocks no other connection. Ignores disk failures and damage, because the writer hits and reports them
+   * too.
    */
   async checkpointWal(): Promise<void> {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
@@ -131,7 +139,7 @@ export class Checkpointer {
   }
 }
 
-/** Offset of the header byte that tells whether a file is in WAL mode; a copy made by `backup` is not. */
+/** Offset of the header byte that is set while a file is in WAL mode. A copy made by `backup` is not. */
 const WRITE_VERSION_AT = 18;
 const LEGACY_WRITE_VERSION = 1;
 

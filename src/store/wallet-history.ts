@@ -7,16 +7,16 @@ export const HistoryFlag = {
   kindMask: 7,
   out: 8,
   in: 16,
-  /** The amount is zero. The transfer is listed, but a token transfer of zero does not count for counterparties. */
+  /** The amount is zero. The transfer is listed, but a zero token transfer does not count towards counterparties. */
   zero: 32,
 } as const;
 
 const MAX_WEI_BYTES = 32;
 
-/** Most bytes of an entry without its wei: id and wallet varints of up to 8 and 5 bytes, and a code. */
+/** Longest entry without its wei, bytes: id and wallet varints of up to 8 and 5 bytes, and a code. */
 const MAX_ENTRY_HEADER_BYTES = 14;
 
-/** Most bytes of an entry with this amount. */
+/** Longest entry with this amount, bytes. */
 export function maxEntryBytes(wei: Uint8Array | null): number {
   return MAX_ENTRY_HEADER_BYTES + (wei?.length ?? 0);
 }
@@ -46,7 +46,7 @@ const CODES = new Uint8Array((MAX_WEI_BYTES + 1) * 64);
   }
 }
 
-/** Reads the entries of a page. Its fields hold one entry and change with the next step. */
+/** Reads the entries of a page. The fields hold the current entry. */
 export class HistoryCursor {
   transfer = 0;
   flags = 0;
@@ -58,7 +58,7 @@ export class HistoryCursor {
   private at = 0;
   private base = 0;
 
-  /** Goes before the first entry of a page. `base` is the wallet's first transfer. */
+  /** Positions before the first entry of a page. `base` is the wallet's first transfer. */
   open(bytes: Uint8Array, base: number): this {
     this.bytes = bytes;
     this.base = base;
@@ -66,7 +66,7 @@ export class HistoryCursor {
     return this;
   }
 
-  /** Goes back before the first entry. */
+  /** Goes back to before the first entry. */
   rewind(): void {
     this.at = 0;
     this.transfer = this.base;
@@ -79,7 +79,7 @@ export class HistoryCursor {
 
   /** Steps to the next entry; false at the end of the page. */
   next(): boolean {
-    if (!(this.at < this.bytes.length)) return false; // also after a truncated entry, where the offset is NaN
+    if (!(this.at < this.bytes.length)) return false; // also stops after a truncated entry, where the offset is NaN
     this.transfer += this.varint();
     const code = this.bytes[this.at++]!;
     this.flags = FLAGS[code]!;

@@ -3,13 +3,13 @@ import { encodeMagnitude } from '../lib/signed.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { Db, Statement } from './open-database.ts';
 
-/** Transfers in a span of level 1; also the spans of a level in one span of the next. */
+/** Transfers per span of level 1, and spans of one level per span of the next. */
 export const ZONE_SPAN = 256;
 
 /** With two levels, a search that skips a span of the upper level skips 65,536 transfers. */
 const LEVELS = [1, 2] as const;
 
-/** The span of a level that contains a transfer. Ids may exceed 2^31, so it divides instead of shifting. */
+/** The span of a level that contains a transfer. Divides instead of shifting, because ids may exceed 2^31. */
 export function zoneOf(transfer: number, level: number): number {
   return Math.floor(transfer / ZONE_SPAN ** level);
 }

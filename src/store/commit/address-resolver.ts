@@ -3,7 +3,7 @@ import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { ADDRESS_BYTES, ADDRESS_PREFIX_BYTES } from '../schema.ts';
 import type { ChangeSet } from './change-set.ts';
 
-/** Id of an unknown wallet; sorts after every other id. */
+/** Id of an unknown wallet. Sorts after every real id. */
 const UNKNOWN_ID = Number.MAX_SAFE_INTEGER;
 
 /** Adds concatenated addresses to the commit. Returns the slot of each in `changes.wallets`. */
@@ -14,9 +14,9 @@ export function addAddresses({ wallets }: ChangeSet, addresses: Uint8Array): Uin
 }
 
 /**
- * Loads the wallets of the added addresses; unknown ones get the ids after `lastWallet`, in order of first appearance. It
- * looks up all ids in address order and then all rows in id order, so each page of either table is fetched once. Looking
- * up one address after another would fetch two pages for each.
+ * Loads the wallets of the added addresses; unknown ones get the ids after `lastWallet`, in order of first appearance.
+ * Looks up all ids in address order, then all rows in id order, so each page of either table is fetched once. Resolving
+ * one address after another would fetch two pages per address.
  */
 export function resolveAddresses(changes: ChangeSet, lastWallet: number): void {
   const { wallets, tables } = changes;
@@ -51,7 +51,10 @@ function prefixAt({ wallets }: ChangeSet, slot: number): number {
   return prefix;
 }
 
-/** Loads the wallet of an address whose prefix leads to wallet `first`, unless there is none. */
+/**
+ * Loads wallet `first`, found by the prefix of an address, or a later wallet with that whole address, if either
+ * matches.
+ */
 function loadMatching({ wallets, tables }: ChangeSet, slot: number, first: number): void {
   if (tables.wallets.loadIfAddressMatches(slot, first)) return;
   const id = tables.addresses.walletByKey(wallets.addressAt(slot));

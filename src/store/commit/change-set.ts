@@ -18,15 +18,15 @@ interface Funding {
   funding: number;
 }
 
-/** A wallet that is new with the commit. */
+/** A wallet that first appears in this commit. */
 interface NewAddress {
-  /** In WalletStates. */
+  /** Its slot in WalletStates. */
   slot: number;
-  /** Whether its key in `addresses` is the whole address, because another wallet has the prefix. */
+  /** Whether its key in `addresses` is the whole address because an earlier wallet took the prefix. */
   isWholeKey: boolean;
 }
 
-/** About how many bytes a token takes on the JavaScript heap with the list of its first buyers. */
+/** Rough heap size of a token with its list of first buyers, bytes. */
 const TOKEN_BYTES = 1_000;
 
 /** The statements on `fundings` that a commit needs. */
@@ -39,7 +39,7 @@ class FundingTable {
     this.deleteFunding = db.prepare('DELETE FROM fundings WHERE funder = ? AND funding = ?');
   }
 
-  /** Deletes `gone` and inserts `added`, each in key order. */
+  /** Deletes `gone` and inserts `added`, both in key order. */
   applyChanges(gone: Funding[], added: Funding[]): void {
     for (const { funder, funding } of gone.sort(byKey)) this.deleteFunding.run(funder, funding);
     this.inserts.reset();
@@ -74,12 +74,12 @@ export class Tables {
   }
 }
 
-/** The changes of one commit. Only one exists at a time: each reuses the memory of the previous one. */
+/** The changes of one commit. Only one exists at a time, because each reuses the memory of the previous one. */
 export class ChangeSet {
   readonly wallets: WalletStates;
   readonly tokens = new Map<number, TokenState>();
   readonly finishedRuns: FinishedPage[] = [];
-  /** The new wallets, in the order of their keys in `addresses`. */
+  /** The new wallets, ordered by their keys in `addresses`. */
   readonly newAddresses: NewAddress[] = [];
   readonly zoneMap: ZoneMap;
   readonly tables: Tables;
@@ -118,15 +118,15 @@ export class ChangeSet {
     wallet.funding = transfer;
   }
 
-  /** Bytes of memory that the changes take. */
+  /** Memory used, bytes. */
   get memoryBytes(): number {
     const { tokens } = this.tables;
     return this.wallets.memoryBytes + tokens.memoryBytes + this.tokens.size * TOKEN_BYTES;
   }
 
   /**
-   * Writes each table in ascending key order, so that neighbouring rows hit the same hot page.
-   * Tokens come first: saving their holdings updates the token counts in the wallets' rows.
+   * Writes each table in ascending key order, so that neighbouring rows hit the same hot page. Writes tokens first,
+   * because saving their holdings updates token counts in the wallets' rows.
    */
   save(): void {
     this.tables.tokens.save(this.tokens, this.wallets);
@@ -140,7 +140,7 @@ export class ChangeSet {
     this.zoneMap.save();
   }
 
-  /** Must run after the finished pages are saved, which are in the order of wallets. */
+  /** Must run after the finished pages are saved. Those are ordered by wallet. */
   private extendSums(): void {
     const { finishedRuns } = this;
     for (let at = 0, next = 0; at < finishedRuns.length; at = next) {

@@ -1,10 +1,10 @@
-/** By how much a commit changes the holdings of tokens, as records in one buffer (see wallet-states.ts). */
+/** The changes of one commit to token holdings, as records in one buffer (see wallet-states.ts). */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { EMPTY, hashOfNumbers, isOversized, SlotTable } from './slot-table.ts';
 import type { WalletState } from './wallet-state.ts';
 import { SUM_WORDS, WideSums } from './wide-sums.ts';
 
-/** Offsets in a record, in numbers of 8 bytes. */
+/** Offsets in a record, in units of 8 bytes. */
 const TOKEN = 0;
 const WALLET = 1;
 /** The wallet's slot in WalletStates. */
@@ -16,7 +16,7 @@ const RECORD = BALANCE + SUM_WORDS / 2;
 const MIN_RECORDS = 256;
 
 export class HoldingChanges {
-  /** The sums of balances; each is found at its `balanceAt`. */
+  /** Balance changes; `balanceAt` locates each. */
   readonly sums = new WideSums();
   private numbers = new Float64Array(MIN_RECORDS * RECORD);
   private count = 0;
@@ -26,12 +26,12 @@ export class HoldingChanges {
     this.sums.words = new Uint32Array(this.numbers.buffer);
   }
 
-  /** Bytes of memory. */
+  /** Memory used, bytes. */
   get memoryBytes(): number {
     return this.numbers.byteLength + this.table.bytes;
   }
 
-  /** Begins another commit. */
+  /** Starts a new commit. */
   reset(): void {
     if (isOversized(this.numbers.length / RECORD, this.count)) this.resize(MIN_RECORDS);
     this.numbers.fill(0, 0, Math.min(this.count * RECORD, this.numbers.length));
@@ -40,14 +40,14 @@ export class HoldingChanges {
     this.table.clear();
   }
 
-  /** The change of a wallet's holding of a token, by whose `transfers` it grows; its balance is changed through `sums`. */
+  /** Adds `transfers` to a wallet's holding of a token and returns the record. Change its balance through `sums`. */
   change(token: number, wallet: WalletState, transfers: number): number {
     const holding = this.findOrAdd(token, wallet);
     this.numbers[holding * RECORD + TRANSFERS]! += transfers;
     return holding;
   }
 
-  /** All changes, by token and then by wallet. */
+  /** All changes, ordered by token, then wallet. */
   inOrder(): Uint32Array {
     return ascendingOrder(this.column(TOKEN), ascendingOrder(this.column(WALLET)));
   }
@@ -64,7 +64,7 @@ export class HoldingChanges {
     return this.numbers[holding * RECORD + TRANSFERS]!;
   }
 
-  /** Where `sums` has the change of the balance. */
+  /** Position in `sums` of a holding's balance change. */
   balanceAt(holding: number): number {
     return (holding * RECORD + BALANCE) * 2;
   }

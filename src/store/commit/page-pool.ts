@@ -4,27 +4,28 @@ import { DamageError } from '../storage-error.ts';
 const CHUNK_BYTES = 2 ** 18;
 
 /**
- * Allocates pages from large chunks, because a buffer per page would cost more than all other work on the page. Commits
- * reuse the chunks. If the garbage collector freed them, the chunks of several commits would exist at once.
+ * Allocates pages from large chunks, because one buffer per page would cost more than all other work on the page.
+ * Commits reuse the chunks: if the garbage collector had to free them, the chunks of several commits would exist at
+ * once.
  */
 export class PagePool {
   private readonly chunks = [new Uint8Array(CHUNK_BYTES)];
   private inUse = 1;
   private end = 0;
 
-  /** Bytes of memory. */
+  /** Memory used, bytes. */
   get bytes(): number {
     return this.chunks.length * CHUNK_BYTES;
   }
 
-  /** Frees all pages; drops the chunks that were not used since the last reset. */
+  /** Frees all pages and drops the chunks unused since the last reset. */
   reset(): void {
     this.chunks.length = this.inUse;
     this.inUse = 1;
     this.end = 0;
   }
 
-  /** Allocates `bytes` bytes, not cleared. Returns their position: find them with `chunkAt` and `offsetOf`. */
+  /** Allocates `bytes` uninitialised bytes. Returns their position for `chunkAt` and `offsetOf`. */
   allocate(bytes: number): number {
     if (this.end + bytes > CHUNK_BYTES) {
       if (bytes > CHUNK_BYTES)

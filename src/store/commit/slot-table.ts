@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 
 const MIN_PLACES = 1_024;
 
-/** After a commit that used less than this part of the memory, the rest is given back: a backfill is over. */
+/** When a commit used less than this fraction of the memory, the rest is freed: a backfill is over. */
 const KEPT_PART = 1 / 8;
 
 /** Whether a table or a buffer of `capacity` that held `used` should shrink. */
@@ -11,7 +11,7 @@ export function isOversized(capacity: number, used: number): boolean {
   return capacity > MIN_PLACES && used < capacity * KEPT_PART;
 }
 
-/** Anyone can choose addresses. This secret keeps them from choosing addresses that collide. */
+/** Attackers choose addresses. This secret keeps them from choosing addresses that collide. */
 const SEED = randomInt(2 ** 32) | 0;
 
 function mixHash(hash: number, value: number): number {
@@ -23,7 +23,7 @@ export function hashOfNumbers(low: number, high: number): number {
   return mixHash(mixHash(SEED, low | 0), high | 0);
 }
 
-/** The hash of the bytes from `start` to `end`, whole words. */
+/** The hash of the bytes from `start` to `end`, a whole number of words. */
 export function hashOfBytes(bytes: Uint8Array, start: number, end: number): number {
   let hash = SEED;
   for (let at = start; at < end; at += 4)
@@ -35,8 +35,7 @@ export function hashOfBytes(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * To look for a record, compare those at the places from `placeOf(hash)` on, each followed by `after`, until a place is
- * EMPTY; a new one may be put there.
+ * To find a record, probe from `placeOf(hash)` with `after` until a place is EMPTY. A new record goes into that place.
  */
 export const EMPTY = -1;
 
@@ -44,7 +43,7 @@ export class SlotTable {
   private places = new Int32Array(MIN_PLACES).fill(EMPTY);
   private used = 0;
 
-  /** Bytes of memory. */
+  /** Memory used, bytes. */
   get bytes(): number {
     return this.places.byteLength;
   }
@@ -67,7 +66,7 @@ export class SlotTable {
     return this.places[place]!;
   }
 
-  /** Puts a slot into an empty place; `hashOf` gives the hash of any slot in the table, including this one. */
+  /** Puts a slot into an empty place. `hashOf` returns the hash of any slot in the table, including this one. */
   put(place: number, slot: number, hashOf: (slot: number) => number): void {
     this.places[place] = slot;
     if (++this.used * 2 <= this.places.length) return;

@@ -32,11 +32,11 @@ export class TokenState {
   readonly firstTransfer: number;
   readonly kind: number;
   readonly isStored: boolean;
-  /** What changes in its peaks; null unless the stored token is large. */
+  /** Changes to its peaks; null unless the stored token is large. */
   readonly peakChanges: PeakChanges | null;
   /** The first buyers so far; null until read. A full list is never read. */
   knownBuyers: Set<number> | null = null;
-  /** First buyers that the commit adds. */
+  /** First buyers that this commit adds. */
   readonly newBuyers: { transfer: number; wallet: number }[] = [];
 
   constructor(row: TokenRow, isStored: boolean) {
@@ -92,12 +92,12 @@ export class TokenTable {
     this.insertBuyer = db.prepare('INSERT INTO first_buyers (token, transfer, wallet) VALUES (?, ?, ?)');
   }
 
-  /** Bytes of memory that the changes of a commit take. */
+  /** Memory used by the changes of the commit, bytes. */
   get memoryBytes(): number {
     return this.changes.memoryBytes;
   }
 
-  /** Begins a commit. */
+  /** Starts a new commit. */
   begin(): void {
     this.changes.reset();
     this.holdings.reset();
@@ -119,7 +119,7 @@ export class TokenTable {
     return new TokenState(row, true);
   }
 
-  /** Adds an amount to a wallet's balance, and to its number of transfers of the token. */
+  /** Adds to a wallet's balance of the token and to its transfer count. */
   addToHolding(token: TokenState, wallet: WalletState, amount: Uint8Array, transfers: number): void {
     const { changes } = this;
     changes.sums.add(

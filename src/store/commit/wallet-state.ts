@@ -10,7 +10,9 @@ import { ENTRIES_PER_PAGE, HistoryCursor, maxEntryBytes, writeEntry } from '../w
 import type { PagePool } from './page-pool.ts';
 import { SUM_WORDS, type WideSums } from './wide-sums.ts';
 
-/** Offsets in a record, in numbers of 8 bytes. A fact or funder that is absent is 0, which no transfer or funder has. */
+/**
+ * Offsets in a record, in units of 8 bytes. 0 means that a fact or funder is absent; no transfer or funder has id 0.
+ */
 export const ID = 0;
 const TRANSFERS = 1;
 const TRANSACTIONS = 2;
@@ -37,19 +39,19 @@ const SENT = RECEIVED + SUM_WORDS / 2;
 export const ADDRESS = SENT + SUM_WORDS / 2;
 export const RECORD = ADDRESS + Math.ceil(ADDRESS_BYTES / 8);
 
-/** Free bytes after a loaded page: enough for what most wallets add in a commit. */
+/** Spare bytes after a loaded page: enough for what most wallets add in a commit. */
 const SPARE_BYTES = 48;
 
-/** Where the records of a commit live (wallet-states.ts). */
+/** The record storage of a commit (wallet-states.ts). */
 interface WalletRecords {
-  /** The records as numbers; replaced when they grow. */
+  /** The records as numbers. Growing replaces the array. */
   readonly numbers: Float64Array;
   readonly sums: WideSums;
   readonly pages: PagePool;
   addressAt(slot: number): Uint8Array;
 }
 
-/** One wallet's row, changed in place: a view of its record. Field meanings: store/schema.ts. */
+/** A view of one wallet's record; setters change it in place. Field meanings: store/schema.ts. */
 export class WalletState {
   readonly slot: number;
   private readonly records: WalletRecords;
@@ -163,12 +165,12 @@ export class WalletState {
     this.write(COUNTED_TRANSACTION, value);
   }
 
-  /** 20 bytes, valid until a wallet is added to the commit. */
+  /** 20 bytes, valid until the commit adds another wallet. */
   get address(): Uint8Array {
     return this.records.addressAt(this.slot);
   }
 
-  /** Wei received and sent, as their shortest big-endian bytes; neither is negative. */
+  /** Wei received and sent, as shortest big-endian bytes. Neither is negative. */
   get nativeReceived(): Uint8Array {
     return this.records.sums.toBytes(this.sumAt(RECEIVED));
   }
@@ -176,7 +178,7 @@ export class WalletState {
     return this.records.sums.toBytes(this.sumAt(SENT));
   }
 
-  /** Whether more was subtracted from a sum of wei than was ever added. */
+  /** Whether more wei were subtracted than ever added. */
   get hasNegativeSum(): boolean {
     const { sums } = this.records;
     return sums.sign(this.sumAt(RECEIVED)) < 0 || sums.sign(this.sumAt(SENT)) < 0;
@@ -195,7 +197,7 @@ export class WalletState {
     this.records.sums.subtract(this.sumAt(SENT), wei, 0, wei.length);
   }
 
-  /** Takes over what the stored row says of the first funding, and the blobs of the row, concatenated. */
+  /** Loads the stored first funding and the concatenated blobs of the row. */
   loadStored(receivedLength: number, sentLength: number, blobs: Uint8Array): void {
     this.write(STORED_FUNDER, this.read(FUNDER));
     this.write(STORED_FUNDING, this.read(FUNDING));
@@ -205,12 +207,12 @@ export class WalletState {
     this.setPage(blobs, pageAt, blobs.length, SPARE_BYTES);
   }
 
-  /** Pages of its history before the open one. */
+  /** Number of finished history pages before the open one. */
   get finishedPages(): number {
     return (this.transfers - this.recentCount) / ENTRIES_PER_PAGE;
   }
 
-  /** Entries in the open page. */
+  /** Number of entries in the open page. */
   get recentCount(): number {
     const { transfers } = this;
     return transfers === 0 ? 0 : ((transfers - 1) % ENTRIES_PER_PAGE) + 1;
@@ -224,7 +226,7 @@ export class WalletState {
     return pages.chunkAt(position).subarray(start, start + this.read(PAGE_LENGTH));
   }
 
-  /** Makes a finished page the open one. */
+  /** Turns a finished page back into the open one. */
   reopen(page: Uint8Array): void {
     this.setPage(page, 0, page.length, 0);
   }
@@ -235,8 +237,8 @@ export class WalletState {
   }
 
   /**
-   * Adds an entry for transfer `id` and counts it. Returns the open page if it was full, for the caller to store.
-   * Ids must ascend.
+   * Adds and counts an entry for transfer `id`. If the open page was full, returns it for the caller to store. Ids must
+   * ascend.
    */
   addEntry(id: number, flags: number, counterparty: number, wei: Uint8Array | null): FinishedPage | null {
     const finished = this.recentCount === ENTRIES_PER_PAGE ? this.finishPage() : null;
@@ -267,7 +269,7 @@ export class WalletState {
     this.setPage(recent, 0, recent.length, this.read(PAGE_CAPACITY) + SPARE_BYTES);
   }
 
-  /** Makes the bytes from `start` to `end` the open page, with room for `spare` more. */
+  /** Copies the bytes from `start` to `end` into the open page, with `spare` bytes of room after them. */
   private setPage(from: Uint8Array, start: number, end: number, spare: number): void {
     const { pages } = this.records;
     const length = end - start;
@@ -290,13 +292,13 @@ export class WalletState {
     this.records.numbers[this.base + field] = value;
   }
 
-  /** The offset of a sum, in words. */
+  /** The offset of a sum, in 32-bit words. */
   private sumAt(field: number): number {
     return (this.base + field) * 2;
   }
 }
 
-/** A full page on its way into the `activity` table. */
+/** A full page on its way to the `activity` table. */
 export interface FinishedPage {
   wallet: number;
   first: number;

@@ -1,6 +1,6 @@
 /**
- * The rows of `wallets` that a commit changes, as records in one buffer: a commit of a backfill changes half a million,
- * which as objects would take twice the memory and more time of the garbage collector than of the writer.
+ * The rows of `wallets` that a commit changes, as records in one buffer. A backfill commit changes half a million rows;
+ * as objects they would take twice the memory and cost more garbage collection than writing.
  */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { ADDRESS_BYTES } from '../schema.ts';
@@ -9,14 +9,14 @@ import { EMPTY, hashOfBytes, hashOfNumbers, isOversized, SlotTable } from './slo
 import { ADDRESS, ID, RECORD, WalletState } from './wallet-state.ts';
 import { WideSums } from './wide-sums.ts';
 
-/** The id of a wallet that has none yet; 0 is that of the zero address. */
+/** Id of a wallet that has none yet. 0 is taken by the zero address. */
 const NO_ID = -1;
 
 const MIN_RECORDS = 256;
 
-/** All wallets of a commit, found by id or address. */
+/** All wallets of a commit, by id or address. */
 export class WalletStates {
-  /** The records as numbers, as words and as bytes; replaced when they grow. */
+  /** The same records as numbers, words and bytes. Growing replaces the arrays. */
   numbers = new Float64Array(MIN_RECORDS * RECORD);
   bytes = new Uint8Array(this.numbers.buffer);
   readonly sums = new WideSums();
@@ -30,12 +30,12 @@ export class WalletStates {
     this.sums.words = new Uint32Array(this.numbers.buffer);
   }
 
-  /** Bytes of memory. */
+  /** Memory used, bytes. */
   get memoryBytes(): number {
     return this.bytes.length + this.pages.bytes + this.byAddress.bytes + this.byId.bytes;
   }
 
-  /** Begins another commit: those of the previous one are gone. */
+  /** Starts a new commit and drops the wallets of the previous one. */
   reset(): void {
     if (isOversized(this.numbers.length / RECORD, this.count)) this.resize(MIN_RECORDS);
     this.numbers.fill(0, 0, Math.min(this.count * RECORD, this.numbers.length));
@@ -51,7 +51,7 @@ export class WalletStates {
     return new WalletState(this, slot);
   }
 
-  /** Its id, without a view of the wallet. */
+  /** The id of the wallet in a slot, without creating a view. */
   idAt(slot: number): number {
     return this.numbers[slot * RECORD + ID]!;
   }
@@ -69,7 +69,7 @@ export class WalletStates {
     return this.bytes.subarray(at, at + ADDRESS_BYTES);
   }
 
-  /** The slot of the address at `start` in `bytes`; without an id when the address is new to the commit. */
+  /** The slot of the address at `start` in `bytes`. The record has no id when the address is new to the commit. */
   slotOfAddress(bytes: Uint8Array, start: number): number {
     const table = this.byAddress;
     let place = table.placeOf(hashOfBytes(bytes, start, start + ADDRESS_BYTES));
@@ -82,7 +82,6 @@ export class WalletStates {
     return added;
   }
 
-  /** Gives the wallet in a slot its id. */
   setId(slot: number, id: number): void {
     this.numbers[slot * RECORD + ID] = id;
     const table = this.byId;
@@ -91,7 +90,7 @@ export class WalletStates {
     table.put(place, slot, this.hashOfIdAt);
   }
 
-  /** The wallet with an id, undefined when the commit does not have it yet. */
+  /** The wallet with an id, undefined when the commit has not loaded it. */
   find(id: number): WalletState | undefined {
     const table = this.byId;
     let place = table.placeOf(hashOfNumbers(id, 0));
@@ -123,7 +122,7 @@ export class WalletStates {
     return hashOfBytes(this.bytes, at, at + ADDRESS_BYTES);
   };
 
-  /** All slots, by id. */
+  /** All slots, ordered by id. */
   inOrder(): Uint32Array {
     const ids = new Float64Array(this.count);
     for (let slot = 0; slot < this.count; slot++) ids[slot] = this.idAt(slot);

@@ -1,26 +1,26 @@
 /**
- * Signed sums of amounts in one typed array: 192 bits each, in two's complement, low word first. A commit has hundreds of
- * thousands, which as bigints would be as many objects for the garbage collector to trace.
+ * Signed sums of amounts in one typed array: 192 bits each, in two's complement, low word first. A commit has hundreds
+ * of thousands of sums; as bigints, each would be an object for the garbage collector to trace.
  */
 import { bigIntToBytes, bytesToBigInt } from '../../lib/hex.ts';
 import { decodeSigned, encodeSigned } from '../../lib/signed.ts';
 
-/** 32-bit words of a sum. */
+/** 32-bit words per sum. */
 export const SUM_WORDS = 6;
 
 /**
- * Longest amount, in bytes, that is added to 192 bits: a billion of them cannot overflow. Longer ones, which only
- * made-up tokens have, turn the sum into a bigint.
+ * Longest amount, in bytes, that a 192-bit sum takes: a billion of them cannot overflow. A longer amount, seen only in
+ * fabricated tokens, turns the sum into a bigint.
  */
 const MAX_BYTES = 20;
 
 export class WideSums {
   /** A sum is `SUM_WORDS` words from its offset on. The owner replaces it when it grows. */
   words: Uint32Array = new Uint32Array(0);
-  /** By offset: the sums that have had a long amount. */
+  /** Sums that received a longer amount, by offset. */
   private readonly large = new Map<number, bigint>();
 
-  /** Begins another commit. */
+  /** Starts a new commit. */
   reset(): void {
     this.large.clear();
   }
@@ -82,7 +82,7 @@ export class WideSums {
     return encoded;
   }
 
-  /** The shortest big-endian bytes of a sum that is not negative. */
+  /** The shortest big-endian bytes of a non-negative sum. */
   toBytes(at: number): Uint8Array {
     if (this.isLarge(at)) return bigIntToBytes(this.get(at));
     const length = this.magnitudeLength(at);
