@@ -1,6 +1,6 @@
 /**
- * The limit on open connections. Each costs a file descriptor, and the library allows it ten seconds to send a request:
- * without a limit, a flood would also exhaust the descriptors that the database and the node connections need.
+ * Limits open connections. Each costs a file descriptor, and the library waits ten seconds for its first request:
+ * without a limit, a flood would exhaust the descriptors that the database and the node connections need.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
@@ -25,7 +25,7 @@ export class ConnectionLimiter {
     this.log = log;
   }
 
-  /** Counts the connections of an app and closes those beyond the limit immediately. */
+  /** Counts the connections of an app and closes those beyond the limit at once. */
   attach(app: TemplatedApp): void {
     const count = (res: HttpResponse, change: number): void => {
       this.openCount += change;
@@ -36,12 +36,14 @@ export class ConnectionLimiter {
     app.filter((res, change) => count(res, Number(change)));
   }
 
-  /** Call when a WebSocket closes: the library reports the end of a connection only while it is still HTTP. */
+  /** Call when a WebSocket closes. The library reports the end of a connection only while it is still HTTP. */
   onWebSocketClosed(): void {
     this.openCount--;
   }
 
-  /** Resolves when no connection is open, or after `timeoutMs`, not counting time in which the event loop was blocked. */
+  /**
+   * Resolves when no connection is open, or after `timeoutMs`. Does not count time in which the event loop was blocked.
+   */
   async waitUntilEmpty(timeoutMs: number): Promise<void> {
     for (let waited = 0; this.openCount > 0 && waited < timeoutMs; waited += POLL_MS) await sleep(POLL_MS);
   }

@@ -1,19 +1,19 @@
 /** Detects requests or messages that monopolise the event loop. */
 
-/** Longest turn, in milliseconds of the thread's CPU time, so that no client is blamed for a busy machine. */
+/** Longest turn, in milliseconds of the thread's CPU time, so that a busy machine gets no client closed. */
 const MAX_TURN_MS = 250;
-/** The clock is read once per this many calls. */
+/** Reads the clock once per this many calls. */
 const CHECK_EVERY = 64;
 
 /**
- * The library reads on from one connection while up to half a megabyte waits there, and serves no other: a client that
- * sends without pause would have the server to itself. The caller closes such a connection.
+ * The library keeps reading from one connection while up to half a megabyte is waiting there, and serves no other. A
+ * client that sends without pause would monopolise the server. The caller closes such a connection.
  */
 export class EventLoopGuard {
   private calls = 0;
   private turnStart: number | null = null;
 
-  /** Call for each request or message. Returns true when those of this turn of the event loop have taken too long. */
+  /** Call for each request or message. Returns true when those handled in this turn of the event loop took too long. */
   isTooLong(): boolean {
     if (++this.calls % CHECK_EVERY !== 0) return false;
     const now = threadCpuMs();

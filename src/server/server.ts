@@ -39,12 +39,15 @@ import type { HttpRequest, TemplatedApp } from './uws.ts';
 import type { WsConnections } from './ws/connections.ts';
 import { addWsRoutes, type StreamSettings, type WsRouteDeps } from './ws/routes.ts';
 
-/** How long closing waits for pending answers. The daemon stops within ten seconds; two are for the last commit. */
+/**
+ * How long closing waits for pending answers. The daemon must stop within ten seconds and keeps two for the last
+ * commit.
+ */
 const DRAIN_MS = 8_000;
 
 /**
- * How long open connections may each get one last answer after closing begins. A request that was already on its way must
- * not be lost.
+ * How long each open connection may get one last answer after closing begins, so that no request already in flight is
+ * lost.
  */
 const CLOSE_GRACE_MS = 200;
 
@@ -62,11 +65,11 @@ interface ServerOptions extends ReadinessLimits {
   api: Api;
   rpc: RpcHandler;
   access: Pick<Access, 'keys' | 'changes' | 'limiter' | 'usage' | 'waitingLine'>;
-  /** The last reported state of the indexer. */
+  /** The last state the indexer reported. */
   indexState: () => IndexStatus;
-  /** The state of the PostgreSQL sink; absent when there is none. */
+  /** The state of the PostgreSQL sink; absent without a sink. */
   sinkState?: (() => SinkStatus) | undefined;
-  /** The state of keys shared with other daemons; absent when they are not. */
+  /** The state of keys shared with other daemons; absent if keys are not shared. */
   clusterState?: (() => ClusterStatus) | undefined;
   /** The data directory. Only the operator may see its path. */
   dataDir: string;
@@ -76,7 +79,7 @@ interface ServerOptions extends ReadinessLimits {
   hookSummary?: () => HookSummary;
   /** The operator's panel; absent when it is off. */
   admin?: AdminOptions;
-  /** The streams; absent when the server has none. */
+  /** The streams; absent if the server has none. */
   streams?: { hub: StreamHub; settings: StreamSettings; connections: WsConnections };
   metrics: HttpMetrics &
     WsRouteDeps['metrics'] &
@@ -88,15 +91,15 @@ export interface Server {
   url: string;
   port: number;
   /**
-   * Applies new origins and a renewed certificate without closing a connection. Throws ConfigError for an unusable
-   * certificate, with nothing changed.
+   * Applies new origins and a renewed certificate without closing a connection. For an unusable certificate, throws
+   * ConfigError and changes nothing.
    */
   reload(settings: Pick<ServerSettings, 'tls_cert' | 'tls_key' | 'cors_origins'>): Promise<void>;
   /** Why `/readyz` reports not ready, or null. */
   notReadyReason(): string | null;
-  /** Reports not ready from now on, and resolves after `drain_seconds` of normal service. */
+  /** Makes `/readyz` report not ready, and resolves after `drain_seconds` of normal service. */
   drain(): Promise<void>;
-  /** Stops accepting, waits for pending answers, closes all connections. */
+  /** Stops accepting connections, waits for pending answers, then closes all connections. */
   close(): Promise<void>;
 }
 
@@ -165,7 +168,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-/** Only warns, because some clients ignore the dates of a certificate. */
+/** Only warns, because some clients ignore a certificate's dates. */
 function warnAboutCertificateDates(
   { tls_cert, tls_key }: Pick<ServerSettings, 'tls_cert' | 'tls_key'>,
   log: Logger,

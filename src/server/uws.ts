@@ -1,11 +1,11 @@
-/** uWebSockets.js with the declarations its type file lacks. Only this folder uses it. */
+/** uWebSockets.js, with the declarations missing from its type file. Only this folder uses it. */
 import './max-header-size.ts';
 import type { HttpRequest } from 'uWebSockets.js';
 
 declare module 'uWebSockets.js' {
-  /** Refuse a port that another process listens on; otherwise the system shares connections between the two. */
+  /** Refuse a port that another process listens on; otherwise the system splits connections between the two. */
   export const LIBUS_LISTEN_EXCLUSIVE_PORT: ListenOptions;
-  /** A message in fragments; no other message may come between them. Results as of `send`. */
+  /** A message in fragments, without other messages in between. Results as of `send`. */
   interface WebSocket<UserData> {
     sendFirstFragment(part: RecognizedString, isBinary: boolean): number;
     sendFragment(part: RecognizedString, isBinary: boolean): number;

@@ -7,24 +7,26 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RequestError } from '../../lib/errors.ts';
 
-/** Lifetime of a session, seconds. */
+/** Session lifetime, seconds. */
 export const SESSION_SECONDS = 12 * 3600;
 
-/** Most sessions at a time; beyond it the oldest ends. */
+/** Most concurrent sessions. One more ends the oldest. */
 const MAX_SESSIONS = 100;
 
 const ID_BYTES = 32;
 
 class AdminSessions {
   private readonly clock: () => number;
-  /** Expiry of each session in clock milliseconds, by the SHA-256 of its id: lookup times then reveal nothing. */
+  /**
+   * Expiry of each session in clock milliseconds, keyed by the SHA-256 of its id so that lookup times reveal nothing.
+   */
   private readonly expiries = new Map<string, number>();
 
   constructor(clock: () => number) {
     this.clock = clock;
   }
 
-  /** Begins a session and returns its secret id. */
+  /** Starts a session and returns its secret id. */
   begin(): string {
     const id = randomBytes(ID_BYTES).toString('base64url');
     this.expiries.set(digest(id), this.clock() + SESSION_SECONDS * 1000);
@@ -46,7 +48,7 @@ function digest(id: string): string {
   return hash('sha256', id, 'base64url');
 }
 
-/** A header that must accompany the cookie, with any value. */
+/** This header must accompany the cookie. Any value will do. */
 export const CSRF_HEADER = 'x-atlas-panel';
 
 /** The parts of a request that authorize it. Absent headers are empty. */
@@ -54,11 +56,11 @@ export interface Credentials {
   authorization: string;
   cookie: string;
   csrfHeader: string;
-  /** The network that failures are counted against. */
+  /** Failures are counted per client network. */
   clientNetwork: string;
 }
 
-/** The client's network sent too many wrong tokens and has to wait. */
+/** The client's network sent too many wrong tokens and must wait. */
 export class TooManyFailures extends RequestError {
   readonly retryAfter: number;
   constructor(retryAfter: number) {
@@ -68,7 +70,9 @@ export class TooManyFailures extends RequestError {
 }
 
 export class AdminAuth {
-  /** Random, because browsers share cookies between ports: two daemons on one host would sign each other out. */
+  /**
+   * Random, because browsers share cookies between ports: otherwise two daemons on one host would sign each other out.
+   */
   private readonly cookieName = `atlas_admin_${randomBytes(6).toString('hex')}`;
   /** SHA-256, because timingSafeEqual needs equal lengths. */
   private readonly tokenDigest: Buffer;
@@ -106,7 +110,7 @@ export class AdminAuth {
     return this.cookieText('', 0, secure);
   }
 
-  /** While the network has to wait, even the right token is refused, or waiting would not slow down guessing. */
+  /** During the wait even the right token is refused; otherwise the wait would not slow down guessing. */
   private verifyToken(token: string, clientNetwork: string): void {
     const retryAfter = this.throttle.retryAfterSeconds(clientNetwork);
     if (retryAfter > 0) throw new TooManyFailures(retryAfter);
@@ -120,7 +124,7 @@ export class AdminAuth {
   }
 
   /**
-   * No Path attribute: the browser then uses the directory of the request, `/admin/api`, including any prefix that a proxy
+   * No Path attribute, so that the browser uses the directory of the request: `/admin/api` with any prefix that a proxy
    * added.
    */
   private cookieText(id: string, seconds: number, secure: boolean): string {
@@ -134,15 +138,15 @@ const IPV4_MAPPED = `${'0'.repeat(20)}ffff`;
 
 const WINDOW_MS = 60_000;
 
-/** Failures within the window after which a network has to wait. */
+/** Failures within the window before a network must wait. */
 const MAX_FAILURES = 10;
 
-/** Most networks remembered; beyond it the one that failed first is dropped. */
+/** Most networks remembered. One more drops the network that failed first. */
 const MAX_NETWORKS = 10_000;
 
 export class AdminThrottle {
   private readonly clock: () => number;
-  /** Times of the last failures of each network, oldest first; milliseconds of the clock. */
+  /** Recent failures of each network in clock milliseconds, oldest first. */
   private readonly times = new Map<string, number[]>();
 
   constructor(clock: () => number) {
@@ -157,7 +161,6 @@ export class AdminThrottle {
     return Math.max(1, Math.ceil((first + WINDOW_MS - this.clock()) / 1000));
   }
 
-  /** Records a failure. */
   recordFailure(network: string): void {
     const recent = this.recent(network);
     recent.push(this.clock());
@@ -172,8 +175,8 @@ export class AdminThrottle {
 }
 
 /**
- * The network that failures are counted against, from the bytes of an IP address: the IPv4 address itself, or the /64
- * network of an IPv6 address, all of which usually belongs to one client.
+ * The network that failures are counted against, from the bytes of an IP address: a single IPv4 address, or an IPv6
+ * /64, which usually belongs to one client.
  */
 export function clientNetworkOf(address: Uint8Array): string {
   if (address.length === 4) return address.join('.');

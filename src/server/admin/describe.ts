@@ -1,4 +1,4 @@
-/** What the panel shows of the daemon, as its API has it. Pure functions. */
+/** The daemon's state as the panel's API returns it. Pure functions. */
 import { versionText } from '../../lib/version.ts';
 import type { Activity } from '../../metrics/activity.ts';
 import type { IndexStats, IndexStatsState } from '../../model/index-stats.ts';
@@ -7,7 +7,7 @@ import type { LiveSocket } from '../ws/connections.ts';
 
 type Status = ReturnType<typeof describeStatus>;
 
-/** The state at a glance. Whatever else has a state of its own, such as the sink, stands in `status`. */
+/** The state at a glance. `status` contains every part with a state of its own, such as the sink. */
 export function describeOverview(
   status: Status,
   activity: Activity,
@@ -16,7 +16,7 @@ export function describeOverview(
   return { version: versionText, status, activity, ...counts };
 }
 
-/** Most sockets listed individually. The totals cover all. */
+/** Most sockets listed individually. The totals include all sockets. */
 const MAX_LISTED = 200;
 
 /** Totals by endpoint and topic, and the sockets with the largest backlog. */
@@ -39,10 +39,10 @@ export function describeSockets(sockets: readonly LiveSocket[]) {
   };
 }
 
-/** Sizes as of now, shown instead of those of the stats, which may be minutes old. */
+/** Current sizes. The stats may be minutes old. */
 export type DiskSizes = Pick<IndexStats, 'fileBytes' | 'walBytes' | 'freeBytes'>;
 
-/** The index with what it holds, and a forecast of its size. */
+/** The index, its contents, and a forecast of its size. */
 export function describeIndex(status: Status, stats: IndexStatsState & { disk: DiskSizes | undefined }) {
   const { latest, failure, disk } = stats;
   return {
@@ -60,9 +60,9 @@ interface Forecast {
 }
 
 /**
- * Predicts the size of the file after the backfill and how long the disk will last then; null where unknown. Bytes per
- * transfer hardly change while a file grows, but transfers per block do: we assume that missing blocks are as busy as the
- * newest indexed ones. Starts from the block at which the stats were measured.
+ * Predicts the file size after the backfill and how long the disk will then last; null where unknown. Bytes per
+ * transfer hardly change while a file grows, but transfers per block do, so the forecast assumes that missing blocks
+ * are as busy as the newest indexed ones. Starts from the block at which the stats were measured.
  */
 function forecast({ startBlock, nodeHead }: Status, stats: IndexStats): Forecast {
   const { fileBytes, freeBytes, growth, head, transfers } = stats;

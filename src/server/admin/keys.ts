@@ -41,7 +41,7 @@ export function listKeys({ keys, usage, limiter: { tiers } }: AdminAccess, now: 
   };
 }
 
-/** Issues a key from a JSON body. Throws RequestError for an invalid one. */
+/** Issues a key from a JSON body. Throws RequestError for an invalid body. */
 export async function createKey(
   { changes, limiter: { tiers } }: AdminAccess,
   body: unknown,
@@ -60,7 +60,7 @@ export async function createKey(
   );
 }
 
-/** Changes the members that a JSON body has. Throws RequestError for an invalid one. */
+/** Changes the fields present in a JSON body. Throws RequestError for an invalid body. */
 export async function updateKey({ changes, limiter: { tiers } }: AdminAccess, id: number, body: unknown) {
   const parsed = changeSchema.safeParse(body);
   if (!parsed.success)
@@ -95,8 +95,8 @@ export async function revokeKey({ changes }: AdminAccess, id: number) {
 }
 
 /**
- * Requests by hour over the last days and by month, of one key or all. Omits hours without requests, and hours in the
- * future, which were counted while the clock was wrong.
+ * Requests per hour over the last days and per month, of one key or all. Omits hours without requests, and future
+ * hours, counted while the clock was wrong.
  */
 export function usageHistory(
   { keys, usage }: Pick<AdminAccess, 'keys' | 'usage'>,

@@ -1,4 +1,4 @@
-/** Adapts a function of the panel's API to a route. */
+/** Adapts a function of the panel's API to an HTTP route. */
 import { FatalError, RequestError, StorageError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type Answer, contentTooLarge, errorAnswer, jsonAnswer, retryAfterHeader } from '../http/answer.ts';
@@ -13,7 +13,7 @@ const PREFIX = '/admin/api';
 const MAX_BODY_BYTES = 4 * 1024;
 const NOSNIFF_HEADER = '\r\nX-Content-Type-Options: nosniff';
 
-/** The library reports nothing while an endless chunk header arrives, and these routes read bodies without a key or token. */
+/** The library reports nothing during an endless chunk header, and these routes read bodies without a key or token. */
 const NO_LENGTH = new RequestError(411, 'length_required', 'send Content-Length instead of chunks');
 
 /** A request of the panel, copied so that it outlives the handler. */
@@ -22,9 +22,9 @@ export interface AdminRequest {
   /** The `:id` of the path, empty where there is none. */
   id: string;
   query: URLSearchParams;
-  /** Parsed JSON of a POST, undefined otherwise. */
+  /** Parsed JSON of a POST, otherwise undefined. */
   body: unknown;
-  /** The client uses TLS, to us or to the proxy in front. */
+  /** Whether the client uses TLS, to this server or to the proxy in front of it. */
   secure: boolean;
 }
 
@@ -35,7 +35,7 @@ interface AdminResult {
 }
 
 export interface RouteContext {
-  /** The server itself terminates TLS. */
+  /** Whether this server terminates TLS. */
   tls: boolean;
   clientAddress: ClientAddress;
   replies: ReplyWriter;
@@ -45,7 +45,7 @@ export interface RouteContext {
 
 interface BodyOptions {
   maxBodyBytes?: number;
-  /** Called before the body is read; what it throws becomes the answer. A route with large bodies needs it. */
+  /** Runs before the body is read; an error it throws becomes the answer. Routes with large bodies need it. */
   beforeBody?: (request: AdminRequest) => void;
 }
 
@@ -72,14 +72,14 @@ export function addAdminRoute(
   };
   const answerTo = (error: unknown, request: AdminRequest): Answer => {
     if (error instanceof StorageError) return refusal(new RequestError(503, 'storage', error.message));
-    // A damaged keys.db: the operator gets the same advice as on the command line.
+    // A damaged keys.db: give the operator the same advice as on the command line.
     if (error instanceof FatalError) return refusal(new RequestError(500, 'damaged', error.message));
     if (!(error instanceof RequestError)) throw error;
     if (error.code === 'wrong_token')
       log.warn({ from: request.credentials.clientNetwork }, 'wrong operator token');
     return refusal(error);
   };
-  /** Null if the body may be read. */
+  /** The refusal, or null if the body may be read. */
   const refuseBody = (request: AdminRequest): Answer | null => {
     try {
       beforeBody(request);
@@ -141,7 +141,7 @@ function readAdminRequest(req: HttpRequest, clientNetwork: string, tls: boolean)
   };
 }
 
-/** Undefined for invalid JSON, which the handlers refuse with their own messages. */
+/** Undefined for invalid JSON, which each handler refuses with its own message. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

@@ -30,7 +30,7 @@ import { type AdminRequest, addAdminRoute, type RouteContext } from './route.ts'
 const HOOK_ACTIONS = ['pause', 'resume', 'test', 'delete'] as const;
 type HookAction = (typeof HOOK_ACTIONS)[number];
 
-/** What the panel may do with hooks and lists. */
+/** The operations of the panel on hooks and lists. */
 export interface AdminHooks {
   list(): HookJson[];
   create(body: unknown): HookJson & { secret: string };
@@ -40,13 +40,13 @@ export interface AdminHooks {
 
 type HookJson = ReturnType<typeof hookJson>;
 
-/** A body of 1,000 wallets and 1,000 tokens. */
+/** Fits 1,000 wallets and 1,000 tokens. */
 const MAX_HOOK_BODY_BYTES = 128 * 1024;
 
 export interface AdminOptions {
-  /** The operator token, not empty. */
+  /** The operator token. Not empty. */
   token: string;
-  /** The latest index stats; starts a new measurement when they are old. */
+  /** The latest index stats. Starts a new measurement when they are old. */
   indexStats: () => IndexStatsState;
   diskSizes?: () => DiskSizes;
   /** Open WebSockets. */
@@ -57,7 +57,7 @@ export interface AdminOptions {
   /** Number of labels. */
   labels: () => number;
   activity: () => Activity;
-  /** The settings in force by dotted path, secrets masked: `{"server.port": {value, source}}` as JSON text. */
+  /** The effective settings by dotted path, secrets masked: `{"server.port": {value, source}}` as JSON text. */
   settings: () => string;
 }
 
@@ -80,7 +80,7 @@ type AddRoute = (
 
 const signInSchema = z.object({ token: z.string().min(1) });
 
-/** Any page can make the operator's browser post wrong tokens, and ten of them would lock the operator out. */
+/** Any web page can make the operator's browser post wrong tokens, and ten of them would lock the operator out. */
 const NOT_THE_PANEL = new RequestError(
   403,
   'not_the_panel',
@@ -175,7 +175,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   addHookRoutes(addAuthenticatedRoute, options.hooks);
   addAuthenticatedRoute('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
 
-  // Preflights too: no other origin may call these routes.
+  // Answer preflights too: no other origin may call these routes.
   const meter = routeMeter(options.metrics, 'other');
   const refuse = (res: HttpResponse, req: HttpRequest): void =>
     sendMetered(meter, options.replies, res, () => closeIfChunked(req, methodAdapterFor(req)(notFound(''))));
@@ -189,7 +189,7 @@ function idOf(what: 'key' | 'hook' | 'socket', { id }: AdminRequest): number {
   return Number(id);
 }
 
-/** `key` and `days` of a query string; by default all keys and one day. */
+/** `key` and `days` of a query string. Default: all keys, one day. */
 function usageQuery(query: URLSearchParams): { key: number | null; days: number } {
   const number = (name: string): number | null => {
     const text = query.get(name);

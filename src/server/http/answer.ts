@@ -11,11 +11,11 @@ export interface Answer {
   /** Cache policy: revalidate each time, cache for good, or do not store. */
   cache: 'revalidate' | 'immutable' | 'no-store';
   /**
-   * Close the connection after the answer and ignore what the client still sends. Only for answers shorter than their
-   * request: nothing bounds how much of them is buffered for a client that does not read (write-answer.ts).
+   * Close the connection after the answer and ignore whatever the client still sends. Only for answers shorter than
+   * their request: the buffering for a client that does not read is unbounded (write-answer.ts).
    */
   close?: boolean;
-  /** For HEAD: the length of the body of a GET. The connection closes after the answer. */
+  /** For HEAD: the body length of the GET. The connection closes after the answer. */
   contentLength?: number;
 }
 
@@ -49,7 +49,7 @@ const JSON_HEADER = '\r\nContent-Type: application/json';
 const UNAUTHORIZED_BODY =
   '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing or invalid X-API-Key header"}}';
 
-/** The answer to HEAD: that of GET without the body. */
+/** The answer to HEAD: the GET answer without its body. */
 export function withoutBody(answer: Answer): Answer;
 export function withoutBody(answer: Answer | Promise<Answer>): Answer | Promise<Answer>;
 export function withoutBody(answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
@@ -80,7 +80,7 @@ export function unauthorized(cors: string): Answer {
   return jsonAnswer(401, UNAUTHORIZED_BODY, cors);
 }
 
-/** A REST error. Each 503 may pass within a second. */
+/** A REST error. Clients may retry every 503 after a second. */
 export function errorAnswer(error: RequestError, headers: string): Answer {
   const { code, message, param } = error;
   const status = isStatus(error.status) ? error.status : 500;
@@ -93,7 +93,7 @@ export function notFound(headers: string): Answer {
   return errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), headers);
 }
 
-/** The answer to a body over `maxBytes`, whose rest is not read. */
+/** The answer to a body over `maxBytes`. The rest of the body is not read. */
 export function contentTooLarge(maxBytes: number, headers: string): Answer {
   const error = new RequestError(413, 'body_too_large', `the body is longer than ${maxBytes} bytes`);
   return { ...errorAnswer(error, headers), close: true };
@@ -106,12 +106,12 @@ export function tooManyRequests(refused: Refused, cors: string): Answer {
   return jsonAnswer(429, JSON.stringify({ error: { code, message }, retryAfter }), headers);
 }
 
-/** The error for a defect. Its details go to the log, not to the client. */
+/** The error for a bug. Its details go to the log, not to the client. */
 export function internalError(): RequestError {
   return new RequestError(500, 'internal', 'internal error');
 }
 
-/** The rate limit headers that every answer to a valid key carries. */
+/** The rate-limit headers of every answer to a valid key. */
 export function rateLimitHeaders({ limit, remaining, reset }: RateLimitStatus): string {
   return `\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: ${remaining}\r\nRateLimit-Reset: ${reset}`;
 }
@@ -121,8 +121,9 @@ export function retryAfterHeader(seconds: number): string {
 }
 
 /**
- * Retry-After with a leading zero, which HTTP allows. ethers reads `1` as one millisecond and gives up after twelve attempts
- * within as many; it ignores a value that begins with 0 and backs off exponentially. Other clients read seconds.
+ * Retry-After with a leading zero, which HTTP allows. ethers reads `1` as one millisecond and gives up after twelve
+ * attempts in as many milliseconds; it ignores a value that starts with 0 and backs off exponentially. Other clients
+ * read seconds.
  */
 export function paddedRetryAfterHeader(seconds: number): string {
   return `\r\nRetry-After: 0${seconds}`;

@@ -1,11 +1,11 @@
-/** Request bodies, bounded. */
+/** Reads request bodies within limits. */
 import { PerKeyLimit } from '../../lib/limits.ts';
 import type { HttpRequest, HttpResponse } from '../uws.ts';
 import type { Answer } from './answer.ts';
 
 /**
- * A body may have this many chunks, plus one per BYTES_PER_CHUNK bytes. Each chunk costs 3 us and 100 bytes of memory: two
- * million one-byte chunks (six bytes each on the wire) would block all clients for seconds.
+ * A body may have this many chunks, plus one per BYTES_PER_CHUNK bytes. Each chunk costs 3 µs and 100 bytes of memory:
+ * two million one-byte chunks (six bytes each on the wire) would block all clients for seconds.
  */
 const FREE_CHUNKS = 1_000;
 const BYTES_PER_CHUNK = 64;
@@ -16,41 +16,41 @@ export function contentLengthExceeds(req: HttpRequest, limit: number): boolean {
 }
 
 /**
- * Whether the body is chunked. The library skips the chunks of an unread body and serves no other connection
- * meanwhile, so a flood of small chunks would delay every client.
+ * Whether the body is chunked. The library skips the chunks of an unread body and serves no other connection meanwhile,
+ * so a flood of small chunks would delay every client.
  */
 export function isChunked(req: HttpRequest): boolean {
   return req.getHeader('transfer-encoding') !== '';
 }
 
-/** The message for a body with Content-Encoding. */
+/** The error message for a body with Content-Encoding. */
 export const UNENCODED_ONLY = 'send the body without Content-Encoding';
 
-/** Whether the body is compressed, which is not accepted. */
+/** Whether the body has a Content-Encoding, which this server refuses. */
 export function isEncoded(req: HttpRequest): boolean {
   const encoding = req.getHeader('content-encoding');
   return encoding !== '' && encoding.trim().toLowerCase() !== 'identity';
 }
 
-/** The answer to a request whose body is not read: a chunked one closes the connection. */
+/** The answer to a request whose body stays unread. Closes the connection after a chunked body. */
 export function closeIfChunked(req: HttpRequest, answer: Answer): Answer {
   return isChunked(req) ? { ...answer, close: true } : answer;
 }
 
-/** Most bytes of incomplete bodies per key. On ten thousand connections they could otherwise reach 20 GB. */
+/** Most bytes of incomplete bodies per key. Without it, ten thousand connections could hold 20 GB. */
 const MAX_PARTIAL_BYTES_PER_KEY = 32 * 2 ** 20;
 
 /** Bounds the memory of the incomplete bodies of each key. */
 export class BodyBudget {
   private readonly limit = new PerKeyLimit(MAX_PARTIAL_BYTES_PER_KEY);
 
-  /** The reservation for a body that begins. */
+  /** Opens the reservation of a new body. */
   open(key: number): BodyReservation {
     return new BodyReservation(this.limit, key);
   }
 }
 
-/** One incomplete body's part of its key's budget. */
+/** The share of one incomplete body in its key's budget. */
 export class BodyReservation {
   private readonly limit: PerKeyLimit;
   private readonly key: number;
@@ -61,7 +61,7 @@ export class BodyReservation {
     this.key = key;
   }
 
-  /** Reserves more bytes; false, with nothing reserved, when they exceed the key's budget. */
+  /** Reserves more bytes. Returns false, and reserves nothing, when they exceed the key's budget. */
   grow(bytes: number): boolean {
     if (!this.limit.tryAcquire(this.key, bytes)) return false;
     this.bytes += bytes;
@@ -76,10 +76,10 @@ export class BodyReservation {
 }
 
 /**
- * Collects the body and passes it to `done` once, or null as soon as it exceeds `limit` bytes. The body may lie in memory
- * of the library, so it is gone when `done` returns. Never calls `done` when the client leaves first, or is cut off for too
- * many chunks or an exhausted budget. The caller releases the `reservation` when the client leaves; it is null where `limit`
- * alone bounds the body.
+ * Collects the body and passes it to `done` once, or passes null as soon as it exceeds `limit` bytes. The body may lie
+ * in memory of the library, so it is valid only until `done` returns. Never calls `done` when the client disconnects
+ * first or is cut off for too many chunks or an exhausted budget. The caller releases `reservation` when the client
+ * disconnects; it is null where `limit` alone bounds the body.
  */
 export function collectBody(
   res: HttpResponse,
@@ -99,7 +99,7 @@ export function collectBody(
     }
     if (!isLast && reservation !== null && !reservation.grow(chunk.byteLength)) return void res.close();
     if (chunks.length > FREE_CHUNKS + bytes / BYTES_PER_CHUNK) return void res.close();
-    chunks.push(Buffer.from(new Uint8Array(chunk))); // a copy: the library reuses the memory of the chunk
+    chunks.push(Buffer.from(new Uint8Array(chunk))); // the library reuses the memory of the chunk
     if (!isLast) return;
     reservation?.release();
     done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));

@@ -1,4 +1,4 @@
-/** ETags: of constant bodies, and of REST answers by the state of the index. */
+/** ETags of constant bodies and of REST answers. */
 import { createHash, randomInt } from 'node:crypto';
 import type { ApiResult } from '../../api/read-pool/reader-protocol.ts';
 import type { HttpRequest } from '../uws.ts';
@@ -6,7 +6,7 @@ import type { Answer } from './answer.ts';
 import { compressAnswer, compressorsOfOneBody } from './compress.ts';
 
 /**
- * One in this many 304 answers is a 200 with the body instead. Only a body shows whether the client reads its answers
+ * One in this many 304 answers becomes a 200 with the body. Only a body shows whether the client reads its answers
  * (write-answer.ts), and these routes need no key.
  */
 const FULL_ANSWER_EVERY = 16;
@@ -19,14 +19,14 @@ export class CachedResponse {
   private readonly compressors = compressorsOfOneBody();
   private notModifiedCount = 0;
 
-  /** `headers` are lines that each begin with CRLF. */
+  /** `headers` are header lines, each preceded by CRLF. */
   constructor(body: string | Buffer, headers: string) {
     this.body = body;
     this.etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     this.headers = `${headers}\r\nETag: ${this.etag}`;
   }
 
-  /** The answer to a request: 304 when the client has the body. `headers` are added to this answer only. */
+  /** The answer to a request: 304 when the client already has the body. `headers` are added to this answer only. */
   answerTo(req: HttpRequest, cache: Answer['cache'], headers = ''): Answer | Promise<Answer> {
     const answer = { headers: this.headers + headers, cache };
     const ifNoneMatch = req.getHeader('if-none-match');
@@ -38,15 +38,15 @@ export class CachedResponse {
   }
 }
 
-/** Distinguishes this process from others, since each counts revisions from its start. */
+/** Identifies this process. Each process counts revisions from its start. */
 const PROCESS = randomInt(2 ** 31).toString(36);
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * Returns a function that builds the ETag of a path's answer from the state of the index and the query (plus whatever else
- * the answer depends on). The tags are weak: compression changes the bytes but not the meaning.
+ * Returns a function that builds the ETag of a path's answer from the state of the index, the query and any other input
+ * of the answer. The tags are weak because compression changes the bytes but not the meaning.
  */
 export function etagBuilder(
   path: string,
@@ -66,7 +66,7 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch !== '' && ifNoneMatch.includes(etag.slice(2));
 }
 
-/** FNV-1a cut to 31 bits: small integers convert to text ten times as fast as others. */
+/** FNV-1a cut to 31 bits, because small integers convert to text ten times as fast as others. */
 function fnv1a(text: string, seed: number): number {
   let hash = seed;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);

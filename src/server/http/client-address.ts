@@ -1,4 +1,4 @@
-/** The address of a client, also behind proxies that the operator trusts (`server.trusted_proxies`). */
+/** The address of a client, also behind trusted proxies (`server.trusted_proxies`). */
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { HttpRequest, HttpResponse } from '../uws.ts';
 
@@ -6,9 +6,9 @@ import type { HttpRequest, HttpResponse } from '../uws.ts';
 export type ClientAddress = (res: HttpResponse, req: HttpRequest) => Uint8Array;
 
 /**
- * A trusted proxy names its client by the PROXY protocol or in X-Forwarded-For, to which each proxy appends the address
- * of its caller. So the client is the last address that is not itself a trusted proxy. Earlier addresses are the client's
- * own claim. `trusted` are addresses and networks such as `10.0.0.0/8`.
+ * A trusted proxy passes the client's address by the PROXY protocol or in X-Forwarded-For, to which each proxy appends
+ * its caller's address. The client is therefore the last address that is not a trusted proxy. A client can forge the
+ * addresses before it. `trusted` lists addresses and networks such as `10.0.0.0/8`.
  */
 export function clientAddressOf(trusted: readonly string[]): ClientAddress {
   const proxies = new BlockList();
@@ -37,7 +37,7 @@ export function clientAddressOf(trusted: readonly string[]): ClientAddress {
   };
 }
 
-/** All addresses in order. HAProxy adds a header of its own behind the client's instead of appending to that one. */
+/** All addresses in order. HAProxy adds a second header line instead of appending to the client's. */
 function forwardedFor(req: HttpRequest): string[] {
   const texts: string[] = [];
   req.forEach((name, value) => {
@@ -63,7 +63,7 @@ export function parseAddress(text: string): Uint8Array<ArrayBuffer> | null {
   );
 }
 
-/** IPv4 in its own notation, also where a socket of both versions maps it into IPv6. */
+/** Text of an address. IPv4 stays IPv4, also where a dual-stack socket maps it into IPv6. */
 export function addressText(address: Uint8Array): string {
   if (address.length === 4) return address.join('.');
   const hex = Buffer.from(address).toString('hex');

@@ -10,7 +10,7 @@ export const PREFLIGHT_HEADERS =
   '\r\nAccess-Control-Allow-Headers: X-API-Key, Content-Type, If-None-Match' +
   '\r\nAccess-Control-Max-Age: 86400';
 
-/** Returns a function that gives a request's CORS headers, each preceded by CRLF. `origins` as configured. */
+/** Returns a function that returns a request's CORS headers, each preceded by CRLF. `origins` as configured. */
 export function corsPolicy(origins: readonly string[]): (req: HttpRequest) => string {
   if (origins.includes('*')) {
     const headers = allow('*');

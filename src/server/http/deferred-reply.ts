@@ -1,30 +1,30 @@
-/** One answer that is written after the handler of its request has returned: whole, in chunks, or from a source. */
+/** One answer written after the handler of its request has returned: whole, in chunks, or from a source. */
 import type { HttpResponse } from '../uws.ts';
 import type { Answer } from './answer.ts';
 import { type ReplyContext, writeAnswer, writeHead } from './write-answer.ts';
 
 /**
- * The library drops a client that has made no room for 8 to 12 s. But the system may buffer 4 MB for a client and reports
- * room only when a third of that is gone, so a slow client that never stops reading needs longer. We restart its write
- * timeout every 5 s, at most 10 times.
+ * The library drops a client that has made no room for 8 to 12 s. But the system may buffer 4 MB for a client and
+ * reports room only once a third of that is free, so a slow client that never stops reading needs longer. We restart
+ * its write timeout every 5 s, at most 10 times.
  */
 const TIMEOUT_RESET_MS = 5_000;
 const MAX_TIMEOUT_RESETS = 10;
 
 /** A body that the caller writes in chunks. */
 export interface ChunkWriter {
-  /** Writes a chunk; its memory may be reused. Returns false when the client must catch up first. */
+  /** Writes a chunk; the caller may reuse its memory. Returns false when the caller must wait for room. */
   write(chunk: Buffer): boolean;
   end(): void;
   /** Cuts the connection, so that the client notices that the body is incomplete. */
   abort(): void;
 }
 
-/** A body of known length that is sent at the client's pace. */
+/** A body of known length, sent at the client's pace. */
 export interface BodySource {
   /** Bytes not sent yet. */
   readonly left: number;
-  /** The next bytes, for one turn of the event loop. Unchanged until `advance`. */
+  /** The next bytes, for one turn of the event loop. Returns the same bytes until `advance`. */
   peek(): Buffer;
   /** Drops the bytes that the system accepted. */
   advance(bytes: number): void;
@@ -54,12 +54,12 @@ export class DeferredReply {
   private readonly onAnswered: (status: number) => void;
   private state: ReplyState = 'pending';
   private source: BodySource | null = null;
-  /** The library has corked the socket: it is inside a callback for a request or its body. */
+  /** Whether the library has corked the socket: true inside a callback for a request or its body. */
   private isCorked = false;
-  /** Runs while the client has to make room. */
+  /** Runs while the client must make room. */
   private timeoutResetTimer: NodeJS.Timeout | null = null;
 
-  /** `ReplyWriter.defer` explains the parameters. */
+  /** See `ReplyWriter.defer` for the parameters. */
   constructor(
     context: ReplyContext,
     res: HttpResponse,
@@ -77,7 +77,7 @@ export class DeferredReply {
     });
   }
 
-  /** Writes the answer, or does nothing when the client has left. */
+  /** Writes the answer. Does nothing if the client has disconnected. */
   send(answer: Answer): void {
     if (!this.settle()) return;
     this.onAnswered(answer.status);
@@ -85,7 +85,7 @@ export class DeferredReply {
     else this.res.cork(() => writeAnswer(this.res, answer, this.context));
   }
 
-  /** Sends the answer when the promise resolves; if it rejects, the answer is a 500. */
+  /** Sends the answer when the promise resolves, a 500 when it rejects. */
   sendResolved(answer: Promise<Answer>): void {
     answer.then(
       (given) => this.send(given),
@@ -93,7 +93,7 @@ export class DeferredReply {
     );
   }
 
-  /** Runs a part of the handler; if it throws, the answer is a 500. */
+  /** Runs part of a handler. An error it throws becomes a 500. */
   guard(part: () => void): void {
     try {
       part();
@@ -102,14 +102,17 @@ export class DeferredReply {
     }
   }
 
-  /** `guard` for a handler of the library, of a request or its body: there it has corked the socket. */
+  /** `guard` for a handler that the library calls, of a request or its body, with the socket corked. */
   guardHandler(part: () => void): void {
     this.isCorked = true;
     this.guard(part);
     this.isCorked = false;
   }
 
-  /** Begins an answer whose body comes in chunks. Calls `onDrain` when writing may go on after `write` returned false. */
+  /**
+   * Starts an answer whose body comes in chunks. After `write` returned false, calls `onDrain` when there is room
+   * again.
+   */
   beginStream(head: Head, onDrain: () => void): ChunkWriter {
     if (this.state !== 'settled') {
       this.state = 'streaming';
@@ -132,7 +135,7 @@ export class DeferredReply {
     };
   }
 
-  /** Sends a body that is not empty, one chunk in each turn of the event loop, and discards it in the end. */
+  /** Sends a non-empty body, one chunk per turn of the event loop, and finally discards it. */
   sendSource(head: Head, source: BodySource): void {
     if (this.state === 'settled') return source.discard();
     this.source = source;
@@ -148,7 +151,7 @@ export class DeferredReply {
     });
   }
 
-  /** Returns whether the client has room for more. */
+  /** Returns false when the client must make room first. */
   private writeToStream(chunk: Buffer): boolean {
     if (this.state === 'settled') return true;
     let room = true;
@@ -165,8 +168,8 @@ export class DeferredReply {
   }
 
   /**
-   * Writes no more than the system accepts, so the library buffers nothing. Returns false when the client must make room
-   * first. Leaves the next chunk to another turn of the event loop, so that other clients are served in between.
+   * Writes no more than the system accepts, so the library buffers nothing. Returns false when the client must make
+   * room first. Leaves the next chunk to another turn of the event loop, so that other clients are served in between.
    */
   private writeChunk(head: Head, source: BodySource, bytes: number): boolean {
     if (this.state === 'settled') return true;
@@ -195,7 +198,7 @@ export class DeferredReply {
     this.timeoutResetTimer ??= setInterval(() => {
       if (++times > MAX_TIMEOUT_RESETS) return this.stopTimeoutResets();
       this.res.pause();
-      this.res.resume(); // the only call of the library that restarts the timeout
+      this.res.resume(); // the library's only call that restarts the timeout
     }, TIMEOUT_RESET_MS);
   }
 
@@ -210,7 +213,7 @@ export class DeferredReply {
     lastWrite();
   }
 
-  /** Returns false when the reply was settled before. */
+  /** Returns false if the reply was already settled. */
   private settle(): boolean {
     if (this.state === 'settled') return false;
     this.state = 'settled';

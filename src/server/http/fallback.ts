@@ -1,4 +1,4 @@
-/** Requests that match no route: preflights, wrong methods, unknown paths. */
+/** Answers requests that match no route: preflights, wrong methods, unknown paths. */
 import { RequestError } from '../../lib/errors.ts';
 import type { UnknownPage } from '../pages/static.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
@@ -18,7 +18,7 @@ import { authenticate, type ClientAccess } from './request.ts';
 import { type HttpMetrics, methodAdapterFor, routeMeter, sendMetered } from './route.ts';
 
 interface FallbackDeps {
-  /** Known paths, each with its only method. */
+  /** Known paths with the one method that each accepts. */
   methods: ReadonlyMap<string, 'GET' | 'POST'>;
   /** Whether only requests with a valid key may learn that the path exists. */
   needsKey: (path: string) => boolean;
@@ -35,7 +35,7 @@ export function addFallback(app: TemplatedApp, deps: FallbackDeps): void {
   const meter = routeMeter(deps.metrics, 'other');
 
   app.options('/*', (res, req) => {
-    // 200 with a body instead of 204: the buffering of bodies is bounded (write-answer.ts).
+    // A 200 with a body instead of a 204: only the buffering of bodies is bounded (write-answer.ts).
     const preflight = () => closeIfChunked(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_HEADERS));
     sendMetered(meter, replies, res, preflight);
   });

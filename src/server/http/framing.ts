@@ -1,14 +1,14 @@
 /**
- * Protection against request smuggling. The library uses the first `Content-Length`, reads an empty one as 0 and any
- * `Transfer-Encoding` as chunked. A proxy in front may decide otherwise, and then one side takes for the next request what
- * the other takes for a body. Ambiguous requests get a 400 and their connection is closed (RFC 9112, 6.3). The library
+ * Protects against request smuggling. The library uses the first `Content-Length`, reads an empty one as 0 and any
+ * `Transfer-Encoding` as chunked. A proxy in front may decide otherwise; then one side parses as a request what the
+ * other reads as a body. Ambiguous requests get a 400 and their connection is closed (RFC 9112, 6.3). The library
  * itself refuses `Content-Length` together with `Transfer-Encoding`.
  */
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 
 type Handler = Parameters<TemplatedApp['any']>[1];
 
-/** Makes every route registered on the app after this call refuse ambiguous framing. */
+/** Makes every route that is registered on the app after this call refuse ambiguous framing. */
 export function guardFraming(app: TemplatedApp): void {
   for (const method of ['get', 'head', 'post', 'options', 'del', 'any'] as const) {
     const register = app[method].bind(app);
@@ -25,8 +25,8 @@ function refuseAmbiguous(handle: Handler): Handler {
 }
 
 /**
- * Answers 400 and closes, in the next turn of the event loop. While an answer is pending the library closes a connection on
- * which another request arrives, so nothing after the ambiguous body is ever read as a request.
+ * Answers 400 and closes in the next turn of the event loop. While an answer is pending, the library closes a
+ * connection that sends another request, so it never parses bytes after the ambiguous body as a request.
  */
 function refuse(res: HttpResponse, problem: string): void {
   let gone = false;
@@ -41,8 +41,8 @@ function refuse(res: HttpResponse, problem: string): void {
   });
 }
 
-// Counted in module variables: the walk runs for every request, and a closure would double its cost. A lookup would not do:
-// it does not tell an empty header from an absent one.
+// Module variables, because this runs for every request and a closure would double its cost. A header lookup does not
+// distinguish an empty header from an absent one.
 let lengths = 0;
 let length = '';
 let codings = 0;
@@ -58,7 +58,7 @@ function countHeader(name: string, value: string): void {
   }
 }
 
-/** The problem with the framing of a request's body, in one line, or null. */
+/** What is wrong with the framing of a request's body, in one line, or null. */
 function framingProblem(req: HttpRequest): string | null {
   lengths = 0;
   codings = 0;

@@ -17,19 +17,19 @@ import { staleReason } from './readiness.ts';
 import type { ReplyWriter } from './reply.ts';
 import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from './route.ts';
 
-/** What /status says of webhooks. */
+/** The webhooks part of /status. */
 export type HookSummary = NonNullable<z.output<typeof statusSchema>['hooks']>;
 
 interface HealthRouteDeps {
-  /** The state that anybody may see. */
+  /** The public part of the state. */
   publicState: () => IndexStatus;
-  /** The state of the PostgreSQL sink; absent when there is none. */
+  /** The state of the PostgreSQL sink; absent without a sink. */
   sinkState?: (() => SinkStatus) | undefined;
-  /** The state of keys shared with other daemons; absent when they are not. */
+  /** The state of keys shared with other daemons; absent if keys are not shared. */
   clusterState?: (() => ClusterStatus) | undefined;
   /** `index.stale_seconds`. */
   staleSeconds: number;
-  /** Why the service is not ready, or null when it is. */
+  /** Why the service is not ready, null if it is. */
   readinessProbe: () => string | null;
   /** Absent without webhooks. */
   hookSummary?: () => HookSummary;
@@ -70,13 +70,13 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
   return Object.keys(answers);
 }
 
-/** What uses PostgreSQL, if anything. */
+/** The states of the components that use PostgreSQL. */
 export interface PostgresStates {
   sink?: SinkStatus | undefined;
   cluster?: ClusterStatus | undefined;
 }
 
-/** The body of /status: the state with figures derived from it. */
+/** The body of /status: the state and figures derived from it. */
 export function describeStatus(
   state: IndexStatus,
   staleSeconds: number,
@@ -99,14 +99,19 @@ export function describeStatus(
   };
 }
 
-/** Patterns of node addresses with their replacements: URLs, addresses in socket errors, and names in TLS errors. */
+/**
+ * Patterns that match node addresses, with their replacements: URLs, addresses in socket errors, names in TLS errors.
+ */
 const NODE_ADDRESS_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s"]+/g, 'the node'],
   [/\b(E[A-Z_]{4,}) [^\s",;)]+/g, '$1'],
   [/\b(certificate's altnames): .*?(?=; asked |$)/g, '$1'],
 ];
 
-/** The state for callers without a token: without the node's address and the path of `dataDir`, which log and panel show. */
+/**
+ * The state for callers without a token: without the node's address and the path of `dataDir`. The log and the panel
+ * show both.
+ */
 export function redactLocations<S extends Pick<IndexStatus, 'reason' | 'readFailure' | 'nodes'>>(
   state: S,
   dataDir: string,

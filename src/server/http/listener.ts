@@ -1,6 +1,6 @@
 /**
- * The listening port. uWebSockets.js reads a certificate only when an app is created, so each renewed certificate gets a
- * new app that takes over the port. Connections of the old app live on until they close.
+ * The listening port. uWebSockets.js reads a certificate only when an app is created, so a new app with each renewed
+ * certificate takes over the port. The old app keeps its connections until they close.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import {
   us_socket_local_port,
 } from '../uws.ts';
 
-/** Bind errors caused by the host setting rather than the port. */
+/** Bind errors caused by the host setting, not by the port. */
 const ABOUT_THE_HOST = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'];
 
 /** Listens on a port that no other process uses. Rejects with ListenError. */
@@ -33,7 +33,7 @@ export async function listen(app: TemplatedApp, host: string, port: number): Pro
   throw new ListenError(setting, hostPort(host, port), code);
 }
 
-/** The library does not report why binding failed, so we bind the same address with Node to get the error code. */
+/** The library does not report why binding failed, so bind the same address with Node to get the error code. */
 function bindErrorCode(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();
@@ -45,14 +45,14 @@ function bindErrorCode(host: string, port: number): Promise<string> {
 export interface ListenerSettings {
   host: string;
   port: number;
-  /** Files of the certificate chain and of its key, both empty without TLS. */
+  /** Paths of the certificate chain and its key; both empty without TLS. */
   tls_cert: string;
   tls_key: string;
 }
 
 type TlsFiles = Pick<ListenerSettings, 'tls_cert' | 'tls_key'>;
 
-/** Registers all routes. Called for each app that takes over the port. */
+/** Registers all routes. Runs for each app that takes over the port. */
 type AddRoutes = (app: TemplatedApp) => void;
 
 interface ListeningApp {
@@ -62,7 +62,7 @@ interface ListeningApp {
 }
 
 export class Listener {
-  /** The configured port, or the one the system chose for 0. */
+  /** The configured port, or for 0 the port that the system chose. */
   readonly port: number;
   private readonly settings: ListenerSettings;
   private readonly addRoutes: AddRoutes;
@@ -98,18 +98,18 @@ export class Listener {
   }
 
   /**
-   * Uses the certificate now in the files for new connections. Does nothing without TLS or for an unchanged certificate.
-   * The port is closed for some microseconds: open connections stay, but one being established may be reset.
+   * Uses the certificate now on disk for new connections. Does nothing without TLS or for an unchanged certificate. The
+   * port is closed for some microseconds: open connections stay, but a connection attempt may be reset.
    */
   async renewCertificate(files: TlsFiles): Promise<void> {
     if (this.current.certificateDigest === '' || files.tls_cert === '') return;
     if (certificateDigestOf(files) === this.current.certificateDigest) return;
-    // The library sets SO_REUSEADDR, which allows listening while connections are open, only for an explicit port.
+    // SO_REUSEADDR allows listening while connections are open. The library sets it only for an explicit port.
     if (this.settings.port === 0) {
       throw new ConfigError('server.port is 0: set a fixed port to renew the certificate without a restart');
     }
     const next = createApp(files, this.addRoutes);
-    // Closing a port resets connections that wait to be accepted. Right after a turn of the event loop none wait.
+    // Closing a port resets connections that wait to be accepted. Right after a turn of the event loop, none waits.
     await nextTurn();
     this.stopAccepting();
     try {
@@ -151,8 +151,8 @@ function certificateDigestOf({ tls_cert, tls_key }: TlsFiles): string {
 }
 
 /**
- * The contents of both files. Throws ConfigError with the setting when a file cannot be read or the two do not match; the
- * library would not report why.
+ * The contents of both files. Throws ConfigError naming the setting when a file cannot be read or the two do not match;
+ * the library would not report why.
  */
 export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer; key: Buffer } {
   const cert = readTlsFile('server.tls_cert', certPath);
@@ -168,7 +168,7 @@ export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer;
   }
 }
 
-/** Why clients will refuse a certificate because of its dates, or null. Reported as a warning: the server still starts. */
+/** Why clients will refuse a certificate because of its dates, or null. Only a warning: the server still starts. */
 export function certificateDateError(certPath: string, cert: Buffer, now = new Date()): string | null {
   const { validFromDate, validToDate } = new X509Certificate(cert);
   const wrong =

@@ -1,9 +1,11 @@
-/** Whether the service is ready to answer for the current chain: the reasons it may not be, and the log of stalls. */
+/** Decides whether the service is ready to answer for the current chain, and logs stalls. */
 import { secondsToIso } from '../../lib/time.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type IndexStatus, isStale, lagBlocks } from '../../model/index-status.ts';
 
-/** The index has stalled when it gets no block for this long while the node has one: just under the required 30 s. */
+/**
+ * The index has stalled when it indexes no block for this long while the node has one: just under the required 30 s.
+ */
 const STALL_MS = 29_000;
 
 /** The same during a backfill, whose commits take up to 30 s (indexer/adaptive-commit-size.ts). */
@@ -14,9 +16,9 @@ const CHECK_INTERVAL_MS = 1_000;
 
 /** The settings that decide whether the index is up to date. */
 export interface ReadinessLimits {
-  /** Blocks between the index and the node's head up to which `/readyz` reports ready. */
+  /** `/readyz` reports ready up to this many blocks behind the node's head. */
   readyLag: number;
-  /** Age in seconds from which the newest block makes the chain stale; 0 turns the check off. */
+  /** The chain is stale once the newest block is this old, seconds; 0 turns the check off. */
   staleSeconds: number;
 }
 
@@ -28,7 +30,7 @@ interface Snapshot extends ReadinessLimits {
   now: number;
 }
 
-/** Every reason for not being ready, checked in this order. Null: this reason does not apply. */
+/** Every reason for not being ready, checked in this order. Null means that the reason does not apply. */
 const REASONS: Readonly<Record<string, (snapshot: Snapshot) => string | null>> = {
   indexerFailure: ({ state }) => state.reason,
   readFailure: ({ state }) => state.readFailure,
@@ -51,7 +53,7 @@ const REASONS: Readonly<Record<string, (snapshot: Snapshot) => string | null>> =
   staleChain: ({ state, staleSeconds, now }) => staleReason(state, staleSeconds, now),
 };
 
-/** The first reason why the service is not ready, or null when it is. `now` in Unix milliseconds. */
+/** The first reason why the service is not ready, null if it is. `now` in Unix milliseconds. */
 export function notReadyReason(
   state: IndexStatus,
   { readyLag, staleSeconds }: ReadinessLimits,
@@ -65,7 +67,7 @@ export function notReadyReason(
   return null;
 }
 
-/** Why the chain is stale, or null when it is not. */
+/** Why the chain is stale, null if it is not. */
 export function staleReason(state: IndexStatus, staleSeconds: number, now: number): string | null {
   if (state.headTimestamp === null || !isStale(state, staleSeconds, now)) return null;
   const newest = secondsToIso(state.headTimestamp);
@@ -87,11 +89,11 @@ export function logStaleChain(log: Logger, reasonOf: () => string | null): () =>
   return () => clearInterval(timer);
 }
 
-/** Detects an index that does not advance although the node has blocks for it. */
+/** Detects an index that does not advance although the node has new blocks. */
 export class StallDetector {
   private readonly log: Logger;
   private head: number | null = null;
-  /** When the index fell behind the node without advancing since, by `performance.now()`, a clock that cannot be set. */
+  /** When the index last fell behind the node without advancing since, by `performance.now()`, which nobody can set. */
   private behindSince: number | null = null;
   private stallReported = false;
 
@@ -99,13 +101,13 @@ export class StallDetector {
     this.log = log;
   }
 
-  /** Observes the state once a second until the returned function is called. */
+  /** Observes the state every second until the returned function is called. */
   start(state: () => IndexStatus): () => void {
     const timer = setInterval(() => this.observe(state(), performance.now()), CHECK_INTERVAL_MS).unref();
     return () => clearInterval(timer);
   }
 
-  /** Logs the beginning and the end of a stall. Call about once a second, with `now` by `performance.now()`. */
+  /** Logs the start and the end of a stall. Call about once a second with `now` from `performance.now()`. */
   observe(state: IndexStatus, now: number): void {
     const head = state.head?.number ?? null;
     if (head !== this.head || !isBehind(state)) {

@@ -1,4 +1,4 @@
-/** Answers requests, at once or later, and counts the pending answers. */
+/** Answers requests, immediately or later, and counts the pending answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../log/logger.ts';
 import { EventLoopGuard } from '../event-loop-guard.ts';
@@ -7,7 +7,7 @@ import { type Answer, errorAnswer, internalError } from './answer.ts';
 import { DeferredReply } from './deferred-reply.ts';
 import { type ReplyContext, writeAnswer } from './write-answer.ts';
 
-/** How often a closing server checks whether the last deferred answer is sent, milliseconds. */
+/** How often a closing server checks for pending answers, milliseconds. */
 const DRAIN_POLL_MS = 10;
 
 export class ReplyWriter {
@@ -26,8 +26,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Answers within the handler of the request, where the socket is already corked, and returns the status. The library
-   * ends the process when a handler leaves a request unanswered, so a `respond` that throws becomes a 500.
+   * Answers inside the request's handler, where the socket is already corked, and returns the status. An error thrown
+   * by `respond` becomes a 500, because the library ends the process when a handler leaves a request unanswered.
    */
   sendNow(res: HttpResponse, respond: () => Answer): Answer['status'] {
     const answer = this.answerOf(respond);
@@ -36,8 +36,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Answers within the handler of the request, or later when `respond` returns a promise. Calls `onAnswered` with the
-   * status when the answer is ready, but not when the client leaves first.
+   * Answers inside the request's handler, or later when `respond` returns a promise. Calls `onAnswered` with the status
+   * when the answer is ready, but not if the client disconnects first.
    */
   sendOrDefer(
     res: HttpResponse,
@@ -53,20 +53,20 @@ export class ReplyWriter {
   }
 
   /**
-   * Must be called in the handler of a request that is answered later. Calls either `onAnswered` or `onAborted`, once:
-   * `onAnswered` when the answer is ready, before it is written. The time of writing is not measured: small answers leave
-   * after the handler anyway, and a client woken by a large one may take the CPU, which would count as latency.
+   * Call it in the handler of a request that is answered later. Calls either `onAnswered` or `onAborted`, once:
+   * `onAnswered` when the answer is ready, before it is written. Writing is not measured: small answers leave after the
+   * handler anyway, and a client woken by a large answer may take the CPU, which would count as latency.
    */
   defer(res: HttpResponse, onAnswered: (status: number) => void, onAborted: () => void): DeferredReply {
     return new DeferredReply(this.context, res, onAnswered, onAborted);
   }
 
-  /** From now on closes each connection after its answer. */
+  /** Closes each connection after its next answer. */
   closeAfterAnswers(): void {
     this.context.closing = true;
   }
 
-  /** Resolves when no answer is pending, after `timeoutMs` at most. */
+  /** Resolves when no answer is pending, or after `timeoutMs`. */
   async drain(timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (this.context.pending > 0 && performance.now() < deadline) await sleep(DRAIN_POLL_MS);

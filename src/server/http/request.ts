@@ -6,7 +6,7 @@ import type { WaitingLine } from '../../access/waiting-line.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { type HttpRequest, queryOf } from '../uws.ts';
 
-/** The query parameter that may carry the key instead of the header. */
+/** The query parameter that may carry the key in place of the header. */
 export const KEY_PARAMETER = 'api_key';
 
 export interface ClientAccess {
@@ -21,15 +21,15 @@ export function apiKeyOf(req: HttpRequest): string {
   return header !== '' ? header : queryValue(queryOf(req), KEY_PARAMETER);
 }
 
-/** The record of a request's key, or null when it has none or an invalid one. */
+/** The record of a request's key, null if the key is missing or invalid. */
 export function authenticate(access: ClientAccess, req: HttpRequest): KeyRecord | null {
   const key = apiKeyOf(req);
   return key === '' ? null : access.keys.verify(key);
 }
 
 /**
- * The values of the parameters in `names`; others are ignored. Throws RequestError `invalid_parameter` for a repeated
- * parameter and for bad percent encoding. Parsed by hand: an ordinary query costs a few slices and no URL object.
+ * The values of the parameters in `names`. Ignores others. Throws RequestError `invalid_parameter` for a repeated
+ * parameter or bad percent encoding. Parses by hand: an ordinary query then costs a few slices and no URL object.
  */
 export function parseQuery(query: string, names: ReadonlySet<string>): Record<string, string> {
   const values: Record<string, string> = {};

@@ -1,4 +1,4 @@
-/** Adapts the endpoints of the REST API to HTTP routes. */
+/** Adapts the REST endpoints to HTTP routes. */
 import { requireEndpoint } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
 import type { Api, PreparedEndpoint } from '../../api/api.ts';
@@ -33,7 +33,7 @@ import type { ReplyWriter } from './reply.ts';
 import { apiKeyOf, authenticate, type ClientAccess, KEY_PARAMETER, parseQuery } from './request.ts';
 import { addGetRoute, type HttpMetrics, type MethodAdapter, routeMeter, sendMetered } from './route.ts';
 
-/** Most bytes of a request body. */
+/** Largest request body, bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 interface RestRouteDeps {
@@ -46,7 +46,7 @@ interface RestRouteDeps {
   log: Logger;
 }
 
-/** Registers every endpoint of the API. */
+/** Registers every REST endpoint. */
 export function addRestRoutes(app: TemplatedApp, deps: RestRouteDeps): void {
   for (const prepared of deps.api.endpoints) {
     const { method, path } = prepared.endpoint;
@@ -55,7 +55,7 @@ export function addRestRoutes(app: TemplatedApp, deps: RestRouteDeps): void {
   }
 }
 
-/** Answers in the turn in which the request arrives, unless the query is slow or the answer is compressed. */
+/** Answers in the turn in which the request arrived, unless the query is slow or the answer is compressed. */
 function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
   const { method, path, params, tierLimited = false } = prepared.endpoint;
   const names = new Set([...Object.keys(params.shape), KEY_PARAMETER]);
@@ -84,7 +84,7 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       }
       const accepted = encodingsOf(req); // read now: the request is invalid after the handler returns
       return answered.then((given) => {
-        // Revisions belong to this thread's connection. An outdated one only costs a full answer later.
+        // Revisions belong to this thread's connection. An outdated revision only costs a full answer later.
         const head = { ...given.head, revision: caller.head.revision };
         return toConditionalAnswer(given, headers + etagHeader(etagOf(head, tagInput)), () => accepted);
       });
@@ -122,7 +122,7 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       reservation = deps.bodyBudget.open(sender.id);
       collectBody(res, MAX_BODY_BYTES, reservation, (body) => {
         if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, headers));
-        // Verified again: the key may have been revoked while the body arrived, which can take minutes.
+        // Verify again: the key may have been revoked while the body arrived, which can take minutes.
         const key = deps.access.keys.verify(apiKey);
         if (key === null) return reply.send(unauthorized(cors));
         const answer = answerSafely(prepared, deps, headers, () => {
@@ -149,7 +149,7 @@ function bodyRefusal(req: HttpRequest, headers: string): Answer | null {
   return contentLengthExceeds(req, MAX_BODY_BYTES) ? contentTooLarge(MAX_BODY_BYTES, headers) : null;
 }
 
-/** Converts a result of the API. Calls `encodings` only for bodies worth compressing. */
+/** Converts an API result. Calls `encodings` only for bodies worth compressing. */
 function toHttpAnswer(
   { head, body, nextCursor }: ApiResult,
   headers: string,

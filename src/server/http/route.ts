@@ -1,4 +1,4 @@
-/** Registering GET routes, and metering the answers of every route. */
+/** Registers GET routes and meters the answers of every route. */
 
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
@@ -18,7 +18,7 @@ export function methodAdapterFor(req: HttpRequest): MethodAdapter {
 
 type Handler = (res: HttpResponse, req: HttpRequest) => void;
 
-/** Registers a handler for GET and HEAD. A client that sends a chunked body is cut off. */
+/** Registers a handler for GET and HEAD. Cuts off a client that sends a chunked body. */
 export function addGetRoute(
   app: TemplatedApp,
   path: string,
@@ -55,7 +55,7 @@ export function routeMeter(metrics: HttpMetrics, route: string): RequestMeter {
   };
 }
 
-/** Answers a request by `sendOrDefer` (reply.ts) and counts the answer. */
+/** Answers a request with `sendOrDefer` (reply.ts) and counts the answer. */
 export function sendMetered(
   meter: RequestMeter,
   replies: ReplyWriter,

@@ -25,7 +25,7 @@ import { type HttpMetrics, routeMeter } from './route.ts';
 
 export const RPC_PATH = '/rpc';
 
-/** Most bytes of a request body, the same as nodes accept. */
+/** Largest request body, bytes. Nodes accept the same. */
 const MAX_BODY_BYTES = 2_000_000;
 
 interface RpcRouteDeps {
@@ -64,7 +64,7 @@ export function addRpcRoute(
       if (isEncoded(req)) return reply.send(closeIfChunked(req, refuseEncoded(access, sender, headers)));
       const answerBody = (body: Buffer | null): void =>
         reply.guardHandler(() => {
-          // Verified again: the key may have been revoked while the body arrived, which can take minutes.
+          // Verify again: the key may have been revoked while the body arrived, which can take minutes.
           const key = access.keys.verify(apiKey);
           if (key === null) return reply.send({ ...unauthorized(headers), close: true });
           if (body === null) return refuseTooLarge(reply, access, key, headers);
@@ -78,7 +78,7 @@ export function addRpcRoute(
   });
 }
 
-/** Refuses a compressed body. It is not read and counts as one call. */
+/** Refuses a compressed body unread. It counts as one call. */
 function refuseEncoded({ limiter }: ClientAccess, key: KeyRecord, headers: string): Answer {
   const body = errorJson('null', { code: RpcCode.invalidRequest, message: UNENCODED_ONLY });
   return jsonAnswer(415, body, headers + rateLimitHeaders(limiter.take(key, 1)));
@@ -98,8 +98,8 @@ function refuseTooLarge(
 }
 
 /**
- * Bodies up to this size are parsed even if the key is over its limits, so that the refusal carries the ids of the calls.
- * Room for 1,000 contract calls, which take 5 ms to parse.
+ * Bodies up to this size are parsed even if the key is over its limits, so that the refusal carries the ids of the
+ * calls. Fits 1,000 contract calls, which take 5 ms to parse.
  */
 const MAX_ALWAYS_READ_BYTES = 512 * 1024;
 
@@ -115,9 +115,9 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
   private headers: string;
   calls = 0;
   bytes = 0;
-  /** Serves the request again after the wait; null unless it waits. */
+  /** Serves the request again after the wait; null unless the request waits. */
   private retry: (() => CallHandle) | null = null;
-  /** The admission after the wait in line. */
+  /** The admission after queueing. */
   private lateAdmission: AdmissionResult | null = null;
   private leaveLine: Leave | null = null;
   private callHandle: CallHandle | null = null;
@@ -138,7 +138,7 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
     this.mayCall = methodFilter(record);
   }
 
-  /** Answers a request body. A large body of a key that is over its limits is not parsed. */
+  /** Answers a request body. Does not parse a large body when the key is over its limits. */
   serve(rpc: RpcHandler, body: Buffer): void {
     const refused = body.length > MAX_ALWAYS_READ_BYTES ? this.access.limiter.refusal(this.record) : null;
     if (refused !== null) {
@@ -155,7 +155,7 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
     if (this.leaveLine !== null) this.retry = () => rpc.serve(text, this, this);
   }
 
-  /** The client has left. */
+  /** Call when the client disconnects. */
   cancel(): void {
     this.leaveLine?.();
     this.callHandle?.cancel();

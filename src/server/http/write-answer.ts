@@ -13,7 +13,7 @@ const CACHE_CONTROL = {
 export interface ReplyContext {
   /** Pending answers: deferred ones, and those not yet written completely. */
   pending: number;
-  /** Whether each connection is closed after its answer. */
+  /** Whether connections close after their answer. */
   closing: boolean;
   readonly eventLoopGuard: EventLoopGuard;
   /** Logs the error of a handler and returns the 500. */
@@ -32,8 +32,8 @@ export function writeAnswer(res: HttpResponse, answer: Answer, context: ReplyCon
 }
 
 /**
- * Sends all headers in one call, as the value of the first one: each call into the library costs 0.15 us, and an answer
- * has nine headers.
+ * Sends all headers in one call, as the value of the first: each call into the library costs 0.15 µs, and an answer has
+ * nine headers.
  */
 export function writeHead(res: HttpResponse, { status, headers, cache }: Omit<Answer, 'body'>): void {
   if (status !== 200) res.writeStatus(STATUS_LINES[status]);
@@ -41,9 +41,9 @@ export function writeHead(res: HttpResponse, { status, headers, cache }: Omit<An
 }
 
 /**
- * Announces a body that never follows (HEAD). The library considers such an answer unfinished: it cuts a connection that
- * sends another request and keeps any other connection open forever. So we close the connection in the next turn, when
- * the head is out.
+ * Announces a body that never follows (HEAD). The library considers such an answer unfinished: it cuts the connection
+ * on the next request and otherwise keeps it open forever. So we close the connection in the next turn, once the head
+ * has left.
  */
 function writeLength(res: HttpResponse, bytes: number): void {
   let open = true;
@@ -58,15 +58,15 @@ function writeLength(res: HttpResponse, bytes: number): void {
 }
 
 /**
- * Writes no more than the system accepts; the library would buffer the rest without limit, even for a client that never
- * reads. The library cuts a connection that sends a request before the previous answer is complete, and one that reads
- * nothing for ten seconds.
+ * Writes no more than the system accepts. The library would buffer the rest without limit, even for a client that never
+ * reads. It cuts a connection that sends a request before the previous answer is complete, and one that reads nothing
+ * for ten seconds.
  */
 function writeBody(res: HttpResponse, body: string | Buffer, context: ReplyContext): void {
   const bytes = Buffer.byteLength(body);
   if (res.tryEnd(body, bytes)[1]) return;
   context.pending++;
-  const whole = Buffer.from(body); // a copy: the next short /rpc answer reuses this memory
+  const whole = Buffer.from(body); // the next short /rpc answer reuses this memory
   res.onAborted(() => {
     context.pending--;
   });

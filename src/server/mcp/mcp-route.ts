@@ -33,9 +33,9 @@ import { type EndpointTool, toolsFor, toolsOf } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 
-/** Most bytes of a request body. */
+/** Largest request body, bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** Most messages of one body. The protocol dropped batches; older clients may send a few. */
+/** Most messages per body. The protocol dropped batches; older clients may send a few. */
 const MAX_MESSAGES = 20;
 /** Headers that the protocol reads. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const;
@@ -50,7 +50,7 @@ interface McpRouteDeps {
   log: Logger;
 }
 
-/** Registers `POST /mcp`. The protocol's packages and the tools are loaded with the first request. */
+/** Registers `POST /mcp`. The first request loads the protocol's packages and the tools. */
 export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
   const { api, access, bodyBudget, replies, log } = deps;
   const meter = routeMeter(deps.metrics, MCP_PATH);
@@ -78,7 +78,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
       reservation = bodyBudget.open(sender.id);
       collectBody(res, MAX_BODY_BYTES, reservation, (body) => {
         if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, cors));
-        // Verified again: the key may have been revoked while the body arrived, which can take minutes.
+        // Verify again: the key may have been revoked while the body arrived, which can take minutes.
         const key = access.keys.verify(apiKey);
         if (key === null) return reply.send(unauthorized(cors));
         const message = parseMessage(body);
@@ -131,7 +131,7 @@ function protocolHeaders(req: HttpRequest): Headers {
   return headers;
 }
 
-/** The parsed body; what is no JSON becomes a value that the protocol refuses. */
+/** The parsed body. Invalid JSON becomes a value that the protocol refuses. */
 function parseMessage(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
@@ -140,7 +140,7 @@ function parseMessage(body: Buffer): unknown {
   }
 }
 
-/** Requests that the messages cost. */
+/** How many requests the messages cost. */
 function costOf(message: unknown): number {
   if (Array.isArray(message))
     return Math.max(

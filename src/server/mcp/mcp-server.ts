@@ -1,4 +1,4 @@
-/** Answers the messages of one POST to `/mcp`. It keeps nothing between requests, so any daemon can answer the next one. */
+/** Answers the messages of one POST to `/mcp`. Stateless, so any daemon can answer the next request. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
@@ -19,7 +19,7 @@ import { callEndpoint, type EndpointTool } from './tools.ts';
 
 const INSTRUCTIONS = `Wallets, tokens and transfers of one chain, indexed from its first block on. Addresses are 0x and \
 40 hex digits. Every answer shows the state at one block. To trace money, start with wallet_summary and funding_chain; \
-to find related wallets, coordinated_wallets. Lists go on with cursor = nextCursor.`;
+to find related wallets, coordinated_wallets. For the next page of a list, pass its nextCursor as cursor.`;
 
 /** Answers one request as the protocol's streamable HTTP transport defines it, without sessions or a stream. */
 export async function answerMcp(

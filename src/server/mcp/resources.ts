@@ -1,4 +1,4 @@
-/** The resources of `/mcp`: answers of several endpoints about one wallet, put together for a reader without a plan. */
+/** The resources of `/mcp`: combined answers of several endpoints about one wallet, for a reader without a plan. */
 import type { ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import { notAllowed } from '../../access/allow-list.ts';
 import type { Caller } from '../../api/endpoint.ts';
@@ -8,7 +8,7 @@ import { callEndpoint, type EndpointTool } from './tools.ts';
 interface WalletResource {
   template: ResourceTemplate;
   pattern: RegExp;
-  /** Tools whose answers the resource consists of, with their parameters besides `address`. */
+  /** The tools whose answers make up the resource, with their parameters besides `address`. */
   parts: readonly { tool: string; params: Readonly<Record<string, unknown>> }[];
 }
 
@@ -35,7 +35,8 @@ const RESOURCES: readonly WalletResource[] = [
       uriTemplate: 'atlas://funding/{address}',
       name: 'funding_graph',
       title: 'Funding graph',
-      description: 'Who funded a wallet, hop by hop; which wallets it funded; and which share its funder',
+      description:
+        'Who funded a wallet, hop by hop; which wallets it funded; which other wallets share its funder',
       mimeType: 'application/json',
     },
     pattern: /^atlas:\/\/funding\/(0x[0-9a-fA-F]{40})$/,
@@ -49,12 +50,12 @@ const RESOURCES: readonly WalletResource[] = [
 
 export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = RESOURCES.map(({ template }) => template);
 
-/** Requests that reading the resource costs: one per endpoint it reads. */
+/** How many requests reading the resource costs: one per endpoint. */
 export function resourceCost(uri: unknown): number {
   return RESOURCES.find(({ pattern }) => typeof uri === 'string' && pattern.test(uri))?.parts.length ?? 1;
 }
 
-/** The JSON text of a resource. Rejects with RequestError, `not_found` for a URI that names none. */
+/** The JSON text of a resource. Rejects with RequestError `not_found` for an unknown URI. */
 export async function readResource(
   uri: string,
   tools: ReadonlyMap<string, EndpointTool>,

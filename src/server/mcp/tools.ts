@@ -17,7 +17,7 @@ export interface EndpointTool {
 
 type InputSchema = Tool['inputSchema'];
 
-/** The tools by name, which is the last part of the endpoint's path. */
+/** The tools by name: the last part of the endpoint's path. */
 export function toolsOf(api: Api): ReadonlyMap<string, EndpointTool> {
   const { paths, components } = openApiDocument(version);
   return new Map(
@@ -62,7 +62,7 @@ export function toolsFor(
   return new Map([...tools].filter(([, tool]) => mayUse(tool)));
 }
 
-/** Models read a tool's schema alone, so a reference into the OpenAPI document becomes what it refers to. */
+/** Models read a tool's schema alone, so each reference into the OpenAPI document is replaced by its target. */
 function inlineReferences(schema: InputSchema, schemas: object): InputSchema {
   const named = new Map<string, unknown>(Object.entries(schemas));
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
@@ -73,7 +73,7 @@ function inlineReferences(schema: InputSchema, schemas: object): InputSchema {
 }
 
 /**
- * The JSON text of an endpoint's answer. A GET takes its parameters as text, as from a query. Throws or rejects with
+ * The JSON text of an endpoint's answer. A GET takes its parameters as text, as in a query. Throws or rejects with
  * RequestError.
  */
 export async function callEndpoint(

@@ -1,4 +1,4 @@
-/** The files of the pages, loaded once at start. The single binary replaces this module. */
+/** The files of the pages, loaded at startup. The single binary replaces this module. */
 import { FatalError } from '../../lib/errors.ts';
 import { buildPages, readBuiltPages } from './build-pages.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Bundles the browser pages from src/pages into dist/pages with esbuild. scripts/setup.mjs does so after an installation,
- * and the daemon of a checkout at its start when a source has changed since. The single binary carries the built files and
- * neither the sources nor esbuild.
+ * Bundles the browser pages from src/pages into dist/pages with esbuild. scripts/setup.mjs does so after an
+ * installation, and the daemon of a checkout at startup if a source has changed since. The single binary carries the
+ * built files, without sources or esbuild.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,11 +12,11 @@ import { z } from 'zod';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const OUTPUT = join(ROOT, 'dist/pages/');
 
-/** Lists the built files; written last. */
+/** Lists the built files. Written last. */
 const MANIFEST = 'manifest.json';
 const manifestSchema = z.object({
   files: z.array(z.string()),
-  /** Everything that went into them, and a digest of it. */
+  /** All input files, and a digest of them. */
   sources: z.array(z.string()),
   digest: z.string(),
 });
@@ -27,8 +27,8 @@ type PageFiles = ReadonlyMap<string, Buffer>;
 const SOURCES = join(ROOT, 'src/pages');
 
 /**
- * Each page: the folder of its index.html, its entry, and the path of its files. The panel's are below `/admin`, so a proxy
- * that protects `/admin` protects them too.
+ * Each page: the folder of its index.html, its entry point, and the path of its files. The panel's files lie below
+ * `/admin`, so that a proxy that protects `/admin` protects them too.
  */
 const PAGES = [
   { name: 'explorer', folder: 'explorer', entry: 'main.tsx', files: 'assets' },
@@ -38,7 +38,7 @@ const PAGES = [
 
 const ICON = 'mark.svg';
 
-/** Bundles all pages and saves them where that is allowed. */
+/** Bundles all pages and saves them if the directory is writable. */
 export async function buildPages(): Promise<PageFiles> {
   const { build } = await import('esbuild');
   const files = new Map<string, Buffer>();
@@ -87,9 +87,9 @@ export async function buildPages(): Promise<PageFiles> {
 
 export interface BuiltPages {
   files: PageFiles;
-  /** Whether the sources are still the same. */
+  /** Whether the sources are unchanged. */
   isCurrent: boolean;
-  /** Every file that went into the build, those of packages included, relative to the project's root. */
+  /** Every input file of the build, including those of packages, relative to the project's root. */
   sources: string[];
 }
 
@@ -125,14 +125,16 @@ function readIfPresent(path: string): Buffer | null {
   }
 }
 
-/** Writes each file whole, by a rename, and the manifest last: other processes may read or build at the same time. */
+/**
+ * Writes each file atomically, by a rename, and the manifest last: other processes may read or build at the same time.
+ */
 function save(files: PageFiles, sources: string[]): void {
   const manifest = { files: [...files.keys()], sources, digest: digestOfSources(sources) };
   try {
     for (const [name, content] of files) write(name, content);
     write(MANIFEST, JSON.stringify(manifest, null, 1));
   } catch (error) {
-    // The operator who starts a checkout may have no right to write in it: the pages are then built at each start.
+    // The user who starts a checkout may lack write permission in it. Then each start builds the pages.
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT'].includes(code)) throw error;
   }

@@ -1,4 +1,4 @@
-/** What holds for every endpoint: keys, limits, errors; and the criteria of labels. */
+/** Reference shared by all endpoints: keys, limits, errors, and label criteria. */
 import { CRITERIA_TEXTS } from '../../api/endpoints/wallet-label.ts';
 import type { API_ERROR_CODES } from '../../lib/errors.ts';
 import { table } from './docs-html.ts';
@@ -7,33 +7,36 @@ import { table } from './docs-html.ts';
 const ERRORS: Record<(typeof API_ERROR_CODES)[number], [status: string, meaning: string]> = {
   invalid_parameter: ['400', 'A parameter is missing, repeated or out of range; param names it'],
   invalid_address: ['400', 'Not 0x and 40 hex digits; param names the parameter'],
-  invalid_body: ['400', 'The body is not the JSON that the endpoint takes'],
+  invalid_body: ['400', 'The body is not the JSON that the endpoint expects'],
   batch_too_large: ['400', 'More than 100 addresses in wallets/batch'],
-  tier_limit: ['403', 'The tier of the key does not go that far'],
-  not_allowed: ['403', 'The operator has not allowed this for the key'],
+  tier_limit: ['403', 'Exceeds the tier of the key'],
+  not_allowed: ['403', 'The operator has not allowed this key to call it'],
   not_found: ['404', 'No such path, or the node does not know the transaction or block'],
-  method_not_allowed: ['405', 'The path exists, with another method'],
-  body_too_large: ['413', 'More than 64 KiB'],
+  method_not_allowed: ['405', 'The path exists but requires another method'],
+  body_too_large: ['413', 'The body exceeds 64 KiB'],
   unsupported_media_type: ['415', 'Send application/json, without Content-Encoding'],
-  rate_limited: ['429', 'Over the rate of the key; retryAfter says how long to wait'],
-  quota_exceeded: ['429', 'The requests of the month are used up; retryAfter is the rest of the month'],
-  internal: ['500', 'A defect of the service; its log has the details'],
-  not_ready: ['503', 'Not indexed yet; Retry-After says when to ask again'],
+  rate_limited: ['429', 'The key exceeded its rate limit; retryAfter is the time to wait, in seconds'],
+  quota_exceeded: [
+    '429',
+    'The monthly quota is used up; retryAfter is the time until the next month, in seconds',
+  ],
+  internal: ['500', 'A bug in the service; the details are in its log'],
+  not_ready: ['503', 'Not indexed yet; retry after Retry-After seconds'],
   timeout: ['503', 'The query took too long'],
-  busy: ['503', 'Too many long queries at a time; ask again'],
+  busy: ['503', 'Too many long queries at once; retry'],
   node_unavailable: ['503', 'The node did not answer'],
-  storage: ['503', 'The index cannot be read at the moment'],
+  storage: ['503', 'The index is temporarily unreadable'],
 };
 
-/** Settings may change those that belong to streams and to /rpc; tiers set rate, quota and depth. */
+/** Configuration can change the limits of streams and /rpc. Tiers set rate, quota and depth. */
 const LIMITS = [
   ['rate and quota', 'set by the tier of the key; every call of a batch counts'],
-  ['limit', 'in the table of each endpoint; cursor leads on'],
+  ['limit', 'see the table of each endpoint; pass cursor for the next page'],
   ['blocks', '1,000,000'],
-  ['depth of funding_chain', '10, or less by the tier of the key'],
+  ['depth of funding_chain', '10, or less where the tier of the key says so'],
   ['wallets/batch', '100 addresses, 64 KiB'],
   ['batch on /rpc', '1,000 calls, 2 MB'],
-  ['eth_getLogs', '10,000 blocks; beyond it the error names a range that works'],
+  ['eth_getLogs', '10,000 blocks; above, the error names a range that works'],
   ['sockets', '5 per key, with 10 subscriptions each'],
   ['message to a socket', '1 MiB'],
   ['unread notifications', '8 MiB; then the socket is closed with code 1013'],

@@ -14,14 +14,14 @@ const START: readonly ParameterRow[] = [
     values: 'block number',
     byDefault: '',
     meaning:
-      'Replay indexed transfers from this block first, at one request per 1,000 transfers; by default only new ones',
+      'First replay the indexed transfers from this block on, charged as one request per 1,000 transfers. Default: no replay',
   },
   {
     name: 'lastSeen',
     values: '{blockNumber, blockHash}',
     byDefault: '',
     meaning:
-      'The block of the last event before a reconnect: what was withdrawn meanwhile comes first, marked as removed, then the replay from there',
+      'The block of the last event before a reconnect. Events that a reorg has since reverted come first, marked as removed; the replay follows',
   },
 ];
 
@@ -31,13 +31,13 @@ const WALLET_PARAMETERS: readonly ParameterRow[] = [
     name: 'addresses',
     values: 'list of addresses',
     byDefault: '',
-    meaning: 'Up to 1,000 wallets instead of one',
+    meaning: 'Up to 1,000 wallets, in place of address',
   },
   {
     name: 'direction',
     values: 'in, out, both',
     byDefault: 'both',
-    meaning: 'Transfers to the wallet, from it, or both',
+    meaning: 'Transfers to the wallet, from the wallet, or both',
   },
   {
     name: 'includeNative',
@@ -54,38 +54,43 @@ const SIGNAL_PARAMETERS: readonly ParameterRow[] = [
     name: 'wallets',
     values: 'list of addresses, or "list:NAME"',
     byDefault: 'all',
-    meaning: 'The wallets to watch: up to 1,000, or a list that the operator imported',
+    meaning: 'The wallets to watch: up to 1,000, or a list imported by the operator',
   },
   {
     name: 'tokens',
     values: 'list of addresses',
     byDefault: 'all',
-    meaning: 'Only transfers of these contracts, so none of the native coin',
+    meaning: 'Only transfers of these token contracts; excludes the native coin',
   },
   {
     name: 'events',
     values: `list of ${[...SIDE_EVENTS, ...NAMED_EVENTS].join(', ')}`,
     byDefault: 'the first four',
-    meaning: 'What happened to the wallet',
+    meaning: 'Events to report',
   },
   {
     name: 'minMon',
     values: 'decimal',
     byDefault: '',
-    meaning: 'Smallest amount of native events; whale_transfer needs it',
+    meaning: 'Smallest amount of native events; required by whale_transfer',
   },
   {
     name: 'minAmount',
     values: 'object: token to base units',
     byDefault: '',
-    meaning: 'Smallest amount of the events of these tokens',
+    meaning: 'Smallest amount per token',
   },
-  { name: 'excludeMints', values: 'boolean', byDefault: 'false', meaning: 'No buys from the zero address' },
+  {
+    name: 'excludeMints',
+    values: 'boolean',
+    byDefault: 'false',
+    meaning: 'Exclude buys from the zero address',
+  },
   {
     name: 'purchasesOnly',
     values: 'boolean',
     byDefault: 'false',
-    meaning: 'No buys for which the wallet sent nothing in the same transaction',
+    meaning: 'Exclude buys where the wallet sent nothing in the same transaction',
   },
   ...START,
 ];
@@ -110,7 +115,7 @@ const TRANSFER: Parameters<typeof transferJson>[0] = {
   eventIndex: 0,
   blockHash: '4e3a3754410177e6937ef1f84bba68ea139e8d1a2258c5f85db9f1cd715a1bdd',
 };
-/** The same amount of a token that the receiver pays a coin for. */
+/** The same amount of a token, which the receiver pays a coin for. */
 const PURCHASE: typeof TRANSFER = {
   ...TRANSFER,
   kind: TransferKind.erc20,

@@ -25,7 +25,7 @@ const DOCUMENT = openApiDocument(version);
 /** The documents for programs, by path. */
 const DOCUMENTS = { '/openapi.json': DOCUMENT, '/asyncapi.json': asyncApiDocument(version) };
 
-/** What the placeholders of the page stand for. */
+/** The contents of the page's placeholders. */
 export function docsParts(): Record<string, string> {
   return { title: escapeHtml(DOCUMENT.info.title), content: docsContent(DOCUMENT) };
 }
@@ -49,7 +49,7 @@ export function addDocumentRoutes(
   return Object.keys(DOCUMENTS);
 }
 
-/** The base URL of the examples; the page's script replaces it with the page's own. */
+/** The base URL of the examples. The page's script replaces it with the page's own. */
 const EXAMPLE_BASE = 'http://localhost:8650';
 
 /** The body of the page: endpoints in the groups of their tags. */
@@ -86,7 +86,7 @@ ${STREAMS_SECTION}
 </main>`;
 }
 
-/** Sections on no single endpoint, by their ids. */
+/** Sections that belong to no single endpoint, by id. */
 const REFERENCE_LINKS = [
   ['keys', 'Keys'],
   ['errors', 'Error codes'],

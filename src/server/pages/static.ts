@@ -1,6 +1,6 @@
 /**
- * The pages and their files. Each file has its own route and an answer built at start, so a client's path never reaches the
- * file system.
+ * The pages and their files. Each file has its own route and an answer built at startup, so a client's path never
+ * reaches the file system.
  */
 import { PUBLIC_KEY } from '../../access/key-format.ts';
 import { type Answer, jsonAnswer } from '../http/answer.ts';
@@ -42,7 +42,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** The paths of each page. The explorer reads the rest of its address itself. */
+/** The paths of each page. The explorer parses the rest of its URL itself. */
 const PAGE_PATHS: Readonly<Record<string, readonly string[]>> = {
   'explorer.html': [
     '/',
@@ -59,7 +59,7 @@ const PAGE_PATHS: Readonly<Record<string, readonly string[]>> = {
   'docs.html': ['/docs'],
 };
 
-/** Unknown paths deeper than this get JSON, which bounds the number of cached answers. */
+/** Unknown paths deeper than this get JSON, to bound the number of cached answers. */
 const MAX_DEPTH = 8;
 
 interface StaticRouteDeps {
@@ -67,7 +67,7 @@ interface StaticRouteDeps {
   assets: ReadonlyMap<string, Buffer>;
   /** Symbol of the native coin, shown by the explorer. */
   nativeSymbol: string;
-  /** Whether the operator's panel is on. Otherwise its files are not served. */
+  /** Whether the operator's panel is enabled. If not, its files are not served. */
   panel: boolean;
   /** Whether visitors need no key. */
   isPublic: boolean;
@@ -109,12 +109,12 @@ export function addStaticRoutes(
   return { paths, unknownPage: unknownPage((depth) => fill('explorer.html', depth)) };
 }
 
-/** Folders between the root and a path. */
+/** Number of folders between the root and a path. */
 function depthOf(path: string): number {
   return path.split('/').length - 2;
 }
 
-/** Fills the placeholders of a page. Its links are relative, so that it works below a proxy's path prefix. */
+/** Fills in the placeholders of a page. Its links are relative, so that they work below a proxy's path prefix. */
 function pageFiller({ assets, nativeSymbol, panel, isPublic }: StaticRouteDeps) {
   const parts = {
     ...docsParts(),
@@ -130,7 +130,7 @@ function pageFiller({ assets, nativeSymbol, panel, isPublic }: StaticRouteDeps) 
   };
 }
 
-/** The explorer as the answer to browsers that ask for an unknown path, with status 404. */
+/** Answers browsers that request an unknown path with the explorer, status 404. */
 function unknownPage(makePage: (depth: number) => CachedResponse): UnknownPage {
   const pages = new Map<number, CachedResponse>();
   const notFound = (answer: Answer): Answer => (answer.status === 200 ? { ...answer, status: 404 } : answer);

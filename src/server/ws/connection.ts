@@ -12,7 +12,7 @@ import type { Inbox } from './inbox.ts';
 import { Outbox, type OutboxLimits } from './outbox.ts';
 
 /**
- * Most pings, pongs and refused messages per second; a client that sends more is cut off. At seven bytes each they can
+ * Most pings, pongs and refused messages per second. A client that sends more is cut off: at seven bytes each, they can
  * arrive faster than we handle them, and the library reads half a megabyte from one socket before it turns to the next.
  */
 const MAX_FLOOD_PER_SECOND = 1_000;
@@ -36,7 +36,7 @@ export interface Client {
   inbox: Inbox;
 }
 
-/** Visitors of the public explorer share a key; each is counted by the address. */
+/** Visitors to the public explorer share a key, so each counts by address. */
 export function holderOf({ key, apiKey, address }: SocketData): string | number {
   return apiKey === PUBLIC_KEY ? `${PUBLIC_KEY} ${address}` : key.id;
 }
@@ -45,31 +45,31 @@ interface ConnectionOptions {
   endpoint: WsEndpoint;
   limits: OutboxLimits;
   payer: Payer;
-  /** Called when the client does not read what it is sent. */
+  /** Called when the client does not read its messages. */
   onSlowConsumer: () => void;
 }
 
 export class WsConnection implements ClientConnection {
   private static opened = 0;
-  /** Unique in this run of the daemon. */
+  /** Unique within this run of the daemon. */
   readonly id = ++WsConnection.opened;
   readonly endpoint: WsEndpoint;
   readonly keyId: number;
   readonly payer: Payer;
   readonly apiKey: string;
   readonly address: string;
-  /** Whose connections are counted together. */
+  /** Connections are counted per holder. */
   readonly holder: string | number;
   /** Unix milliseconds. */
   readonly openedAt = Date.now();
-  /** performance.now() of the last sign of life, and of the last ping. */
+  /** Last sign of life and last ping, by performance.now(). */
   lastSeen = performance.now();
   lastPing = performance.now();
   private readonly socket: WebSocket<SocketData>;
   private readonly outbox: Outbox;
   private readonly abortController = new AbortController();
   private closing = false;
-  /** Pings, pongs and refused messages since `floodWindowStart`, a time of performance.now(). */
+  /** Pings, pongs and refused messages since `floodWindowStart` (performance.now()). */
   private floodCount = 0;
   private floodWindowStart = 0;
   private readonly eventLoopGuard = new EventLoopGuard();
@@ -89,7 +89,7 @@ export class WsConnection implements ClientConnection {
     });
   }
 
-  /** Aborts when the connection ends, to cancel the work still done for it. */
+  /** Aborts when the connection ends, to cancel its pending work. */
   get signal(): AbortSignal {
     return this.abortController.signal;
   }
@@ -112,7 +112,7 @@ export class WsConnection implements ClientConnection {
     this.outbox.notify(notification, id);
   }
 
-  /** Sends the answer to a call, or the `fallback` when the answer does not fit into the budget. */
+  /** Sends the answer to a call, or `fallback` if the answer exceeds the budget. */
   answer(answer: string | Buffer | LargeAnswer, fallback?: () => string): void {
     if (answer instanceof LargeAnswer) this.outbox.answerLarge(answer);
     else this.outbox.answer(answer, fallback);
@@ -128,7 +128,7 @@ export class WsConnection implements ClientConnection {
     if (++this.floodCount > MAX_FLOOD_PER_SECOND) this.close(...FLOODING);
   }
 
-  /** Counts a message: valid ones, too, may arrive faster than they can be handled. */
+  /** Counts a message. Even valid messages may arrive faster than we handle them. */
   countMessage(): void {
     if (this.eventLoopGuard.isTooLong()) this.close(...TOO_FAST);
   }
@@ -146,7 +146,7 @@ export class WsConnection implements ClientConnection {
     if (!this.closing) this.socket.ping();
   }
 
-  /** Closes with a close frame after the current task, so that loops over connections are not disturbed. */
+  /** Closes with a close frame after the current task, so as not to disturb loops over connections. */
   close(code: CloseCode, reason: string): void {
     if (this.closing) return;
     this.closing = true;
@@ -156,7 +156,7 @@ export class WsConnection implements ClientConnection {
     });
   }
 
-  /** Call when the socket is closed, by either side. */
+  /** Call when either side has closed the socket. */
   onClosed(): void {
     this.closing = true;
     this.outbox.stop();

@@ -11,9 +11,9 @@ import {
 import type { Session } from '../../streams/session.ts';
 import type { WsConnection } from './connection.ts';
 
-/** How often the liveness of connections is checked, milliseconds. */
+/** How often to check the liveness of connections, milliseconds. */
 const LIVENESS_CHECK_MS = 1_000;
-/** Most bytes of answers that clients have not read. */
+/** Most bytes of unread answers. */
 const MAX_UNSENT_ANSWER_BYTES = 256 * 2 ** 20;
 
 export interface WsConnectionLimits {
@@ -23,7 +23,7 @@ export interface WsConnectionLimits {
 }
 
 export class WsConnections {
-  /** For the unread answers of both endpoints. */
+  /** Covers the unread answers of both endpoints. */
   readonly answerBudget = new ByteBudget(MAX_UNSENT_ANSWER_BYTES);
   private readonly limits: WsConnectionLimits;
   private readonly open = new Map<WsConnection, Session>();
@@ -40,7 +40,10 @@ export class WsConnections {
     ];
   }
 
-  /** Whether a holder may open another connection: a key by its id, or a visitor of the public explorer by the address. */
+  /**
+   * Whether a holder may open another connection. A holder is a key id, or the address of a visitor to the public
+   * explorer.
+   */
   admits(holder: string | number): boolean {
     return (this.perHolder.get(holder) ?? 0) < this.limits.max_connections_per_key;
   }
@@ -72,7 +75,7 @@ export class WsConnections {
     }));
   }
 
-  /** Closes one connection at the operator's wish. Returns whether it was open. */
+  /** Closes one connection for the operator. Returns whether it was open. */
   closeOne(id: number): boolean {
     const connection = [...this.open.keys()].find((open) => open.id === id);
     connection?.close(...CLOSED_BY_OPERATOR);
@@ -105,9 +108,9 @@ export class WsConnections {
   }
 }
 
-/** One open WebSocket, as the streams know it. */
+/** An open WebSocket as shown to the operator. */
 export interface LiveSocket {
-  /** Unique in this run of the daemon. */
+  /** Unique within this run of the daemon. */
   id: number;
   endpoint: '/ws' | '/ws/signals';
   keyId: number;

@@ -1,25 +1,25 @@
 /**
- * Incoming messages of one WebSocket client. A limited number are handled at a time and may finish in any order, as on a
- * node. Later messages wait, also while the client has not read its answers.
+ * Incoming messages of one WebSocket client. Handles a limited number at a time; they may finish in any order, as on a
+ * node. Later messages wait, and so do messages of a client that has not read its answers.
  */
 
 /** Messages handled at the same time. */
 const MAX_IN_FLIGHT = 32;
 
-/** Backlog of answers in bytes above which no message is handled until the client has read all of it. */
+/** Above this backlog of answers, bytes, no message is handled until the client has read all answers. */
 const PAUSE_BYTES = 2 ** 20;
 
-/** Most messages that may wait. */
+/** Most queued messages. */
 const MAX_QUEUED = 10_000;
 
 interface InboxOptions {
-  /** The client's backlog, and a callback when it is drained. */
+  /** The client's backlog, and a hook for when it is drained. */
   connection: { readonly backlogBytes: number; whenDrained(callback: () => void): void };
   /** Answers a message. Never rejects. */
   handle: (message: Buffer) => Promise<void>;
-  /** Most bytes of messages that may wait. */
+  /** Most bytes of queued messages. */
   maxBytes: number;
-  /** Called once when more wait; the inbox is then stopped. */
+  /** Called once when the queue exceeds its limits. The inbox is then stopped. */
   onOverflow: () => void;
 }
 
@@ -28,14 +28,14 @@ export class Inbox {
   private queue: Buffer[] = [];
   private queuedBytes = 0;
   private inFlight = 0;
-  /** `paused`: the client has to read its answers first. `stopped`: for good. */
+  /** `paused`: the client must read its answers first. `stopped` is final. */
   private state: 'open' | 'paused' | 'stopped' = 'open';
 
   constructor(options: InboxOptions) {
     this.options = options;
   }
 
-  /** Accepts a message. Its memory must not change. */
+  /** Accepts a message. The caller must not change its memory. */
   enqueue(message: Buffer): void {
     if (this.state === 'stopped') return;
     this.queue.push(message);
@@ -46,7 +46,7 @@ export class Inbox {
     this.options.onOverflow();
   }
 
-  /** Drops the waiting messages and handles no more. */
+  /** Drops the queued messages and handles no more. */
   stop(): void {
     this.state = 'stopped';
     this.queue = [];

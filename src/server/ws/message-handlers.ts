@@ -1,4 +1,7 @@
-/** Messages of WebSocket clients: subscribing and unsubscribing here, everything else as over HTTP. */
+/**
+ * Handles messages of WebSocket clients: subscribes and unsubscribes here, passes everything else to the JSON-RPC
+ * handler.
+ */
 
 import { methodFilter } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
@@ -30,7 +33,7 @@ import type { Session } from '../../streams/session.ts';
 import type { Subscription } from '../../streams/subscription.ts';
 import type { Client, WsConnection } from './connection.ts';
 
-/** JSON-RPC codes for a refused subscribe (streams/subscribe-errors.ts); geth's where it has one. */
+/** JSON-RPC codes for a refused subscribe (streams/subscribe-errors.ts): geth's where geth has one. */
 const SUBSCRIBE_ERROR_CODES: Record<string, number> = {
   invalid_params: RpcCode.invalidParams,
   unknown_subscription: RpcCode.methodNotFound,
@@ -55,7 +58,7 @@ interface ClientMessage extends Pick<Client, 'session'> {
 
 type MayCall = ReturnType<typeof methodFilter>;
 
-/** The answer to one call, and the subscription it created. */
+/** The answer to one call and the subscription it created. */
 interface CallResult {
   text: string | null;
   subscription: Subscription | null;
@@ -64,7 +67,7 @@ interface CallResult {
 /** Answers messages of one endpoint. Never rejects, whatever a client sends. */
 export type MessageHandler = (message: ClientMessage) => Promise<void>;
 
-/** `/ws`: eth_subscribe, eth_unsubscribe, and every method and batch that `/rpc` takes. */
+/** `/ws`: eth_subscribe, eth_unsubscribe, and all methods and batches that `/rpc` accepts. */
 export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): MessageHandler {
   const isSubscriptionCall = (call: IncomingCall | InvalidCall): call is IncomingCall =>
     'method' in call && (call.method === 'eth_subscribe' || call.method === 'eth_unsubscribe');
@@ -78,7 +81,7 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
       if (status === 429) connection.countTowardsFlood();
       return body;
     };
-    // Skips parsing for most calls that are not about subscriptions; a backslash may escape a method name.
+    // Skips parsing for most calls that do not concern subscriptions. A backslash may escape a method name.
     const mayBeSubscriptionCall = body.includes('subscribe') || body.includes('\\');
     const request = mayBeSubscriptionCall ? readRequest(body.toString('utf8')) : null;
     try {
@@ -114,7 +117,7 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
   };
 }
 
-/** `/ws/signals`: atlas_subscribe and atlas_unsubscribe. Both are answered even without an id. */
+/** `/ws/signals`: atlas_subscribe and atlas_unsubscribe. Answers both even without an id. */
 export function signalMessageHandler({ limiter, log }: Omit<MessageHandlerDeps, 'rpc'>): MessageHandler {
   return async ({ connection, session, key, body }) => {
     const request = readRequest(body.toString('utf8'));
@@ -128,7 +131,7 @@ export function signalMessageHandler({ limiter, log }: Omit<MessageHandlerDeps, 
   };
 }
 
-/** Sends the answers in one message and then releases the notifications of new subscriptions. */
+/** Sends the answers in one message, then releases the notifications of new subscriptions. */
 function send(
   connection: ClientMessage['connection'],
   results: readonly CallResult[],
@@ -145,8 +148,9 @@ function textOf(body: RpcAnswer['body']): string {
 }
 
 /**
- * All results of a batch in the order of its calls. For each call in `results`, unless it is a notification, the next
- * answer is taken from `others`, the text of the gateway's answers. If `others` is a single error, it comes last.
+ * All results of a batch in the order of its calls. Each call without an entry in `results`, unless it is a
+ * notification, takes the next answer from `others`, the text of the gateway's answers. If `others` is a single error,
+ * it comes last.
  */
 function inOrder(
   results: readonly (CallResult | IncomingCall | InvalidCall)[],
@@ -161,7 +165,7 @@ function inOrder(
   return isBatch || others === '' ? ordered : [...ordered, { text: others, subscription: null }];
 }
 
-/** Ignores a subscribe that is a notification: its client would never learn the subscription's id. */
+/** Ignores a subscribe sent as a notification: the client would never learn the subscription's id. */
 async function runEthCall(
   session: Session,
   { id, method, params }: IncomingCall,

@@ -1,24 +1,24 @@
 /**
- * The send queue of one WebSocket. The library gets little more than the system accepts at once, so the backlog of a slow
- * client stays here, where it shares notifications with other clients and is dropped on closing.
+ * The send queue of one WebSocket. The library gets little more than the system accepts at once, so a slow client's
+ * backlog stays here, where clients share notifications and closing drops them.
  */
 import type { LargeAnswer } from '../../gateway/large-answer.ts';
 import type { ClientBudget } from '../../lib/byte-budget.ts';
 import type { Notification } from '../../streams/notification.ts';
 import type { WebSocket } from '../uws.ts';
 
-/** Messages are batched up to this size; after each batch we check whether the system accepted it. */
+/** Messages are batched up to this size. After each batch, check whether the system accepted it. */
 const BATCH_BYTES = 64 * 1024;
 
 export interface OutboxLimits {
-  /** Most bytes of notifications that may wait. */
+  /** Most bytes of queued notifications. */
   notificationBytes: number;
-  /** The memory that answers to the client's key may take. */
+  /** Memory budget for answers to the client's key. */
   answerBudget: ClientBudget;
 }
 
 type ShortMessage = { notification: Notification; id: Uint8Array } | { text: string | Buffer; bytes: number };
-/** A message that is sent in fragments; `isBegun` once the first one is out. */
+/** A message sent in fragments; `isBegun` once the first fragment is out. */
 type LargeMessage = { answer: LargeAnswer; isBegun: boolean };
 type QueuedMessage = ShortMessage | LargeMessage;
 
@@ -30,7 +30,7 @@ type QueuedMessage = ShortMessage | LargeMessage;
  */
 type OutboxState = 'idle' | 'flush-scheduled' | 'fragment-due' | 'stopped';
 
-/** The library's result for a message that the system accepted completely. */
+/** The library's result when the system accepted the whole message. */
 const SEND_OK = 1;
 
 /** Outboxes to flush at the end of the current task. */
@@ -52,32 +52,32 @@ export class Outbox {
   private state: OutboxState = 'idle';
   private queue: QueuedMessage[] = [];
   private queuedBytes = 0;
-  /** Bytes that the library holds because the system did not accept them; the queue waits until they are sent. */
+  /** Bytes that the library holds because the system did not accept them. The queue waits until they are sent. */
   private unsentBytes = 0;
-  /** The parts of `queuedBytes` and `unsentBytes` that are short answers. */
+  /** The share of short answers in `queuedBytes` and `unsentBytes`. */
   private queuedAnswerBytes = 0;
   private unsentAnswerBytes = 0;
-  /** The part of `queuedBytes` that is large answers, which reserve their own memory. */
+  /** The share of large answers in `queuedBytes`. They reserve their own memory. */
   private queuedLargeBytes = 0;
-  /** Bytes of the large answer at the head of the queue that the library has and may not have sent. */
+  /** Bytes of the current large answer that the library has, but may not have sent. */
   private fragmentBytes = 0;
-  /** What short answers have reserved in the budget. */
+  /** Bytes that short answers have reserved in the budget. */
   private reservedBytes = 0;
   private drainCallbacks: (() => void)[] = [];
 
-  /** Calls `onOverflow` once, when more waits than the limits allow, and stops sending. */
+  /** When the backlog exceeds the limits, stops sending and calls `onOverflow` once. */
   constructor(socket: Outbox['socket'], limits: OutboxLimits, onOverflow: () => void) {
     this.socket = socket;
     this.limits = limits;
     this.onOverflow = onOverflow;
   }
 
-  /** Bytes that wait for the client. */
+  /** Bytes waiting for the client. */
   get backlogBytes(): number {
     return this.queuedBytes + this.unsentBytes;
   }
 
-  /** Bytes that the library itself buffers: pongs that the client does not read. */
+  /** Bytes that the library itself buffers: pongs that the client has not read. */
   get unsentPongBytes(): number {
     return this.socket.getBufferedAmount() - this.unsentBytes;
   }
@@ -92,8 +92,8 @@ export class Outbox {
   }
 
   /**
-   * Sends the answer to a call. While a large backlog waits, the inbox answers no further calls, but answers to earlier
-   * calls may still exceed the budget; `fallback` then takes the place of such an answer.
+   * Sends the answer to a call. The inbox answers no further calls during a large backlog, but answers to earlier calls
+   * may still exceed the budget; then `fallback` replaces the answer.
    */
   answer(text: string | Buffer, fallback?: () => string): void {
     if (this.state === 'stopped') return;
@@ -106,22 +106,22 @@ export class Outbox {
     this.enqueue({ text, bytes }, bytes);
   }
 
-  /** Sends a large answer in fragments, one in each turn of the event loop, and releases its memory. */
+  /** Sends a large answer in fragments, one per turn of the event loop, and releases its memory. */
   answerLarge(answer: LargeAnswer): void {
     if (this.state === 'stopped') return answer.discard();
     this.queuedLargeBytes += answer.left;
     this.enqueue({ answer, isBegun: false }, answer.left);
   }
 
-  /** Calls back once the backlog is empty. */
+  /** Runs the callback once the backlog is empty. */
   whenDrained(callback: () => void): void {
     if (this.backlogBytes === 0) callback();
     else if (this.state !== 'stopped') this.drainCallbacks.push(callback);
   }
 
   /**
-   * Call when the library has sent part of its backlog. Sends more in another task: if the system accepts only
-   * part of a message of 16 KiB or more during this call, the library never sends the rest.
+   * Call when the library has sent part of its backlog. Sends more in another task: if the system accepts only part of
+   * a message of 16 KiB or more during this call, the library never sends the rest.
    */
   onDrain(): void {
     if (this.state === 'stopped') return;
@@ -180,12 +180,12 @@ export class Outbox {
     if (this.drainCallbacks.length > 0) for (const callback of this.drainCallbacks.splice(0)) callback();
   }
 
-  /** Hands a batch to the library; returns the index after it. */
+  /** Hands a batch to the library. Returns the index after the batch. */
   private sendFrom(start: number): number {
     const first = this.queue[start]!;
     if ('answer' in first) return this.sendFragment(first) ? start + 1 : start;
     if (start + 1 === this.queue.length) {
-      // The most frequent case, a single message: the result tells whether the system accepted it.
+      // The most frequent case, a single message: the result shows whether the system accepted it.
       if (this.sendMessage(first) === SEND_OK) this.unsentAnswerBytes = 0;
       else this.refreshUnsent();
       return start + 1;
@@ -216,7 +216,7 @@ export class Outbox {
     );
   }
 
-  /** Sends the next fragment of a large answer; returns true once the client has all of it. */
+  /** Sends the next fragment of a large answer. Returns true once the client has all of it. */
   private sendFragment(message: LargeMessage): boolean {
     const { answer, isBegun } = message;
     this.queuedBytes -= this.fragmentBytes;
@@ -248,7 +248,7 @@ export class Outbox {
     this.unsentAnswerBytes = Math.min(this.unsentAnswerBytes, this.unsentBytes);
   }
 
-  /** Returns the bytes of sent messages to the budget. */
+  /** Returns the reservation of sent messages to the budget. */
   private releaseSent(): void {
     const kept = this.queuedAnswerBytes + this.unsentAnswerBytes;
     if (kept === this.reservedBytes) return;

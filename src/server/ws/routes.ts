@@ -1,4 +1,4 @@
-/** The WebSocket routes: admission, and the events of each socket. */
+/** The WebSocket routes: admission and socket events. */
 import { isUtf8 } from 'node:buffer';
 import { mayConnect } from '../../access/allow-list.ts';
 import { errorJson, RpcCode } from '../../gateway/errors.ts';
@@ -41,7 +41,7 @@ export interface WsRouteDeps {
   log: Logger;
 }
 
-/** A message up to this many times the limit gets the proper close code; beyond it the library cuts the connection. */
+/** A message up to this many times the limit gets the proper close code; above, the library cuts the connection. */
 const HARD_LIMIT_FACTOR = 4;
 /** The library's idle timeout, 960 s at most, fires this much later than ours. */
 const LIBRARY_IDLE_SECONDS = 8;
@@ -75,7 +75,7 @@ function addEndpoint(
 
   app.ws<SocketData>(endpoint, {
     maxPayloadLength: settings.max_message_bytes * HARD_LIMIT_FACTOR,
-    // Outbox enforces the limit; the library must never drop a message.
+    // Outbox enforces the limit. The library must never drop a message.
     maxBackpressure: 0,
     idleTimeout: Math.min(MAX_LIBRARY_IDLE_SECONDS, settings.idle_seconds + LIBRARY_IDLE_SECONDS),
     sendPingsAutomatically: false,
@@ -97,11 +97,11 @@ function addEndpoint(
           `message larger than ${settings.max_message_bytes} bytes`,
         );
       }
-      // Some clients (web3.py) send binary messages, whose encoding the library does not check.
+      // Some clients (web3.py) send binary messages. The library does not check their encoding.
       if (isBinary && !isUtf8(message)) {
         return connection.close(CloseCode.invalidText, 'the message is not UTF-8');
       }
-      client.inbox.enqueue(Buffer.from(new Uint8Array(message))); // a copy: the library reuses the memory
+      client.inbox.enqueue(Buffer.from(new Uint8Array(message))); // the library reuses the memory
     },
     drain: (socket) => socket.getUserData().client?.connection.onDrain(),
     ping(socket) {
@@ -125,7 +125,7 @@ function addEndpoint(
   });
 }
 
-/** Creates the connection, session and inbox of a socket that has just opened. */
+/** Creates the connection, session and inbox of a newly opened socket. */
 function createClient(
   socket: WebSocket<SocketData>,
   { hub, connections, settings, access, metrics, log }: WsRouteDeps,
@@ -168,7 +168,7 @@ function createClient(
   return { connection, session, inbox };
 }
 
-/** Answers requests that do not ask for a WebSocket upgrade. */
+/** Answers requests without a WebSocket upgrade. */
 function addUpgradeRequiredRoute(
   app: TemplatedApp,
   { replies, cors, metrics }: WsRouteDeps,
@@ -182,7 +182,7 @@ function addUpgradeRequiredRoute(
   });
 }
 
-/** Upgrades requests with a valid key that is below its connection limit. */
+/** Upgrades requests with a valid key below its connection limit. */
 function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
   const { access, connections, replies, cors, settings } = deps;
   const meter = routeMeter(deps.metrics, endpoint);
@@ -209,7 +209,7 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
   };
 }
 
-/** The server must choose one of the subprotocols that a client offers. It ignores their meaning. */
+/** The server must choose one of the offered subprotocols. It does not use them. */
 function firstOf(protocols: string): string {
   return protocols.split(',', 1)[0]?.trim() ?? '';
 }
