@@ -1,13 +1,13 @@
 /**
- * Labels in answers: `<field>Label` beside each address that has one. Which fields hold addresses follows from the schema
- * of the answer, so no endpoint mentions labels. Without imported labels, answers cost and contain nothing more.
+ * Labels in answers: `<field>Label` beside each labelled address. The answer's schema determines which fields hold
+ * addresses, so no endpoint mentions labels. Without imported labels, answers cost and contain nothing more.
  */
 import { z } from 'zod';
 import type { Labels } from '../labels/labels.ts';
 import { isObject } from '../lib/text.ts';
 import { LABEL_CATEGORIES } from '../model/label.ts';
 
-/** Schemas that hold an address. */
+/** Schemas of address fields. */
 export const addressFields = z.registry<object>();
 
 export const labelSchema = z
@@ -16,16 +16,16 @@ export const labelSchema = z
     category: z.enum(LABEL_CATEGORIES),
     source: z.string().describe('The list it was imported from'),
   })
-  .describe('The name that the operator gave to the address; absent where it has none')
+  .describe('The label that the operator gave this address; absent without one')
   .meta({ id: 'Label' });
 
 /** Where a value contains addresses; null for nowhere. */
 interface AddressPlan {
-  /** Members that are addresses or null. */
+  /** Fields that are an address or null. */
   addresses: string[];
-  /** Members that contain some further down. */
+  /** Fields that contain addresses further down. */
   inner: [member: string, plan: AddressPlan][];
-  /** For a list, and an object with any keys. */
+  /** The plan of each element of a list, or of each value of an object with arbitrary keys. */
   each: AddressPlan | null;
 }
 
@@ -49,7 +49,7 @@ function planOfEach(schema: z.core.$ZodType): AddressPlan | null {
   return each && { addresses: [], inner: [], each };
 }
 
-/** The members of an object schema that hold addresses. */
+/** The fields of an object schema that hold addresses. */
 export function addressMembers({ shape }: z.ZodObject): string[] {
   return Object.keys(shape).filter((member) => addressFields.has(unwrap(shape[member])));
 }

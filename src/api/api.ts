@@ -9,13 +9,13 @@ import type { NodeAnswer, NodeReads } from './node-reads.ts';
 import type { ReadPool } from './read-pool/read-pool.ts';
 import type { ApiResult } from './read-pool/reader-protocol.ts';
 
-/** Work units (query/work-budget.ts) one answer may cost the event loop: 2 ms at most, usually less. */
+/** Work units (query/work-budget.ts) that one answer may cost the event loop: 2 ms at most, usually less. */
 const LOOP_BUDGET = 20_000;
 
 export interface PreparedEndpoint {
   endpoint: Endpoint;
   /**
-   * Answers `input` (the query's text values, or the parsed body of a POST). A read thread takes over long work.
+   * Answers `input`, the query's text values or the parsed body of a POST. A read thread takes over long work.
    * `caller.head` must come from `head()` in this turn of the event loop. Throws or rejects with RequestError.
    */
   handle(input: unknown, caller: Caller): ApiResult | Promise<ApiResult>;
@@ -23,23 +23,23 @@ export interface PreparedEndpoint {
 
 type Handle = PreparedEndpoint['handle'];
 
-/** Kept out of line so that a successful request does not allocate the closure. */
+/** Out of line, so that a successful request does not allocate the closure. */
 function recheckOf(handle: Handle, input: unknown, caller: Caller): Recheck {
   return () => handle(input, caller);
 }
 
-/** A head whose revision changes with the labels too, so that cached answers show new ones. */
+/** A head whose revision also changes with the labels, so that cached answers show new labels. */
 function labelledHead(head: Head, labelRevision: number): Head {
   return { ...head, revision: head.revision + labelRevision * 2 ** 32 };
 }
 
 export interface Api {
   endpoints: readonly PreparedEndpoint[];
-  /** The head of the commit that answers are read from; null before the first indexed block. */
+  /** The head of the commit that answers come from; null before the first indexed block. */
   head(): Head | null;
 }
 
-/** Prepares all statements, so that bad SQL fails at boot. `snapshot` and `source` share one connection. */
+/** Prepares all statements, so that bad SQL fails at startup. `snapshot` and `source` share one connection. */
 export function prepareApi(
   source: IndexSource,
   snapshot: Snapshot,
@@ -47,7 +47,7 @@ export function prepareApi(
   failures: Pick<ReadFailures, 'record'>,
   node: NodeReads,
 ): Api {
-  /** Drops the snapshot: a failed read may leave its transaction in any state. */
+  /** Drops the snapshot, because a failed read may leave its transaction in any state. */
   const endTurn = (error: unknown, recheck?: Recheck): unknown => {
     const translated = failures.record(error, recheck);
     if (translated !== error) snapshot.discard();
@@ -95,7 +95,7 @@ export function prepareApi(
             const asked = askNode(input, node, caller.head);
             if (asked === undefined) return read(input, caller);
             return asked.then((nodeAnswer) => {
-              const head = currentHead(); // of this turn: commits may have followed meanwhile
+              const head = currentHead(); // the head of this turn: commits may have followed meanwhile
               if (head === null) throw notReady();
               return read(input, { ...caller, head }, nodeAnswer);
             });

@@ -1,17 +1,17 @@
-/** Lists as CSV (RFC 4180): one line per record, the columns as in the schema of the record. */
+/** Writes lists as CSV (RFC 4180): one line per record, with columns in the order of the record's schema. */
 import { z } from 'zod';
 import { isObject } from '../lib/text.ts';
 import { addressMembers } from './address-labels.ts';
 
 interface Column {
   title: string;
-  /** The member of a record. */
+  /** Field of a record. */
   member: string;
-  /** The member of that member, for labels. */
+  /** Field within that field, for labels. */
   inner?: 'name';
 }
 
-/** Makes a function that writes the list in the member `list` of an answer. Labels are columns beside their addresses. */
+/** Returns a function that writes list `list` of an answer as CSV. Labels get columns beside their addresses. */
 export function csvWriter(response: z.ZodObject, list: string): (answer: object) => string {
   const schema: unknown = response.shape[list];
   if (!(schema instanceof z.ZodArray && schema.element instanceof z.ZodObject))
@@ -38,7 +38,7 @@ function cellOf(record: unknown, { member, inner }: Column): string {
   return cellText(inner !== undefined && isObject(value) ? value[inner] : value);
 }
 
-/** A spreadsheet would run a token's name that begins like a formula, so these get an apostrophe. */
+/** A spreadsheet would run a token's name that starts like a formula, so such a name gets an apostrophe. */
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = String(value);

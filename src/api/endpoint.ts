@@ -1,4 +1,4 @@
-/** A REST endpoint: the schemas of its parameters and answer, and the function that answers. */
+/** A REST endpoint: the schemas of its parameters and answer, and its handler. */
 import { z } from 'zod';
 import type { Labels } from '../labels/labels.ts';
 import { RequestError, type RequestErrorCode } from '../lib/errors.ts';
@@ -11,12 +11,12 @@ import { addLabels, addressPlan } from './address-labels.ts';
 import { csvWriter } from './csv.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
 
-/** Error codes of the schemas that have their own. */
+/** Error codes of schemas that have their own. */
 export const errorCodes = z.registry<{ code: RequestErrorCode }>();
 
 /**
- * Makes a function that parses input by the schema and throws RequestError 400 for the first fault. `code` applies to
- * schemas that are not in `errorCodes`. Schema messages are worded to follow the parameter's name.
+ * Returns a function that parses input by the schema and throws RequestError 400 for the first error. `code` applies to
+ * schemas without an entry in `errorCodes`. Schema messages continue a sentence that starts with the parameter's name.
  */
 function inputParser<S extends z.ZodObject>(
   schema: S,
@@ -63,18 +63,18 @@ export function notReady(): RequestError {
   return new RequestError(503, 'not_ready', 'no block is indexed yet');
 }
 
-/** What endpoints read from. Statements are prepared once, at boot. */
+/** The data sources of endpoints. Statements are prepared once, at startup. */
 export interface IndexSource {
   db: Db;
-  /** Uses the same connection. */
+  /** Uses the same connection as `db`. */
   walletIds: WalletIdCache;
   /** Symbol of the chain's native coin. */
   nativeSymbol: string;
-  /** The operator's names of addresses. */
+  /** The operator's labels of addresses. */
   labels?: Labels | undefined;
 }
 
-/** What an answer depends on apart from its parameters. */
+/** The inputs of an answer besides its parameters. */
 export interface Caller {
   /** The last block of the commit being read. */
   head: Head;
@@ -83,9 +83,9 @@ export interface Caller {
 }
 
 interface RequestContext extends Caller {
-  /** Bounds the work spent on the answer. */
+  /** Bounds the work for the answer. */
   budget: WorkBudget;
-  /** What the node answered to the endpoint's `askNode`. */
+  /** The node's answer to the endpoint's `askNode`. */
   nodeAnswer?: NodeAnswer;
 }
 
@@ -95,11 +95,11 @@ export type EndpointHandler = (input: unknown, context: RequestContext) => objec
 /** An answer as text. */
 export interface AnswerText {
   body: string;
-  /** Of CSV only, which has no place for it: where the next page begins, null on the last page. */
+  /** CSV only, which has no field for it: the start of the next page, null on the last page. */
   nextCursor?: string | null;
 }
 
-/** The answer as JSON, or as CSV where a list is requested with `format=csv`. */
+/** The answer as JSON, or as CSV if a list is requested with `format=csv`. */
 export function answerText({ toCsv }: Endpoint, input: unknown, answer: object): AnswerText {
   if (toCsv === undefined || !isObject(input) || input.format !== 'csv')
     return { body: JSON.stringify(answer) };
@@ -122,18 +122,18 @@ export interface Endpoint {
   /** Whether the limits of its parameters depend on the key's tier. */
   tierLimited?: boolean;
   /**
-   * Asks the node for what the index does not hold, before the answer is read from the index; undefined when this
-   * request does not need the node.
+   * Asks the node for data that the index lacks, before the answer is read from the index; undefined if this request
+   * does not need the node.
    */
   askNode?: (input: unknown, node: NodeReads, head: Head) => Promise<NodeAnswer> | undefined;
-  /** A parameter without which `askNode` need not be called: parsing the input twice costs microseconds. */
+  /** A parameter without which `askNode` need not be called, because parsing the input twice costs microseconds. */
   nodeParameter?: string;
-  /** Of an endpoint that answers with a list: writes it as CSV. */
+  /** Writes the answer as CSV, if it is a list. */
   toCsv?: (answer: object) => string;
   prepare(source: IndexSource): EndpointHandler;
 }
 
-/** An endpoint with its own types, which the browser pages take over. */
+/** An endpoint with its own types, from which the browser pages derive theirs. */
 interface TypedEndpoint<Path extends Endpoint['path'], P extends z.ZodObject, R extends z.ZodObject>
   extends Endpoint {
   path: Path;
@@ -152,10 +152,10 @@ const FORMAT = {
   format: z
     .enum(['json', 'csv'], { error: 'must be json or csv' })
     .default('json')
-    .describe('csv: the list alone, with a header line; X-Next-Cursor has the cursor of the next page'),
+    .describe('csv: only the list, with a header line; X-Next-Cursor has the cursor of the next page'),
 };
 
-/** The name of an answer in the OpenAPI document, such as `WalletSummary` for `/api/wallet_summary`. */
+/** The schema name of an answer in the OpenAPI document, such as `WalletSummary` for `/api/wallet_summary`. */
 function answerName(path: Endpoint['path']): string {
   return path.slice('/api'.length).replace(/[/_](\w)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -169,7 +169,7 @@ export function defineEndpoint<
   method: 'GET' | 'POST';
   path: Path;
   tag: EndpointTag;
-  /** The member of the answer that is a list, which is also offered as CSV. */
+  /** The field of the answer that is a list, also offered as CSV. */
   list?: keyof R & string;
   summary: string;
   params: P;

@@ -38,7 +38,7 @@ export const example = {
   time: '2026-11-21T08:00:00.000Z',
 } as const;
 
-/** An example of a funding transfer, without its sender. */
+/** An example funding transfer, without its sender. */
 export const exampleFunding = {
   amount: '1.5',
   amountWei: '1500000000000000000',
@@ -67,7 +67,7 @@ export function eventIndexField() {
     .int()
     .min(0)
     .describe(
-      'Position of the transfer within its transaction, from 0, in chain order; internal transfers count even where they are not listed. txHash and eventIndex together identify a transfer',
+      'Position of the transfer within its transaction, from 0, in chain order; internal transfers count even if not listed. txHash and eventIndex together identify a transfer',
     );
 }
 
@@ -122,12 +122,12 @@ export function sourceField() {
     .describe('direct: the value of a transaction; internal: the value of a call inside one');
 }
 
-/** Where the next page of a list begins. */
+/** Start of the next page of a list. */
 export function nextCursorField() {
   return z.string().nullable().describe('Pass it as cursor to get the next page; null on the last page');
 }
 
-/** How well balances summed from transfers match those the contract reports. */
+/** How well balances summed from transfers match those that the contract reports. */
 export function balanceAccuracyField() {
   return z
     .enum(BALANCE_ACCURACY_NAMES)

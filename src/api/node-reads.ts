@@ -1,21 +1,21 @@
-/** What endpoints ask the node: a few facts that the index does not hold. */
+/** The few facts that endpoints ask the node for because the index lacks them. */
 import { RequestError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { IndexedBlockRow } from '../query/blocks.ts';
 import type { Head } from '../query/snapshot.ts';
 
-/** Each rejects with RequestError 503 `node_unavailable` when the node does not answer in time. */
+/** Each method rejects with RequestError 503 `node_unavailable` when the node does not answer in time. */
 export interface NodeReads {
-  /** The block that contains a transaction, `pending` before it is in one, null when the node does not know it. */
+  /** The block of a transaction, `pending` before it has one, null when the node does not know the transaction. */
   blockOfTransaction(hash: Hex): Promise<BlockRef | 'pending' | null>;
-  /** The block with a hash, null when the node does not know it. */
+  /** The block with this hash, null when the node does not know it. */
   blockByHash(hash: Hex): Promise<BlockRef | null>;
-  /** The native balance of an address after a block, in wei; null when the node does not tell in time. */
+  /** The native balance of an address after a block, in wei; null when the node does not answer in time. */
   balanceAt(address: string, block: number): Promise<bigint | null>;
 }
 
-/** Sent to read threads. */
+/** The answers of the node, as sent to read threads. */
 export interface NodeAnswer {
   /** The block of a transaction. */
   transactionBlock?: BlockRef | 'pending' | null;
@@ -26,8 +26,8 @@ export interface NodeAnswer {
 }
 
 /**
- * The indexed block that the node named. `what` was looked for. Throws RequestError 404 where there is none, 503
- * `not_ready` where the index has yet to reach it.
+ * The indexed block that the node named; `what` describes the wanted item. Throws RequestError 404 if the item does not
+ * exist, 503 `not_ready` if the index has yet to reach the block.
  */
 export function requireIndexed(
   block: NodeAnswer['transactionBlock'],
@@ -44,11 +44,11 @@ export function requireIndexed(
   throw new RequestError(
     503,
     'not_ready',
-    `the node names ${block.hash} as block ${block.number}, the index ${indexed.hash}: one of them follows a reorg`,
+    `block ${block.number} is ${block.hash} on the node but ${indexed.hash} in the index: a reorg is in progress`,
   );
 }
 
-/** The indexed block of a height; throws as `requireIndexed`. */
+/** The indexed block at a height. Throws like `requireIndexed`. */
 export function requireReached(
   number: number,
   head: Head,

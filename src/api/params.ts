@@ -1,4 +1,7 @@
-/** Building blocks of parameter schemas. Query parameters arrive as text; error messages follow the parameter's name. */
+/**
+ * Building blocks of parameter schemas. Query parameters arrive as text; each error message continues a sentence that
+ * starts with the parameter's name.
+ */
 import { z } from 'zod';
 import type { Hex } from '../lib/hex.ts';
 import { coinToWei } from '../lib/units.ts';
@@ -123,9 +126,9 @@ export function choices<const T extends string>(words: readonly T[]) {
 
 const TIME_PATTERN = /^(\d{1,11}|\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?)$/;
 
-/** A time as Unix seconds, or as ISO 8601 with a time zone; a date alone is midnight UTC. Gives Unix seconds. */
+/** A time as Unix seconds, or as ISO 8601 with a time zone; a date alone is midnight UTC. Parses to Unix seconds. */
 export function time() {
-  const error = 'must be Unix seconds, or a time such as 2026-11-21T08:00:00Z';
+  const error = 'must be Unix seconds or a time such as 2026-11-21T08:00:00Z';
   return z
     .string({ error })
     .regex(TIME_PATTERN, { error })
@@ -146,7 +149,7 @@ export function flag() {
 
 /** An amount in whole coins, parsed as a number and as wei, rounded up. */
 export function coinAmount() {
-  const error = 'must be a decimal number from 0 up, with at most 30 digits on either side of the point';
+  const error = 'must be a decimal number of at least 0, with at most 30 digits on either side of the point';
   return z
     .string({ error })
     .regex(/^\d{1,30}(\.\d{1,30})?$/, { error })
@@ -154,17 +157,17 @@ export function coinAmount() {
     .register(openApiTypes, { type: 'number', minimum: 0 });
 }
 
-/** Rounds up: digits after the 18th are a fraction of a wei, which only the next whole wei reaches. */
+/** Rounds up. Digits after the 18th are a fraction of a wei; only the next whole wei is large enough. */
 function coinToWeiCeil(text: string): bigint {
   const beyond = (text.split('.')[1] ?? '').slice(18);
   return coinToWei(text) + (/[1-9]/.test(beyond) ? 1n : 0n);
 }
 
-/** An integer from `min` to `max`, both included. */
+/** An integer from `min` to `max`, inclusive. */
 export function integer(min: number, max: number) {
   const error =
     max === Number.MAX_SAFE_INTEGER
-      ? `must be an integer from ${min} up`
+      ? `must be an integer of at least ${min}`
       : `must be an integer from ${min} to ${max}`;
   return z
     .string({ error })

@@ -1,4 +1,4 @@
-/** The records of the streams and of webhooks, and the filters that select them. */
+/** The records of streams and webhooks, and the filters that select them. */
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import {
@@ -18,7 +18,7 @@ const removed = z
   .literal(true)
   .optional()
   .describe(
-    'The event is withdrawn: a reorg removed its block. It has the key of the event that it withdraws',
+    'A reorg removed the block of this event. The record repeats the key of the event that it reverts',
   );
 
 export const walletTransferSchema = transferSchema
@@ -41,7 +41,7 @@ const paymentSchema = z
   })
   .meta({ id: 'Payment' });
 
-const UNEXAMINED = 'null in a transaction of more than 1,000 transfers';
+const UNEXAMINED = 'null in a transaction with more than 1,000 transfers';
 
 const signal = {
   id: z.int().describe('Page cursor, not a key: after a reorg another transfer may get the same id'),
@@ -66,18 +66,18 @@ const signal = {
   chainId: z.int(),
   txFrom: addressField()
     .nullable()
-    .describe('Sender of the transaction; null if the node does not give it in time'),
+    .describe('Sender of the transaction; null if the node does not return it in time'),
   txTo: addressField().nullable(),
   leg: z
     .int()
     .min(1)
     .nullable()
-    .describe(`Place among the events of the wallet in the transaction; ${UNEXAMINED}`),
-  legs: z.int().min(1).nullable().describe('Their number; the event with leg equal to legs is the last one'),
-  received_at: timeField().describe('When the event was pushed'),
+    .describe(`Position among the events of the wallet in the transaction; ${UNEXAMINED}`),
+  legs: z.int().min(1).nullable().describe('Number of these events; the last one has leg equal to legs'),
+  received_at: timeField().describe('Time of the push'),
   received_at_ms: z.int(),
-  funding_age_ms: z.int().min(0).describe('Age of the block when the event was pushed'),
-  funding_age: z.string().describe('The same for people, such as 2m 5s'),
+  funding_age_ms: z.int().min(0).describe('Age of the block at the time of the push'),
+  funding_age: z.string().describe('Human-readable blockAge, such as 2m 5s'),
   removed,
 };
 
@@ -108,7 +108,7 @@ export const signalSchema = z
       .object({
         event: z.literal('wallet_created'),
         ...signal,
-        funder: addressField().nullable().describe('Null unless its first transfer is a native one'),
+        funder: addressField().nullable().describe('Null unless the first transfer is native'),
       })
       .meta({ id: 'WalletCreated' }),
   ])
@@ -120,8 +120,8 @@ const deliverySchema = z
   .intersection(
     signalSchema,
     z.object({
-      deliveryId: z.string().describe('Never changes: drop what has an id that you know'),
-      withdraws: z.string().optional().describe('deliveryId of the event that this one withdraws'),
+      deliveryId: z.string().describe('Stable: drop deliveries whose id you already know'),
+      withdraws: z.string().optional().describe('deliveryId of the event that this one reverts'),
     }),
   )
   .meta({ id: 'Delivery' });
@@ -132,7 +132,7 @@ export const hookMessageSchema = z
   .object({
     hook: z.int().describe('Id of the hook'),
     deliveries: z.array(deliverySchema).max(100).describe('Empty in a test'),
-    test: z.literal(true).optional().describe('The operator tests the hook'),
+    test: z.literal(true).optional().describe('The operator is testing the hook'),
   })
   .meta({ id: 'HookMessage' });
 
@@ -147,11 +147,11 @@ const blockIn = () =>
 const start = {
   fromBlock: blockIn()
     .optional()
-    .describe('Replays what is indexed from this block on; without it only new transfers come'),
+    .describe('Replays the indexed transfers from this block on; without it, only new transfers are sent'),
   lastSeen: z
     .strictObject({ blockNumber: blockIn(), blockHash: z.string().regex(/^0x[0-9a-fA-F]{64}$/) })
     .optional()
-    .describe('Block of the last event before a reconnect: what was withdrawn meanwhile comes first'),
+    .describe('Block of the last event before a reconnect; events reverted since then are sent first'),
 };
 
 const MAX_ADDRESSES = 1_000;
@@ -159,7 +159,7 @@ const MAX_ADDRESSES = 1_000;
 export const walletFilterSchema = z
   .strictObject({
     address: addressIn().optional(),
-    addresses: z.array(addressIn()).max(MAX_ADDRESSES).optional().describe('Instead of address'),
+    addresses: z.array(addressIn()).max(MAX_ADDRESSES).optional().describe('In place of address'),
     direction: z.enum(['in', 'out', 'both']).default('both'),
     includeNative: z.boolean().default(true),
     includeTokens: z.boolean().default(true),
@@ -172,8 +172,8 @@ export const signalFilterSchema = z
     wallets: z
       .union([z.array(addressIn()).max(MAX_ADDRESSES), z.string().regex(/^list:/)])
       .optional()
-      .describe('Empty or absent: all. "list:NAME" is a stored list'),
-    tokens: z.array(addressIn()).max(MAX_ADDRESSES).optional().describe('Empty or absent: all'),
+      .describe('Empty or absent means all. "list:NAME" names a stored list'),
+    tokens: z.array(addressIn()).max(MAX_ADDRESSES).optional().describe('Empty or absent means all'),
     events: z
       .array(
         z.enum([
@@ -186,17 +186,20 @@ export const signalFilterSchema = z
         ]),
       )
       .optional()
-      .describe('Empty or absent: the first four'),
+      .describe('Empty or absent means the first four'),
     minMon: z
       .union([z.string().regex(/^\d+(\.\d+)?$/), z.number().min(0)])
       .optional()
-      .describe('Smallest native amount, in whole coins; whale_transfer needs it'),
+      .describe('Smallest native amount, in whole coins; required by whale_transfer'),
     minAmount: z
       .record(addressIn(), z.string().regex(/^\d+$/))
       .optional()
       .describe('Smallest amount by token, in its base units'),
     excludeMints: z.boolean().default(false),
-    purchasesOnly: z.boolean().default(false).describe('Only buys for which the wallet sent something'),
+    purchasesOnly: z
+      .boolean()
+      .default(false)
+      .describe('Only buys where the wallet sent something in the same transaction'),
     ...start,
   })
   .meta({ id: 'SignalFilter' });
@@ -205,7 +208,7 @@ export type SignalFilter = z.input<typeof signalFilterSchema>;
 
 const quantity = () => z.string().regex(/^0x[0-9a-f]+$/);
 
-/** Passed on from the node, with whatever members it has. */
+/** Passed through from the node with all its fields. */
 export const headSchema = z
   .looseObject({ number: quantity(), hash: txHashField(), parentHash: txHashField(), timestamp: quantity() })
   .meta({ id: 'BlockHeader' });
@@ -221,8 +224,8 @@ export const logSchema = z
     transactionIndex: quantity(),
     logIndex: quantity(),
     removed: z.boolean().optional(),
-    blockId: txHashField().optional().describe('Of chainLogs on Monad'),
-    commitState: z.string().optional().describe('Of chainLogs on Monad'),
+    blockId: txHashField().optional().describe('In chainLogs on Monad'),
+    commitState: z.string().optional().describe('In chainLogs on Monad'),
   })
   .meta({ id: 'Log' });
 
@@ -238,6 +241,6 @@ export const logFilterSchema = z.strictObject(logFilter).meta({ id: 'LogFilter' 
 export const chainLogFilterSchema = z
   .strictObject({
     ...logFilter,
-    commitStates: z.boolean().default(false).describe('Every change of state instead of each log once'),
+    commitStates: z.boolean().default(false).describe('Send every state change, not each log once'),
   })
   .meta({ id: 'ChainLogFilter' });

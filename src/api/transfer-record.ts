@@ -46,7 +46,7 @@ export const transferSchema = z
   })
   .meta({ id: 'Transfer' });
 
-/** A transfer of a block or transaction, without the view of a wallet. */
+/** A transfer of a block or transaction, without a wallet's point of view. */
 export const plainTransferSchema = transferSchema.omit({ direction: true }).meta({ id: 'PlainTransfer' });
 
 /** A transfer from the wallet's point of view. A self-transfer is `out` unless only incoming ones were requested. */
@@ -100,7 +100,7 @@ export const examplePlainTransfer: z.output<typeof plainTransferSchema> = {
   eventIndex: 0,
 };
 
-/** The ids of one page of a range in ascending order, after the last id of the page before. */
+/** The ids of one page of a range, ascending, after the last id of the previous page. */
 export function pageOfRange(
   { from, below }: IdRange,
   after: number | undefined,

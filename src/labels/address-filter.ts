@@ -1,32 +1,32 @@
 /**
- * A bitmap of the addresses that have a label, by their last four bytes: one bit tests false for all but some 6 % of
- * the others, in 100 ns instead of the microseconds of a lookup.
+ * A bitmap of the labelled addresses, by their last four bytes. One bit rules out all but some 6 % of the unlabelled
+ * addresses, in 100 ns instead of the microseconds of a lookup.
  */
 
-/** Bits per label at least. */
+/** Fewest bits per label. */
 const BITS_PER_LABEL = 16;
 const MIN_BITS = 2 ** 13;
-/** 64 MiB: more than 30 million labels share bits. */
+/** 64 MiB. More than 30 million labels share bits. */
 const MAX_BITS = 2 ** 29;
 
 export class AddressFilter {
   readonly bits: Uint8Array;
   private readonly mask: number;
 
-  /** `bits` has a length that is a power of two. */
+  /** The length of `bits` must be a power of two. */
   constructor(bits: Uint8Array) {
     this.bits = bits;
     this.mask = bits.length * 8 - 1;
   }
 
-  /** An empty filter for so many addresses. */
+  /** An empty filter, sized for `count` addresses. */
   static forCount(count: number): AddressFilter {
     let size = MIN_BITS;
     while (size < count * BITS_PER_LABEL && size < MAX_BITS) size *= 2;
     return new AddressFilter(new Uint8Array(size / 8));
   }
 
-  /** Adds an address of 20 bytes. */
+  /** Adds a 20-byte address. */
   add(address: Uint8Array): void {
     const end = address.length;
     const tail =

@@ -1,6 +1,6 @@
 /**
- * `labels.db`: names of addresses that the operator imported. It is in the folder of `keys.db`, apart from the index, which may be
- * deleted and rebuilt at any time.
+ * `labels.db`: the imported labels of addresses. It lies next to `keys.db`, apart from the index, which may be deleted
+ * and rebuilt at any time.
  */
 import { FatalError } from '../lib/errors.ts';
 import { hexToBytes } from '../lib/hex.ts';
@@ -31,7 +31,7 @@ CREATE TABLE filter (
 );
 `;
 
-/** Page cache while importing, MiB: rows come in no order. */
+/** Page cache during an import, MiB: rows arrive in random order. */
 const IMPORT_CACHE_MB = 128;
 
 const CORRUPTION_ADVICE = 'move it away and import the labels again';
@@ -44,7 +44,7 @@ export interface LabelRow extends Label {
 /** Which labels to remove. */
 export type LabelSelection = { address: string } | { source: string } | 'all';
 
-/** Opens `labels.db` for changes and creates it if missing. Throws FatalError when it is not a usable labels file. */
+/** Opens `labels.db` for writing; creates it if missing. Throws FatalError when it is not a usable labels file. */
 export function openLabelsFile(path: string): LabelsFile {
   let db: Db | undefined;
   try {
@@ -90,7 +90,7 @@ export class LabelsFile {
     this.path = path;
   }
 
-  /** Adds labels, all or none; the last one of an address replaces earlier ones. Returns how many rows there were. */
+  /** Adds labels, all or none. The last label of an address replaces earlier ones. Returns the number of rows. */
   import(rows: Iterable<LabelRow>): number {
     const upsert = this.db.prepare(
       'INSERT OR REPLACE INTO labels (address, name, category, source) VALUES (?, ?, ?, ?)',
@@ -105,7 +105,7 @@ export class LabelsFile {
     });
   }
 
-  /** Returns how many were removed. */
+  /** Returns the number of removed labels. */
   remove(selection: LabelSelection): number {
     return this.change(() => {
       if (selection === 'all') return this.db.prepare('DELETE FROM labels').run().changes;
@@ -116,7 +116,7 @@ export class LabelsFile {
     });
   }
 
-  /** How many labels each source and category has. */
+  /** Number of labels per source and category. */
   summary(): { source: string; category: string; labels: number }[] {
     return this.db
       .prepare<[], { source: string; category: number; labels: number }>(

@@ -1,4 +1,4 @@
-/** The labels as the daemon reads them. Changes by the command line are seen within a second. */
+/** The daemon's view of the labels. Changes made on the command line show within a second. */
 import { existsSync } from 'node:fs';
 import { hexToBytes } from '../lib/hex.ts';
 import { LruMap } from '../lib/lru-map.ts';
@@ -10,7 +10,7 @@ import { openLabelsForReading } from './labels-file.ts';
 /** How often the file is checked for changes, milliseconds. */
 const REFRESH_MS = 500;
 
-/** Labels that are cached at least. */
+/** Fewest labels cached. */
 const MIN_CACHED = 1_024;
 
 /** A label with its address. */
@@ -24,18 +24,18 @@ interface Row {
   source: string;
 }
 
-/** The open file with what is known of it. */
+/** The open file and its derived state. */
 interface OpenFile {
   db: Db;
   byAddress: Statement<[Uint8Array], Row>;
   byName: Statement<[string, string, number], Row & { address: string }>;
-  /** Null while there is no label. */
+  /** Null while there are no labels. */
   filter: AddressFilter | null;
   count: number;
   version: unknown;
 }
 
-/** Sorts after every text that continues with any character. */
+/** Sorts after every text with the same prefix. */
 const AFTER_ALL = '\u{10ffff}';
 
 export class Labels {
@@ -47,7 +47,7 @@ export class Labels {
   private isUnreadable = false;
   private changes = 0;
 
-  /** `onUnreadable` is called once when the file cannot be read; no address has a label then. */
+  /** `onUnreadable` runs once when the file cannot be read; then no address has a label. */
   constructor(path: string, onUnreadable: (error: unknown) => void = () => undefined) {
     this.path = path;
     this.onUnreadable = onUnreadable;
@@ -55,7 +55,7 @@ export class Labels {
     this.timer = setInterval(() => this.refresh(), REFRESH_MS).unref();
   }
 
-  /** Changes whenever the labels do; 0 while there never was one. */
+  /** Changes with every change to the labels; 0 until the first label. */
   get revision(): number {
     return this.changes;
   }
@@ -69,7 +69,7 @@ export class Labels {
     return this.file?.count ?? 0;
   }
 
-  /** The label of an address in lower case, undefined when it has none. */
+  /** The label of a lower-case address, undefined without one. */
   of(address: string): Label | undefined {
     const { file } = this;
     if (file === null || file.filter === null || !file.filter.mayHave(address)) return undefined;
@@ -82,7 +82,7 @@ export class Labels {
     return label;
   }
 
-  /** Labels whose name begins with a text, in any case of ASCII letters, in order of their names. */
+  /** Labels whose name starts with a text, ignoring ASCII case, ordered by name. */
   search(text: string, limit: number): LabelledAddress[] {
     const rows = this.read(() => this.file?.byName.all(text, text + AFTER_ALL, limit)) ?? [];
     return rows.map((row) => ({ ...toLabel(row), address: row.address }));
@@ -94,7 +94,7 @@ export class Labels {
     this.file = null;
   }
 
-  /** Opens the file once it exists, and reads what changed. */
+  /** Opens the file once it exists and picks up changes. */
   refresh(): void {
     this.read(() => {
       this.file ??= existsSync(this.path) ? openFile(this.path) : null;
@@ -103,7 +103,7 @@ export class Labels {
     });
   }
 
-  /** The result, undefined when the file cannot be read: a broken list of names must not fail requests. */
+  /** The result, undefined when the file cannot be read: broken labels must not fail requests. */
   private read<T>(action: () => T): T | undefined {
     try {
       return action();

@@ -5,15 +5,17 @@ import { ADDRESS_PATTERN } from '../model/address.ts';
 import { LABEL_CATEGORIES } from '../model/label.ts';
 import type { LabelRow } from './labels-file.ts';
 
-/** The columns of a CSV without a header, in this order. */
+/** The columns of a CSV without header. */
 const COLUMNS = ['address', 'name', 'category', 'source'] as const;
 
 const MAX_NAME_CHARS = 100;
 
-/** Fields as they stand in the file. */
+/** Fields as found in the file. */
 type Fields = Partial<Record<(typeof COLUMNS)[number], unknown>>;
 
-/** `source` is that of labels that name none. Throws ConfigError for the first bad one, with its place. */
+/**
+ * `source` applies to labels without their own. Throws ConfigError for the first invalid label and says where it is.
+ */
 export function* parseLabels(text: string, source: string): Generator<LabelRow> {
   const start = text.replace(/^\uFEFF/, '').trimStart();
   const records = start.startsWith('[') ? jsonRecords(start) : csvRecords(start);
@@ -21,7 +23,7 @@ export function* parseLabels(text: string, source: string): Generator<LabelRow> 
 }
 
 interface PlacedFields {
-  /** For messages, such as `line 3`. */
+  /** Location for messages, such as `line 3`. */
   place: string;
   fields: Fields;
 }
@@ -57,7 +59,7 @@ function* csvRecords(text: string): Generator<PlacedFields> {
   }
 }
 
-/** The values of each line; a quoted value may hold commas, line breaks and doubled quotes. */
+/** The values of each line. A quoted value may hold commas, line breaks and doubled quotes. */
 function* csvLines(text: string): Generator<{ line: number; values: string[] }> {
   const value = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
   let values: string[] = [];
@@ -87,7 +89,7 @@ function toRow(fields: Fields, place: string, fileSource: string): LabelRow {
   const known = LABEL_CATEGORIES.find((one) => one === category);
   if (known === undefined) {
     throw new ConfigError(
-      `${place}: category "${category.slice(0, 60)}" is none of ${LABEL_CATEGORIES.join(', ')}`,
+      `${place}: category "${category.slice(0, 60)}" is not one of ${LABEL_CATEGORIES.join(', ')}`,
     );
   }
   return {

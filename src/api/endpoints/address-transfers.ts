@@ -38,12 +38,12 @@ const PARAMS = {
     .describe('Whether to include native transfers made by calls inside transactions (native_internal)'),
   type: choices(TRANSFER_KIND_NAMES)
     .optional()
-    .describe('Only transfers of these types; native_internal among them needs no include_internal'),
+    .describe('Only transfers of these types; native_internal here implies include_internal'),
   token: address().optional().describe('Only transfers of this token contract'),
   counterparty: address().optional().describe('Only transfers with this address on the other side'),
   min_mon: coinAmount().optional().describe('Only native transfers of at least this many whole coins'),
   since: time().optional().describe('Only transfers at this time or later: Unix seconds or ISO 8601'),
-  until: time().optional().describe('Only transfers at this time or earlier'),
+  until: time().optional().describe('Only transfers at this time or earlier: Unix seconds or ISO 8601'),
 };
 
 type Params = z.output<z.ZodObject<typeof PARAMS>>;
@@ -62,7 +62,7 @@ export const addressTransfers = defineEndpoint({
       .int()
       .nullable()
       .describe(
-        'Null on the last page. A page with filters may hold fewer than limit transfers and still have one',
+        'Null on the last page. With filters, a page may hold fewer than limit transfers and still have a nextCursor',
       ),
     count: countField(),
   },
@@ -105,7 +105,7 @@ export const addressTransfers = defineEndpoint({
         counterparty,
         token,
         minWei: min_mon && bigIntToBytes(min_mon.wei),
-        limit: limit + 1, // one extra row tells whether there is a next page
+        limit: limit + 1, // one more shows whether there is a next page
       };
       const { ids, resumeBelow } = listIds(wallet, filter, budget);
       const page = ids.slice(0, limit);

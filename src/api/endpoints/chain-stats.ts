@@ -1,4 +1,4 @@
-/** GET /api/chain_stats: the head, how fast the chain grows, and who was most active lately. */
+/** GET /api/chain_stats: the head, the growth of the chain, and the most active tokens and wallets. */
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareChainRates } from '../../query/block-times.ts';
@@ -27,7 +27,7 @@ const ratesSchema = z
   .object({
     transfers: z.number().min(0),
     transactions: z.number().min(0).describe('Transactions with at least one transfer'),
-    newWallets: z.number().min(0).describe('Addresses that occurred for the first time'),
+    newWallets: z.number().min(0).describe('Addresses seen for the first time'),
   })
   .meta({ id: 'ChainRates' });
 
@@ -55,17 +55,15 @@ export const chainStats = defineEndpoint({
   params: {
     blocks: integer(1, 1_000)
       .default(100)
-      .describe('Number of blocks, back from the head, for topTokens and topWallets'),
+      .describe('Number of blocks covered by topTokens and topWallets, counted back from the head'),
   },
   response: {
     head: blockField(),
     headTimestamp: timeField(),
-    headAgeSeconds: countField().describe('Age of the head when the answer was made'),
+    headAgeSeconds: countField().describe('Age of the head at the time of the answer'),
     perMinute: z
       .object({ hour: ratesSchema, day: ratesSchema })
-      .describe(
-        "Averages over the hour and the day before the head's timestamp, or as much of it as is indexed",
-      ),
+      .describe("Averages over the hour and the day before the head's timestamp, as far as indexed"),
     blocksWindow: countField(),
     topTokens: z.array(activeTokenSchema).describe(`The ${TOP} tokens with most transfers in the window`),
     topWallets: z

@@ -19,7 +19,7 @@ export const coordinatedWallets = defineEndpoint({
   path: '/api/coordinated_wallets',
   tag: 'funding',
   list: 'coordinated',
-  summary: 'Other wallets with the same first funder, those funded closest in time to this one first',
+  summary: 'Other wallets with the same first funder, those funded closest in time first',
   params: { address: address(), limit: limit(50, 200), cursor: pageCursor(2).optional() },
   response: {
     address: addressField(),
@@ -30,7 +30,7 @@ export const coordinatedWallets = defineEndpoint({
     hub: z
       .boolean()
       .describe(
-        `Whether the funder serves many unrelated wallets: it funded more than ${HUB_ABOVE}, or its label says exchange, bridge or faucet`,
+        `Whether the funder serves many unrelated wallets: it funded more than ${HUB_ABOVE}, or its label category is exchange, bridge or faucet`,
       ),
     coordinated: z.array(coordinatedSchema),
     nextCursor: nextCursorField(),

@@ -1,4 +1,4 @@
-/** GET /api/funding_chain: the first funder of a wallet, its first funder, and so on. */
+/** GET /api/funding_chain: the first funder of a wallet, that funder's first funder, and so on. */
 import { z } from 'zod';
 import { RequestError } from '../../lib/errors.ts';
 import { prepareFundingChain } from '../../query/funding.ts';

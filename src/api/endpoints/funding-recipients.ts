@@ -1,4 +1,4 @@
-/** GET /api/funding_recipients: the wallets an address recently sent native coins to. */
+/** GET /api/funding_recipients: the wallets to which an address recently sent native coins. */
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { weiToCoin } from '../../lib/units.ts';
@@ -31,7 +31,7 @@ const recipientSchema = z
     firstBlock: blockField(),
     lastBlock: blockField(),
     txHash: txHashField().describe(
-      'Transaction of the latest transfer; eventIndex, timestamp and source belong to it too',
+      'Transaction of the latest transfer, as are eventIndex, timestamp and source',
     ),
     eventIndex,
     timestamp,
@@ -45,7 +45,7 @@ export const fundingRecipients = defineEndpoint({
   path: '/api/funding_recipients',
   tag: 'funding',
   list: 'recipients',
-  summary: 'Wallets that an address sent native coins to within a block window, most recent first',
+  summary: 'Wallets to which an address sent native coins within a block window, most recent first',
   params: {
     address: address(),
     blocks: blockWindow(),

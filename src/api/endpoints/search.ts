@@ -1,4 +1,4 @@
-/** GET /api/search: what a text may mean: a token, an address, a transaction or a block. */
+/** GET /api/search: the tokens, addresses, transactions and blocks that a text may mean. */
 import { z } from 'zod';
 import type { LabelledAddress } from '../../labels/labels.ts';
 import type { Hex } from '../../lib/hex.ts';
@@ -14,16 +14,16 @@ import type { NodeAnswer } from '../node-reads.ts';
 import { searchText } from '../params.ts';
 
 const MAX_RESULTS = 20;
-/** Most of them that are labels: the rest is left to tokens. */
+/** Most results that are labels. The rest is reserved for tokens. */
 const MAX_LABELS = 10;
 
 const resultSchema = z
   .object({
     kind: z.enum(['wallet', 'token', 'transaction', 'block', 'label']),
-    value: z.string().describe('The address (of a label too), the transaction hash or the block number'),
-    name: z.string().nullable().describe('Of a token, or the label of an address'),
+    value: z.string().describe('The address (also for a label), the transaction hash or the block number'),
+    name: z.string().nullable().describe('Name of the token, or label of the address'),
     symbol: z.string().nullable().describe('Of a token'),
-    detail: z.string().nullable().describe('For people: what distinguishes it from other results'),
+    detail: z.string().nullable().describe('For display: what distinguishes this result from others'),
   })
   .meta({ id: 'SearchResult' });
 
@@ -35,7 +35,7 @@ export const search = defineEndpoint({
   tag: 'chain',
   list: 'results',
   summary:
-    'Tokens by symbol or name, labels by name, and addresses, transactions and blocks by what they are',
+    'Finds tokens by symbol or name, labels by name, addresses and transactions by hash, blocks by number or hash',
   params: {
     q: searchText().describe(
       'An address, a transaction or block hash, a block number, or the beginning of a token symbol or name',
@@ -139,7 +139,7 @@ function labelResult({ address, name, category, source }: LabelledAddress): Resu
   return { kind: 'label', value: address, name, symbol: null, detail: `${category}, from ${source}` };
 }
 
-/** Those that pass, and those that do not. */
+/** The elements that pass, and those that do not. */
 function partition<T>(list: readonly T[], passes: (item: T) => boolean): [T[], T[]] {
   return [list.filter(passes), list.filter((item) => !passes(item))];
 }

@@ -25,7 +25,7 @@ export const tokenFirstBuyers = defineEndpoint({
   params: { token: address(), limit: limit(20, 200), cursor: pageCursor(1).optional() },
   response: {
     token: addressField(),
-    buyers: z.array(buyerSchema).describe(`At most ${MAX_FIRST_BUYERS} on all pages together`),
+    buyers: z.array(buyerSchema).describe(`At most ${MAX_FIRST_BUYERS} over all pages`),
     nextCursor: nextCursorField(),
     count: countField(),
   },

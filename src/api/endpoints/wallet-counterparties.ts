@@ -1,4 +1,4 @@
-/** GET /api/wallet_counterparties: the addresses a wallet has the most transfers with. */
+/** GET /api/wallet_counterparties: the addresses with which a wallet has the most transfers. */
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { weiToCoin } from '../../lib/units.ts';
@@ -38,7 +38,7 @@ export const walletCounterparties = defineEndpoint({
   path: '/api/wallet_counterparties',
   tag: 'wallets',
   list: 'counterparties',
-  summary: 'Addresses that a wallet has the most transfers with, in descending order',
+  summary: 'Addresses with which a wallet has the most transfers, in descending order',
   params: { address: address(), limit: limit(50, 200), cursor: pageCursor(2).optional() },
   response: {
     address: addressField(),

@@ -9,7 +9,7 @@ const exampleRecord = { from: example.funder, ...exampleFunding };
 
 const flat = fundingSchema.shape;
 
-/** The flat fields of a wallet that was never funded. */
+/** The flat fields for a wallet that was never funded. */
 const NO_FUNDING = {
   from: null,
   amount: null,
@@ -31,7 +31,7 @@ export const walletFundingSource = defineEndpoint({
   response: {
     address: addressField(),
     firstFunding: fundingSchema.nullable(),
-    // Repeated at the top level for clients of the flat form.
+    // Repeated at the top level for clients of the flat format.
     from: flat.from.nullable(),
     amount: flat.amount.nullable(),
     amountWei: flat.amountWei.nullable(),

@@ -7,7 +7,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { addressField, blockField, coinField, countField, example, weiField } from '../fields.ts';
 import { address } from '../params.ts';
 
-/** In the order in which they are returned. The thresholds below come from the specification. */
+/** In the order of the answer. The thresholds below come from the specification. */
 const LABELS = [
   'fresh',
   'whale',
@@ -35,7 +35,7 @@ export interface WalletStats {
   sentWei: bigint;
   firstBlock: number;
   lastBlock: number;
-  /** Blocks from its first activity to the head. */
+  /** Blocks from the first activity to the head. */
   ageBlocks: number;
 }
 
@@ -55,14 +55,14 @@ const CRITERIA: Record<Exclude<Label, 'regular'>, (wallet: WalletStats) => boole
 /** The criteria in words, for the documentation. */
 export const CRITERIA_TEXTS: Record<Label, string> = {
   fresh: 'first activity less than 1,000 blocks ago, and fewer than 20 transactions',
-  whale: 'received or sent more than 10,000 native coins in all',
+  whale: 'received or sent more than 10,000 native coins in total',
   bot_likely:
-    'at least 500 transactions, and more than one in two blocks from the first to the last activity',
+    'at least 500 transactions, averaging more than one per two blocks from the first to the last activity',
   trader: 'transfers of at least 20 tokens',
   contract_likely: 'at least 10 internal transfers received, and no token transfer',
   high_activity: 'more than 5,000 transactions',
   casual: 'transfers of 1 to 3 tokens, and fewer than 50 transactions',
-  regular: 'none of the others applies',
+  regular: 'no other label applies',
 };
 
 /** All labels that apply, in the order of LABELS; `regular` if none does. */
@@ -71,7 +71,7 @@ export function labelsOf(wallet: WalletStats): Label[] {
   return labels.length === 0 ? ['regular'] : labels;
 }
 
-/** The confidence of labels derived from this many transactions. */
+/** The confidence in labels derived from this many transactions. */
 export function confidenceOf(transactions: number): Confidence {
   if (transactions >= 100) return 'high';
   return transactions >= 10 ? 'medium' : 'low';

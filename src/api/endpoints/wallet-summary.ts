@@ -14,7 +14,7 @@ export const walletSummary = defineEndpoint({
   summary: 'First and last activity, counts, native totals and first funder of a wallet',
   params: {
     address: address(),
-    native_balance: flag().default(false).describe('Whether to ask the node for nativeBalance'),
+    native_balance: flag().default(false).describe('Whether to query the node for nativeBalance'),
   },
   response: {
     address: addressField(),
@@ -29,7 +29,7 @@ export const walletSummary = defineEndpoint({
     nativeBalance: coinField()
       .nullable()
       .describe(
-        "The node's balance of the wallet at the last indexed block; null unless native_balance=true, and where the node does not answer within half a second",
+        "The wallet's native balance at the last indexed block, from the node; null unless native_balance=true, and if the node does not answer within half a second",
       ),
     nativeBalanceWei: weiField().nullable(),
     firstFundingSource: addressField().nullable(),

@@ -24,10 +24,10 @@ const entrySchema = z
   })
   .meta({ id: 'BatchEntry' });
 
-/** The answers that an entry may carry. */
+/** The answers that an entry may include. */
 const FIELD_NAMES = ['summary', 'funding', 'labels'] as const;
 
-/** Work units of one of those answers. */
+/** Work units of each of those answers. */
 const UNITS_PER_FIELD = 300;
 
 function walletEntry(facts: WalletFacts, funder: Hex | null): z.output<typeof entrySchema> {
@@ -46,7 +46,7 @@ export const walletsBatch = defineEndpoint({
   path: '/api/wallets/batch',
   tag: 'wallets',
   summary:
-    'First and last activity, transaction count and first funder of up to 100 wallets, and more on request',
+    'First and last activity, transaction count and first funder of up to 100 wallets; more fields on request',
   params: {
     addresses: listOf(addressAsSent(), 100),
     fields: z

@@ -43,7 +43,7 @@ export const whaleTransfers = defineEndpoint({
     after_id: integer(0, Number.MAX_SAFE_INTEGER)
       .optional()
       .describe(
-        'Only transfers with a higher id, oldest first, whatever blocks says: poll with the last id seen',
+        'Only transfers with a higher id, oldest first; ignores blocks. To poll, pass the last id seen',
       ),
     cursor: pageCursor(1).optional(),
   },

@@ -34,26 +34,25 @@ interface Message {
   payload: JsonSchema;
 }
 
-const DESCRIPTION = `Transfers, signals, heads and logs as they come, over two WebSockets with one API key.
+const DESCRIPTION = `Live transfers, signals, heads and logs over two WebSockets with one API key.
 
-A subscribe returns an id, which its events carry as params.subscription. Transfers and signals are pushed after the
+A subscribe returns an id; its events carry the id as params.subscription. Transfers and signals are pushed after the
 commit. Deduplicate by txHash and eventIndex, with blockHash across reorgs, and for signals with event and direction.
-After a reorg, withdrawn events come again with removed: true, newest first. After a reconnect, give lastSeen.`;
+After a reorg, reverted events are sent again with removed: true, newest first. After a reconnect, pass lastSeen.`;
 
 const id = z.union([z.string(), z.number(), z.null()]);
 const subscriptionId = z.string().describe('Id of the subscription');
 
-/** What clients send to /ws, by the name of the message. */
+/** Messages from clients to /ws, by message name. */
 const ETH_REQUESTS = {
   subscribeNewHeads: { summary: 'Every new block', params: z.tuple([z.literal('newHeads')]) },
   subscribeLogs: { summary: 'Logs that match a filter', params: topicParams('logs', logFilterSchema) },
   subscribeChainLogs: {
-    summary:
-      'Logs of proposed blocks, which may still be dropped; on other chains than Monad the same as logs',
+    summary: 'Logs of proposed blocks, which may still be dropped; equals logs on chains other than Monad',
     params: topicParams('chainLogs', chainLogFilterSchema),
   },
   subscribePendingTransactions: {
-    summary: 'Pending transactions, where the operator enabled them: hashes, or whole transactions with true',
+    summary: 'Pending transactions, if the operator enabled them: hashes, or with true whole transactions',
     params: z.union([
       z.tuple([z.literal('newPendingTransactions')]),
       z.tuple([z.literal('newPendingTransactions'), z.boolean()]),
@@ -65,10 +64,10 @@ const ETH_REQUESTS = {
   },
 } as const;
 
-/** What /ws pushes, by the name of the message. */
+/** Messages from /ws, by message name. */
 const ETH_EVENTS = {
   newHead: { summary: 'A block', result: headSchema },
-  log: { summary: 'A log, of logs or chainLogs', result: logSchema },
+  log: { summary: 'A log, for logs or chainLogs', result: logSchema },
   pendingTransaction: {
     summary: 'A pending transaction, or its hash',
     result: z.union([txHashField(), z.looseObject({ hash: txHashField() })]),
@@ -121,7 +120,7 @@ export function asyncApiDocument(version: string): AsyncApiDocument {
   const replies = [
     addMessage('subscribed', 'The reply to a subscribe', subscribedSchema),
     addMessage('unsubscribed', 'The reply to an unsubscribe', unsubscribedSchema),
-    addMessage('refused', 'The reply to a message that is refused', refusedSchema),
+    addMessage('refused', 'The reply to a refused message', refusedSchema),
   ];
   const ids = z.tuple([subscriptionId]);
   const requests = {
@@ -134,7 +133,7 @@ export function asyncApiDocument(version: string): AsyncApiDocument {
     signals: [
       addMessage(
         'subscribeSignals',
-        'Events of wallets',
+        'Wallet events',
         request('atlas_subscribe', signalFilterSchema),
         'input',
       ),
@@ -145,7 +144,7 @@ export function asyncApiDocument(version: string): AsyncApiDocument {
     ws: Object.entries(ETH_EVENTS).map(([name, { summary, result }]) =>
       addMessage(name, summary, event('eth_subscription', result)),
     ),
-    signals: [addMessage('signal', 'An event of a wallet', event('atlas_subscription', signalSchema))],
+    signals: [addMessage('signal', 'A wallet event', event('atlas_subscription', signalSchema))],
   };
   const channel = (name: 'ws' | 'signals', address: string, description: string) => ({
     address,
@@ -159,11 +158,16 @@ export function asyncApiDocument(version: string): AsyncApiDocument {
       [`${prefix}Requests`]: {
         action: 'receive',
         channel,
-        summary: 'What a client sends',
+        summary: 'Messages from the client',
         messages: of(requests[name]),
         reply: { channel, messages: of(replies) },
       },
-      [`${prefix}Events`]: { action: 'send', channel, summary: 'What it gets', messages: of(events[name]) },
+      [`${prefix}Events`]: {
+        action: 'send',
+        channel,
+        summary: 'Messages to the client',
+        messages: of(events[name]),
+      },
     };
   };
   return {
@@ -183,7 +187,7 @@ export function asyncApiDocument(version: string): AsyncApiDocument {
       },
     },
     channels: {
-      ws: channel('ws', '/ws', 'eth_subscribe; takes every method of /rpc as well'),
+      ws: channel('ws', '/ws', 'eth_subscribe, and every method of /rpc'),
       signals: channel('signals', '/ws/signals', 'atlas_subscribe'),
     },
     operations: { ...operations('ws', 'ws'), ...operations('signals', 'signal') },
@@ -196,14 +200,14 @@ export function asyncApiDocument(version: string): AsyncApiDocument {
           type: 'httpApiKey',
           in: 'query',
           name: 'api_key',
-          description: 'For browsers, which cannot set headers of WebSockets',
+          description: 'For browsers, which cannot set headers on WebSockets',
         },
       },
     },
   };
 }
 
-/** References to members of a part of the document, by their names. */
+/** References to the named members of a part of the document. */
 function references(part: string, names: readonly string[]): Record<string, Reference> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `${part}/${name}` }]));
 }

@@ -1,10 +1,10 @@
-/** JSON Schemas of zod schemas. Those with an `id` become named components of the document they are in. */
+/** Converts zod schemas to JSON Schemas. A schema with an `id` becomes a named component of its document. */
 import { z } from 'zod';
 import { addressMembers } from '../address-labels.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** By their names in `components.schemas`. */
+/** Schemas by their names in `components.schemas`. */
 export type Schemas = Record<string, JsonSchema>;
 
 interface SchemaOptions {
@@ -12,21 +12,21 @@ interface SchemaOptions {
   target?: 'draft-2020-12' | 'draft-7';
 }
 
-/** The schema, in which records with an `id` are references. Adds these to `records`. */
+/** The schema, with references to records that have an `id`. Adds these records to `records`. */
 export function namedSchema(schema: z.ZodType, records: Schemas, options: SchemaOptions = {}): JsonSchema {
   const { $defs, definitions, ...rest } = referToComponents(jsonSchema(schema, options));
   Object.assign(records, $defs, definitions);
   return rest;
 }
 
-/** The schema with references into its own definitions turned into references to the document's components. */
+/** Turns references into the schema's own definitions into references to the document's components. */
 function referToComponents<T extends object>(schema: T): T {
   return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
     key === '$ref' ? String(value).replace(/^#\/(\$defs|definitions)\//, '#/components/schemas/') : value,
   );
 }
 
-/** Objects of answers stay open: they may gain fields. */
+/** Answer objects stay open, because they may gain fields. */
 export function jsonSchema(
   schema: z.ZodType,
   { io = 'output', target = 'draft-2020-12' }: SchemaOptions,
@@ -36,7 +36,7 @@ export function jsonSchema(
     target,
     override({ zodSchema, jsonSchema }) {
       if (io === 'output' && zodSchema instanceof z.ZodObject) describeLabels(zodSchema, jsonSchema);
-      delete jsonSchema.id; // it names the component
+      delete jsonSchema.id; // already the component's name
       if (io === 'output' && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -46,7 +46,7 @@ export function jsonSchema(
   return json;
 }
 
-/** Adds the member with the label of each address. */
+/** Adds the label fields of each address. */
 function describeLabels(schema: z.ZodObject, { properties = {} }: z.core.JSONSchema.BaseSchema): void {
   for (const member of addressMembers(schema)) {
     properties[`${member}Label`] = { $ref: '#/components/schemas/Label' };

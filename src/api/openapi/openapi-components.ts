@@ -32,7 +32,7 @@ const ERROR = {
       properties: {
         code: { $ref: '#/components/schemas/ErrorCode' },
         message: { type: 'string' },
-        param: { type: 'string', description: 'The parameter at fault' },
+        param: { type: 'string', description: 'The invalid parameter' },
       },
     },
   },
@@ -94,7 +94,7 @@ const RPC_RESPONSE = {
 
 const RESPONSES = {
   NotModified: {
-    description: 'Not modified: the answer still has the ETag that was sent',
+    description: 'Not modified: the ETag still matches',
     headers: headersOf('X-Indexed-Block', 'ETag'),
   },
   BadRequest: errorResponse('A parameter or the body is invalid', {
@@ -114,7 +114,7 @@ const RESPONSES = {
       },
     },
   },
-  NotFound: errorResponse('The node does not know it, or it is before the first indexed block', {
+  NotFound: errorResponse('Unknown to the node, or before the first indexed block', {
     code: 'not_found',
     message: 'block 5 is before the first indexed block 100',
   }),
@@ -152,7 +152,7 @@ const RESPONSES = {
     message: 'internal error',
   }),
   Unavailable: errorResponse(
-    'Nothing is indexed yet, or not up to the requested block (not_ready), the query took too long (timeout), too many large queries are waiting (busy), the node does not answer (node_unavailable), or the disk failed (storage)',
+    'The index is empty or has not reached the requested block (not_ready), the query took too long (timeout), too many large queries are waiting (busy), the node does not answer (node_unavailable), or the disk failed (storage)',
     {
       code: 'not_ready',
       message: 'no block is indexed yet',
@@ -199,7 +199,7 @@ function errorResponse(
   };
 }
 
-/** The named headers, and those of every answer to a valid key. */
+/** The named headers, and those that every answer to a valid key carries. */
 export function headersOf(...names: string[]): object {
   const always = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The answers of /healthz, /readyz and /status, which need no key. */
+/** Schemas of /healthz, /readyz and /status, which need no key. */
 import { z } from 'zod';
 import { example, txHashField } from '../fields.ts';
 
@@ -19,7 +19,7 @@ const capabilitiesSchema = z
     traces: z
       .enum(['debug_traceBlockByHash', 'debug_traceBlockByNumber', 'trace_block'])
       .nullable()
-      .describe('The method that provides internal transfers; tracesReason says why there is none'),
+      .describe('The method that provides internal transfers; if null, tracesReason says why'),
     tracesReason: z.string().nullable(),
     blockReceipts: z.boolean(),
     headTag: z.enum(['finalized', 'latest']),
@@ -53,9 +53,9 @@ const clusterStatusSchema = z
     reason: z
       .string()
       .nullable()
-      .describe('Why keys and usage are not in step with PostgreSQL, or other ids are given'),
-    daemons: count().nullable().describe('Running daemons that share the keys'),
-    unsentRequests: count().describe('Requests counted here that PostgreSQL does not have yet'),
+      .describe('Why keys and usage are out of sync with PostgreSQL, or conflict with other daemons'),
+    daemons: count().nullable().describe('Number of running daemons that share the keys'),
+    unsentRequests: count().describe('Requests counted here but not yet sent to PostgreSQL'),
     lastSyncAt: unixMillis(),
     errors: count(),
   })
@@ -63,9 +63,9 @@ const clusterStatusSchema = z
 
 const nodeStatusSchema = z
   .object({
-    node: z.int().min(1).describe('Its place in node_http'),
+    node: z.int().min(1).describe('Position in node_http'),
     address: z.string().nullable().describe('Null for callers without the operator token'),
-    current: z.boolean().describe('Whether it is in use'),
+    current: z.boolean().describe('Whether the daemon uses this node now'),
     state: z.enum([
       'unchecked',
       'healthy',
@@ -75,9 +75,9 @@ const nodeStatusSchema = z
       'another_chain',
       'another_fork',
     ]),
-    reason: z.string().nullable().describe('Why it is not healthy'),
+    reason: z.string().nullable().describe('Why the node is not healthy'),
     head: count().nullable(),
-    latencyMs: z.number().nullable().describe('Of the last check'),
+    latencyMs: z.number().nullable().describe('Latency of the last check'),
     failures: count().describe('Failed checks since the daemon started'),
   })
   .meta({ id: 'NodeStatus' });
@@ -85,12 +85,12 @@ const nodeStatusSchema = z
 export const statusSchema = z
   .object({
     phase: z.enum(['starting', 'backfilling', 'following', 'paused']),
-    reason: z.string().nullable().describe('Why the indexer makes no progress; null while it does'),
+    reason: z.string().nullable().describe('Why the indexer makes no progress; null if it does'),
     readFailure: z.string().nullable().describe('Which part of the index cannot be read'),
     nodeChain: z
       .enum(['unchecked', 'same', 'behind', 'another_chain', 'reorg_too_deep', 'reorg_below_finalized'])
       .describe("How the node's chain relates to the index"),
-    nodes: z.array(nodeStatusSchema).describe('The nodes, if there are several; else empty'),
+    nodes: z.array(nodeStatusSchema).describe('The nodes; empty for a single one'),
     startBlock: count().nullable(),
     head: z.object({ number: count(), hash: txHashField() }).nullable().describe('The last indexed block'),
     headTimestamp: count().nullable().describe('Unix seconds'),
@@ -103,10 +103,12 @@ export const statusSchema = z
     untraced: z
       .object({ first: count(), last: count(), blocks: count() })
       .nullable()
-      .describe('Blocks that were indexed without traces and so lack internal transfers'),
-    startedAt: z.number().describe('Unix milliseconds. The figures below count from then'),
+      .describe('Blocks indexed without traces, which lack internal transfers'),
+    startedAt: z.number().describe('Unix milliseconds. Start of the counts below'),
     skippedLogs: z.record(z.string(), count()).describe('Malformed logs, by reason'),
-    skippedIn: z.record(z.string(), txHashField()).describe('A transaction with such a log, by reason'),
+    skippedIn: z
+      .record(z.string(), txHashField())
+      .describe('Hash of a transaction with such a log, by reason'),
     reorgs: count(),
     deepestReorg: count(),
     lastCommitAt: unixMillis(),
@@ -116,11 +118,11 @@ export const statusSchema = z
     etaSeconds: count().nullable(),
     internalTransfers: z.boolean().nullable(),
     internalTransfersReason: z.string().nullable(),
-    sink: sinkStatusSchema.nullable().describe('Of PostgreSQL; null without one'),
+    sink: sinkStatusSchema.nullable().describe('State of the PostgreSQL sink; null without a sink'),
     cluster: clusterStatusSchema
       .nullable()
-      .describe('Of keys shared with other daemons; null without access.postgres'),
-    hooks: hooksStatusSchema.nullable().describe('Of webhooks; null without any'),
+      .describe('State of keys shared with other daemons; null without access.postgres'),
+    hooks: hooksStatusSchema.nullable().describe('State of webhooks; null without any'),
   })
   .meta({ id: 'Status' });
 
@@ -168,7 +170,7 @@ export interface HealthRoute {
   summary: string;
   good: z.ZodObject;
   example: object;
-  /** The answer with status 503. */
+  /** The schema of a 503 answer. */
   bad?: z.ZodObject;
 }
 

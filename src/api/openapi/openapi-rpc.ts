@@ -16,7 +16,7 @@ export const RPC_OPERATION = {
   requestBody: {
     required: true as const,
     description:
-      'The calls of a batch run concurrently, except transactions: these are sent in order and stop at the first one the node does not answer',
+      'The calls of a batch run concurrently, except transactions: they are sent in order, up to the first that the node does not answer',
     content: {
       'application/json': {
         schema: { oneOf: [REQUEST, { type: 'array', items: REQUEST, minItems: 1, maxItems: 1_000 }] },

@@ -35,7 +35,7 @@ export interface OpenApiOperation {
   parameters: OpenApiParameter[];
   requestBody?: { required: true; content: Content };
   responses: { 200: { description: string; headers?: object; content: Content } } & Record<number, object>;
-  /** Empty where no key is needed. */
+  /** Empty if no key is needed. */
   security?: [];
 }
 
@@ -46,24 +46,24 @@ export interface OpenApiDocument {
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
   paths: Record<string, Partial<Record<'get' | 'post', OpenApiOperation>>>;
-  /** What the service sends. */
+  /** Requests that the service sends. */
   webhooks: object;
   components: { schemas: object };
 }
 
 const TAGS = {
-  wallets: 'What a wallet did and holds',
-  funding: 'Who funded whom with native coins',
+  wallets: 'Activity and holdings of wallets',
+  funding: 'First and recent native transfers between wallets',
   tokens: 'Statistics and holders of tokens',
   chain: 'Transfers and figures of blocks, transactions and the whole chain',
   rpc: "The node's JSON-RPC",
   health: 'State of the service; no key needed',
-  webhooks: 'Events that the service sends',
+  webhooks: 'Events sent by the service',
 };
 
 const DESCRIPTION = `Wallets, tokens and transfers of one chain, read from an index of all its transfers.
 
-Every answer under /api shows the state at one block, the last indexed one; the X-Indexed-Block header names it.
+Every answer under /api shows the state at the last indexed block, given in the X-Indexed-Block header.
 Addresses are returned in lower case, times in ISO 8601 (UTC), and numbers beyond 2^53 as text. Answers may contain
 fields that are not listed here.
 
@@ -83,14 +83,14 @@ which one is in use.`;
 export function openApiDocument(version: string): OpenApiDocument {
   const records: Schemas = {};
   namedSchema(labelSchema, records);
-  // Of the streams, which OpenAPI cannot describe: generated clients have the types.
+  // OpenAPI cannot describe the streams, but generated clients get the types.
   namedSchema(walletTransferSchema, records);
   namedSchema(walletFilterSchema, records, { io: 'input' });
   namedSchema(signalFilterSchema, records, { io: 'input' });
   return {
     openapi: '3.1.1',
     info: { title: 'atlas-node API', version, description: DESCRIPTION },
-    servers: [{ url: '.' }], // relative, so that it also works under a proxy's path prefix
+    servers: [{ url: '.' }], // relative, so that it also works below a proxy's path prefix
     // Only the header: some generated clients use every scheme listed here, and a key in a URL ends up in logs.
     security: [{ header: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
@@ -114,7 +114,7 @@ export function openApiDocument(version: string): OpenApiDocument {
         post: {
           operationId: 'events',
           tags: ['webhooks'],
-          summary: 'What a webhook in the JSON format receives, signed as Standard Webhooks defines',
+          summary: 'The body of a webhook in JSON format, signed as Standard Webhooks defines',
           requestBody: {
             required: true,
             content: { 'application/json': { schema: namedSchema(hookMessageSchema, records) } },
@@ -130,7 +130,7 @@ export function openApiDocument(version: string): OpenApiDocument {
   };
 }
 
-/** Adds the named records of its answer to `records`. */
+/** Adds the named records of the endpoint's answer to `records`. */
 function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
   const { method, path, tag, summary, params, response, example, toCsv } = endpoint;
   const answer = { ...example.response, historicalCoverageStartBlock: 100 };
@@ -173,7 +173,7 @@ function healthOperation(
   const content = (schema: z.ZodObject, example?: object) => ({
     'application/json': { schema: namedSchema(schema, records), ...(example && { example }) },
   });
-  const unready = bad && { 503: { description: 'Not now, with the reason', content: content(bad) } };
+  const unready = bad && { 503: { description: 'Not ready, with the reason', content: content(bad) } };
   return {
     operationId: path.slice(1),
     tags: ['health'],
@@ -187,7 +187,7 @@ function healthOperation(
   };
 }
 
-/** Query parameters with the types clients see: numbers, although they arrive as text. */
+/** Query parameters with the types that clients see: numbers, although they arrive as text. */
 function parametersOf({ params, example }: Endpoint): OpenApiParameter[] {
   const examples = new Map<string, unknown>(Object.entries(example.params));
   return Object.entries<z.ZodType>(params.shape).map(([name, schema]) => {

@@ -21,8 +21,8 @@ export interface ReadThread {
 }
 
 /**
- * Maximum number of threads, started on demand when all others are busy. Each takes about 45 MB. On two cores a second
- * one would only compete with the indexer and the event loop.
+ * Most threads. Each starts on demand when all others are busy and takes about 45 MB. On two cores a second thread
+ * would only compete with the indexer and the event loop.
  */
 const MAX_THREADS = availableParallelism() > 2 ? 2 : 1;
 /** Maximum number of requests waiting for a thread. */
@@ -59,8 +59,8 @@ export class ReadPool {
   }
 
   /**
-   * Answers from the commit of `head` or a later one. Rejects with the endpoint's RequestError, `timeout` after the time
-   * limit, or `busy` when the queue is full or the pool is closed.
+   * Answers from the commit of `head` or a later one. Rejects with the endpoint's RequestError, with `timeout` after
+   * the time limit, or with `busy` when the queue is full or the pool is closed.
    */
   run(
     path: string,
@@ -83,7 +83,7 @@ export class ReadPool {
     return result;
   }
 
-  /** Stops each thread after its current request. Waiting and later requests are refused. */
+  /** Stops each thread after its current request. Refuses queued and later requests. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const job of this.queue.splice(0)) job.reject(shuttingDown());

@@ -13,19 +13,19 @@ export interface ReaderOptions {
 }
 
 export interface ReadRequest {
-  /** The endpoint's path. */
+  /** Path of the endpoint. */
   path: string;
-  /** As the client sent it; the read thread validates it again. */
+  /** As sent by the client. The read thread validates it again. */
   input: unknown;
   /** Largest `depth` the caller may pass to funding_chain. */
   chainDepth: number;
-  /** What the node answered before, for endpoints that ask it. */
+  /** The node's earlier answer, for endpoints that ask the node. */
   nodeAnswer?: NodeAnswer | undefined;
-  /** By `monotonicNow`. The caller gives up at this time. */
+  /** Time by `monotonicNow` at which the caller gives up. */
   deadline: number;
 }
 
-/** An answer with the head of the commit it was read from. */
+/** An answer and the head of the commit it was read from. */
 export interface ApiResult extends AnswerText {
   head: Head;
 }

@@ -1,4 +1,4 @@
-/** Entry of a read thread: answers requests that are too expensive for the event loop, one at a time. */
+/** Entry point of a read thread: answers requests too expensive for the event loop, one at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Labels } from '../../labels/labels.ts';
 import { codeOf, messageOf, RequestError, stackOf } from '../../lib/errors.ts';
@@ -10,7 +10,7 @@ import { answerText, type Endpoint, type EndpointHandler, notReady } from '../en
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
 import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
 
-/** Page cache of a read thread, MiB. Its reads are long and rarely repeated, so a larger cache helps little. */
+/** Page cache of a read thread, MiB. Its reads are long and rarely repeated, so a larger cache would help little. */
 const CACHE_MB = 8;
 
 function main(): void {
@@ -52,7 +52,7 @@ function main(): void {
   });
 }
 
-/** Errors lose their class when posted to another thread, so the relevant fields are sent instead. */
+/** Errors lose their class when posted to another thread, so send the relevant fields. */
 function toReply(read: () => ApiResult): FromReader {
   try {
     return read();
