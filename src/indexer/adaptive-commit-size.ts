@@ -1,15 +1,15 @@
 /**
- * How many transfers the next commit of a backfill should have. In a large index cost follows the pages that a commit
- * changes, and nearly every wallet is on a page of its own: the more transfers share a commit, the fewer pages each
- * writes. So commits grow until their transfers share pages, or memory, the disk or time is used up.
+ * Sizes the next commit of a backfill. In a large index, cost follows the number of pages that a commit changes, and
+ * nearly every wallet is on its own page: the more transfers share a commit, the fewer pages each transfer writes. So
+ * commits grow until their transfers share pages, or until memory, disk or time runs out.
  */
 
-/** What the last commit took. */
+/** The cost of the last commit. */
 interface CommitCost {
   transfers: number;
-  /** The write-ahead log after it, 0 when unknown. */
+  /** Size of the WAL after the commit, 0 when unknown. */
   walBytes: number;
-  /** The batches of the commit, and its changes. */
+  /** Memory of the commit's batches and of its changes. */
   batchBytes: number;
   changesBytes: number;
   seconds: number;
@@ -17,46 +17,46 @@ interface CommitCost {
 
 interface CommitLimits {
   maxTransfers: number;
-  /** For the batches of a commit, those prefetched for the next one, and the changes. */
+  /** Covers the batches of a commit, the batches prefetched for the next one, and the changes. */
   memoryBytes: number;
-  /** Most bytes of write-ahead log that the disk has room for now. */
+  /** Largest WAL that the disk has room for now, bytes. */
   walBytes(): number;
 }
 
-/** Most bytes of write-ahead log, whatever room the disk has: readers look pages up in it. */
+/** Largest WAL, bytes, however much space the disk has: readers look pages up in it. */
 const MAX_WAL_BYTES = 4 * 2 ** 30;
 const MIN_WAL_BYTES = 64 * 2 ** 20;
 
-/** The log and the pages that a checkpoint moves from it into the file take at most half of the free disk. */
+/** The WAL and the pages that a checkpoint moves from it into the file take at most half of the free disk. */
 const DISK_PART = 1 / 4;
 
-/** The size that the log of an index may reach now. */
+/** Largest permitted WAL for the current free disk space. */
 export function walLimit(freeDiskBytes: number): number {
   return Math.max(MIN_WAL_BYTES, Math.min(MAX_WAL_BYTES, freeDiskBytes * DISK_PART));
 }
 
-/** Below so many bytes of write-ahead log for each transfer, larger commits gain nothing: they only take memory. */
+/** Below this many WAL bytes per transfer, larger commits gain nothing and only take memory. */
 export const SHARED_WAL_BYTES = 800;
 
 /** Size of the first commit. Later ones grow by at most GROWTH. */
 const FIRST_TRANSFERS = 20_000;
 const GROWTH = 2;
-/** Size that commits reach also while their transfers share pages. */
+/** Commits reach this size even while their transfers share pages. */
 const USUAL_TRANSFERS = 50_000;
-/** Smallest commit, however many random pages it changes. */
+/** Smallest commit, however many pages it changes. */
 const MIN_TRANSFERS = 5_000;
 
 /**
- * Longest commit. With the blocks gathered before it, a commit stays well below the 60 s after which a backfill counts as stalled
- * (server/http/readiness.ts), and below the time that systemd gives a daemon to stop.
+ * Longest commit. Including the time to gather its blocks, a commit stays well below the 60 s after which a backfill
+ * counts as stalled (server/http/readiness.ts), and below the time that systemd gives a daemon to stop.
  */
 const MAX_SECONDS = 30;
 
-/** Share of the memory to use: the next stretch of the chain may be denser than the last. */
+/** Fraction of the memory to use, because the next stretch of the chain may be denser than the last. */
 const MEMORY_SHARE = 0.75;
 
 export class AdaptiveCommitSize {
-  /** About how many transfers the next commit should have. */
+  /** Target transfers of the next commit. */
   targetTransfers: number;
 
   private readonly limits: CommitLimits;
@@ -66,7 +66,6 @@ export class AdaptiveCommitSize {
     this.targetTransfers = Math.min(limits.maxTransfers, FIRST_TRANSFERS);
   }
 
-  /** Learns from a commit. */
   adapt({ transfers, walBytes, batchBytes, changesBytes, seconds }: CommitCost): void {
     if (walBytes === 0) return;
     const { limits } = this;

@@ -1,4 +1,4 @@
-/** Stores an event of the sync: blocks, or a rollback. */
+/** Stores one sync event: blocks or a rollback. */
 import { setImmediate } from 'node:timers/promises';
 import { batchBuffers } from '../decode/batch.ts';
 import { bytesToHex } from '../lib/hex.ts';
@@ -51,8 +51,8 @@ function sizeOf(batches: readonly BlockBatch[]): { transfers: number; batchBytes
 }
 
 /**
- * Largest commit, in transfers, that the serving thread gets in advance: it copies and searches that many in under a
- * millisecond. It reads larger commits from the index.
+ * Largest commit, in transfers, that the serving thread receives in advance: it copies and searches that many in under
+ * a millisecond. It reads larger commits from the index.
  */
 const MAX_ANNOUNCED_TRANSFERS = 4_000;
 
@@ -62,7 +62,7 @@ function announce({ progress, send }: IndexerContext, batches: readonly BlockBat
   send({ kind: 'committing', blocks: { batches, firstTransfer: progress.status.transfers + 1 } });
 }
 
-/** A deeper rollback is logged before it begins, so that the log shows it whatever happens next. */
+/** Log a deeper rollback before it begins, so that the log shows it whatever happens next. */
 const USUAL_ROLLBACK_BLOCKS = 3;
 
 async function applyRollback(
@@ -73,7 +73,7 @@ async function applyRollback(
   const { store, progress, send, log } = context;
   const depth = from - to;
   if (depth > USUAL_ROLLBACK_BLOCKS) log.warn({ from, to, depth }, 'rolling back a reorg');
-  // Keep the height before the first reorg: another may follow before the index is back at that height.
+  // Keep the height before the first reorg: another one may follow before the index is back at that height.
   const height = Math.max(from, store.anchors().reorgFrom ?? from);
   if (!(await retryWriteAndReport(context, () => store.setReorgFrom(height), signal))) return;
   let isDone = false;

@@ -1,6 +1,6 @@
 /**
- * Proves transactions and receipts by the roots in their block's header. The roots do not cover a transaction's sender,
- * which follows from its signature, nor the positions of logs.
+ * Verifies transactions and receipts against the roots in their block's header. The roots cover neither a transaction's
+ * sender, which follows from its signature, nor the positions of logs.
  */
 import { MerklePatriciaTrie } from '@ethereumjs/mpt';
 import { RLP } from '@ethereumjs/rlp';
@@ -9,7 +9,7 @@ import { UpstreamError } from '../lib/errors.ts';
 import { bigIntToBytes, bytesToHex, hexToBytes } from '../lib/hex.ts';
 import { hashOfHeader } from './require-transactions.ts';
 
-/** The block's roots cannot be computed: it contains a form that this program does not know. */
+/** The block's roots cannot be computed, because the block contains a type unknown to this program. */
 export class UnknownTypeError extends Error {
   override name = 'UnknownTypeError';
 }
@@ -62,8 +62,8 @@ const ENCODERS: Readonly<Record<string, Encode>> = {
 };
 
 /**
- * Says how the transactions or receipts of a block contradict its header; null when they match. Throws UnknownTypeError
- * when the roots cannot be computed.
+ * Describes how the transactions or receipts of a block contradict its header; null when they match. Throws
+ * UnknownTypeError when the roots cannot be computed.
  */
 export async function findWrongRoot(block: JsonObject, receipts: unknown): Promise<string | null> {
   if ((await hashOfHeader(block)) !== block['hash'])

@@ -11,7 +11,7 @@ import { findForkPoint } from '../node/fork-point.ts';
 import { fetchChainId, fetchHeaders } from '../node/methods.ts';
 import { fetchNodeHash } from './node-chain.ts';
 
-/** The node's chain is not the indexed one, or forks from it too deep: do not roll back, retry. */
+/** The node's chain is not the indexed one, or forks from it too deep. Do not roll back; retry. */
 export class ChainMismatchError extends UpstreamError {
   override name = 'ChainMismatchError';
   readonly chain: ChainMismatch;
@@ -21,7 +21,7 @@ export class ChainMismatchError extends UpstreamError {
   }
 }
 
-/** What the guard reads of the index, and the one fact that it writes. */
+/** The guard's view of the index; it writes one fact. */
 interface GuardedIndex {
   chain(): { chainId: number; startBlock: number } | null;
   head(): BlockRef | null;
@@ -47,7 +47,7 @@ export interface Reorg {
   to: number;
 }
 
-/** What else the index can be given, named in each error that stops it. */
+/** The other way out, named in each error that stops the index. */
 const OTHER_DATA_DIR = 'or start with another data_dir';
 
 export class ChainGuard {
@@ -70,8 +70,8 @@ export class ChainGuard {
   }
 
   /**
-   * Compares the chain id, block 0 and the first indexed block. A missing block proves nothing. Records block 0 once the
-   * node agrees on the first block. Throws ChainMismatchError with both hashes, UpstreamError when the node fails.
+   * Compares the chain id, block 0 and the first indexed block. A missing block proves nothing. Records block 0 once
+   * the node agrees on the first block. Throws ChainMismatchError with both hashes, UpstreamError when the node fails.
    */
   async confirmChain(): Promise<void> {
     const chain = this.index.chain();
@@ -84,7 +84,7 @@ export class ChainGuard {
     // One batch, so that a load balancer sends it to one node.
     const [nodeGenesis, nodeFirst] = await fetchHeaders(this.client, [0, startBlock], this.signal);
     if (first !== null && nodeFirst?.hash === first) {
-      // The hash covers every block below, so block 0 is the node's: not recorded yet, or changed by the disk.
+      // The hash covers every block below, so the node's block 0 is right and ours is missing or damaged.
       if (nodeGenesis && nodeGenesis.hash !== genesis) this.index.setGenesis(nodeGenesis.hash);
       return;
     }
@@ -95,7 +95,7 @@ export class ChainGuard {
   /**
    * The reorg that makes the index agree with the node at and below `from`. `agrees`: they do not differ after all.
    * `behind`: the node's head is below the index's height, so nothing is rolled back. Throws ChainMismatchError for a
-   * reorg that is not allowed, UpstreamError when the node does not prove it.
+   * forbidden reorg, UpstreamError when the node does not prove it.
    */
   async findReorg(from: number, nodeHead: number): Promise<Reorg | 'agrees' | 'behind'> {
     await this.confirmChain();
@@ -113,7 +113,9 @@ export class ChainGuard {
     return { from: head.number, to };
   }
 
-  /** Throws UpstreamError unless the fork point is exactly `to`: several nodes may have answered the search. */
+  /**
+   * Throws UpstreamError unless the fork point is exactly `to`: different nodes may have answered during the search.
+   */
   private async requireFork(to: number): Promise<void> {
     const expected = this.parentHashAbove(to);
     const [above] = await fetchHeaders(this.client, [to + 1], this.signal);
@@ -140,7 +142,7 @@ export class ChainGuard {
   }
 
   /**
-   * Throws UpstreamError unless the node's blocks above `to` link, by parent hash, from the indexed block `to` up to the
+   * Throws UpstreamError unless the node's blocks above `to` link by parent hash from the indexed block `to` up to the
    * index's height. That is proof whichever nodes answer: no other chain has such blocks.
    */
   private async requireBranch(to: number, height: number): Promise<void> {
@@ -162,7 +164,7 @@ export class ChainGuard {
   }
 
   /**
-   * Whether a reorg may replace the first indexed block, which happens soon after the start. The node's block must have
+   * Whether a reorg may replace the first indexed block, as happens soon after the start. The node's block must have
    * the recorded parent, which no other chain has. Block 0 has no parent.
    */
   private isFirstReplaceable(startBlock: number, nodeParent: Hex | undefined): boolean {

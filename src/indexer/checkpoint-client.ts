@@ -1,9 +1,9 @@
-/** Runs checkpoints on another core, parallel to the indexer thread. Only the next large commit waits for them. */
+/** Runs checkpoints on another core, in parallel with the indexer thread. Only the next large commit waits for them. */
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../threads/start-thread.ts';
 import type { FromCheckpointer, ToCheckpointer } from './protocol.ts';
 
-/** Below this size the log is cheap to keep, and one later checkpoint serves many blocks. */
+/** Below this size the WAL is cheap to keep, and one later checkpoint serves many blocks. */
 const MIN_WAL_BYTES = 8 * 2 ** 20;
 
 export class CheckpointClient {
@@ -17,12 +17,12 @@ export class CheckpointClient {
     this.ended = new Promise((resolve) => this.thread.once('exit', resolve));
     this.thread.on('message', (_checkpointed: FromCheckpointer) => this.running?.resolve());
     this.thread.on('error', (error) => {
-      this.failure = error; // the thread is gone: fail the next call even if no checkpoint runs now
+      this.failure = error; // the thread is gone: fail the next call even if no checkpoint is running
       this.running?.resolve();
     });
   }
 
-  /** Call it after each commit, which left `walBytes` bytes in the log, while no checkpoint runs. */
+  /** Call after each commit, while no checkpoint runs; `walBytes` is the WAL's size after that commit. */
   checkpointIfLarge(walBytes: number): void {
     if (walBytes < MIN_WAL_BYTES || this.failure !== null) return;
     this.running = Promise.withResolvers();

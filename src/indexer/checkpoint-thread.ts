@@ -1,4 +1,4 @@
-/** Entry of the checkpoint thread: moves the write-ahead log into the file while the indexer prepares the next commit. */
+/** Entry point of the checkpoint thread: moves the WAL into the file while the indexer prepares the next commit. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerThreadPriority } from '../lib/thread.ts';
 import { Checkpointer } from '../store/wal.ts';

@@ -1,4 +1,4 @@
-/** Connects to the node and chooses where the index begins. */
+/** Connects to the node and chooses the first block of the index. */
 
 import { backoffMs, pause } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
@@ -23,14 +23,14 @@ import { fetchNodeHead, wrongChainError } from './node-chain.ts';
 import type { IndexerThreadOptions } from './protocol.ts';
 import { reportFailure, retryWriteAndReport } from './retry-write.ts';
 
-/** Shortest and longest wait between retries while the node gives no usable answer, milliseconds. */
+/** Backoff while the node gives no usable answer, milliseconds. */
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
 
-/** Interval of the advice while the node has not answered yet, milliseconds. */
+/** Interval of the advice while the node has not answered, milliseconds. */
 const ADVICE_MS = 60_000;
 const CONNECT_ADVICE =
-  'start the node, or correct node_http (--node-http); indexing begins as soon as it answers';
+  'start the node, or correct node_http (--node-http); indexing starts as soon as it answers';
 
 /** Probes the node until it answers; null when the signal aborts first. Throws FatalError for a node on another chain. */
 export async function connect(
@@ -55,7 +55,7 @@ export async function connect(
   return requestWithRetry(context, signal, probe, onFailure);
 }
 
-/** With other nodes to go to, a wrong one is no reason to stop. */
+/** With other nodes to switch to, a wrong one is no reason to stop. */
 function requireSameChain(store: IndexWriter, found: number, nodeCount: number): void {
   const indexed = store.chain();
   if (indexed === null || indexed.chainId === found) return;
@@ -63,12 +63,12 @@ function requireSameChain(store: IndexWriter, found: number, nodeCount: number):
   throw nodeCount === 1 ? error : new ChainMismatchError('another_chain', error.message);
 }
 
-/** Throws UpstreamError when the node that serves traces is on another chain than the node in use. */
+/** Throws UpstreamError when the trace node is on another chain than the node in use. */
 async function requireTracesOfChain(client: RpcClient, chainId: number, signal: AbortSignal): Promise<void> {
   const { tracing } = client;
   const found = await fetchChainId(tracing, signal);
   const differs = (what: string) =>
-    new UpstreamError('inconsistent', `the node of node_traces is on another chain: ${what}`);
+    new UpstreamError('inconsistent', `the node_traces node is on another chain: ${what}`);
   if (found !== chainId) throw differs(`its chain id is ${found}, not ${chainId}`);
   const heads = await Promise.all([client, tracing].map((node) => fetchBlockNumber(node, signal)));
   const common = Math.min(...heads);
@@ -122,7 +122,7 @@ export async function chooseStart(
   return chosen;
 }
 
-/** Warns when index.start_block was changed: it has no effect on an existing index. */
+/** Warns about a changed index.start_block, which has no effect on an existing index. */
 function warnAboutOtherStart(
   wanted: IndexerThreadOptions['index']['startBlock'],
   begun: number,
@@ -135,11 +135,11 @@ function warnAboutOtherStart(
   );
 }
 
-/** Longest wait for the head to move, longer than the block time of most chains, and the interval of its reads. */
+/** How long to wait for the head to move, longer than the block time of most chains, and how often to read it. */
 const GROWTH_WAIT_MS = 15_000;
 const GROWTH_POLL_MS = 250;
 
-/** The node's head once it is above `last`, or at the end of the wait. */
+/** The node's head once it exceeds `last`, or after the wait. */
 async function waitForGrowth(
   head: () => Promise<number>,
   last: number,
@@ -174,8 +174,9 @@ function warnAboutMissingStart(
   }
 }
 
-/** A node that is not an archive drops the state needed for tracing long before it drops blocks. */
-const TRACES_ADVICE = 'index.traces = false may reach older blocks, without internal transfers';
+/** A non-archive node drops the state needed for tracing long before it drops blocks. */
+const TRACES_ADVICE =
+  'with index.traces = false the index may reach older blocks, but without internal transfers';
 
 /** Repeats `request` with backoff until the node gives a usable answer; null when the signal aborts first. */
 async function requestWithRetry<T>(
@@ -199,11 +200,11 @@ async function requestWithRetry<T>(
   return null;
 }
 
-/** Attempts before a block counts as pruned, and the wait between them: a busy node answers "not found", too. */
+/** Attempts before a block counts as pruned, and the wait between them. Busy nodes answer "not found" too. */
 const AVAILABLE_TRIES = 3;
 const AVAILABLE_RETRY_MS = 300;
 
-/** Whether the node still has a block with its receipts and, if wanted, traces. Throws transient errors. */
+/** Whether the node still has a block with its receipts and, if wanted, traces. Throws on transient errors. */
 async function isAvailable(
   client: RpcClient,
   rules: LoadRules,

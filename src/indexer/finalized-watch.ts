@@ -19,7 +19,7 @@ export class FinalizedWatch {
     this.signal = signal;
   }
 
-  /** Reads the finalized block if it is time. Runs in the background, so a slow node does not delay indexing. */
+  /** Reads the finalized block if it is due. Runs in the background, so that a slow node does not delay indexing. */
   pollIfDue(): void {
     if (performance.now() < this.nextPollAt || this.signal.aborted || this.store.head() === null) return;
     this.nextPollAt = Number.POSITIVE_INFINITY;

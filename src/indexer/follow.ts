@@ -1,6 +1,6 @@
 /**
- * Follows the chain. One generator yields, in order, what to store. The consumer stores each event before it requests
- * the next one, so `local` always contains everything yielded before.
+ * Follows the chain. One generator yields the events to store, in order. The consumer stores each event before it
+ * requests the next, so `local` always contains everything yielded before.
  */
 
 import { backoffMs, pause } from '../lib/async.ts';
@@ -13,7 +13,7 @@ import type { Pipeline } from './backfill/pipeline.ts';
 import { type ChainGuard, ChainMismatchError } from './chain-guard.ts';
 
 export type SyncEvent =
-  /** Blocks that follow the index's head and each other. */
+  /** Blocks that continue the index's head, each the child of the one before. */
   | { kind: 'blocks'; batches: BlockBatch[] }
   /** Blocks above `to` are no longer canonical: the node proved another branch. */
   | { kind: 'reorg'; from: number; to: number };
@@ -30,10 +30,10 @@ export interface SyncOptions {
   pipeline: Pipeline;
   /** Resolves when there may be a new head: after the polling interval, or earlier when the node announces one. */
   waitForHead(signal: AbortSignal): Promise<void>;
-  /** Called with the node's head each time it is read. */
+  /** Called with the node's head after each read. */
   onNodeHead(number: number): void;
   /**
-   * Called after each step. On failure: the error, the milliseconds since the first of the consecutive failures, and the
+   * Called after each step. On failure: the error, the milliseconds since the first consecutive failure, and the
    * milliseconds until the retry. On success: null and zeros.
    */
   onStepOutcome(error: UpstreamError | StorageError | null, failingMs: number, retryInMs: number): void;
@@ -42,7 +42,7 @@ export interface SyncOptions {
 /** Backoff after failed steps, milliseconds. */
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 15_000;
-/** Longest wait while the node is on another chain: the right one may return at any time, and checking is cheap. */
+/** Longest wait while the node is on another chain. The right node may return at any time, and checking is cheap. */
 const MISMATCH_RETRY_MAX_MS = 2_000;
 
 export async function* sync(
@@ -53,7 +53,7 @@ export async function* sync(
   signal.addEventListener('abort', () => options.pipeline.reset(), { once: true });
   let failures = 0;
   let failingSince = 0;
-  /** Whether the address may lead to another node by now. */
+  /** Whether the address may lead to another node now. */
   let mustConfirmChain = true;
   while (!signal.aborted) {
     try {
@@ -83,7 +83,7 @@ export async function* sync(
 }
 
 /**
- * One step: the next blocks, or a reorg that must come first; null when the index is at the node's head or ahead of it.
+ * One step: the next blocks, or a reorg that must come first; null when the index is at or ahead of the node's head.
  */
 async function nextEvent(options: SyncOptions): Promise<SyncEvent | null> {
   const { local, pipeline, guard, startBlock } = options;
@@ -122,7 +122,9 @@ function requireHead(batches: readonly BlockBatch[], head: BlockRef): void {
   );
 }
 
-/** `isBroken`: the node's next block is not a child of the index's head, so if both agree on the head, the node errs. */
+/**
+ * `isBroken`: the node's next block is not a child of the index's head. If both agree on the head, the node is wrong.
+ */
 async function findReorg(
   guard: SyncOptions['guard'],
   from: number,
@@ -143,7 +145,7 @@ function firstParentHash(batch: BlockBatch | undefined): Hex | null {
   return batch === undefined ? null : bytesToHex(batch.parent.subarray(0, 32));
 }
 
-/** Whether each batch continues the previous one: ranges load separately, so the chain may change between them. */
+/** Whether each batch continues the previous one. Ranges load separately, so the chain may change in between. */
 function areLinked(batches: readonly BlockBatch[]): boolean {
   return batches.every((batch, i) => {
     const before = batches[i - 1];

@@ -5,7 +5,7 @@ import type { UpstreamError } from '../lib/errors.ts';
 import { NodeSubscriptions } from '../node/subscriptions.ts';
 
 interface HeadWatchEvents {
-  /** Announcements stopped or cannot begin. Called once, not for each reconnect. */
+  /** Announcements stopped or cannot start. Called once, not for each reconnect. */
   onLost(message: string): void;
   /** The chain id behind the WebSocket. Called again when it changes. */
   onChainId(chainId: number): void;
@@ -21,7 +21,7 @@ export class HeadWatch {
   private isLost = false;
   private chainId: number | null = null;
 
-  /** `wsUrl` is empty when the node has no WebSocket. */
+  /** `wsUrl` is empty if the node has no WebSocket. */
   constructor(wsUrl: string, pollMs: number, events: HeadWatchEvents) {
     this.pollMs = pollMs;
     this.events = events;

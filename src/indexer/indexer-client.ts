@@ -10,14 +10,17 @@ import type { FromIndexer, IndexerThreadOptions, MetricsDelta, ToIndexer } from 
 interface IndexerListeners {
   onCommitting(blocks: CommittingBlocks): void;
   onWatermark(watermark: Watermark): void;
-  /** `at`: the node that it is about. */
+  /** `at`: position of the node that the status describes. */
   onStatus(status: IndexStatus, delta: MetricsDelta, at: number): void;
   onUnreadable(damage: DamageError): void;
   onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
 }
 
 export class IndexerClient {
-  /** Resolves when the thread has closed the index after `stop`; rejects with FatalError when it could not go on. */
+  /**
+   * Resolves when the thread has closed the index after `stop`; rejects with FatalError when the thread could not
+   * continue.
+   */
   readonly ended: Promise<void>;
   private readonly thread: Worker;
 
@@ -47,15 +50,15 @@ export class IndexerClient {
       );
       this.thread.on('exit', (code) => reject(new FatalError(`the indexer thread exited with code ${code}`)));
     });
-    this.ended.catch(() => undefined); // not unhandled: whoever holds this client awaits `ended` later
+    this.ended.catch(() => undefined); // not unhandled: the owner of this client awaits `ended` later
   }
 
-  /** Indexes from the node at this position from now on. */
+  /** Switches indexing to the node at this position. */
   selectNode(at: number): void {
     this.thread.postMessage({ kind: 'node', at } satisfies ToIndexer);
   }
 
-  /** Tells the thread to commit, close the index and exit; resolves when it has. */
+  /** Tells the thread to commit, close the index and exit. Resolves when it has exited. */
   async stop(): Promise<void> {
     this.thread.postMessage({ kind: 'stop' } satisfies ToIndexer);
     await this.ended;

@@ -1,4 +1,4 @@
-/** What all code of the indexer thread shares while the index is open. */
+/** State shared by all code of the indexer thread while the index is open. */
 
 import type { ThreadLog } from '../log/logger.ts';
 import type { RpcClient } from '../node/client.ts';

@@ -1,4 +1,4 @@
-/** Entry of the indexer thread. */
+/** Entry point of the indexer thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { FatalError, stackOf } from '../lib/errors.ts';
 import { lowerThreadPriority } from '../lib/thread.ts';
@@ -9,7 +9,7 @@ import type { FromIndexer, IndexerThreadOptions, ToIndexer } from './protocol.ts
 async function main(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error('indexer-thread is a thread entry; it cannot run on its own');
-  // Serving comes first: a commit can wait a few milliseconds, clients should not.
+  // Serving has priority: a commit can wait a few milliseconds, clients should not.
   lowerThreadPriority(10);
   const send = (message: FromIndexer): void => port.postMessage(message);
   const stop = new AbortController();
@@ -29,5 +29,5 @@ async function main(): Promise<void> {
   port.close();
 }
 
-// Not awaited: the single binary contains this file as a CommonJS script.
+// Not awaited, because the single binary contains this file as a CommonJS script.
 void main();

@@ -27,7 +27,7 @@ import { Progress, readContents } from './progress.ts';
 import type { IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
 import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
 
-/** Background calls get one socket and small answers, so that they do not delay the fetching of blocks. */
+/** Background calls get one socket and small answers, so that they do not delay block fetches. */
 const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
 
 interface BackgroundDeps
@@ -39,7 +39,7 @@ interface BackgroundDeps
   send: Send;
 }
 
-/** Starts the token loops. The returned signal aborts with `signal` or when a task fails; `stop` then rejects. */
+/** Starts the token loops. The returned signal aborts with `signal` or when a task fails; then `stop` rejects. */
 function startBackgroundTasks(
   { indexPath, from, store, calls, send, log, ...rest }: BackgroundDeps,
   signal: AbortSignal,
@@ -47,7 +47,7 @@ function startBackgroundTasks(
   const stopController = new AbortController();
   const client = newNodeClient(from, calls, LIMITS);
   const stopSignal = AbortSignal.any([signal, stopController.signal]);
-  /** Reports damage but keeps indexing, which may never need the damaged page. */
+  /** Reports damage but keeps indexing, which may never touch the damaged page. */
   const onDamage = ({ message }: DamagedFileError) => send({ kind: 'unreadable', message });
   const tasks = [
     runMetadataLoop(store, client, log, stopSignal, onDamage),
@@ -69,13 +69,13 @@ function startBackgroundTasks(
 /** Interval of status reports, milliseconds. */
 const REPORT_MS = 250;
 
-/** Wait before indexing is retried after damage, milliseconds: a failed disk read looks like damage, too. */
+/** Wait before indexing resumes after damage, milliseconds. A failed disk read also looks like damage. */
 const DAMAGE_RETRY_MS = 15_000;
 
 /**
- * Indexes until the signal aborts. The serving thread holds the writer lock. Throws FatalError when it cannot go on;
- * closes the index either way. Damage stops only the indexing: the readable rest is still served, and a restart would
- * run into the same damage.
+ * Indexes until the signal aborts. The serving thread holds the writer lock. Throws FatalError when it cannot continue;
+ * closes the index either way. Damage stops only the indexing: the readable part is still served, and a restart would
+ * hit the same damage.
  */
 export async function runIndexer(
   options: IndexerThreadOptions,
@@ -98,7 +98,7 @@ export async function runIndexer(
   }
 }
 
-/** Keeps reporting until indexing is retried, because the serving thread takes the reports as a sign of life. */
+/** Keeps reporting until indexing resumes, because the serving thread takes reports as a sign of life. */
 async function reportStop(
   { message }: DamagedFileError,
   node: SelectedNode,
@@ -141,11 +141,11 @@ async function indexInto(
   send: Send,
   signal: AbortSignal,
 ): Promise<void> {
-  // Before the timer is set: if the system refuses another thread, nothing may keep this one alive.
+  // Create the client before the timer: if the system refuses another thread, no timer may keep this one alive.
   const checkpoints = new CheckpointClient(options.indexPath);
   const calls = new CallRecorder();
   const log = indexerLog(send);
-  /** The node that the status is about: a node chosen since is used from the next round on. */
+  /** Position of the node that the status describes. A newly chosen node takes effect in the next round. */
   let { at } = node;
   const report = (): void => {
     const { status, delta } = progress.takeReport();
@@ -263,7 +263,7 @@ async function runSync(
       background.signal,
     );
     for await (const event of events) {
-      await applyEvent(context, event, commitSizer, stop); // what was loaded is right, whichever node is next
+      await applyEvent(context, event, commitSizer, stop); // loaded blocks stay valid, whichever node is next
       pipeline.batchTransfers = commitSizer.targetTransfers;
       if (event.kind === 'blocks') for (const batch of event.batches) releaseBatch(batch);
     }
@@ -275,7 +275,7 @@ async function runSync(
   }
 }
 
-/** Starts to watch for heads, and logs why the node's WebSocket announces none. */
+/** Watches for heads. Logs why the node's WebSocket announces none. */
 function watchHeads(wsUrl: string, pollMs: number, chainId: number, log: ThreadLog): HeadWatch {
   return new HeadWatch(wsUrl, pollMs, {
     onLost: (message) => log.warn({ message }, 'the node announces no heads; polling instead'),
@@ -290,15 +290,17 @@ function watchHeads(wsUrl: string, pollMs: number, chainId: number, log: ThreadL
 }
 
 /**
- * Ranges to prefetch. While a large commit blocks the indexer, the backfill workers need enough work: about as much as
- * one commit. More would only cost memory.
+ * Ranges to prefetch: about as much work as one commit, so that the backfill workers stay busy while a large commit
+ * blocks the indexer. More would only cost memory.
  */
 const PIPELINE_DEPTH = 48;
 
-/** Most ranges ahead of large commits. They wait in memory, and the chain may become denser while they are fetched. */
+/** Most prefetched ranges for large commits. They wait in memory, and the chain may become denser meanwhile. */
 const MAX_PIPELINE_DEPTH = 256;
 
-/** Within this many blocks of the head, the indexer thread loads blocks itself: another thread only adds delay. */
+/**
+ * Within this many blocks of the head, the indexer thread loads blocks itself, because another thread only adds delay.
+ */
 const INLINE_BLOCKS = 2;
 
 function loadRange(

@@ -1,4 +1,4 @@
-/** Reads the node's chain. */
+/** Reads blocks of the node's chain. */
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { Capabilities } from '../model/index-status.ts';
@@ -36,9 +36,9 @@ export async function fetchNodeHash(
   return (await fetchNodeBlock(client, number, signal)).hash;
 }
 
-/** The error for a node on another chain than the index. */
+/** The error for a node on a chain other than the indexed one. */
 export function wrongChainError(indexed: number, found: number): FatalError {
   return new FatalError(
-    `the index is of chain ${indexed} but the node is on chain ${found}; use another data_dir or another node`,
+    `the index holds chain ${indexed} but the node is on chain ${found}; use another data_dir or another node`,
   );
 }

@@ -4,7 +4,7 @@ import type { UpstreamFailure } from '../lib/errors.ts';
 import { RpcClient, type RpcClientOptions } from '../node/client.ts';
 import type { NodeClientOptions, UpstreamCall } from './protocol.ts';
 
-/** Most calls per report. Beyond it, calls are dropped and the metrics are too low. */
+/** Most calls per report. More are dropped, and the metrics read too low. */
 const MAX_CALLS = 5_000;
 
 export class CallRecorder {

@@ -1,4 +1,4 @@
-/** The indexer's reports: its status, and its work since the last report. */
+/** The indexer's reports: its status, and the work done since the last report. */
 
 import { RepeatLimit } from '../lib/limits.ts';
 import { preciseNow } from '../lib/time.ts';
@@ -15,17 +15,17 @@ import type { Tip } from '../store/chain.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { MetricsDelta } from './protocol.ts';
 
-/** Windows of the rates shown and of the ETA, milliseconds. */
+/** Windows of the displayed rates and of the ETA, milliseconds. */
 const RATE_WINDOW_MS = 10_000;
 const ETA_WINDOW_MS = 60_000;
 
 /** Shortest time between equal log lines about the node's chain, milliseconds. */
 const CHAIN_LOG_MS = 60_000;
 
-/** Shortest span of a rate: the first commits after the start would show an exaggerated one. */
+/** Shortest time span of a rate. Without it, the first commits after the start would show an exaggerated rate. */
 const MIN_SPAN_MS = 1_000;
 
-/** A rate is 0 when the last commit is older than this, milliseconds. */
+/** The rate is 0 if the last commit is older than this, milliseconds. */
 const OLDEST_SAMPLE_MS = 120_000;
 
 /** A commit, or the start. */
@@ -36,7 +36,7 @@ interface Sample {
   transfers: number;
 }
 
-/** What the index contains. */
+/** The contents of the index. */
 interface IndexContents {
   head: Tip | null;
   untraced: TraceGaps | null;
@@ -51,14 +51,14 @@ export class Progress {
   private delta = emptyDelta();
   private samples: Sample[] = [{ at: performance.now(), blocks: 0, transfers: 0 }];
   private readonly readyLag: number;
-  /** Limits log lines about the node's chain: a load balancer over two chains would cause one with every call. */
+  /** Rate-limits log lines about the node's chain: a load balancer over two chains would cause one per call. */
   readonly chainLog = new RepeatLimit(CHAIN_LOG_MS);
 
   constructor(readyLag: number) {
     this.readyLag = readyLag;
   }
 
-  /** The current status; its rates are from the last report. */
+  /** The current status. Its rates come from the last report. */
   get status(): Readonly<IndexStatus> {
     return this.current;
   }
@@ -80,14 +80,14 @@ export class Progress {
     this.current.startBlock = startBlock;
   }
 
-  /** Sets how the node's chain relates to the index. Returns the previous relation. */
+  /** Sets how the node's chain relates to the index. Returns the previous value. */
   setNodeChain(chain: NodeChain): NodeChain {
     const previous = this.current.nodeChain;
     this.current.nodeChain = chain;
     return previous;
   }
 
-  /** Blocks that the index has and the node lacks; 0 if so few that the node may just be a moment behind. */
+  /** Blocks that the index has and the node lacks; 0 if so few that the node may be only momentarily behind. */
   get blocksAhead(): number {
     const { head, nodeHead } = this.current;
     const ahead = head === null || nodeHead === null ? 0 : head.number - nodeHead;
@@ -142,7 +142,7 @@ export class Progress {
     this.current.deepestReorg = Math.max(this.current.deepestReorg, depth);
   }
 
-  /** The current status and the work since the last call. */
+  /** The current status, and the work since the last call. */
   takeReport(): { status: IndexStatus; delta: Omit<MetricsDelta, 'calls'> } {
     this.updateRates();
     const delta = this.delta;
@@ -174,9 +174,9 @@ export class Progress {
 }
 
 /**
- * The work per second over about the last `windowMs`. The span counted starts and ends at a commit and contains at least
- * the last one, so the rate of commits further apart than the window does not jump. A rate falls once the next commit is
- * later than the last one was.
+ * The work per second over about the last `windowMs`. The span starts and ends at a commit and contains at least the
+ * last one, so that the rate does not jump if commits are further apart than the window. The rate falls once the next
+ * commit is overdue.
  */
 function perSecond(
   samples: readonly Sample[],

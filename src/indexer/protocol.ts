@@ -1,4 +1,4 @@
-/** Messages between the serving thread and the indexer thread, and between the indexer thread and its helpers. */
+/** Messages between the serving thread and the indexer thread, and between the indexer thread and its workers. */
 
 import type { UpstreamFailure } from '../lib/errors.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
@@ -13,39 +13,39 @@ interface NodeLimits {
   maxBatch: number;
 }
 
-/** What a client of the node needs. */
+/** Options of a node client. */
 export interface NodeClientOptions extends NodeLimits {
   http: string;
   /** See IndexerThreadOptions. */
   tracesHttp?: string;
 }
 
-/** Everything the indexer thread needs. It does not change while the thread lives. */
+/** The options of the indexer thread, fixed for its lifetime. */
 export interface IndexerThreadOptions {
   indexPath: string;
-  /** The nodes, the preferred one first, and the one of them that is in use at the start. */
+  /** The nodes, the preferred one first, and the position of the node used first. */
   nodes: readonly NodeAddress[];
   inUse: number;
-  /** Address of the node that serves traces; empty: the node in use. */
+  /** Address of the node that serves traces; empty for the node in use. */
   tracesHttp: string;
   node: NodeLimits;
   index: {
     startBlock: number | 'earliest' | 'latest';
     head: 'auto' | 'finalized' | 'latest';
     traces: boolean;
-    /** Whether to prove transactions and receipts by the roots in the headers. */
+    /** Whether to verify transactions and receipts against the roots in the headers. */
     checkRoots: boolean;
-    /** Interval of head polls while the node announces none, milliseconds. */
+    /** Interval of head polls while the node announces no heads, milliseconds. */
     pollMs: number;
     /** Most blocks that one reorg may remove. */
     maxReorg: number;
     /** Lag, in blocks, that still counts as following the head. */
     readyLag: number;
-    /** Transfers to aim for in a commit during backfill. */
+    /** Target transfers per commit during a backfill. */
     batchTransfers: number;
-    /** Memory for the blocks and changes of the commits of a backfill. */
+    /** Memory for the blocks and changes of backfill commits. */
     backfillMemoryMb: number;
-    /** Backfill workers, at least one (`index.loaders`). */
+    /** Number of backfill workers, at least one (`index.loaders`). */
     backfillWorkers: number;
     cacheMb: number;
   };
@@ -55,19 +55,19 @@ export interface IndexerThreadOptions {
 
 export type ToIndexer =
   | { kind: 'stop' }
-  /** Index from this node from now on. */
+  /** Switch indexing to this node. */
   | { kind: 'node'; at: number };
 
 export type FromIndexer =
   /** Precedes the watermark of the same blocks, for small commits only. The commit may still fail. */
   | { kind: 'committing'; blocks: CommittingBlocks }
   | { kind: 'watermark'; watermark: Watermark }
-  /** `at`: the node that it is about. */
+  /** `at`: position of the node that the status describes. */
   | { kind: 'status'; at: number; status: IndexStatus; delta: MetricsDelta }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> }
   /** Background work found damage in the index. */
   | { kind: 'unreadable'; message: string }
-  /** The indexer cannot go on and has closed the index. */
+  /** The indexer cannot continue and has closed the index. */
   | { kind: 'fatal'; message: string }
   | { kind: 'stopped' };
 
@@ -106,7 +106,7 @@ export interface RangeRequest {
   to: number;
 }
 
-/** `cancel` withdraws a range that has not begun; the worker still answers it. */
+/** `cancel` withdraws a range that has not started; the worker still answers it. */
 export type ToBackfillWorker = RangeRequest | { cancel: number } | 'stop';
 
 export type FromBackfillWorker =
@@ -122,5 +122,5 @@ export type FromBackfillWorker =
 
 export type ToCheckpointer = 'checkpoint' | 'stop';
 
-/** The write-ahead log is in the file, as far as readers and the disk allowed. */
+/** The WAL is in the file, as far as readers and the disk allowed. */
 export type FromCheckpointer = 'checkpointed';

@@ -1,6 +1,6 @@
 /**
- * Tells an empty block from one whose transactions the node lacks. A Monad node has only headers of blocks before its
- * state sync, and a pruning node only headers of old blocks.
+ * Distinguishes an empty block from one whose transactions the node lacks. A Monad node has only the headers of blocks
+ * before its state sync; a pruning node has only the headers of old blocks.
  */
 import { type JsonObject, readItems, readObject } from '../decode/read-json.ts';
 import { UpstreamError } from '../lib/errors.ts';
@@ -12,7 +12,7 @@ import { headerCall } from '../node/methods.ts';
 /** keccak256(rlp('')), the root of an empty trie (Yellow Paper, appendix D). */
 const EMPTY_TRIE_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
-/** The hashed fields of a header, in order (Yellow Paper, 4.3). Forks appended those from baseFeePerGas on. */
+/** The hashed fields of a header, in order (Yellow Paper, 4.3). Forks appended the fields from baseFeePerGas on. */
 const HEADER_FIELDS: readonly [name: string, form: 'bytes' | 'quantity'][] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],
@@ -39,8 +39,8 @@ const HEADER_FIELDS: readonly [name: string, form: 'bytes' | 'quantity'][] = [
 
 /**
  * Throws UpstreamError `inconsistent` for a block without transactions whose header proves that it had some: the header
- * hashes to the block's hash and has a receipts root. Gas alone proves nothing. If the header does not hash that way, as
- * on chains with other transaction types, the node is believed.
+ * hashes to the block's hash and has a receipts root. Gas alone proves nothing. If the header does not hash to the
+ * block's hash, as on chains with other header fields, the node is trusted.
  */
 export async function requireTransactions(
   client: RpcClient,
@@ -72,7 +72,7 @@ function mayLackTransactions(block: JsonObject): boolean {
   return readItems(block['transactions'], 'transactions').length === 0 && quantityToNumber(gasUsed) > 0;
 }
 
-/** The hash of a header; null when it lacks a usual field. */
+/** The hash of a header; null when a usual field is missing. */
 export async function hashOfHeader(header: JsonObject): Promise<string | null> {
   const { isHex, keccak256, toRlp } = await import('viem/utils'); // lazy: rarely needed, and large for a backfill worker
   const values: Hex[] = [];

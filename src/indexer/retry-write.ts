@@ -1,4 +1,4 @@
-/** Retries failed writes, and shows problems that pause indexing in the status and the log. */
+/** Retries failed writes. Reports problems that pause indexing to the status and the log. */
 import { backoffMs, pause } from '../lib/async.ts';
 import { StorageError, UpstreamError } from '../lib/errors.ts';
 import type { NodeChain } from '../model/index-status.ts';
@@ -11,8 +11,8 @@ const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
 /**
- * Retries a write until it succeeds. A failed one has changed nothing. Calls `onFailure` with the error of each failed
- * attempt, and with null when a retry succeeds. Returns false when the signal aborts; rethrows errors other than
+ * Retries a write until it succeeds. A failed write has changed nothing. Calls `onFailure` with the error of each
+ * failed attempt, and with null when a retry succeeds. Returns false when the signal aborts. Rethrows errors other than
  * StorageError.
  */
 export async function retryWrite(
@@ -35,7 +35,7 @@ export async function retryWrite(
   return false;
 }
 
-/** Retries a write until it succeeds and reports failures; false when the signal aborts first. */
+/** Retries a write until it succeeds and reports failures. Returns false when the signal aborts first. */
 export function retryWriteAndReport(
   context: Pick<IndexerContext, 'progress' | 'log'>,
   write: () => void,
@@ -45,22 +45,22 @@ export function retryWriteAndReport(
 }
 
 /**
- * How long a failure counts as momentary, milliseconds: longer than nodes behind one address differ, and longer than a
- * node takes from a block's header to its receipts. With the backoff of the sync, the sixth consecutive failure is
+ * Failures shorter than this are momentary, milliseconds: longer than nodes behind one address differ, and longer than
+ * a node takes from a block's header to its receipts. With the backoff of the sync, the sixth consecutive failure is
  * reported, after about 2.8 s.
  */
 const MOMENT_MS = 2_000;
 
 /**
- * Whether the node answers but is busy, switching branches, or behind the node that answered before. With some providers
- * that affects one call in fifty or every other block, so it is reported only if it lasts.
+ * Whether the node answers but is busy, switching branches, or behind the node that answered before. Some providers do
+ * so for one call in fifty or for every other block, so it is reported only if it lasts.
  */
 export function isMomentary(error: UpstreamError | StorageError | null, failingMs: number): boolean {
   if (!(error instanceof UpstreamError) || error instanceof ChainMismatchError) return false;
   return error.reason !== 'timeout' && error.reason !== 'connection' && failingMs < MOMENT_MS;
 }
 
-/** Shows a problem in the status. Logs its begin and its end, not every attempt. */
+/** Shows a problem in the status. Logs its start and end, not every attempt. */
 export function reportFailure(
   { progress, log }: Pick<IndexerContext, 'progress' | 'log'>,
   error: UpstreamError | StorageError | null,
@@ -83,7 +83,7 @@ function reportMismatch(
   if (isNew && progress.chainLog.allows(chain)) log.error({ chain, reason: message }, 'indexing is paused');
 }
 
-/** Call it after each successful step: the node is on the indexed chain, possibly behind. */
+/** Call after each successful step: the node is on the indexed chain, possibly behind. */
 export function reportSuccess(context: Pick<IndexerContext, 'progress' | 'log'>): void {
   const { progress, log } = context;
   const ahead = progress.blocksAhead;

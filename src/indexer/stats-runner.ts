@@ -1,6 +1,6 @@
 import type { IndexStats, IndexStatsState } from '../model/index-stats.ts';
 
-/** The part of a worker thread that IndexStatsRunner uses. */
+/** The subset of Worker that IndexStatsRunner uses. */
 interface IndexStatsThread {
   on(event: 'message', listener: (stats: IndexStats) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -11,7 +11,7 @@ interface IndexStatsThread {
 /** Shortest time between two measurements, milliseconds. */
 const MIN_AGE_MS = 60_000;
 
-/** Largest fraction of the time spent measuring, so that a large index is measured rarely. */
+/** Largest fraction of time spent measuring, so that a large index is measured rarely. */
 const MAX_SHARE = 0.01;
 
 export class IndexStatsRunner {

@@ -1,4 +1,4 @@
-/** Entry of the index stats thread: measures the index once and exits. */
+/** Entry point of the index-stats thread: measures the index once and exits. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerThreadPriority } from '../lib/thread.ts';
 import { openIndexForReading } from '../store/index-file.ts';

@@ -1,6 +1,6 @@
 /** Decoded transfers on their way from the decoder to the store. */
 
-/** Why a log whose first topic is that of a transfer was not decoded as one (metric label). */
+/** Why a log with the first topic of a transfer was not decoded (metric label). */
 export type SkipReason =
   | 'transfer_topics'
   | 'transfer_data'
@@ -15,8 +15,8 @@ export type SkipReason =
 /**
  * Decoded transfers of consecutive blocks, as columns of numbers and bytes.
  *
- * Columns rather than objects: a batch of 200,000 transfers is a dozen array buffers that move between threads
- * without copying, and the store walks them without touching the garbage collector.
+ * Columns instead of objects: a batch of 200,000 transfers is a dozen array buffers that move between threads without
+ * copying, and the store iterates over them without garbage collection.
  */
 export interface BlockBatch {
   /** Whether traces were read for every block that needs them; otherwise internal transfers are missing. */
@@ -25,7 +25,7 @@ export interface BlockBatch {
   transferCount: number;
   /** Per block. */
   number: Uint32Array;
-  /** Unix seconds; 64 bits, since a chain's time may be set to any value. */
+  /** Unix seconds; 64 bits, because a chain may set its time to any value. */
   timestamp: Float64Array;
   /** Hash and parent hash, 32 bytes each per block. */
   hash: Uint8Array;
@@ -33,24 +33,24 @@ export interface BlockBatch {
   /** Number of transfers and of distinct addresses up to and including each block. */
   transferEnd: Uint32Array;
   addressEnd: Uint32Array;
-  /** 20 bytes per distinct address, in the order of first appearance: sender, receiver, token of each transfer. */
+  /** 20 bytes per distinct address, in order of first appearance: sender, receiver, token of each transfer. */
   addresses: Uint8Array;
-  /** 32 bytes per transaction that has a transfer. */
+  /** 32 bytes per transaction with a transfer. */
   txHashes: Uint8Array;
   /**
    * 20 bytes each per transaction in `txHashes`: its sender, and its receiver or the contract it created. Not stored;
-   * streams show them. Both are empty where a batch was not made from the node's transactions.
+   * streams show them. Both are empty in a batch that was not built from the node's transactions.
    */
   txFrom: Uint8Array;
   txTo: Uint8Array;
-  /** Per transfer. `tx` indexes txHashes; `from`, `to`, `token` index addresses; -1 is "none". */
+  /** Per transfer. `tx` indexes txHashes; `from`, `to` and `token` index addresses; -1 means none. */
   kind: Uint8Array;
   tx: Uint32Array;
   from: Uint32Array;
   to: Uint32Array;
   token: Int32Array;
   logIndex: Int32Array;
-  /** End offsets of each transfer's amount and token id in the byte columns; an amount of zero has no bytes. */
+  /** End offsets of each transfer's amount and token id in the byte columns. A zero amount has no bytes. */
   amountEnd: Uint32Array;
   amounts: Uint8Array;
   tokenNumberEnd: Uint32Array;

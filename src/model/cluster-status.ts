@@ -1,22 +1,22 @@
-/** What a daemon reports about the keys that it shares with others in PostgreSQL. */
+/** A daemon's status of the keys that it shares with others in PostgreSQL. */
 
 /**
- * `connecting`: no session with PostgreSQL, the keys known here stay valid and counts are kept; `joined`: keys and usage
- * are those of all daemons.
+ * `connecting`: no session with PostgreSQL; the known keys stay valid and counts are kept. `joined`: keys and usage
+ * cover all daemons.
  */
 type ClusterState = 'connecting' | 'joined';
 
 export interface ClusterStatus {
   state: ClusterState;
-  /** What is wrong, without names of hosts and users; null when nothing is. */
+  /** What is wrong, without host and user names; null when nothing is. */
   reason: string | null;
-  /** Daemons that use the keys now, this one included; null while unknown. */
+  /** Number of daemons that currently use the keys, including this one; null while unknown. */
   daemons: number | null;
-  /** Requests counted here that PostgreSQL does not have yet. */
+  /** Requests counted here but not yet sent to PostgreSQL. */
   unsentRequests: number;
-  /** Unix milliseconds at which keys and usage were last the same as in PostgreSQL; null before the first time. */
+  /** Unix milliseconds of the last full sync with PostgreSQL; null before the first. */
   lastSyncAt: number | null;
-  /** Attempts that failed since the daemon started. */
+  /** Failed attempts since the daemon started. */
   errors: number;
 }
 

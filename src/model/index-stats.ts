@@ -7,7 +7,7 @@ export interface IndexStats {
   at: number;
   /** Duration of the measurement. */
   seconds: number;
-  /** Head at that time, null for an empty index, and the transfers up to it. */
+  /** Head at that time, null for an empty index, and its transfer count. */
   head: number | null;
   transfers: number;
   /** index.db including pages still in its WAL, the WAL itself, and the disk space available to this user. */
@@ -20,7 +20,10 @@ export interface IndexStats {
   unmeasured: { names: string[]; bytes: number } | null;
   /** `estimated`: scaled up from a sample. */
   kinds: { estimated: boolean; transfers: Record<TransferKindName, number> };
-  /** By the chain's clock over the last `seconds`: a day, or less if the index covers less; null if too little. */
+  /**
+   * By the chain's clock over the last `seconds`: a day, or less if the index covers less; null if it covers too
+   * little.
+   */
   growth: { transfersPerDay: number; transfersPerBlock: number; seconds: number } | null;
 }
 

@@ -1,8 +1,8 @@
-/** The indexer's view of the node and of its own progress, and what follows from it: lag, age, trace gaps. */
+/** The indexer's view of the node and of its own progress, with derived figures: lag, age, trace gaps. */
 import type { BlockRef } from './block.ts';
 import type { NodeStatus } from './node-status.ts';
 
-/** What this node lets the index know; shown by `/status`. */
+/** The node's capabilities that matter to the index; shown by `/status`. */
 export interface Capabilities {
   client: string;
   chainId: number;
@@ -10,16 +10,16 @@ export interface Capabilities {
   traces: 'debug_traceBlockByHash' | 'debug_traceBlockByNumber' | 'trace_block' | null;
   tracesReason: string | null;
   blockReceipts: boolean;
-  /** The head that the index follows: `finalized` never rolls back, `latest` may. */
+  /** The head tag that the index follows: `finalized` never rolls back, `latest` may. */
   headTag: 'finalized' | 'latest';
 }
 
-/** The blocks indexed without traces, which so lack internal transfers. */
+/** The blocks indexed without traces, which lack internal transfers. */
 export interface TraceGaps {
-  /** The first and the last one; blocks in between may have traces. */
+  /** The first and the last such block; blocks in between may have traces. */
   first: number;
   last: number;
-  /** Their number. */
+  /** How many there are. */
   blocks: number;
 }
 
@@ -27,8 +27,9 @@ export interface TraceGaps {
 export type ChainMismatch = 'another_chain' | 'reorg_too_deep' | 'reorg_below_finalized';
 
 /**
- * How the node's chain relates to the index. `unchecked`: not compared since the start; `same`: the index follows it;
- * `behind`: its head is below the index's; any other: indexing is paused until the node agrees with the index again.
+ * How the node's chain relates to the index. `unchecked`: not compared since startup. `same`: the index follows it.
+ * `behind`: its head is below the index's. For any other value, indexing is paused until the node agrees with the index
+ * again.
  */
 export type NodeChain = 'unchecked' | 'same' | 'behind' | ChainMismatch;
 
@@ -36,12 +37,12 @@ export type NodeChain = 'unchecked' | 'same' | 'behind' | ChainMismatch;
 export interface IndexStatus {
   /** starting: no node answer yet; backfilling: far behind the head; following: at the head; paused: see `reason`. */
   phase: 'starting' | 'backfilling' | 'following' | 'paused';
-  /** Why the indexer makes no progress (node unreachable, disk full, ...); null while it does. */
+  /** Why the indexer makes no progress (node unreachable, disk full, ...); null if it does. */
   reason: string | null;
-  /** Which part of the index cannot be read, with advice; null when reads succeed. Other requests are served. */
+  /** The unreadable part of the index, with advice; null while reads succeed. Other requests are served. */
   readFailure: string | null;
   nodeChain: NodeChain;
-  /** The configured nodes, if there are several; empty with a single one. */
+  /** The configured nodes; empty for a single one. */
   nodes: NodeStatus[];
   startBlock: number | null;
   /** Last committed block, null while the index is empty. */
@@ -49,17 +50,17 @@ export interface IndexStatus {
   headTimestamp: number | null;
   /** The node's head for the followed tag, null while unknown. */
   nodeHead: number | null;
-  /** Rates over the last ten seconds, or over the last commits where those are further apart. */
+  /** Rates over the last ten seconds, or over the last commits if those are further apart. */
   blocksPerSecond: number;
   transfersPerSecond: number;
-  /** Blocks a second over the last minute, for an ETA that does not jump. */
+  /** Blocks per second over the last minute, for a steady ETA. */
   blocksPerSecondLastMinute: number;
   /** Transfers in the index. */
   transfers: number;
   capabilities: Capabilities | null;
   /** Trace gaps, null when there are none. */
   untraced: TraceGaps | null;
-  /** When the daemon started, Unix milliseconds. The figures below count from then. */
+  /** Unix milliseconds of the daemon's start. The counts below cover the time since then. */
   startedAt: number;
   /** Malformed logs skipped, by reason. */
   skippedLogs: Record<string, number>;
@@ -67,11 +68,11 @@ export interface IndexStatus {
   skippedIn: Record<string, string>;
   reorgs: number;
   deepestReorg: number;
-  /** Unix milliseconds of the last commit, null before the first one since the start. */
+  /** Unix milliseconds of the last commit, null before the first one since startup. */
   lastCommitAt: number | null;
 }
 
-/** Whether the index has all internal transfers and will get new ones, and if not, why; null if unknown. */
+/** Whether the index has all internal transfers and will get new ones; if not, why; null if unknown. */
 export function internalTransfers({
   capabilities,
   untraced,
@@ -108,7 +109,7 @@ export function lagBlocks({
   return indexed === null ? null : Math.max(0, nodeHead - indexed);
 }
 
-/** Age in seconds of the last indexed block at `now` (Unix milliseconds); null while the index is empty. */
+/** Age of the last indexed block at `now` (Unix milliseconds), seconds; null while the index is empty. */
 export function lagSeconds(
   { headTimestamp }: Pick<IndexStatus, 'headTimestamp'>,
   now: number,

@@ -1,4 +1,4 @@
-/** Labels: names that the operator gives to addresses. */
+/** Labels: the operator's names for addresses. */
 
 export const LABEL_CATEGORIES = [
   'exchange',
@@ -15,19 +15,19 @@ export type LabelCategory = (typeof LABEL_CATEGORIES)[number];
 export interface Label {
   name: string;
   category: LabelCategory;
-  /** Where the label comes from, such as a list's name. */
+  /** Origin of the label, such as a list's name. */
   source: string;
 }
 
 /** The labels by address. */
 export interface LabelLookup {
-  /** Whether no address has one. */
+  /** Whether no address has a label. */
   readonly isEmpty: boolean;
   /** `address` is in lower case. */
   of(address: string): Label | undefined;
 }
 
-/** `<member>Label` for each of these members of a record that holds an address with a label. */
+/** The `<field>Label` fields of a record, for those of these address fields that have a label. */
 export function labelMembers(
   record: Readonly<Record<string, unknown>>,
   members: readonly string[],
@@ -43,7 +43,7 @@ export function labelMembers(
   return found;
 }
 
-/** Whether addresses of a category send coins to many unrelated wallets. */
+/** Whether addresses of this category send coins to many unrelated wallets. */
 export function isHubCategory(category: LabelCategory): boolean {
   return category === 'exchange' || category === 'bridge' || category === 'faucet';
 }

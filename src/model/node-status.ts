@@ -1,9 +1,9 @@
-/** The health of each configured node, and which one is in use. */
+/** The health of each configured node. */
 
 /**
- * `unchecked`: not asked yet. `healthy`: may be used. `recovering`: answers again, and counts as healthy after a quiet
- * time. `behind`: its head is well below that of another node. `failing`: gives no usable answer in time. `another_chain`
- * and `another_fork`: its blocks differ from those of the index, so it is refused.
+ * `unchecked`: not queried yet. `healthy`: may be used. `recovering`: answers again; healthy after a quiet period.
+ * `behind`: its head is well below that of another node. `failing`: gives no usable answer in time. `another_chain`,
+ * `another_fork`: its blocks differ from those of the index, so it is rejected.
  */
 export type NodeHealth =
   | 'unchecked'
@@ -15,18 +15,18 @@ export type NodeHealth =
   | 'another_fork';
 
 export interface NodeStatus {
-  /** Place in `node_http`, from 1. */
+  /** Position in `node_http`, from 1. */
   node: number;
   /** Scheme, host and port; null where the reader may not see it. */
   address: string | null;
-  /** Whether index, streams and `/rpc` use it now. */
+  /** Whether index, streams and `/rpc` use this node now. */
   current: boolean;
   state: NodeHealth;
-  /** Why it is not healthy; null when it is. */
+  /** Why the node is not healthy; null if it is. */
   reason: string | null;
   /** Its newest block, null while unknown. */
   head: number | null;
-  /** Time of its last answer to a check, milliseconds; null while unknown. */
+  /** Response time of its last check, milliseconds; null while unknown. */
   latencyMs: number | null;
   /** Failed checks since the daemon started. */
   failures: number;

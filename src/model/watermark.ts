@@ -1,12 +1,12 @@
-/** What the indexer thread tells the serving thread: how far the index is committed, never rows. */
+/** Messages from the indexer thread to the serving thread about what is committed. They never carry stored rows. */
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from './block-batch.ts';
 
-/** Blocks about to be committed. The serving thread prepares their notifications meanwhile. */
+/** Blocks about to be committed. Meanwhile the serving thread prepares their notifications. */
 export interface CommittingBlocks {
-  /** Consecutive, as decoded. */
+  /** Consecutive batches, as decoded. */
   batches: readonly BlockBatch[];
-  /** The id that their first transfer will get; ids of the others follow. */
+  /** The id that their first transfer will get; the others follow. */
   firstTransfer: number;
 }
 

@@ -1,4 +1,4 @@
-/** Fetches and decodes a range of blocks: the work of the backfill workers. */
+/** Fetches and decodes a range of blocks, for the backfill workers. */
 import { BatchBuilder } from '../../decode/batch.ts';
 import {
   type BlockParts,
@@ -29,7 +29,10 @@ import { isTooLarge } from '../../node/node-errors.ts';
 import { isOverLimit } from '../../node/send-in-batches.ts';
 import { requireTransactions } from '../require-transactions.ts';
 
-/** Mainnet, testnet and devnet. By chain id, because a proxy that serves these chains may not call itself `Monad/`. */
+/**
+ * Mainnet, testnet and devnet. Recognised by chain id, because a proxy in front of a Monad node may not call itself
+ * `Monad/`.
+ */
 const MONAD_CHAINS = new Set([143, 10143, 20143]);
 
 /** `extraWrapped`: wrapped native contracts in addition to those known for the chain. */
@@ -48,18 +51,19 @@ export function deriveLoadRules(
   };
 }
 
-/** What depends on the node and the chain. */
+/** The rules that depend on the node and the chain. */
 export interface LoadRules extends DecodeRules {
   traces: Capabilities['traces'];
   blockReceipts: boolean;
-  /** Prove transactions and receipts by the roots in the header. Needs unprojected answers. */
+  /** Verify transactions and receipts against the roots in the header. Needs unprojected answers. */
   checkRoots?: boolean;
 }
 
 /**
- * Loads blocks `from..to` (inclusive). All parts of a block have the same hash, and each block is the child of the one
- * before. Throws UpstreamError `inconsistent` when a part is missing, belongs to another block or, with `checkRoots`,
- * contradicts the header; otherwise as the client does. `onUnproven` gets the blocks whose roots cannot be computed.
+ * Loads blocks `from..to`, inclusive. Guarantees that all parts of a block have the same hash and that each block is
+ * the child of its predecessor. Throws UpstreamError `inconsistent` when a part is missing, belongs to another block
+ * or, with `checkRoots`, contradicts the header; otherwise throws like the client. `onUnproven` receives the blocks
+ * whose roots cannot be computed.
  */
 export async function loadBlocks(
   client: RpcClient,
@@ -91,7 +95,7 @@ interface LoadedBlock {
   receipts: unknown;
 }
 
-/** Throws when a result is missing: near the tip null means "not yet", so retry. */
+/** Throws when a result is missing. Near the tip null means "not yet", so callers retry. */
 function requireResult(reply: RpcReply, what: string, number: number): unknown {
   if ('error' in reply) throw isTooLarge(reply.error) ? tooLargeBlock(reply.error, number) : reply.error;
   if (reply.result === null)
@@ -117,7 +121,7 @@ async function loadBlocksAndReceipts(
   numbers: readonly number[],
   signal?: AbortSignal,
 ): Promise<LoadedBlock[]> {
-  // Two batches: blocks are parsed while receipts arrive, and one answer with both could be too large.
+  // Two batches: blocks are parsed while receipts arrive, and a single answer could be too large.
   const asked = [
     client.batch(numbers.map(blockCall), signal, rules.checkRoots ? undefined : BLOCK_FIELDS),
     client.batch(
@@ -157,7 +161,7 @@ async function requireRoots(
   }
 }
 
-/** Traces of the blocks that can hold internal transfers, by block number; empty when the node offers none. */
+/** Traces of the blocks that can contain internal transfers, by block number; empty when the node offers none. */
 async function loadTraces(
   client: RpcClient,
   rules: LoadRules,
@@ -191,7 +195,7 @@ async function loadTraces(
 
 /**
  * Throws unless the node still has these blocks. Call trees requested by number may belong to another block at that
- * height, in which the same transactions had other effects.
+ * height, where the same transactions had other effects.
  */
 async function requireUnchanged(
   client: RpcClient,
@@ -208,7 +212,10 @@ async function requireUnchanged(
   }
 }
 
-/** Fetches the traces of a block too large for one answer per transaction, in the form of the block method. */
+/**
+ * Fetches the traces of a block too large for one answer: one request per transaction, returned in the form of the
+ * block method.
+ */
 async function fetchTracesPerTransaction(
   client: RpcClient,
   method: TraceMethod,
@@ -244,7 +251,7 @@ function hashOf(block: JsonObject): string {
   return readHex(block['hash'], 64, 'block hash');
 }
 
-/** Throws for a block with another number than requested, and for one that is not the child of the block before. */
+/** Throws for a block with an unexpected number, and for a block that is not the child of its predecessor. */
 function checkContinuity(batch: BlockBatch, numbers: readonly number[]): void {
   for (const [i, number] of numbers.entries()) {
     if (batch.number[i] !== number) {

@@ -2,21 +2,22 @@
 import { UpstreamError } from '../../lib/errors.ts';
 
 /**
- * Whether the node still has everything needed to index a block. A busy node may deny data that it has; `withRetries`
- * checks again before the answer is no.
+ * Whether the node still has all data needed to index a block. A busy node may deny data that it has; `withRetries`
+ * asks again before the answer is no.
  */
 export type IsAvailable = (number: number, withRetries: boolean) => Promise<boolean>;
 
 /**
- * Blocks checked at once when all are likely available. A distant node takes seconds to answer 25 checks one by one.
+ * Number of concurrent checks where all blocks are likely available. A distant node takes seconds to answer 25 checks
+ * one by one.
  */
 const PARALLEL_CHECKS = 8;
 
 /**
- * The wanted first block or, if the node has pruned it, the oldest one it still has. Nodes prune from the old end, so
- * bisection finds the first available block. A wrong denial makes the search end just above that block; so only the
- * block below the result is checked with retries, instead of each of about 80 steps. Throws UpstreamError while the node
- * does not even have its head: it is failing, which says nothing about pruning.
+ * The wanted first block or, if the node has pruned it, the oldest block it still has. Nodes prune from the old end, so
+ * bisection finds the first available block. A wrong denial ends the search just above the denied block, so only the
+ * block below the result is checked with retries, not each of about 80 steps. Throws UpstreamError while the node lacks
+ * even its own head: it is failing, which says nothing about pruning.
  */
 export async function findOldestAvailable(
   wanted: number,
@@ -24,7 +25,7 @@ export async function findOldestAvailable(
   isAvailable: IsAvailable,
 ): Promise<number> {
   if (wanted > head)
-    // Names no head, so that it is logged once while the node catches up.
+    // The message names no head, so that it is logged once while the node catches up.
     throw new UpstreamError('inconsistent', `the node has not reached index.start_block ${wanted} yet`);
   let available = head;
   for (;;) {
@@ -51,9 +52,9 @@ interface GrowingChain {
 }
 
 /**
- * Where the index can safely begin, given the oldest available block. A pruning node drops that block as its chain
- * grows, so the index begins ahead of it by twice the growth during the search. Whether the node prunes shows only after
- * the head has moved: if `oldest` is still available then, the index begins there.
+ * A safe first block of the index, given the oldest available block. A pruning node drops that block as its chain
+ * grows, so the index starts ahead of it by twice the growth during the search. Only once the head has moved can we
+ * tell whether the node prunes; if `oldest` is still available then, the index starts there.
  */
 export async function stayAheadOfPruning(
   oldest: number,
@@ -67,7 +68,7 @@ export async function stayAheadOfPruning(
   return oldestNow === oldest ? oldest : Math.min(headNow, oldestNow + 2 * (headNow - headBefore));
 }
 
-/** The lowest block of `wanted..available` from which on every block is available, taking every answer as true. */
+/** The lowest block of `wanted..available` from which every block is available, trusting every answer. */
 async function bisectOldest(wanted: number, available: number, isAvailable: IsAvailable): Promise<number> {
   let oldest = wanted;
   for (;;) {
@@ -83,8 +84,8 @@ async function bisectOldest(wanted: number, available: number, isAvailable: IsAv
 }
 
 /**
- * A missing block of `from..to-1`, or null. An available block does not prove that later ones are: an empty one, as the
- * first blocks of most chains are, has nothing to prune. So this checks a sample of them.
+ * A missing block of `from..to-1`, or null. One available block does not prove that later ones are: empty blocks, such
+ * as the first ones of most chains, have nothing to prune. So this checks a sample.
  */
 async function findMissingAbove(from: number, to: number, isAvailable: IsAvailable): Promise<number | null> {
   const numbers: number[] = [];

@@ -1,27 +1,29 @@
 import type { BlockBatch } from '../../model/block-batch.ts';
 
-/** Loads blocks `from..to`, both included. */
+/** Loads blocks `from..to`, inclusive. */
 export type LoadRange = (from: number, to: number, signal: AbortSignal) => Promise<BlockBatch>;
 
 interface PipelineOptions {
-  /** Most ranges in flight or waiting to be taken. With the size of a range it bounds memory. */
+  /** Most ranges in flight or ready. Together with the range size it bounds memory. */
   depth: number;
-  /** The same while ranges are as full as they should be and batches large: a whole batch is prefetched. */
+  /** Replaces `depth` once ranges are full and batches large, to prefetch a whole batch. */
   maxDepth?: number;
-  /** Transfers to aim for in one `take`: the size of a commit during backfill. */
+  /** Target transfers per `take`: the size of a backfill commit. */
   batchTransfers: number;
 }
 
-/** Transfers to aim for in a range: enough for few round trips, few enough to bound the queue. */
+/** Target transfers per range: enough for few round trips, few enough to bound the queue. */
 const RANGE_TRANSFERS = 1_000;
-/** Most blocks in one range, and the number in the first ranges of an unknown chain. */
+/** Most blocks per range, and the size of the first ranges of an unknown chain. */
 const RANGE_BLOCKS_MAX = 500;
 const RANGE_BLOCKS_START = 16;
 
-/** Longest time to gather a batch, milliseconds: even a quiet chain gets regular commits and visible progress. */
+/**
+ * Longest time to gather a batch, milliseconds, so that even a quiet chain gets regular commits and visible progress.
+ */
 const GATHER_MS = 6_000;
 
-/** A range that took longer to come was too large for the node. */
+/** A range that took longer was too large for the node. */
 const SLOW_RANGE_MS = 2_000;
 
 interface Range {
@@ -34,11 +36,11 @@ export class Pipeline {
   private readonly load: LoadRange;
   private readonly depth: number;
   private readonly maxDepth: number;
-  /** Transfers to aim for in the next `take`. */
+  /** Target transfers of the next `take`. */
   batchTransfers: number;
   private ranges: Range[] = [];
   private blocksPerRange = RANGE_BLOCKS_START;
-  /** Whether the last range was about as full as it should be. */
+  /** Whether the last range was about full. */
   private isDense = false;
   private controller = new AbortController();
 
@@ -50,9 +52,9 @@ export class Pipeline {
   }
 
   /**
-   * Blocks `next` to at most `head`: at least one range, and more until the batch is full, its time is up, the head is
-   * reached or a range fails. So a node that fails occasionally only makes commits smaller. Rejects as `LoadRange` does
-   * when the first range fails; then call `reset`.
+   * Returns blocks from `next` to at most `head`: at least one range, and more until the batch is full, its time is up,
+   * the head is reached or a range fails. A node that fails occasionally therefore only makes commits smaller. Rejects
+   * like `LoadRange` when the first range fails; then call `reset`.
    */
   async take(next: number, head: number): Promise<BlockBatch[]> {
     if (this.ranges[0] !== undefined && this.ranges[0].from !== next) this.reset();
@@ -89,7 +91,7 @@ export class Pipeline {
     this.blocksPerRange = Math.max(1, Math.floor(this.blocksPerRange / 2));
   }
 
-  /** Keeps as many ranges in flight as the depth says, from `next` on. */
+  /** Keeps `depth` ranges in flight, from `next` on. */
   private prefetch(next: number, head: number): void {
     let from = (this.ranges.at(-1)?.to ?? next - 1) + 1;
     const depth = this.isDense
@@ -98,15 +100,15 @@ export class Pipeline {
     while (this.ranges.length < depth && from <= head) {
       const to = Math.min(head, from + this.blocksPerRange - 1);
       const batch = this.load(from, to, this.controller.signal);
-      batch.catch(() => undefined); // `take` handles the rejection; a dropped range is never awaited
+      batch.catch(() => undefined); // `take` handles the rejection; nobody awaits a dropped range
       this.ranges.push({ from, to, batch });
       from = to + 1;
     }
   }
 
   /**
-   * Sizes the next ranges by the transfers per block of this one. If the wait for it exceeded SLOW_RANGE_MS, it was too large
-   * for this node: with a low rate limit, even empty blocks take long.
+   * Sizes the next ranges by the transfers per block of this range. A range that kept us waiting beyond SLOW_RANGE_MS
+   * was too large for this node: under a low rate limit, even empty blocks take long.
    */
   private adaptRangeSize(batch: BlockBatch, waitedMs: number): void {
     const perBlock = Math.max(1, batch.transferCount) / batch.blockCount;

@@ -15,17 +15,17 @@ interface PendingRange {
 interface BackfillWorker {
   thread: Worker;
   pending: Map<number, PendingRange>;
-  /** It gets no more work, drops its ranges, and exits. */
+  /** The worker gets no more work, drops its ranges, and exits. */
   stopping: boolean;
   ended: Promise<void>;
 }
 
-/** Idle time after which a worker exits, milliseconds: each takes 20 MB, and following the head needs none. */
+/** Idle time before a worker exits, milliseconds. Each takes 20 MB, and following the head needs none. */
 const IDLE_TIMEOUT_MS = 10_000;
 
 /**
- * Queues ranges at the workers as soon as they are requested. A commit blocks the indexer thread for up to a second;
- * workers that waited for it would waste a core.
+ * Hands ranges to the workers as soon as they are requested. A commit blocks the indexer thread for up to a second;
+ * workers that waited for that thread would waste a core.
  */
 export class BackfillWorkerPool {
   private readonly maxThreads: number;
@@ -54,7 +54,10 @@ export class BackfillWorkerPool {
     return this.workers.size;
   }
 
-  /** Loads a range on the least busy worker. An abort rejects at once; the worker finishes and drops a range it began. */
+  /**
+   * Loads a range on the least busy worker. An abort rejects at once; the worker finishes and drops a range in
+   * progress.
+   */
   readonly load: LoadRange = (from, to, signal) =>
     new Promise((resolve, reject) => {
       clearTimeout(this.idleTimer);

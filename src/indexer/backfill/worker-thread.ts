@@ -1,4 +1,4 @@
-/** Entry of a backfill worker: fetches and decodes ranges of blocks on another core than the indexer thread's. */
+/** Entry point of a backfill worker: fetches and decodes ranges of blocks on a core of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { batchBuffers } from '../../decode/batch.ts';
 import { stackOf, UpstreamError } from '../../lib/errors.ts';
@@ -12,7 +12,7 @@ import type {
 } from '../protocol.ts';
 import { loadBlocks } from './load-blocks.ts';
 
-/** Ranges processed at once: one in flight while another is parsed. */
+/** Ranges processed at once: one in flight while another one is parsed. */
 const CONCURRENCY = 2;
 
 function main(): void {
@@ -53,7 +53,7 @@ function main(): void {
   });
 }
 
-/** Errors lose their class between threads, so this sends the fields that matter. */
+/** Errors lose their class between threads, so send the relevant fields. */
 function failure(id: number, error: unknown, calls: CallRecorder): FromBackfillWorker {
   if (error instanceof UpstreamError) {
     return {
