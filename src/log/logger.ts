@@ -1,4 +1,4 @@
-/** The log: fixed messages with fields, as one JSON object per line or formatted for people. Written to stderr. */
+/** The log: fixed messages with fields, as one JSON object per line or formatted for people, on stderr. */
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import { isColourless } from '../lib/text.ts';
@@ -8,10 +8,10 @@ import { redact } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** What is known about an event, by name. An Error goes under `err`. */
+/** The facts of an event, by name. An Error goes under `err`. */
 export type LogFields = Record<string, unknown>;
 
-/** Messages are fixed texts, so that they can be searched for. What varies is a field. */
+/** Messages are fixed texts, so that they can be searched. Put whatever varies into a field. */
 export interface Logger {
   debug(fields: LogFields, msg: string): void;
   info(fields: LogFields, msg: string): void;
@@ -22,10 +22,10 @@ export interface Logger {
 /** The log of a thread: its lines go to the serving thread, which writes them. */
 export type ThreadLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** The logger of a program: its level may change. */
+/** A program's logger, with an adjustable level. */
 export interface AdjustableLogger extends Logger {
   level: string;
-  /** An event that ends the program. */
+  /** Logs an event that ends the program. */
   fatal(fields: LogFields, msg: string): void;
 }
 
@@ -33,19 +33,19 @@ export interface LogOptions {
   level: LogLevel;
   /** `auto` is pretty when stderr is a terminal or the systemd journal. */
   format: 'auto' | 'pretty' | 'json';
-  /** Fields added to every line, such as the name of the thread. */
+  /** Fields added to every line, such as the thread's name. */
   fields?: LogFields;
-  /** Where lines go, each with its line end; stderr when absent. */
+  /** Receives each line with its line end. Default: stderr. */
   write?: (line: string) => void;
 }
 
 const STDERR = 2;
 
-/** Most bytes of lines that could not be written and wait for the next one. */
+/** Most bytes of unwritten lines. They wait for the next write. */
 const MAX_WAITING_BYTES = 1_048_576;
 
 /**
- * A logger for this thread. Each thread makes its own: lines are written whole and synchronously, so those of several
+ * A logger for this thread. Each thread creates its own: lines are written whole and synchronously, so lines of several
  * threads do not mix, and nothing is lost when the process ends.
  */
 export function createLogger(options: LogOptions): AdjustableLogger {
@@ -66,7 +66,7 @@ export function createLogger(options: LogOptions): AdjustableLogger {
   });
 }
 
-/** Whether the log is one JSON object per line rather than formatted for people. */
+/** Whether the log is JSON rather than formatted for people. */
 export function isJsonFormat(options: LogOptions): boolean {
   return !styleOf(options).pretty;
 }
@@ -85,8 +85,8 @@ function messageFirst(line: string): string {
 }
 
 /**
- * Survives a failing log: the reader may have exited, or the disk may be full. Retries unwritten lines with the next one.
- * Drops them when too many wait, so that the log continues with newer lines.
+ * Survives a failing log: the reader may have exited, or the disk may be full. Retries unwritten lines with the next
+ * write, and drops them when too many wait, so that the log continues with newer lines.
  */
 function toStderr(): (line: string) => void {
   let destination = openStderr(reopen);

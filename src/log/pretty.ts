@@ -4,7 +4,7 @@ import { journalPriority } from './journal.ts';
 
 interface PrettyStyle {
   colour: boolean;
-  /** For the systemd journal: the level as a priority before each line, and no time. */
+  /** For the systemd journal: prefix each line with the level as a priority, and omit the time. */
   journal?: boolean;
   /** First erase the terminal's current line, a progress line that is redrawn below. */
   clearLine: boolean;
@@ -20,7 +20,7 @@ const DIM = '\x1b[2m';
 const RESET = '\x1b[0m';
 const CLEAR_LINE = '\r\x1b[K';
 
-/** One JSON log line formatted for people, in local time; an error's stack follows on its own lines. */
+/** One JSON log line formatted for people, in local time. An error's stack follows on its own lines. */
 export function prettyLine(json: string, style: PrettyStyle): string {
   const record: Record<string, unknown> = JSON.parse(json);
   const { msg, level, time, err, ...fields } = record;
@@ -40,7 +40,7 @@ export function prettyLine(json: string, style: PrettyStyle): string {
   return `${style.clearLine ? CLEAR_LINE : ''}${line}\n${stack}`;
 }
 
-/** Local time of day with milliseconds of an ISO 8601 text. */
+/** The local time of day, with milliseconds, of an ISO 8601 text. */
 function clock(iso: string): string {
   return new Date(iso).toTimeString().slice(0, 8) + iso.slice(19, 23);
 }
@@ -59,7 +59,7 @@ function fieldText(value: unknown): string {
   return isPlain ? value : escapeControls(JSON.stringify(value));
 }
 
-/** Escapes all control characters as JSON does: foreign text must not control a terminal. */
+/** Escapes all control characters as JSON does, so that foreign text cannot control a terminal. */
 function escapeControls(text: string): string {
   return text.replace(/\p{Cc}/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -42,7 +42,7 @@ export async function probeCapabilities(
   const headTag = await chooseHeadTag(client, options.head, software, signal);
   const followed =
     headTag === 'latest' ? head : ((await fetchHeader(client, headTag, signal))?.number ?? head);
-  // Block 0 cannot be traced. A node at block 0 answers for block 1 "not found" if it knows the method.
+  // Block 0 cannot be traced. Asked about block 1, a node at block 0 answers "not found" if it knows the method.
   const block = Math.max(1, followed);
   const [blockReceipts, traces] = await Promise.all([
     offersBlockReceipts(client, block, signal),
@@ -67,7 +67,7 @@ type Traces = Pick<Capabilities, 'traces' | 'tracesReason'>;
 
 const SWITCHED_OFF: Traces = { traces: null, tracesReason: 'switched off by index.traces' };
 
-/** Following `finalized` never rolls back. On Monad it is 0.6 s behind the tip; on other chains, minutes. */
+/** Following `finalized` never rolls back. Finality lags the tip by 0.6 s on Monad and by minutes on other chains. */
 async function chooseHeadTag(
   client: RpcClient,
   wanted: ProbeOptions['head'],
@@ -109,7 +109,7 @@ async function requireFinalized(
   );
 }
 
-/** Throws UpstreamError for a node that serves no receipts in any form, for example because it pruned them all. */
+/** Throws UpstreamError when the node serves no receipts in any form, for example because it pruned them all. */
 async function offersBlockReceipts(
   client: RpcClient,
   block: number,
@@ -148,7 +148,7 @@ async function findTraces(
 /** No block or transaction has this hash. A node that offers the method answers "not found". */
 const NO_HASH = `0x${'0'.repeat(64)}`;
 
-/** Prefers call trees by block hash, if offered. */
+/** Prefers call trees by block hash if the node offers them. */
 async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): Promise<TraceMethod> {
   const byHash = await unsupportedReason(
     client,

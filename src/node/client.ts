@@ -1,5 +1,5 @@
 /**
- * JSON-RPC over HTTP: single calls and batches. Splits batches that are too large and repeats rate-limited calls; it
+ * JSON-RPC over HTTP: single calls and batches. Splits batches that are too large and repeats rate-limited calls;
  * retries nothing else.
  */
 import { UpstreamError, type UpstreamFailure } from '../lib/errors.ts';
@@ -22,9 +22,11 @@ import { BatchLimit, isOverLimit, sendInBatches } from './send-in-batches.ts';
 export type { RpcCall, RpcReply } from './reply.ts';
 
 export interface RpcClientOptions {
-  /** http or https; `user:password@` goes to the Authorization header. Or the selection among several nodes. */
+  /**
+   * http or https; `user:password@` goes to the Authorization header. Alternatively the selection among several nodes.
+   */
   url: string | SelectedNode;
-  /** Address of the node that serves traces; absent or empty: the same node. */
+  /** Address of the node that serves traces; absent or empty for the same node. */
   tracesUrl?: string;
   /** Time from sending a request to the end of its answer, milliseconds. */
   timeoutMs: number;
@@ -41,18 +43,18 @@ export interface RpcClientOptions {
 
 interface CallOptions {
   signal: AbortSignal | undefined;
-  /** The parts of results to parse; default everything. */
+  /** The parts of results to parse. Default: everything. */
   projection?: Projection | undefined;
 }
 
 /** Monad and geth limit answers to 25 MB themselves. */
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 const DEFAULT_PATIENCE_MS = 5_000;
-/** Most rate-limit refusals of one call: the node may never accept it although others succeed. */
+/** Most rate-limit refusals per call: the node may never accept this call although it accepts others. */
 const MAX_REFUSALS = 12;
-/** Most exchanges that may wait for a socket: enough for several batches split into single calls. */
+/** Most exchanges queued for a socket: enough for several batches split into single calls. */
 const MAX_WAITING = 4096;
-/** Statuses that mean "not now" or "not you": a smaller batch would not help. */
+/** Statuses that mean "not now" or "not you", for which a smaller batch would not help. */
 const FINAL_STATUSES = new Set([...REFUSAL_STATUSES, ...GATEWAY_STATUSES]);
 
 export class RpcClient {
@@ -60,9 +62,9 @@ export class RpcClient {
   private readonly limit: BatchLimit;
   private readonly rateLimiter: AdaptiveRateLimiter;
   private readonly onCall: RpcClientOptions['onCall'];
-  /** Milliseconds one HTTP exchange may take. */
+  /** Timeout of one HTTP exchange, milliseconds. */
   readonly timeoutMs: number;
-  /** The client for calls that trace: this one, unless traces have a node of their own. */
+  /** The client for trace calls: this one, unless traces have their own node. */
   readonly tracing: RpcClient;
 
   constructor({ tracesUrl = '', ...options }: RpcClientOptions) {
@@ -219,7 +221,6 @@ export class RpcClient {
     return answer;
   }
 
-  /** The call is settled. */
   private report(method: string, startedAt: number, reply: RpcReply): void {
     if ('result' in reply) this.rateLimiter.accepted(1);
     this.onCall?.(
@@ -230,7 +231,9 @@ export class RpcClient {
   }
 }
 
-/** Parses an answer and frees its memory at once: the garbage collector sees only small objects and would be late. */
+/**
+ * Parses an answer and frees its memory at once. The garbage collector sees only small objects and would free it late.
+ */
 function parsed({ body }: NodeResponse, what: string, projection: Projection | undefined): unknown {
   try {
     return parseBody(body, what, projection);

@@ -5,9 +5,9 @@ import type { RpcClient } from './client.ts';
 import { NodeSubscriptions } from './subscriptions.ts';
 
 export interface NodeConnectionOptions {
-  /** The node's WebSocket URL, empty when it has none. */
+  /** The node's WebSocket URL, empty if it has none. */
   wsUrl: string;
-  /** The selection that the connection follows; all nodes have a WebSocket, or none has. */
+  /** The selection that the connection follows. Either all nodes have a WebSocket, or none has. */
   follows?: SelectedNode;
   client: RpcClient;
   log: Logger;
@@ -15,9 +15,9 @@ export interface NodeConnectionOptions {
 
 export class NodeConnection {
   readonly client: RpcClient;
-  /** Null when the node has no WebSocket. Connects with the first subscription. */
+  /** Null if the node has no WebSocket. The first subscription connects. */
   readonly subscriptions: NodeSubscriptions | null;
-  /** Whether the loss was logged: once, not for every attempt to reconnect. */
+  /** Whether the loss was logged. Logs it once, not for every attempt to reconnect. */
   private isLost = false;
   private readonly listeners = new Set<(connected: boolean) => void>();
   private readonly unfollow: (() => void) | undefined;
@@ -46,7 +46,10 @@ export class NodeConnection {
     });
   }
 
-  /** Calls back when the WebSocket connects, before its first notification, and when it is lost. Returns a function that unsubscribes. */
+  /**
+   * Calls the listener when the WebSocket connects, before its first notification, and when it is lost. Returns a
+   * function that unsubscribes.
+   */
   onConnectionChange(listener: (connected: boolean) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -11,7 +11,7 @@ export interface Endpoint {
 /** Splits an absolute http, https, ws or wss URL. Throws TypeError for anything else. */
 export function parseEndpoint(url: string): Endpoint {
   const { origin, pathname, search, username, password } = new URL(url);
-  if (origin === 'null') throw new TypeError('the URL of a node must begin with http, https, ws or wss');
+  if (origin === 'null') throw new TypeError('the URL of a node must start with http, https, ws or wss');
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return {
     origin,

@@ -1,9 +1,9 @@
 /** Finds where known blocks and the node's canonical chain diverge. */
 
 /**
- * The highest block at or below `from` on which both agree, `start - 1` when there is none. `local` and `remote` return
- * the hash at a height. Two chains share a prefix, so the search goes back in doubling steps and then bisects: a fork of
- * any depth costs a few dozen headers.
+ * The highest block at or below `from` on which both agree, `start - 1` if there is none. `local` and `remote` return
+ * the hash at a height. Two chains share a prefix, so the search goes back in doubling steps and then bisects: a fork
+ * of any depth costs a few dozen headers.
  */
 export async function findForkPoint(
   from: number,

@@ -2,7 +2,10 @@
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 
-/** Shortest time between two lines, milliseconds: a node with another format sends thousands of notifications a second. */
+/**
+ * Shortest time between two lines, milliseconds: a node with an unexpected format sends thousands of notifications per
+ * second.
+ */
 const LOG_MS = 60_000;
 
 export class MalformedNotifications {
@@ -10,7 +13,7 @@ export class MalformedNotifications {
   private readonly kind: string;
   private nextLine = Number.NEGATIVE_INFINITY;
 
-  /** `kind` of the notifications: head, log, transaction. */
+  /** `kind` of notification: head, log, transaction. */
   constructor(log: Pick<Logger, 'warn'>, kind: string) {
     this.log = log;
     this.kind = kind;

@@ -9,7 +9,7 @@ import type { RpcCall, RpcClient } from './client.ts';
 import { isBusy } from './node-errors.ts';
 import { malformed, readHash, readQuantity, readText } from './reply.ts';
 
-/** Where internal native transfers come from. */
+/** The source of internal native transfers. */
 export type TraceMethod = NonNullable<Capabilities['traces']>;
 
 type BlockTag = 'latest' | 'finalized';
@@ -26,7 +26,7 @@ export async function fetchChainId(client: RpcClient, signal?: AbortSignal): Pro
   return readQuantity(await client.call('eth_chainId', [], signal), 'eth_chainId', 'result');
 }
 
-/** Longest stored software name, in characters: every answer of /status contains it. */
+/** Longest stored software name, in characters. Every answer of /status contains the name. */
 const MAX_SOFTWARE = 200;
 
 /** Name and version of the node's software on one line, such as `Monad/0.16.0` or `anvil/v1.7.1`. */
@@ -41,8 +41,8 @@ export async function fetchBlockNumber(client: RpcClient, signal?: AbortSignal):
 }
 
 /**
- * Header of a block by number or tag; null when the node does not have it, which near the tip may mean "not yet". Throws
- * UpstreamError `inconsistent` for a block with another number.
+ * Header of a block by number or tag; null when the node does not have it, which near the tip may mean "not yet".
+ * Throws UpstreamError `inconsistent` for a block with another number.
  */
 export async function fetchHeader(
   client: RpcClient,
@@ -99,8 +99,8 @@ export function receiptsCall(number: number): RpcCall {
 }
 
 /**
- * All call frames of a block. `timeoutMs`: how long the caller waits. Call trees do not name their block: after a reorg,
- * those requested by number may belong to a different block.
+ * All call frames of a block. `timeoutMs`: how long the caller waits. Call trees do not name their block: after a
+ * reorg, trees requested by number may belong to a different block.
  */
 export function traceCall(number: number, hash: string, method: TraceMethod, timeoutMs: number): RpcCall {
   switch (method) {
@@ -123,13 +123,13 @@ export function receiptCall(txHash: string): RpcCall {
   return { method: 'eth_getTransactionReceipt', params: [txHash] };
 }
 
-/** Call frames of one transaction, in the form of the block method: for blocks too large for one answer. */
+/** Call frames of one transaction, in the form of the block method, for blocks too large for one answer. */
 export function traceTransactionCall(txHash: string, blockMethod: TraceMethod, timeoutMs: number): RpcCall {
   if (blockMethod === 'trace_block') return { method: 'trace_transaction', params: [txHash] };
   return { method: 'debug_traceTransaction', params: [txHash, callTracer(timeoutMs)] };
 }
 
-/** Gas limit of a call: enough to return a megabyte of text, and a bound on contracts that burn gas. */
+/** Gas limit of a call: enough to return a megabyte of text, yet a bound on contracts that burn gas. */
 const GAS = toQuantity(10_000_000);
 
 /** The `eth_call` of a contract with encoded `data`, at a block (a quantity) or the newest one. */

@@ -1,18 +1,18 @@
 /**
- * Classifies a node's errors. The text decides: nodes reuse codes for different things (-32603 is "too large",
- * "overloaded" and "broken"; -32003 is "too large" on geth and "no funds" on Monad) and change them between versions. A
- * code counts only where the text is inconclusive: -32601 and -32602, which JSON-RPC defines, and two set by convention,
- * 3 and -32005.
+ * Classifies a node's errors by their text. Nodes reuse codes for different things (-32603 is "too large", "overloaded"
+ * and "broken"; -32003 is "too large" on geth and "no funds" on Monad) and change them between versions. Codes matter
+ * only where the text is inconclusive: -32601 and -32602, which JSON-RPC defines, and 3 and -32005, which are
+ * conventions.
  */
 import type { UpstreamError } from '../lib/errors.ts';
 
-/** Statuses of a proxy whose node did not answer: a retry may succeed. */
+/** Statuses of a proxy whose node did not answer. A retry may succeed. */
 export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** 4xx statuses about the node or the path to it. All others are about the single request. */
+/** 4xx statuses about the node or the path to it. All others concern the single request. */
 export const REFUSAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 407, 408, 429]);
 
-/** The node did not answer, perhaps because it is restarting. That says nothing about its blocks. */
+/** The node did not answer, perhaps because it is restarting. This says nothing about its blocks. */
 export function isUnreachable({ reason, httpStatus = 0 }: UpstreamError): boolean {
   return reason === 'connection' || reason === 'timeout' || GATEWAY_STATUSES.has(httpStatus);
 }
@@ -20,15 +20,15 @@ export function isUnreachable({ reason, httpStatus = 0 }: UpstreamError): boolea
 const TOO_LARGE_TEXT = /exceeds size limit|size limit exceeded|(response|answer) (is |was )?too (large|big)/i;
 
 /**
- * The answer exceeds the node's response limit, as worded by Monad, geth and reth (jsonrpsee), or a proxy's HTTP 413. The
- * message of a failed contract never means this.
+ * The answer exceeds the node's response limit, as worded by Monad, geth and reth (jsonrpsee), or a proxy's HTTP 413. A
+ * failed contract's message never means this.
  */
 export function isTooLarge(error: UpstreamError): boolean {
   if (error.reason === 'too-large') return true;
   return TOO_LARGE_TEXT.test(error.message) && !isExecutionFailure(error);
 }
 
-/** How geth, anvil, Monad, Nethermind and hosted nodes word that they do not offer a method. */
+/** How geth, anvil, Monad, Nethermind and hosted nodes report a method that they do not offer. */
 const UNKNOWN_METHOD_TEXT =
   /method .*(not|n't) |unsupported method|not available on|found but (the containing module is )?disabled/i;
 /** Missing data, whatever the code: Monad answers -32602 for a block that it lacks. The method exists. */
@@ -45,7 +45,7 @@ export function isNotRecorded({ message }: UpstreamError): boolean {
   return /\b(traces|call ?frames) (were |are )?not (found|recorded|stored|available)/i.test(message);
 }
 
-/** HTTP statuses by which providers say that they do not offer a method. */
+/** HTTP statuses with which providers report a method that they do not offer. */
 const UNKNOWN_METHOD_STATUSES: ReadonlySet<number> = new Set([403, 404, 405]);
 
 /** The node does not offer this method. */
@@ -60,7 +60,7 @@ export function isUnknownMethod(error: UpstreamError): boolean {
 const EXECUTION_FAILURE_TEXT =
   /revert|opcode|out of ?gas|invalid jump|stack (under|over)flow|evm error|vm execution error/i;
 
-/** The contract failed, not the node. Code 3 means a revert, unless the message says that the node is busy. */
+/** The contract failed, not the node. Code 3 means a revert unless the message says that the node is busy. */
 export function isExecutionFailure({ code, message }: UpstreamError): boolean {
   return EXECUTION_FAILURE_TEXT.test(message) || (code === 3 && !isBusyText(message));
 }
@@ -75,7 +75,7 @@ const OTHER_LIMIT_TEXT =
 
 const BUSY_TEXT = /overload|timed? ?out|try again|limit reached/i;
 
-/** The node rate-limits: the same request will succeed at a lower rate. */
+/** The node limits the rate: the same request will succeed at a lower rate. */
 export function isRateLimited(error: UpstreamError): boolean {
   if (error.httpStatus === 429) return true;
   if (error.reason !== 'rpc' || isExecutionFailure(error)) return false;
@@ -83,7 +83,7 @@ export function isRateLimited(error: UpstreamError): boolean {
   return error.code === -32005 && !OTHER_LIMIT_TEXT.test(error.message) && !isMissingData(error);
 }
 
-/** The node is busy: the same request may succeed later, and a different one is no better now. */
+/** The node is busy: the same request may succeed later, and any other request would fail now. */
 export function isBusy(error: UpstreamError): boolean {
   return isRateLimited(error) || BUSY_TEXT.test(error.message);
 }

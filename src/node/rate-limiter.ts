@@ -1,27 +1,29 @@
 /** Backs off when the node rate-limits calls and converges on its limit, which nodes do not publish. */
 import { pause } from '../lib/async.ts';
 
-/** Calls per second after the first refusal, and at least. */
+/** Calls per second after the first refusal, and the minimum. */
 const FIRST_RATE = 100;
 const MIN_RATE = 1;
-/** A refusal multiplies the rate by the first factor, each consecutive one by the second. */
+/** A refusal multiplies the rate by the first factor, each consecutive refusal by the second. */
 const SHARE_AFTER_REFUSAL = 0.7;
 const SHARE_AFTER_ANOTHER = 0.5;
-/** Each accepted call raises the rate: at full use by 10 % a second, by 100 % while far below the last accepted rate. */
+/**
+ * Each accepted call raises the rate: at full use by 10 % per second, by 100 % while far below the last accepted rate.
+ */
 const RISE_PER_CALL = 0.1;
 const QUICK_RISE_PER_CALL = 1;
 /** Pause after a refusal, milliseconds. */
 const PAUSE_MS = 250;
 /** Longest Retry-After to honour, milliseconds. */
 const MAX_WAIT_MS = 60_000;
-/** How soon a waiting turn notices `close`, milliseconds. */
+/** How soon a waiting call notices `close`, milliseconds. */
 const CHECK_MS = 250;
 
 export class AdaptiveRateLimiter {
   private readonly patienceMs: number;
   /** Calls per second; Infinity until the first refusal. */
   private rate = Number.POSITIVE_INFINITY;
-  /** The rate at the last refusal that followed an accepted call. */
+  /** The rate at the last refusal after an accepted call. */
   private limit = FIRST_RATE;
   /** When the next call may be sent. */
   private nextAt = 0;
@@ -60,7 +62,7 @@ export class AdaptiveRateLimiter {
     this.rate += calls * (this.rate < this.limit / 2 ? QUICK_RISE_PER_CALL : RISE_PER_CALL);
   }
 
-  /** A call sent at `sentAt` was refused. Returns whether it is worth repeating. */
+  /** A call sent at `sentAt` was refused. Returns whether to repeat it. */
   refused(sentAt: number): boolean {
     const now = performance.now();
     // Calls in flight together count as one refusal.

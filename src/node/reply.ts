@@ -5,7 +5,7 @@ import { encodingOf, ObjectProjection, type Projection, parseProjected } from '.
 import { isObject, previewValue } from '../lib/text.ts';
 import type { NodeResponse } from './http/buffered-client.ts';
 
-/** A call of a batch; its id is its position, counted from 1. */
+/** A call of a batch. Its id is its position, from 1. */
 export interface RpcCall {
   method: string;
   params: readonly unknown[];
@@ -28,7 +28,7 @@ export function parseBody(body: Buffer, what: string, projection?: Projection): 
   }
 }
 
-/** The error of an answer whose HTTP status is not 200; it carries the JSON-RPC code if the body has one. */
+/** The error for an answer with an HTTP status other than 200. It carries the JSON-RPC code if the body has one. */
 export function httpError(answer: NodeResponse, what: string): UpstreamError {
   const error = errorInBody(answer.body);
   if (answer.status === 413) return new UpstreamError('too-large', `${what}: HTTP 413`, error?.code);
@@ -46,8 +46,8 @@ export function readSingle(value: unknown, method: string): RpcReply {
 }
 
 /**
- * Reads the answer to a batch of two or more calls: replies in the order of the calls, whatever order they arrived in.
- * Returns an UpstreamError when the node answered the whole batch with an error.
+ * Reads the answer to a batch of two or more calls: replies in the order of the calls, however they arrived. Returns an
+ * UpstreamError when the node answered the whole batch with an error.
  */
 export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[] | UpstreamError {
   const what = batchName(calls);
@@ -64,7 +64,7 @@ export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[]
     if (replies[id - 1] !== undefined) throw malformed(what, `two replies with id ${id}`);
     replies[id - 1] = readReply(item, call.method);
   }
-  // None is missing: there are as many replies as calls, and no duplicates.
+  // All replies are present: as many as calls, without duplicates.
   return replies as RpcReply[];
 }
 
@@ -97,7 +97,7 @@ export function readText(value: unknown, method: string, field: string): string 
   return value;
 }
 
-/** The JSON text of a node's value, to forward. Throws UpstreamError `malformed` when it is nested too deeply. */
+/** The JSON text of a node's value, for forwarding. Throws UpstreamError `malformed` when it is nested too deeply. */
 export function jsonOf(value: unknown, what: string): string {
   try {
     return JSON.stringify(value);
@@ -141,7 +141,7 @@ function readError(value: unknown): { code: number; message: string } | undefine
   return { code: value.code, message: value.message.slice(0, MAX_DETAIL) };
 }
 
-/** The beginning of a body, on one line. */
+/** The start of a body, on one line. */
 function excerpt(body: Buffer): string {
   return JSON.stringify(body.toString('utf8', 0, 80));
 }

@@ -3,12 +3,12 @@ import { UpstreamError } from '../lib/errors.ts';
 import { isTooLarge } from './node-errors.ts';
 import type { RpcCall, RpcReply } from './reply.ts';
 
-/** Full batches that must succeed before trying a larger one: one wasted exchange in 256 costs nothing. */
+/** Full batches that must succeed before a larger one is tried: one wasted exchange in 256 costs nothing. */
 const FULL_BATCHES_BEFORE_GROWTH = 256;
 
 /**
- * How many calls a batch may contain. Nodes do not publish it, so a refusal reduces it. It grows back slowly, because a
- * limit on the bytes of an answer depends on how full the blocks are.
+ * How many calls a batch may contain. Nodes do not publish their limit, so a refusal reduces ours. It grows back
+ * slowly, because a limit on answer bytes depends on how full the blocks are.
  */
 export class BatchLimit {
   private readonly configured: number;
@@ -38,14 +38,14 @@ export class BatchLimit {
   }
 }
 
-/** Sends one request. Both kinds reject when the whole exchange failed and splitting would not help. */
+/** Sends one request. Both methods reject when the whole exchange failed and splitting would not help. */
 export interface BatchSender {
   single(call: RpcCall): Promise<RpcReply>;
-  /** Replies to two or more calls, or the error with which the node refused the batch but might accept a smaller one. */
+  /** Replies to two or more calls, or the error of a node that refused the batch but might accept a smaller one. */
   batch(calls: readonly RpcCall[]): Promise<RpcReply[] | UpstreamError>;
 }
 
-/** Sends calls in batches of the current `limit`. Replies are in the order of the calls. */
+/** Sends calls in batches of the current `limit`. Replies come in the order of the calls. */
 export async function sendInBatches(
   calls: readonly RpcCall[],
   limit: BatchLimit,
@@ -64,7 +64,7 @@ export async function sendInBatches(
   });
 }
 
-/** Whether the result exceeded the limit; in a smaller batch it may fit. */
+/** Whether the result exceeded the limit. In a smaller batch it may fit. */
 export function isOverLimit(reply: RpcReply): reply is { error: UpstreamError } {
   return 'error' in reply && isTooLarge(reply.error);
 }
@@ -90,7 +90,9 @@ async function sendPart(
   return answerRest(calls, replies, limit, sender);
 }
 
-/** Sends the first half before the second, so that a node that refuses everything gets few requests, not one per call. */
+/**
+ * Sends the first half before the second, so that a node that refuses everything gets few requests, not one per call.
+ */
 async function sendHalves(
   calls: readonly RpcCall[],
   limit: BatchLimit,
@@ -101,7 +103,7 @@ async function sendHalves(
   return replies.concat(await sendInBatches(calls.slice(half), limit, sender));
 }
 
-/** geth answers a batch up to its size limit and the rest with "too large". Sends the rest again. */
+/** geth answers a batch up to its size limit, and the rest with "too large". Sends that rest again. */
 async function answerRest(
   calls: readonly RpcCall[],
   replies: RpcReply[],

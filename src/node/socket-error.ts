@@ -5,7 +5,9 @@ const NOT_TLS = /wrong version number|packet length too long|record layer failur
 
 const USE_TLS = 'if it expects TLS there, use https:// or wss:// in its address';
 
-/** A plain connection ended without a byte: most TLS servers close a connection that does not begin with a handshake. */
+/**
+ * A plain connection ended without a byte: most TLS servers close a connection that does not start with a handshake.
+ */
 export const CLOSED_UNANSWERED = `the node closed the connection without an answer: ${USE_TLS}`;
 
 /** Other TLS servers answer with this status; ws has no code for it. */
@@ -20,7 +22,7 @@ const UNKNOWN_ISSUER: ReadonlySet<string | undefined> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** `mayExpectTls`: the connection is plain, and nothing received yet rules out a TLS server. */
+/** `mayExpectTls`: the connection is plain, and nothing received so far rules out a TLS server. */
 export function socketErrorText(
   { message, code, name }: NodeJS.ErrnoException,
   mayExpectTls: boolean,

@@ -7,33 +7,36 @@ import { socketErrorText } from './socket-error.ts';
 export interface SocketLimits {
   /** Time to connect and complete the handshake, milliseconds. */
   connectTimeoutMs: number;
-  /** Most bytes of one message; a longer one closes the socket. */
+  /** Most bytes of one message. A longer one closes the socket. */
   maxMessageBytes: number;
 }
 
 export interface SocketEvents {
   onOpen(): void;
   onText(text: string): void;
-  /** Called once, as the last event, unless `close` was called first. */
+  /** The last event, called once, unless `close` was called first. */
   onEnd(error: UpstreamError): void;
 }
 
 /** How long a peer may take to answer our close frame, milliseconds. */
 const CLOSE_TIMEOUT_MS = 250;
-/** Longest work on messages in one turn of the event loop, milliseconds, apart from those read with the last one. */
+/**
+ * Longest work on messages in one turn of the event loop, milliseconds. Messages read together with the last one still
+ * follow.
+ */
 const MAX_TURN_MS = 4;
 
-// Not the global WebSocket of Node.js: it has no message limit, cannot drop a connection whose peer is gone, and loads
-// all of undici, 5 MB per thread.
+// Not the global WebSocket of Node.js, which has no message limit, cannot drop a connection whose peer is gone, and
+// loads all of undici, 5 MB per thread.
 export class NodeSocket {
   private readonly origin: string;
   private readonly events: SocketEvents;
   private readonly ws: WebSocket;
   private readonly timeout: NodeJS.Timeout;
   private ended = false;
-  /** When to stop reading in this turn, by performance.now(); null before the first message of a turn. */
+  /** When to stop reading in this turn (performance.now()); null before the first message of a turn. */
   private turnEnds: number | null = null;
-  /** The connection is plain, and the handshake is not complete. */
+  /** The connection is plain, and the handshake is incomplete. */
   private mayExpectTls: boolean;
 
   constructor({ origin, path, authorization }: Endpoint, limits: SocketLimits, events: SocketEvents) {

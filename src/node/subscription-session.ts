@@ -11,9 +11,9 @@ export interface Subscription {
   /** Parameters of eth_subscribe. */
   readonly params: readonly unknown[];
   readonly onEvent: (result: unknown) => void;
-  /** The node refused it, for example as an unknown kind. */
+  /** The node refused the subscription, for example as an unknown kind. */
   readonly onRefused: (error: UpstreamError) => void;
-  /** The node accepted it. Called before its first event. */
+  /** The node accepted the subscription. Called before its first event. */
   readonly onActive: () => void;
 }
 
@@ -21,7 +21,7 @@ export interface SessionOptions extends SocketLimits {
   endpoint: Endpoint;
   /** Time for the node to answer a subscribe, milliseconds. */
   answerTimeoutMs: number;
-  /** Silence after which the peer counts as dead, milliseconds. After half of it, a call checks the node. */
+  /** Silence after which the peer counts as dead, milliseconds. After half of it, a call probes the node. */
   idleTimeoutMs: number;
   /** Called with the node's chain id, if the node answers eth_chainId. */
   onChainId?: ((chainId: number) => void) | undefined;
@@ -46,7 +46,7 @@ export class SubscriptionSession {
   private readonly subscriptions: Set<Subscription>;
   private readonly pending = new Map<number, Subscription>();
   private readonly active = new Map<SubscriptionId, Subscription>();
-  /** Notifications received while a subscribe reply was outstanding: they may belong to that subscription. */
+  /** Notifications that arrived while a subscribe was unanswered: they may belong to that subscription. */
   private buffered: Notification[] = [];
   private bufferedBytes = 0;
   private lastCall = CHAIN_ID_CALL;
@@ -77,7 +77,7 @@ export class SubscriptionSession {
     if (this.state === 'subscribing' || this.state === 'ready') this.sendSubscribe(subscription);
   }
 
-  /** Ends a subscription: it gets no more events. */
+  /** Ends a subscription. It receives no more events. */
   remove(subscription: Subscription): void {
     this.subscriptions.delete(subscription);
     for (const [id, active] of this.active) if (active === subscription) this.unsubscribe(id);
@@ -95,7 +95,8 @@ export class SubscriptionSession {
 
   private onOpen(): void {
     this.state = 'subscribing';
-    // setImmediate lets data that arrived while this process was blocked be read first: our stall is not the peer's silence.
+    // setImmediate lets data that arrived while this process was blocked be read first, so that our stall does not
+    // count as the peer's silence.
     this.idleTimer = setTimeout(() => setImmediate(() => this.onSilence()), this.options.idleTimeoutMs / 2);
     if (this.options.onChainId) this.send(CHAIN_ID_CALL, 'eth_chainId', []);
     for (const subscription of this.subscriptions) this.sendSubscribe(subscription);
@@ -178,7 +179,7 @@ export class SubscriptionSession {
     }
   }
 
-  /** Delivers the buffered notifications in order once every subscribe has its reply. */
+  /** Delivers the buffered notifications in order once every subscribe is answered. */
   private flushBuffered(): void {
     if (this.pending.size > 0) return;
     clearTimeout(this.replyTimer);

@@ -1,5 +1,5 @@
 /**
- * Node subscriptions that survive lost connections. Their socket carries nothing else: a slow call would delay
+ * Node subscriptions that survive lost connections. Their socket carries nothing else, because a slow call would delay
  * notifications.
  */
 
@@ -12,19 +12,19 @@ export interface NodeSubscriptionsOptions {
   /** ws or wss; `user:password@` goes to the Authorization header. */
   url: string;
   /**
-   * Silence after which the connection counts as dead, milliseconds; default 30,000. After half of it a call checks the
-   * node, so that a quiet chain does not cause a reconnect.
+   * Silence after which the connection counts as dead, milliseconds; default 30,000. After half of it, a call probes
+   * the node, so that a quiet chain causes no reconnect.
    */
   idleTimeoutMs?: number;
-  /** Time to connect, and to answer a subscribe, milliseconds; default 10,000. */
+  /** Timeout for connecting and for the answer to a subscribe, milliseconds; default 10,000. */
   timeoutMs?: number;
   /** Most bytes of one message, and of notifications buffered until a subscribe is answered; default 16 MiB. */
   maxMessageBytes?: number;
-  /** Shortest and longest wait between attempts to connect, milliseconds; default 100 and 5,000. */
+  /** Shortest and longest backoff between attempts to connect, milliseconds; default 100 and 5,000. */
   retryMs?: { first: number; longest: number };
   /**
    * The connection is up and every subscription answered. Called before the first event of each connection, so that the
-   * caller can fetch what it missed without leaving a gap.
+   * caller can fetch what it missed without a gap.
    */
   onConnected?: () => void;
   /** Called on each connection with the node's chain id, if the node answers eth_chainId. */
@@ -54,9 +54,9 @@ export class NodeSubscriptions {
 
   /**
    * Subscribes to `params` of eth_subscribe (`['newHeads']`, `['logs', {...}]`, ...) until `close`. The first
-   * subscription connects. `onEvent` gets each `params.result` unchecked; events of all subscriptions keep the node's
-   * order. `onRefused` is called when the node refuses the subscription, `onActive` when it accepts, before the first
-   * event; either again after each reconnect. Returns a function that unsubscribes.
+   * subscription connects. `onEvent` receives each `params.result` unchecked; events of all subscriptions keep the
+   * node's order. `onRefused` is called when the node refuses the subscription, `onActive` when it accepts, before the
+   * first event; both again after each reconnect. Returns a function that unsubscribes.
    */
   subscribe(
     params: readonly unknown[],
@@ -73,17 +73,17 @@ export class NodeSubscriptions {
     };
   }
 
-  /** Reconnects. For a caller that knows of heads that the node did not announce over a live socket. */
+  /** Reconnects. For a caller that learnt of heads that the node did not announce over a live socket. */
   reconnect(why: string): void {
     this.session?.terminate(why);
   }
 
-  /** Continues at another node, with the same subscriptions, at once. */
+  /** Moves all subscriptions to another node at once. */
   moveTo(url: string): void {
     this.endpoint = parseEndpoint(url);
     const session = this.session;
     this.session = undefined;
-    void session?.close(); // a node that no longer answers holds it for a second, and nothing waits for that
+    void session?.close(); // an unresponsive node delays the close by a second, and nothing depends on it
     clearTimeout(this.retry);
     this.failures = 0;
     if (session !== undefined || this.retry !== undefined) this.connect();

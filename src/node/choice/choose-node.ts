@@ -1,20 +1,22 @@
 /**
- * Which of several nodes is in use: a pure reducer over checks of the nodes.
+ * Chooses one of several nodes: a pure reducer over checks of the nodes.
  *
- * The first node in the order of the configuration is preferred. A node in use that fails, falls behind or is on another
- * chain is left at once for the first usable one. A preferred node is used again when it has been healthy for a quiet time.
- * A node becomes the one in use only if its head reaches the highest head that clients have seen, so no client sees the
- * chain go backwards.
+ * The first node in the configuration is preferred. A node in use that fails, falls behind or is on another chain is
+ * replaced at once by the first usable one. A preferred node is used again after a quiet period of health. A node is
+ * chosen only if its head reaches the highest head that clients have seen, so no client sees the chain go backwards.
  */
 import type { NodeHealth } from '../../model/node-status.ts';
 
-/** A node behind another one by more blocks than this, for BEHIND_MS, is not used. Two healthy nodes differ by one or two. */
+/**
+ * A node that is more blocks than this behind another, for BEHIND_MS, is not used. Two healthy nodes differ by one or
+ * two.
+ */
 const MAX_BEHIND = 3;
 const BEHIND_MS = 1_000;
 
 /**
- * How long clients' highest head keeps usable nodes below it from being used, milliseconds. If no node reaches it by then,
- * its blocks are lost with the node that had them.
+ * How long clients' highest head excludes usable nodes below it, milliseconds. If no node reaches it by then, its
+ * blocks are lost with the node that had them.
  */
 export const FLOOR_MS = 60_000;
 
@@ -22,7 +24,7 @@ export const FLOOR_MS = 60_000;
 export type ChainRelation = 'same' | 'another_chain' | 'another_fork';
 
 export type NodeEvent =
-  /** A check was answered. `reason` says how the chain differs; `floor` is that of the moment when it was sent. */
+  /** A check was answered. `reason` says how the chain differs; `floor` is the floor at the time of sending. */
   | {
       kind: 'answered';
       node: number;
@@ -32,27 +34,27 @@ export type NodeEvent =
       relation: ChainRelation;
       reason: string | null;
     }
-  /** A check was not answered in time, or with an error. */
+  /** A check failed or timed out. */
   | { kind: 'failed'; node: number; reason: string }
   /** The index refuses the chain of the node in use. */
   | { kind: 'refused'; relation: Exclude<ChainRelation, 'same'>; reason: string }
   /** A client was shown this head of the node in use. */
   | { kind: 'seen'; head: number };
 
-/** What is known of one node. Times are milliseconds of a monotonic clock. */
+/** The state of one node. Times are milliseconds of a monotonic clock. */
 export interface NodeView {
   health: NodeHealth;
   reason: string | null;
   head: number | null;
-  /** Whether its head had reached the highest one that clients had seen when it was last asked. */
+  /** Whether its head had reached clients' highest head when last checked. */
   isInStep: boolean;
   latencyMs: number | null;
   failures: number;
-  /** Since when it answers from the right chain, and is not behind; null while it does not. */
+  /** Since when it answers from the right chain without being behind; null while it does not. */
   goodSince: number | null;
-  /** Since when its head is too far below another one; null while it is not. */
+  /** Since when its head is too far below another node's; null while it is not. */
   behindSince: number | null;
-  /** Whether it has ever been unusable: only then must it be quiet for a while. */
+  /** Whether it was ever unusable. Only then must it first pass the quiet period. */
   wasBad: boolean;
 }
 
@@ -63,12 +65,12 @@ export interface NodeChoice {
   readonly current: number;
   /** Highest head that clients have seen; -1 for none. */
   readonly floor: number;
-  /** Since when the node in use is unusable, or its head below the floor; null while neither. */
+  /** Since when the node in use is unusable, or its head below the floor; null if neither. */
   readonly troubledSince: number | null;
 }
 
 export interface ChoiceRules {
-  /** How long a node must be good before a switch back to it, milliseconds. */
+  /** How long a preferred node must be good before a switch back to it, milliseconds. */
   quietMs: number;
 }
 
@@ -112,14 +114,15 @@ export function reduceChoice(
   return choose(raiseFloor({ ...state, nodes }, event), at, now);
 }
 
-/** What the event says of its node. */
+/** Applies the event to its node. */
 function note(view: NodeView, event: Exclude<NodeEvent, { kind: 'seen' }>, isCurrent: boolean): NodeView {
   if (event.kind === 'failed')
     return { ...view, health: 'failing', reason: event.reason, failures: view.failures + 1 };
   if (event.kind === 'refused') return { ...view, health: event.relation, reason: event.reason };
   const { head, floor, latencyMs, relation, reason } = event;
   const answered = { ...view, head, isInStep: head >= floor, latencyMs, reason };
-  // A reorg makes the node in use differ from the index for a moment. The index itself refuses one that is too deep.
+  // A reorg makes the node in use differ from the index for a moment. The index itself refuses a reorg that is too
+  // deep.
   if (isCurrent && relation === 'another_fork' && isOnChain(view)) return { ...answered, reason: null };
   if (relation !== 'same') return { ...answered, health: relation };
   return { ...answered, health: 'healthy' };
@@ -129,7 +132,7 @@ function isOnChain({ health }: NodeView): boolean {
   return health === 'healthy' || health === 'recovering' || health === 'behind';
 }
 
-/** Compares the node with the best one and decides how long it has been good. */
+/** Compares the node with the best one and tracks how long it has been good. */
 function judge(view: NodeView, best: number, now: number, { quietMs }: ChoiceRules): NodeView {
   if (!isOnChain(view)) {
     const isBad = view.health !== 'unchecked';
@@ -146,7 +149,7 @@ function judge(view: NodeView, best: number, now: number, { quietMs }: ChoiceRul
   return { ...view, health: isQuiet ? 'healthy' : 'recovering', reason: null, behindSince, goodSince };
 }
 
-/** The head of the node in use is what clients see. */
+/** Clients see the head of the node in use. */
 function raiseFloor(state: NodeChoice, event: NodeEvent): NodeChoice {
   const view = state.nodes[state.current];
   if (event.kind !== 'answered' || event.node !== state.current || view === undefined || !isUsable(view))
@@ -161,8 +164,8 @@ function choose(state: NodeChoice, at: number, now: number): NodeChoice {
   const reaches = (node: NodeView): boolean => (node.head ?? -1) >= floor;
   const isFine = view !== undefined && (view.health === 'unchecked' || (isUsable(view) && reaches(view)));
   if (isFine) {
-    // A switch back follows the preferred node's own answer. Clients' highest head moves on while a node is asked, so it is
-    // enough to be as far as they were.
+    // A switch back follows the preferred node's own answer. Clients' highest head moves on during the check, so it
+    // suffices to be as far as they were when it was sent.
     const asked = nodes[at];
     const isPreferred = at < current && asked?.health === 'healthy' && asked.isInStep;
     return { ...state, current: isPreferred ? at : current, troubledSince: null };
@@ -175,7 +178,7 @@ function choose(state: NodeChoice, at: number, now: number): NodeChoice {
     if (next >= 0) return { ...state, current: next, troubledSince: null };
   }
   if (now - troubledSince < FLOOR_MS) return { ...state, troubledSince };
-  // No node has the blocks above: the chain goes on from the highest head there is.
+  // No node has the blocks above, so the chain continues from the highest head that any node has.
   const highest = Math.max(-1, ...nodes.filter(isUsable).map(({ head }) => head ?? -1));
   if (highest < 0) return { ...state, troubledSince };
   const next = isCurrentUsable ? current : nodes.findIndex((node) => isUsable(node) && node.head === highest);

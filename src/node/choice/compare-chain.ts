@@ -1,4 +1,4 @@
-/** How a node's chain relates to the indexed one, by block hashes. */
+/** Compares a node's chain with the indexed one, by block hashes. */
 import { UpstreamError } from '../../lib/errors.ts';
 import type { Hex } from '../../lib/hex.ts';
 import type { BlockRef } from '../../model/block.ts';
@@ -6,7 +6,7 @@ import type { RpcClient } from '../client.ts';
 import { type BlockHeader, fetchHeaders } from '../methods.ts';
 import type { ChainRelation } from './choose-node.ts';
 
-/** What identifies the indexed chain. Fields that are not known yet are null. */
+/** The identity of the indexed chain. Fields not known yet are null. */
 export interface IndexedChain {
   chainId: number;
   startBlock: number;
@@ -25,18 +25,18 @@ export interface Comparison {
 
 export const SAME: Comparison = { relation: 'same', reason: null };
 
-/** Deepest difference that still counts as a reorg which one of two nodes has not seen yet, blocks. */
+/** The deepest fork, in blocks, that still counts as a reorg which one of two nodes has not seen yet. */
 export const SHALLOW_BLOCKS = 3;
 
 export function compareChainIds(indexed: number, found: number): Comparison {
   if (indexed === found) return SAME;
-  return { relation: 'another_chain', reason: `its chain id is ${found}, the indexed one ${indexed}` };
+  return { relation: 'another_chain', reason: `its chain id is ${found}, the indexed one is ${indexed}` };
 }
 
 /**
- * Compares block 0 and the first indexed block, then the highest block that both have. A node that differs there, but not
- * SHALLOW_BLOCKS below, is in a reorg. Blocks 0 and 1 may be missing, which proves nothing. Rejects with UpstreamError
- * when the node lacks a recent block.
+ * Compares block 0 and the first indexed block, then the highest block that both have. A node that differs there, but
+ * not SHALLOW_BLOCKS below, is in a reorg. Blocks 0 and 1 may be missing, which proves nothing. Rejects with
+ * UpstreamError when the node lacks a recent block.
  */
 export async function compareChain(
   client: Pick<RpcClient, 'batch'>,
@@ -71,5 +71,5 @@ function compareAt(
   relation: ChainRelation,
 ): Comparison {
   if (indexed === null || !found || found.hash === indexed) return SAME;
-  return { relation, reason: `its block ${number} is ${found.hash}, the indexed one ${indexed}` };
+  return { relation, reason: `its block ${number} is ${found.hash}, the indexed one is ${indexed}` };
 }

@@ -1,4 +1,6 @@
-/** Checks every configured node a few times a second and decides which one is in use. Runs only with two nodes or more. */
+/**
+ * Checks every configured node a few times per second and decides which one to use. Runs only with two nodes or more.
+ */
 import { UpstreamError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { NodeChain } from '../../model/index-status.ts';
@@ -31,22 +33,22 @@ export interface NodeWatchOptions extends ChoiceRules {
   /** The indexed chain; null before its first block is chosen. */
   indexed: () => IndexedChain | null;
   log: Logger;
-  /** Milliseconds between two checks of a node, and until one counts as failed; defaults 400 and 1,000. */
+  /** Milliseconds between two checks of a node, and the timeout of a check; defaults 400 and 1,000. */
   intervalMs?: number;
   timeoutMs?: number;
-  /** Called after each change of the node in use. */
+  /** Called after each switch of the node in use. */
   onMove?: (from: number, to: number) => void;
 }
 
 const INTERVAL_MS = 400;
 const TIMEOUT_MS = 1_000;
-/** Shortest time between two checks that failed calls ask for, milliseconds. */
+/** Shortest time between two checks triggered by failed calls, milliseconds. */
 const EARLY_CHECK_MS = 100;
-/** How long a call may wait for a node that answers, milliseconds. */
+/** How long a call may wait for a usable node, milliseconds. */
 export const RETRY_WINDOW_MS = 5_000;
 /** Failed checks of the first node before an empty index may start from another one. */
 const FAILURES_BEFORE_ANY = 3;
-/** Most calls that wait for it. */
+/** Most calls that wait for a usable node. */
 const MAX_WAITING = 10_000;
 
 interface Check {
@@ -62,9 +64,9 @@ export class NodeWatch {
   private readonly stop = new AbortController();
   private readonly waiting = new Set<() => void>();
   private choice: NodeChoice;
-  /** When a node was last chosen. */
+  /** When the node in use last changed. */
   private movedAt = Number.NEGATIVE_INFINITY;
-  /** Stands for the indexed chain while the index is empty: a recent block of the node in use. */
+  /** Stands in for the indexed chain while the index is empty: a recent block of the node in use. */
   private reference: IndexedChain | null = null;
 
   constructor(options: NodeWatchOptions) {
@@ -80,7 +82,7 @@ export class NodeWatch {
     for (const at of this.checks.keys()) this.checkIn(at, 0);
   }
 
-  /** The configured nodes and their states, the addresses without secrets. */
+  /** The configured nodes and their states, with addresses stripped of secrets. */
   status(): NodeStatus[] {
     return this.choice.nodes.map(({ health, reason, head, latencyMs, failures }, at) => ({
       node: at + 1,
@@ -94,7 +96,7 @@ export class NodeWatch {
     }));
   }
 
-  /** The highest head that clients have seen of nodes before the present one; -1 unless it changed a moment ago. */
+  /** The highest head that clients have seen of previous nodes; -1 unless the node changed a moment ago. */
   get floor(): number {
     return performance.now() - this.movedAt < RETRY_WINDOW_MS ? this.choice.floor : -1;
   }
@@ -104,7 +106,7 @@ export class NodeWatch {
     if (head > this.choice.floor) this.apply({ kind: 'seen', head });
   }
 
-  /** What the index found about the chain of the node in use, if it still is the node at this position. */
+  /** Records how the index judged the chain of a node. Ignored unless that node is still in use. */
   noteIndexed(at: number, chain: NodeChain, reason: string | null): void {
     if (at !== this.choice.current) return;
     if (chain === 'another_chain' || chain === 'reorg_too_deep' || chain === 'reorg_below_finalized') {
@@ -120,14 +122,15 @@ export class NodeWatch {
       this.checkIn(this.choice.current, 0);
   }
 
-  /** Calls to the node in use keep failing, whatever it answers to checks. */
+  /** Calls to the node in use keep failing, although it answers checks. */
   noteErrors(reason: string): void {
     this.apply({ kind: 'failed', node: this.choice.current, reason });
   }
 
   /**
-   * Calls `again` once, when a failed call that began at `startedAt` may be repeated: the node in use changed or answered a
-   * check since the failure, or the call's time is up. Null when the call must fail now. The returned function cancels.
+   * Calls `again` once, when a failed call that started at `startedAt` may be repeated: the node in use changed or
+   * passed a check since the failure, or the call's time is up. Null when the call must fail now. The returned function
+   * cancels.
    */
   awaitNode(startedAt: number, again: () => void): (() => void) | null {
     const leftMs = startedAt + RETRY_WINDOW_MS - performance.now();
@@ -181,7 +184,10 @@ export class NodeWatch {
     }
   }
 
-  /** Null when the check says nothing: the node only limits our rate, its chain is not known yet, or the watch is closing. */
+  /**
+   * Null when the check proves nothing: the node only limits our rate, its chain is not known yet, or the watch is
+   * closing.
+   */
   private async ask(at: number, client: RpcClient): Promise<NodeEvent | null> {
     const { signal } = this.stop;
     const { floor } = this.choice;
@@ -208,8 +214,8 @@ export class NodeWatch {
   }
 
   /**
-   * The chain of the node in use is compared when it is new; after that the index compares every block. While neither the
-   * index nor the node in use tells the chain, another node is used only if that one keeps failing.
+   * Compares the chain of the node in use only when it is new; after that the index compares every block. While neither
+   * the index nor the node in use determines the chain, another node is used only if the node in use keeps failing.
    */
   private async compare(
     at: number,
@@ -248,7 +254,7 @@ export class NodeWatch {
     this.movedAt = performance.now();
     this.options.log.warn(
       { from: from + 1, to: to + 1, reason: left?.reason ?? null },
-      'another node is used now',
+      'switched to another node',
     );
     this.options.node.select(to, left !== undefined && !isUsable(left));
     this.options.onMove?.(from, to);
@@ -264,9 +270,8 @@ export class NodeWatch {
       const before = nodes[at]?.health;
       if (before === health) continue;
       const fields = { node: at + 1, state: health, before, reason, head };
-      if (health === 'healthy' || health === 'recovering')
-        this.options.log.info(fields, 'a node can be used');
-      else this.options.log.warn(fields, 'a node cannot be used');
+      if (health === 'healthy' || health === 'recovering') this.options.log.info(fields, 'a node is usable');
+      else this.options.log.warn(fields, 'a node is unusable');
     }
   }
 }

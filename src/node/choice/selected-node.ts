@@ -1,12 +1,12 @@
-/** The node in use, as one thread knows it. The serving thread decides, and tells the other threads. */
+/** One thread's view of the node in use. The serving thread decides and tells the other threads. */
 
 export interface NodeAddress {
   http: string;
-  /** Empty without a WebSocket. */
+  /** Empty if the node has no WebSocket. */
   ws: string;
 }
 
-/** `isAbandoned`: the node before gives no usable answers, so calls in flight to it fail at once. */
+/** `isAbandoned`: the previous node gives no usable answers, so calls in flight to it fail at once. */
 type SelectListener = (at: number, isAbandoned: boolean) => void;
 
 export class SelectedNode {
@@ -36,7 +36,7 @@ export class SelectedNode {
     for (const listener of [...this.listeners]) listener(at, isAbandoned);
   }
 
-  /** Calls back after each change. Returns a function that unsubscribes. */
+  /** Calls the listener after each change. Returns a function that unsubscribes. */
   onSelect(listener: SelectListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

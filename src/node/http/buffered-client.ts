@@ -1,25 +1,25 @@
-/** HTTP to the node with buffered answers. Every resource is bounded. */
+/** HTTP to the node with buffered answers and bounded resources. */
 import { UpstreamError } from '../../lib/errors.ts';
 import { type NodeHttp, type NodeHttpOptions, openNodeHttp } from './node-http.ts';
 import type { ResponseHead, ResponseListener } from './streaming-client.ts';
 
 export interface BufferedHttpOptions extends Omit<NodeHttpOptions, 'maxWaitingBytes'> {
-  /** Most bytes of one answer. Aborts a longer one and fails with `too-large`. */
+  /** Most bytes of one answer. A longer answer is aborted and fails with `too-large`. */
   maxResponseBytes: number;
 }
 
 export interface NodeResponse {
   status: number;
-  /** The node's Retry-After, 0 without one. */
+  /** The node's Retry-After, 0 if absent. */
   retryAfterMs: number;
-  /** The buffer belongs to the reader, which may free it. */
+  /** The reader owns the buffer and may free it. */
   body: Buffer<ArrayBuffer>;
 }
 
-/** Most bytes of all waiting requests. One takes a few kilobytes. */
+/** Most bytes of all queued requests. A request takes a few kilobytes. */
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 
-/** Initial buffer for an answer of unknown length; doubled as needed. */
+/** Initial buffer for an answer of unknown length, doubled as needed. */
 const FIRST_BYTES = 64 * 2 ** 10;
 
 export class BufferedHttpClient {
@@ -32,8 +32,8 @@ export class BufferedHttpClient {
   }
 
   /**
-   * Posts a JSON body and resolves with the node's answer, whatever its status. Sends a request once more if the node
-   * closed an idle socket under it; all requests here are reads, so that is safe. Rejects with UpstreamError (`timeout`,
+   * Posts a JSON body and resolves with the node's answer, whatever its status. Retries once if the node closed an idle
+   * socket under the request, which is safe because all requests here are reads. Rejects with UpstreamError (`timeout`,
    * `connection`, `malformed`, `too-large`; `what` names the request in its message) or with the signal's reason.
    */
   post(body: string, what: string, signal?: AbortSignal): Promise<NodeResponse> {
@@ -82,7 +82,7 @@ export class BufferedHttpClient {
     });
   }
 
-  /** Fails all requests, waiting or in flight, and closes the sockets. */
+  /** Fails all requests, queued or in flight, and closes the sockets. */
   close(): void {
     this.http.close();
   }

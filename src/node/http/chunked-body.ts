@@ -4,7 +4,7 @@ import { UpstreamError } from '../../lib/errors.ts';
 const CR = 13;
 const LF = 10;
 const SEMICOLON = 59;
-/** Most digits of a chunk's size, which refuses chunks of 2^32 bytes and more. */
+/** Most digits of a chunk's size, so that chunks of 2^32 bytes and more are refused. */
 const MAX_SIZE_DIGITS = 8;
 /** Most bytes of a size line with its extensions, and of all trailers. */
 const MAX_LINE = 4_096;
@@ -21,8 +21,8 @@ export class ChunkedBody {
   }
 
   /**
-   * Reads `piece` from `at` and passes on its data. Returns the offset where it stopped: after the end of the body, or at
-   * the end of the piece. Throws UpstreamError `malformed`.
+   * Reads `piece` from `at` and passes its data on. Returns the offset where it stopped: the end of the body or of the
+   * piece. Throws UpstreamError `malformed`.
    */
   read(piece: Buffer, at: number, onData: (data: Buffer) => void): number {
     let i = at;
@@ -85,7 +85,7 @@ export class ChunkedBody {
     this.state = this.size === 0 ? 'trailer' : 'data';
   }
 
-  /** Trailers end with an empty line; their content is ignored. */
+  /** Trailers end with an empty line. Their content is ignored. */
   private readTrailer(byte: number): void {
     this.checkLineLength();
     if (byte === CR) return;

@@ -1,4 +1,4 @@
-/** One keep-alive connection to the node that carries one exchange at a time. */
+/** One keep-alive connection to the node, carrying one exchange at a time. */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { UpstreamError } from '../../lib/errors.ts';
@@ -6,7 +6,7 @@ import { CLOSED_UNANSWERED, socketErrorText } from '../socket-error.ts';
 import type { ResponseHead } from './response-head.ts';
 import { type ResponseHandler, ResponseReader } from './response-reader.ts';
 
-/** Where to connect. */
+/** The server to connect to. */
 export interface Target {
   host: string;
   port: number;
@@ -25,10 +25,10 @@ export interface ConnectionOwner {
   onGone(connection: Connection): void;
 }
 
-/** Bytes read from a socket at a time. */
+/** Bytes per read from a socket. */
 const READ_BYTES = 256 * 1024;
 
-/** All plain sockets of a thread share one read buffer: each read is processed before the next one. */
+/** All plain sockets of a thread share one read buffer, because each read is processed before the next. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export class Connection implements ResponseHandler {
@@ -42,7 +42,7 @@ export class Connection implements ResponseHandler {
   private listener: ResponseListener | null = null;
   private error: UpstreamError | null = null;
   private gone = false;
-  /** The connection is plain and has received nothing yet. */
+  /** The connection is plain and has received nothing so far. */
   private mayExpectTls: boolean;
 
   constructor(target: Target, owner: ConnectionOwner) {
@@ -72,7 +72,7 @@ export class Connection implements ResponseHandler {
     this.socket.resume();
   }
 
-  /** Closes at once; the listener is not called again. */
+  /** Closes at once. The listener is not called again. */
   destroy(): void {
     this.listener = null;
     this.reportClosed();
@@ -93,7 +93,7 @@ export class Connection implements ResponseHandler {
     return connect({ host, port, noDelay: true, onread: { buffer: READ_BUFFER, callback } });
   }
 
-  /** Called by the ResponseReader only, as is `onBody`. */
+  /** Only the ResponseReader calls this and `onBody`. */
   onHead(head: ResponseHead): void {
     this.listener?.onHead(head);
   }
@@ -121,7 +121,7 @@ export class Connection implements ResponseHandler {
     }
   }
 
-  /** The node closed its side: a pending request will never be answered. */
+  /** The node closed its side, so a pending request will never be answered. */
   private onEnd(): void {
     if (this.listener !== null) this.reader.finish(this);
     this.socket.destroy();

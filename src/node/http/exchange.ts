@@ -3,34 +3,34 @@ import { UpstreamError, type UpstreamFailure } from '../../lib/errors.ts';
 import type { Connection, ResponseListener } from './connection.ts';
 import type { ResponseHead } from './response-head.ts';
 
-/** Milliseconds, advanced in steps by its owner. */
+/** Time in milliseconds, advanced in steps by its owner. */
 export interface Clock {
   now: number;
 }
 
 /** The requests of one client. */
 export interface Flow {
-  /** Whether it is limited to a fair share, so that other clients find free places. */
+  /** Whether the flow is limited to a fair share, so that other clients find free places. */
   readonly isLimited: boolean;
   running: number;
-  /** In order of arrival. */
+  /** Queued requests in order of arrival. */
   readonly waiting: Set<Exchange>;
   waitingBytes: number;
-  /** When the node last sent part of an answer, by the clock of its exchanges. */
+  /** When the node last sent part of an answer, by the clock of the exchanges. */
   lastProgressAt: number;
 }
 
 export class Exchange implements ResponseListener {
   readonly request: string;
-  /** Whether it needs a new socket. */
+  /** Whether the request needs a new socket. */
   readonly newSocket: boolean;
-  /** Whether it has an effect. */
+  /** Whether the request has an effect. */
   readonly isWrite: boolean;
   /** The requests of its client, which take turns with other clients. */
   readonly flow: Flow;
-  /** Whether the request was sent: a failure before that says nothing about the node. */
+  /** Whether the request was sent. A failure before that says nothing about the node. */
   wasSent = false;
-  /** Whether it was sent over a used socket, which the node may just have closed. */
+  /** Whether the request was sent over a used socket, which the node may just have closed. */
   onUsedSocket = false;
   private readonly what: string;
   private readonly timeoutMs: number;
@@ -42,7 +42,7 @@ export class Exchange implements ResponseListener {
   private deadline: number;
   private paused = false;
 
-  /** `onEnd` is called once when the exchange ends, before the listener is called. */
+  /** `onEnd` is called once when the exchange ends, before the listener. */
   constructor(
     request: string,
     listener: ResponseListener,
@@ -68,7 +68,7 @@ export class Exchange implements ResponseListener {
     this.deadline = this.clock.now + options.timeoutMs;
   }
 
-  /** Whether it waits for a connection. */
+  /** Whether the request is queued for a connection. */
   get isQueued(): boolean {
     return this.listener !== null && !this.wasSent;
   }
@@ -106,7 +106,7 @@ export class Exchange implements ResponseListener {
     this.deadline = this.clock.now + this.timeoutMs;
   }
 
-  /** Fails the exchange if it timed out. A waiting one does not, as long as the node answers those before it. */
+  /** Fails the exchange if it timed out. A queued exchange does not time out while the node answers those before it. */
   checkTimeout(): void {
     if (this.clock.now <= this.deadline || this.paused) return;
     if (this.wasSent) return this.fail('timeout', `no complete answer within ${this.timeoutMs} ms`);
@@ -129,14 +129,14 @@ export class Exchange implements ResponseListener {
     const listener = this.listener;
     this.flow.lastProgressAt = this.clock.now;
     if (isLast) {
-      if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from it
+      if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from this socket
       this.end();
     }
     listener?.onBody(piece, isLast);
   }
 
   onFailed(error: UpstreamError): void {
-    this.connection = null; // it is already closed
+    this.connection = null; // already closed
     this.fail(error.reason, error.message, { cause: error.cause });
   }
 

@@ -1,10 +1,10 @@
-/** Picks the next request when requests outnumber sockets: round robin over clients. */
+/** Chooses the next request when requests outnumber sockets: round robin over clients. */
 import type { Exchange, Flow } from './exchange.ts';
 
 export interface FairQueueLimits {
   /** Most requests in flight. */
   maxRunning: number;
-  /** Most requests that wait, and their bytes. */
+  /** Most queued requests, and their bytes. */
   maxWaiting: number;
   maxWaitingBytes: number;
 }
@@ -17,11 +17,11 @@ const SHARE = 3;
 
 export class FairQueue {
   private readonly limits: FairQueueLimits;
-  /** Keyed by client, for every client so far. */
+  /** One flow per client seen so far. */
   private readonly flows = new Map<number, Flow>();
   private readonly unlimitedFlow = newFlow(false);
   private readonly running = new Set<Exchange>();
-  /** Flows with waiting requests; the first one is next. */
+  /** Flows with queued requests. The first is next. */
   private readonly turns = new Set<Flow>();
   private waitingCount = 0;
   private waitingBytes = 0;
@@ -30,7 +30,7 @@ export class FairQueue {
     this.limits = limits;
   }
 
-  /** The flow of a client, or for null that of requests without a share limit. */
+  /** The flow of a client; null selects the flow of requests without a share limit. */
   flow(client: number | null): Flow {
     if (client === null) return this.unlimitedFlow;
     let flow = this.flows.get(client);
@@ -41,12 +41,12 @@ export class FairQueue {
     return flow;
   }
 
-  /** Number of waiting requests. */
+  /** Number of queued requests. */
   get waiting(): number {
     return this.waitingCount;
   }
 
-  /** Admits a request, to run or to wait, or refuses it because too many wait. */
+  /** Admits a request, to run or to wait, or refuses it when the queue is full. */
   admit(exchange: Exchange): 'runs' | 'waits' | 'refused' {
     if (this.mayRun(exchange.flow)) {
       this.run(exchange);
@@ -62,7 +62,7 @@ export class FairQueue {
     return 'waits';
   }
 
-  /** Removes a request, running or waiting. Returns the request that runs in its place. */
+  /** Removes a request, running or queued. Returns the request that starts in its place. */
   remove(exchange: Exchange): Exchange | null {
     if (!this.running.delete(exchange)) {
       this.dequeue(exchange);
@@ -72,7 +72,7 @@ export class FairQueue {
     return this.waitingCount === 0 ? null : this.runNext();
   }
 
-  /** All requests, waiting ones first. */
+  /** All requests, queued ones first. */
   *[Symbol.iterator](): Generator<Exchange> {
     for (const flow of this.turns) yield* flow.waiting;
     yield* this.running;

@@ -1,10 +1,10 @@
-/** HTTP to the node in use: one client per configured node. With one node there is nothing but that node's client. */
+/** HTTP to the node in use: one client per configured node. A single node uses its client directly. */
 import type { SelectedNode } from '../choice/selected-node.ts';
 import type { ResponseListener } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import { type PostOptions, StreamingHttpClient, type StreamingHttpOptions } from './streaming-client.ts';
 
-/** What callers use of a StreamingHttpClient. */
+/** The subset of StreamingHttpClient that callers use. */
 export type NodeHttp = Pick<StreamingHttpClient, 'post' | 'close' | 'origin'>;
 
 export interface NodeHttpOptions extends Omit<StreamingHttpOptions, 'url'> {
@@ -20,7 +20,7 @@ export function openNodeHttp({ url, ...options }: NodeHttpOptions): NodeHttp {
   return new SwitchingHttpClient(url, options);
 }
 
-/** Sends each request to the node in use when it is posted. */
+/** Posts each request to the node in use at that time. */
 class SwitchingHttpClient implements NodeHttp {
   private readonly clients: readonly StreamingHttpClient[];
   private readonly unsubscribe: () => void;

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../lib/errors.ts';
 /** How the body after a head is delimited (RFC 9112, section 6.3). */
 export interface ResponseHead {
   status: number;
-  /** Bytes of the body; null when it is chunked or ends with the connection. */
+  /** Length of the body; null when it is chunked or ends with the connection. */
   length: number | null;
   chunked: boolean;
   /** Whether the connection can be reused. */
@@ -98,7 +98,7 @@ function readTransfer(head: ResponseHead, codings: string): void {
   head.chunked = true;
 }
 
-/** Refuses encoded bodies: the request accepts no encoding. */
+/** Refuses encoded bodies, because the request accepts no encoding. */
 function refuseEncoding(coding: string): void {
   if (coding.toLowerCase() !== 'identity') throw malformed(`content coding ${coding.slice(0, 40)}`);
 }

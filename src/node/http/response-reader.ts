@@ -37,7 +37,7 @@ export class ResponseReader {
     else this.readFixedLength(body, handler);
   }
 
-  /** Call it when the connection has closed: completes a body that ends with the connection. */
+  /** Call when the connection has closed. Completes a body that ends with the connection. */
   finish(handler: ResponseHandler): void {
     if (this.head === null || this.head.length !== null || this.chunked !== null) return;
     this.isReusable = false;
@@ -67,7 +67,7 @@ export class ResponseReader {
         this.begin(head, handler);
         return bytes.subarray(from);
       }
-      // 1xx is an interim answer: the real one follows.
+      // 1xx is an interim answer; the final one follows.
     }
   }
 
@@ -89,7 +89,7 @@ export class ResponseReader {
     handler.onBody(last, true);
   }
 
-  /** Passes on each piece once the next one arrives, so that it can mark the last one. */
+  /** Passes each piece on when the next one arrives, so that it can mark the last. */
   private readChunked(body: Buffer, chunked: ChunkedBody, handler: ResponseHandler): void {
     let piece: Buffer | null = null;
     const end = chunked.read(body, 0, (data) => {

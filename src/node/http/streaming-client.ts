@@ -1,4 +1,4 @@
-/** HTTP to the node with streamed answers, over its own keep-alive sockets. Every resource is bounded. */
+/** HTTP to the node with streamed answers, over its own keep-alive sockets, with bounded resources. */
 import type { UpstreamFailure } from '../../lib/errors.ts';
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
 import { Connection, type ConnectionOwner, type ResponseListener, type Target } from './connection.ts';
@@ -13,23 +13,23 @@ export interface StreamingHttpOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
   url: string;
   /**
-   * Time from sending a request to the end of its answer, milliseconds. A waiting request fails when the node answers
-   * none of those before it for that long.
+   * Time from sending a request to the end of its answer, milliseconds. A queued request fails when the node makes no
+   * progress on the requests before it for that long.
    */
   timeoutMs: number;
   /** Most sockets, and so most requests in flight. */
   maxSockets: number;
-  /** Most requests that wait for a free socket, and their bytes. Beyond it, requests fail at once. */
+  /** Most queued requests, and their bytes. Further requests fail at once. */
   maxWaiting: number;
   maxWaitingBytes: number;
 }
 
 export interface PostOptions {
-  /** Use a new socket: the node may close a used one while the request is on its way. */
+  /** Use a new socket: the node may close a used one while the request is in flight. */
   newSocket?: boolean;
   /** The client, for turns and a fair share of the sockets. Null: no share limit. */
   client?: number | null;
-  /** It has an effect: it is not failed when the node is abandoned, since the node may have carried it out. */
+  /** The request has an effect. Abandoning the node does not fail it, because the node may have executed it. */
   isWrite?: boolean;
 }
 
@@ -37,7 +37,10 @@ export interface PostOptions {
 const SWEEP_MS = 100;
 /** Most that the clock advances between two sweeps, milliseconds. */
 const MOST_PER_SWEEP_MS = 2 * SWEEP_MS;
-/** Idle time after which a socket is closed, milliseconds: before the server does, which may be after five seconds. */
+/**
+ * Idle time before a socket is closed, milliseconds: shorter than that of servers, some of which close after five
+ * seconds.
+ */
 const IDLE_MS = 4_000;
 
 export class StreamingHttpClient implements ConnectionOwner {
@@ -45,10 +48,10 @@ export class StreamingHttpClient implements ConnectionOwner {
   readonly origin: string;
   private readonly options: StreamingHttpOptions;
   private readonly target: Target;
-  /** The request up to the value of Content-Length. */
+  /** The request head up to the value of Content-Length. */
   private readonly head: string;
   private readonly open = new Set<Connection>();
-  /** Free connections. Takes the most recently used one first, so that surplus ones stay idle and close. */
+  /** Free connections. The most recently used one is taken first, so that surplus ones stay idle and close. */
   private readonly idle: Connection[] = [];
   private readonly queue: FairQueue;
   private readonly sweep: NodeJS.Timeout;
@@ -69,9 +72,9 @@ export class StreamingHttpClient implements ConnectionOwner {
   }
 
   /**
-   * Posts a JSON body, given as the Latin-1 text of its bytes. After this returns, the listener gets the answer, whatever
-   * its status, or one UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the request in its
-   * message).
+   * Posts a JSON body, given as the Latin-1 text of its bytes. After this returns, the listener receives the answer,
+   * whatever its status, or one UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the
+   * request in its message).
    */
   post(body: string, what: string, listener: ResponseListener, options: PostOptions = {}): Exchange {
     const { newSocket = false, client = null, isWrite = false } = options;
@@ -97,7 +100,7 @@ export class StreamingHttpClient implements ConnectionOwner {
     return exchange;
   }
 
-  /** Fails all requests, waiting or in flight, and closes the sockets. */
+  /** Fails all requests, queued or in flight, and closes the sockets. */
   close(): void {
     this.closed = true;
     clearInterval(this.sweep);
@@ -107,11 +110,11 @@ export class StreamingHttpClient implements ConnectionOwner {
     for (const connection of [...this.open]) connection.destroy();
   }
 
-  /** The node is no longer used: fails the requests in flight or waiting, except writes that were sent. */
+  /** The node is no longer in use: fails the requests in flight or queued, except writes already sent. */
   abandon(): void {
     for (const exchange of [...this.queue]) {
       if (exchange.isWrite && exchange.wasSent) continue;
-      exchange.fail('connection', `${this.origin} was left for another node`);
+      exchange.fail('connection', `switched from ${this.origin} to another node`);
     }
     for (const connection of [...this.idle]) connection.destroy();
   }
@@ -127,7 +130,7 @@ export class StreamingHttpClient implements ConnectionOwner {
     if (at >= 0) this.idle.splice(at, 1);
   }
 
-  /** Starts an admitted exchange: a socket is idle, or there is room for another. */
+  /** Starts an admitted exchange: a socket is idle, or another one may open. */
   private start(exchange: Exchange): void {
     exchange.start(this.acquireConnection(exchange.newSocket));
   }
