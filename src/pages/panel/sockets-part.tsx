@@ -33,7 +33,7 @@ export function SocketsPart() {
         </>
       ),
     },
-    { title: 'Address', cell: ({ address }) => <code>{address}</code> },
+    { title: 'Address', cell: ({ address }) => <code class="break">{address}</code> },
     { title: 'Path', plain: true, cell: ({ endpoint }) => <code>{endpoint}</code> },
     { title: 'Subscribed to', cell: ({ topics }) => topicCounts(topics) },
     { title: 'Unsent', number: true, cell: ({ backlogBytes }) => byteSize(backlogBytes) },

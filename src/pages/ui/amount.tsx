@@ -13,9 +13,10 @@ export function Amount({ text, symbol, sign = null }: AmountProps) {
   const short = shortAmount(text);
   const isCut = short.replaceAll(',', '') !== text.replace('-', '−');
   const name = safeName(symbol ?? '');
+  const shownSign = text === '0' ? null : sign;
   return (
-    <span class={`amount with-copy ${sign ?? ''}`} title={isCut ? `${text} ${name}` : undefined}>
-      {sign === 'in' ? '+' : sign === 'out' ? '−' : ''}
+    <span class={`amount with-copy ${shownSign ?? ''}`} title={isCut ? `${text} ${name}` : undefined}>
+      {shownSign === 'in' ? '+' : shownSign === 'out' ? '−' : ''}
       {short}
       {name !== '' && (
         <>

@@ -15,6 +15,7 @@ export function Identicon({ address, size = 14 }: { address: string; size?: numb
     .filter(([column, row]) => isFilled(column, row))
     .map(([column, row]) => `M${column} ${row}h1v1h-1z`)
     .join('');
+  if (path === '') return null; // the zero address
   const hue = Number.parseInt(digits.slice(-3), 16) % 12;
   return (
     <svg class={`identicon hue-${hue}`} viewBox="-1 -1 7 7" width={size} height={size} aria-hidden="true">

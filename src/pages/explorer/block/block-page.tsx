@@ -7,14 +7,22 @@ import { Address, TransactionLink } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { grouped, hexTime, NATIVE_DECIMALS, percent, shortHex, unitsToText } from '../../ui/format.ts';
+import {
+  dateTime,
+  grouped,
+  hexTime,
+  NATIVE_DECIMALS,
+  percent,
+  shortHex,
+  unitsToText,
+} from '../../ui/format.ts';
 import { Arrow } from '../../ui/icons.tsx';
 import { blockPath, Link } from '../../ui/link.tsx';
 import { More } from '../../ui/more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Age, Time } from '../../ui/time.tsx';
+import { Age } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
 import { PageTitle } from '../page-title.tsx';
 import { TransferTable } from '../transfer-table.tsx';
@@ -107,7 +115,7 @@ function BlockFacts({ block }: { block: Block }) {
   return (
     <Facts
       facts={[
-        { name: 'Time', value: <Time iso={time} />, note: <Age iso={time} /> },
+        { name: 'Time', value: `${dateTime(time)} UTC`, note: <Age iso={time} /> },
         { name: 'Transactions', value: grouped(transactions.length) },
         gasUsed === undefined
           ? null

@@ -2,7 +2,7 @@
 import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { Copy } from '../../ui/copy.tsx';
-import { grouped } from '../../ui/format.ts';
+import { grouped, kindText, shortHex } from '../../ui/format.ts';
 import { Link, tokenPath } from '../../ui/link.tsx';
 import { useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
@@ -40,9 +40,17 @@ export function TokenTable({ tokens }: { tokens: readonly Token[] }) {
               <Link to={tokenPath(token.tokenAddress)}>
                 <bdi>{tokenName(token.tokenAddress, token)}</bdi>
               </Link>
+              {token.name !== null && (
+                <span class="mono soft token-address">{shortHex(token.tokenAddress)}</span>
+              )}
               <Copy text={token.tokenAddress} what="token address" />
             </span>
           ),
+        },
+        {
+          title: 'Kind',
+          wideOnly: true,
+          cell: ({ type }) => <span class="soft">{type === null ? '' : kindText(type)}</span>,
         },
         { title: 'Transfers', number: true, cell: ({ transferCount }) => grouped(transferCount) },
       ]}

@@ -1,7 +1,7 @@
 /** What a search found. One exact match is opened at once. */
 import { useEffect } from 'preact/hooks';
 import { useLoaded } from '../../client/use-answer.ts';
-import { safeName, shortHex } from '../../ui/format.ts';
+import { kindText, safeName, shortHex } from '../../ui/format.ts';
 import { Link } from '../../ui/link.tsx';
 import { navigate, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
@@ -58,7 +58,7 @@ export function ResultText({ result: { kind, value, name, symbol, detail } }: { 
       <span class="tag">{kind}</span> {shown !== '' && <bdi>{shown}</bdi>}{' '}
       {short !== '' && <bdi>({short})</bdi>}{' '}
       <span class={shown === '' ? 'mono' : 'mono soft small'}>{shortHex(value)}</span>{' '}
-      {detail !== null && <span class="soft small">{safeName(detail, 60)}</span>}
+      {detail !== null && <span class="soft small">{safeName(detail, 60).replace(/^erc\d+/, kindText)}</span>}
     </>
   );
 }
