@@ -1,7 +1,6 @@
 /** The counterparties of a wallet, summed over its history, or over what its stored sums do not have yet. */
 
 import type { BlockRef } from '../model/block.ts';
-import { isNativeKind } from '../model/transfer-kind.ts';
 import { prepareLastBlock } from '../store/chain.ts';
 import { isCounterparty, PAGES_PER_FOLD } from '../store/counterparty-sums.ts';
 import {
@@ -11,11 +10,9 @@ import {
   FIRST_PLACE,
 } from '../store/counterparty-table.ts';
 import type { Db } from '../store/open-database.ts';
-import { ZERO_WALLET } from '../store/schema.ts';
-import { ENTRIES_PER_PAGE, type HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
+import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
 import { type IdRange, prepareLastIdsAt } from './blocks.ts';
 import { prepareSummedCounterparties } from './counterparty-peaks.ts';
-import { RecipientTable, type RecipientTotals } from './recipient-table.ts';
 import { prepareHistoryPages, prepareHistorySize } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 
@@ -136,58 +133,4 @@ export function prepareCounterparties(
     budget.ensure(PAGES_PER_FOLD * ENTRIES_PER_PAGE); // however little has come since
     return summed.top(wallet, sumAfter(wallet, after, budget), limit, budget, place);
   };
-}
-
-/**
- * The wallets to which a wallet sent native coins within a range, latest first. Mints and self-transfers do
- * not count. Once `limit` wallets are found, older ones are ignored; so are those that got a transfer from `upTo` on, which
- * are on earlier pages.
- */
-export function prepareFundedWallets(
-  db: Db,
-): (wallet: number, range: IdRange, limit: number, budget: WorkBudget, upTo?: number) => RecipientTotals[] {
-  const readRuns = prepareHistoryPages(db);
-  const sizeOf = prepareHistorySize(db);
-  return (wallet, range, limit, budget, upTo = range.below) => {
-    if (wallet === ZERO_WALLET) return [];
-    budget.ensure(sizeOf(wallet, range));
-    const recipients = new RecipientTable(limit, upTo);
-    const isWanted = (entry: HistoryCursor) => isSentNative(entry, wallet, range);
-    for (const cursor of readRuns(wallet, range, budget)) {
-      if (!recipients.isFull) {
-        addLatestRecipients(recipients, cursor, isWanted);
-        cursor.rewind();
-      }
-      while (cursor.next()) {
-        if (isSentNative(cursor, wallet, range)) recipients.rowOf(cursor.counterparty)?.add(cursor);
-      }
-    }
-    return recipients.list();
-  };
-}
-
-/** Adds rows for the counterparties of wanted entries, newest first, while there is room. */
-function addLatestRecipients(
-  recipients: RecipientTable,
-  cursor: HistoryCursor,
-  isWanted: (entry: HistoryCursor) => boolean,
-): void {
-  const oldestFirst: [recipient: number, transfer: number][] = [];
-  while (cursor.next()) if (isWanted(cursor)) oldestFirst.push([cursor.counterparty, cursor.transfer]);
-  for (const [recipient, transfer] of oldestFirst.reverse())
-    if (!recipients.isFull) recipients.addRow(recipient, transfer);
-}
-
-function isSentNative(
-  { transfer, flags, counterparty }: HistoryCursor,
-  wallet: number,
-  range: IdRange,
-): boolean {
-  if (
-    (flags & HistoryFlag.out) === 0 ||
-    !isNativeKind(flags & HistoryFlag.kindMask) ||
-    counterparty === wallet
-  )
-    return false;
-  return transfer >= range.from && transfer < range.below;
 }

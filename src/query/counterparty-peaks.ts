@@ -87,6 +87,7 @@ export function prepareSummedCounterparties(db: Db): SummedCounterparties {
           const count = cursor.inCount + cursor.outCount + (row < 0 ? 0 : since.countOf(row));
           const last = row < 0 ? cursor.lastTransfer : since.lastOf(row);
           if (row >= 0) unmatched.delete(row);
+          if (count === 0) continue; // the zero address
           if (!best.takes(count, last)) continue;
           best.add(row < 0 ? cursor.totals() : addTotals(cursor.totals(), since.totals(row)));
         }

@@ -1,6 +1,6 @@
 /** Sums of a wallet's transfers to a few others. */
 
-import { WeiSums } from '../store/counterparty-table.ts';
+import { type CounterpartyTotals, WeiSums } from '../store/counterparty-table.ts';
 import type { HistoryCursor } from '../store/wallet-history.ts';
 
 /** The sum of the entries that were counted of one recipient. */
@@ -36,10 +36,25 @@ export class RecipientTable {
     return this.rows.size >= this.limit;
   }
 
+  /** How many more rows it takes. */
+  get room(): number {
+    return this.limit - this.rows.size;
+  }
+
+  /** wallets.id of those with a row. */
+  get ids(): number[] {
+    return [...this.rows.keys()];
+  }
+
+  /** Whether a recipient whose newest transfer so far is this one would get a row, if there is room. */
+  takes(recipient: number, transfer: number): boolean {
+    return transfer < this.upTo && !this.rows.has(recipient) && !this.skipped.has(recipient);
+  }
+
   /** Adds a row unless there is one. Transfers must come newest first. */
   addRow(recipient: number, transfer: number): void {
     if (transfer >= this.upTo) this.skipped.add(recipient);
-    if (this.rows.has(recipient) || this.skipped.has(recipient)) return;
+    if (!this.takes(recipient, transfer)) return;
     this.rows.set(recipient, new Row());
     this.filter[recipient % FILTER_BYTES] = 1;
   }
@@ -64,6 +79,7 @@ class Row {
   last = 0;
   count = 0;
   private readonly sums = new WeiSums(1);
+  private stored = 0n;
 
   /** Counts the entry at the cursor. Entries may come in any order. */
   add(cursor: HistoryCursor): void {
@@ -74,7 +90,15 @@ class Row {
     this.sums.add(0, cursor);
   }
 
+  /** Adds what stored sums say was sent. */
+  addTotals({ outWei, sentCount, firstSent, lastSent }: CounterpartyTotals): void {
+    this.first = Math.min(this.first, firstSent);
+    this.last = Math.max(this.last, lastSent);
+    this.count += sentCount;
+    this.stored += outWei;
+  }
+
   get wei(): bigint {
-    return this.sums.sum(0);
+    return this.stored + this.sums.sum(0);
   }
 }

@@ -24,6 +24,10 @@ export interface CounterpartyTotals {
   outWei: bigint;
   /** transfers.id of the newest transfer. */
   lastTransfer: number;
+  /** How many of `outCount` are native, and the transfers.id of the first and the newest of those; 0 without any. */
+  sentCount: number;
+  firstSent: number;
+  lastSent: number;
 }
 
 /**
@@ -53,22 +57,33 @@ export class CounterpartyTable {
   private sums = new Int32Array(INITIAL_SLOTS * MAX_LOAD_FACTOR * 2);
   private lasts = new Float64Array(INITIAL_SLOTS * MAX_LOAD_FACTOR);
   private readonly wei = new WeiSums(INITIAL_SLOTS * MAX_LOAD_FACTOR);
+  private readonly entries = new SummedEntries(INITIAL_SLOTS * MAX_LOAD_FACTOR);
   private summed = 0;
 
   /** Memory used, bytes. */
   get bytes(): number {
-    const { slots, counterparties, counts, sums, lasts, wei } = this;
+    const { slots, counterparties, counts, sums, lasts, wei, entries } = this;
     const columns = [slots, counterparties, counts, sums, lasts];
-    return columns.reduce((bytes, { byteLength }) => bytes + byteLength, wei.bytes);
+    return columns.reduce((bytes, { byteLength }) => bytes + byteLength, wei.bytes + entries.bytes);
   }
 
   /** Counts the current entry. Entries may come in any order; ids are below 2^31. */
   add(cursor: HistoryCursor): void {
+    const side = this.addWei(cursor);
+    this.counts[side]!++;
+  }
+
+  /** Adds the wei of the entry at the cursor without counting it as a transfer with a counterparty. Returns its side. */
+  addWei(cursor: HistoryCursor): number {
     const row = this.rowOf(cursor.counterparty);
     const side = row * 2 + ((cursor.flags & HistoryFlag.out) === 0 ? 0 : 1);
-    this.counts[side]!++;
     if (cursor.transfer > this.lasts[row]!) this.lasts[row] = cursor.transfer;
-    if (cursor.amountEnd > cursor.amountStart) this.wei.add(this.sumOf(side), cursor);
+    if (cursor.amountEnd > cursor.amountStart) {
+      const sum = this.sumOf(side);
+      this.wei.add(sum, cursor);
+      this.entries.add(sum, cursor.transfer);
+    }
+    return side;
   }
 
   /**
@@ -96,6 +111,7 @@ export class CounterpartyTable {
     this.sums.fill(0, 0, this.used * 2);
     this.lasts.fill(0, 0, this.used);
     this.wei.clear(this.summed);
+    this.entries.clear(this.summed);
     this.used = 0;
     this.summed = 0;
   }
@@ -136,6 +152,7 @@ export class CounterpartyTable {
   }
 
   totals(row: number): CounterpartyTotals {
+    const sent = this.sums[row * 2 + 1]!;
     return {
       counterparty: this.counterparties[row]!,
       inCount: this.counts[row * 2]!,
@@ -143,6 +160,7 @@ export class CounterpartyTable {
       inWei: this.weiOf(row * 2),
       outWei: this.weiOf(row * 2 + 1),
       lastTransfer: this.lasts[row]!,
+      ...(sent === 0 ? NOTHING_SENT : this.entries.of(sent - 1)),
     };
   }
 
@@ -153,7 +171,10 @@ export class CounterpartyTable {
 
   private sumOf(side: number): number {
     if (this.sums[side] === 0) {
-      if (this.summed === this.wei.rows) this.wei.grow(this.wei.rows * 2);
+      if (this.summed === this.wei.rows) {
+        this.entries.grow(this.wei.rows * 2);
+        this.wei.grow(this.wei.rows * 2);
+      }
       this.sums[side] = ++this.summed;
     }
     return this.sums[side]! - 1;
@@ -199,6 +220,47 @@ export class CounterpartyTable {
 function copyInto<T extends Int32Array | Float64Array>(target: T, source: T): T {
   target.set(source);
   return target;
+}
+
+type Sent = Pick<CounterpartyTotals, 'sentCount' | 'firstSent' | 'lastSent'>;
+
+const NOTHING_SENT: Sent = { sentCount: 0, firstSent: 0, lastSent: 0 };
+
+/** The entries of each sum of wei: how many, the first and the newest. */
+class SummedEntries {
+  private counts: Int32Array;
+  private firsts: Float64Array;
+  private lasts: Float64Array;
+
+  constructor(rows: number) {
+    this.counts = new Int32Array(rows);
+    this.firsts = new Float64Array(rows);
+    this.lasts = new Float64Array(rows);
+  }
+
+  get bytes(): number {
+    return this.counts.byteLength + this.firsts.byteLength + this.lasts.byteLength;
+  }
+
+  grow(rows: number): void {
+    this.counts = copyInto(new Int32Array(rows), this.counts);
+    this.firsts = copyInto(new Float64Array(rows), this.firsts);
+    this.lasts = copyInto(new Float64Array(rows), this.lasts);
+  }
+
+  clear(rows: number): void {
+    this.counts.fill(0, 0, rows);
+  }
+
+  add(row: number, transfer: number): void {
+    const isFirst = this.counts[row]!++ === 0;
+    if (isFirst || transfer < this.firsts[row]!) this.firsts[row] = transfer;
+    if (isFirst || transfer > this.lasts[row]!) this.lasts[row] = transfer;
+  }
+
+  of(row: number): Sent {
+    return { sentCount: this.counts[row]!, firstSent: this.firsts[row]!, lastSent: this.lasts[row]! };
+  }
 }
 
 const LIMBS = 3;

@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 2, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 3, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -201,11 +201,13 @@ CREATE TABLE counterparty_sums (
   span INTEGER NOT NULL,                -- wallets.id of the others / SUMS_SPAN
   peak INTEGER NOT NULL,                -- most transfers with any of them
   last INTEGER NOT NULL,                -- the newest of those; of equal ones the latest
-  sums BLOB NOT NULL,                   -- each of the others, packed: counts and wei in and out, newest transfer
+  sent INTEGER NOT NULL,                -- the newest native transfer to any of them, 0 if none
+  sums BLOB NOT NULL,                   -- each of the others, packed: counts and wei in and out, newest transfer; the
+                                        -- count, first and newest of native transfers out
   PRIMARY KEY (wallet, span)
 ) WITHOUT ROWID;
--- Gives the peaks of a wallet without reading its sums.
-CREATE INDEX counterparty_sums_by_peak ON counterparty_sums (wallet, peak, last);
+-- Gives the peaks of a wallet, and where its newest recipients are, without reading its sums.
+CREATE INDEX counterparty_sums_by_peak ON counterparty_sums (wallet, peak, last, sent);
 `;
 
 const TOKENS = /* sql */ `

@@ -1,6 +1,6 @@
 /** Compares the stored sums of a busy wallet's counterparties with its history. */
 import { describeWallet } from '../store/addresses.ts';
-import { isCounterparty, PAGES_PER_FOLD, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
+import { addToSums, PAGES_PER_FOLD, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
 import { CounterpartyTable, type CounterpartyTotals } from '../store/counterparty-table.ts';
 import type { Db } from '../store/open-database.ts';
 import { HistoryCursor } from '../store/wallet-history.ts';
@@ -10,6 +10,7 @@ interface SumsRow {
   span: number;
   peak: number;
   last: number;
+  sent: number;
   sums: Buffer;
 }
 
@@ -29,7 +30,7 @@ export function prepareSumsComparer(
     'SELECT pages, last FROM summed_histories WHERE wallet = ?',
   );
   const rows = db.prepare<[number], SumsRow>(
-    'SELECT span, peak, last, sums FROM counterparty_sums WHERE wallet = ?',
+    'SELECT span, peak, last, sent, sums FROM counterparty_sums WHERE wallet = ?',
   );
   const pagesOf = db
     .prepare<[number, number], Buffer>(
@@ -45,7 +46,7 @@ export function prepareSumsComparer(
     const cursor = new HistoryCursor();
     for (const entries of target === 0 ? [] : pagesOf.iterate(id, target)) {
       cursor.open(entries, firstTransfer ?? 0);
-      while (cursor.next()) if (isCounterparty(cursor, id)) table.add(cursor);
+      while (cursor.next()) addToSums(table, cursor, id);
     }
     if (stored !== undefined) check.expect(`the last summed transfer ${name}`, stored.last, cursor.transfer);
     let seen = 0;
@@ -58,7 +59,7 @@ export function prepareSumsComparer(
 /** Returns how many of the counterparties have a sum in the row. */
 function compareRow(row: SumsRow, table: CounterpartyTable, name: string, check: Check): number {
   const cursor = new SumsCursor().open(row.sums, row.span);
-  let [seen, peak, last] = [0, 0, 0];
+  let [seen, peak, last, sent] = [0, 0, 0, 0];
   while (cursor.next()) {
     const found = table.find(cursor.counterparty);
     const count = cursor.inCount + cursor.outCount;
@@ -70,6 +71,7 @@ function compareRow(row: SumsRow, table: CounterpartyTable, name: string, check:
       expected,
     );
     if (found >= 0) seen++;
+    sent = Math.max(sent, cursor.lastSent);
     if (count > peak || (count === peak && cursor.lastTransfer > last))
       [peak, last] = [count, cursor.lastTransfer];
   }
@@ -78,9 +80,11 @@ function compareRow(row: SumsRow, table: CounterpartyTable, name: string, check:
     `${row.peak}, ${row.last}`,
     `${peak}, ${last}`,
   );
+  check.expect(`the newest native transfer to a wallet of span ${row.span} ${name}`, row.sent, sent);
   return seen;
 }
 
-function formatTotals({ inCount, outCount, inWei, outWei, lastTransfer }: CounterpartyTotals): string {
-  return `${inCount} in of ${inWei} wei, ${outCount} out of ${outWei} wei, the last ${lastTransfer}`;
+function formatTotals(totals: CounterpartyTotals): string {
+  const { inCount, outCount, inWei, outWei, lastTransfer, sentCount, firstSent, lastSent } = totals;
+  return `${inCount} in of ${inWei} wei, ${outCount} out of ${outWei} wei, the last ${lastTransfer}; ${sentCount} sent, ${firstSent} to ${lastSent}`;
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
 import { CounterpartyCache, prepareCounterparties } from '../../src/query/counterparties.ts';
+import { prepareFundedWallets } from '../../src/query/funded-wallets.ts';
+import type { RecipientTotals } from '../../src/query/recipient-table.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { deadlineBudget } from '../../src/query/work-budget.ts';
 import { PAGES_PER_FOLD } from '../../src/store/counterparty-sums.ts';
@@ -9,7 +11,13 @@ import { CounterpartyTable } from '../../src/store/counterparty-table.ts';
 import { HistoryFlag } from '../../src/store/wallet-history.ts';
 import { randomSource } from '../support/chain/random-chain.ts';
 import { nativeEntry } from '../support/index/activity-entry.ts';
-import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index/index-fixture.ts';
+import {
+  address,
+  createIndex,
+  type NamedBlock,
+  type NamedTransfer,
+  ZERO_ADDRESS,
+} from '../support/index/index-fixture.ts';
 
 test('totals with many counterparties equal plain sums, however often they are cleared', () => {
   const random = randomSource(5);
@@ -72,6 +80,7 @@ function hubOf(t: TestContext, pagesPerFold?: number) {
   index.append([{ before }]);
   const db = index.reader(t);
   const ask = prepareCounterparties(db);
+  const askFunded = prepareFundedWallets(db);
   const random = randomSource(9);
   const pick = (count: number) => Math.floor(random() * count);
   const blocks: NamedBlock[] = [];
@@ -105,6 +114,20 @@ function hubOf(t: TestContext, pagesPerFold?: number) {
     const place = { count: inCount + outCount, last: lastTransfer };
     const second = ask(hub, limit, deadlineBudget(Infinity), place);
     assert.deepEqual(second, all.slice(limit, 2 * limit));
+    checkFunded(hub, limit);
+  };
+  /** Pages through windows that begin anywhere. */
+  const checkFunded = (hub: number, limit: number) => {
+    const end = 1 + before.length + blocks.flatMap((block) => Object.values(block).flat()).length;
+    for (const from of [1, before.length, ...Array.from({ length: 3 }, () => pick(end))]) {
+      const range = { from, below: end };
+      const expected = plainRecipients(blocks, before.length, prepareWalletIdByAddress(db), from);
+      for (let upTo = end, at = 0; at < Math.min(expected.length, 3 * limit); at += limit) {
+        const page = askFunded(hub, range, limit, deadlineBudget(Infinity), upTo);
+        assert.deepEqual(page, expected.slice(at, at + limit), `from ${from} up to ${upTo}`);
+        upTo = page.at(-1)!.lastTransfer;
+      }
+    }
   };
   return { append, rollback, check };
 }
@@ -125,6 +148,11 @@ function plainCounterparties(
     const side = from === 'hub' ? 'out' : 'in';
     row[`${side}Count`]++;
     if (native) row[`${side}Wei`] += amount;
+    if (native && side === 'out') {
+      row.sentCount++;
+      row.firstSent ||= last;
+      row.lastSent = last;
+    }
     rows.set(other, { ...row, lastTransfer: last });
   }
   const countOf = ({ inCount, outCount }: { inCount: number; outCount: number }) => inCount + outCount;
@@ -132,11 +160,34 @@ function plainCounterparties(
 }
 
 function emptyRow(counterparty: number) {
-  return { counterparty, inCount: 0, outCount: 0, inWei: 0n, outWei: 0n, lastTransfer: 0 };
+  return {
+    counterparty,
+    ...{ inCount: 0, outCount: 0, inWei: 0n, outWei: 0n, lastTransfer: 0 },
+    ...{ sentCount: 0, firstSent: 0, lastSent: 0 },
+  };
+}
+
+/** To whom the hub sent native coins from a transfer on, latest first. */
+function plainRecipients(
+  blocks: readonly NamedBlock[],
+  transfersBefore: number,
+  idOf: (address: string) => number | undefined,
+  start: number,
+) {
+  const rows = new Map<string, RecipientTotals>();
+  let last = transfersBefore;
+  for (const { kind = '', from, to, amount = 0n } of blocks.flatMap((block) => Object.values(block).flat())) {
+    last++;
+    if (last < start || from !== 'hub' || to === 'hub' || !kind.startsWith('native')) continue;
+    const recipient = idOf(to === 'zero' ? ZERO_ADDRESS : address(to))!;
+    const row = rows.get(to) ?? { recipient, count: 0, wei: 0n, firstTransfer: last, lastTransfer: last };
+    rows.set(to, { ...row, count: row.count + 1, wei: row.wei + amount, lastTransfer: last });
+  }
+  return [...rows.values()].sort((a, b) => b.lastTransfer - a.lastTransfer);
 }
 
 for (const pagesPerFold of [PAGES_PER_FOLD, 1, 60]) {
-  test(`counterparties of a hot wallet equal the full sort while the chain goes on and after reorganisations, ${pagesPerFold} pages to a fold`, (t) => {
+  test(`counterparties and recipients of a hot wallet equal the full sort while the chain goes on and after reorganisations, ${pagesPerFold} pages to a fold`, (t) => {
     const { append, rollback, check } = hubOf(t, pagesPerFold);
     append(80, 300, 'first'); // enough to be cached
     for (const limit of [7, 200]) check(limit);

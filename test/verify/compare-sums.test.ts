@@ -42,6 +42,11 @@ test('verify names each kind of damage to the sums of a busy wallet', (t) => {
       /^the most transfers with a wallet of span 0/,
     ],
     [
+      'UPDATE counterparty_sums SET sent = sent + 1',
+      'UPDATE counterparty_sums SET sent = sent - 1',
+      /^the newest native transfer to a wallet of span 0 of 0x\w+ is 385/,
+    ],
+    [
       'UPDATE counterparty_sums SET span = 1',
       'UPDATE counterparty_sums SET span = 0',
       /^the sums with wallet 1026 of 0x\w+ is .* must be none/,

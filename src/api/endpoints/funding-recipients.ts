@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { weiToCoin } from '../../lib/units.ts';
 import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
-import { prepareFundedWallets } from '../../query/counterparties.ts';
+import { prepareFundedWallets } from '../../query/funded-wallets.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
 import { defineEndpoint } from '../endpoint.ts';

@@ -1,0 +1,145 @@
+/** The wallets to which a wallet sent native coins, summed over its history and over its stored sums. */
+import { isSent, PAGES_PER_FOLD, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
+import type { Db } from '../store/open-database.ts';
+import { ZERO_WALLET } from '../store/schema.ts';
+import { ENTRIES_PER_PAGE, type HistoryCursor } from '../store/wallet-history.ts';
+import type { IdRange } from './blocks.ts';
+import { prepareSummedCounterparties } from './counterparty-peaks.ts';
+import { RecipientTable, type RecipientTotals } from './recipient-table.ts';
+import { prepareHistoryPages, prepareHistorySize } from './wallet-history-pages.ts';
+import type { WorkBudget } from './work-budget.ts';
+
+/**
+ * The wallets to which a wallet sent native coins within a range, latest first. Mints and self-transfers do
+ * not count. Once `limit` wallets are found, older ones are ignored; so are those that got a transfer from `upTo` on, which
+ * are on earlier pages.
+ */
+export function prepareFundedWallets(
+  db: Db,
+): (wallet: number, range: IdRange, limit: number, budget: WorkBudget, upTo?: number) => RecipientTotals[] {
+  const readRuns = prepareHistoryPages(db);
+  const sizeOf = prepareHistorySize(db);
+  const summed = prepareSummedCounterparties(db);
+  const sums = prepareSentSums(db);
+
+  const findAndCount = (recipients: RecipientTable, wallet: number, range: IdRange, budget: WorkBudget) => {
+    for (const cursor of readRuns(wallet, range, budget)) {
+      if (!recipients.isFull) {
+        addLatestRecipients(recipients, cursor, (entry) => isSentWithin(entry, wallet, range));
+        cursor.rewind();
+      }
+      while (cursor.next()) {
+        if (isSentWithin(cursor, wallet, range)) recipients.rowOf(cursor.counterparty)?.add(cursor);
+      }
+    }
+  };
+
+  return (wallet, range, limit, budget, upTo = range.below) => {
+    if (wallet === ZERO_WALLET) return [];
+    const recipients = new RecipientTable(limit, upTo);
+    const last = summed.lastOf(wallet) ?? 0;
+    if (last < range.from || last >= range.below) {
+      budget.ensure(sizeOf(wallet, range));
+      findAndCount(recipients, wallet, range, budget);
+      return recipients.list();
+    }
+    budget.ensure(PAGES_PER_FOLD * ENTRIES_PER_PAGE); // however little has come since
+    findAndCount(recipients, wallet, { from: last + 1, below: range.below }, budget);
+    const partly = sums.addTo(recipients, wallet, range.from, budget);
+    if (partly.size === 0) return recipients.list();
+    // Sums that began before the range say nothing about the part within it.
+    const older = { from: range.from, below: last + 1 };
+    for (const cursor of readRuns(wallet, older, budget)) {
+      while (cursor.next()) {
+        const row = isSentWithin(cursor, wallet, older) && recipients.rowOf(cursor.counterparty);
+        if (row && partly.has(cursor.counterparty)) row.add(cursor);
+      }
+    }
+    return recipients.list();
+  };
+}
+
+interface SentSums {
+  /**
+   * Adds rows for the latest recipients in the sums of a wallet while there is room, and to each row what was sent from
+   * transfer `from` on. Returns those to which something was sent both before and after `from`; their rows lack the sums.
+   */
+  addTo(recipients: RecipientTable, wallet: number, from: number, budget: WorkBudget): Set<number>;
+}
+
+/** About how many sums a row has. */
+const SUMS_PER_ROW = 256;
+
+function prepareSentSums(db: Db): SentSums {
+  const spansSince = db.prepare<[number, number], { span: number; sent: number }>(
+    'SELECT span, sent FROM counterparty_sums INDEXED BY counterparty_sums_by_peak WHERE wallet = +? AND sent >= +?',
+  );
+  const sumsOf = db
+    .prepare<[number, number], Buffer>('SELECT sums FROM counterparty_sums WHERE wallet = +? AND span = +?')
+    .pluck();
+  const cursor = new SumsCursor();
+  const open = (wallet: number, span: number, budget: WorkBudget): SumsCursor => {
+    budget.spend(SUMS_PER_ROW);
+    return cursor.open(sumsOf.get(wallet, span) ?? Buffer.alloc(0), span);
+  };
+
+  /** The latest recipients without a row, latest first, as many as there is room for. */
+  const latest = (
+    recipients: RecipientTable,
+    wallet: number,
+    from: number,
+    budget: WorkBudget,
+  ): [recipient: number, lastSent: number][] => {
+    const found: [recipient: number, lastSent: number][] = [];
+    const { room } = recipients;
+    const isTooOld = (sent: number) => found.length === room && sent < found.at(-1)![1];
+    const spans = room === 0 ? [] : spansSince.all(wallet, from).sort((a, b) => b.sent - a.sent);
+    for (const { span, sent } of spans) {
+      if (isTooOld(sent)) break;
+      const sums = open(wallet, span, budget);
+      while (sums.next()) {
+        const { counterparty, lastSent } = sums;
+        if (lastSent < from || isTooOld(lastSent) || !recipients.takes(counterparty, lastSent)) continue;
+        if (found.length === room) found.pop();
+        let rank = found.length;
+        while (rank > 0 && found[rank - 1]![1] < lastSent) rank--;
+        found.splice(rank, 0, [counterparty, lastSent]);
+      }
+    }
+    return found;
+  };
+
+  return {
+    addTo(recipients, wallet, from, budget) {
+      for (const [recipient, lastSent] of latest(recipients, wallet, from, budget))
+        recipients.addRow(recipient, lastSent);
+      const partly = new Set<number>();
+      for (const span of new Set(recipients.ids.map(sumsSpanOf))) {
+        const sums = open(wallet, span, budget);
+        while (sums.next()) {
+          const row = sums.lastSent < from ? undefined : recipients.rowOf(sums.counterparty);
+          if (row === undefined) continue;
+          if (sums.firstSent < from) partly.add(sums.counterparty);
+          else row.addTotals(sums.totals());
+        }
+      }
+      return partly;
+    },
+  };
+}
+
+/** Adds rows for the counterparties of wanted entries, newest first, while there is room. */
+function addLatestRecipients(
+  recipients: RecipientTable,
+  cursor: HistoryCursor,
+  isWanted: (entry: HistoryCursor) => boolean,
+): void {
+  const oldestFirst: [recipient: number, transfer: number][] = [];
+  while (cursor.next()) if (isWanted(cursor)) oldestFirst.push([cursor.counterparty, cursor.transfer]);
+  for (const [recipient, transfer] of oldestFirst.reverse())
+    if (!recipients.isFull) recipients.addRow(recipient, transfer);
+}
+
+function isSentWithin(cursor: HistoryCursor, wallet: number, { from, below }: IdRange): boolean {
+  return cursor.transfer >= from && cursor.transfer < below && isSent(cursor, wallet);
+}
