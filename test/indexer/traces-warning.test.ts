@@ -160,7 +160,7 @@ test('traces come from a node of their own, which must be on the same chain', as
 
   const other = await startNode(t, { chain: generateChain({ seed: 62, blocks: 60 }).blocks, head: 30 });
   const refused = startIndexer(t, { http: plain.url, tracesHttp: other.url, dir: tempDir(t) });
-  await waitFor(() => refused.status().reason?.startsWith('the node of node_traces is on another chain: '), {
+  await waitFor(() => refused.status().reason?.startsWith('the node_traces node is on another chain: '), {
     what: 'the refusal',
   });
 });

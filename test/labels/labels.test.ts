@@ -53,7 +53,7 @@ test('a bad list is refused with the place of its first fault', () => {
     [`${A},`]: /^line 1: a name has 1 to 100 characters/,
     [`${A},${'x'.repeat(101)}`]: /^line 1: a name has/,
     [`"two\nlines",x\n`]: /^line 1: /,
-    [`${A},ok,cex`]: /^line 1: category "cex" is none of exchange, bridge/,
+    [`${A},ok,cex`]: /^line 1: category "cex" is not one of exchange, bridge/,
     [`${A},a"b,dex`]: /^line 1 has a quote in the wrong place/,
     [`[{"address":"${A}","name":"x"},7]`]: /^item 2 is not an object/,
     '[{': /not JSON/,

@@ -291,13 +291,13 @@ test('every bad parameter is refused by name', async (t) => {
       `?address=${ALICE}&cursor=${value}`,
       'invalid_parameter',
       'cursor',
-      'cursor must be an integer from 1 up',
+      'cursor must be an integer of at least 1',
     ]),
     ...['before_block', 'after_block'].map((name): [string, string, string, string] => [
       `?address=${ALICE}&${name}=latest`,
       'invalid_parameter',
       name,
-      `${name} must be an integer from 0 up`,
+      `${name} must be an integer of at least 0`,
     ]),
     [
       `?address=${ALICE}&include_internal=1`,
