@@ -1,6 +1,6 @@
 /**
- * A call sent in one batch with header requests for its anchor blocks. The headers prove which blocks the answering node
- * has. Behind a load balancer two requests may reach nodes of different heights, and a node that is behind may cut a
+ * A call sent in one batch with header requests for its anchor blocks. The headers prove which blocks the answering
+ * node has. Behind a load balancer two requests may reach nodes at different heights, and a lagging node may cut a
  * range of logs at its head without an error (Monad does).
  *
  * This assumes that one node answers the whole batch, in order or nearly at once, as with balancers that route HTTP
@@ -13,20 +13,20 @@ import type { Call } from './call.ts';
 import { memberTexts, scanParts, skipSpace } from './json-scan.ts';
 import { nodeRequest, resultTail } from './response-tail.ts';
 
-/** Tags or quantities of the blocks whose headers are requested before the call and after it. */
+/** Tags or quantities of the blocks whose headers are requested before and after the call. */
 export interface AnchorBlocks {
   before: readonly string[];
   after: readonly string[];
 }
 
 export interface AnchoredTail {
-  /** Of a result or an error; valid JSON. */
+  /** The tail of a result or an error; valid JSON. */
   tail: Buffer;
-  /** Of the anchors in order; null for a block that the node does not have. */
+  /** The headers of the anchors, in order; null for a block that the node lacks. */
   headers: readonly (BlockHeader | null)[];
 }
 
-/** The id of the call itself, as of every single call; those of the anchors follow. */
+/** The id of the call itself, as in every single call. The anchors' ids follow. */
 const CALL_ID = 1;
 const HEADER_METHOD = 'eth_getBlockByNumber';
 
@@ -44,7 +44,7 @@ export function isBatchAnswer(body: Buffer): boolean {
   return /^\s*\[/.test(body.toString('latin1', 0, 64));
 }
 
-/** Null when the body is not a complete answer to the batch. */
+/** The answer to the batch, null when the body is not a complete one. */
 export function readAnchored(body: Buffer, { before, after }: AnchorBlocks): AnchoredTail | null {
   const items = readItems(body.toString('latin1'));
   const tail = tailOf(items?.get(CALL_ID));
@@ -53,7 +53,7 @@ export function readAnchored(body: Buffer, { before, after }: AnchorBlocks): Anc
   return { tail, headers };
 }
 
-/** The members of each answer by its id; null when the text is not a JSON array. */
+/** The members of each answer, by id; null when the text is not a JSON array. */
 function readItems(text: string): Map<number, Map<string, string>> | null {
   const start = skipSpace(text, 0);
   const items = new Map<number, Map<string, string>>();
@@ -80,7 +80,7 @@ function readHeader(result: string | undefined): BlockHeader | null {
   try {
     return readBlockHeader(JSON.parse(result), HEADER_METHOD);
   } catch (error) {
-    if (error instanceof UpstreamError) return null; // it proves nothing
+    if (error instanceof UpstreamError) return null; // proves nothing
     throw error;
   }
 }

@@ -3,19 +3,19 @@ import { detachString } from '../lib/text.ts';
 
 /** Overhead of an entry beyond its bytes and the text of its key. */
 const OVERHEAD_BYTES = 256;
-/** No answer may take more than this part of the cache. */
+/** Largest share of the cache for one answer. */
 const LARGEST_SHARE = 1 / 8;
 
-/** Most characters of the keys of one generation; a filter of logs may be long. */
+/** Most characters of the keys of one generation. A log filter may be long. */
 const MAX_CHARS = 2 * 2 ** 20;
-/** What an entry takes beyond its characters. */
+/** Cost of an entry beyond its characters. */
 const OVERHEAD_CHARS = 64;
 
 export class AnswerCache {
-  /** Bytes of the largest response tail to cache. */
+  /** Largest response tail to cache, bytes. */
   readonly maxEntryBytes: number;
   private readonly maxBytes: number;
-  /** Response tails by the key of their call; the Map's insertion order gives the least recently used. */
+  /** Response tails by call key. The Map's insertion order yields the least recently used one. */
   private readonly entries = new Map<string, Buffer>();
   private used = 0;
 
@@ -38,7 +38,7 @@ export class AnswerCache {
     return tail;
   }
 
-  /** Keeps a response tail unless it is too large: a copy if its memory is reused, or is part of a larger piece. */
+  /** Caches a response tail unless it is too large. Copies it if its memory is reused or part of a larger piece. */
   put(key: string, tail: Buffer, mayRetain = false): void {
     const size = sizeOf(key, tail);
     if (tail.length > this.maxEntryBytes || size > this.maxBytes) return;
@@ -70,8 +70,8 @@ function sizeOf(key: string, tail: Buffer): number {
 }
 
 /**
- * Remembers calls whose answers could have been cached with a proof that they are final. Only a repeated call pays for
- * the proof, and answers that are requested only once do not evict others.
+ * Remembers calls whose answers could be cached with a proof that they are final. Only a repeated call pays for the
+ * proof, so answers requested only once do not evict others.
  */
 export class CacheDoorkeeper {
   /** The older generation is dropped when the younger one is full. */

@@ -6,19 +6,21 @@ import { LargeAnswer, MIN_LARGE_BYTES } from './large-answer.ts';
 import { errorForAll, type IncomingCall, type InvalidCall } from './request.ts';
 import type { RpcAnswer } from './sink.ts';
 
-/** Concurrent calls of one batch, so that one client's batch does not take every socket. */
+/** Concurrent calls per batch, so that one client's batch does not take every socket. */
 export const BATCH_CONCURRENCY = 16;
 
-/** Once a batch's answers exceed this many bytes, the remaining calls get an error. Somewhat more than nodes allow. */
+/**
+ * Once the answers of a batch exceed this many bytes, the remaining calls get an error. Somewhat more than nodes allow.
+ */
 const MAX_BATCH_BYTES = 32 * 2 ** 20;
 
 /**
- * Transactions are sent one after another: the node may refuse a nonce that arrives before the previous one. When the
- * node fails to answer one, the rest are not sent.
+ * Transactions are sent one after another, because the node may refuse a nonce that arrives before the previous one.
+ * When the node fails to answer one, the rest are not sent.
  */
 const SENDING = /^eth_sendRaw/i;
 
-/** Answers all calls with `answer`, BATCH_CONCURRENCY at a time. Rejects only when `answer` does. */
+/** Answers all calls with `answer`, BATCH_CONCURRENCY at a time. Rejects only if `answer` does. */
 export async function answerBatch(
   calls: readonly (IncomingCall | InvalidCall)[],
   budget: ClientBudget,
@@ -73,8 +75,8 @@ const TOO_LARGE = errorResult({
 const FULL = errorResult(NO_ROOM);
 
 /**
- * Joins the answers, and takes over large ones. The HTTP status reports a failure only when the node answered none of the
- * calls.
+ * Joins the answers and takes ownership of large ones. The HTTP status reports a failure only when the node answered
+ * none of the calls.
  */
 function joined(
   calls: readonly (IncomingCall | InvalidCall)[],

@@ -1,8 +1,11 @@
-/** An answer of the node that arrives in several pieces, whose memory is reused: a copy within the client's budget. */
+/**
+ * Buffers an answer of the node that arrives in several pieces, whose memory is reused: a copy within the client's
+ * budget.
+ */
 import type { ClientBudget } from '../lib/byte-budget.ts';
 import { JsonStreamValidator } from './json-stream-validator.ts';
 
-/** Most bytes of a buffered answer: more than any node sends at its default limits. */
+/** Largest buffered answer, bytes: more than any node sends at its default limits. */
 const MAX_BUFFERED = 64 * 2 ** 20;
 
 export class BufferedAnswer {
@@ -11,7 +14,10 @@ export class BufferedAnswer {
   private readonly announced: number | null;
   private pieces: Buffer[] = [];
   private bytes = 0;
-  /** Memory for all of an announced body, so that a long one is never joined in one go; null until a second piece. */
+  /**
+   * Memory for a whole body of announced length, so that a long body is never joined in one go; null until a second
+   * piece.
+   */
   private whole: Buffer | null = null;
   private validation: 'undecided' | 'off' | JsonStreamValidator = 'undecided';
 
@@ -24,7 +30,7 @@ export class BufferedAnswer {
     return this.bytes;
   }
 
-  /** Keeps a copy of a piece, unless that takes too much memory. */
+  /** Copies a piece, unless that takes too much memory. */
   add(piece: Buffer): 'added' | 'too-large' | 'no-room' {
     const end = this.bytes + piece.length;
     if (end > MAX_BUFFERED) return 'too-large';
@@ -44,19 +50,19 @@ export class BufferedAnswer {
     return this.validation === 'undecided';
   }
 
-  /** Decides whether to validate the JSON on arrival, and validates what has arrived. */
+  /** Decides whether to validate the JSON on arrival, and validates the pieces so far. */
   beginValidation(isNeeded: boolean): void {
     this.validation = isNeeded ? new JsonStreamValidator() : 'off';
     if (isNeeded) this.validate(this.join());
   }
 
-  /** Validates the piece added last. An invalid answer is left to the final check, which explains the error. */
+  /** Validates the last piece. The final check explains the error of an invalid answer. */
   validate(piece: Buffer): void {
     const { validation } = this;
     if (typeof validation !== 'string' && !validation.push(piece)) this.validation = 'off';
   }
 
-  /** All pieces have arrived: whether the answer is known to be valid JSON. */
+  /** Call when all pieces have arrived. Returns whether the answer is known to be valid JSON. */
   endValidation(): boolean {
     return typeof this.validation !== 'string' && this.validation.end();
   }

@@ -1,16 +1,16 @@
 /**
- * Which answers can never change: those about blocks at or below the finalized one. The block's number is in the
+ * Decides which answers can never change: those about blocks at or below the finalized one. The block number is in the
  * parameters or, for a query by hash, in the answer. A hash alone guarantees nothing: a reorg changes a transaction's
  * receipt, and whether a block is still known.
  *
- * Computed answers (traces, estimates, simulations) are not cached: they may fail in part under load.
+ * Computed answers (traces, estimates, simulations) are not cached, because they may be incomplete under load.
  */
 import { toQuantity } from '../lib/hex.ts';
 import { isObject } from '../lib/text.ts';
 import type { Call } from './call.ts';
 import { isResult } from './response-tail.ts';
 
-/** The block an answer depends on: its number, or its hash or that of one of its transactions. */
+/** The block that an answer depends on: its number, its hash, or the hash of one of its transactions. */
 export type BlockKey = number | string;
 
 /** Finds the block among the parameters; null when the answer may change or must not be cached. */
@@ -38,10 +38,10 @@ export function blockKeyReader(method: string): BlockKeyReader | null {
   return Object.hasOwn(READERS, method) ? READERS[method]! : null;
 }
 
-/** Recognises a read of the latest state, as most are, without parsing its parameters. */
+/** Recognises a read of the latest state, the usual case, without parsing its parameters. */
 const OF_THE_HEAD = /"(?:latest|pending)"\s*\]$/;
 
-/** The block on which the answer to a call will depend, or null when it may change or must not be cached. */
+/** The block that the answer to a call will depend on; null when the answer may change or must not be cached. */
 export function blockKeyOf(call: Call, reader: BlockKeyReader): BlockKey | null {
   if (OF_THE_HEAD.test(call.params)) return null;
   const { args } = call;
@@ -49,8 +49,8 @@ export function blockKeyOf(call: Call, reader: BlockKeyReader): BlockKey | null 
 }
 
 /**
- * The number of the block on which an answer depends: the answer is final once this block is. Null when the answer is an
- * error or null, or not about the requested block (near its tip Monad may answer with another one).
+ * The number of the block that an answer depends on: the answer is final once this block is. Null when the answer is an
+ * error or null, or not about the requested block (near its tip Monad may answer with another block).
  */
 export function blockNumberOf({ method }: Call, block: BlockKey, tail: Buffer): number | null {
   if (!isResult(tail) || isNull(tail)) return null;
@@ -62,7 +62,10 @@ export function blockNumberOf({ method }: Call, block: BlockKey, tail: Buffer): 
   return method === 'eth_getBlockByHash' ? numberOfBlock(tail) : numberAt(tail, '"blockNumber":"');
 }
 
-/** The number of a block that is the result. Null unless the field occurs exactly once, since it must be the block's own. */
+/**
+ * The block number in a result that is a block. Null unless the field occurs exactly once, because it must be the
+ * block's own.
+ */
 function numberOfBlock(tail: Buffer): number | null {
   const field = '"number":"';
   return tail.indexOf(field) === tail.lastIndexOf(field) ? numberAt(tail, field) : null;
@@ -96,7 +99,7 @@ function blockIn(value: unknown): BlockKey | null {
   return hashIn(value) ?? numberIn(value);
 }
 
-/** Accepts only a canonical quantity: nodes read other forms differently. */
+/** Accepts only a canonical quantity, because nodes disagree about other forms. */
 function numberIn(value: unknown): number | null {
   return typeof value === 'string' && /^0x(0|[1-9a-f][0-9a-f]{0,12})$/.test(value) ? Number(value) : null;
 }

@@ -1,4 +1,4 @@
-/** Decides whether a client's call is allowed and which component answers it, and measures it. */
+/** Checks whether a client's call is permitted, hands it to the component that answers it, and measures it. */
 import { detachString } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Call, CallResult } from './call.ts';
@@ -10,11 +10,11 @@ import { methodLabel } from './methods.ts';
 import type { IncomingCall, InvalidCall } from './request.ts';
 import { type CallHandle, type CallSink, sendResult } from './sink.ts';
 
-/** Answers a call of the key `key`. */
+/** Answers a call of key `key`. */
 export type CallHandler = (call: Call, sink: CallSink, key: number) => CallHandle;
 
 interface CallDispatcherOptions {
-  /** The methods that may be called. */
+  /** Whether a method may be called. */
   allowed: (method: string) => boolean;
   /** Handlers of methods that are not simply forwarded. */
   special: ReadonlyMap<string, CallHandler>;
@@ -34,7 +34,7 @@ const MAX_HANDLERS = 1_000;
 
 export class CallDispatcher {
   private readonly options: CallDispatcherOptions;
-  /** By allowed method: the decision takes several lookups and patterns. */
+  /** Handlers by permitted method, because the decision takes several lookups and patterns. */
   private readonly handlers = new Map<string, CallHandler>();
 
   constructor(options: CallDispatcherOptions) {
@@ -49,7 +49,7 @@ export class CallDispatcher {
     return handler === null ? sendResult(sink, unknownMethod(method)) : handler(call, sink, key);
   }
 
-  /** The handler of a method, null when it is not allowed. */
+  /** The handler of a method, null if the method is not permitted. */
   private findHandler(method: string): CallHandler | null {
     const { allowed, special, fallback } = this.options;
     if (!METHOD.test(method) || !allowed(method)) return null;
@@ -58,7 +58,7 @@ export class CallDispatcher {
     return handler;
   }
 
-  /** `dispatch` as a promise of the answer (see `collectResult`). Rejects only with the signal's reason. */
+  /** Like `dispatch`, but resolves with the answer (see `collectResult`). Rejects only with the signal's reason. */
   async dispatchAndCollect(
     call: IncomingCall | InvalidCall,
     key: number,
@@ -70,7 +70,7 @@ export class CallDispatcher {
     return answer;
   }
 
-  /** Counts an answered call and logs a slow one. `startedAt` is a time of performance.now(). */
+  /** Counts an answered call and logs a slow one. `startedAt` is from performance.now(). */
   recordCall(call: IncomingCall | InvalidCall, status: number, startedAt: number): void {
     if ('error' in call) return;
     const ms = performance.now() - startedAt;

@@ -2,7 +2,7 @@
 
 export interface Call {
   method: string;
-  /** JSON text of the parameters exactly as the client sent it, bytes as Latin-1; `[]` when it sent none. */
+  /** JSON text of the parameters exactly as the client sent them, bytes as Latin-1; `[]` without parameters. */
   params: string;
   /** The parameters as values. Each access may parse them again. */
   readonly args: unknown;
@@ -11,14 +11,14 @@ export interface Call {
 /** The HTTP status of the answer to a request of this call alone. */
 export type CallStatus = 200 | 502 | 504;
 
-/** The answer to a call, an error included, in memory that is not reused. */
+/** The answer to a call, possibly an error, in memory that is not reused. */
 export interface CallResult {
   /** See response-tail.ts. */
   tail: Buffer;
   status: CallStatus;
 }
 
-/** Makes a call and resolves with its result, an error included. Rejects only with the signal's reason. */
+/** Makes a call and resolves with its result, possibly an error. Rejects only with the signal's reason. */
 export type RequestFn = (
   method: string,
   params: readonly unknown[],
@@ -30,14 +30,15 @@ export function callKey({ method, params }: Call): string {
   return `${method} ${params}`;
 }
 
-/** A call that the gateway makes itself; its parameters may come from a client. */
+/** A call made by the gateway itself. Its parameters may come from a client. */
 export function createCall(method: string, params: readonly unknown[]): Call {
   return { method, params: latin1Json(params), args: params };
 }
 
 /**
- * JSON text of Latin-1 characters only. It is sent as bytes, so any other character would lose its upper byte: \u0122 in
- * a client's string would become a quote that ends the string at the node, and what follows could be another method.
+ * JSON text of Latin-1 characters only. The text is sent as bytes, so any other character would lose its upper byte:
+ * \u0122 in a client's string would become a quote that ends the string at the node, and the rest could inject another
+ * method.
  */
 function latin1Json(value: unknown): string {
   return JSON.stringify(value).replace(

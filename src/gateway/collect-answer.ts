@@ -1,4 +1,4 @@
-/** From callbacks to promises and back, for code that needs whole answers. */
+/** Converts callbacks to promises and back, for code that needs whole answers. */
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { CallResult } from './call.ts';
@@ -7,8 +7,8 @@ import { LargeAnswer } from './large-answer.ts';
 import { type CallHandle, type CallSink, NO_STREAMING } from './sink.ts';
 
 /**
- * Resolves with the value that `begin` passes to `settle`, perhaps before it returns. Rejects only with the signal's
- * reason, after cancelling the pending work.
+ * Resolves with the value that `begin` passes to `settle`, perhaps before `begin` returns. Rejects only with the
+ * signal's reason, after cancelling the pending work.
  */
 export function toPromise<T>(
   begin: (settle: (value: T) => void) => CallHandle,
@@ -21,7 +21,7 @@ export function toPromise<T>(
       pending?.cancel();
       reject(signal?.reason);
     };
-    // Added before `begin` runs: an immediate result must find the listener, to remove it.
+    // Added before `begin` runs, because an immediate result must find the listener to remove it.
     signal?.addEventListener('abort', onAbort, { once: true });
     pending = begin((value) => {
       signal?.removeEventListener('abort', onAbort);
@@ -30,7 +30,7 @@ export function toPromise<T>(
   });
 }
 
-/** Resolves with the whole answer to what `run` begins. Rejects only with the signal's reason. */
+/** Resolves with the whole answer to the call that `run` starts. Rejects only with the signal's reason. */
 export async function collectAnswer(
   run: (sink: CallSink) => CallHandle,
   signal?: AbortSignal,
@@ -38,12 +38,12 @@ export async function collectAnswer(
   return whole(await collectResult(run, signal));
 }
 
-/** Joins a large answer, to be parsed. */
+/** Joins a large answer for parsing. */
 export function whole(answer: CallResult | LargeAnswer): CallResult {
   return answer instanceof LargeAnswer ? { tail: answer.join(), status: 200 } : answer;
 }
 
-/** `collectAnswer` that does not join a large answer. The caller sends or discards it. */
+/** Like `collectAnswer`, but does not join a large answer. The caller sends or discards it. */
 export function collectResult(
   run: (sink: CallSink) => CallHandle,
   signal?: AbortSignal,
@@ -51,10 +51,10 @@ export function collectResult(
   return toPromise((settle) => run(wholeResultSink(settle)), signal);
 }
 
-/** The outcome of work for a sink: the answer, or a function that answers into the sink itself. */
+/** The outcome of work for a sink: the answer, or a function that answers the sink itself. */
 type Delivery = CallResult | LargeAnswer | ((sink: CallSink) => CallHandle);
 
-/** Sends the result of `work` to the sink, or an error when it throws. Cancelling aborts the work. */
+/** Sends the result of `work` to the sink, or an error when `work` throws. Cancelling aborts the work. */
 export function deliver(
   sink: CallSink,
   log: Pick<Logger, 'error'>,

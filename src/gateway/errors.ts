@@ -21,13 +21,13 @@ export interface RpcError {
 /** A bug in this program. */
 export const INTERNAL_ERROR: RpcError = { code: RpcCode.internal, message: 'internal error' };
 
-/** The error for a method that is not on the allow list of the caller's key. */
+/** The error for a method that is not on the key's allow list. */
 export function methodNotAllowed(method: string): RpcError {
   const message = `this key may not call ${method.slice(0, 100)}; ask the operator of this server to allow it`;
   return { code: RpcCode.methodNotFound, message };
 }
 
-/** Why a caller may not make calls now. */
+/** Why a caller may make no calls now. */
 export interface Refusal {
   message: string;
   /** Seconds. */
@@ -55,7 +55,7 @@ export function errorResult(error: RpcError, status: CallStatus = 200): CallResu
   return { tail: Buffer.from(errorTailJson(error)), status };
 }
 
-/** The result when the node gave no usable answer. The details go to the operator's log only. */
+/** The result when the node gave no usable answer. The details go only to the operator's log. */
 export function failureResult({ reason }: UpstreamError): CallResult {
   const code = RpcCode.internal;
   switch (reason) {
@@ -68,9 +68,9 @@ export function failureResult({ reason }: UpstreamError): CallResult {
   }
 }
 
-/** This client's other answers use up its memory. Unlike an answer that is too large, this one may fit later. */
+/** This client's other answers fill its memory budget. Unlike an answer that is too large, this one may fit later. */
 export const NO_ROOM = limitExceededError({
-  message: 'this key has too many bytes of answers in flight; retry, or request less at once',
+  message: 'this key has too many bytes of answers in flight; retry later or send smaller requests',
   retryAfter: 1,
 });
 

@@ -1,8 +1,8 @@
-/** When the node in use fails: how much it is still sent, and what calls do if there are other nodes. */
+/** Handles failures of the node in use: how many calls it still gets, and what calls do if there are other nodes. */
 import type { UpstreamError } from '../lib/errors.ts';
 import { isUnreachable } from '../node/node-errors.ts';
 
-/** Failures in a row after which the node counts as down. */
+/** Consecutive failures after which the node counts as down. */
 const FAILURES = 5;
 /** First and longest wait between two probes of a failing node, milliseconds. */
 const FIRST_WAIT_MS = 100;
@@ -13,7 +13,7 @@ export class CircuitBreaker {
   private readonly onChange: (open: boolean) => void;
   private failures = 0;
   private waitMs = FIRST_WAIT_MS;
-  /** When the next call may probe the node; by performance.now(). */
+  /** When the next call may probe the node (performance.now()). */
   private nextTry = 0;
 
   /** `onChange` is called when the breaker opens (true) and closes (false). */
@@ -26,7 +26,7 @@ export class CircuitBreaker {
     return this.failures >= FAILURES;
   }
 
-  /** Whether a call may go to the node now. While the node is down only an occasional probe may. */
+  /** Whether a call may go to the node now. A node that is down gets only an occasional probe. */
   admits(now: number): boolean {
     if (!this.isOpen) return true;
     if (now < this.nextTry) return false;
@@ -35,7 +35,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** The node answered, whatever it said. */
+  /** The node answered, whatever the answer. */
   succeeded(): void {
     if (this.failures === 0) return;
     const wasOpen = this.isOpen;
@@ -43,7 +43,7 @@ export class CircuitBreaker {
     if (wasOpen) this.onChange(false);
   }
 
-  /** Another node takes its place. */
+  /** Another node takes over. */
   reset(): void {
     this.failures = 0;
   }
@@ -58,7 +58,7 @@ export class CircuitBreaker {
   }
 }
 
-/** The chooser among several nodes, as calls see it. */
+/** The chooser among several nodes, as seen by calls. */
 export interface Failover {
   /** The lowest head that an answer may show; -1 for any. */
   readonly floor: number;
@@ -67,24 +67,24 @@ export interface Failover {
   /** Calls keep failing. */
   noteErrors(reason: string): void;
   /**
-   * Calls back once, when a failed call that began at `startedAt` may be sent again. Null when it must fail now. The
-   * returned function cancels.
+   * Calls `again` once, when a failed call that started at `startedAt` may be sent again. Null when it must fail now.
+   * The returned function cancels.
    */
   awaitNode(startedAt: number, again: () => void): (() => void) | null;
 }
 
-/** Whether a retry of a read that failed this way may succeed, at another node or later. */
+/** Whether retrying a read that failed this way, at another node or later, may succeed. */
 export function mayMoveRead(error: UpstreamError): boolean {
   return isUnreachable(error) || error.reason === 'inconsistent';
 }
 
-/** Whether a write surely never reached the node, so that sending it to another one does not send it twice. */
+/** Whether a write certainly never reached the node, so that sending it to another node does not send it twice. */
 export function isUnsent(error: UpstreamError, wasSent: boolean): boolean {
   const { cause } = error;
   return !wasSent || (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED');
 }
 
-/** The height that an answer to a call about the head shows; null when it shows none. */
+/** The height in an answer to a call about the head; null without one. */
 export function headShown(method: string, tail: Buffer): number | null {
   const field = method === 'eth_blockNumber' ? 'result' : method === 'eth_getBlockByNumber' ? 'number' : null;
   if (field === null) return null;

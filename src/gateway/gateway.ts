@@ -31,7 +31,7 @@ export interface GatewaySettings {
 
 interface GatewayOptions {
   node: Pick<NodeHttp, 'post'>;
-  /** Absent with a single node. */
+  /** Absent for a single node. */
   failover: Failover | undefined;
   finality: Finality;
   settings: GatewaySettings;
@@ -40,30 +40,32 @@ interface GatewayOptions {
   log: Logger;
 }
 
-/** Most bytes of an answer in the head cache. */
+/** Largest answer in the head cache, bytes. */
 const MAX_HEAD_BYTES = 256 * 1024;
 
-/** The client id of calls that this server makes for all clients. Key ids begin at 1. */
+/** The client id of this server's own calls for all clients. Key ids start at 1. */
 const INTERNAL_CLIENT = 0;
 
-/** Milliseconds between two log lines about failures that say nothing about the node. */
+/** Shortest time between two log lines about failures that do not implicate the node, milliseconds. */
 const REFUSAL_LOG_MS = 1_000;
 
-/** Milliseconds without batches after the node refused one. */
+/** How long to send no batches after the node refused one, milliseconds. */
 const NO_BATCH_MS = 60_000;
 
-/** Most bytes of an answer that must come with anchors. */
+/** Largest answer that must come with anchors, bytes. */
 const MAX_ANCHORED_BYTES = 32 * 2 ** 20;
 
 /** An answer about blocks up to the answering node's finalized block is final. */
 const FINALIZED: AnchorBlocks = { before: ['finalized'], after: [] };
 
-/** A result, and the anchor blocks that the answering node has. */
+/** A result, with the anchor blocks of the answering node. */
 interface AnchoredResult {
   answer: CallResult;
   /** Proven by the answering node's finalized block. */
   isFinal: boolean;
-  /** Headers of the requested anchors; null when the answer came without, because the node takes no batches. */
+  /**
+   * Headers of the requested anchors; null when the answer came without anchors, because the node accepts no batches.
+   */
   headers: readonly (BlockHeader | null)[] | null;
 }
 
@@ -83,11 +85,11 @@ interface Plan {
   key: string;
   /** Its name in the head cache, or null. */
   headName: string | null;
-  /** The block that its answer depends on; null when the answer may not be cached. */
+  /** The block that its answer depends on; null if the answer must not be cached. */
   block: BlockKey | null;
-  /** The highest block known to be final when the call was made; -1 for none. */
+  /** The highest block known to be final at the time of the call; -1 for none. */
   finalized: number;
-  /** Gateway.chain when the call was made. */
+  /** Gateway.chain at the time of the call. */
   chain: number;
   now: number;
 }
@@ -102,12 +104,15 @@ export class Gateway {
   private readonly finality: Finality;
   /** Reads in flight that others may join, by call key. */
   private readonly inFlight = new Map<string, NodeCall>();
-  /** Counts changes of chain: a call in flight may still answer about the previous one. */
+  /** Counts chain changes: a call in flight may still answer about the previous chain. */
   private chain = 0;
-  /** When clients last heard of a new head: calls sent earlier may not reflect it. By performance.now(), as all times. */
+  /**
+   * When clients last learnt of a new head (performance.now(), like all times here). Calls sent earlier may not reflect
+   * it.
+   */
   private announcedAt = Number.NEGATIVE_INFINITY;
   private nextRefusalLog = 0;
-  /** The node has answered a batch, so a refusal is about that batch. */
+  /** The node has answered a batch, so a refusal concerns that batch only. */
   private takesBatches = false;
   private noBatchBefore = Number.NEGATIVE_INFINITY;
 
@@ -118,14 +123,14 @@ export class Gateway {
     this.finality = finality;
     finality.onReplaced(() => this.forgetChain());
     const breaker = new CircuitBreaker((isOpen) => {
-      if (isOpen) log.error({}, 'the node keeps failing; sending it only an occasional probe');
-      if (isOpen) failover?.noteErrors('its calls keep failing');
-      else log.info({}, 'the node answers again; sending it all calls');
+      if (isOpen) log.error({}, 'the node keeps failing; sending only occasional probes');
+      if (isOpen) failover?.noteErrors('calls keep failing');
+      else log.info({}, 'the node answers again; sending all calls');
     });
     const onFailure = (call: Call, error: UpstreamError, ofNode: boolean) => {
       if (error.reason === 'connection') this.invalidate();
       if (!ofNode && !this.mayLogRefusal(performance.now())) return;
-      log.warn({ err: error, method: methodLabel(call.method) }, 'call to the node failed');
+      log.warn({ err: error, method: methodLabel(call.method) }, 'a call to the node failed');
     };
     const onBatch = (answered: boolean) => {
       if (answered) this.takesBatches = true;
@@ -140,19 +145,19 @@ export class Gateway {
     return this.finality.finalizedNumber(performance.now());
   }
 
-  /** Clients are about to hear of a new head: calls already in flight no longer answer new ones. */
+  /** Call before clients learn of a new head. Calls already in flight no longer answer new ones. */
   headChanged(): void {
     this.announcedAt = performance.now();
     this.headCache.invalidate(this.announcedAt);
   }
 
-  /** Another node is in use: forget what the previous one supports. */
+  /** Call when another node is in use. Forgets what the previous node supports. */
   nodeChanged(): void {
     this.deps.breaker.reset();
     this.invalidate();
   }
 
-  /** Answers an allowed call of the key `client`. */
+  /** Answers a permitted call of key `client`. */
   run(call: Call, sink: CallSink, client: number): CallHandle {
     const kind = methodKindOf(call.method);
     if (!kind.isRead) return this.sendWrite(call, sink, client);
@@ -172,7 +177,7 @@ export class Gateway {
   /** Makes a call on this server's own account. */
   readonly request = this.requestFor(INTERNAL_CLIENT);
 
-  /** `request` that always reaches the node: it uses no cache and joins no call in flight. */
+  /** Like `request`, but always reaches the node: uses no cache and joins no call in flight. */
   readonly requestUncached: RequestFn = (method, params, signal) =>
     collectAnswer(
       (sink) =>
@@ -180,9 +185,7 @@ export class Gateway {
       signal,
     );
 
-  /**
-   * A function that makes anchored reads on a client's account. Cached answers are final; others are never shared.
-   */
+  /** A function that makes anchored reads on a client's account. Cached answers are final; others are never shared. */
   requestAnchored(client: number): AnchoredRequestFn {
     return async (method, params, anchors, signal) => {
       const call = createCall(method, params);
@@ -238,7 +241,7 @@ export class Gateway {
 
   /**
    * Joins an equal call in flight if its answer will be as fresh as a new one and arrive no later. An older call
-   * qualifies only if its answer will be proven final: the node may have been behind when it received the call.
+   * qualifies only if its answer will be proven final, because the node may have lagged when it received the call.
    */
   private joinInFlight(
     { call, client, key, block, finalized, now }: Plan,
@@ -252,7 +255,7 @@ export class Gateway {
     return other.join(sink, client);
   }
 
-  /** Whether to request proof that the answer is final: only for a repeated call. */
+  /** Whether to request proof that the answer is final. Only a repeated call does. */
   private shouldProve({ key, block, finalized, now }: Plan): boolean {
     if (block === null || finalized < 0 || now < this.noBatchBefore) return false;
     const isInFlight = typeof block === 'number' && block <= finalized && this.inFlight.has(key);
@@ -281,7 +284,7 @@ export class Gateway {
     return startCall(nodeCall, sink);
   }
 
-  /** Requests the proof that an answer is final, and caches the answer when the proof holds. */
+  /** Requests proof that an answer is final, and caches the answer if the proof holds. */
   private proofOf(plan: Plan): AnchorOptions {
     return {
       blocks: FINALIZED,
@@ -290,7 +293,7 @@ export class Gateway {
   }
 
   /**
-   * Puts an answer about the head into the head cache, and notes a call whose answer could be cached with a proof.
+   * Puts an answer about the head into the head cache, and records a call whose answer could be cached with a proof.
    * Throws UpstreamError `malformed` for invalid JSON.
    */
   private onAnswer(
@@ -312,7 +315,7 @@ export class Gateway {
     this.doorkeeper.add(key);
   }
 
-  /** Throws UpstreamError when an answer shows a lower head than clients saw from the node before. */
+  /** Throws UpstreamError when an answer shows a lower head than clients saw from the previous node. */
   private keepHeadsRising({ method }: Call, tail: Buffer): void {
     const { failover } = this.deps;
     const head = failover === undefined ? null : headShown(method, tail);
@@ -324,8 +327,8 @@ export class Gateway {
   }
 
   /**
-   * Caches an answer if the answering node itself calls its block final. Another node's view proves nothing: this one
-   * may be behind, or on a branch that the others have left.
+   * Caches an answer if the answering node itself calls its block final. Another node's view proves nothing: the
+   * answering node may lag, or be on a branch that the others have left.
    */
   private keepIfFinal(plan: Plan, tail: Buffer, ofNode: BlockHeader | null): boolean {
     const { call, key, block, finalized, chain } = plan;
@@ -338,7 +341,7 @@ export class Gateway {
     return true;
   }
 
-  /** Sends a call that is not a read. Once it has taken effect, answers to earlier reads are stale. */
+  /** Sends a call that is not a read. Once the call has taken effect, answers to earlier reads are stale. */
   private sendWrite(call: Call, sink: CallSink, client: number): CallHandle {
     const onSealed = () => {
       this.headCache.invalidate(performance.now());
@@ -348,7 +351,7 @@ export class Gateway {
     return startCall(new NodeCall(call, client, this.deps, { ...UNSHARED, onSealed }), sink);
   }
 
-  /** The node is on another chain: drops all answers about the previous one, those in flight included. */
+  /** The node is on another chain: drops all answers about the previous chain, including those in flight. */
   private forgetChain(): void {
     this.chain++;
     this.inFlight.clear();
@@ -357,7 +360,7 @@ export class Gateway {
     this.meter.setCacheBytes(0);
   }
 
-  /** Rate-limits log lines about failures that are not the node's fault, which the breaker does not stop. */
+  /** Rate-limits log lines about failures that are not the node's fault. The breaker does not stop these. */
   private mayLogRefusal(now: number): boolean {
     if (now < this.nextRefusalLog) return false;
     this.nextRefusalLog = now + REFUSAL_LOG_MS;

@@ -33,7 +33,7 @@ import {
 export interface RpcCaller {
   /** Id of the API key, to which the gateway's limits apply. */
   key: number;
-  /** The methods that this key may call, null for all that are offered. */
+  /** The methods that this key may call, null for all offered methods. */
   mayCall: ((method: string) => boolean) | null;
   /** Called with the number of calls in a request. */
   charge(calls: number): Charge;
@@ -50,22 +50,22 @@ export interface RpcSettings extends GatewaySettings, LogsSettings {
 
 export interface RpcHandlerOptions {
   node: Pick<NodeHttp, 'post'>;
-  /** Chooses among several nodes; absent with a single one. */
+  /** Chooses among several nodes; absent for a single one. */
   failover?: Failover | undefined;
-  /** The node's chain: feeds filters, and finality decides what is cached. */
+  /** The node's chain. It feeds filters, and its finality decides what is cached. */
   chain: TrackedChain & Pick<ChainTracker, 'finality'>;
-  /** The methods that may be called. */
+  /** Whether a method may be called. */
   allowed: (method: string) => boolean;
   settings: RpcSettings;
   log: Logger;
   metrics: RpcMetrics;
-  /** Feeds filters of pending transactions; null where these are switched off. */
+  /** Feeds filters of pending transactions; null if disabled. */
   pending: PendingSource | null;
-  /** Monotonic milliseconds, for expiry; default performance.now(). */
+  /** Monotonic milliseconds, for expiry. Default: performance.now(). */
   clock?: () => number;
 }
 
-/** Most bytes of answers being buffered or not yet read, over all clients. */
+/** Most bytes of answers buffered or not yet read, over all clients. */
 const BUFFER_BYTES = 256 * 2 ** 20;
 /** The share of one client: two of the largest collected answers, while two more are being collected. */
 const CLIENT_BUFFER_BYTES = 128 * 2 ** 20;
@@ -75,7 +75,7 @@ export class RpcHandler {
   private readonly gateway: Gateway;
   private readonly filters: FilterRegistry;
   private readonly dispatcher: CallDispatcher;
-  /** Calls that wait for the node. */
+  /** Limits calls that wait for the node. */
   private readonly concurrency: PerKeyLimit;
   private readonly log: Logger;
 
@@ -112,17 +112,19 @@ export class RpcHandler {
     this.concurrency = new PerKeyLimit(settings.concurrency_per_key);
   }
 
-  /** Clients are about to hear of a new head: answers about the previous one are stale. */
+  /** Call before clients learn of a new head: answers about the previous head are stale. */
   headChanged(): void {
     this.gateway.headChanged();
   }
 
-  /** Another node is in use. */
+  /** Call when another node is in use. */
   nodeChanged(): void {
     this.gateway.nodeChanged();
   }
 
-  /** Answers a request body, given as the Latin-1 text of its bytes. The sink may get the answer before this returns. */
+  /**
+   * Answers a request body, given as the Latin-1 text of its bytes. The sink may get the answer before this returns.
+   */
   serve(body: string, caller: RpcCaller, sink: RpcSink): CallHandle {
     const request = withoutForbidden(readRequest(body), caller);
     const charge = this.admit(request, caller);
@@ -140,8 +142,8 @@ export class RpcHandler {
   }
 
   /**
-   * `serve` as a promise of the answer, in memory that is not reused. The caller sends or discards a LargeAnswer.
-   * Rejects only with the signal's reason.
+   * Like `serve`, but resolves with the answer, in memory that is not reused. The caller sends or discards a
+   * LargeAnswer. Rejects only with the signal's reason.
    */
   answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
     return toPromise((settle) => this.serve(body.toString('latin1'), caller, wholeSink(settle)), signal);
@@ -184,7 +186,7 @@ export class RpcHandler {
   }
 }
 
-/** Replaces the calls that the caller may not make by their errors. */
+/** Replaces calls that the caller may not make with their errors. */
 function withoutForbidden(request: RpcRequest, { mayCall }: RpcCaller): RpcRequest {
   if (mayCall === null || request.kind === 'refused') return request;
   const replace = (call: IncomingCall | InvalidCall): IncomingCall | InvalidCall =>
@@ -194,7 +196,7 @@ function withoutForbidden(request: RpcRequest, { mayCall }: RpcCaller): RpcReque
     : { kind: 'batch', calls: request.calls.map(replace) };
 }
 
-const TOO_MANY: Refusal = { message: 'too many calls of this key wait for the node at once', retryAfter: 1 };
+const TOO_MANY: Refusal = { message: 'too many calls of this key are waiting for the node', retryAfter: 1 };
 
 function wholeSink(onAnswer: (answer: RpcAnswer) => void): RpcSink {
   return {

@@ -1,12 +1,12 @@
 /**
- * Recent answers that still hold: constants of the running node, and its newest head, in the node's own bytes. An
- * announced head is not used: a node may announce blocks that it cannot serve yet (Monad does).
+ * Recent answers that still hold, in the node's own bytes: constants of the running node, and its newest head.
+ * Announced heads are not used, because a node may announce blocks that it cannot serve yet (Monad does).
  */
 import type { Call } from './call.ts';
 
-/** Maximum age of an answer about the head, milliseconds: 1/30 of the shortest block time. */
+/** Longest life of an answer about the head, milliseconds: 1/30 of the shortest block time. */
 export const HEAD_TTL_MS = 10;
-/** Maximum age of answers that change only when the node is replaced, milliseconds. */
+/** Longest life of an answer that changes only when the node is replaced, milliseconds. */
 const CONSTANT_MS = 10_000;
 
 /** Cached methods without parameters. */
@@ -27,13 +27,13 @@ export class HeadCache {
   private readonly known = new Map<string, Known>();
   private invalidatedAt = Number.NEGATIVE_INFINITY;
 
-  /** The response tail, if recent enough. `name` comes from `headMethodOf`; times are of performance.now(). */
+  /** The response tail, if recent enough. `name` comes from `headMethodOf`; times are from performance.now(). */
   get(name: string, now: number): Buffer | undefined {
     const known = this.known.get(name);
     return known !== undefined && now < known.until ? known.tail : undefined;
   }
 
-  /** Keeps a copy of the answer to a call made at `sentAt`. */
+  /** Stores a copy of the answer to a call made at `sentAt`. */
   put(name: string, tail: Buffer, sentAt: number): void {
     if (sentAt <= this.invalidatedAt) return;
     this.known.set(name, {
@@ -49,12 +49,12 @@ export class HeadCache {
   }
 }
 
-/** Whether the head cache may have answers to calls of a method. */
+/** Whether the head cache may have answers to a method. */
 export function isHeadMethod(method: string): boolean {
   return MAX_AGE.has(method) || method === BLOCK;
 }
 
-/** The name under which such a call's answer is cached; null for other parameters. The names are few. */
+/** The cache name of such a call's answer; null for other parameters. There are only a few names. */
 export function headMethodOf(call: Call): string | null {
   if (call.method !== BLOCK) return call.params === '[]' ? call.method : null;
   const { args } = call;

@@ -1,13 +1,13 @@
 /**
- * Finds values in JSON text without building them: the gateway passes their bytes on unchanged, which JSON.parse and
- * JSON.stringify would not (numbers beyond 2^53, escapes, spacing).
+ * Finds values in JSON text without building them. The gateway forwards their bytes unchanged, which JSON.parse and
+ * JSON.stringify would not do (numbers beyond 2^53, escapes, spacing).
  *
- * `scanValue` and `scanParts` check what they read (RFC 8259) at half the cost of JSON.parse; they split requests.
- * `memberTexts` and `itemTexts` take text that is known to be valid, and return nonsense for any other. They are three
- * to six times as fast, hundreds of times with long strings, and accept any depth.
+ * `scanValue` and `scanParts` validate what they read (RFC 8259) at half the cost of JSON.parse; they split requests.
+ * `memberTexts` and `itemTexts` require valid JSON and return nonsense for anything else. They are three to six times
+ * as fast as JSON.parse, hundreds of times with long strings, and accept any depth.
  *
  * lib/json-projection.ts and json-stream-validator.ts also read JSON without building it, but read bytes. They share no
- * code with this file: each loop is hot.
+ * code with this file because each loop is hot.
  */
 
 const TAB = 9;
@@ -23,7 +23,7 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Deeper values are refused: nodes take fewer levels. */
+/** Deeper values are refused. Nodes accept fewer levels. */
 const MAX_DEPTH = 256;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -44,7 +44,7 @@ export function skipSpace(text: string, at: number): number {
 export interface Visitor {
   /** The name of a member, with its quotes. */
   name(start: number, end: number): void;
-  /** The value of that member, or an item, after its parts were shown to `inner`. Returns false to stop. */
+  /** The value of that member, or an item, after `inner` saw its parts. Returns false to stop. */
   value(start: number, end: number): boolean;
   /** Receives the parts of those values, if given. */
   readonly inner?: Visitor;
@@ -52,7 +52,7 @@ export interface Visitor {
 
 const NOBODY: Visitor = { name() {}, value: () => true };
 
-/** Offset behind the value that begins at `at`, or -1 when there is none. Shows its parts to the visitor. */
+/** Offset after the value at `at`, or -1 if there is none. Shows the value's parts to the visitor. */
 export function scanValue(text: string, at: number, visitor = NOBODY, depth = 0): number {
   const first = text.charCodeAt(at);
   if (first === QUOTE) return scanString(text, at);
@@ -61,8 +61,8 @@ export function scanValue(text: string, at: number, visitor = NOBODY, depth = 0)
 }
 
 /**
- * Shows the visitor the members of the object, or the items of the array, that begins at `at`. Returns the offset
- * after it, or -1 as soon as it is not well-formed or the visitor stops.
+ * Shows the visitor the members of the object, or the items of the array, at `at`. Returns the offset after it, or -1
+ * as soon as it proves malformed or the visitor stops.
  */
 export function scanParts(text: string, at: number, visitor: Visitor, depth = 0): number {
   if (depth > MAX_DEPTH) return -1;
@@ -110,14 +110,16 @@ function scanWord(text: string, at: number, word: RegExp): number {
   return word.test(text) ? word.lastIndex : -1;
 }
 
-/** `text` is one object: the text of each member's value, by name. The last of a repeated name wins, as in JSON.parse. */
+/**
+ * The text of each member's value by name; `text` is one object. The last of a repeated name wins, as in JSON.parse.
+ */
 export function memberTexts(text: string): Map<string, string> {
   const members = new Map<string, string>();
   let at = skipBlanks(text, skipBlanks(text, 0) + 1);
   while (text.charCodeAt(at) !== CLOSE_BRACE) {
     const nameEnd = endOfString(text, at);
     const name = text.slice(at + 1, nameEnd - 1);
-    const start = skipBlanks(text, skipBlanks(text, nameEnd) + 1); // past the colon
+    const start = skipBlanks(text, skipBlanks(text, nameEnd) + 1); // after the colon
     const end = endOfValue(text, start);
     members.set(name.includes('\\') ? String(JSON.parse(`"${name}"`)) : name, text.slice(start, end));
     at = nextItem(text, end);
@@ -125,7 +127,7 @@ export function memberTexts(text: string): Map<string, string> {
   return members;
 }
 
-/** `text` is one array: the text of each item. */
+/** The text of each item; `text` is one array. */
 export function itemTexts(text: string): string[] {
   const items: string[] = [];
   let at = skipBlanks(text, skipBlanks(text, 0) + 1);
@@ -137,7 +139,7 @@ export function itemTexts(text: string): string[] {
   return items;
 }
 
-/** Offset after the value that begins at `at`. */
+/** Offset after the value at `at`. */
 function endOfValue(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first === QUOTE) return endOfString(text, at);
@@ -151,7 +153,7 @@ function endOfValue(text: string, at: number): number {
   }
 }
 
-/** Offset after the closing quote of the string that begins at `at`. */
+/** Offset after the closing quote of the string at `at`. */
 function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); ; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
@@ -171,13 +173,13 @@ function isDelimiter(code: number): boolean {
   return code <= 32 || code === COMMA || code === COLON || code === CLOSE_BRACE || code === CLOSE_BRACKET;
 }
 
-/** From the end of a value to the next one, or to the closing bracket. */
+/** Moves from the end of a value to the next value, or to the closing bracket. */
 function nextItem(text: string, end: number): number {
   const at = skipBlanks(text, end);
   return text.charCodeAt(at) === COMMA ? skipBlanks(text, at + 1) : at;
 }
 
-/** `skipSpace` for text known to be JSON, where nothing below a space but whitespace lies between values. */
+/** `skipSpace` for valid JSON, where between values only whitespace is at or below a space. */
 function skipBlanks(text: string, at: number): number {
   let i = at;
   while (text.charCodeAt(i) <= SPACE) i++;

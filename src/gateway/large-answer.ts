@@ -1,15 +1,15 @@
 /**
- * A large answer on its way to a client, as pieces whose memory stays reserved in the client's budget until sent. They
- * are never joined, since copying 30 MB blocks the event loop.
+ * A large answer on its way to a client, as pieces whose memory stays reserved in the client's budget until sent. The
+ * pieces are never joined, because copying 30 MB blocks the event loop.
  */
 import type { ClientBudget } from '../lib/byte-budget.ts';
 
 /** Shorter answers are copied into one buffer instead. */
 export const MIN_LARGE_BYTES = 128 * 1024;
 
-/** Most bytes that are sent in one turn of the event loop. */
+/** Most bytes sent per turn of the event loop. */
 const CHUNK_BYTES = 256 * 1024;
-/** Smaller pieces are joined with the next ones, since each write is a system call. */
+/** Smaller pieces are joined with the next ones, because each write is a system call. */
 const SMALL_BYTES = 16 * 1024;
 const JOINED_BYTES = 64 * 1024;
 
@@ -18,9 +18,9 @@ const NOTHING = Buffer.alloc(0);
 export class LargeAnswer {
   private readonly budget: ClientBudget;
   private readonly pieces: Buffer[] = [];
-  /** The pieces before it are released. */
+  /** Index of the first piece not yet released. */
   private firstHeld = 0;
-  /** The first byte that is not in a chunk yet: its piece and the offset in it. */
+  /** The first byte not yet in a chunk: its piece and the offset in it. */
   private at = 0;
   private offset = 0;
   private chunk: Buffer = NOTHING;
@@ -30,7 +30,7 @@ export class LargeAnswer {
     this.budget = budget;
   }
 
-  /** An answer of these pieces; null, with nothing reserved, when there is no room for them. */
+  /** An answer of these pieces; null, with nothing reserved, if the budget has no room for them. */
   static of(pieces: readonly Buffer[], budget: ClientBudget): LargeAnswer | null {
     const held = new LargeAnswer(budget);
     if (pieces.every((piece) => held.add(piece))) return held;
@@ -38,12 +38,12 @@ export class LargeAnswer {
     return null;
   }
 
-  /** Bytes that are not sent yet. */
+  /** Bytes not sent yet. */
   get left(): number {
     return this.unsent;
   }
 
-  /** Appends a piece, whose memory must not change. False when there is no room for it. */
+  /** Appends a piece, whose memory must not change. Returns false if there is no room for it. */
   add(piece: Buffer): boolean {
     if (!this.budget.hold(piece)) return false;
     this.pieces.push(piece);
@@ -51,7 +51,7 @@ export class LargeAnswer {
     return true;
   }
 
-  /** Prepends a piece, before anything is sent. False when there is no room for it. */
+  /** Prepends a piece before anything is sent. Returns false if there is no room for it. */
   addFirst(piece: Buffer): boolean {
     if (!this.budget.hold(piece)) return false;
     this.pieces.unshift(piece);
@@ -59,7 +59,7 @@ export class LargeAnswer {
     return true;
   }
 
-  /** Appends the pieces of another answer to the same client, and empties that one. */
+  /** Moves the pieces of another answer to the same client to the end of this one. */
   append(other: LargeAnswer): void {
     for (const piece of other.pieces) this.pieces.push(piece);
     this.unsent += other.unsent;
@@ -67,20 +67,22 @@ export class LargeAnswer {
     other.unsent = 0;
   }
 
-  /** The next bytes to send, for one turn of the event loop: the same until `advance`. Empty at the end. */
+  /**
+   * The next bytes to send, for one turn of the event loop. Returns the same bytes until `advance`; empty at the end.
+   */
   peek(): Buffer {
     if (this.chunk.length === 0) this.chunk = this.nextChunk();
     return this.chunk;
   }
 
-  /** `bytes` of the chunk are sent. Releases the pieces that are sent completely. */
+  /** Call when `bytes` of the chunk are sent. Releases the pieces that are sent completely. */
   advance(bytes: number): void {
     this.chunk = this.chunk.subarray(bytes);
     this.unsent -= bytes;
     if (this.chunk.length === 0) this.letGoTo(this.at);
   }
 
-  /** Releases what is left. */
+  /** Releases the rest. */
   discard(): void {
     this.letGoTo(this.pieces.length);
     this.at = this.pieces.length;
@@ -88,7 +90,7 @@ export class LargeAnswer {
     this.unsent = 0;
   }
 
-  /** The whole answer as one buffer, to be parsed. Releases everything. */
+  /** The whole answer as one buffer, for parsing. Releases everything. */
   join(): Buffer {
     const whole = Buffer.concat(this.pieces);
     this.discard();

@@ -11,7 +11,7 @@ export type RpcMetrics = Pick<
 export class RpcMeter {
   private readonly metrics: RpcMetrics;
   private readonly byLabel = new Map<string, MethodMeter>();
-  /** The meters of methods that are their own label: they save a lookup for most calls. */
+  /** Meters of methods with their own label, which saves most calls a lookup. */
   private readonly byMethod = new Map<string, MethodMeter>();
 
   constructor(metrics: RpcMetrics) {
@@ -72,7 +72,7 @@ export class RpcMeter {
   }
 }
 
-/** The metrics of one method, looked up once: finding them by label is half the cost of counting. */
+/** The metrics of one method, looked up once: finding them by label would be half the cost of counting. */
 interface MethodMeter {
   label: string;
   seconds: { observe(value: number): void };

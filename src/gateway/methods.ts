@@ -3,7 +3,7 @@ import { detachString } from '../lib/text.ts';
 import { type BlockKeyReader, blockKeyReader } from './cache-policy.ts';
 import { isHeadMethod } from './head-cache.ts';
 
-/** Methods that have their own metrics label, and exact names in the policy. */
+/** Methods with their own metrics label, and exact names in the policy. */
 export const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'eth_blobBaseFee',
   'eth_blockNumber',
@@ -46,7 +46,7 @@ export const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'web3_sha3',
 ]);
 
-/** The method itself if it is a well-known one, else its namespace or `other`. */
+/** The method itself if well known, else its namespace or `other`. */
 export function methodLabel(method: string): string {
   if (KNOWN_METHODS.has(method)) return method;
   if (method.startsWith('debug_')) return 'debug';
@@ -55,17 +55,17 @@ export function methodLabel(method: string): string {
 }
 
 export interface MethodKind {
-  /** It changes nothing, so it may be repeated and coalesced. False for an unknown method. */
+  /** Changes nothing, so it may be repeated and coalesced. False for an unknown method. */
   isRead: boolean;
-  /** It may rewrite final blocks; only development chains have such methods. */
+  /** May rewrite final blocks. Only development chains have such methods. */
   mayRewriteChain: boolean;
-  /** The head cache may have its answer. */
+  /** Its answer may be in the head cache. */
   isHeadMethod: boolean;
-  /** Finds the block that the answer depends on; null where answers must not be cached. */
+  /** Finds the block that the answer depends on; null if answers must not be cached. */
   readBlockKey: BlockKeyReader | null;
 }
 
-/** Reads whose names do not begin with `eth_get`. */
+/** Reads whose names do not start with `eth_get`. */
 const READS = new Set([
   'eth_baseFee',
   'eth_blobBaseFee',
@@ -95,7 +95,7 @@ const CONTROLLING = /^(anvil|evm|hardhat)_/;
 const MAX_KINDS = 1_000;
 const kinds = new Map<string, MethodKind>();
 
-/** For allowed methods only, since it stores their names: call-dispatcher.ts bounds the length. */
+/** For permitted methods only, because it stores their names; call-dispatcher.ts bounds the length. */
 export function methodKindOf(method: string): MethodKind {
   let kind = kinds.get(method);
   if (kind === undefined) {

@@ -1,4 +1,4 @@
-/** What a call to the node depends on, and what becomes of its answer. */
+/** The options of a call to the node, and what becomes of its answer. */
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import type { UpstreamError } from '../lib/errors.ts';
 import type { TurnBudget } from '../lib/limits.ts';
@@ -10,15 +10,15 @@ import type { Waiter } from './sink.ts';
 
 export interface NodeCallDeps {
   node: Pick<NodeHttp, 'post'>;
-  /** Absent with a single node. */
+  /** Absent for a single node. */
   failover: Failover | undefined;
   breaker: CircuitBreaker;
   budget: ByteBudget;
-  /** Limits the bytes of long answers to BUFFERED_PER_TURN. */
+  /** Limits the bytes of long answers per turn to BUFFERED_PER_TURN. */
   turns: TurnBudget;
   /** Called for each failed attempt; `ofNode`: the node is at fault, not the request. */
   onFailure(call: Call, error: UpstreamError, ofNode: boolean): void;
-  /** Called after a batch: the node answered its calls, or did not and may take no batches. */
+  /** Called after a batch, with whether the node answered its calls. If not, the node may not accept batches. */
   onBatch(answered: boolean): void;
 }
 
@@ -31,23 +31,23 @@ export interface NodeCallOptions {
   needsJson: boolean;
   /** No more sinks may join. Called once, before any sink is served. */
   onSealed(): void;
-  /** There is no memory to buffer the answer for all sinks: these need calls of their own. */
+  /** The budget has no room to buffer the answer for all sinks: these need calls of their own. */
   onEvicted(waiters: readonly Waiter[]): void;
-  /** Sends the call with anchors. If the batch fails in any way the call is sent alone. */
+  /** Sends the call with anchors. If the batch fails in any way, the call is sent alone. */
   anchored?: AnchorOptions | undefined;
 }
 
 export interface AnchorOptions {
   blocks: AnchorBlocks;
-  /** Called instead of `onTail`. Returns whether the answer also holds for sinks that joined the call in flight. */
+  /** Called in place of `onTail`. Returns whether the answer also holds for sinks that joined the call in flight. */
   onAnswer(answer: AnchoredTail): boolean;
-  /** Use a new socket: behind a load balancer a used one may lead to the same node again. */
+  /** Use a new socket: behind a load balancer, a used one may lead to the same node again. */
   newSocket?: boolean;
 }
 
 export interface TailFacts {
-  /** It is known to be valid JSON. */
+  /** Known to be valid JSON. */
   isJson: boolean;
-  /** Its memory is not reused after the call. */
+  /** The memory is not reused after the call. */
   mayRetain: boolean;
 }

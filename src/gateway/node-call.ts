@@ -19,37 +19,36 @@ import {
 } from './response-tail.ts';
 import { type CallSink, Waiter } from './sink.ts';
 
-/** A longer answer is validated piece by piece on arrival, and read over several turns of the event loop. */
+/** A longer answer is validated piece by piece on arrival and read over several turns of the event loop. */
 const LONG_BYTES = 64 * 1024;
-/** Bytes of long answers buffered in one turn of the event loop, for all calls together. */
+/** Bytes of long answers buffered per turn of the event loop, over all calls. */
 export const BUFFERED_PER_TURN = 256 * 1024;
 
-/** Statuses that do not show whether the node takes batches. */
+/** Statuses that do not show whether the node accepts batches. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([...GATEWAY_STATUSES, ...REFUSAL_STATUSES]);
 
-const TOO_LARGE = failureResult(new UpstreamError('too-large', 'an answer beyond what is buffered'));
+const TOO_LARGE = failureResult(new UpstreamError('too-large', 'an answer beyond the buffer limit'));
 
 /**
- * Where a call stands:
+ * The state of a call:
  *
  *     waiting -> (BufferedAnswer -> (ResponseTailStream)) -> settled
  *
- * `waiting`: nothing of the answer is stored; a short answer arrives whole and never leaves this state before it settles.
- * `BufferedAnswer`: pieces are collected. A new attempt returns to `waiting`.
- * `ResponseTailStream`: pieces go to the only sink as they arrive. No new attempt is possible.
- * `settled`: the sinks are served, or have all left.
+ * `waiting`: nothing of the answer is stored. A short answer arrives whole and stays in this state until it settles.
+ * `BufferedAnswer`: collects pieces. A new attempt returns to `waiting`. `ResponseTailStream`: pieces go to the only
+ * sink as they arrive; no new attempt is possible. `settled`: the sinks are served, or have all left.
  */
 type State = 'waiting' | BufferedAnswer | ResponseTailStream | 'settled';
 
 /**
- * Which request is under way: `anchored -> alone -> repeated`, and a step may be skipped. Each is made at most once, except
- * that with several nodes a call is repeated until one of them answers or its time is up.
+ * The request in progress: `anchored -> alone -> repeated`; steps may be skipped. Each is made at most once, except
+ * that with several nodes a call is repeated until a node answers or its time is up.
  */
 type Attempt = 'anchored' | 'alone' | 'repeated';
 
 export class NodeCall implements ResponseListener {
   readonly call: Call;
-  /** Id of the key that called first: the call counts against its share of sockets and memory. */
+  /** Id of the key that called first. The call counts against that key's share of sockets and memory. */
   readonly client: number;
   /** By performance.now(). */
   readonly startedAt = performance.now();
@@ -63,7 +62,7 @@ export class NodeCall implements ResponseListener {
   private head: ResponseHead | null = null;
   /** The sink accepts no more pieces until `resume`. */
   private isSinkFull = false;
-  /** Ends the wait for a node that can answer. */
+  /** Cancels the wait for a usable node. */
   private stopWaiting: (() => void) | null = null;
 
   constructor(call: Call, client: number, deps: NodeCallDeps, options: NodeCallOptions) {
@@ -75,12 +74,12 @@ export class NodeCall implements ResponseListener {
     this.attempt = options.anchored === undefined ? 'alone' : 'anchored';
   }
 
-  /** Whether the answer is expected to come with its anchors. */
+  /** Whether the answer is expected to come with anchors. */
   get isAnchored(): boolean {
     return this.attempt === 'anchored';
   }
 
-  /** Whether it is still queued, so not yet sent to the node. */
+  /** Whether the call is still queued and so not sent to the node. */
   get isQueued(): boolean {
     return this.exchange?.isQueued ?? false;
   }
@@ -97,7 +96,7 @@ export class NodeCall implements ResponseListener {
   }
 
   /**
-   * Sends the call, unless the breaker is open. A write uses a new socket: on a reused one it could be lost without a
+   * Sends the call unless the breaker is open. A write uses a new socket: on a reused one it could be lost without a
    * trace, and a write is never sent twice.
    */
   start(): void {
@@ -109,7 +108,7 @@ export class NodeCall implements ResponseListener {
     }
   }
 
-  /** Removes a sink. Without sinks a read is aborted; a write goes on, since it takes effect either way. */
+  /** Removes a sink. Without sinks a read is aborted; a write continues, because it takes effect either way. */
   leave(waiter: Waiter): void {
     const at = this.waiters.indexOf(waiter);
     if (at < 0) return;
@@ -160,13 +159,13 @@ export class NodeCall implements ResponseListener {
     });
   }
 
-  /** The only way to another state once pieces are buffered: their memory is returned. */
+  /** All state changes after pieces are buffered go through here, so that their memory is returned. */
   private enter(state: State): void {
     if (this.state instanceof BufferedAnswer) this.state.release();
     this.state = state;
   }
 
-  /** Drops what has arrived and sends the call by itself. */
+  /** Drops the pieces so far and sends the call alone. */
   private sendAlone(): void {
     this.exchange?.cancel();
     this.enter('waiting');
@@ -186,7 +185,7 @@ export class NodeCall implements ResponseListener {
     if (!mayStream || this.beginStream(answer) === null) this.spreadReading(answer, piece);
   }
 
-  /** The answer cannot be buffered: it is streamed to the first sink if possible, and the others get calls of their own. */
+  /** The answer cannot be buffered: stream it to the first sink if possible, and give the others calls of their own. */
   private overflow(
     answer: BufferedAnswer,
     piece: Buffer,
@@ -205,7 +204,10 @@ export class NodeCall implements ResponseListener {
     this.failWaiters(why === 'too-large' ? TOO_LARGE : errorResult(NO_ROOM));
   }
 
-  /** Validates a piece of a long answer, and pauses until the next turn of the event loop once this one has read enough. */
+  /**
+   * Validates a piece of a long answer, and pauses until the next turn of the event loop once this turn has read
+   * enough.
+   */
   private spreadReading(answer: BufferedAnswer, piece: Buffer): void {
     if (answer.length <= LONG_BYTES) return;
     if (answer.isValidationUndecided) {
@@ -232,8 +234,9 @@ export class NodeCall implements ResponseListener {
   }
 
   /**
-   * Streams the answer, of which what is buffered and this piece have arrived, if its only sink accepts pieces and the
-   * response tail has begun; else returns null. An error is never streamed: a sink may read it and make other calls instead.
+   * Streams the answer, consisting of the buffered part and this piece so far, if its only sink accepts pieces and the
+   * response tail has begun; else returns null. Errors are never streamed, because a sink may react to an error with
+   * other calls.
    */
   private beginStream(answer: BufferedAnswer, piece?: Buffer): ResponseTailStream | null {
     const [only, another] = this.waiters;
@@ -321,7 +324,7 @@ export class NodeCall implements ResponseListener {
     }
   }
 
-  /** With several nodes: waits until one can answer, unless the call's time is up or it may have taken effect. */
+  /** With several nodes: waits for a usable node, unless the call's time is up or it may have taken effect. */
   private moves(error: UpstreamError): boolean {
     const { failover } = this.deps;
     const wasSent = this.exchange?.wasSent ?? false;

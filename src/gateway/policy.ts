@@ -1,4 +1,4 @@
-/** Which JSON-RPC methods a key may call. */
+/** Decides which JSON-RPC methods a key may call. */
 import { ConfigError } from '../lib/errors.ts';
 import { NODE_CONTROL_NAMESPACES } from '../model/node-control.ts';
 import { KNOWN_METHODS } from './methods.ts';
@@ -23,13 +23,13 @@ const DENIED = [
   'eth_subscribe',
   'eth_unsubscribe',
 ];
-/** Answered here, by this exact name only: with other capitals it would reach the node. */
+/** Answered here, under this exact name only: in other capitals it would reach the node. */
 const PENDING_FILTER = 'eth_newPendingTransactionFilter';
-/** In lower case: a node may accept names in any case. */
+/** In lower case, because a node may accept names in any case. */
 const DENIED_METHODS = new Set(DENIED.map((method) => method.toLowerCase()));
-/** Exact names by lower case: on a node that accepts any case, another spelling would bypass the handling of a name. */
+/** Exact names by lower case. On a node that accepts any case, another spelling would bypass the handling of a name. */
 const EXACT_NAMES = new Map([...KNOWN_METHODS].map((method) => [method.toLowerCase(), method]));
-/** With their variants, such as anvil's eth_sendTransactionSync. */
+/** Includes variants, such as anvil's eth_sendTransactionSync. */
 const SIGNING = /^eth_(sign|send(unsigned)?transaction)/;
 
 /**
@@ -38,17 +38,17 @@ const SIGNING = /^eth_(sign|send(unsigned)?transaction)/;
  */
 const DEBUG_READING =
   /^debug_(account|code|db(Get|Ancient)|dump|executionWitness|get|intermediateRoots|preimage|printBlock|simulate|stateRoot|storageRangeAt|trace)/;
-/** Exceptions, in any case: a node may accept names in any case. */
+/** Exceptions, in any case, because a node may accept names in any case. */
 const DEBUG_OTHER = /^debug_(getConfigValue|traceBlockFromFile)/i;
 
 interface PolicyOptions {
-  /** Methods or `namespace_*` offered beyond the default ones (`rpc.allow`). */
+  /** Methods or `namespace_*` offered in addition to the default ones (`rpc.allow`). */
   allow: readonly string[];
-  /** On a development chain `anvil_*` may be allowed too. */
+  /** Also permits `anvil_*`, for a development chain. */
   development?: boolean;
 }
 
-/** A predicate for the methods that may be called. Throws ConfigError when `allow` names one that never may. */
+/** A predicate for the permitted methods. Throws ConfigError when `allow` names a method that is never permitted. */
 export function methodPolicy({ allow, development = false }: PolicyOptions): (method: string) => boolean {
   const never = NODE_CONTROL_NAMESPACES.filter((namespace) => !(development && namespace === 'anvil'));
   const extra = new Set<string>();
@@ -75,7 +75,7 @@ export function methodPolicy({ allow, development = false }: PolicyOptions): (me
   };
 }
 
-/** The part before the first underscore, empty when there is none. */
+/** The part before the first underscore, empty without one. */
 function namespaceOf(method: string): string {
   return method.slice(0, Math.max(0, method.indexOf('_')));
 }

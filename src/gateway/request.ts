@@ -1,4 +1,4 @@
-/** Reads a JSON-RPC request body into calls. */
+/** Parses a JSON-RPC request body into calls. */
 import type { Call } from './call.ts';
 import { errorJson, RpcCode, type RpcError } from './errors.ts';
 import { scanParts, scanValue, skipSpace, type Visitor } from './json-scan.ts';
@@ -6,12 +6,12 @@ import { scanParts, scanValue, skipSpace, type Visitor } from './json-scan.ts';
 /** Most calls in one batch. */
 export const MAX_BATCH = 1_000;
 
-/** Most calls that are read of a batch with too many calls, so that each gets its own error. */
+/** Most calls parsed of a batch with too many calls, so that each gets its own error. */
 const MAX_REFUSED_BATCH = 10_000;
 
 /**
- * Most values in one body. Real parameters are hex of 40 bytes and more, but two million digits would block the event
- * loop for a third of a second.
+ * Most values in one body. Real parameters are hex of 40 bytes and more, but two million single digits would block the
+ * event loop for a third of a second.
  */
 const MAX_VALUES = 50_000;
 
@@ -30,15 +30,15 @@ export interface InvalidCall {
 export type RpcRequest =
   | { kind: 'single'; call: IncomingCall | InvalidCall }
   | { kind: 'batch'; calls: (IncomingCall | InvalidCall)[] }
-  /** `ids`: of the calls in a batch with too many. */
+  /** `ids`: the ids of the calls in a batch with too many. */
   | { kind: 'refused'; error: RpcError; ids?: readonly string[] };
 
 const OPEN_BRACKET = 91;
 const OPEN_BRACE = 123;
 
 /**
- * Splits a request body into calls, whose ids and parameters are slices of `text`. Decode the body as Latin-1 to pass
- * every byte on unchanged, valid UTF-8 or not; as UTF-8 to read them.
+ * Splits a request body into calls. Their ids and parameters are slices of `text`. Decode the body as Latin-1 to
+ * forward every byte unchanged, valid UTF-8 or not; as UTF-8 to read them.
  */
 export function readRequest(text: string): RpcRequest {
   const start = skipSpace(text, 0);
@@ -51,8 +51,8 @@ export function readRequest(text: string): RpcRequest {
 }
 
 /**
- * One error for a whole request, as JSON text. A batch gets it once per call that expects an answer, since clients match
- * answers by id.
+ * One error for a whole request, as JSON text. A batch gets it once per call that expects an answer, because clients
+ * match answers by id.
  */
 export function errorForAll(request: RpcRequest, error: RpcError): string {
   if (request.kind === 'single') return errorJson(request.call.id ?? 'null', error);
@@ -98,12 +98,12 @@ const TOO_MANY_VALUES: RpcRequest = {
   error: invalid(`more than ${MAX_VALUES} values in one body`),
 };
 
-/** Whether a value that ends there is all of the text. */
+/** Whether a value that ends at `end` is all of the text. */
 function isWhole(text: string, end: number): boolean {
   return end >= 0 && skipSpace(text, end) === text.length;
 }
 
-/** How the JSON of a string, a number and null begins. */
+/** First characters of the JSON of a string, a number and null. */
 const ID_START = /^["\-\dn]/;
 
 /** Counts values at any depth. */
@@ -137,7 +137,7 @@ class CallReader implements Visitor {
     this.text = text;
   }
 
-  /** Offset after the value that begins at `at`, or -1 when there is none. */
+  /** Offset after the value at `at`, or -1 if there is none. */
   scan(at: number): number {
     this.isObject = this.text.charCodeAt(at) === OPEN_BRACE;
     return this.isObject ? scanParts(this.text, at, this) : scanValue(this.text, at, this.inner);
@@ -164,7 +164,7 @@ class CallReader implements Visitor {
     return this.inner.value();
   }
 
-  /** The call, once it was scanned. */
+  /** The call, after the scan. */
   read(): IncomingCall | InvalidCall {
     const { id, params } = this;
     if (!this.isObject) return bad('null', invalid('a call must be a JSON object'));
@@ -181,7 +181,7 @@ class CallReader implements Visitor {
   }
 }
 
-/** A call whose parameters are parsed only when they are read. */
+/** A call that parses its parameters on first access. */
 class ClientCall implements IncomingCall {
   readonly id: string | null;
   readonly method: string;

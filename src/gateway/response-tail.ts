@@ -2,14 +2,14 @@
  * The tail of a response `{"jsonrpc":"2.0","id":...,"result":...}` is everything after the id: `"result":...}` or
  * `"error":...}`. The gateway forwards, shares and caches tails; each client gets its own id in front.
  *
- * Some nodes write the id or the version last; they are then cut off.
+ * Some nodes write the id or the version last; the gateway cuts these off.
  */
 import { UpstreamError } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
 import type { RpcError } from './errors.ts';
 import { memberTexts, scanValue, skipSpace } from './json-scan.ts';
 
-/** The id of every call sent to the node: a node may refuse a client's type of id, and equal calls are coalesced. */
+/** The id of every call to the node. A node may refuse a client's type of id, and equal calls are coalesced. */
 const NODE_CALL_ID = 1;
 
 const SPACE = 32;
@@ -21,7 +21,7 @@ const CLOSE_BRACKET = 93;
 const LETTER_R = 114;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
-/** Between two answers in one body. */
+/** Separates two answers in one body. */
 const NEXT_ANSWER = Buffer.from('}{');
 
 /** Most bytes of the envelope before the tail, and of the part after it. */
@@ -42,8 +42,8 @@ interface AnswerFacts {
 }
 
 /**
- * The response tail, in the memory of the body. A JSON-RPC error is a valid answer whatever the HTTP status.
- * Throws UpstreamError `http` or `malformed`.
+ * The response tail, in the memory of the body. A JSON-RPC error is a valid answer whatever the HTTP status. Throws
+ * UpstreamError `http` or `malformed`.
  */
 export function readNodeAnswer(body: Buffer, facts: AnswerFacts): Buffer {
   const { method, status } = facts;
@@ -64,7 +64,7 @@ function errorIn(body: Buffer, facts: AnswerFacts): Buffer | null {
 }
 
 /**
- * A result is fully checked only if needed. An error always is: sinks read it when it is too late to call the answer
+ * Checks a result fully only if needed, but always an error: sinks read errors when it is too late to call the answer
  * malformed.
  */
 function readWhole(body: Buffer, { isJson, mustBeJson }: AnswerFacts): Buffer {
@@ -76,13 +76,13 @@ function readWhole(body: Buffer, { isJson, mustBeJson }: AnswerFacts): Buffer {
   return tail;
 }
 
-/** Bytes held back where part of the envelope follows the tail: enough to contain it. */
+/** Bytes held back when part of the envelope follows the tail: enough to contain that part. */
 const HOLD = 128;
 
-/** Where the tail begins in an answer. */
+/** The start of the tail in an answer. */
 interface ResponseTailStart {
   at: number;
-  /** What follows the tail: the id, perhaps with the version; at most the version; or nothing. */
+  /** What may follow the tail: the id, perhaps with the version; at most the version; or nothing. */
   follows: 'id' | 'version' | 'nothing';
 }
 
@@ -112,15 +112,15 @@ export function extractResponseTail(body: Buffer): Buffer {
   return body.subarray(start.at, end);
 }
 
-/** Throws UpstreamError `malformed` for a tail that is not JSON. Takes 2 ns a byte. */
+/** Throws UpstreamError `malformed` for a tail that is not JSON. Takes 2 ns per byte. */
 export function checkResponseTail(tail: Buffer): void {
   const text = tail.toString('latin1');
   const end = scanValue(text, skipSpace(text, text.indexOf(':') + 1));
-  // JSON.parse decides about other members and values too deep for the scanner.
+  // JSON.parse decides about other members, and about values too deep for the scanner.
   if (end < 0 || skipSpace(text, end) !== text.length - 1) parseTail(tail);
 }
 
-/** A quick `checkResponseTail`, 0.1 us: if the end of the value matches its start, trusts the rest. */
+/** A fast `checkResponseTail`, 0.1 µs: if the end of the value matches its start, trusts the rest. */
 export function quickCheckResponseTail(tail: Buffer): void {
   const last = tail.length - 2;
   let at = tail.indexOf(COLON) + 1;
@@ -136,7 +136,8 @@ export function quickCheckResponseTail(tail: Buffer): void {
 }
 
 /**
- * Writes the tail's closing brace over the envelope that follows. Returns the offset after it; -1 when an id is missing.
+ * Writes the tail's closing brace over the envelope that follows. Returns the offset after the brace; -1 when an id is
+ * missing.
  */
 function trimEnvelope(body: Buffer, follows: ResponseTailStart['follows']): number {
   if (follows === 'nothing') return endOfText(body);
@@ -170,7 +171,7 @@ export class ResponseTailStream {
     if (piece.length > 0) this.out(piece);
   }
 
-  /** The body has ended: passes on what was held back. Returns false if the answer is incomplete. */
+  /** Call at the end of the body. Passes on the held-back bytes. Returns false if the answer is incomplete. */
   end(): boolean {
     if (this.follows === 'nothing') return this.lastByte === CLOSE_BRACE;
     const end = trimEnvelope(this.held, this.follows);
@@ -201,12 +202,12 @@ export function resultTail(json: string): Buffer {
   return Buffer.from(`"result":${json}}`, 'latin1');
 }
 
-/** The JSON text of the result, in Latin-1; `tail` is not that of an error. */
+/** The JSON text of the result, in Latin-1. `tail` must not hold an error. */
 export function resultText(tail: Buffer): string {
   return tail.toString('latin1', tail.indexOf(':') + 1, tail.length - 1).trim();
 }
 
-/** The result, parsed; undefined when the response tail is that of an error. Throws UpstreamError `malformed`. */
+/** The parsed result; undefined when the response tail holds an error. Throws UpstreamError `malformed`. */
 export function resultOf(tail: Buffer): unknown {
   return isResult(tail) ? (parseTail(tail) as { result: unknown }).result : undefined;
 }
@@ -215,7 +216,10 @@ export function isResult(tail: Buffer): boolean {
   return tail[1] === LETTER_R;
 }
 
-/** The error in a response tail that has no result. Throws UpstreamError `malformed` when it is no object or not JSON. */
+/**
+ * The error of a response tail without a result. Throws UpstreamError `malformed` when the error is not an object or
+ * not JSON.
+ */
 export function errorOf(tail: Buffer): RpcError {
   const { error } = parseTail(tail) as { error: unknown };
   if (!isObject(error)) throw malformed(tail);

@@ -5,16 +5,16 @@ import { errorJson, NO_ROOM } from './errors.ts';
 import { LargeAnswer, MIN_LARGE_BYTES } from './large-answer.ts';
 import { type CallHandle, type CallSink, type RpcSink, SETTLED_HANDLE } from './sink.ts';
 
-/** Short answers are assembled here. Each is sent before the next one is assembled. */
+/** Short answers are assembled here. Each is sent before the next is assembled. */
 const SCRATCH = Buffer.allocUnsafeSlow(MIN_LARGE_BYTES);
 
-/** Where the id begins in an envelope, which ends with a comma. */
+/** The offset of the id in an envelope, which ends with a comma. */
 const ID_AT = '{"jsonrpc":"2.0","id":'.length;
 
 export class SingleAnswer implements CallSink, CallHandle {
   readonly canStream: boolean;
   readonly requiresValidJson = false;
-  /** The beginning of the answer up to its response tail; null for a notification, which has no answer. */
+  /** The start of the answer up to its response tail; null for a notification, which has no answer. */
   private readonly envelope: string | null;
   private readonly client: number;
   private readonly budget: ByteBudget;
@@ -25,7 +25,7 @@ export class SingleAnswer implements CallSink, CallHandle {
 
   /**
    * `id` is JSON text, bytes as Latin-1. A large answer is charged to the budget of `client`. `settled` is called once,
-   * before the sink gets the end of the answer; with null if the answer is never completed.
+   * before the sink gets the end of the answer, or with null if the answer never completes.
    */
   constructor(
     id: string | null,
@@ -105,7 +105,7 @@ export class SingleAnswer implements CallSink, CallHandle {
     else this.refuse();
   }
 
-  /** There is no memory for the answer. */
+  /** The client's memory budget has no room for the answer. */
   private refuse(): void {
     const { envelope, sink } = this;
     const id = envelope === null || envelope.length > MIN_LARGE_BYTES ? 'null' : envelope.slice(ID_AT, -1);

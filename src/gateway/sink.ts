@@ -1,4 +1,4 @@
-/** Where answers go. The same interface leads from the node's call to the client's connection. */
+/** Receivers of answers. The same interface leads from the node's call to the client's connection. */
 import type { CallResult, CallStatus } from './call.ts';
 import type { LargeAnswer } from './large-answer.ts';
 
@@ -12,7 +12,9 @@ interface Sink<Body, Status> {
    */
   send(body: Body, status: Status, mayRetain: boolean, retryAfter?: number): void;
   begin(): void;
-  /** The memory of the piece is reused after the call. False means back-pressure: no more pieces until `resume`. */
+  /**
+   * The memory of the piece is reused after the call. Returns false for back-pressure: no more pieces until `resume`.
+   */
   write(piece: Buffer): boolean;
   end(): void;
   /** The rest will never come. */
@@ -36,15 +38,15 @@ export interface RpcAnswer {
 /** Takes the answer to a whole request. */
 export type RpcSink = Sink<RpcAnswer['body'], RpcAnswer['status']>;
 
-/** What the owner of a sink can do about its call. */
+/** Controls for the owner of a sink. */
 export interface CallHandle {
-  /** The answer is no longer wanted; nothing is called on the sink after this. */
+  /** Nobody wants the answer any more. The sink is not called again. */
   cancel(): void;
   /** The sink can take more pieces. */
   resume(): void;
 }
 
-/** For a call that was answered at once. */
+/** The handle of a call that was answered at once. */
 export const SETTLED_HANDLE: CallHandle = { cancel() {}, resume() {} };
 
 /** Sends the result of a call that never reaches the node. */
@@ -59,7 +61,7 @@ export function sendAnswer(sink: RpcSink, { body, status, retryAfter }: RpcAnswe
   return SETTLED_HANDLE;
 }
 
-/** For a sink that takes only whole answers. */
+/** Base of a sink that takes only whole answers. */
 export const NO_STREAMING = {
   canStream: false,
   begin: misuse,
@@ -72,13 +74,13 @@ function misuse(): never {
   throw new Error('pieces were sent to a sink that takes only whole answers');
 }
 
-/** What a waiting sink may do with its call. */
+/** The controls of a waiting sink over its call. */
 interface AwaitedCall {
   leave(waiter: Waiter): void;
   resume(): void;
 }
 
-/** A sink that waits for a call, and may be moved to another one. */
+/** A sink that waits for a call. It can be moved to another call. */
 export class Waiter implements CallHandle {
   readonly sink: CallSink;
   /** Id of the calling key. */

@@ -1,6 +1,6 @@
 /**
- * What the daemon did in the last hour, for the panel, which must work without Prometheus. A sample each ten seconds; the
- * counts of a sample are those since the one before.
+ * The daemon's activity in the last hour, for the panel, which must work without Prometheus. One sample every ten
+ * seconds, with the counts since the previous sample.
  */
 import { type IndexStatus, lagBlocks, lagSeconds } from '../model/index-status.ts';
 import type { HotPathCounter } from './hot-path-metrics.ts';
@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.ts';
 const SAMPLE_MS = 10_000;
 const MAX_SAMPLES = 360;
 
-/** Routes of the pages and the panel itself: looking at the panel is no traffic. */
+/** Routes of the pages and the panel, which do not count as traffic. */
 const OWN_ROUTE = /^(?:asset$|\/admin)/;
 
 type ActivityMetrics = Pick<
@@ -27,7 +27,7 @@ export interface ActivityTotals {
   refusals: number;
   /** JSON-RPC calls over HTTP and WebSocket. */
   rpcCalls: number;
-  /** Of those, answered without asking the node: from a cache, or with an equal call in flight. */
+  /** Those answered without the node: from a cache, or by joining an equal call in flight. */
   cacheHits: number;
 }
 

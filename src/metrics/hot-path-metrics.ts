@@ -1,10 +1,10 @@
 /**
  * Counters and histograms for events of every request. Their children count in plain numbers, whereas prom-client looks
- * up a child by the text of its labels, and a bucket by the text of its bound, each time.
+ * up a child by its label text, and a bucket by its bound's text, each time.
  */
 import { Counter, type CounterConfiguration } from 'prom-client';
 
-/** One combination of labels of a counter. */
+/** One label combination of a counter. */
 class CounterChild {
   /** Events since the last rendering. */
   uncollected = 0;
@@ -33,7 +33,7 @@ export class HotPathCounter<L extends string = string> extends Counter<L> {
     this.children = children;
   }
 
-  /** The child with these labels; the caller should keep it. */
+  /** The child with these labels. Callers should keep it. */
   child(labels: Record<L, string>): CounterChild {
     const name = JSON.stringify(labels);
     const known = this.children.get(name);
@@ -43,7 +43,7 @@ export class HotPathCounter<L extends string = string> extends Counter<L> {
     return count;
   }
 
-  /** The events of the children whose labels match. */
+  /** Total of the children whose labels match. */
   total(matches: (labels: Record<L, string>) => boolean): number {
     let total = 0;
     for (const { labels, count } of this.children.values())
@@ -52,10 +52,10 @@ export class HotPathCounter<L extends string = string> extends Counter<L> {
   }
 }
 
-/** One combination of labels of a histogram. */
+/** One label combination of a histogram. */
 class HistogramChild {
   sum = 0;
-  /** Observations by bucket; the last bucket is beyond all bounds. */
+  /** Observations per bucket; the last bucket is above all bounds. */
   readonly buckets: number[];
   private readonly bounds: readonly number[];
 
@@ -78,10 +78,10 @@ export class HotPathHistogram<L extends string = string> {
   readonly labelNames: readonly L[];
   readonly upperBounds: readonly number[];
   private readonly help: string;
-  /** By the rendered labels: Prometheus accepts each combination once. */
+  /** Children by rendered labels, because Prometheus accepts each combination once. */
   private readonly children = new Map<string, HistogramChild>();
 
-  /** `upperBounds` are those of the buckets, ascending. */
+  /** `upperBounds`: the bounds of the buckets, ascending. */
   constructor(name: string, help: string, upperBounds: readonly number[], labelNames: readonly L[]) {
     this.name = name;
     this.help = help;
@@ -89,7 +89,7 @@ export class HotPathHistogram<L extends string = string> {
     this.labelNames = labelNames;
   }
 
-  /** The child with these labels; the caller should keep it. Label values must not need escaping. */
+  /** The child with these labels. Callers should keep it. Label values must not need escaping. */
   child(labels: Record<L, string>): HistogramChild {
     const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     const name = pairs.join();

@@ -1,6 +1,6 @@
 /**
  * `/metrics` on its own address, so that monitoring can reach it and clients cannot. Also `/healthz` and `/readyz` for
- * load balancers whose probes speak HTTP/1.0, which the library of the main port refuses.
+ * load balancers whose probes speak HTTP/1.0, which the main port's library refuses.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -44,8 +44,8 @@ export async function listenForMetrics(
     if (code === '') throw error;
     throw new ListenError('metrics.listen', hostPort(host, port), code, { cause: error });
   }
-  // For example when out of file descriptors: without a handler the error would end the daemon.
-  server.on('error', (error) => log.error({ err: error }, 'a connection to the metrics was not accepted'));
+  // For example when out of file descriptors. Without a handler the error would end the daemon.
+  server.on('error', (error) => log.error({ err: error }, 'cannot accept a connection to the metrics'));
   const bound = server.address() as AddressInfo;
   return { url: `http://${hostPort(bound.address, bound.port)}/metrics`, close: () => close(server) };
 }
@@ -68,7 +68,7 @@ async function answer(
     return { status: reason === null ? 200 : 503, type: 'text/plain', body: `${reason ?? 'ready'}\n` };
   }
   if (path !== '/metrics') {
-    return { status: 404, type: 'text/plain', body: 'here are /metrics, /healthz and /readyz\n' };
+    return { status: 404, type: 'text/plain', body: 'try /metrics, /healthz or /readyz\n' };
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return { status: 405, type: 'text/plain', body: 'use GET\n' };

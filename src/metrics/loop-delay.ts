@@ -1,4 +1,4 @@
-/** Measures how late the event loop runs, and how much of the delay it caused itself. */
+/** Measures how late the event loop runs, and how much of the delay is its own. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
 
@@ -6,8 +6,8 @@ import { createHistogram } from 'node:perf_hooks';
 const SAMPLE_INTERVAL_MS = 10;
 
 /**
- * Linux's statistics of a thread: nanoseconds for which it ran and for which it waited for a processor, and how often it
- * ran. The thread itself must open the file.
+ * Linux's statistics of a thread: nanoseconds running, nanoseconds waiting for a processor, and number of runs. The
+ * thread itself must open the file.
  */
 const SCHEDSTAT_PATH = '/proc/thread-self/schedstat';
 const SCHEDSTAT_CHARS = 96;
@@ -19,7 +19,7 @@ interface LoopDelays {
   max: number;
   /**
    * The longest delay minus the time that the thread waited for a processor: how long it ran without yielding. Equals
-   * `max` if the system has no such statistics.
+   * `max` on a system without such statistics.
    */
   held: number;
 }
@@ -78,7 +78,7 @@ export class LoopDelayMonitor {
     this.cpuWaitMs = cpuWaitMs;
   }
 
-  /** Total milliseconds for which this thread has waited for a processor. */
+  /** Total time this thread has waited for a processor, milliseconds. */
   private readCpuWaitMs(): number {
     if (this.schedstatFd === null) return 0;
     const length = readSync(this.schedstatFd, this.text, 0, SCHEDSTAT_CHARS, 0);

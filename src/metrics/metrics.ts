@@ -1,7 +1,7 @@
 /**
- * Every metric, declared in one place: Prometheus names with the prefix `atlas_`, base units, bounded labels.
- * A label takes only values that the program itself knows (kinds, reasons, routes, well-known methods);
- * never an address, a key or anything else that a client sends.
+ * Every metric, declared in one place: Prometheus names with the prefix `atlas_`, base units, bounded labels. Label
+ * values come from this program (kinds, reasons, routes, well-known methods), never from a client: no addresses, no
+ * keys.
  */
 import { type Counter, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
 import { HotPathCounter, HotPathHistogram } from './hot-path-metrics.ts';
@@ -9,12 +9,12 @@ import { LoopDelayMonitor } from './loop-delay.ts';
 
 /** Bucket bounds in seconds, for work inside the process. */
 const FAST = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
-/** For answers over HTTP: includes the promised times (3, 10 and 30 ms) and values around them. */
+/** For HTTP answers: includes the promised times (3, 10 and 30 ms) and values around them. */
 const ANSWER = [
   0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5,
   1, 5,
 ];
-/** For waiting for the node. */
+/** For time spent waiting for the node. */
 const SLOW = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** From a commit to a client's socket. */
 const AGE = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
@@ -40,10 +40,10 @@ export function createMetrics() {
     ),
     nodeState: gauge(
       'atlas_node_state',
-      'State of each of several nodes, numbered in the order of node_http: 1 for the present one.',
+      'State of each of several nodes, numbered in the order of node_http: 1 for the current state.',
       ['node', 'state'],
     ),
-    nodeInUse: gauge('atlas_node_in_use', 'Whether this one of several nodes is in use: 1 or 0.', ['node']),
+    nodeInUse: gauge('atlas_node_in_use', 'Whether this node is the one in use: 1 or 0.', ['node']),
     nodeSwitches: counter('atlas_node_switches_total', 'Changes of the node in use.'),
     lagBlocks: optionalGauge('atlas_index_lag_blocks', 'Blocks between the head of the node and the index.'),
     lagSeconds: optionalGauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
@@ -52,51 +52,48 @@ export function createMetrics() {
     skippedLogs: counter('atlas_index_skipped_logs_total', 'Malformed logs that were not indexed.', [
       'reason',
     ]),
-    commitSeconds: histogram('atlas_index_commit_seconds', 'Time of one commit of the index.', FAST),
+    commitSeconds: histogram('atlas_index_commit_seconds', 'Time to commit to the index.', FAST),
     reorgs: counter('atlas_index_reorgs_total', 'Reorganisations that were rolled back.'),
-    reorgDepth: gauge(
-      'atlas_index_reorg_depth_blocks_max',
-      'Blocks withdrawn by the deepest reorganisation.',
-    ),
+    reorgDepth: gauge('atlas_index_reorg_depth_blocks_max', 'Blocks removed by the deepest reorganisation.'),
     indexBytes: gauge('atlas_index_file_bytes', 'Size of index.db.'),
     walBytes: gauge('atlas_index_wal_bytes', 'Size of the write-ahead log of index.db.'),
     readFailures: counter(
       'atlas_index_read_failures_total',
-      'Reads of the index that failed: "damage" until the file is replaced, "disk" may pass.',
+      'Failed reads of the index: "damage" lasts until the file is replaced, "disk" may be transient.',
       ['cause'],
     ),
     diskFreeBytes: gauge('atlas_data_disk_free_bytes', 'Space left on the disk of the data folder.'),
 
     sinkBlock: optionalGauge('atlas_sink_head_block', 'Height of the last block in PostgreSQL.'),
     sinkLagBlocks: optionalGauge('atlas_sink_lag_blocks', 'Blocks between the index and PostgreSQL.'),
-    sinkState: gauge('atlas_sink_state', 'State of the PostgreSQL sink: 1 for the present one.', ['state']),
+    sinkState: gauge('atlas_sink_state', 'State of the PostgreSQL sink: 1 for the current state.', ['state']),
     sinkTransfers: counter('atlas_sink_transfers_total', 'Transfers committed to PostgreSQL.'),
     sinkDelay: histogram(
       'atlas_sink_delay_seconds',
-      'Time from a commit of the index to that of its blocks in PostgreSQL, near the head.',
+      'Time from the commit of blocks to the index to their commit to PostgreSQL, near the head.',
       AGE,
     ),
-    sinkErrors: counter('atlas_sink_errors_total', 'Attempts of the PostgreSQL sink that failed.'),
+    sinkErrors: counter('atlas_sink_errors_total', 'Failed attempts of the PostgreSQL sink.'),
     sinkRollbacks: counter('atlas_sink_rollbacks_total', 'Rollbacks in PostgreSQL.'),
 
     clusterJoined: optionalGauge(
       'atlas_cluster_joined',
-      'Whether keys and usage are in step with PostgreSQL; absent without access.postgres.',
+      'Whether keys and usage are in sync with PostgreSQL; absent without access.postgres.',
     ),
-    clusterDaemons: optionalGauge('atlas_cluster_daemons', 'Running daemons that share the keys.'),
+    clusterDaemons: optionalGauge('atlas_cluster_daemons', 'Number of running daemons that share the keys.'),
     clusterUnsent: optionalGauge(
       'atlas_cluster_unsent_requests',
-      'Requests counted here that PostgreSQL does not have yet.',
+      'Requests counted here but not yet sent to PostgreSQL.',
     ),
     clusterLastSync: optionalGauge(
       'atlas_cluster_last_sync_time_seconds',
-      'Unix time at which keys and usage were last in step with PostgreSQL.',
+      'Unix time at which keys and usage were last in sync with PostgreSQL.',
     ),
-    clusterErrors: counter('atlas_cluster_errors_total', 'Attempts to share keys that failed.'),
+    clusterErrors: counter('atlas_cluster_errors_total', 'Failed attempts to share keys.'),
 
     upstreamRequests: counter('atlas_upstream_requests_total', 'Calls sent to the node.', ['method']),
-    upstreamErrors: counter('atlas_upstream_errors_total', 'Calls that failed.', ['method', 'reason']),
-    upstreamSeconds: histogram('atlas_upstream_request_seconds', 'Time of a call to the node.', SLOW, [
+    upstreamErrors: counter('atlas_upstream_errors_total', 'Failed calls to the node.', ['method', 'reason']),
+    upstreamSeconds: histogram('atlas_upstream_request_seconds', 'Duration of a call to the node.', SLOW, [
       'method',
     ]),
 
@@ -128,12 +125,12 @@ export function createMetrics() {
     ]),
     slowConsumers: counter('atlas_ws_slow_consumers_total', 'Connections closed because they fell behind.'),
 
-    hooks: gauge('atlas_hooks', 'Webhooks by state; failing ones are active too.', ['state']),
-    hookDeliveries: counter('atlas_hook_deliveries_total', 'Deliveries of webhooks.', ['outcome']),
-    hookEvents: counter('atlas_hook_events_total', 'Events of webhooks that were accepted.'),
+    hooks: gauge('atlas_hooks', 'Webhooks by state; failing ones also count as active.', ['state']),
+    hookDeliveries: counter('atlas_hook_deliveries_total', 'Webhook deliveries.', ['outcome']),
+    hookEvents: counter('atlas_hook_events_total', 'Webhook events accepted by their receivers.'),
     hookLagBlocks: gauge(
       'atlas_hook_lag_blocks',
-      'Blocks that the slowest active webhook is behind the index.',
+      'Blocks by which the slowest active webhook lags the index.',
     ),
 
     buildInfo: gauge('atlas_build_info', 'Always 1; the labels identify the build.', ['version']),
@@ -145,7 +142,7 @@ export function createMetrics() {
     ]),
     loopHeld: gauge(
       'atlas_event_loop_held_seconds_max',
-      'Longest delay of the event loop since the last scrape, without waiting for a processor.',
+      'Longest delay of the event loop since the last scrape, excluding time spent waiting for a processor.',
     ),
 
     /** The longest delay of the event loop since the last call, in seconds. */
@@ -185,7 +182,7 @@ export function createMetrics() {
 
 /**
  * Raises a counter to totals counted elsewhere, such as CPU time. The returned function takes the current total of one
- * combination of labels; a lower total means that it was reset.
+ * label combination; a lower total means that the source was reset.
  */
 export function trackTotal<L extends string>(counter: Counter<L>) {
   const known = new Map<string, number>();
@@ -197,7 +194,7 @@ export function trackTotal<L extends string>(counter: Counter<L>) {
   };
 }
 
-/** A gauge without a value until the first is known. Rendering 0 instead would report a measurement that nobody made. */
+/** A gauge without a value until the first is known. Rendering 0 would report a measurement that nobody made. */
 class OptionalGauge extends Gauge {
   constructor(configuration: GaugeConfiguration<never>) {
     super(configuration);

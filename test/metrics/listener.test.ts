@@ -45,7 +45,7 @@ test('nothing but metrics is there, and nothing but reading is allowed', async (
   const { url } = await listening(t);
   const elsewhere = await fetch(new URL('/admin', url));
   assert.equal(elsewhere.status, 404);
-  assert.equal(await elsewhere.text(), 'here are /metrics, /healthz and /readyz\n');
+  assert.equal(await elsewhere.text(), 'try /metrics, /healthz or /readyz\n');
   assert.equal((await fetch(url, { method: 'POST', body: 'x' })).status, 405);
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
 });

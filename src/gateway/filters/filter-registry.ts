@@ -1,4 +1,6 @@
-/** Filters that clients install and poll. They live here because some nodes (Monad) have none and others lose theirs. */
+/**
+ * Filters that clients install and poll. They live here because some nodes (Monad) have none and others lose theirs.
+ */
 import { randomBytes } from 'node:crypto';
 import { UpstreamError } from '../../lib/errors.ts';
 import { bytesToHex } from '../../lib/hex.ts';
@@ -15,9 +17,9 @@ import { BlockFilter, type Filter, type TrackedChain } from './filter.ts';
 import { LogFilter, type LogFilterDeps } from './log-filter.ts';
 import { PendingFilter, type PendingSource, PendingView } from './pending-filter.ts';
 
-/** Most filters of one key. */
+/** Most filters per key. */
 const MAX_FILTERS = 64;
-/** A filter not polled for so long is removed, milliseconds; the same as geth. */
+/** A filter not polled for this long is removed, milliseconds. Same as geth. */
 const IDLE_MS = 5 * 60_000;
 
 interface FilterRegistryDeps {
@@ -26,7 +28,7 @@ interface FilterRegistryDeps {
   requestLogsFor: (key: number) => RequestFn;
   /** Fetches the logs of blocks of a known chain on behalf of a key; see LogFilterDeps. */
   fetchLogsFor: (key: number) => LogFilterDeps['fetch'];
-  /** Announces pending transactions; null where they are switched off. */
+  /** Announces pending transactions; null if disabled. */
   pending: PendingSource | null;
   /** The highest block known to be final, or -1. */
   finalized: () => number;
@@ -38,14 +40,14 @@ interface FilterRegistryDeps {
 interface Installed {
   filter: Filter;
   usedAt: number;
-  /** Resolves when the last poll ends: polls of one filter run one after another. */
+  /** Resolves when the last poll ends. Polls of one filter run one after another. */
   polled: Promise<unknown>;
 }
 
 export class FilterRegistry {
   private readonly deps: FilterRegistryDeps;
   private readonly pending: PendingView | null;
-  /** By key, then by id. */
+  /** Filters by key, then by id. */
   private readonly keys = new Map<number, Map<string, Installed>>();
 
   constructor(deps: FilterRegistryDeps) {
@@ -53,7 +55,7 @@ export class FilterRegistry {
     this.pending = deps.pending && new PendingView(deps.pending, deps.clock);
   }
 
-  /** The methods that are answered here. */
+  /** The filter methods and their handlers. */
   methods(): [string, CallHandler][] {
     const answering =
       (
@@ -89,7 +91,7 @@ export class FilterRegistry {
     }
   }
 
-  /** Requests the logs of the head first, so that the node refuses a filter it does not understand. */
+  /** Requests the logs of the head first, so that the node refuses a filter that it does not understand. */
   private async newLogFilter(given: unknown, key: number, signal: AbortSignal): Promise<CallResult> {
     if (!isObject(given) || 'blockHash' in given) {
       return errorResult({
@@ -101,7 +103,7 @@ export class FilterRegistry {
     const tooLong = longFilterError(logs);
     if (tooLong !== null) return errorResult(tooLong);
     await this.deps.chain.refresh();
-    // By tag: the tracked head may be above that of a node that is behind.
+    // By tag, because the tracked head may be above that of a lagging node.
     const head = { fromBlock: 'latest', toBlock: 'latest' };
     const trial = await this.deps.requestLogsFor(key)('eth_getLogs', [{ ...logs, ...head }], signal);
     if (!isResult(trial.tail)) return trial;
@@ -127,7 +129,7 @@ export class FilterRegistry {
     const installed = this.touch(id, key);
     if (installed === undefined) return UNKNOWN;
     const polling = installed.polled.then(() => installed.filter.poll(signal));
-    const forget = () => undefined; // without the answer, which would otherwise stay in memory until the next poll
+    const forget = () => undefined; // without the answer, which would stay in memory until the next poll
     installed.polled = polling.then(forget, forget);
     const changes = await polling;
     switch (changes.kind) {
@@ -179,7 +181,7 @@ const PENDING_NOT_OFFERED = errorResult({
     'eth_newPendingTransactionFilter is not available: the node does not announce pending transactions',
 });
 
-/** geth's wording, which clients recognise: they then install the filter again. */
+/** geth's wording, which clients recognise and react to by reinstalling the filter. */
 const UNKNOWN = errorResult({ code: -32000, message: 'filter not found' });
 
 function result(json: string): CallResult {

@@ -1,9 +1,9 @@
-/** A filter that a client installed and polls. */
+/** A filter that a client installs and polls. */
 
 import type { ChainTracker } from '../../chain/tracker.ts';
 import type { CallResult } from '../call.ts';
 
-/** The chain as filters use it. */
+/** The subset of the chain that filters use. */
 export type TrackedChain = Pick<ChainTracker, 'refresh' | 'journal' | 'oldestNumber'>;
 
 /** `eth_newBlockFilter`: the hashes of blocks that joined the chain since the last poll. */
@@ -12,7 +12,7 @@ export class BlockFilter implements Filter {
   private readonly chain: TrackedChain;
   private position: number;
 
-  /** Starts from the chain as it is known now. */
+  /** Starts from the known chain. */
   constructor(chain: TrackedChain) {
     this.chain = chain;
     this.position = chain.journal.position;
@@ -23,14 +23,14 @@ export class BlockFilter implements Filter {
     await this.chain.refresh();
     const changes = journal.since(this.position);
     if (changes === null) return { kind: 'lost' };
-    signal.throwIfAborted(); // a client that has left gets them with its next poll
+    signal.throwIfAborted(); // a client that has disconnected gets them with its next poll
     this.position = journal.position;
     const hashes = changes.filter(({ added }) => added).map(({ hash }) => `"${hash}"`);
     return { kind: 'list', json: `[${hashes}]` };
   }
 }
 
-/** What happened since the last poll. */
+/** Changes since the last poll. */
 export type Changes =
   /** JSON text of a list, in Latin-1. */
   | { kind: 'list'; json: string }
@@ -40,7 +40,7 @@ export type Changes =
   | { kind: 'lost' };
 
 export interface Filter {
-  /** Parameter of `eth_getLogs` for a filter of logs. */
+  /** The `eth_getLogs` parameter of a log filter. */
   readonly logs: Readonly<Record<string, unknown>> | null;
   /** Calls never overlap. */
   poll(signal: AbortSignal): Promise<Changes>;

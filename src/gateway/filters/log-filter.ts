@@ -14,18 +14,18 @@ import { classifyRefusal } from '../logs/node-range.ts';
 import { isResult, resultText } from '../response-tail.ts';
 import type { Changes, Filter, TrackedChain } from './filter.ts';
 
-/** Attempts of one poll to fetch its logs while the chain keeps changing. */
+/** Attempts per poll to fetch its logs while the chain keeps changing. */
 const MAX_TRIES = 3;
-/** Most blocks that may wait for later polls: a client that polls too slowly loses its filter. */
+/** Most blocks queued for later polls. A client that polls too slowly loses its filter. */
 const MAX_UNDELIVERED = 8_192;
-/** Most bytes of delivered logs held for a report of their removal after a reorg. */
+/** Most bytes of delivered logs kept, so that they can be reported as removed after a reorg. */
 const MAX_DELIVERED_BYTES = 1024 * 1024;
 
 export interface LogFilterDeps {
   chain: TrackedChain;
   /**
-   * Fetches the logs of a range, all of them of the chain that `hashAt` describes. Rejects with UpstreamError, `inconsistent` when
-   * the nodes that answer do not have these blocks.
+   * Fetches the logs of a range, all from the chain that `hashAt` describes. Rejects with UpstreamError, `inconsistent`
+   * when the answering nodes lack these blocks.
    */
   fetch: (
     filter: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ interface Fresh {
   rest: readonly ChainChange[];
 }
 
-/** Logs of one block that the client has received, as JSON texts. */
+/** The logs of one block that the client has received, as JSON texts. */
 interface Delivered {
   number: number;
   hash: string;
@@ -54,12 +54,12 @@ export class LogFilter implements Filter {
   readonly logs: Readonly<Record<string, unknown>>;
   private readonly deps: LogFilterDeps;
   private position: number;
-  /** Blocks before that position, by height, whose logs did not fit into the last poll's answer. */
+  /** Blocks before that position, ordered by height, whose logs did not fit into the last poll's answer. */
   private undelivered: readonly ChainChange[] = [];
   /** By height, ascending. */
   private delivered: Delivered[] = [];
 
-  /** Starts from the chain as it is known now. `logs` is the parameter of `eth_newFilter`. */
+  /** Starts from the known chain. `logs` is the parameter of `eth_newFilter`. */
   constructor(logs: Readonly<Record<string, unknown>>, deps: LogFilterDeps) {
     this.logs = logs;
     this.deps = deps;
@@ -89,8 +89,8 @@ export class LogFilter implements Filter {
   }
 
   /**
-   * The logs of these blocks, given in order, or of as many of them as fit in one answer; `moved` when the chain changed
-   * while they were fetched. A poll has no range that the client could narrow.
+   * The logs of these blocks, given in order, or of as many as fit in one answer; `moved` when the chain changed
+   * meanwhile. Unlike a range, a poll cannot be narrowed by the client.
    */
   private async logsOf(
     blocks: readonly ChainChange[],
@@ -135,7 +135,7 @@ export class LogFilter implements Filter {
     return gone.flatMap(({ logs }) => logs.map(asRemoved));
   }
 
-  /** Remembers logs that may have to be reported as removed. */
+  /** Remembers logs that may later be reported as removed. */
   private rememberDelivered(fresh: readonly Delivered[]): void {
     const finalized = this.deps.finalized();
     const oldest = Math.max(finalized + 1, this.deps.chain.oldestNumber);
@@ -154,7 +154,7 @@ export class LogFilter implements Filter {
   }
 }
 
-/** The logs, a list as JSON text, of each of these blocks; null when one is of another block. */
+/** The logs of each block as a JSON list; null when a log belongs to another block. */
 function byBlock(blocks: readonly ChainChange[], json: string): Delivered[] | null {
   const byHash = new Map<string, Delivered>();
   for (const { number, hash } of blocks) byHash.set(hash, { number, hash, logs: [] });
@@ -167,7 +167,9 @@ function byBlock(blocks: readonly ChainChange[], json: string): Delivered[] | nu
   return [...byHash.values()];
 }
 
-/** The net effect of the changes: new blocks still on the chain, by height, and previously known ones that are not. */
+/**
+ * The net effect of the changes: new blocks still on the chain, by height, and previously known blocks no longer on it.
+ */
 function netChange(changes: readonly ChainChange[]): { added: ChainChange[]; orphaned: Set<string> } {
   const added = new Map<string, ChainChange>();
   const orphaned = new Set<string>();
@@ -179,7 +181,7 @@ function netChange(changes: readonly ChainChange[]): { added: ChainChange[]; orp
   return { added: [...added.values()].sort((a, b) => a.number - b.number), orphaned };
 }
 
-/** Whether the filter's own range, as far as it is given in heights, contains the block. */
+/** Whether the filter's own range contains the block, as far as the range is given in heights. */
 function isWithin(number: number, { fromBlock, toBlock }: Readonly<Record<string, unknown>>): boolean {
   const from = quantityToNumber(fromBlock);
   const to = quantityToNumber(toBlock);

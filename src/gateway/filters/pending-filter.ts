@@ -1,11 +1,11 @@
 /** `eth_newPendingTransactionFilter`: hashes of the transactions that the node announced since the last poll. */
 import type { Changes, Filter } from './filter.ts';
 
-/** Stores hashes only: anything else that a node announces has no bounded length. */
+/** Stores only hashes, because anything else that a node announces has unbounded length. */
 const HASH = /^"0x[0-9a-fA-F]{64}"$/;
 /** Announced transactions to keep; up to twice as many between two clean-ups. */
 const MAX_HASHES = 32_768;
-/** The subscription ends after this long without a poll, milliseconds: all filters have expired by then. */
+/** The subscription ends after this long without a poll, milliseconds. By then all filters have expired. */
 const IDLE_MS = 5 * 60_000;
 
 interface PendingListener {
@@ -16,8 +16,8 @@ interface PendingListener {
 }
 
 /**
- * Resolves, once the node announces transactions, with the function that ends it. Rejects with UpstreamError: `rpc` when
- * the node does not offer it.
+ * Once the node announces transactions, resolves with a function that ends the subscription. Rejects with
+ * UpstreamError, `rpc` when the node does not offer it.
  */
 export type PendingSource = (listener: PendingListener) => Promise<() => void>;
 
@@ -27,7 +27,7 @@ export class PendingView {
   private listening: Promise<() => void> | null = null;
   private usedAt = 0;
   private hashes: string[] = [];
-  /** Transactions announced so far, and gaps between the announcements. */
+  /** Transactions announced so far, plus gaps between the announcements. */
   private count = 0;
 
   constructor(source: PendingSource, clock: () => number) {
@@ -35,7 +35,7 @@ export class PendingView {
     this.clock = clock;
   }
 
-  /** Resolves with the position after the newest transaction once the source has started. Rejects as the source does. */
+  /** Resolves with the position after the newest transaction once the source has started. Rejects like the source. */
   async begin(): Promise<number> {
     this.usedAt = this.clock();
     this.listening ??= this.listen();
@@ -43,7 +43,7 @@ export class PendingView {
     return this.count;
   }
 
-  /** The hashes since a position as JSON texts, and the next position; null when some are no longer remembered. */
+  /** The hashes since a position as JSON texts, and the next position; null when some were dropped. */
   since(position: number): { hashes: string[]; next: number } | null {
     this.usedAt = this.clock();
     const known = this.count - this.hashes.length;
@@ -74,7 +74,7 @@ export class PendingView {
     if (this.hashes.length > 2 * MAX_HASHES) this.hashes.splice(0, MAX_HASHES);
   }
 
-  /** Invalidates every position so far: announcements until the next `begin` are missed. */
+  /** Invalidates all positions, because announcements until the next `begin` are missed. */
   private end(): void {
     const ended = this.listening;
     this.listening = null;
@@ -100,7 +100,7 @@ export class PendingFilter implements Filter {
   async poll(signal: AbortSignal): Promise<Changes> {
     const changes = this.view.since(this.position);
     if (changes === null) return { kind: 'lost' };
-    signal.throwIfAborted(); // a client that has left gets these with its next poll
+    signal.throwIfAborted(); // a client that has disconnected gets these with its next poll
     this.position = changes.next;
     return { kind: 'list', json: `[${changes.hashes}]` };
   }

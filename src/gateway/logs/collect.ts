@@ -1,4 +1,4 @@
-/** The logs of a wide range, fetched in chunks and joined in order. */
+/** Fetches the logs of a wide range in chunks and joins them in order. */
 
 import { abortWith } from '../../lib/async.ts';
 import type { ClientBudget } from '../../lib/byte-budget.ts';
@@ -11,15 +11,15 @@ import { errorOf, isResult } from '../response-tail.ts';
 import { type BlockParam, chunkParams, type LogsQuery } from './logs-query.ts';
 import { classifyRefusal, type RangeLimit } from './node-range.ts';
 
-/** Chunks of one call that are fetched at the same time. */
+/** Concurrent chunks per call. */
 const CONCURRENCY = 8;
-/** Most bytes of the logs of one call: somewhat more than nodes send. */
+/** Most bytes of logs per call: somewhat more than nodes send. */
 const MAX_BYTES = 32 * 2 ** 20;
 
 export interface Range {
   from: number;
   to: number;
-  /** The last block as sent to the node: `to`, or a tag or height that resolves to it now. */
+  /** The last block as sent to the node: `to`, or a tag or height that currently resolves to it. */
   last: BlockParam;
 }
 
@@ -60,7 +60,7 @@ class Collection {
   private readonly range: Range;
   private readonly stop = new AbortController();
   private readonly unlink: () => void;
-  /** In the order of their blocks. */
+  /** Ordered by block. */
   private readonly chunks: Chunk[] = [];
   private next: number;
   /** Lists whose memory is reserved, and their bytes. */
@@ -161,13 +161,13 @@ function logsIn(tail: Buffer): Buffer {
   return tail.subarray(tail.indexOf('[') + 1, tail.lastIndexOf(']'));
 }
 
-/** The node's refusal of one block, with its number: the client asked for a range. */
+/** The node's refusal of one block, with the block number, because the client asked for a range. */
 function namingBlock(refusal: Buffer, block: number): CallResult {
   const error = errorOf(refusal);
   return errorResult({ ...error, message: `${error.message} (block ${block} alone)` });
 }
 
-/** Names the part of the range that would fit. */
+/** The error names the part of the range that would fit. */
 function tooLarge(chunks: readonly Chunk[]): CallResult {
   const missing = chunks.findIndex((chunk) => chunk.logs === null);
   const [first] = chunks;

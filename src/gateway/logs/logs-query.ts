@@ -4,7 +4,7 @@ import { isObject } from '../../lib/text.ts';
 import { type Call, createCall } from '../call.ts';
 import { RpcCode, type RpcError } from '../errors.ts';
 
-/** An end of a range: a height, or a tag that the node resolves. */
+/** A bound of a range: a height, or a tag that the node resolves. */
 export type BlockParam = number | (typeof TAGS)[number];
 const TAGS = ['earliest', 'latest', 'pending', 'safe', 'finalized'] as const;
 
@@ -22,20 +22,21 @@ const DECIMAL = /^\d+$/;
 const MEMBERS = new Set(['address', 'blockHash', 'fromBlock', 'toBlock', 'topics']);
 
 /**
- * The filter with only the members above. Nodes that match names case-insensitively (geth) would read `FROMBLOCK` as the
- * range, which would then not be the one checked here.
+ * The filter with only the members above. Nodes that match names case-insensitively (geth) would read `FROMBLOCK` as
+ * the range, which would bypass the checks here.
  */
 export function sanitizeFilter(filter: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(filter).filter(([name]) => MEMBERS.has(name)));
 }
 
 /**
- * Longest filter that is kept here or sent with each part of a range, in characters of JSON: room for geth's limits of
- * 1,000 addresses and 1,000 topics per position. Sending 2 MB a hundred times blocks the event loop for half a second.
+ * Longest filter that is stored or sent with each part of a range, in characters of JSON: enough for geth's limits of
+ * 1,000 addresses and 1,000 topics per position. Sending 2 MB a hundred times would block the event loop for half a
+ * second.
  */
 const MAX_FILTER_CHARS = 400_000;
 
-/** The refusal of a filter that is too long to keep or repeat, or null. */
+/** The refusal of a filter that is too long to store or repeat, or null. */
 export function longFilterError(filter: object): RpcError | null {
   if (JSON.stringify(filter).length <= MAX_FILTER_CHARS) return null;
   const message = `a filter of more than ${MAX_FILTER_CHARS} characters; name fewer addresses or topics`;
@@ -43,8 +44,8 @@ export function longFilterError(filter: object): RpcError | null {
 }
 
 /**
- * The call with a plain filter, its parameters parsed once for all readers. Null when there may be another filter than
- * the first parameter: some nodes ignore what follows it, or read an object of named parameters.
+ * The call with a sanitized filter, its parameters parsed once for all readers. Null when another filter than the first
+ * parameter may take effect: some nodes ignore extra parameters, or read an object of named parameters.
  */
 export function sanitizeCall(call: Call): Call | null {
   const { args } = call;
@@ -68,20 +69,20 @@ export function readLogsQuery(args: unknown): LogsQuery | null {
   return from === null || to === null || (rest.blockHash ?? '') !== '' ? null : { from, to, rest };
 }
 
-/** Parameters of a chunk of the range. */
+/** Parameters for a chunk of the range. */
 export function chunkParams({ rest }: LogsQuery, from: number, to: BlockParam): unknown[] {
   return [{ ...rest, fromBlock: toQuantity(from), toBlock: typeof to === 'number' ? toQuantity(to) : to }];
 }
 
-/** The height of the last block that these parameters name; null when they name a tag. */
+/** The height of the last block in these parameters; null if it is a tag. */
 export function lastBlockOf(params: readonly unknown[]): number | null {
   const to = readLogsQuery(params)?.to;
   return typeof to === 'number' ? to : null;
 }
 
 /**
- * An omitted bound means `latest`, as in nodes. Accepts every form that some node accepts (anvil, reth and Nethermind:
- * tags in any case; Nethermind: decimal numbers), since a range that is not understood here would not be limited.
+ * A missing bound means `latest`, as in nodes. Accepts every form that some node accepts (anvil, reth and Nethermind:
+ * tags in any case; Nethermind: decimal numbers), because an unrecognised range would escape the limit.
  */
 function readBlockParam(value: unknown): BlockParam | null {
   if (value === undefined || value === null || value === '') return 'latest';

@@ -1,6 +1,6 @@
 /**
- * `eth_getLogs` over ranges too wide for the node: split, collected in order, and consistent with one chain. Ranges that
- * the node accepts are forwarded as they are.
+ * `eth_getLogs` over ranges too wide for the node: split, collected in order, and consistent with one chain. Ranges
+ * that the node accepts are forwarded unchanged.
  */
 import type { ByteBudget } from '../../lib/byte-budget.ts';
 import { UpstreamError } from '../../lib/errors.ts';
@@ -32,9 +32,9 @@ export interface LogsSettings {
   logs_node_range: number;
 }
 
-/** Attempts to collect the logs before giving up because of reorgs meanwhile. */
+/** Attempts to collect the logs before giving up because of reorgs. */
 const MAX_TRIES = 3;
-/** Attempts to get a part from a node that has its last block. */
+/** Attempts to get a part from a node that has the part's last block. */
 const MAX_PART_TRIES = 4;
 
 const BLOCK_NUMBER = 'eth_blockNumber';
@@ -44,7 +44,7 @@ type NodeAccess = Pick<
   'run' | 'request' | 'requestFor' | 'requestUncached' | 'requestAnchored' | 'finalized'
 >;
 
-/** The hash of the block that is known at a height; undefined when none is. */
+/** The hash of the known block at a height, undefined without one. */
 export type HashAt = (number: number) => string | undefined;
 
 export class LogsHandler {
@@ -89,7 +89,7 @@ export class LogsHandler {
 
   /**
    * Resolves with the logs of blocks of the chain that `hashAt` describes, or with the first error. Rejects with the
-   * signal's reason, or with UpstreamError: `inconsistent` when the nodes that answer do not have these blocks.
+   * signal's reason, or with UpstreamError, `inconsistent` when the answering nodes lack these blocks.
    */
   async logsOfChain(
     query: LogsQuery & { from: number; to: number },
@@ -103,12 +103,12 @@ export class LogsHandler {
     return whole(await collectLogs(deps, query, { from, to, last: to }, signal));
   }
 
-  /** Whether to forward the range as it is: narrow enough, or inverted, which the node itself refuses. */
+  /** Whether to forward the range unchanged: narrow enough, or inverted, which the node itself refuses. */
   private isNarrow(from: number, to: number): boolean {
     return to - from < this.nodeRange.width;
   }
 
-  /** Passes the call to the node and splits the range only if the node refuses it. */
+  /** Forwards the call to the node and splits the range only if the node refuses it. */
   private forward(call: Call, client: number, query: LogsQuery, range: Range, sink: CallSink): CallHandle {
     if (range.to <= range.from) return this.gateway.run(call, sink, client);
     let split: CallHandle | null = null;
@@ -134,8 +134,8 @@ export class LogsHandler {
   }
 
   /**
-   * The ends of the range as heights, capped at the head, since nodes differ about blocks above it; or the node's answer
-   * when it has no block for a tag: an error or null.
+   * The bounds of the range as heights, capped at the head because nodes disagree about blocks above it; or, when the
+   * node has no block for a tag, its answer: an error or null.
    */
   private async resolve(query: LogsQuery, signal: AbortSignal): Promise<Range | CallResult> {
     const head = await this.headNumber(signal);
@@ -172,7 +172,8 @@ export class LogsHandler {
     if (tooLong !== null) return errorResult(tooLong);
     const { to } = range;
     const deps = this.collectDeps(client, () => undefined);
-    // Chunks requested one after another are of one chain if the last block, and so everything below it, stayed the same.
+    // Chunks requested one after another are of one chain if the last block stayed the same, and with it everything
+    // below.
     const mayDiffer = to > this.gateway.finalized;
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const before = mayDiffer ? await this.hashAt(to, signal) : null;
@@ -208,7 +209,7 @@ export class LogsHandler {
   }
 
   /**
-   * Requests a part from a node that has its last block: one that is behind would cut the part at its head. A part that
+   * Requests a part from a node that has its last block: a lagging node would cut the part at its head. A part that
    * ends with a tag ends wherever the answering node says. A node without batches is assumed to be the only one.
    */
   private requestPart(client: number, hashAt: HashAt): RequestFn {
@@ -218,7 +219,7 @@ export class LogsHandler {
       if (to === null) return this.gateway.requestFor(client)(method, params, signal);
       const block = toQuantity(to);
       const expected = hashAt(to);
-      // Anchored before and after the logs if they must be of the expected branch.
+      // Anchor before and after the logs if they must be of the expected branch.
       const after = expected === undefined ? [] : [block];
       for (let attempt = 1; ; attempt++) {
         const anchors = { before: [block], after, newSocket: attempt > 1 };
@@ -229,7 +230,7 @@ export class LogsHandler {
             : headers.every((header) => header?.number === to && header.hash === (expected ?? header.hash));
         if (isFinal || has) return answer;
         if (attempt < MAX_PART_TRIES) continue;
-        // An error about missing blocks goes to a client as it is; a filter waits until the node has them.
+        // A client gets an error about missing blocks as it is; a filter waits until the node has the blocks.
         if (expected === undefined && !isResult(answer.tail)) return answer;
         throw new UpstreamError(
           'inconsistent',
@@ -240,8 +241,8 @@ export class LogsHandler {
   }
 
   /**
-   * Null when the node does not have the block any more; a node that is behind others may not have it yet. Rejects with
-   * UpstreamError when it answers with an error.
+   * Null when the node no longer has the block, or, lagging behind others, does not have it yet. Rejects with
+   * UpstreamError when the node answers with an error.
    */
   private async hashAt(block: number, signal?: AbortSignal): Promise<string | null> {
     for (let attempt = 1; attempt <= MAX_PART_TRIES; attempt++) {
@@ -277,13 +278,13 @@ function fetchBlockThrough(request: RequestFn, id: string, signal?: AbortSignal)
   return request(METHOD, [id, false], signal);
 }
 
-/** The header in the answer of `fetchBlockThrough`; null for null or an error. Throws UpstreamError `malformed`. */
+/** The header in an answer of `fetchBlockThrough`; null for null or an error. Throws UpstreamError `malformed`. */
 export function headerIn({ tail }: CallResult): BlockHeader | null {
   const block = resultOf(tail) ?? null;
   return block === null ? null : readBlockHeader(block, METHOD);
 }
 
-/** The header of a block, null when the node does not have it now. Rejects with UpstreamError when the node refuses. */
+/** The header of a block, null when the node lacks the block. Rejects with UpstreamError when the node refuses. */
 async function fetchHeaderThrough(
   request: RequestFn,
   id: string,
