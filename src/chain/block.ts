@@ -4,21 +4,21 @@ import type { RpcClient } from '../node/client.ts';
 import { type BlockHeader, fetchHeader, headerCall, readBlock, readBlockHeader } from '../node/methods.ts';
 import { jsonOf } from '../node/reply.ts';
 
-/** Blocks fetched with one request. */
+/** Blocks per request. */
 const BLOCKS_PER_FETCH = 16;
 /** Attempts to get a block that another node behind the same address must have. */
 const MAX_TRIES = 4;
 
 export class ChainReader {
   private readonly client: RpcClient;
-  /** Members of the last announced header; an upgrade of the node may add some. */
+  /** Members of the last announced header. A node upgrade may add some. */
   private members: ReadonlySet<string> | null = null;
 
   constructor(client: RpcClient) {
     this.client = client;
   }
 
-  /** Reads an announced header and keeps the names of its members. Throws UpstreamError `malformed`. */
+  /** Reads an announced header and remembers the names of its members. Throws UpstreamError `malformed`. */
   readAnnounced(value: unknown): ChainBlock {
     const header = readBlock(value, 'newHeads');
     const block = readAnnouncedBlock(header);
@@ -26,13 +26,15 @@ export class ChainReader {
     return block;
   }
 
-  /** The block of a number or tag. Rejects with UpstreamError, `inconsistent` when the node has none now. */
+  /** The block of a number or tag. Rejects with UpstreamError, `inconsistent` when the node lacks it now. */
   async fetchBlock(id: 'latest' | number, signal: AbortSignal): Promise<ChainBlock> {
     const { method, params } = headerCall(id);
     return this.read(await this.client.call(method, params, signal), id);
   }
 
-  /** The hash of the block at a height, empty when no node behind the address has it now. Rejects with UpstreamError. */
+  /**
+   * The hash of the block at a height, empty when no node behind the address has it now. Rejects with UpstreamError.
+   */
   async fetchHash(number: number, signal: AbortSignal): Promise<string> {
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const header = await fetchHeader(this.client, number, signal);
@@ -41,7 +43,7 @@ export class ChainReader {
     return '';
   }
 
-  /** The blocks of a range, both ends included, in order, one batch at a time. Rejects with UpstreamError. */
+  /** The blocks of a range, inclusive, in order, one batch at a time. Rejects with UpstreamError. */
   async *fetchRange(from: number, to: number, signal: AbortSignal): AsyncGenerator<ChainBlock, void, void> {
     for (let first = from; first <= to; first += BLOCKS_PER_FETCH) {
       const count = Math.min(BLOCKS_PER_FETCH, to - first + 1);
@@ -54,7 +56,7 @@ export class ChainReader {
     }
   }
 
-  /** The `count` blocks before `head`, oldest first; fewer where the node does not have them as one chain. */
+  /** The `count` blocks before `head`, oldest first; fewer if the node does not have them as one chain. */
   async fetchAncestors(head: ChainBlock, count: number, signal: AbortSignal): Promise<ChainBlock[]> {
     const first = Math.max(0, head.number - count);
     const numbers = Array.from({ length: head.number - first }, (_, i) => first + i);
@@ -71,7 +73,7 @@ export class ChainReader {
     return chain.slice(0, -1);
   }
 
-  /** The parent of a block, which a node that lags behind others may lack; null when none has it now. */
+  /** The parent of a block, which a lagging node may lack; null when no node has it now. */
   private async fetchParent(child: ChainBlock, signal: AbortSignal): Promise<ChainBlock | null> {
     const { method, params } = headerCall(child.number - 1);
     for (let attempt = 1; attempt < MAX_TRIES; attempt++) {
@@ -91,31 +93,31 @@ export class ChainReader {
   }
 }
 
-/** Depth of the deepest reorg that is followed: deeper than any seen on a chain, and over a minute of the fastest one. */
+/** Deepest reorg that is followed: deeper than any seen on a chain, and over a minute of the fastest one. */
 export const MAX_REORG_DEPTH = 256;
 
 export interface ChainBlock extends Readonly<BlockHeader> {
-  /** The header as the node sends it, JSON. */
+  /** The header as sent by the node, JSON. */
   readonly json: string;
   /** Whether the header's bloom has bits. Monad may announce a block before it has computed the bloom. */
   readonly hasLogs: boolean;
-  /** Whether the block used no gas: then it has no transactions and no logs. */
+  /** Whether the block used no gas, and so has no transactions and no logs. */
   readonly isEmpty: boolean;
   orphaned: boolean;
 }
 
-/** Members of an `eth_getBlockByNumber` answer that do not belong to the header. */
+/** Members of an `eth_getBlockByNumber` answer that are not part of the header. */
 const BODY_MEMBERS = ['transactions', 'uncles', 'withdrawals'];
 
-/** Reads a header that the node announced. Throws UpstreamError `malformed`. */
+/** Reads an announced header. Throws UpstreamError `malformed`. */
 export function readAnnouncedBlock(header: Readonly<Record<string, unknown>>): ChainBlock {
   return chainBlock(header, header, 'newHeads');
 }
 
 /**
- * Reads the answer of a block method into the shape of the node's own announcements: keeps only their members or, while
- * none has been seen (`members` null), all but the block's body. Throws UpstreamError; `inconsistent` when the node has
- * no such block now.
+ * Converts the answer of a block method into the shape of the node's own announcements: keeps only their members or,
+ * while none has been seen (`members` null), everything but the block's body. Throws UpstreamError; `inconsistent` when
+ * the node lacks the block now.
  */
 export function readFetchedBlock(
   value: unknown,

@@ -1,6 +1,6 @@
 /**
- * The heads of the node: announced over its WebSocket where it has one, and polled. Polls also find heads whose
- * announcement got lost; a connection that misses one is replaced.
+ * The heads of the node, announced over its WebSocket if it has one, and polled. Polls also find heads whose
+ * announcement was lost; then the connection is replaced.
  */
 import type { Logger } from '../log/logger.ts';
 import type { BlockRef } from '../model/block.ts';
@@ -13,7 +13,7 @@ interface HeadSourceOptions {
   reader: ChainReader;
   /** Milliseconds between polls while heads are not announced. */
   pollMs: number;
-  /** Called with each head in the order in which the node had them. */
+  /** Called with each head, in the node's order. */
   onHead: (head: ChainBlock) => void;
   onPollFailed: (error: unknown) => void;
   /** Whether the node announces nothing when this block becomes its head. */
@@ -21,14 +21,14 @@ interface HeadSourceOptions {
   log: Logger;
 }
 
-/** Milliseconds between polls while heads are announced: announcements can get lost on a connection that stays open. */
+/** Milliseconds between polls while heads are announced, because an open connection can lose announcements. */
 const ANNOUNCED_POLL_MS = 2_000;
 
-/** What the node does about announcing heads. */
+/** The state of head announcements. */
 type Announcements =
   /** The node has a WebSocket but does not announce heads on it. */
   | { kind: 'refused' }
-  /** The connection changed: the head of that moment is not announced. */
+  /** The connection changed: the head at that moment is not announced. */
   | { kind: 'starting' }
   | { kind: 'current'; lastHash: string }
   /** A poll found a new head that was not announced. */
@@ -43,7 +43,7 @@ export class HeadSource {
   private headCount = 0;
   private pollTimer: NodeJS.Timeout | undefined;
 
-  /** Announces heads from now on, and polls once `pollIn` is called or the connection changes; until the signal aborts. */
+  /** Until the signal aborts, reports announced heads, and polls once `pollIn` is called or the connection changes. */
   constructor(options: HeadSourceOptions, signal: AbortSignal) {
     this.options = options;
     this.signal = signal;
@@ -71,7 +71,7 @@ export class HeadSource {
     });
   }
 
-  /** Polls the head after this many milliseconds, or after the usual interval, instead of when the next poll was due. */
+  /** Polls the head after this many milliseconds, or the usual interval, in place of the scheduled poll. */
   pollIn(ms = this.pollInterval): void {
     if (this.signal.aborted) return;
     clearTimeout(this.pollTimer);
@@ -102,7 +102,7 @@ export class HeadSource {
     this.options.onHead(head);
   }
 
-  /** If a head that a poll found is still not announced at the next poll, reconnects. */
+  /** Reconnects if a head that a poll found is still unannounced at the next poll. */
   private async poll(): Promise<void> {
     const { node, reader, onPollFailed } = this.options;
     try {
@@ -110,7 +110,7 @@ export class HeadSource {
         node.subscriptions?.reconnect('a head was not announced');
       const { headCount } = this;
       const head = await reader.fetchBlock('latest', this.signal);
-      // Only the node knows which of two heads is the later one: a head that came meanwhile may have replaced this one.
+      // Only the node knows which of two heads is later: a head that arrived meanwhile may have replaced this one.
       if (headCount === this.headCount) {
         this.noteFetched(head);
         this.emit(head);

@@ -1,8 +1,8 @@
 /**
- * The serving side's one view of the node's chain: its newest blocks, its reorgs and what is final. Streams follow the
- * chain and get each change at once; filters refresh it when a client polls, and read the changes from a journal; the
- * cache of `/rpc` asks what is final. Whatever the node announces, skips or withdraws, all see one chain that grows and,
- * on a reorg, shrinks: no block is left out and none comes twice.
+ * The serving side's one view of the node's chain: its newest blocks, its reorgs and its finality. Streams follow the
+ * chain and get each change at once; filters refresh it when a client polls and read the changes from a journal; the
+ * cache of `/rpc` asks what is final. Whatever the node announces, skips or withdraws, all see one chain that grows
+ * and, on a reorg, shrinks, without missing or repeated blocks.
  */
 import { backoffMs, once } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
@@ -18,7 +18,7 @@ import { ChainWindow } from './window.ts';
 
 export interface ChainListener {
   onBlockAdded(block: ChainBlock): void;
-  /** These blocks are no longer on the chain; oldest first. */
+  /** These blocks have left the chain; oldest first. */
   onBlocksRemoved(blocks: readonly ChainBlock[]): void;
   /** A reorg deeper than the known blocks: blocks reported earlier are gone and cannot be reported as removed. */
   onDeepReorg(): void;
@@ -26,35 +26,35 @@ export interface ChainListener {
 
 interface ChainTrackerOptions {
   node: NodeConnection;
-  /** Milliseconds between polls of the node's head while it is not announced. */
+  /** Milliseconds between polls of the node's head while heads are not announced. */
   pollMs: number;
   log: Logger;
 }
 
-/** A period during which the chain is followed. */
+/** A period in which the chain is followed. */
 interface Session {
   stop: AbortController;
   /** Resolves once listeners get every later block. */
   ready: Promise<void>;
 }
 
-/** Blocks before the head that are fetched at the start, to find the fork of a reorg soon afterwards. */
+/** Blocks fetched before the head at the start, to find the fork of an early reorg. */
 const FIRST_BLOCKS = 32;
-/** Most heads that may wait; dropped ones are fetched. */
+/** Most queued heads. Dropped heads are fetched. */
 const MAX_QUEUED_HEADS = 64;
-/** How long the chain is followed without users, milliseconds: clients come back. */
+/** How long the chain is followed without users, milliseconds, because clients come back. */
 const LINGER_MS = 30_000;
 /** A refresh that finds more new blocks than this starts over instead of fetching each. */
 const MAX_GAP = 4_096;
-/** After so long without a refresh no filter remembers a position in the journal, milliseconds. */
+/** After this long without a refresh, no filter remembers a position in the journal, milliseconds. */
 const JOURNAL_IDLE_MS = 6 * 60_000;
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
 
 export class ChainTracker {
-  /** Which block is final; `/rpc` caches by it. */
+  /** Which block is final. The cache of `/rpc` depends on it. */
   readonly finality: Finality;
-  /** The changes of the chain, for filters; `refresh` brings it up to date. */
+  /** The changes of the chain, for filters. `refresh` brings it up to date. */
   readonly journal = new ChainJournal();
   private readonly options: ChainTrackerOptions;
   private readonly reader: ChainReader;
@@ -68,9 +68,9 @@ export class ChainTracker {
   private isProcessing = false;
   /** Failures since the chain last advanced. */
   private failures = 0;
-  /** Settles when the last change of the window that was begun is complete: they run one after another. */
+  /** Settles when the last change of the window that was started is complete. Changes run one after another. */
   private turn: Promise<unknown> = Promise.resolve();
-  /** The refresh that has not begun yet; callers share it. */
+  /** The refresh that has not started yet. Callers share it. */
   private nextRefresh: Promise<void> | null = null;
   private refreshedAt = Number.NEGATIVE_INFINITY;
   private readonly closed = new AbortController();
@@ -88,23 +88,23 @@ export class ChainTracker {
     this.listeners.push(listener);
   }
 
-  /** The newest block that listeners got, or that was the head when tracking began. */
+  /** The newest block that listeners got, or the head when tracking began. */
   get tip(): ChainBlock | undefined {
     return this.window.tip;
   }
 
-  /** Height of the oldest block that is still known. */
+  /** Height of the oldest known block. */
   get oldestNumber(): number {
     return this.window.oldestNumber;
   }
 
-  /** The known blocks from a height on, oldest first. */
+  /** The known blocks from a height up, oldest first. */
   blocksFrom(number: number): ChainBlock[] {
     return this.window.blocksFrom(number);
   }
 
   /**
-   * Follows the chain at least until the returned function is called. Once this has resolved, listeners get every later
+   * Follows the chain at least until the returned function is called. After it resolves, listeners get every later
    * block. Rejects with UpstreamError when the node's head cannot be read.
    */
   async acquire(): Promise<() => void> {
@@ -121,8 +121,9 @@ export class ChainTracker {
   }
 
   /**
-   * Brings the chain up to the node's head. A client that polls because of a new block must find that block, so a refresh
-   * that has begun does not count: another one follows it. Rejects with UpstreamError when the chain cannot be read.
+   * Brings the chain up to the node's head. A client that polls because of a new block must find that block, so a
+   * refresh in progress does not count: another one follows it. Rejects with UpstreamError when the chain cannot be
+   * read.
    */
   refresh(): Promise<void> {
     this.nextRefresh ??= this.inTurn(() => {
@@ -134,7 +135,7 @@ export class ChainTracker {
     return this.nextRefresh;
   }
 
-  /** Call it when the index was rolled back to a block: all above it are no longer on the node's chain. */
+  /** Call when the index was rolled back to a block: all blocks above have left the node's chain. */
   noteRollback(to: number): void {
     this.window.noteRollback(to);
     this.finality.rolledBack(to);
@@ -201,19 +202,19 @@ export class ChainTracker {
     return this.refreshedAt >= performance.now() - JOURNAL_IDLE_MS;
   }
 
-  /** Reads the node's head and extends the known blocks to it if they are in use, or else starts over. */
+  /** Reads the node's head. Extends the known blocks to it if they are in use, otherwise starts over. */
   private async catchUp(signal: AbortSignal, isInUse: boolean): Promise<void> {
     const head = await this.reader.fetchBlock('latest', signal);
     const { tip } = this;
     const isNear = tip !== undefined && head.number - tip.number <= MAX_GAP;
     if (!isInUse || !isNear) return this.restartAt(head, signal);
     try {
-      // A head no higher than the tip may come from a node on a branch that others have left.
+      // A head no higher than the tip may come from a node on an abandoned branch.
       const isOther = head.number <= tip.number && head.hash !== this.window.hashAt(head.number);
       if (isOther && (await this.reader.fetchHash(tip.number, signal)) === tip.hash) return;
       await this.extendTo(head, signal);
     } catch (error) {
-      // The chain changed while it was read. What was read is right, and the next refresh goes on from there.
+      // The chain changed during the read. The blocks read are valid, and the next refresh continues from them.
       if (!(error instanceof UpstreamError && error.reason === 'inconsistent')) throw error;
     }
   }
@@ -229,7 +230,7 @@ export class ChainTracker {
     void this.processHeads(heads, signal);
   }
 
-  /** Extends the chain to each queued head, one after the other. */
+  /** Extends the chain to each queued head, one after another. */
   private async processHeads(heads: HeadSource, signal: AbortSignal): Promise<void> {
     if (this.isProcessing || this.window.isEmpty) return;
     this.isProcessing = true;
@@ -249,11 +250,11 @@ export class ChainTracker {
     }
   }
 
-  /** Logs a failure once when it persists, and not again before the chain advances. */
+  /** Logs a persistent failure once, and not again before the chain advances. */
   private recordFailure(error: unknown): void {
     if (!(error instanceof UpstreamError)) throw error;
     this.failures++;
-    // A single failure is normal: the chain may change while it is read.
+    // A single failure is normal, because the chain may change during a read.
     if (this.failures === 2)
       this.options.log.warn({ err: error }, 'cannot follow the chain of the node; retrying');
   }
@@ -273,7 +274,7 @@ export class ChainTracker {
 
   /** Appends a block to its parent. Only now, with a replacement at hand, are the blocks of the old branch removed. */
   private append(block: ChainBlock): void {
-    // The node may have switched branches and back during the search for the fork: then the fork is higher than found.
+    // The node may have switched branches and back during the search, so the fork is higher than found.
     if (this.window.hashAt(block.number) === block.hash) return;
     if (block.parentHash !== this.window.hashAt(block.number - 1)) {
       throw new UpstreamError(
@@ -296,7 +297,7 @@ export class ChainTracker {
 
   /**
    * Throws UpstreamError unless the node has the index's last block: a chain that shares no known block may be another
-   * one altogether. The index tells a reorg from that, and follows only a reorg.
+   * chain altogether. The index tells a reorg from another chain, and follows only a reorg.
    */
   private async requireIndexedChain(signal: AbortSignal): Promise<void> {
     const { indexed } = this;

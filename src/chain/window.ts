@@ -1,6 +1,6 @@
 /**
- * The newest blocks of the node's chain, each the parent of the next, and what a head of the node means for them. Pure
- * state: its users fetch headers and report what they learn.
+ * The newest blocks of the node's chain, each the parent of the next, and how a new head relates to them. Pure state:
+ * its users fetch headers and report what they learn.
  */
 import type { BlockRef } from '../model/block.ts';
 import { findForkPoint } from '../node/fork-point.ts';
@@ -10,7 +10,7 @@ type State =
   | 'empty'
   /** The node's last head was at or above the oldest known block. */
   | 'following'
-  /** The node's heads are below all known blocks, and may catch up. */
+  /** The node's heads are below all known blocks and may catch up. */
   | 'behind'
   /** The chain was set back below all known blocks. */
   | 'set back';
@@ -19,7 +19,7 @@ type State =
 type HeadPosition =
   | 'first'
   | 'known'
-  /** Not known, and at or above the oldest known block: extends the chain or belongs to another branch. */
+  /** Unknown, and at or above the oldest known block: extends the chain or belongs to another branch. */
   | 'new'
   | 'behind'
   | 'set back';
@@ -28,7 +28,7 @@ export class ChainWindow<B extends BlockRef> {
   private readonly capacity: number;
   private blocks: B[] = [];
   private state: State = 'empty';
-  /** Lowest block to which the index was rolled back since the state was last `following`. */
+  /** Lowest rollback of the index since the state was last `following`. */
   private rolledBackTo = Number.POSITIVE_INFINITY;
 
   /** `capacity` is the maximum number of blocks. */
@@ -44,27 +44,30 @@ export class ChainWindow<B extends BlockRef> {
     return this.state === 'empty';
   }
 
-  /** Height of the oldest known block; 0 while none is known. */
+  /** Height of the oldest known block; 0 without blocks. */
   get oldestNumber(): number {
     return this.blocks[0]?.number ?? 0;
   }
 
-  /** The hash of the block at a height, if it is known. */
+  /** The hash of the block at a height, if known. */
   hashAt(number: number): string | undefined {
     return this.blocks[number - this.oldestNumber]?.hash;
   }
 
-  /** The known blocks from a height on, oldest first. */
+  /** The known blocks from a height up, oldest first. */
   blocksFrom(number: number): B[] {
     return this.blocks.slice(Math.max(0, number - this.oldestNumber));
   }
 
-  /** Whether a head is a known block or below all of them. A node that is set back to such a block does not announce it. */
+  /**
+   * Whether a head is a known block or below all known blocks. A node that is set back to such a block does not
+   * announce it.
+   */
   isKnownOrBelow({ number, hash }: BlockRef): boolean {
     return number < this.oldestNumber || this.hashAt(number) === hash;
   }
 
-  /** Takes a head of the node and returns what it means for the known blocks. */
+  /** Records a head of the node and returns how it relates to the known blocks. */
   locate(head: BlockRef): HeadPosition {
     if (this.state === 'empty') return 'first';
     if (head.number < this.oldestNumber) {
@@ -82,8 +85,8 @@ export class ChainWindow<B extends BlockRef> {
   }
 
   /**
-   * The newest known block on the chain of a new head, or the one before the known blocks when there is none.
-   * `hashOf` gives the node's hash at a height.
+   * The newest known block on the chain of a new head, or the number before the known blocks if there is none. `hashOf`
+   * returns the node's hash at a height.
    */
   findForkPoint(head: BlockHeader, hashOf: (number: number) => Promise<string>): Promise<number> {
     const parent = head.number - 1;
@@ -95,7 +98,7 @@ export class ChainWindow<B extends BlockRef> {
     );
   }
 
-  /** Removes the blocks from a height on and returns them, oldest first. */
+  /** Removes the blocks from a height up and returns them, oldest first. */
   removeFrom(number: number): B[] {
     return this.blocks.splice(Math.max(0, number - this.oldestNumber));
   }
@@ -106,15 +109,18 @@ export class ChainWindow<B extends BlockRef> {
     if (this.blocks.length > this.capacity) this.blocks.shift();
   }
 
-  /** Starts over with other blocks, each the parent of the next. A rollback noted while these were fetched still counts. */
+  /**
+   * Starts over with other blocks, each the parent of the next. A rollback that happened while these were fetched still
+   * counts.
+   */
   restart(blocks: readonly B[]): void {
     this.blocks = [...blocks];
     this.state = 'following';
   }
 
   /**
-   * A head's height alone proves nothing: the node may lag. The index knows whether the blocks are gone, and a node
-   * that lags catches up.
+   * A head's height alone proves nothing, because the node may lag. The index knows whether the blocks are gone, and a
+   * lagging node catches up.
    */
   private stateBelow(): 'behind' | 'set back' {
     if (this.state !== 'set back' && this.rolledBackTo >= this.oldestNumber) return 'behind';

@@ -1,10 +1,10 @@
-/** Blocks by time, and how fast the chain grows. */
+/** Blocks by time, and the growth of the chain. */
 import type { Db } from '../store/open-database.ts';
 import type { Head } from './snapshot.ts';
 
 /**
- * The last indexed block that is not younger than `time`, Unix seconds; the one before the first block if all are.
- * Timestamps never decrease along the chain.
+ * The last indexed block with a timestamp of at most `time`, Unix seconds; the block before the first one if there is
+ * none. Timestamps never decrease along the chain.
  */
 export function prepareLastBlockUpTo(db: Db): (head: Head, time: number) => number {
   const timeOf = db.prepare<[number], number>('SELECT timestamp FROM blocks WHERE number = +?').pluck();
@@ -32,8 +32,8 @@ interface BlockTotals extends ChainRates {
 }
 
 /**
- * What was added per minute over the last `seconds` before the head's timestamp, or over the whole index if it is
- * shorter. All zero while it holds no time at all.
+ * Growth per minute over the last `seconds` before the head's timestamp, or over the whole index if shorter. All zero
+ * while the index spans no time.
  */
 export function prepareChainRates(db: Db): (head: Head, seconds: number) => ChainRates {
   const statement = db.prepare<[number], BlockTotals>(/* sql */ `

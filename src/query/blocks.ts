@@ -9,7 +9,7 @@ import type { WorkBudget } from './work-budget.ts';
 /** SQL: `Head.hashPrefix` of the block in a row of `blocks`. */
 export const BLOCK_HASH_PREFIX = 'lower(hex(substr(hash, 1, 8)))';
 
-/** The hash prefix of the indexed block of a height; undefined when there is none. */
+/** The hash prefix of the indexed block at a height; undefined without one. */
 export function prepareHashPrefix(db: Db): (number: number) => string | undefined {
   const statement = db
     .prepare<[number], string>(`SELECT ${BLOCK_HASH_PREFIX} FROM blocks WHERE number = +?`)
@@ -23,7 +23,7 @@ export interface IdRange {
   below: number;
 }
 
-/** Ids of the transfers in blocks `first .. last`, both included; either end may lie outside the index. */
+/** Ids of the transfers in blocks `first .. last`, inclusive. Either end may lie outside the index. */
 export function prepareTransferIdsOfBlocks(db: Db): (first: number, last: number) => IdRange {
   const lastIdUpTo = db
     .prepare<[number], number>(
@@ -36,14 +36,14 @@ export function prepareTransferIdsOfBlocks(db: Db): (first: number, last: number
   });
 }
 
-/** The block of a record. */
+/** The block in a record. */
 interface BlockTime {
   number: number;
   /** Unix seconds. */
   timestamp: number;
 }
 
-/** The block of each transfer of a list, in its order. */
+/** The block of each listed transfer, in the order of the list. */
 export function prepareBlocksOfTransfers(db: Db): (ids: readonly number[]) => BlockTime[] {
   const statement = db.prepare<[string], BlockTime>(/* sql */ `
     SELECT b.number, b.timestamp
@@ -51,7 +51,7 @@ export function prepareBlocksOfTransfers(db: Db): (ids: readonly number[]) => Bl
   return (ids) => statement.all(idList(ids));
 }
 
-/** Highest ids up to and with a block. */
+/** Highest ids up to and including a block. */
 export type LastIds = Pick<Tip, 'lastTransfer' | 'lastWallet'>;
 
 /** The highest ids when `tip` was the last block; undefined when the index does not contain that exact block. */
@@ -61,7 +61,7 @@ export function prepareLastIdsAt(db: Db): (tip: BlockRef) => LastIds | undefined
   return ({ number, hash }) => statement.get(number, hexToBytes(hash));
 }
 
-/** The highest ids up to and with a height. */
+/** The highest ids up to and including a height. */
 export function prepareLastIdsUpTo(db: Db): (number: number) => LastIds {
   const lastUpTo = prepareLastBlock(db);
   return (number) => lastUpTo(number) ?? { lastTransfer: 0, lastWallet: 0 };
@@ -72,7 +72,7 @@ export interface IndexedBlockRow extends IndexedBlock {
   transfers: IdRange;
 }
 
-/** The indexed block of a height, undefined outside the index. */
+/** The indexed block at a height, undefined outside the index. */
 export function prepareIndexedBlock(db: Db): (number: number) => IndexedBlockRow | undefined {
   const statement = db.prepare<
     [number],
@@ -88,7 +88,10 @@ export function prepareIndexedBlock(db: Db): (number: number) => IndexedBlockRow
   };
 }
 
-/** The ids of a transaction's transfers within the ids of its block, which it spends as work; empty when it has none. */
+/**
+ * The ids of a transaction's transfers, searched within the ids of its block, which count as work; empty when it has
+ * none.
+ */
 export function prepareTransferIdsOfTransaction(
   db: Db,
 ): (hash: Hex, block: IdRange, budget: WorkBudget) => IdRange {

@@ -1,4 +1,4 @@
-/** The counterparties of a wallet, summed over its history, or over what its stored sums do not have yet. */
+/** The counterparties of a wallet, summed over its history, or over the part that its stored sums lack. */
 
 import type { BlockRef } from '../model/block.ts';
 import { prepareLastBlock } from '../store/chain.ts';
@@ -16,12 +16,12 @@ import { prepareSummedCounterparties } from './counterparty-peaks.ts';
 import { prepareHistoryPages, prepareHistorySize } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Most memory for all tables: enough for the three hottest wallets of ten million transfers. */
+/** Memory limit of all tables: enough for the three hottest wallets of ten million transfers. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 interface CacheEntry {
   table: CounterpartyTable;
-  /** Before the first transfer of the table. */
+  /** The table starts after this transfer. */
   after: number;
   /** The last block whose transfers the table contains. */
   tip: BlockRef;
@@ -48,8 +48,8 @@ export class CounterpartyCache {
   }
 
   /**
-   * The cached table of a wallet's transfers after `after`, undefined when there is none or it is of another branch of
-   * the chain.
+   * The cached table of a wallet's transfers after `after`, undefined if there is none or it belongs to another branch
+   * of the chain.
    */
   get(wallet: number, after: number): CachedCounterparties | undefined {
     const cached = this.entries.get(wallet);
@@ -58,7 +58,7 @@ export class CounterpartyCache {
     return lastIds && { table: cached.table, from: lastIds.lastTransfer + 1 };
   }
 
-  /** Removes a wallet's table before it is extended, so that an aborted answer leaves none half done. */
+  /** Removes a wallet's table before extending it, so that an aborted answer leaves no half-done table. */
   delete(wallet: number): void {
     const cached = this.entries.get(wallet);
     if (cached === undefined) return;
@@ -66,7 +66,7 @@ export class CounterpartyCache {
     this.bytes -= cached.table.bytes;
   }
 
-  /** Caches the table of a wallet, which has its transfers after `after` up to the commit being read. */
+  /** Caches the table of a wallet, which covers the transfers after `after` up to the commit being read. */
   set(wallet: number, after: number, table: CounterpartyTable): void {
     this.delete(wallet);
     const tip = this.lastBlock();
@@ -83,25 +83,25 @@ export class CounterpartyCache {
 const ALL_TRANSFERS: IdRange = { from: 1, below: Number.MAX_SAFE_INTEGER };
 
 /**
- * Fewer entries than this are summed again each time. It is more than the event loop does itself (api/api.ts), so only
- * the read threads cache any.
+ * Tables below this many entries are not cached. The event loop reads fewer entries itself (api/api.ts), so only the
+ * read threads cache any.
  */
 const MIN_CACHED_ENTRIES = 160 * ENTRIES_PER_PAGE;
 
 /**
- * The wallets with which a wallet has most transfers after a place, most first; of equal ones the latest first. Excludes the wallet
- * itself, the zero address, and token transfers of amount zero.
+ * A wallet's counterparties with most transfers after a position, in descending order; of equal ones the latest first.
+ * Excludes the wallet itself, the zero address, and zero token transfers.
  */
 export function prepareCounterparties(
   db: Db,
 ): (wallet: number, limit: number, budget: WorkBudget, place?: CounterpartyPlace) => CounterpartyTotals[] {
-  const readRuns = prepareHistoryPages(db);
+  const readPages = prepareHistoryPages(db);
   const sizeOf = prepareHistorySize(db);
   const cache = new CounterpartyCache(db);
   const scratch = new CounterpartyTable();
 
   const addAll = (table: CounterpartyTable, wallet: number, range: IdRange, budget: WorkBudget): void => {
-    for (const cursor of readRuns(wallet, range, budget)) {
+    for (const cursor of readPages(wallet, range, budget)) {
       while (cursor.next()) {
         if (cursor.transfer >= range.from && isCounterparty(cursor, wallet)) table.add(cursor);
       }
@@ -130,7 +130,7 @@ export function prepareCounterparties(
   return (wallet, limit, budget, place = FIRST_PLACE) => {
     const after = summed.lastOf(wallet);
     if (after === undefined) return sumAfter(wallet, 0, budget).top(limit, place);
-    budget.ensure(PAGES_PER_FOLD * ENTRIES_PER_PAGE); // however little has come since
+    budget.ensure(PAGES_PER_FOLD * ENTRIES_PER_PAGE); // the worst case, however few entries have been added
     return summed.top(wallet, sumAfter(wallet, after, budget), limit, budget, place);
   };
 }

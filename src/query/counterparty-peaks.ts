@@ -1,7 +1,7 @@
 /**
  * The top counterparties of a busy wallet, from its stored sums (store/counterparty-sums.ts) and the transfers after
- * them. Each row of sums stores its peak. Rows are read by descending peak until no other row can change the answer:
- * a few hundred rows for a wallet with a million counterparties.
+ * them. Each row of sums stores its peak. Rows are read by descending peak until no other row can change the answer: a
+ * few hundred rows for a wallet with a million counterparties.
  */
 import { addTotals, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
 import {
@@ -13,15 +13,15 @@ import {
 import type { Db } from '../store/open-database.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** About how many sums a row has. */
+/** Typical number of sums per row. */
 const SUMS_PER_ROW = 256;
 
 interface SummedCounterparties {
-  /** The newest transfer in the sums of a wallet, undefined when it has none. */
+  /** The newest transfer in a wallet's sums, undefined without sums. */
   lastOf(wallet: number): number | undefined;
   /**
-   * The wallets with most transfers after a place, most first; of equal ones the latest first. `since` has the transfers
-   * after the sums.
+   * The counterparties with most transfers after a position, in descending order; of equal ones the latest first.
+   * `since` holds the transfers after the sums.
    */
   top(
     wallet: number,
@@ -32,7 +32,7 @@ interface SummedCounterparties {
   ): CounterpartyTotals[];
 }
 
-/** The most transfers, and of those the latest, that a counterparty in a span can have. */
+/** Upper bounds for any counterparty in a span: most transfers, and for that count the latest. */
 interface SpanBound {
   span: number;
   count: number;
@@ -40,7 +40,7 @@ interface SpanBound {
   isStored: boolean;
   /** Most transfers after the sums with one of them. */
   sinceCount: number;
-  /** Their rows in the table of those. */
+  /** Their rows in the table of transfers after the sums. */
   since: number[];
 }
 
@@ -110,12 +110,12 @@ class Ranking {
     this.after = after;
   }
 
-  /** Whether a counterparty with so many transfers, the newest of which is `last`, is among the best. */
+  /** Whether a counterparty with this count and newest transfer is among the best. */
   takes(count: number, last: number): boolean {
     return isAfter(count, last, this.after) && this.mayTakeBelow(count, last);
   }
 
-  /** Whether one with at most so many transfers may be. */
+  /** Whether a counterparty with at most this many transfers may be. */
   mayTakeBelow(count: number, last: number): boolean {
     return this.list.length < this.limit || isBefore(count, last, this.list.at(-1));
   }

@@ -1,4 +1,4 @@
-/** Transfers with everything that a notification contains. */
+/** Transfers with all data of a notification. */
 import type { Db } from '../store/open-database.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { idList, LISTED_TRANSFERS, TOKEN_JOINS, TRANSFER_COLUMNS, type TransferRow } from './transfers.ts';
@@ -12,11 +12,11 @@ export interface EventRow extends TransferRow {
 interface EventReader {
   /** The transfers of a list of ids, in its order. */
   byId(ids: readonly number[]): EventRow[];
-  /** Call it after a rollback, before the next read: wallet ids above `last` are reassigned. */
+  /** Call after a rollback, before the next read: wallet ids above `last` are reassigned. */
   invalidateWalletsAbove(last: number): void;
 }
 
-/** As read from the table: sender and receiver by their ids. */
+/** As read from the table, with the ids of sender and receiver. */
 interface StoredEvent extends EventRow {
   sender: number;
   receiver: number;
@@ -46,8 +46,8 @@ export function prepareEventReader(db: Db): EventReader {
 const MAX_CACHED = 8_192;
 
 /**
- * A cache of wallet addresses: most of a block's wallets occurred in earlier blocks, and a lookup costs as much as the
- * rest of a transfer, since the rows are scattered over the largest table.
+ * A cache of wallet addresses. Most of a block's wallets occurred in earlier blocks, and a lookup costs as much as the
+ * rest of a transfer, because the rows are scattered over the largest table.
  */
 class AddressCache {
   private readonly cache = new Map<number, string>();
@@ -57,7 +57,7 @@ class AddressCache {
     this.walletsById = prepareWalletsById(db);
   }
 
-  /** Loads the addresses of `ids`; they stay until the next `evictOldest`. */
+  /** Loads the addresses of `ids`. They stay until the next `evictOldest`. */
   load(ids: readonly number[]): void {
     const missing = [...new Set(ids)].filter((id) => !this.cache.has(id)).sort((a, b) => a - b);
     if (missing.length === 0) return;
@@ -70,7 +70,7 @@ class AddressCache {
     return address;
   }
 
-  /** Drops the addresses that were read first. */
+  /** Drops the addresses read first. */
   evictOldest(): void {
     for (const id of this.cache.keys()) {
       if (this.cache.size <= MAX_CACHED) return;

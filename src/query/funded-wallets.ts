@@ -10,20 +10,19 @@ import { prepareHistoryPages, prepareHistorySize } from './wallet-history-pages.
 import type { WorkBudget } from './work-budget.ts';
 
 /**
- * The wallets to which a wallet sent native coins within a range, latest first. Mints and self-transfers do
- * not count. Once `limit` wallets are found, older ones are ignored; so are those that got a transfer from `upTo` on, which
- * are on earlier pages.
+ * The wallets to which a wallet sent native coins within a range, latest first. Excludes mints and self-transfers. Once
+ * `limit` wallets are found, ignores older ones, and those with a transfer from `upTo` on, which are on earlier pages.
  */
 export function prepareFundedWallets(
   db: Db,
 ): (wallet: number, range: IdRange, limit: number, budget: WorkBudget, upTo?: number) => RecipientTotals[] {
-  const readRuns = prepareHistoryPages(db);
+  const readPages = prepareHistoryPages(db);
   const sizeOf = prepareHistorySize(db);
   const summed = prepareSummedCounterparties(db);
   const sums = prepareSentSums(db);
 
   const findAndCount = (recipients: RecipientTable, wallet: number, range: IdRange, budget: WorkBudget) => {
-    for (const cursor of readRuns(wallet, range, budget)) {
+    for (const cursor of readPages(wallet, range, budget)) {
       if (!recipients.isFull) {
         addLatestRecipients(recipients, cursor, (entry) => isSentWithin(entry, wallet, range));
         cursor.rewind();
@@ -43,13 +42,13 @@ export function prepareFundedWallets(
       findAndCount(recipients, wallet, range, budget);
       return recipients.list();
     }
-    budget.ensure(PAGES_PER_FOLD * ENTRIES_PER_PAGE); // however little has come since
+    budget.ensure(PAGES_PER_FOLD * ENTRIES_PER_PAGE); // the worst case, however few entries have been added
     findAndCount(recipients, wallet, { from: last + 1, below: range.below }, budget);
     const partly = sums.addTo(recipients, wallet, range.from, budget);
     if (partly.size === 0) return recipients.list();
-    // Sums that began before the range say nothing about the part within it.
+    // Sums that started before the range say nothing about the part within it.
     const older = { from: range.from, below: last + 1 };
-    for (const cursor of readRuns(wallet, older, budget)) {
+    for (const cursor of readPages(wallet, older, budget)) {
       while (cursor.next()) {
         const row = isSentWithin(cursor, wallet, older) && recipients.rowOf(cursor.counterparty);
         if (row && partly.has(cursor.counterparty)) row.add(cursor);
@@ -61,13 +60,13 @@ export function prepareFundedWallets(
 
 interface SentSums {
   /**
-   * Adds rows for the latest recipients in the sums of a wallet while there is room, and to each row what was sent from
-   * transfer `from` on. Returns those to which something was sent both before and after `from`; their rows lack the sums.
+   * Adds rows for the latest recipients in a wallet's sums while rows fit, and adds to each row the transfers from
+   * transfer `from` on. Returns the recipients of transfers both before and after `from`; their rows lack the sums.
    */
   addTo(recipients: RecipientTable, wallet: number, from: number, budget: WorkBudget): Set<number>;
 }
 
-/** About how many sums a row has. */
+/** Typical number of sums per row. */
 const SUMS_PER_ROW = 256;
 
 function prepareSentSums(db: Db): SentSums {
@@ -83,7 +82,7 @@ function prepareSentSums(db: Db): SentSums {
     return cursor.open(sumsOf.get(wallet, span) ?? Buffer.alloc(0), span);
   };
 
-  /** The latest recipients without a row, latest first, as many as there is room for. */
+  /** The latest recipients without a row, latest first, as many as fit. */
   const latest = (
     recipients: RecipientTable,
     wallet: number,
@@ -128,7 +127,7 @@ function prepareSentSums(db: Db): SentSums {
   };
 }
 
-/** Adds rows for the counterparties of wanted entries, newest first, while there is room. */
+/** Adds rows for the counterparties of wanted entries, newest first, while rows fit. */
 function addLatestRecipients(
   recipients: RecipientTable,
   cursor: HistoryCursor,

@@ -1,4 +1,4 @@
-/** Native funding of a wallet. Which transfers count is decided when they are appended (store/append.ts). */
+/** Native funding of a wallet. store/append.ts decides which transfers count. */
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
@@ -14,18 +14,20 @@ export type FundingTransfer = Pick<
 /** A funding transfer with the wallets.id of its sender. */
 type SentFunding = FundingTransfer & { sender: number };
 
-/** A wallet's first funding: its earliest direct native transfer from another wallet, else the earliest internal one. */
+/**
+ * A wallet's first funding: its earliest direct native transfer from another wallet, else the earliest internal one.
+ */
 export function prepareFirstFunding(db: Db): WalletQuery<SentFunding> {
   return prepareTransferQuery(db, 'w.funding');
 }
 
-/** The newest direct native transfer received from another; if there is none, the newest internal one. */
+/** The newest direct native transfer received from another wallet, else the newest internal one. */
 export function prepareLatestNativeIn(db: Db): WalletQuery<SentFunding> {
   return prepareTransferQuery(db, 'coalesce(w.latest_direct, w.latest_internal)');
 }
 
 /**
- * The native transfer to a wallet whose id is the SQL expression `id` over the columns of `wallets w`. It reads only what
+ * The native transfer to a wallet whose id is the SQL expression `id` over the columns of `wallets w`. Reads only what
  * is shown: the receiver is known, and a native transfer has no token.
  */
 function prepareTransferQuery(db: Db, id: string): WalletQuery<SentFunding> {
@@ -44,7 +46,7 @@ interface FundingRow {
 }
 
 /**
- * The chain of first fundings back from a wallet: its own, its funder's, and so on, `depth` at most. Ends at a wallet
+ * The chain of first fundings back from a wallet: its own, its funder's, and so on, at most `depth`. Ends at a wallet
  * without funding, at the zero address, and before a funder already in the chain.
  */
 export function prepareFundingChain(db: Db): (wallet: number, depth: number) => TransferRow[] {
@@ -68,11 +70,11 @@ export function prepareFundingChain(db: Db): (wallet: number, depth: number) => 
 interface CoordinatedWallets {
   /** wallets.id of the funder. */
   funder: number;
-  /** All wallets it funded first. */
+  /** Number of wallets first funded by this funder. */
   funded: number;
   /** First fundings of other wallets (the receivers), those nearest in block to the wallet's own first. */
   nearest: TransferRow[];
-  /** Where the next page goes on, null at the end. */
+  /** Start of the next page, null at the end. */
   next: CoordinatedPosition | null;
 }
 
@@ -88,7 +90,7 @@ interface OwnFunding {
   funded: number;
 }
 
-/** The wallets with the same first funder as a wallet, `limit` at most; undefined when it has no funder. */
+/** The wallets with the same first funder, at most `limit`; undefined when the wallet has no funder. */
 export function prepareCoordinatedWallets(
   db: Db,
 ): (wallet: number, limit: number, from?: CoordinatedPosition) => CoordinatedWallets | undefined {
@@ -123,7 +125,7 @@ export function prepareCoordinatedWallets(
 
 /**
  * The first `limit` of two lists, each in ascending order of distance; at equal distance those of `a` first. A distance
- * is a read of its own, so it is taken only of ids that come first in their list.
+ * costs a read, so it is computed only for ids that come first in their list.
  */
 function mergeByDistance(
   a: readonly number[],

@@ -8,7 +8,7 @@ import type { WorkBudget } from './work-budget.ts';
 interface Holding {
   /** wallets.id. */
   wallet: number;
-  /** In the form of lib/signed.ts, above zero. */
+  /** In the form of lib/signed.ts; above zero. */
   balance: Buffer;
 }
 
@@ -18,12 +18,13 @@ interface Peak {
 }
 
 /**
- * The holdings with the largest balances after a place, largest first; of equal ones the wallet seen earlier first.
- * `wallets` is the number of wallets of the token. The zero address holds nothing.
+ * The holdings with the largest balances after a position, in descending order; of equal ones the wallet seen earlier
+ * first. `wallets` is the number of wallets of the token. Excludes the zero address.
  *
- * A large token has peaks (store/holding-peaks.ts). Its `limit` largest holdings are in the `limit` spans with the largest
- * peaks, since each of those spans has at least one; the lowest of these peaks bounds what is read of a span. After a place
- * these are the spans with lower peaks; those with higher ones, read on earlier pages, may have more.
+ * A large token has peaks (store/holding-peaks.ts). Its `limit` largest holdings are in the `limit` spans with the
+ * largest peaks, because each of those spans has at least one; the lowest of these peaks bounds what is read of a span.
+ * After a position, these are the spans with lower peaks; those with higher peaks, read on earlier pages, may have
+ * more.
  */
 export function prepareTopHoldings(
   db: Db,
@@ -76,8 +77,8 @@ export function prepareTopHoldings(
   };
 }
 
-/** The lowest form of lib/signed.ts that a balance above zero may have. */
+/** The lowest encoding (lib/signed.ts) of a balance above zero. */
 const ABOVE_ZERO = Uint8Array.of(ZERO_BALANCE[0]! + 1);
 
-/** Sorts before every holding: no encoding of lib/signed.ts begins with this byte. */
+/** Sorts before every holding: no encoding of lib/signed.ts starts with this byte. */
 const FIRST_PLACE: Holding = { balance: Buffer.of(0xff), wallet: 0 };

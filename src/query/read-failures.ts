@@ -1,23 +1,23 @@
-/** Reads of the index that fail while it is served: what they mean for the client, the log and the status. */
+/** Failed reads of the index while it is served: what they mean for the client, the log and the status. */
 
 import { codeOf, RequestError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { isCorruption, meaningOf, REBUILD_ADVICE } from '../store/storage-error.ts';
 
-/** Shortest time between two log lines, milliseconds: a client can repeat a failing request at will. */
+/** Shortest time between two log lines, milliseconds. A client can repeat a failing request at will. */
 const LOG_INTERVAL_MS = 600_000;
 
-/** How often a failed read is retried while the status is being read, milliseconds. */
+/** How often a failed read is retried while clients read the status, milliseconds. */
 const RECHECK_MS = 10_000;
 
-/** How long the status shows a failure of a read that cannot be tried again, milliseconds. */
+/** How long the status shows a failed read that cannot be retried, milliseconds. */
 const SHOW_UNCHECKED_MS = 120_000;
 
-/** How long it shows a failure of the disk that can pass, milliseconds. */
+/** How long the status shows a transient disk failure, milliseconds. */
 const SHOW_TRANSIENT_MS = 60_000;
 
-/** A read that failed: done again it shows whether the damage lasts. */
+/** Repeats a failed read, which shows whether the damage lasts. */
 export type Recheck = () => unknown;
 
 interface ReadFailuresOptions {
@@ -29,14 +29,14 @@ interface ReadFailuresOptions {
 
 interface Shown {
   text: string;
-  /** When it leaves the status, by the clock. */
+  /** When the failure leaves the status, by the clock. */
   until: number;
 }
 
 /**
- * The failed reads of all readers of one index. SQLite reports a page that the disk fails to deliver (EIO) as corrupt too,
- * so "damaged" may pass: the first read that failed is done again from time to time, and the status shows the damage
- * until that read succeeds.
+ * The failed reads of all readers of one index. SQLite also reports a page that the disk fails to deliver (EIO) as
+ * corrupt, so "damaged" may pass: the first failed read is repeated from time to time, and the status shows the damage
+ * until it succeeds.
  */
 export class ReadFailures {
   private readonly log: Logger;
@@ -56,8 +56,8 @@ export class ReadFailures {
   }
 
   /**
-   * Records an error of a read. Returns the error for the client, or, if the cause is neither the file nor the disk, the
-   * same error. `recheck` does the read again and records its failure.
+   * Records an error of a read. Returns the error for the client, or the same error if neither file nor disk is the
+   * cause. `recheck` repeats the read and records its failure.
    */
   record(error: unknown, recheck: Recheck | null = null): unknown {
     if (!(error instanceof Error)) return error;
@@ -69,7 +69,7 @@ export class ReadFailures {
       const text = `index.db cannot be read: ${meaning} (${detail}); look at the disk (dmesg)`;
       this.transient = { text, until: this.clock() + SHOW_TRANSIENT_MS };
       this.report('disk', text, error);
-      return new RequestError(503, 'storage', 'the index cannot be read for now; try again later');
+      return new RequestError(503, 'storage', 'the index cannot be read at present; try again later');
     }
     const text = `index.db is damaged or its disk fails (${detail}): requests that need the damaged pages fail, the rest is served; look at the disk (dmesg), stop atlas-node, ${REBUILD_ADVICE}`;
     if (this.damage === null) this.nextRecheckAt = this.clock() + RECHECK_MS;
@@ -79,7 +79,7 @@ export class ReadFailures {
     return new RequestError(500, 'internal', 'this part of the index cannot be read');
   }
 
-  /** What is wrong and what to do about it, or null. */
+  /** The current failure with advice, or null. */
   current(): string | null {
     this.recheckIfDue();
     const now = this.clock();
@@ -93,7 +93,7 @@ export class ReadFailures {
     void this.runRecheck(this.recheck);
   }
 
-  /** A read that fails again has recorded that itself. */
+  /** A read that fails again has recorded its failure. */
   private async runRecheck(recheck: Recheck): Promise<void> {
     try {
       await recheck();
@@ -102,7 +102,7 @@ export class ReadFailures {
     }
     this.damage = null;
     this.recheck = null;
-    this.log.info({}, 'the part of the index that could not be read can be read again');
+    this.log.info({}, 'the unreadable part of the index is readable again');
   }
 
   private report(cause: 'damage' | 'disk', reason: string, err: Error): void {

@@ -9,7 +9,7 @@ import { ZERO_WALLET } from '../store/schema.ts';
 import { type IdRange, prepareLastIdsAt } from './blocks.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Rows read at a time. */
+/** Rows per read. */
 const ROWS_PER_READ = 4_096;
 
 interface ActivityCount {
@@ -20,13 +20,13 @@ interface ActivityCount {
 
 interface RecentActivity {
   tokens: ActivityCount[];
-  /** Without the zero address. */
+  /** Excludes the zero address. */
   wallets: ActivityCount[];
 }
 
 interface Window {
   range: IdRange;
-  /** The head when it was counted. */
+  /** The head at the time of counting. */
   tip: BlockRef;
   tokens: Map<number, number>;
   wallets: Map<number, number>;
@@ -34,7 +34,7 @@ interface Window {
 
 type Row = [sender: number, receiver: number, token: number | null];
 
-/** The `limit` most active within a range of ids that ends at the head; of equal ones the earlier seen first. */
+/** The `limit` most active within a range of ids that ends at the head; of equal ones the one seen earlier first. */
 export function prepareRecentActivity(
   db: Db,
 ): (range: IdRange, limit: number, budget: WorkBudget) => RecentActivity {
@@ -80,7 +80,7 @@ export function prepareRecentActivity(
   };
 }
 
-/** Whether moving the window on costs less than counting it. */
+/** Whether moving the window costs less than counting it again. */
 function isContinuation({ range: { from, below } }: Window, range: IdRange): boolean {
   return range.from >= from && range.below >= below && range.from - from < range.below - range.from;
 }

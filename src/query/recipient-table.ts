@@ -1,23 +1,26 @@
-/** Sums of a wallet's transfers to a few others. */
+/** Sums of a wallet's transfers to selected recipients. */
 
 import { type CounterpartyTotals, WeiSums } from '../store/counterparty-table.ts';
 import type { HistoryCursor } from '../store/wallet-history.ts';
 
-/** The sum of the entries that were counted of one recipient. */
+/** The counted entries of one recipient, summed. */
 export interface RecipientTotals {
   /** wallets.id. */
   recipient: number;
   count: number;
   wei: bigint;
-  /** transfers.id of the first and the last of them. */
+  /** transfers.id of the first and the last of these entries. */
   firstTransfer: number;
   lastTransfer: number;
 }
 
-/** Most other wallets have no row: a byte indexed by the low bits of the id shows this for nearly all without the map. */
+/**
+ * Most other wallets have no row. A byte indexed by the low bits of the id shows this for nearly all of them without
+ * the map.
+ */
 const FILTER_BYTES = 4096;
 
-/** Rows by the other wallet, in insertion order. */
+/** Rows by recipient, in insertion order. */
 export class RecipientTable {
   private readonly rows = new Map<number, Row>();
   private readonly filter = new Uint8Array(FILTER_BYTES);
@@ -36,22 +39,22 @@ export class RecipientTable {
     return this.rows.size >= this.limit;
   }
 
-  /** How many more rows it takes. */
+  /** How many more rows fit. */
   get room(): number {
     return this.limit - this.rows.size;
   }
 
-  /** wallets.id of those with a row. */
+  /** wallets.id of the recipients with a row. */
   get ids(): number[] {
     return [...this.rows.keys()];
   }
 
-  /** Whether a recipient whose newest transfer so far is this one would get a row, if there is room. */
+  /** Whether a recipient whose newest transfer so far is this one would get a row, if one fits. */
   takes(recipient: number, transfer: number): boolean {
     return transfer < this.upTo && !this.rows.has(recipient) && !this.skipped.has(recipient);
   }
 
-  /** Adds a row unless there is one. Transfers must come newest first. */
+  /** Adds a row unless it exists. Transfers must come newest first. */
   addRow(recipient: number, transfer: number): void {
     if (transfer >= this.upTo) this.skipped.add(recipient);
     if (!this.takes(recipient, transfer)) return;
@@ -81,7 +84,7 @@ class Row {
   private readonly sums = new WeiSums(1);
   private stored = 0n;
 
-  /** Counts the entry at the cursor. Entries may come in any order. */
+  /** Counts the current entry. Entries may come in any order. */
   add(cursor: HistoryCursor): void {
     const { transfer } = cursor;
     if (transfer < this.first) this.first = transfer;
@@ -90,7 +93,7 @@ class Row {
     this.sums.add(0, cursor);
   }
 
-  /** Adds what stored sums say was sent. */
+  /** Adds the sent transfers from stored sums. */
   addTotals({ outWei, sentCount, firstSent, lastSent }: CounterpartyTotals): void {
     this.first = Math.min(this.first, firstSent);
     this.last = Math.max(this.last, lastSent);

@@ -1,10 +1,10 @@
 /**
- * Which commit the reads of one turn of the event loop see.
+ * Decides which commit the reads of one turn of the event loop see.
  *
- * About the SQL of this folder: parameters in WHERE are written `+?`, not `?`. The driver's SQLite is built with
- * STAT4, where a bare parameter that might change the plan makes SQLite prepare the statement again for every bound
- * value: 5 to 20 us more for a join or a range, several times the read itself. With the plus sign the planner ignores
- * the value. The plans do not depend on values here: each uses one index.
+ * About the SQL in this folder: parameters in WHERE are written `+?`, not `?`. The driver's SQLite is built with STAT4,
+ * where a bare parameter that might change the plan makes SQLite prepare the statement again for every bound value: 5
+ * to 20 µs more for a join or a range, several times the read itself. With the plus sign the planner ignores the value.
+ * Plans do not depend on values here, because each uses one index.
  */
 import type { Db, Statement } from '../store/open-database.ts';
 import { BLOCK_HASH_PREFIX } from './blocks.ts';
@@ -14,17 +14,17 @@ export interface Head {
   number: number;
   /** Unix seconds. */
   timestamp: number;
-  /** First 8 bytes of the block's hash, hex: distinguishes blocks of the same height. */
+  /** First 8 bytes of the block's hash, hex: distinguishes blocks at the same height. */
   hashPrefix: string;
   /** First block of the index. */
   startBlock: number;
-  /** Changes with every commit that this connection sees, even one without blocks, such as for names of tokens. */
+  /** Changes with every commit that this connection sees, even without blocks, such as one of token names. */
   revision: number;
 }
 
 /**
- * One read transaction per turn of the event loop: all answers of a turn are read from one commit and share the
- * transaction's cost. It never lasts longer than a turn, so it does not block checkpoints.
+ * One read transaction per turn of the event loop: all answers of a turn come from one commit and share the
+ * transaction's cost. It never outlasts a turn, so it does not block checkpoints.
  */
 export class Snapshot {
   private readonly db: Db;
@@ -45,7 +45,9 @@ export class Snapshot {
       FROM blocks, chain ORDER BY blocks.number DESC LIMIT 1`);
   }
 
-  /** The head of this turn's commit, null while the index is empty. Statements run after this call see the same commit. */
+  /**
+   * The head of this turn's commit, null while the index is empty. Statements run after this call see the same commit.
+   */
   head(): Head | null {
     if (!this.isOpen) {
       this.begin.run();
@@ -56,20 +58,22 @@ export class Snapshot {
     return this.current;
   }
 
-  /** Ends the transaction, so that later reads of this turn see the newest commit. Called on watermarks and on closing. */
+  /**
+   * Ends the transaction, so that later reads of this turn see the newest commit. Called on watermarks and on closing.
+   */
   readonly release = (): void => {
     if (!this.isOpen) return;
     this.isOpen = false;
     try {
       this.commit.run();
     } catch {
-      this.discard(); // a read has failed, whoever made it got the error: SQLite repeats it here
+      this.discard(); // a read failed and its caller got the error; SQLite repeats it here
     }
   };
 
   /**
-   * Ends the transaction after a failed read. SQLite may have ended it already, and then the following reads of the turn
-   * would each see another commit. Also drops the cached pages, since a bad one would outlive the fault of the disk.
+   * Ends the transaction after a failed read. SQLite may already have ended it, and then each later read of the turn
+   * would see another commit. Also drops the cached pages, because a bad page would outlive the disk's fault.
    */
   discard(): void {
     this.isOpen = false;
@@ -77,7 +81,9 @@ export class Snapshot {
     this.db.pragma('shrink_memory');
   }
 
-  /** Ends the transaction when the read fails: left open, it would present an earlier turn's head as the current one. */
+  /**
+   * Ends the transaction when the read fails. Left open, it would present an earlier turn's head as the current one.
+   */
   private read(): Head | null {
     try {
       const head = this.readHead.get();

@@ -1,4 +1,4 @@
-/** Everything that streams read from the index, prepared once. */
+/** All reads of the index by streams, prepared once. */
 import { chainOf, prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { HistoryCursor } from '../store/wallet-history.ts';
@@ -10,15 +10,14 @@ import { prepareTransactionTransfers } from './transfers.ts';
 import { prepareRecentHistoryPage } from './wallet-history-pages.ts';
 import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './wallets.ts';
 
-/** Finished runs read at a time. */
-const RUNS_PER_READ = 4;
+/** Finished pages read at a time. */
+const PAGES_PER_READ = 4;
 
 /**
- * Reads a wallet's next transfers: ids `from <= id < below` of a few runs, oldest first. An empty list means that there
- * are no more.
+ * Reads a wallet's next transfers: ids `from <= id < below` of a few pages, oldest first. An empty list marks the end.
  */
 export function prepareWalletHistory(db: Db): (wallet: number, from: number, below: number) => number[] {
-  const runsFrom = db
+  const pagesFrom = db
     .prepare<[number, number, number, number], Buffer>(/* sql */ `
       SELECT entries FROM activity WHERE wallet = +? AND first_transfer >= coalesce(
         (SELECT first_transfer FROM activity WHERE wallet = +? AND first_transfer <= +?
@@ -37,13 +36,13 @@ export function prepareWalletHistory(db: Db): (wallet: number, from: number, bel
     const found = recentOf(wallet);
     if (found === undefined) return ids;
     const { recent, base } = found;
-    const runs = runsFrom.all(wallet, wallet, from, RUNS_PER_READ);
-    for (const run of runs) {
-      cursor.open(run, base);
+    const pages = pagesFrom.all(wallet, wallet, from, PAGES_PER_READ);
+    for (const page of pages) {
+      cursor.open(page, base);
       collect(ids, from, below);
     }
-    // The unfinished run comes after the last finished one; a single finished run may lie entirely before `from`.
-    if (runs.length === RUNS_PER_READ) return ids;
+    // The open page follows the last finished one. A single finished page may lie entirely before `from`.
+    if (pages.length === PAGES_PER_READ) return ids;
     cursor.open(recent, base);
     collect(ids, from, below);
     return ids;
@@ -52,7 +51,7 @@ export function prepareWalletHistory(db: Db): (wallet: number, from: number, bel
 
 export type StreamReads = ReturnType<typeof prepareStreamReads>;
 
-/** `snapshot` must be of the same connection: all reads of one turn see one commit. */
+/** `snapshot` must belong to the same connection: all reads of one turn see one commit. */
 export function prepareStreamReads(db: Db, snapshot: Snapshot) {
   const idOf = prepareWalletIdByAddress(db);
   const firstTransferOf = prepareFirstTransferByAddress(db);
@@ -62,7 +61,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     lastIdsAt: prepareLastIdsAt(db),
     lastIdsUpTo: prepareLastIdsUpTo(db),
     lastBlock: prepareLastBlock(db),
-    /** The id of the indexed chain; undefined until indexing began. */
+    /** The id of the indexed chain; undefined before indexing begins. */
     chainId: () => chainOf(db)?.chainId,
     scan: prepareTransferScan(db),
     walletsAfter: prepareWalletsAfter(db),
@@ -79,7 +78,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
   };
 }
 
-/** A transfer in ids of `wallets`; `contract` is the token's, null for a native transfer. */
+/** A transfer in ids of `wallets`; `contract` is the token's wallet, null for a native transfer. */
 export interface ScannedTransfer {
   id: number;
   sender: number;
@@ -87,7 +86,7 @@ export interface ScannedTransfer {
   contract: number | null;
 }
 
-/** The transfers with ids `from <= id < below`, `limit` at most, in order. */
+/** The transfers with ids `from <= id < below`, at most `limit`, in order. */
 function prepareTransferScan(db: Db): (from: number, below: number, limit: number) => ScannedTransfer[] {
   const statement = db.prepare<[number, number, number], ScannedTransfer>(/* sql */ `
     SELECT id, sender, receiver, (SELECT wallet FROM tokens WHERE tokens.id = token) AS contract
@@ -101,7 +100,7 @@ export interface NewWallet {
   address: string;
 }
 
-/** The wallets with ids above `after` and up to `last`, `limit` at most, in order. */
+/** The wallets with ids above `after` and up to `last`, at most `limit`, in order. */
 function prepareWalletsAfter(db: Db): (after: number, last: number, limit: number) => NewWallet[] {
   const statement = db.prepare<[number, number, number], NewWallet>(/* sql */ `
     SELECT id, lower(hex(address)) AS address FROM wallets WHERE id > +? AND id <= +? ORDER BY id LIMIT +?`);

@@ -1,19 +1,19 @@
-/** Tokens by the beginning of their symbol or name. Contracts choose both freely, so many may share one. */
+/** Finds tokens by the beginning of their symbol or name. Contracts choose both freely, so many may share one. */
 import { walletByStoredAddress } from '../store/addresses.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { LISTED_TOKEN_COLUMNS, type ListedToken } from './tokens.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Most tokens that are compared for one way to match. */
+/** Most tokens compared per kind of match. */
 const MAX_CANDIDATES = 5_000;
 
 /** Work units for each candidate: four lookups. */
 const UNITS_PER_CANDIDATE = 20;
 
-/** Sorts after every text that continues with any character. */
+/** Sorts after every text with the same prefix. */
 const AFTER_ALL = '\u{10ffff}';
 
-/** Tokens whose column `symbol` or `name` is between two texts. */
+/** Tokens whose column `symbol` or `name` lies between two texts. */
 interface Match {
   count: Statement<[string, string], number>;
   read: Statement<[string, string, number], ListedToken>;
@@ -33,8 +33,8 @@ function prepareMatch(db: Db, column: 'symbol' | 'name'): Match {
 }
 
 /**
- * Tokens with transfers: those whose symbol is the text, then whose name is, then whose symbol or name begins with it.
- * Within each group those with most transfers first. ASCII letters match in any case.
+ * Tokens with transfers: first those whose symbol is the text, then those whose name is, then those whose symbol or
+ * name starts with it. Within each group, those with most transfers first. Ignores ASCII case.
  */
 export function prepareTokenSearch(
   db: Db,

@@ -5,10 +5,10 @@ import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList, type TransferRow } from './transfers.ts';
 
-/** By the contract's address, hex digits without prefix. */
+/** Symbol and decimals by contract address, hex digits without prefix. */
 export type TokenSymbols = (token: string) => Pick<TransferRow, 'symbol' | 'decimals'>;
 
-/** What `TokenSymbols` returns for a token whose contract was not asked yet. */
+/** Returned by `TokenSymbols` for a token whose contract was not called yet. */
 export const UNREAD_TOKEN: Pick<TransferRow, 'symbol' | 'decimals'> = { symbol: null, decimals: null };
 
 export function prepareTokenSymbols(db: Db): TokenSymbols {
@@ -19,8 +19,8 @@ export function prepareTokenSymbols(db: Db): TokenSymbols {
 }
 
 /**
- * When the token of a transfer, by its id, had its first transfer, Unix seconds; undefined for a transfer that is not
- * committed or carries no token.
+ * The Unix time of the first transfer of a transfer's token; undefined for a transfer that is not committed or carries
+ * no token.
  */
 export function prepareTokenFirstSeen(db: Db): (transfer: number) => number | undefined {
   const statement = db
@@ -32,7 +32,7 @@ export function prepareTokenFirstSeen(db: Db): (transfer: number) => number | un
   return (transfer) => statement.get(transfer);
 }
 
-/** What is known of a token that has transfers. */
+/** The facts about a token with transfers. */
 interface TokenFacts {
   id: number;
   transfers: number;
@@ -49,7 +49,7 @@ interface TokenFacts {
   decimals: number | null;
 }
 
-/** The facts of a token, or undefined when the wallet emitted no transfer. */
+/** The facts about a token; undefined when the wallet emitted no transfer. */
 export function prepareTokenFacts(db: Db): (wallet: number) => TokenFacts | undefined {
   const statement = db.prepare<[number], TokenFacts>(/* sql */ `
     SELECT t.id, t.transfers, t.holders, t.wallets, b.number AS firstBlock, b.timestamp AS firstTimestamp, t.kind,
@@ -61,7 +61,7 @@ export function prepareTokenFacts(db: Db): (wallet: number) => TokenFacts | unde
   return (wallet) => statement.get(wallet);
 }
 
-/** A token that is listed in an answer. */
+/** A token in a list. */
 export interface ListedToken {
   id: number;
   /** The contract, hex digits without prefix. */
@@ -94,7 +94,7 @@ export function prepareTokenIdByWallet(db: Db): (wallet: number) => number | und
   return (wallet) => statement.get(wallet);
 }
 
-/** The public name of a token's quality, null while it was not examined. */
+/** The public name of a token's balance accuracy, null while not examined. */
 export function prepareBalanceAccuracyName(db: Db): (token: number) => BalanceAccuracyName | null {
   const statement = db
     .prepare<[number], number>('SELECT quality FROM token_quality WHERE token = +?')
@@ -103,11 +103,11 @@ export function prepareBalanceAccuracyName(db: Db): (token: number) => BalanceAc
 }
 
 interface FirstBuyer {
-  /** transfers.id of the first non-zero amount it received. */
+  /** transfers.id of the first non-zero amount received. */
   transfer: number;
   /** Hex digits without prefix. */
   address: string;
-  /** Block of the first non-zero amount it received. */
+  /** Block of the first non-zero amount received. */
   block: number;
   /** Unix seconds of `block`. */
   timestamp: number;

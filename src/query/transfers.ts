@@ -5,7 +5,7 @@ import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { DamageError } from '../store/storage-error.ts';
 
-/** Hashes, addresses and integers are hex digits without prefix, lower or upper case; an integer of zero has none. */
+/** Hashes, addresses and integers are hex digits without prefix, in either case; zero has no digits. */
 export interface TransferRow {
   id: number;
   kind: number;
@@ -22,7 +22,7 @@ export interface TransferRow {
   to: string;
   /** The token's contract; empty for a native transfer. */
   token: string;
-  /** From the token's contract, null while unknown and for a native transfer. */
+  /** From the token's contract; null while unknown, and for a native transfer. */
   symbol: string | null;
   decimals: number | null;
 }
@@ -31,10 +31,13 @@ export interface TransferRow {
 export const TX_HASH = /* sql */ `
   lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx))))`;
 
-/** SQL: the eventIndex of `transfers t`: every transfer but its transaction's first stores the distance back to it. */
+/**
+ * SQL: the eventIndex of `transfers t`. Every transfer but its transaction's first stores the distance back to that
+ * first one.
+ */
 export const EVENT_INDEX = /* sql */ `iif(typeof(t.tx) = 'blob', 0, t.tx)`;
 
-/** SQL: what a TransferRow has besides `from` and `to`, over LISTED_TRANSFERS with TOKEN_JOINS. */
+/** SQL: the columns of a TransferRow except `from` and `to`, over LISTED_TRANSFERS with TOKEN_JOINS. */
 export const TRANSFER_COLUMNS = /* sql */ `
   t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
     ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber, b.timestamp,
@@ -67,7 +70,7 @@ export function kindName(kind: number): TransferKindName {
   return name;
 }
 
-/** The amount in the smallest units of the coin or token; an ERC-721 token counts as one. */
+/** The amount in the smallest units of the coin or token. An ERC-721 token counts as one. */
 export function amountOf({ kind, amount }: TransferRow): bigint {
   return kind === TransferKind.erc721 ? 1n : digitsToBigInt(amount);
 }
@@ -88,8 +91,8 @@ export function idList(ids: readonly number[]): string {
 export type TransactionTransfer = Pick<TransferRow, 'kind' | 'amount' | 'from' | 'to' | 'token'>;
 
 /**
- * The transfers of the transaction whose first transfer is `first`, in chain order; null if there are more than `limit`,
- * since each costs three reads scattered over the table of wallets.
+ * The transfers of the transaction whose first transfer is `first`, in chain order; null if there are more than
+ * `limit`, because each costs three reads scattered over the wallets table.
  */
 export function prepareTransactionTransfers(
   db: Db,

@@ -1,4 +1,4 @@
-/** A wallet's transfers in the packed lists of store/wallet-history.ts, newest first. */
+/** Reads a wallet's transfers from its packed history pages (store/wallet-history.ts), newest first. */
 
 import { isNativeKind } from '../model/transfer-kind.ts';
 import type { Db } from '../store/open-database.ts';
@@ -7,26 +7,29 @@ import type { IdRange } from './blocks.ts';
 import { idList } from './transfers.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Runs fetched by the first statement; each later one fetches GROWTH_FACTOR times as many, since most lists end soon. */
-const FIRST_RUNS = 2;
+/**
+ * Pages fetched by the first statement. Each later one fetches GROWTH_FACTOR times as many, because most lists end
+ * soon.
+ */
+const FIRST_PAGES = 2;
 const GROWTH_FACTOR = 4;
-const MAX_RUNS = 32;
+const MAX_PAGES = 32;
 
 /**
- * The runs of a wallet that may contain ids of the range, newest run first, each as a cursor before its first entry;
- * entries within a run are oldest first. The newest run may begin below the range and end above it, so the reader must
- * check each id. All runs share one cursor: each is valid until the next is read, of this wallet or of another.
+ * The pages of a wallet that may contain ids of the range, newest page first, each as a cursor before its first entry;
+ * entries within a page are oldest first. The newest page may start below the range and end above it, so the reader
+ * must check each id. All pages share one cursor: each is valid until the next one is read, of any wallet.
  */
-type ReadRuns = (wallet: number, range: IdRange, budget: WorkBudget) => Iterable<HistoryCursor>;
+type ReadPages = (wallet: number, range: IdRange, budget: WorkBudget) => Iterable<HistoryCursor>;
 
 interface RecentRun {
-  /** The wallet's unfinished run. */
+  /** The wallet's open page. */
   recent: Buffer;
-  /** Its first transfer: the first entry of each run stores the distance from it. */
+  /** The wallet's first transfer. The first entry of each page stores the distance from it. */
   base: number;
 }
 
-/** The unfinished run of a wallet by its id. */
+/** The open page of a wallet, by id. */
 export function prepareRecentHistoryPage(db: Db): (wallet: number) => RecentRun | undefined {
   const statement = db.prepare<[number], RecentRun>(
     'SELECT recent, ifnull(first_transfer, 0) AS base FROM wallets WHERE id = +?',
@@ -34,14 +37,14 @@ export function prepareRecentHistoryPage(db: Db): (wallet: number) => RecentRun 
   return (wallet) => statement.get(wallet);
 }
 
-export function prepareHistoryPages(db: Db): ReadRuns {
+export function prepareHistoryPages(db: Db): ReadPages {
   const recentOf = prepareRecentHistoryPage(db);
-  const olderRuns = db
+  const olderPages = db
     .prepare<[number, number, number], Buffer>(/* sql */ `
       SELECT entries FROM activity WHERE wallet = +? AND first_transfer < +? ORDER BY first_transfer DESC LIMIT +?`)
     .pluck();
   const cursor = new HistoryCursor();
-  const firstId = (run: Uint8Array, base: number) => (cursor.open(run, base).next() ? cursor.transfer : 0);
+  const firstId = (page: Uint8Array, base: number) => (cursor.open(page, base).next() ? cursor.transfer : 0);
 
   return function* (wallet, range, budget) {
     const found = recentOf(wallet);
@@ -50,36 +53,36 @@ export function prepareHistoryPages(db: Db): ReadRuns {
     let below = firstId(recent, base);
     if (below < range.below) yield cursor.open(recent, base);
     below = Math.min(below, range.below);
-    for (let wanted = FIRST_RUNS; below > range.from; wanted = Math.min(wanted * GROWTH_FACTOR, MAX_RUNS)) {
+    for (let wanted = FIRST_PAGES; below > range.from; wanted = Math.min(wanted * GROWTH_FACTOR, MAX_PAGES)) {
       budget.spend(wanted * ENTRIES_PER_PAGE);
-      const runs = olderRuns.all(wallet, below, wanted);
-      for (const run of runs) {
-        below = firstId(run, base);
-        yield cursor.open(run, base);
+      const pages = olderPages.all(wallet, below, wanted);
+      for (const page of pages) {
+        below = firstId(page, base);
+        yield cursor.open(page, base);
         if (below <= range.from) return;
       }
-      if (runs.length < wanted) return;
+      if (pages.length < wanted) return;
     }
   };
 }
 
-/** Most runs counted to estimate the size of a list; beyond that it is just large. */
-const MAX_COUNTED_RUNS = 256;
+/** Most pages counted to estimate the size of a list. Beyond, the list is just large. */
+const MAX_COUNTED_PAGES = 256;
 
-/** About how many entries of a wallet lie within a range, MAX_COUNTED_RUNS full runs at most. */
+/** Approximate number of a wallet's entries within a range, at most MAX_COUNTED_PAGES full pages. */
 export function prepareHistorySize(db: Db): (wallet: number, range: IdRange) => number {
-  const countRuns = db
+  const countPages = db
     .prepare<[number, number, number], number>(/* sql */ `
       SELECT count(*) FROM (
         SELECT 1 FROM activity WHERE wallet = +? AND first_transfer >= +? AND first_transfer < +?
-        LIMIT ${MAX_COUNTED_RUNS})`)
+        LIMIT ${MAX_COUNTED_PAGES})`)
     .pluck();
-  return (wallet, { from, below }) => (countRuns.get(wallet, from, below) ?? 0) * ENTRIES_PER_PAGE;
+  return (wallet, { from, below }) => (countPages.get(wallet, from, below) ?? 0) * ENTRIES_PER_PAGE;
 }
 
-/** Which entries of a wallet's history are wanted. */
+/** Selects entries of a wallet's history. */
 export interface HistoryFilter extends IdRange {
-  /** Bits of HistoryFlag.in and HistoryFlag.out; an entry must have at least one of them. */
+  /** Bits of HistoryFlag.in and HistoryFlag.out. An entry must have at least one of them. */
   direction: number;
   /** A bit `1 << kind` for each wanted kind. */
   kinds: number;
@@ -90,32 +93,32 @@ export interface HistoryFilter extends IdRange {
   /** Only native transfers of at least this amount, as shortest big-endian bytes. */
   minWei?: Uint8Array | undefined;
   limit: number;
-  /** Most entries to look at for one page. Few of them may match: the reader goes on with another page. */
+  /** Most entries examined per page of the answer. If few match, the reader continues with another page. */
   maxEntries?: number;
 }
 
 interface HistoryPage {
   /** Newest first. */
   ids: number[];
-  /** Set when the work of one page ended before the list did: the rest of it is below this id. */
+  /** Set when the work limit ended the page before the list: the rest of the list is below this id. */
   resumeBelow: number | null;
 }
 
-/** The default of `maxEntries`: some 10 ms, or 200 ms where each entry's token is read. */
+/** The default of `maxEntries`: some 10 ms, or 200 ms if each entry's token is read. */
 const MAX_ENTRIES = 1_024 * ENTRIES_PER_PAGE;
 
 /** The ids of the newest entries that pass the filter, newest first. */
 export function prepareHistoryIds(
   db: Db,
 ): (wallet: number, filter: HistoryFilter, budget: WorkBudget) => HistoryPage {
-  const readRuns = prepareHistoryPages(db);
-  // The matches of one run, oldest first. The unfinished run is never longer than a finished one.
+  const readPages = prepareHistoryPages(db);
+  // The matches of one page, oldest first. The open page is never longer than a finished one.
   const matches = new Float64Array(ENTRIES_PER_PAGE);
   const ofToken = db
     .prepare<[string, number], number>(/* sql */ `
       SELECT t.id FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value WHERE t.token = +?`)
     .pluck();
-  /** Keeps the first `count` matches that are of the token, and returns how many those are. */
+  /** Keeps those of the first `count` matches that carry the token. Returns their number. */
   const keepToken = (count: number, token: number, budget: WorkBudget): number => {
     if (count === 0) return 0;
     budget.spend(2 * count);
@@ -127,15 +130,15 @@ export function prepareHistoryIds(
     const ids: number[] = [];
     const { maxEntries = MAX_ENTRIES } = filter;
     let entries = 0;
-    for (const run of readRuns(wallet, filter, budget)) {
-      let count = collectMatches(run, filter, matches);
+    for (const page of readPages(wallet, filter, budget)) {
+      let count = collectMatches(page, filter, matches);
       if (filter.token !== undefined) count = keepToken(count, filter.token, budget);
       while (count > 0 && ids.length < filter.limit) ids.push(matches[--count]!);
       if (ids.length === filter.limit) break;
       entries += ENTRIES_PER_PAGE;
       if (entries < maxEntries) continue;
-      run.rewind();
-      return { ids, resumeBelow: run.next() && run.transfer > filter.from ? run.transfer : null };
+      page.rewind();
+      return { ids, resumeBelow: page.next() && page.transfer > filter.from ? page.transfer : null };
     }
     return { ids, resumeBelow: null };
   };
@@ -155,7 +158,7 @@ function collectMatches(cursor: HistoryCursor, filter: HistoryFilter, matches: F
   return count;
 }
 
-/** Whether the entry at the cursor carries at least so many wei. A token entry carries none. */
+/** Whether the current entry carries at least this many wei. A token entry carries none. */
 function hasAtLeast(cursor: HistoryCursor, wei: Uint8Array): boolean {
   if (!isNativeKind(cursor.flags & HistoryFlag.kindMask)) return false;
   const { bytes, amountStart, amountEnd } = cursor;

@@ -1,9 +1,9 @@
 /**
  * A cache from addresses to wallet ids and back. A lookup takes as many page reads as the rest of an answer about one
- * wallet, and the same few wallets are requested again and again.
+ * wallet, and clients request the same few wallets repeatedly.
  *
- * An id belongs to its address as long as the block that was the head when it was read is on the chain: the same chain
- * always gives the same ids (store/schema.ts), another branch may give them to other addresses.
+ * An id belongs to its address as long as the block that was the head at the time of the read is on the chain: the same
+ * chain always yields the same ids (store/schema.ts), another branch may assign them to other addresses.
  */
 
 import type { Hex } from '../lib/hex.ts';
@@ -14,20 +14,20 @@ import { prepareHashPrefix } from './blocks.ts';
 import type { Head, Snapshot } from './snapshot.ts';
 import { prepareAddressByWalletId, prepareWalletIdByAddress, type WalletQuery } from './wallets.ts';
 
-/** Entries of each direction that are cached at least; with those about to be evicted, a megabyte. */
+/** Fewest cached entries per direction. Including those about to be evicted, they take a megabyte. */
 const MIN_ENTRIES = 4_096;
 
 /** A power of two. Wallets whose ids end in the same bits share a slot. */
 const RECENT_SLOTS = 16_384;
 
 /**
- * The wallets of recent lookups that the cache could not answer. Only a wallet looked up for the second time gets an entry:
- * clients that walk through all wallets would fill the cache with entries that are never used again, at 3 % of each answer.
+ * The wallets of recent cache misses. Only a wallet looked up for the second time gets an entry: otherwise clients that
+ * walk through all wallets would fill the cache with entries that are never used again, at 3 % of each answer.
  */
 class RecentWallets {
   private readonly slots = new Int32Array(RECENT_SLOTS);
 
-  /** Notes a wallet, and returns whether it was noted before. */
+  /** Records a wallet. Returns whether it was recorded before. */
   noteAgain(wallet: number): boolean {
     const slot = wallet & (RECENT_SLOTS - 1);
     const isNoted = this.slots[slot] === wallet;
@@ -45,10 +45,10 @@ export class WalletIdCache {
   private readonly addresses = new LruMap<number, Hex>(MIN_ENTRIES);
   private readonly requested = new RecentWallets();
   private readonly named = new RecentWallets();
-  /** The head for which the entries are known to be valid; null when there are none. */
+  /** The head for which the entries are known to be valid; null without entries. */
   private validForHead: Head | null = null;
 
-  /** `snapshot` must be of the same connection. */
+  /** `snapshot` must belong to the same connection. */
   constructor(db: Db, snapshot: Snapshot) {
     this.snapshot = snapshot;
     this.readId = prepareWalletIdByAddress(db);
@@ -56,7 +56,7 @@ export class WalletIdCache {
     this.readHashPrefix = prepareHashPrefix(db);
   }
 
-  /** wallets.id of a checked address in lower case, undefined when it occurs in no transfer. */
+  /** wallets.id of a valid lower-case address, undefined when no transfer contains it. */
   idOf(address: string): number | undefined {
     this.invalidateOnReorg();
     const cached = this.ids.get(address);
@@ -66,7 +66,7 @@ export class WalletIdCache {
     return id;
   }
 
-  /** The address of a wallet that the index holds. */
+  /** The address of an indexed wallet. */
   addressOf(wallet: number): Hex {
     this.invalidateOnReorg();
     const cached = this.addresses.get(wallet);
@@ -76,12 +76,12 @@ export class WalletIdCache {
     return address;
   }
 
-  /** The address of the wallet's first funder, null when it has none. */
+  /** The address of the wallet's first funder, null without one. */
   funderOf(wallet: { funder: number | null } | undefined): Hex | null {
     return wallet === undefined || wallet.funder === null ? null : this.addressOf(wallet.funder);
   }
 
-  /** The answer about a checked address in lower case, undefined when there is none. */
+  /** The answer about a valid lower-case address, undefined when there is none. */
   query<T>(address: string, query: WalletQuery<T>): T | undefined {
     this.invalidateOnReorg();
     const wallet = this.ids.get(address);
@@ -91,7 +91,7 @@ export class WalletIdCache {
     return answer;
   }
 
-  /** The result of `read` for the wallet of an address, undefined when there is none. */
+  /** The result of `read` for the wallet of an address, undefined without a wallet. */
   withId<T>(address: string, read: (wallet: number) => T | undefined): T | undefined {
     const wallet = this.idOf(address);
     return wallet === undefined ? undefined : read(wallet);
@@ -101,7 +101,7 @@ export class WalletIdCache {
     if (this.requested.noteAgain(wallet)) this.ids.set(detachString(address), wallet);
   }
 
-  /** Drops everything when the commit being read is of another branch. */
+  /** Drops everything when the commit being read belongs to another branch. */
   private invalidateOnReorg(): void {
     const head = this.snapshot.head();
     if (head === this.validForHead) return;

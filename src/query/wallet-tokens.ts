@@ -7,7 +7,7 @@ import { idList } from './transfers.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** A token and what the wallet did with it. */
+/** A token, with the wallet's transfers of it. */
 interface WalletToken extends Omit<ListedToken, 'transfers'> {
   /** transfers.id of the wallet's last transfer of the token. */
   lastTransfer: number;
@@ -20,7 +20,7 @@ interface WalletToken extends Omit<ListedToken, 'transfers'> {
 }
 
 interface WalletTokenFilter {
-  /** Only tokens whose last transfer is older than this transfers.id. */
+  /** Only tokens with a last transfer older than this transfers.id. */
   below: number;
   /** Whether a balance qualifies. */
   isWanted: (balance: Buffer) => boolean;
@@ -34,12 +34,12 @@ interface TransferOfToken {
 
 /**
  * The wanted tokens of a wallet, most recently moved first. A page reads the history from its newest entry to the last
- * transfer of the last token on it, or until all tokens of the wallet have occurred.
+ * transfer of the page's last token, or until all tokens of the wallet have occurred.
  */
 export function prepareWalletTokens(
   db: Db,
 ): (wallet: number, filter: WalletTokenFilter, budget: WorkBudget) => WalletToken[] {
-  const readRuns = prepareHistoryPages(db);
+  const readPages = prepareHistoryPages(db);
   const tokenCount = db.prepare<[number], number>('SELECT tokens FROM wallets WHERE id = +?').pluck();
   const tokensOf = db.prepare<[string], TransferOfToken>(/* sql */ `
     SELECT t.id AS lastTransfer, t.token FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value`);
@@ -56,9 +56,9 @@ export function prepareWalletTokens(
     /** The wallet's last transfer of each token. */
     const seen = new Map<number, number>();
     const count = tokenCount.get(wallet) ?? 0;
-    for (const run of readRuns(wallet, { from: 1, below: Number.MAX_SAFE_INTEGER }, budget)) {
+    for (const page of readPages(wallet, { from: 1, below: Number.MAX_SAFE_INTEGER }, budget)) {
       const ids: number[] = [];
-      while (run.next()) if (!isNativeKind(run.flags & HistoryFlag.kindMask)) ids.push(run.transfer);
+      while (page.next()) if (!isNativeKind(page.flags & HistoryFlag.kindMask)) ids.push(page.transfer);
       budget.spend(2 * ids.length);
       const moved: number[] = [];
       for (const { token, lastTransfer } of tokensOf.all(idList(ids.reverse()))) {

@@ -1,4 +1,4 @@
-/** Large native transfers, found through the spans of store/native-peaks.ts. */
+/** Large native transfers, found through the spans of store/zone-map.ts. */
 import { bigIntToBytes } from '../lib/hex.ts';
 import { encodeMagnitude } from '../lib/signed.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
@@ -13,9 +13,9 @@ type Order = 'ASC' | 'DESC';
 type FindLarge = (wei: bigint, range: IdRange, limit: number, budget: WorkBudget) => number[];
 
 /**
- * The ids of the native transfers, direct and internal, of at least `wei` within a range, in order from one end on.
- * Every span that is read contains one of them, except at the ends of the range, so even a single large transfer among
- * very many is found by reading `limit` spans and one more.
+ * The ids of the native transfers, direct and internal, of at least `wei` within a range, in order from one end. Every
+ * span read contains one of them, except at the ends of the range, so even a single large transfer among very many is
+ * found by reading `limit` spans and one more.
  */
 export function prepareLargeNativeIds(db: Db): Record<Order, FindLarge> {
   return { ASC: prepareInOrder(db, 'ASC'), DESC: prepareInOrder(db, 'DESC') };

@@ -21,7 +21,7 @@ export const DEEP_REORG: CloseFrame = [
 /** The client reads too slowly. */
 export const SLOW_CONSUMER: CloseFrame = [CloseCode.tryAgainLater, 'slow consumer'];
 
-/** The node delivers logs more slowly than blocks, or has been unreachable for too long. */
+/** The node delivers logs more slowly than blocks, or was unreachable for too long. */
 export const LOGS_BEHIND: CloseFrame = [CloseCode.tryAgainLater, 'the node delivers logs too slowly'];
 
 export function logsUnavailable(block: number): CloseFrame {
@@ -38,19 +38,19 @@ export const FLOODING: CloseFrame = [
   'too many messages over the limits of this key',
 ];
 
-/** The client sends so fast that it would starve the others. */
+/** The client sends fast enough to starve others. */
 export const TOO_FAST: CloseFrame = [
   CloseCode.policyViolation,
   'messages arrive faster than they can be handled',
 ];
 
-/** Replays are charged as requests, and the key has none left. */
+/** Replays count as requests, and the key has none left. */
 export const QUOTA_USED_UP: CloseFrame = [
   CloseCode.policyViolation,
   'monthly quota of this key exceeded; the replay ends here',
 ];
 
-/** The operator changed what the key may use: subscriptions may have become forbidden. */
+/** The operator changed the key's permissions, so subscriptions may now be forbidden. */
 export const KEY_CHANGED: CloseFrame = [
   CloseCode.policyViolation,
   'the operator changed what this API key may use; reconnect',

@@ -1,8 +1,8 @@
-/** Refuses unknown filter members: a filter with a typo ignored would select far more than intended. */
+/** Refuses unknown filter members. Ignoring a typo would select far more than intended. */
 import { closestMatch } from '../lib/closest-match.ts';
 import { invalidParams } from './subscribe-errors.ts';
 
-/** Longest name to compare and quote; a client may send a megabyte. */
+/** Longest name to compare and quote. A client may send a megabyte. */
 const MAX_NAME_LENGTH = 40;
 
 /** Names that other filters use for the same thing. */
@@ -13,7 +13,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ['minMon', 'minNative', 'minValue', 'min_mon', 'threshold'],
 ];
 
-/** Throws RequestError `invalid_params` for a member not in `known`, suggesting the closest one. */
+/** Throws RequestError `invalid_params` for a member not in `known` and suggests the closest one. */
 export function assertKnownMembers(filter: object, known: readonly string[]): void {
   const unknown = Object.keys(filter).find((name) => !known.includes(name));
   if (unknown === undefined) return;

@@ -32,17 +32,17 @@ interface HubOptions {
   chain: ChainTracker;
   nativeSymbol: string;
   labels?: LabelLookup | undefined;
-  /** Longest wait of a new token's events for its symbol and decimals, milliseconds. */
+  /** How long a new token's events wait for its symbol and decimals, milliseconds. */
   metadataWaitMs: number;
-  /** Lists of addresses that filters may name. */
+  /** Address lists that filters may name. */
   lists: StoredLists;
-  /** Whether to offer `newPendingTransactions`, if the node does. */
+  /** Whether to offer `newPendingTransactions` if the node does. */
   pending: boolean;
-  /** Maximum subscriptions per connection. */
+  /** Most subscriptions per connection. */
   maxSubscriptions: number;
-  /** Maximum bytes waiting for one client. */
+  /** Most bytes queued for one client. */
   maxBacklogBytes: number;
-  /** Called before clients are notified of a block, since they may then query it. */
+  /** Called before clients are notified of a block, because they may then query it. */
   onNews: () => void;
   metrics: StreamMetrics;
   /** Records failed reads of the index. */
@@ -50,7 +50,7 @@ interface HubOptions {
   log: Logger;
 }
 
-/** Internal name of the only topic at `/ws/signals`; clients do not send it. */
+/** Internal name of the only topic at `/ws/signals`. Clients do not send it. */
 export const SIGNALS_TOPIC = 'signals';
 
 export class StreamHub {
@@ -60,7 +60,7 @@ export class StreamHub {
   private readonly logs: LogStream;
   private readonly chainLogs: ChainLogStream;
   private readonly transfers: TransferStream;
-  /** Null when the node has no WebSocket. */
+  /** Null if the node has no WebSocket. */
   private readonly pending: PendingTransactionStream | null;
   private readonly handlers: Record<'eth' | 'signals', ReadonlyMap<string, TopicHandler>>;
 
@@ -105,8 +105,8 @@ export class StreamHub {
   }
 
   /**
-   * Listens to the hashes of pending transactions, even if `pending` does not offer them to clients. Resolves with the
-   * function that stops it. Rejects with UpstreamError, `rpc` if the node has no such subscription.
+   * Listens to the hashes of pending transactions, even if `pending` does not offer them to clients. Resolves with a
+   * function that stops listening. Rejects with UpstreamError, `rpc` if the node has no such subscription.
    */
   async listenToPending(listener: PendingListener): Promise<() => void> {
     if (this.pending === null) throw new UpstreamError('rpc', 'the node has no WebSocket (node_ws)');
@@ -114,14 +114,14 @@ export class StreamHub {
   }
 
   /**
-   * Call it with the blocks that the indexer is about to commit, after the snapshot is released. Their watermark pushes
+   * Call with the blocks that the indexer is about to commit, after the snapshot is released. Their watermark pushes
    * them.
    */
   onCommitting(blocks: CommittingBlocks): void {
     this.transfers.onCommitting(blocks);
   }
 
-  /** Call it with every watermark of the indexer, after the snapshot is released. */
+  /** Call with every watermark of the indexer, after the snapshot is released. */
   onWatermark(mark: Watermark): void {
     this.options.onNews();
     if (mark.kind === 'rolled-back') this.chain.noteRollback(mark.to);

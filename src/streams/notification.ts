@@ -1,6 +1,6 @@
 /**
- * Notifications are serialised once for all subscribers. Only the subscription id differs, and all ids have the same
- * length, so it is written into the serialised message just before sending.
+ * Notifications, serialised once for all subscribers. Only the subscription id differs, and all ids have the same
+ * length, so the id is written into the serialised message just before sending.
  */
 import { randomBytes } from 'node:crypto';
 import { bytesToHex } from '../lib/hex.ts';
@@ -10,7 +10,7 @@ import { type Metrics, trackTotal } from '../metrics/metrics.ts';
 const ID_CHARS = 34;
 const ID_PLACE = Buffer.alloc(ID_CHARS, '0').toString();
 
-/** 16 random bytes in hex, with leading zeros. */
+/** A subscription id: 16 random bytes in hex, with leading zeros. */
 export function newSubscriptionId(): string {
   return bytesToHex(randomBytes(16));
 }
@@ -41,19 +41,22 @@ export class Notification {
     return this.message.length;
   }
 
-  /** The message for a subscription id (ASCII bytes). All calls share one buffer: send it before the next call. */
+  /**
+   * The message for a subscription id (ASCII bytes). All calls share one buffer, so send the message before the next
+   * call.
+   */
   messageFor(id: Uint8Array): Buffer {
     this.message.set(id, this.idOffset);
     return this.message;
   }
 }
 
-/** Notifications of one topic. A plain number, since every notification increments it. */
+/** The notification count of one topic. A plain number, because every notification increments it. */
 export interface NotificationCount {
   total: number;
 }
 
-/** Notifications sent, by topic: plain numbers that are copied to the metrics when these are collected. */
+/** Notifications sent, by topic: plain numbers, copied to the metrics on collection. */
 export class NotificationCounts {
   private readonly byTopic = new Map<string, NotificationCount>();
 

@@ -4,11 +4,11 @@ import type { NotificationCounts } from './notification.ts';
 import { subscriptionLimitReached, subscriptionNotFound, unknownSubscription } from './subscribe-errors.ts';
 import { type ClientConnection, Subscription } from './subscription.ts';
 
-/** Ends a subscription: nothing more is pushed to it. */
+/** Ends a subscription, which then gets no more notifications. */
 export type Unsubscribe = () => void;
 
 /**
- * Starts pushing to a subscription. Rejects with RequestError for invalid parameters. No event after it resolves is
+ * Starts pushing to a subscription. Rejects with RequestError for invalid parameters. After it resolves, no event is
  * missed.
  */
 export type TopicHandler = (
@@ -20,7 +20,7 @@ interface SessionOptions {
   handlers: ReadonlyMap<string, TopicHandler>;
   connection: ClientConnection;
   maxSubscriptions: number;
-  /** Maximum bytes of notifications held until the subscribe reply. */
+  /** Most bytes of notifications held until the subscribe reply. */
   maxHeldBytes: number;
   metrics: Pick<Metrics, 'subscriptions'>;
   counts: NotificationCounts;
@@ -45,8 +45,8 @@ export class Session {
   }
 
   /**
-   * Creates a subscription. Its notifications are held until its `release` is called, which must follow the reply.
-   * Rejects with RequestError.
+   * Creates a subscription. Holds its notifications until the caller has sent the reply and calls `release`. Rejects
+   * with RequestError.
    */
   async subscribe(name: string, params: readonly unknown[]): Promise<Subscription> {
     const { handlers, connection, maxSubscriptions, maxHeldBytes, counts } = this.options;
@@ -64,7 +64,7 @@ export class Session {
     return subscription;
   }
 
-  /** Throws RequestError if this connection has no subscription with that id. */
+  /** Throws RequestError if this connection has no subscription with this id. */
   unsubscribe(id: string): void {
     const subscription = this.active.get(id);
     if (subscription === undefined) throw subscriptionNotFound();

@@ -1,4 +1,4 @@
-/** Errors of subscribes. The endpoints map them to their own error codes. */
+/** Errors of subscribe requests. The endpoints map them to their own error codes. */
 import { RequestError, UpstreamError } from '../lib/errors.ts';
 
 export function invalidParams(message: string): RequestError {
@@ -33,9 +33,9 @@ export function indexRollingBack(): RequestError {
   return new RequestError(503, 'not_ready', 'the index is being rolled back; try again');
 }
 
-/** The block that a client saw last is neither indexed nor among the withdrawn ones in memory. */
+/** The last block that a client saw is neither indexed nor among the reverted blocks in memory. */
 export function unknownLastSeen(): RequestError {
   return invalidParams(
-    'the block of lastSeen is not known any more: reload what you have stored, then subscribe without lastSeen',
+    'the block of lastSeen is no longer known: reload your stored data, then subscribe without lastSeen',
   );
 }

@@ -1,22 +1,22 @@
-/** A client's subscription: counts and sends its notifications, none of them before the subscribe reply. */
+/** A client's subscription: counts and sends its notifications, but none before the subscribe reply. */
 import { type CloseCode, SLOW_CONSUMER } from './close.ts';
 import { type Notification, type NotificationCount, newSubscriptionId } from './notification.ts';
 
-/** The API key of a connection, which is charged for replays. */
+/** The API key of a connection, which pays for replays. */
 export interface Payer {
   readonly key: number;
-  /** Charges one request; returns the reason if it is not admitted. */
+  /** Charges one request. Returns the reason if the request is not admitted. */
   charge(): { code: 'rate_limited' | 'quota_exceeded'; waitMs: number } | null;
 }
 
-/** A client's connection, as the streams see it. */
+/** A client's connection, as seen by the streams. */
 export interface ClientConnection {
   readonly payer: Payer;
-  /** Bytes pushed but not sent yet. */
+  /** Bytes pushed but not yet sent. */
   readonly backlogBytes: number;
   /** Queues a notification, in call order. Closes the connection if its backlog grows too large. */
   push(notification: Notification, id: Uint8Array): void;
-  /** Calls back once the backlog is sent; never if the connection closes first. */
+  /** Runs the callback once the backlog is sent; never if the connection closes first. */
   whenDrained(callback: () => void): void;
   /** Closes the connection; `reason` tells the client why in at most 123 bytes. */
   close(code: CloseCode, reason: string): void;
@@ -50,7 +50,7 @@ export class Subscription {
     if (this.heldBytes > this.maxHeldBytes) this.connection.close(...SLOW_CONSUMER);
   }
 
-  /** Sends the held notifications. Call it once the reply is on its way. */
+  /** Sends the held notifications. Call it once the reply is queued. */
   release(): void {
     const held = this.held ?? [];
     this.held = null;
@@ -58,7 +58,7 @@ export class Subscription {
     for (const callback of this.releaseCallbacks.splice(0)) callback();
   }
 
-  /** Calls back once the reply is on its way. */
+  /** Runs the callback once the reply is queued. */
   onRelease(callback: () => void): void {
     if (this.held === null) callback();
     else this.releaseCallbacks.push(callback);

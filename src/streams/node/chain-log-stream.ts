@@ -1,7 +1,7 @@
 /**
  * `chainLogs` on Monad: logs of proposed blocks, from the node's `monadLogs`. The node repeats each log with every
- * change of its block's state; clients get each log once, when first seen, unless they ask for every change. Blocks
- * proposed while the notifications are interrupted have their logs fetched.
+ * change of its block's state; clients get each log once, when first seen, unless they ask for every change. The logs
+ * of blocks proposed during an interruption of the notifications are fetched.
  */
 
 import { type ChainBlock, MAX_REORG_DEPTH } from '../../chain/block.ts';
@@ -28,7 +28,7 @@ import type { LogFilter } from './log-filter.ts';
 import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
 import { SharedNodeSubscription } from './shared-node-subscription.ts';
 
-/** Most notified logs that may wait while a gap is filled. */
+/** Most notified logs that wait while a gap is filled. */
 const MAX_HELD_LOGS = 100_000;
 
 /**
@@ -58,12 +58,12 @@ export class ChainLogStream implements ChainListener {
   /** Indexes of the logs sent, by block hash, for the newest MAX_REORG_DEPTH blocks. */
   private readonly seen = new Map<string, Set<string>>();
   /**
-   * Highest block with a log sent, and the block up to which no log is missing: all were certainly sent, or there was no
-   * subscriber yet.
+   * Highest block with a log sent, and the block up to which no log is missing: all were sent, or nobody was subscribed
+   * yet.
    */
   private highestSentBlock = -1;
   private completeThrough = -1;
-  /** Blocks to fetch before notifications are passed on again; null while these come without a gap. */
+  /** Blocks to fetch before notifications resume; null while there is no gap. */
   private gap: { blocks: ChainBlock[]; held: ChainLog[]; filledTo: number } | null = null;
   private isFilling = false;
 
@@ -136,8 +136,8 @@ export class ChainLogStream implements ChainListener {
   }
 
   /**
-   * Monad never reports logs as removed: proposed ones are not final until the node says so. But blocks that replace
-   * these may have been proposed while the notifications were interrupted, so their logs are fetched.
+   * Monad never reports logs as removed, because proposed ones are not final until the node says so. But replacement
+   * blocks may have been proposed during an interruption of the notifications, so their logs are fetched.
    */
   onBlocksRemoved(blocks: readonly ChainBlock[]): void {
     const fork = blocks[0]!.number - 1;
@@ -214,7 +214,7 @@ export class ChainLogStream implements ChainListener {
     }
   }
 
-  /** Passes on the held logs once they follow the fetched ones without a gap. */
+  /** Passes the held logs on once they follow the fetched ones without a gap. */
   private closeGapIfFilled(): void {
     const { gap } = this;
     const next = gap?.held[0];
@@ -225,7 +225,7 @@ export class ChainLogStream implements ChainListener {
 
   /**
    * Pushes a log to the subscribers that want it. A held log may carry a state from before a subscription, so only
-   * subscriptions from before its block get it as a change of state; a fetched log carries no state.
+   * subscriptions from before its block get it as a state change; a fetched log carries no state.
    */
   private publish(log: ChainLog, source: 'live' | 'held' | 'fetched'): void {
     this.highestSentBlock = Math.max(this.highestSentBlock, log.height);
@@ -271,7 +271,7 @@ export class ChainLogStream implements ChainListener {
   }
 }
 
-/** Whether the block came after the subscription, possibly as the replacement of an earlier one. */
+/** Whether the block came after the subscription, possibly as the replacement of an earlier block. */
 function isLater({ since, before }: ChainLogSubscriber, height: number, hash: string): boolean {
   if (height > since) return true;
   const replaced = before.at(height - since - 1);

@@ -11,27 +11,27 @@ import { jsonOf, malformed } from '../../node/reply.ts';
 import { type CloseFrame, logsUnavailable } from '../close.ts';
 import type { NodeLog } from './log-filter.ts';
 
-/** Milliseconds before the first retry, and the longest wait before a later one. */
+/** Shortest and longest backoff, milliseconds. */
 const RETRY_MS = { first: 20, longest: 2_000 };
-/** Unusable answers after which the logs of a block count as unavailable: about ten seconds. */
+/** Unusable answers after which a block's logs count as unavailable: about ten seconds. */
 const MAX_TRIES = 12;
-/** Empty answers, although the header's bloom has bits, after which the node must prove that it has the block. */
+/** Empty answers, despite bits in the header's bloom, after which the node must prove that it has the block. */
 const MAX_EMPTY = 5;
 
-/** Most blocks that may wait for their logs: hours of the fastest chain. Beyond that the stream closes its clients. */
+/** Most blocks queued for their logs: hours on the fastest chain. Beyond this the stream closes its clients. */
 export const MAX_QUEUED_BLOCKS = 16_384;
 
 export type LogsClient = Pick<RpcClient, 'call' | 'batch'>;
 
-/** A log with its JSON text as it is sent. */
+/** A log with its JSON text as sent. */
 export interface SerializedLog extends NodeLog {
   json: string;
 }
 
 /**
- * The logs of a block in order, retried until the node gives them; null when the block is orphaned meanwhile or the
- * signal aborts. Rejects with UpstreamError when they are unavailable, but waits for an unreachable node without limit:
- * the caller must bound the blocks that arrive meanwhile.
+ * The logs of a block in order, retried until the node returns them; null when the block is orphaned meanwhile or the
+ * signal aborts. Rejects with UpstreamError when the logs are unavailable, but waits for an unreachable node without
+ * limit, so the caller must bound the blocks that arrive meanwhile.
  */
 export async function fetchBlockLogs(
   client: LogsClient,
@@ -46,7 +46,7 @@ export async function fetchBlockLogs(
       const { method, params } = logsCall(block);
       const logs = readLogs(await client.call(method, params, signal), block);
       if (logs.length > 0 || block.isEmpty) return logs;
-      // Most blocks without bits in their bloom have no logs: one proven answer is enough.
+      // Most blocks without bits in their bloom have no logs, so one proven answer is enough.
       if (!block.hasLogs || attempt - unanswered >= MAX_EMPTY)
         return await fetchProven(client, block, signal);
     } catch (error) {
@@ -59,8 +59,10 @@ export async function fetchBlockLogs(
   }
 }
 
-/** Logs that a block's logs are unavailable and returns the frame that closes the clients that need them. Rethrows what
- * is not an UpstreamError. */
+/**
+ * Logs that a block's logs are unavailable, and returns the frame that closes the clients that need them. Rethrows
+ * anything but an UpstreamError.
+ */
 export function reportLogsUnavailable(error: unknown, { number }: ChainBlock, log: Logger): CloseFrame {
   if (!(error instanceof UpstreamError)) throw error;
   log.error(
@@ -71,9 +73,9 @@ export function reportLogsUnavailable(error: unknown, { number }: ChainBlock, lo
 }
 
 /**
- * The logs from a node that has the block; rejects with UpstreamError unless it does. Monad answers
- * with no logs for a block that it does not have, so an empty answer counts only with the block's header in the same
- * batch: behind a load balancer, another request may reach another node.
+ * The logs from a node that provably has the block; otherwise rejects with UpstreamError. Monad answers with no logs
+ * for a block that it lacks, so an empty answer counts only with the block's header in the same batch: behind a load
+ * balancer, another request may reach another node.
  */
 async function fetchProven(
   client: LogsClient,
@@ -95,7 +97,7 @@ function requireResult(reply: RpcReply): unknown {
   return reply.result;
 }
 
-/** Throws UpstreamError; `inconsistent` for logs of another block, which Monad returns once the block was replaced. */
+/** Throws UpstreamError; `inconsistent` for logs of another block, which Monad returns once a block was replaced. */
 function readLogs(value: unknown, block: ChainBlock): SerializedLog[] {
   if (!Array.isArray(value)) throw malformed('eth_getLogs', `result is ${previewValue(value)}, not a list`);
   return value.map((item: unknown) => readLog(item, block));
@@ -112,7 +114,7 @@ function requireHash(got: string, { hash, number }: ChainBlock, method: string):
   throw new UpstreamError('inconsistent', `${method}: requested block ${number} (${hash}), got ${got}`);
 }
 
-/** The members of a log that filters read, in lower case. Throws UpstreamError `malformed` when it is not a log. */
+/** The log fields that filters read, in lower case. Throws UpstreamError `malformed` for anything but a log. */
 export function readNodeLog(item: unknown, what: string): NodeLog {
   if (!isObject(item)) throw malformed(what, `${previewValue(item)} is not a log`);
   const { address, topics, blockNumber, blockHash, logIndex } = item;

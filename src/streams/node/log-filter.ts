@@ -10,7 +10,7 @@ const TOPIC_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 /** A block number as a quantity, without leading zeros and below 2^53. */
 export const BLOCK_PATTERN = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
 
-/** The members of a log that filters read, in lower case. */
+/** The log fields that filters read, in lower case. */
 export interface NodeLog {
   address: string;
   topics: string[];
@@ -22,9 +22,9 @@ export interface NodeLog {
 /** Addresses and topics are in lower case; null matches anything. */
 export interface LogFilter {
   addresses: ReadonlySet<string> | null;
-  /** By position; a log with fewer topics than there are positions never matches. */
+  /** By position. A log with fewer topics than positions never matches. */
   topics: readonly (ReadonlySet<string> | null)[];
-  /** First and last block that match. */
+  /** First and last matching block. */
   from: number;
   to: number;
 }
@@ -36,12 +36,14 @@ const MAX_ALTERNATIVES = 1_000;
 const LOG_MEMBERS = ['address', 'topics', 'fromBlock', 'toBlock'];
 const CHAIN_LOG_MEMBERS = [...LOG_MEMBERS, 'commitStates'];
 
-/** Reads the second parameter of eth_subscribe; absent or null matches every log. Throws RequestError `invalid_params`. */
+/**
+ * Parses the second parameter of eth_subscribe; absent or null matches every log. Throws RequestError `invalid_params`.
+ */
 export function parseLogFilter(value: unknown): LogFilter {
   return readLogFilter(filterObject(value), LOG_MEMBERS);
 }
 
-/** The same for `chainLogs`; `everyState` asks for each change of a log's commit state. */
+/** Like `parseLogFilter`, for `chainLogs`; `everyState` requests each change of a log's commit state. */
 export function parseChainLogFilter(value: unknown): { filter: LogFilter; everyState: boolean } {
   const object = filterObject(value);
   const everyState = object.commitStates ?? false;
@@ -81,13 +83,13 @@ function parseTopics(value: unknown): (ReadonlySet<string> | null)[] {
   if (!Array.isArray(value)) throw invalidParams('topics must be an array');
   if (value.length > MAX_TOPICS) throw invalidParams(`topics has more than ${MAX_TOPICS} positions`);
   return value.map((position: unknown, i) => {
-    // Null among alternatives makes the whole position match anything.
+    // Null among the alternatives makes the whole position match anything.
     if (Array.isArray(position) && position.includes(null)) return null;
     return parseAlternatives(position, TOPIC_PATTERN, `topics[${i}]`);
   });
 }
 
-/** Reads one value or a list of them; null when none is given. */
+/** Parses one value or a list of values; null if absent. */
 function parseAlternatives(value: unknown, pattern: RegExp, name: string): ReadonlySet<string> | null {
   if (value === undefined || value === null) return null;
   const list: unknown[] = Array.isArray(value) ? value : [value];
@@ -106,7 +108,7 @@ function parseAlternatives(value: unknown, pattern: RegExp, name: string): Reado
   );
 }
 
-/** Subscriptions are about future blocks, so tags for the head or genesis set no bound. */
+/** Subscriptions concern future blocks, so tags for the head or genesis set no bound. */
 function parseBlockBound(value: unknown, name: string, unbounded: number): number {
   if (
     value === undefined ||

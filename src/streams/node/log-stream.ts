@@ -1,6 +1,6 @@
 /**
- * `logs`: the logs of every block in order, fetched once per block for all subscribers. On a reorg, the logs of
- * removed blocks are sent again with `removed: true`, oldest block first as in geth, then those of the new blocks.
+ * `logs`: the logs of every block in order, fetched once per block for all subscribers. On a reorg, the logs of removed
+ * blocks are sent again with `removed: true`, oldest block first as in geth, then those of the new blocks.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ChainBlock, MAX_REORG_DEPTH } from '../../chain/block.ts';
@@ -22,7 +22,7 @@ import {
 import type { LogFilter } from './log-filter.ts';
 import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
 
-/** Blocks whose logs are fetched at the same time while catching up. */
+/** Concurrent fetches of block logs while catching up. */
 const MAX_FETCHES = 8;
 
 interface Added {
@@ -45,7 +45,7 @@ export class LogStream implements ChainListener {
   private readonly subscribers = new LogSubscribers();
   private queue: (Added | Removed)[] = [];
   private isDraining = false;
-  /** Number of blocks added so far. */
+  /** Blocks added so far. */
   private sequence = 0;
   private fetchesInFlight = 0;
   private readonly delivered = new DeliveredLogs();
@@ -100,7 +100,7 @@ export class LogStream implements ChainListener {
     this.closeAll(LOGS_BEHIND);
   }
 
-  /** Drops all queued events but the one being delivered. */
+  /** Drops all queued events except the one being delivered. */
   private dropQueued(): void {
     this.queue.splice(1);
   }
@@ -118,7 +118,7 @@ export class LogStream implements ChainListener {
       event.fetched = fetchBlockLogs(this.client, event.block, this.stop.signal).finally(
         () => this.fetchesInFlight--,
       );
-      event.fetched.catch(() => undefined); // `deliver` awaits it when the block is the first in the queue
+      event.fetched.catch(() => undefined); // `deliver` awaits the fetch when the block is first in the queue
     }
     return event.fetched;
   }
@@ -154,13 +154,13 @@ export class LogStream implements ChainListener {
     await forEachInTurns(logs, (log) => {
       if (this.publish(log, log.json, block.number, sequence)) pushed.push(log);
     });
-    // All at once: a deep reorg may clear all records between two pushes.
+    // Record all logs at once: a deep reorg may clear the records between two pushes.
     this.delivered.record(block.hash, sequence, pushed);
   }
 
   private async publishRemoved(blocks: readonly ChainBlock[]): Promise<void> {
     for (const { hash, number } of blocks) {
-      // Taken before the first push: a deep reorg may clear all records between two pushes.
+      // Take the record before the first push: a deep reorg may clear the records between two pushes.
       const delivered = this.delivered.take(hash);
       if (delivered === undefined) continue;
       const { logs, sequence } = delivered;
@@ -169,7 +169,9 @@ export class LogStream implements ChainListener {
     }
   }
 
-  /** Pushes a log to the matching subscribers from before block `sequence`. Returns whether there were any. */
+  /**
+   * Pushes a log to the matching subscribers that subscribed before block `sequence`. Returns whether there were any.
+   */
   private publish(log: SerializedLog, json: string, blockNumber: number, sequence: number): boolean {
     let notification: Notification | undefined;
     this.subscribers.forEachMatch(log, blockNumber, ({ since, subscription }: LogSubscriber) => {
@@ -202,9 +204,9 @@ function removedJson({ json }: SerializedLog): string {
 
 const MAX_BYTES = 16 * 2 ** 20;
 
-/** The logs of a block that were pushed to at least one client; null when they were too large to keep. */
+/** The logs of a block that were pushed to at least one client; null when too large to keep. */
 interface Delivered {
-  /** Only subscribers from before this block, as LogStream counts blocks, received them. */
+  /** Only subscribers from before this block, counted like LogStream.sequence, received the logs. */
   sequence: number;
   logs: SerializedLog[] | null;
   bytes: number;
@@ -223,7 +225,7 @@ class DeliveredLogs {
     this.evict();
   }
 
-  /** The record of a block, which is then dropped; undefined when there is none. */
+  /** Removes and returns the record of a block; undefined without one. */
   take(hash: string): Readonly<Delivered> | undefined {
     const delivered = this.blocks.get(hash);
     if (delivered === undefined) return undefined;
@@ -237,7 +239,7 @@ class DeliveredLogs {
     this.bytes = 0;
   }
 
-  /** Drops blocks too old for a reorg, and the logs of the oldest ones when they take too many bytes. */
+  /** Drops blocks too old for a reorg, and the logs of the oldest ones when they exceed the memory limit. */
   private evict(): void {
     for (const hash of this.blocks.keys()) {
       if (this.blocks.size <= MAX_REORG_DEPTH) break;

@@ -1,4 +1,6 @@
-/** Finds the subscribers that want a log without testing every filter: filters are indexed by address or first topic. */
+/**
+ * Finds the subscribers that want a log without testing every filter: filters are indexed by address or first topic.
+ */
 
 import type { Subscription } from '../subscription.ts';
 import { type LogFilter, matchesLog, type NodeLog } from './log-filter.ts';
@@ -6,13 +8,13 @@ import { type LogFilter, matchesLog, type NodeLog } from './log-filter.ts';
 export interface LogSubscriber {
   readonly filter: LogFilter;
   readonly subscription: Subscription;
-  /** The last block before the subscription: LogStream's count of blocks, or in ChainLogStream the block's height. */
+  /** The last block before the subscription: LogStream's block count, or in ChainLogStream the block's height. */
   readonly since: number;
 }
 
 export class LogSubscribers<S extends LogSubscriber = LogSubscriber> {
   private readonly byAddress = new Map<string, Set<S>>();
-  /** Subscribers whose filter names a first topic but no address. */
+  /** Subscribers whose filter has a first topic but no address. */
   private readonly byTopic = new Map<string, Set<S>>();
   private readonly unindexed = new Set<S>();
   private readonly everyone = new Set<S>();
@@ -33,7 +35,7 @@ export class LogSubscribers<S extends LogSubscriber = LogSubscriber> {
     remove(this.byTopic, subscriber.filter.topics[0] ?? null, subscriber);
   }
 
-  /** Calls back with each subscriber whose filter matches a log of block `blockNumber`. */
+  /** Calls `onMatch` with each subscriber whose filter matches a log of block `blockNumber`. */
   forEachMatch(log: NodeLog, blockNumber: number, onMatch: (subscriber: S) => void): void {
     for (const candidates of [
       this.byAddress.get(log.address),

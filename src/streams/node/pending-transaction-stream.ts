@@ -30,8 +30,8 @@ export class PendingTransactionStream {
   }
 
   /**
-   * Listens to the hashes of pending transactions. Resolves with the function that ends this once the node has accepted
-   * the subscription; rejects with UpstreamError, `rpc` when the node offers none.
+   * Listens to the hashes of pending transactions. Resolves once the node has accepted the subscription, with a
+   * function that ends it; rejects with UpstreamError, `rpc` when the node offers none.
    */
   listen(listener: PendingListener): Promise<() => void> {
     return this.hashes.listen(listener);
@@ -40,9 +40,9 @@ export class PendingTransactionStream {
 
 /** A listener inside the daemon. */
 export interface PendingListener {
-  /** As JSON text. */
+  /** `json` is the hash as JSON text. */
   onTransaction(json: string): void;
-  /** The node ended the subscription that it had accepted. */
+  /** The node ended a subscription that it had accepted. */
   onLost(): void;
 }
 
@@ -109,7 +109,7 @@ function rethrowRefusal(error: unknown): never {
   throw error;
 }
 
-/** For a node that has no WebSocket or does not announce pending transactions. */
+/** The refusal for a node that has no WebSocket or does not announce pending transactions. */
 export function pendingNotOffered() {
   return invalidParams('newPendingTransactions is not offered by the node');
 }

@@ -1,4 +1,4 @@
-/** One subscription at the node that all clients share: it begins with the first and ends with the last. */
+/** One subscription at the node, shared by all clients: it starts with the first client and ends with the last. */
 
 import { once } from '../../lib/async.ts';
 import { UpstreamError } from '../../lib/errors.ts';
@@ -9,24 +9,24 @@ const SUBSCRIBE_TIMEOUT_MS = 10_000;
 
 interface SharedNodeSubscriptionOptions {
   subscriptions: NodeSubscriptions;
-  /** Parameters of the eth_subscribe. */
+  /** Parameters of eth_subscribe. */
   params: readonly unknown[];
   onEvent: (result: unknown) => void;
-  /** The node had accepted the subscription but refuses it after a reconnect. */
+  /** The node accepted the subscription but refuses it after a reconnect. */
   onLost: (error: UpstreamError) => void;
 }
 
 /** A subscription at the node. */
 interface NodeSubscription {
   active: Promise<void>;
-  /** May be called again. */
+  /** Idempotent. */
   end(): void;
   users: number;
 }
 
 export class SharedNodeSubscription {
   private readonly options: SharedNodeSubscriptionOptions;
-  /** The subscription to join; null once the node has ended it, although its users may still hold it. */
+  /** The subscription to join; null once the node has ended it, although users may still hold it. */
   private current: NodeSubscription | null = null;
 
   constructor(options: SharedNodeSubscriptionOptions) {
@@ -34,7 +34,7 @@ export class SharedNodeSubscription {
   }
 
   /**
-   * Resolves when the node has accepted the subscription, with the function that ends the use. Rejects with
+   * Resolves when the node has accepted the subscription, with a function that ends this use. Rejects with
    * UpstreamError: `rpc` when the node refuses the subscription, `timeout` when it does not answer.
    */
   async acquire(): Promise<() => void> {

@@ -1,4 +1,4 @@
-/** Transfers of decoded blocks as the rows that the index gives once they are committed. */
+/** Transfers of decoded blocks, as the rows that the index returns once they are committed. */
 import { bytesToDigits } from '../../lib/hex.ts';
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
@@ -14,13 +14,13 @@ import type { ChainInfo } from './transfer-json.ts';
 export interface BatchContext {
   chainInfo: ChainInfo;
   tokenFacts: TokenSymbols;
-  /** The first transfer of a wallet according to the index, if it has one. */
+  /** The indexed first transfer of a wallet, if any. */
   firstTransferOf(address: string): number | undefined;
 }
 
 const NO_SYMBOL = { symbol: null, decimals: null };
 
-/** The addresses of a transfer, hex digits; `token` is empty for a native one. */
+/** The addresses of a transfer, hex digits; `token` is empty for a native transfer. */
 interface TransferParties {
   from: string;
   to: string;
@@ -30,16 +30,16 @@ interface TransferParties {
 export class BatchSource implements EventSource {
   readonly chainInfo: ChainInfo;
   readonly tokenFacts: TokenSymbols;
-  /** Position of a transfer in the batch by `id - firstId`. */
+  /** Id of the batch's first transfer. Position in the batch = `id - firstId`. */
   readonly firstId: number;
   readonly batch: BlockBatch;
   private readonly context: BatchContext;
-  /** The batch before it in the same commit. */
+  /** The previous batch of the same commit. */
   private readonly previous: BatchSource | null;
   private readonly addresses: string[];
-  /** The transaction that was examined last. */
+  /** The transaction examined last. */
   private current: { first: number; legs: TransactionLegs | null } | null = null;
-  /** Position of the first transfer of each address, by its position in `addresses`; null until needed. */
+  /** Position of the first transfer of each address, by the address's position in `addresses`; null until needed. */
   private firstUses: Uint32Array | null = null;
   /** The senders and receivers; null until needed. */
   private wallets: Set<string> | null = null;
@@ -68,7 +68,7 @@ export class BatchSource implements EventSource {
     };
   }
 
-  /** The row of the `i`th transfer, which is in the `block`th block of the batch. */
+  /** The row of transfer `i`, which belongs to block `block` of the batch. */
   rowAt(i: number, block: number, eventIndex: number, { from, to, token }: TransferParties): EventRow {
     const { batch } = this;
     const { symbol, decimals } = token === '' ? NO_SYMBOL : this.tokenFacts(token);

@@ -1,23 +1,22 @@
 /**
- * Holds back events that are not complete yet: the metadata of a new token is being read, or the node was asked for a
- * transaction. Later events of the same subscription wait behind them, so that the order stays; no other subscription
- * waits.
+ * Holds events until they are complete, while a new token's metadata is being read or the node is being asked for a
+ * transaction. Later events of the same subscription wait too, to keep the order; other subscriptions do not.
  */
 import type { TokenSymbols } from '../../query/tokens.ts';
 import type { MetadataWait } from './metadata-wait.ts';
 import type { Form, TransferEvent } from './transfer-event.ts';
 
-/** Interval at which what is missing is looked for, milliseconds. */
+/** How often to check for the missing data, milliseconds. */
 const CHECK_MS = 20;
 /** Longest wait for the sender and receiver of a transaction, milliseconds. */
 const PARTIES_MS = 1_000;
-/** Most events held for one subscription; beyond that they are pushed as they are. */
+/** Most events held per subscription. Further events are pushed incomplete. */
 const MAX_HELD = 5_000;
 
 interface HeldEvent {
   event: TransferEvent;
   forms: readonly Form[];
-  /** When it is pushed whether it is complete or not; milliseconds of performance.now(). */
+  /** When to push the event even if incomplete; milliseconds of performance.now(). */
   deadline: number;
 }
 
@@ -44,7 +43,7 @@ export class HeldEvents {
     return this.queues.get(holder)?.length ?? 0;
   }
 
-  /** Whether an event may be pushed to the holder at once; if not, it is held. */
+  /** Whether an event may be pushed to the holder at once. If not, holds it. */
   passes(holder: Holder, event: TransferEvent, forms: readonly Form[]): boolean {
     let queue = this.queues.get(holder);
     if (queue === undefined && !this.isIncomplete(event, forms)) return true;
@@ -58,7 +57,7 @@ export class HeldEvents {
     return false;
   }
 
-  /** Pushes what is held for everybody, complete or not: a withdrawal must not overtake it. */
+  /** Pushes all held events, complete or not, because a removal must not overtake them. */
   flushAll(): void {
     for (const holder of [...this.queues.keys()]) this.flush(holder);
   }

@@ -18,7 +18,7 @@ export class IndexSource implements EventSource {
   readonly chainInfo: ChainInfo;
   readonly tokenFacts: TokenSymbols;
   private readonly options: IndexSourceOptions;
-  /** The transaction that was read last: its transfers come one after the other. */
+  /** The transaction read last. Its transfers come one after another. */
   private current: { txHash: string; blockHash: string; legs: TransactionLegs | null } | null = null;
 
   constructor(options: IndexSourceOptions) {

@@ -1,7 +1,7 @@
 /**
- * Pushes each commit to the live subscribers, those past their replay. Near the head the indexer announces the blocks it
- * is about to commit; they are matched while it writes, so that the watermark pushes the matches at once. Everything else
- * is read from the index.
+ * Pushes each commit to the live subscribers, those past their replay. Near the head the indexer announces the blocks
+ * it is about to commit; they are matched while it writes, so that the watermark pushes the matches at once. Everything
+ * else is read from the index.
  */
 import type { Logger } from '../../log/logger.ts';
 import type { CommittingBlocks } from '../../model/watermark.ts';
@@ -16,9 +16,9 @@ import { type EventSource, TransferEvent } from './transfer-event.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 import { MAX_TURN_MS } from './turn-loop.ts';
 
-/** Transfers scanned by id at a time when every one is pushed. */
+/** Transfers scanned by id at a time when every transfer is pushed. */
 const ALL_PER_STEP = 100;
-/** Full rows read and pushed at a time: clients get the first transfers of a block before the last are read. */
+/** Full rows read and pushed at a time, so that clients get the first transfers of a block before the last are read. */
 const EVENTS_PER_STEP = 16;
 /** New wallets compared with subscribed addresses at a time. */
 const WALLETS_PER_STEP = 2_000;
@@ -33,12 +33,12 @@ interface LiveTransfersOptions {
   reads: StreamReads;
   metrics: Pick<StreamMetrics, 'pushAge'>;
   log: Logger;
-  /** Of transfers that are read from the index. */
+  /** The source for transfers read from the index. */
   source(): EventSource;
   onPushed(event: TransferEvent, subscribers: readonly TransferSubscription[]): void;
-  /** Ends the subscriptions of those who would miss transfers because of `error`. */
+  /** Ends the subscriptions that would miss transfers because of `error`. */
   onFailure(error: unknown, subscribers: readonly TransferSubscription[]): void;
-  /** Records a failed read; returns the same error if it is not one. */
+  /** Records a failed read. Returns any other error unchanged. */
   recordFailure(error: unknown): unknown;
 }
 
@@ -47,11 +47,11 @@ export class LiveTransfers {
   private readonly reads: StreamReads;
   private readonly index = new SubscriptionIndex();
   private readonly age: PushAge;
-  /** First transfer not yet pushed; undefined without subscribers. */
+  /** Id of the next transfer to push; undefined without subscribers. */
   private nextTransfer: number | undefined;
   /** Wallets up to this id were compared with the subscribed addresses. */
   private lastResolvedWallet = 0;
-  /** Matches in the blocks announced last; null if they must be read from the index or have no subscriber. */
+  /** Matches in the blocks announced last; null if they must be read from the index or have no subscribers. */
   private preCommit: PreCommitMatches | null = null;
 
   constructor(options: LiveTransfersOptions) {
@@ -85,12 +85,12 @@ export class LiveTransfers {
     this.age.reset();
   }
 
-  /** The subscribers that a transfer was pushed to, if they wanted it. */
+  /** The subscribers that received a transfer if they wanted it. */
   recipientsOf({ row }: TransferEvent): TransferSubscription[] {
     return this.index.candidatesByAddress(row).filter(({ firstId }) => row.id >= firstId);
   }
 
-  /** Matches blocks that are about to be committed, if they directly follow what was pushed. */
+  /** Matches blocks about to be committed, if they directly follow the last push. */
   matchBeforeCommit(blocks: CommittingBlocks): void {
     this.preCommit = null;
     if (this.nextTransfer !== blocks.firstTransfer) return;
@@ -125,7 +125,7 @@ export class LiveTransfers {
     this.index.invalidateIdsAbove(lastWallet);
   }
 
-  /** Pushes the pre-commit matches, provided that the commit with the hash `committed` is the one they were made for. */
+  /** Pushes the pre-commit matches, provided that they were made for the commit with hash `committed`. */
   *pushPreCommit(committed: string | undefined): Generator<void, void, void> {
     const { preCommit } = this;
     if (preCommit === null || preCommit.hash !== committed) return;
@@ -160,7 +160,7 @@ export class LiveTransfers {
     this.age.observe();
   }
 
-  /** The next matches; null when a token symbol cannot be read, and the rest must be read from the index. */
+  /** The next matches; null when a token symbol cannot be read, so that the rest must come from the index. */
   private takePreCommit(preCommit: PreCommitMatches): ReturnType<PreCommitMatches['take']> | null {
     try {
       return preCommit.take(EVENTS_PER_STEP);
@@ -181,7 +181,7 @@ export class LiveTransfers {
     }
   }
 
-  /** The transfers that have candidate subscribers, EVENTS_PER_STEP at a time. */
+  /** The transfers with candidate subscribers, EVENTS_PER_STEP at a time. */
   private *matchesIn(rows: readonly ScannedTransfer[]): Generator<TransferMatch[], void, void> {
     let matches: TransferMatch[] = [];
     for (const row of rows) {
@@ -222,12 +222,12 @@ export class LiveTransfers {
   }
 }
 
-/** Measures the time from a commit to the end of its push, once per commit that someone wanted. */
+/** Measures the time from a commit to the end of its push, once per commit with a recipient. */
 class PushAge {
   private readonly metric: StreamMetrics['pushAge'];
   /** Unix milliseconds of the last commit. */
   private committedAt: number | null = null;
-  /** Unix milliseconds of the oldest commit pushed from since the last observation. */
+  /** Unix milliseconds of the oldest commit pushed since the last observation. */
   private unmeasuredSince: number | null = null;
 
   constructor(metric: StreamMetrics['pushAge']) {

@@ -5,8 +5,8 @@ import type { StreamReads } from '../../query/stream-reads.ts';
 import { UNREAD_TOKEN } from '../../query/tokens.ts';
 
 /**
- * Only tokens that first appeared within this time are waited for, milliseconds. After a backfill thousands of older tokens
- * are still unread; a replay, too, would wait for each.
+ * Events wait only for tokens that first appeared within this time, milliseconds. After a backfill thousands of older
+ * tokens are still unread, and a replay would wait for each.
  */
 const MAX_AGE_MS = 60_000;
 
@@ -16,7 +16,7 @@ const MAX_TOKENS = 10_000;
 export class MetadataWait {
   private readonly reads: Pick<StreamReads, 'tokenSymbols' | 'tokenFirstSeen'>;
   private readonly waitMs: number;
-  /** By token, in milliseconds of performance.now(). */
+  /** Deadlines by token, in milliseconds of performance.now(). */
   private readonly deadlines = new LruMap<string, number>(MAX_TOKENS);
 
   constructor(reads: Pick<StreamReads, 'tokenSymbols' | 'tokenFirstSeen'>, waitMs: number) {
@@ -24,7 +24,7 @@ export class MetadataWait {
     this.waitMs = waitMs;
   }
 
-  /** Whether the contract of the transfer's token may still be asked in time. */
+  /** Whether the token contract may still answer in time. */
   awaits({ id, token, symbol, decimals, timestamp }: EventRow): boolean {
     if (token === '' || symbol !== null || decimals !== null || this.waitMs === 0) return false;
     const oldest = Date.now() - MAX_AGE_MS;

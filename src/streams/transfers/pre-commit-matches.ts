@@ -1,4 +1,4 @@
-/** Matches the transfers of blocks that the indexer is about to commit with their subscribers. */
+/** Matches the transfers of blocks about to be committed with their subscribers. */
 
 import { bytesToHex, type Hex } from '../../lib/hex.ts';
 import type { CommittingBlocks } from '../../model/watermark.ts';
@@ -7,7 +7,7 @@ import type { SubscriptionIndex } from './subscription-index.ts';
 import { TransferEvent } from './transfer-event.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 
-/** A transfer with candidate subscribers, reduced to those that want it. */
+/** A transfer with its candidate subscribers, reduced to those that want it. */
 interface EventMatch {
   event: TransferEvent;
   subscribers: readonly TransferSubscription[];
@@ -20,7 +20,7 @@ interface MatchContext extends BatchContext {
 export class PreCommitMatches {
   /** Hash of the last block. */
   readonly hash: Hex;
-  /** Ids of the first transfer not yet pushed and of the last one. */
+  /** Ids of the first transfer not yet pushed, and of the last one. */
   next: number;
   readonly last: number;
   private readonly blocks: CommittingBlocks;
@@ -38,12 +38,12 @@ export class PreCommitMatches {
     this.matches = matchesIn(blocks, context);
   }
 
-  /** The same blocks, not matched yet. */
+  /** The same blocks, not yet matched. */
   restarted(): PreCommitMatches {
     return new PreCommitMatches(this.blocks, this.context);
   }
 
-  /** Prepares notifications until `deadline` (by performance.now()). The rest are prepared when taken. */
+  /** Prepares notifications until `deadline` (performance.now()). The rest are prepared when taken. */
   prepare(deadline: number): void {
     while (performance.now() < deadline) {
       const match = this.matches.next().value;
@@ -52,7 +52,7 @@ export class PreCommitMatches {
     }
   }
 
-  /** The next matches in order, at most `limit`; fewer means these are the last ones. */
+  /** The next matches in order, at most `limit`. Fewer means that they are the last. */
   take(limit: number): EventMatch[] {
     const taken = this.prepared.splice(0, limit);
     while (taken.length < limit) {
@@ -92,7 +92,7 @@ function* matchesInBatch(
     const candidates = subscribers.candidatesByAddress(addresses);
     if (candidates.length === 0) continue;
     const event = TransferEvent.from(source, source.rowAt(i, block, i - transactionStart, addresses));
-    // Yielded even if no candidate wants it: checking many of them takes time, which callers bound between matches.
+    // Yielded even if no candidate wants it: checking many candidates takes time, which callers bound between matches.
     yield { event, subscribers: candidates.filter((subscriber) => subscriber.prepare(event)) };
   }
 }

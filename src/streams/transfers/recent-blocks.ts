@@ -1,15 +1,15 @@
 /**
- * Keeps the newest announced and the newest withdrawn blocks in memory. A client that was away during a reorg needs the
- * withdrawn blocks when it reconnects, and the index has deleted them.
+ * Keeps the newest announced and the newest reverted blocks in memory. A client that was disconnected during a reorg
+ * needs the reverted blocks, which the index has deleted.
  */
 import { bytesToDigits } from '../../lib/hex.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import type { CommittingBlocks } from '../../model/watermark.ts';
 import type { LastSeen } from './transfer-filter.ts';
 
-/** Most announced blocks, and most withdrawn ones. No client gets a report of a deeper reorg (MAX_REORG_DEPTH). */
+/** Most announced blocks, and most reverted ones. No deeper reorg is reported to clients (MAX_REORG_DEPTH). */
 const MAX_BLOCKS = 256;
-/** Bytes of the batches that each of the two may keep. */
+/** Bytes of batches that each of the two stores may keep. */
 const MAX_BYTES = 8 * 2 ** 20;
 
 /** A block of an announced batch. */
@@ -19,9 +19,9 @@ export interface RecentBlock {
   hash: string;
   parent: string;
   batch: BlockBatch;
-  /** The id that the first transfer of the batch has, or had. */
+  /** The id of the batch's first transfer, also after a rollback. */
   firstId: number;
-  /** The block's transfers in the batch: `from <= i < end`. */
+  /** Range of the block's transfers in the batch: `from <= i < end`. */
   from: number;
   end: number;
 }
@@ -36,14 +36,14 @@ export class RecentBlocks {
     this.announced = blocks;
   }
 
-  /** Keeps the announced blocks if they are those of the commit that ended with `head`. */
+  /** Keeps the announced blocks if the commit that ended with `head` contained them. */
   commit(head: string): void {
     const blocks = this.announced === null ? [] : blocksOf(this.announced);
     this.announced = null;
     if (blocks.at(-1)?.hash !== head) return;
     for (const block of blocks) {
       this.committed.add(block);
-      this.withdrawn.delete(block.hash); // it is back
+      this.withdrawn.delete(block.hash); // back on the chain
     }
   }
 
@@ -53,8 +53,8 @@ export class RecentBlocks {
   }
 
   /**
-   * The withdrawn blocks from `seen` down to where its branch left the chain, newest first. Undefined if one of them is
-   * not known any more. `isIndexed` tells whether the index has a block.
+   * The reverted blocks from `seen` down to the fork, newest first. Undefined if one of them is no longer known.
+   * `isIndexed` tells whether the index has a block.
    */
   branchOf(seen: LastSeen, isIndexed: (block: LastSeen) => boolean): RecentBlock[] | undefined {
     const branch: RecentBlock[] = [];
@@ -68,7 +68,7 @@ export class RecentBlocks {
   }
 }
 
-/** Blocks by hash, the oldest of which are dropped. */
+/** Blocks by hash. Drops the oldest. */
 class BlockStore {
   private readonly blocks = new Map<string, RecentBlock>();
   private bytes = 0;
@@ -102,12 +102,12 @@ class BlockStore {
   }
 }
 
-/** Of its batch, which is counted again for each of its blocks: near the head a batch is one block. */
+/** Size of the block's batch, counted for each of its blocks: near the head a batch is one block. */
 function sizeOf({ batch }: RecentBlock): number {
   return batch.transferCount * BYTES_PER_TRANSFER;
 }
 
-/** Columns of a transfer with its addresses and its transaction. */
+/** The columns of a transfer with its addresses and its transaction. */
 const BYTES_PER_TRANSFER = 160;
 
 function blocksOf({ batches, firstTransfer }: CommittingBlocks): RecentBlock[] {

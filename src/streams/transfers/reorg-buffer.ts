@@ -1,6 +1,6 @@
 /**
- * Keeps the pushed transfers of the newest blocks. After a reorg they must be pushed again as removed, but by then the
- * index has deleted them. Recipients are not stored; they follow from the transfers.
+ * Keeps the pushed transfers of the newest blocks. After a reorg they must be pushed again as removed, when the index
+ * has already deleted them. Recipients are not stored, because they follow from the transfers.
  */
 import { MAX_REORG_DEPTH } from '../../chain/block.ts';
 import type { TransferEvent } from './transfer-event.ts';
@@ -8,16 +8,16 @@ import type { TransferSubscription } from './transfer-subscription.ts';
 
 /** Memory limit of the buffer, bytes. */
 const MAX_BYTES = 32 * 2 ** 20;
-/** Approximate size of an event with its row and what was learned about it, bytes. */
+/** Approximate size of an event with its row and learned facts, bytes. */
 const EVENT_BYTES = 900;
 const MAX_EVENTS = Math.floor(MAX_BYTES / EVENT_BYTES);
-/** Events evicted for each one added: evicting a whole block at once would block the event loop. */
+/** Events evicted for each one added. Evicting a whole block at once would block the event loop. */
 const EVICTIONS_PER_EVENT = 2;
 
 export class ReorgBuffer {
   private readonly recipientsOf: (event: TransferEvent) => readonly TransferSubscription[];
   private readonly blocks = new Map<number, TransferEvent[]>();
-  /** The events in `blocks` by the ids of their transfers. */
+  /** The events in `blocks` by transfer id. */
   private readonly byId = new Map<number, TransferEvent>();
   private lowestBlock = Number.POSITIVE_INFINITY;
 
@@ -42,7 +42,7 @@ export class ReorgBuffer {
     return above.flatMap((number) => this.takeBlock(number)).sort((a, b) => b.row.id - a.row.id);
   }
 
-  /** Call it when no subscriber is left. */
+  /** Call when no subscriber is left. */
   clear(): void {
     this.blocks.clear();
     this.byId.clear();
@@ -68,7 +68,7 @@ export class ReorgBuffer {
     return events;
   }
 
-  /** Evicts one transfer of the lowest block, which is the least likely to be removed by a reorg. */
+  /** Evicts one transfer of the lowest block, the least likely to be removed by a reorg. */
   private evictFromLowest(): void {
     const event = this.blocks.get(this.lowestBlock)?.pop();
     if (event === undefined) return this.deleteBlock(this.lowestBlock);

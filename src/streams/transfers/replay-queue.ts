@@ -1,6 +1,6 @@
 /**
- * Replays indexed transfers to subscribers. API keys take turns, and no replay runs faster than its client reads or than
- * its key's rate allows.
+ * Replays indexed transfers to subscribers. API keys take turns, and no replay runs faster than its client reads or
+ * than its key's rate permits.
  */
 import type { EventRow } from '../../query/events.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
@@ -8,13 +8,13 @@ import { QUOTA_USED_UP } from '../close.ts';
 import { replayTransfers } from './replay.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 
-/** A replay pauses while its client's backlog is larger than this, bytes. */
+/** A replay pauses while its client's backlog exceeds this, bytes. */
 const MAX_REPLAY_BACKLOG_BYTES = 256 * 1024;
 
 /** A replay pauses while this many of its events wait for the node. */
 const MAX_REPLAY_HELD = 200;
 
-/** Transfers covered by the charge of one request. The subscribe covers the first of them. */
+/** Transfers per charged request. The subscribe request pays for the first of them. */
 const ROWS_PER_REQUEST = 1_000;
 
 /** What a replay waits for, if anything. */
@@ -23,7 +23,7 @@ type ReplayState = 'ready' | 'awaiting-reply' | 'awaiting-drain' | 'awaiting-rat
 interface Replay {
   subscriber: TransferSubscription;
   state: ReplayState;
-  /** The read in progress, which ends before transfer `below`; null until one is started. */
+  /** The read in progress, which ends before transfer `below`; null before the first. */
   scan: { steps: Generator<EventRow[], void, void>; below: number } | null;
   /** Transfers left of the last charge; negative when the last step read more. */
   paidRows: number;
@@ -41,11 +41,11 @@ interface ReplayQueueOptions {
 
 /** Bounds of `advance`. */
 interface ReplayLimits {
-  /** First transfer id that is not replayed. It may change each time `onCaughtUp` is called. */
+  /** Id of the first transfer not to replay. It may change with each call of `onCaughtUp`. */
   below(): number;
   /** Takes over a subscriber whose replay has reached `below`. */
   onCaughtUp(subscriber: TransferSubscription): void;
-  /** By performance.now(). */
+  /** Time by performance.now(). */
   deadline: number;
 }
 
@@ -65,7 +65,7 @@ export class ReplayQueue {
     for (const { subscriber } of this.replays) yield subscriber;
   }
 
-  /** Starts a replay from the subscriber's `nextId`, once its subscribe reply is on its way. */
+  /** Starts a replay from the subscriber's `nextId` once its subscribe reply is queued. */
   add(subscriber: TransferSubscription): void {
     const replay: Replay = { subscriber, state: 'awaiting-reply', scan: null, paidRows: ROWS_PER_REQUEST };
     this.replays.add(replay);
@@ -76,7 +76,7 @@ export class ReplayQueue {
     for (const replay of this.replays) if (replay.subscriber === subscriber) this.replays.delete(replay);
   }
 
-  /** Call it after a rollback, once each `nextId` is lowered: the ids found so far are no longer valid. */
+  /** Call after a rollback, once each `nextId` is lowered: the ids found so far are invalid. */
   restart(): void {
     for (const replay of this.replays) replay.scan = null;
   }
@@ -100,7 +100,7 @@ export class ReplayQueue {
     }
   }
 
-  /** One ready replay per key: replays of one key share the turn of a single one. */
+  /** One ready replay per key, because the replays of a key share one turn. */
   private nextOfEachKey(): Replay[] {
     const byKey = new Map<number, Replay>();
     for (const replay of this.replays) {
@@ -126,7 +126,9 @@ export class ReplayQueue {
     return replay.state !== 'ready';
   }
 
-  /** Charges the key for the next transfers. Over the rate the replay waits; over the quota its connection is closed. */
+  /**
+   * Charges the key for the next transfers. Over the rate the replay waits; over the quota its connection is closed.
+   */
   private pauseIfUnpaid(replay: Replay): boolean {
     if (replay.paidRows >= 0) return false;
     const { connection } = replay.subscriber.subscription;

@@ -15,13 +15,13 @@ const WALLETS_PER_STEP = 50;
 
 interface HistoryCursor {
   wallet: number;
-  /** Read but not yet yielded. */
+  /** Ids read but not yet yielded. */
   ids: number[];
   /** First id not yet read; `below` at the end. */
   next: number;
 }
 
-/** Yields the merged ids in ascending pieces; an empty piece only lets the caller pause. */
+/** Yields the merged ids in ascending pieces. An empty piece only lets the caller pause. */
 export function* mergeHistories(
   read: ReadHistory,
   wallets: readonly number[],
@@ -37,7 +37,7 @@ export function* mergeHistories(
       cursor.next = cursor.ids.length === 0 ? below : cursor.ids.at(-1)! + 1;
       if (++reads % WALLETS_PER_STEP === 0) yield [];
     }
-    // Below this id every wallet's transfers have been read.
+    // Below this id, the transfers of all wallets have been read.
     completeBelow = cursors.reduce((least, { next }) => Math.min(least, next), below);
     yield takeBelow(cursors, completeBelow);
   }
@@ -56,8 +56,9 @@ function takeBelow(cursors: readonly HistoryCursor[], limit: number): number[] {
 const ROWS_PER_STEP = 100;
 
 /**
- * Yields the transfers with ids `from <= id < below` that the subscriber may want, in order. An empty piece only lets the
- * caller pause. Abandon it after a rollback: the ids are valid only while the index keeps those transfers.
+ * Yields the transfers with ids `from <= id < below` that the subscriber may want, in order. An empty piece only lets
+ * the caller pause. Abandon the generator after a rollback: the ids are valid only while the index keeps those
+ * transfers.
  */
 export function* replayTransfers(
   reads: StreamReads,

@@ -15,13 +15,13 @@ import {
   START_MEMBERS,
 } from './transfer-filter.ts';
 
-/** The members that select signals; a subscription also takes those of its start. */
+/** The members that select signals. A subscription also accepts the start members. */
 const MEMBERS = ['wallets', 'tokens', 'events', 'minMon', 'minAmount', 'excludeMints', 'purchasesOnly'];
 
 const LIST_PREFIX = 'list:';
 const MAX_LIST_NAME = 100;
 
-/** The addresses of a stored list; undefined if there is none of that name. */
+/** The addresses of a stored list; undefined if no list has this name. */
 export type StoredLists = (name: string) => ReadonlySet<string> | undefined;
 
 const NO_LISTS: StoredLists = () => undefined;

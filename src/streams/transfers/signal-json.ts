@@ -1,4 +1,4 @@
-/** Serialises signals: the payload of `/ws/signals`. */
+/** Serialises signals, the payload of `/ws/signals`. */
 import { secondsToIso } from '../../lib/time.ts';
 import { NATIVE_DECIMALS, weiToCoin } from '../../lib/units.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
@@ -13,15 +13,15 @@ import type { Payment } from './transaction-legs.ts';
 import type { Parties } from './transaction-parties.ts';
 import type { ChainInfo } from './transfer-json.ts';
 
-/** A transfer, with what its record says about its transaction. */
+/** A transfer, with the fields of its record that describe its transaction. */
 export interface SignalSubject extends SignalFacts {
   readonly row: EventRow;
   readonly removed: boolean;
   readonly chainInfo: ChainInfo;
   readonly tokenFacts: TokenSymbols;
-  /** The place among the events of the wallet on that side, from 1, and their number; null if not examined. */
+  /** The position among the wallet's events on that side, from 1, and their number; null if not examined. */
   place(direction: Direction): { leg: number; legs: number } | null;
-  /** Sender and receiver of the transaction, null if not known. */
+  /** Sender and receiver of the transaction, null if unknown. */
   parties(): Parties | null;
 }
 
@@ -79,7 +79,7 @@ function plainRecord(event: SignalSubject, signal: Signal, now: number): Record<
   };
 }
 
-/** The members that only one kind of event has. */
+/** The fields that only one kind of event has. */
 function ownMembers(event: SignalSubject, signal: Signal): object {
   const { row } = event;
   switch (signal.event) {
@@ -94,7 +94,7 @@ function ownMembers(event: SignalSubject, signal: Signal): object {
   }
 }
 
-/** Whether the first transfer of a wallet funds it: a native one from another wallet. */
+/** Whether the first transfer of a wallet funds it: a native transfer from another wallet. */
 function isFunding({ kind, from }: TransferRow, { direction }: Signal): boolean {
   return isNativeKind(kind) && direction === 'in' && from !== ZERO_DIGITS;
 }

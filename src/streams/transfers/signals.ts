@@ -1,4 +1,4 @@
-/** Signals: what a transfer means for the wallets on its two sides, and which of that a filter wants. */
+/** Signals: the events that a transfer means for the wallets on its two sides, and which of them a filter selects. */
 import { digitsToBigInt } from '../../lib/hex.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
 import { isNativeKind } from '../../model/transfer-kind.ts';
@@ -7,7 +7,7 @@ import { movesSomething, type Payment } from './transaction-legs.ts';
 
 export type Direction = 'in' | 'out';
 
-/** One of these follows from each side of a transfer; a filter without `events` wants them all. */
+/** Each side of a transfer produces one of these. A filter without `events` selects them all. */
 export const SIDE_EVENTS = [
   'wallet_funded',
   'wallet_native_out',
@@ -15,7 +15,7 @@ export const SIDE_EVENTS = [
   'wallet_token_sell',
 ] as const;
 
-/** These come only to filters that name them. */
+/** Sent only to filters that name them. */
 export const NAMED_EVENTS = ['whale_transfer', 'wallet_created'] as const;
 
 export const SIGNAL_EVENTS = [...SIDE_EVENTS, ...NAMED_EVENTS];
@@ -31,7 +31,7 @@ const FUNDED: Signal = { event: 'wallet_funded', direction: 'in' };
 const NATIVE_OUT: Signal = { event: 'wallet_native_out', direction: 'out' };
 const BUY: Signal = { event: 'wallet_token_buy', direction: 'in' };
 const SELL: Signal = { event: 'wallet_token_sell', direction: 'out' };
-/** Of the sender. */
+/** Reported for the sender. */
 const WHALE: Signal = { event: 'whale_transfer', direction: 'out' };
 const CREATED: Record<Direction, Signal> = {
   in: { event: 'wallet_created', direction: 'in' },
@@ -48,16 +48,16 @@ export interface SignalFilter {
   /** Smallest amount by token, in its base units. */
   minAmounts: ReadonlyMap<string, bigint>;
   excludeMints: boolean;
-  /** Leave out token buys for which the wallet sent nothing in the same transaction. */
+  /** Exclude token buys where the wallet sent nothing in the same transaction. */
   purchasesOnly: boolean;
 }
 
-/** What deciding about a transfer may need besides its row. */
+/** Facts beyond its row that deciding about a transfer may need. */
 export interface SignalFacts {
   row: TransferRow;
-  /** Whether it is the first transfer of the wallet on that side. */
+  /** Whether this is the first transfer of the wallet on that side. */
   isFirst(direction: Direction): boolean;
-  /** What the wallet on that side moved the other way in the same transaction; null if that was not examined. */
+  /** What the wallet on that side moved the other way in the same transaction; null if not examined. */
   exchanged(direction: Direction): readonly Payment[] | null;
 }
 
@@ -70,8 +70,8 @@ export function sideSignal({ kind }: Pick<TransferRow, 'kind'>, direction: Direc
 const NONE: readonly Signal[] = [];
 
 /**
- * The signals of a transfer that pass a filter. A self-transfer is only `out`, since it funds no other wallet; a transfer
- * of amount zero can only create a wallet; the zero address counts only if the filter names it.
+ * The signals of a transfer that pass a filter. A self-transfer is only `out`, because it funds no other wallet. A zero
+ * transfer can only create a wallet. The zero address counts only if the filter names it.
  */
 export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Signal[] {
   const { row } = facts;

@@ -1,7 +1,7 @@
 /**
- * Finds a transfer's subscribers by the ids of its wallets and its contract, so the cost grows with the transfers and not
- * with the subscribers. An address gets its id with its first transfer, so new wallets are compared with the subscribed
- * addresses that have no id yet.
+ * Finds a transfer's subscribers by the ids of its wallets and its contract, so that the cost grows with the transfers
+ * and not with the subscriptions. An address gets its id with its first transfer, so new wallets are compared with the
+ * subscribed addresses that have no id yet.
  */
 import type { EventRow } from '../../query/events.ts';
 import type { NewWallet, ScannedTransfer } from '../../query/stream-reads.ts';
@@ -12,8 +12,8 @@ import type { TransferSubscription } from './transfer-subscription.ts';
 type Parties = Pick<EventRow, 'from' | 'to' | 'token'>;
 
 /**
- * Whether the wallets of a subscriber are looked up one by one. Those of a long stored list are not: looking up a hundred
- * thousand would block the event loop, so its subscriber is offered every transfer.
+ * Whether a subscriber's wallets are looked up one by one. Looking up a stored list of a hundred thousand would block
+ * the event loop, so the subscriber of a long list is offered every transfer.
  */
 export function isSelectedByWallet({ wallets }: TransferSubscription): boolean {
   return wallets.size > 0 && wallets.size <= MAX_ADDRESSES;
@@ -22,7 +22,9 @@ export function isSelectedByWallet({ wallets }: TransferSubscription): boolean {
 export class SubscriptionIndex {
   private readonly wallets = new AddressSubscribers();
   private readonly contracts = new AddressSubscribers();
-  /** Subscribers to every transfer. Replaced, never modified: transfers without other candidates share the list. */
+  /**
+   * Subscribers to every transfer. Replaced, never modified, because transfers without other candidates share the list.
+   */
   private unselective: readonly TransferSubscription[] = [];
   private readonly everyone = new Set<TransferSubscription>();
 
@@ -39,7 +41,7 @@ export class SubscriptionIndex {
     return this.wallets.unresolved.size + this.contracts.unresolved.size > 0;
   }
 
-  /** `idOf` returns the wallet id of an address, if it has one. */
+  /** `idOf` returns the wallet id of an address, if any. */
   add(subscriber: TransferSubscription, idOf: (address: string) => number | undefined): void {
     this.everyone.add(subscriber);
     if (isSelectedByWallet(subscriber)) this.wallets.add(subscriber, subscriber.wallets, idOf);

@@ -1,9 +1,9 @@
-/** What the transfers of one transaction say about each wallet in it. */
+/** Each wallet's part in one transaction, derived from the transaction's transfers. */
 import { digitsToBigInt } from '../../lib/hex.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import type { TransactionTransfer } from '../../query/transfers.ts';
 
-/** Most transfers of a transaction that are examined. Events of a larger one do not say what was exchanged. */
+/** Most transfers of a transaction that are examined. Events of a larger transaction do not say what was exchanged. */
 export const MAX_LEGS = 1_000;
 
 /** A sum of one token, or of the native coin if `token` is empty. ERC-721 counts tokens, ERC-1155 sums over ids. */
@@ -16,14 +16,14 @@ export interface Payment {
 interface WalletPart {
   /** The eventIndex of each transfer that is an event of the wallet. */
   events: number[];
-  /** In the order of each token's first transfer. */
+  /** Ordered by each token's first transfer. */
   sent: Payment[];
   received: Payment[];
 }
 
 const NO_PART: WalletPart = { events: [], sent: [], received: [] };
 
-/** A transfer of nothing is no event. An ERC-721 transfer has no amount and counts as one. */
+/** A zero transfer is no event. An ERC-721 transfer has no amount and counts as one token. */
 export function movesSomething({ amount, kind }: Pick<TransactionTransfer, 'amount' | 'kind'>): boolean {
   return amount !== '' || kind === TransferKind.erc721;
 }
@@ -31,7 +31,7 @@ export function movesSomething({ amount, kind }: Pick<TransactionTransfer, 'amou
 export class TransactionLegs {
   private readonly parts = new Map<string, WalletPart>();
 
-  /** `transfers` are all of the transaction, in chain order. */
+  /** `transfers` are all transfers of the transaction, in chain order. */
   constructor(transfers: readonly TransactionTransfer[]) {
     for (const [eventIndex, transfer] of transfers.entries()) {
       if (!movesSomething(transfer)) continue;
@@ -47,19 +47,19 @@ export class TransactionLegs {
     }
   }
 
-  /** The place of a transfer among the wallet's events, from 1, and their number; null if it is no event. */
+  /** The position of a transfer among the wallet's events, from 1, and their number; null if it is no event. */
   placeOf(wallet: string, eventIndex: number): { leg: number; legs: number } | null {
     const { events } = this.parts.get(wallet) ?? NO_PART;
     const at = events.indexOf(eventIndex);
     return at < 0 ? null : { leg: at + 1, legs: events.length };
   }
 
-  /** What the wallet sent to others. */
+  /** Payments of the wallet to others. */
   sentBy(wallet: string): readonly Payment[] {
     return (this.parts.get(wallet) ?? NO_PART).sent;
   }
 
-  /** What the wallet received from others. */
+  /** Payments of others to the wallet. */
   receivedBy(wallet: string): readonly Payment[] {
     return (this.parts.get(wallet) ?? NO_PART).received;
   }

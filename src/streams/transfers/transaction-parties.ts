@@ -1,6 +1,6 @@
 /**
  * Sender and receiver of transactions. The index does not store them. Blocks announced before their commit carry them;
- * older ones are requested from the node, a bounded number at a time.
+ * for older ones the node is asked, a bounded number at a time.
  */
 import { UpstreamError } from '../../lib/errors.ts';
 import { LruMap } from '../../lib/lru-map.ts';
@@ -8,7 +8,7 @@ import { isObject } from '../../lib/text.ts';
 import { ADDRESS_PATTERN } from '../../model/address.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
 
-/** Addresses of 40 lower-case hex digits; `to` is the created contract of a creation. */
+/** Addresses of 40 lower-case hex digits; for a contract creation, `to` is the created contract. */
 export interface Parties {
   from: string;
   to: string;
@@ -16,11 +16,11 @@ export interface Parties {
 
 /** About 2 MB. */
 const MAX_CACHED = 8_192;
-/** Transactions asked about in one batch; one batch is under way at a time. */
+/** Transactions per batch. One batch is in flight at a time. */
 const PER_BATCH = 50;
-/** Longest wait for a batch, milliseconds. Events are pushed without the answer after that. */
+/** Longest wait for a batch, milliseconds. After that, events are pushed without the answer. */
 const TIMEOUT_MS = 1_000;
-/** Most transactions that wait; further ones remain unknown. */
+/** Most queued transactions. Further ones stay unknown. */
 const MAX_QUEUED = 5_000;
 
 export class TransactionParties {
@@ -34,7 +34,7 @@ export class TransactionParties {
     this.client = client;
   }
 
-  /** Of a transaction by its hash, hex digits. Undefined while the node is being asked. */
+  /** The parties of a transaction, by hash as hex digits. Undefined while the node is being asked. */
   get(txHash: string): Parties | null | undefined {
     const known = this.known.get(txHash);
     if (known !== undefined) return known === 'unknown' ? null : known;
@@ -44,13 +44,13 @@ export class TransactionParties {
     return undefined;
   }
 
-  /** Resolves when nothing that was asked for before is outstanding. */
+  /** Resolves when every earlier request is settled. */
   async settled(): Promise<void> {
     await this.loading;
   }
 
   private async load(): Promise<void> {
-    await Promise.resolve(); // gathers what one turn asks for
+    await Promise.resolve(); // gathers the requests of one turn
     while (this.queue.size > 0) {
       const hashes = [...this.queue].slice(0, PER_BATCH);
       const found = await this.fetch(hashes);

@@ -10,11 +10,11 @@ import type { Payment, TransactionLegs } from './transaction-legs.ts';
 import type { Parties } from './transaction-parties.ts';
 import { type ChainInfo, transferJson } from './transfer-json.ts';
 
-/** Where a transfer was found: what can be learned about its transaction and its wallets there. */
+/** The source of a transfer, which provides facts about its transaction and wallets. */
 export interface EventSource {
   readonly chainInfo: ChainInfo;
   readonly tokenFacts: TokenSymbols;
-  /** The transaction of the transfer; null if it has too many transfers. */
+  /** The transfers of the same transaction; null if there are too many. */
   legsOf(row: EventRow): TransactionLegs | null;
   /** Whether the transfer is the first of the wallet on that side. */
   isFirst(row: EventRow, direction: Direction): boolean;
@@ -28,14 +28,14 @@ interface SideFacts {
   exchanged: readonly Payment[] | null;
 }
 
-/** What was reported about a transfer. Its withdrawal repeats the same record after the block is gone. */
+/** Facts reported about a transfer. Its removal repeats them after the block is gone. */
 interface LearnedFacts {
   sides: Partial<Record<Direction, SideFacts>>;
   isFirst: Partial<Record<Direction, boolean>>;
   parties: Parties | null | undefined;
 }
 
-/** How an event is pushed: a direction is a `wallet_transfers` payload. */
+/** The form of a push: a signal, or as a direction a `wallet_transfers` payload. */
 export type Form = Direction | Signal;
 
 const UNKNOWN_SIDE: SideFacts = { place: null, exchanged: null };
@@ -45,12 +45,12 @@ export class TransferEvent implements SignalSubject {
   readonly removed: boolean;
   readonly chainInfo: ChainInfo;
   readonly tokenFacts: TokenSymbols;
-  /** Null once the event only waits for its withdrawal: a source may hold a whole block. */
+  /** Null once the event is kept only for its possible removal, because a source may hold a whole block. */
   private readonly source: EventSource | null;
   private readonly learned: LearnedFacts;
   private readonly notifications = new Map<Form, Notification>();
 
-  /** `source` is null for a copy, which shares what was `learned` about the original. */
+  /** `source` is null for a copy, which shares the `learned` facts of the original. */
   private constructor(
     row: EventRow,
     removed: boolean,
@@ -70,17 +70,17 @@ export class TransferEvent implements SignalSubject {
     return new TransferEvent(row, removed, source, source, { sides: {}, isFirst: {}, parties: undefined });
   }
 
-  /** The same transfer without its source. What is still learned about the original, the copy knows too. */
+  /** The same transfer without its source. The copy shares facts learned later about the original. */
   detached(): TransferEvent {
     return new TransferEvent(this.row, this.removed, this, null, this.learned);
   }
 
-  /** Its withdrawal. */
+  /** The removal of the event. */
   asRemoved(): TransferEvent {
     return new TransferEvent(this.row, true, this, null, this.learned);
   }
 
-  /** Takes over what was learned from another copy of the same transfer. */
+  /** Adopts the facts learned by another copy of the same transfer. */
   learnFrom({ learned }: TransferEvent): void {
     Object.assign(this.learned.sides, learned.sides);
     Object.assign(this.learned.isFirst, learned.isFirst);
@@ -101,7 +101,7 @@ export class TransferEvent implements SignalSubject {
     return isFirst[direction];
   }
 
-  /** Sender and receiver of the transaction, null while they are not known. */
+  /** Sender and receiver of the transaction, null while unknown. */
   parties(): Parties | null {
     this.learned.parties ??= isDirect(this.row) ? this.row : this.source?.partiesOf(this.row);
     return this.learned.parties ?? null;
@@ -113,7 +113,7 @@ export class TransferEvent implements SignalSubject {
     return this.learned.parties === undefined && this.source !== null;
   }
 
-  /** Sets the metadata of its token, which was read meanwhile. */
+  /** Sets the token metadata, once read. */
   nameToken(token: Pick<EventRow, 'symbol' | 'decimals'>): void {
     Object.assign(this.row, token);
     this.notifications.clear();
@@ -148,7 +148,7 @@ function sideOf(row: EventRow, source: EventSource, direction: Direction): SideF
   };
 }
 
-/** Whether a transfer is the transaction's own value. Monad's block reward is one too, but shown as a mint. */
+/** Whether a transfer is the transaction's own value. So is Monad's block reward, but it is shown as a mint. */
 function isDirect({ kind, from }: EventRow): boolean {
   return kind === TransferKind.nativeDirect && from !== ZERO_DIGITS;
 }

@@ -1,4 +1,4 @@
-/** Parses the parameters of `wallet_transfers`, and what they share with those of signals. */
+/** Parses the parameters of `wallet_transfers`, and those shared with signals. */
 
 import { isObject } from '../../lib/text.ts';
 import { ADDRESS_PATTERN } from '../../model/address.ts';
@@ -12,7 +12,7 @@ export interface LastSeen {
   hash: string;
 }
 
-/** Where a subscription begins; both null for new transfers only. */
+/** Where a subscription starts; both null for new transfers only. */
 export interface ReplayStart {
   fromBlock: number | null;
   lastSeen: LastSeen | null;
@@ -38,7 +38,7 @@ const WALLET_MEMBERS = [
 
 const DIRECTIONS = ['in', 'out', 'both'] as const;
 
-/** Maximum number of wallets, and of tokens, in one filter. */
+/** Most wallets, and most tokens, in one filter. */
 export const MAX_ADDRESSES = 1_000;
 
 const HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/;
@@ -60,7 +60,7 @@ export function parseWalletFilter(value: unknown): WalletFilter {
 function parseWallets(address: unknown, addresses: unknown): Set<string> {
   const wallets = parseAddresses(addresses, 'addresses');
   if (address !== undefined && wallets.size > 0)
-    throw invalidParams('give either address or addresses, not both');
+    throw invalidParams('pass either address or addresses, not both');
   return wallets.size > 0 ? wallets : new Set([parseAddress(address, 'address')]);
 }
 

@@ -13,7 +13,7 @@ export interface ChainInfo {
   labels?: LabelLookup | undefined;
 }
 
-/** The payload of `wallet_transfers`. Concatenated by hand, which takes half the time of JSON.stringify. */
+/** The payload of `wallet_transfers`. Built by concatenation, in half the time of JSON.stringify. */
 export function transferJson(
   row: EventRow,
   direction: Direction,

@@ -1,6 +1,6 @@
 /**
- * Pushes transfers to their subscribers as they are committed. A subscriber that names a block first gets the indexed
- * transfers from there (replay), then live ones. Transfers removed by a reorg are pushed again, marked as removed.
+ * Pushes transfers to their subscribers on commit. A subscriber that names a block first gets the indexed transfers
+ * from there (replay), then live ones. Transfers removed by a reorg are pushed again, marked as removed.
  */
 import type { Logger } from '../../log/logger.ts';
 import type { LabelLookup } from '../../model/label.ts';
@@ -30,12 +30,12 @@ import { WatermarkGate } from './watermark-gate.ts';
 
 interface TransferStreamOptions {
   reads: StreamReads;
-  /** Asked for the transactions of older transfers. */
+  /** Source of the transactions of older transfers. */
   node: Pick<RpcClient, 'batch'>;
   /** Symbol of the chain's native coin. */
   nativeSymbol: string;
   labels?: LabelLookup | undefined;
-  /** Longest wait of a new token's events for its metadata, milliseconds. */
+  /** How long a new token's events wait for its metadata, milliseconds. */
   metadataWaitMs: number;
   metrics: StreamMetrics;
   failures: Pick<ReadFailures, 'record'>;
@@ -86,13 +86,13 @@ export class TransferStream {
     this.held = new HeldEvents(metadata, reads.tokenSymbols, () => this.turns.schedule());
   }
 
-  /** Starts pushing to a subscriber: everything from its `fromBlock` on, or what is committed from now on. */
+  /** Starts pushing to a subscriber: everything from its `fromBlock` on, or everything committed from now on. */
   async subscribe(subscriber: TransferSubscription): Promise<Unsubscribe> {
     try {
       subscriber.held = this.held;
       return await this.startPushing(subscriber);
     } catch (error) {
-      this.remove(subscriber); // it may have been added already
+      this.remove(subscriber); // may have been added already
       throw this.recordFailure(error);
     }
   }
@@ -113,8 +113,8 @@ export class TransferStream {
   }
 
   /**
-   * Pushes what was withdrawn of the branch that the subscriber saw last, newest first, and lets its replay begin where
-   * that branch left the chain. Throws RequestError when the branch is no longer known.
+   * Pushes the reverted transfers of the branch that the subscriber saw last, newest first, and starts its replay at
+   * the fork. Throws RequestError when the branch is no longer known.
    */
   private pushWithdrawn(subscriber: TransferSubscription, seen: LastSeen): void {
     const branch = this.recentBlocks.branchOf(seen, (block) => this.isIndexed(block));
@@ -128,7 +128,7 @@ export class TransferStream {
     return this.reads.lastIdsAt({ number, hash: `0x${hash}` }) !== undefined;
   }
 
-  /** Wallets that the index has from blocks of the other branch were new in this one too. */
+  /** Indexed wallets from blocks of the other branch were new in this branch too. */
   private branchContext(branch: readonly RecentBlock[]) {
     const { chainInfo, tokenFacts } = this.source();
     const { lastTransfer } = this.reads.lastIdsUpTo((branch.at(-1)?.number ?? 0) - 1);
@@ -139,7 +139,7 @@ export class TransferStream {
     return { chainInfo, tokenFacts, firstTransferOf };
   }
 
-  /** Handles blocks about to be committed; their watermark follows unless the commit fails. */
+  /** Handles blocks about to be committed. Their watermark follows unless the commit fails. */
   onCommitting(blocks: CommittingBlocks): void {
     if (this.turns.isClosed) return;
     this.recentBlocks.announce(blocks);
@@ -184,7 +184,7 @@ export class TransferStream {
     this.replays.restart();
   }
 
-  /** Pushes what was committed to live subscribers, then advances the replays until the deadline. */
+  /** Pushes committed transfers to live subscribers, then advances the replays until the deadline. */
   private *pushPending(deadline: number): Generator<void, void, void> {
     yield* this.live.pushPreCommit(this.gate.settledHash);
     const ends = this.gate.verify();
@@ -215,7 +215,7 @@ export class TransferStream {
     }
   }
 
-  /** Closes the connections of subscribers that would miss transfers; the others go on in another turn. */
+  /** Closes the connections of subscribers that would miss transfers. The others continue in another turn. */
   private fail(subscribers: readonly TransferSubscription[], error: unknown): void {
     if (this.recordFailure(error) === error)
       this.options.log.error({ err: error }, 'streams cannot read the index');
@@ -225,7 +225,7 @@ export class TransferStream {
     }
   }
 
-  /** Returns the error for the client. A failed read ends the turn, since the rest of it might see another commit. */
+  /** Returns the error for the client. A failed read ends the turn, because the rest of it might see another commit. */
   private recordFailure(error: unknown): unknown {
     const translated = this.options.failures.record(error);
     if (translated === error) return error;
@@ -254,12 +254,12 @@ export class TransferStream {
     const { nativeSymbol, labels } = this.options;
     const chainInfo = { chainId: chainId ?? 0, nativeSymbol, labels };
     const source = new IndexSource({ reads: this.reads, parties: this.parties, chainInfo });
-    if (chainId !== undefined) this.indexSource = source; // before indexing begins there is no chain id
+    if (chainId !== undefined) this.indexSource = source; // without a chain id indexing has not begun
     return source;
   }
 }
 
-/** `branch` newest first, and so are the transfers. */
+/** Both `branch` and the result are newest first. */
 function* withdrawnTransfers(
   branch: readonly RecentBlock[],
   context: BatchContext,

@@ -13,7 +13,7 @@ const BOTH: readonly Form[] = ['out', 'in'];
 
 /**
  * One subscription to transfers. Addresses are hex digits without prefix. It is offered the transfers of `wallets`; if
- * that is empty, those of the token contracts `tokens`; if both are empty, all of them.
+ * that is empty, those of the token contracts `tokens`; if both are empty, all transfers.
  */
 export abstract class TransferSubscription implements Holder {
   readonly subscription: Subscription;
@@ -21,16 +21,16 @@ export abstract class TransferSubscription implements Holder {
   readonly tokens: ReadonlySet<string>;
   /** First block to replay from the index; null for live transfers only. */
   fromBlock: number | null;
-  /** The block that the client saw last before it reconnected. */
+  /** The last block that the client saw before it reconnected. */
   readonly lastSeen: LastSeen | null;
-  /** First transfer id that was, or will be, offered to it. */
+  /** Id of the first transfer offered, or to be offered, to the subscription. */
   firstId = 0;
-  /** First transfer id that the replay has not offered to it yet. */
+  /** Id of the next transfer that the replay will offer. */
   nextId = 0;
-  /** Highest block with a transfer that was pushed to it and since evicted from the reorg buffer. */
+  /** Highest block with a transfer that was pushed to the subscription and has since left the reorg buffer. */
   evictedBlock = -1;
   ended = false;
-  /** Where its events wait until they are complete. */
+  /** Where events wait until complete. */
   held: HeldEvents | null = null;
 
   constructor(
@@ -46,7 +46,7 @@ export abstract class TransferSubscription implements Holder {
     this.lastSeen = lastSeen;
   }
 
-  /** Pushes its notifications for the transfer, once they are complete; false if it wants none. */
+  /** Pushes the notifications for a transfer, once complete. Returns false if there are none. */
   notify(event: TransferEvent): boolean {
     const forms = this.wantedForms(event);
     if (forms.length === 0) return false;
@@ -72,13 +72,16 @@ export abstract class TransferSubscription implements Holder {
     return this.ended || event.row.blockNumber < (this.fromBlock ?? 0) ? NONE : this.formsOf(event);
   }
 
-  /** What passes its filter. Depends only on the transfer and its transaction, so a removal has the same. */
+  /**
+   * The forms that pass the filter. They depend only on the transfer and its transaction, so a removal has the same
+   * forms.
+   */
   protected abstract formsOf(event: TransferEvent): readonly Form[];
 }
 
 /**
- * `wallet_transfers`: each transfer of a wallet once, one between two of the wallets once for each. A self-transfer is
- * `out` unless only incoming ones are wanted.
+ * `wallet_transfers`: each transfer of a wallet once, and a transfer between two of the wallets once for each. A
+ * self-transfer is `out` unless only incoming ones are wanted.
  */
 export class WalletSubscription extends TransferSubscription {
   private readonly filter: WalletFilter;

@@ -4,9 +4,9 @@
 export const MAX_TURN_MS = 4;
 
 interface TurnWork {
-  /** Whether anybody is subscribed; without subscribers a turn does nothing. */
+  /** Whether anybody is subscribed. Without subscribers a turn does nothing. */
   hasSubscribers(): boolean;
-  /** The work of one turn, step by step until `deadline` (by performance.now()). All of it reads one commit. */
+  /** The work of one turn, step by step until `deadline` (performance.now()), all reading one commit. */
   steps(deadline: number): Iterator<void>;
   onError(error: unknown): void;
 }
@@ -21,7 +21,7 @@ type State = 'idle' | 'scheduled' | 'closed';
 export class TurnLoop {
   private readonly work: TurnWork;
   private state: State = 'idle';
-  /** The latest turn; null once it was abandoned. */
+  /** The latest turn; null once abandoned. */
   private current: Turn | null = null;
 
   constructor(work: TurnWork) {
@@ -32,7 +32,7 @@ export class TurnLoop {
     return this.state === 'closed';
   }
 
-  /** Starts a turn now. A turn in progress ends, because the new one reads a later commit. */
+  /** Starts a turn now. Ends a turn in progress, because the new turn reads a later commit. */
   run(): void {
     this.guard(() => {
       const deadline = performance.now() + MAX_TURN_MS;

@@ -1,8 +1,8 @@
 /**
  * Decides whether the index may be read. Watermarks say how far the indexer has committed, but the index may already be
- * ahead of the last watermark, or even rolled back. So a turn reads only if its snapshot contains the exact block that
- * the watermark named: ids up to its end then mean the same as for the indexer. Otherwise reading waits for the next
- * watermark, which explains the difference.
+ * ahead of the last watermark, or even rolled back. So a turn reads only if its snapshot contains the exact block of
+ * the watermark: then ids up to that block mean the same as for the indexer. Otherwise it waits for the next watermark,
+ * which explains the difference.
  */
 import type { BlockRef } from '../../model/block.ts';
 import type { Watermark } from '../../model/watermark.ts';
@@ -18,11 +18,11 @@ export class WatermarkGate {
   private readonly onRollback: (kept: LastIds) => void;
   /** The last block of the last watermark; null while the index is empty. */
   private block: BlockRef | null;
-  /** The lowest block rolled back to that was not yet reported to `onRollback`. */
+  /** The lowest rollback target not yet reported to `onRollback`. */
   private rolledBackTo: number | null = null;
   private readonly waiters = new Set<() => void>();
 
-  /** `onRollback` gets the last ids that stay valid. It is called by `verify`, before it returns. */
+  /** `verify` calls `onRollback` with the last ids that stay valid, before it returns. */
   constructor(reads: StreamReads, onRollback: (kept: LastIds) => void) {
     this.reads = reads;
     this.onRollback = onRollback;

@@ -42,5 +42,5 @@ test('refuses an unknown block', async (context) => {
   const index = new StreamIndex(nestedCleanup(context), true);
   index.commit(2);
   const unknown = { to: 2, hash: `0x${'ab'.repeat(32)}` } as const;
-  await assert.rejects(index.reconnect('alice', unknown), { message: /reload what you have stored/ });
+  await assert.rejects(index.reconnect('alice', unknown), { message: /reload your stored data/ });
 });
