@@ -78,14 +78,19 @@ export class AddressTable {
 
 /** Address of a wallet, null when it has no row. */
 export function walletAddress(db: Db, wallet: number): Hex | null {
-  const address = db
-    .prepare<[number], Buffer>('SELECT address FROM wallets WHERE id = ?')
-    .pluck()
-    .get(wallet);
+  const address = prepareAddressOf(db).get(wallet);
   return address ? bytesToHex(address) : null;
 }
 
-/** A wallet's address for messages. */
-export function describeWallet(db: Db, wallet: number): string {
-  return walletAddress(db, wallet) ?? `wallet ${wallet}, which has no row`;
+function prepareAddressOf(db: Db): Statement<[number], Buffer> {
+  return db.prepare<[number], Buffer>('SELECT address FROM wallets WHERE id = ?').pluck();
+}
+
+/** Addresses of wallets for messages. Prepares once: a verification names every wallet that it compares. */
+export function prepareWalletNames(db: Db): (wallet: number) => string {
+  const addressOf = prepareAddressOf(db);
+  return (wallet) => {
+    const address = addressOf.get(wallet);
+    return address ? bytesToHex(address) : `wallet ${wallet}, which has no row`;
+  };
 }

@@ -1,5 +1,5 @@
 /** Compares the stored sums of a busy wallet's counterparties with its history. */
-import { describeWallet } from '../store/addresses.ts';
+import { prepareWalletNames } from '../store/addresses.ts';
 import { addToSums, PAGES_PER_FOLD, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
 import { CounterpartyTable, type CounterpartyTotals } from '../store/counterparty-table.ts';
 import type { Db } from '../store/open-database.ts';
@@ -37,9 +37,10 @@ export function prepareSumsComparer(
       'SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer LIMIT ?',
     )
     .pluck();
+  const nameOf = prepareWalletNames(db);
   return ({ id, pages, firstTransfer }, check) => {
     const stored = summed.get(id);
-    const name = `of ${describeWallet(db, id)}`;
+    const name = `of ${nameOf(id)}`;
     const target = pages - (pages % pagesPerFold);
     check.expect(`the summed pages ${name}`, stored?.pages ?? 0, target);
     const table = new CounterpartyTable();

@@ -2,7 +2,7 @@
 
 import { decodeSigned } from '../lib/signed.ts';
 import { isNativeKind, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
-import { type AddressKeys, describeWallet, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
+import { type AddressKeys, getByAddress, prepareWalletNames, WALLET_BY_ADDRESS } from '../store/addresses.ts';
 import { blockOfTransfer } from '../store/chain.ts';
 import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../store/holding-peaks.ts';
 import type { Db, Statement } from '../store/open-database.ts';
@@ -22,6 +22,7 @@ interface HoldingRow {
 
 export class TokenComparer {
   private readonly db: Db;
+  private readonly nameOf: (wallet: number) => string;
   private readonly row: Statement<[number], Record<string, number> & { wallet: number }>;
   private readonly holdings: Statement<[number], HoldingRow>;
   private readonly peaks: Statement<[number], { span: number; peak: Buffer }>;
@@ -29,6 +30,7 @@ export class TokenComparer {
 
   constructor(db: Db) {
     this.db = db;
+    this.nameOf = prepareWalletNames(db);
     this.row = db.prepare(
       'SELECT wallet, transfers, holders, wallets, buyers, first_transfer, kind FROM tokens WHERE id = ?',
     );
@@ -41,7 +43,7 @@ export class TokenComparer {
   compare(recount: TokenRecount, check: Check): void {
     const row = this.row.get(recount.id);
     if (row === undefined) return; // reported as missing
-    const name = `of token ${describeWallet(this.db, row.wallet)}`;
+    const name = `of token ${this.nameOf(row.wallet)}`;
     for (const [column, expected] of Object.entries(recount.expectedColumns()))
       check.expect(`${column} ${name}`, row[column], expected);
     this.compareHoldings(recount, name, check);
@@ -54,7 +56,7 @@ export class TokenComparer {
     let sum = 0n;
     for (const { wallet, transfers, balance } of this.holdings.iterate(recount.id)) {
       const expected = recount.holdings.get(wallet);
-      const what = `the holding of ${describeWallet(this.db, wallet)} ${name}`;
+      const what = `the holding of ${this.nameOf(wallet)} ${name}`;
       sum += decodeSigned(balance);
       if (expected === undefined) {
         check.addDifference(`${what} is there, must not be`);
@@ -114,6 +116,7 @@ type Bytes = { address: Buffer; native_received: Buffer; native_sent: Buffer; re
 
 export class WalletComparer {
   private readonly db: Db;
+  private readonly nameOf: (wallet: number) => string;
   private readonly row: Statement<[number], Row>;
   private readonly bytes: Statement<[number], Bytes>;
   private readonly pageAt: Statement<[number, number], Buffer>;
@@ -126,6 +129,7 @@ export class WalletComparer {
 
   constructor(db: Db) {
     this.db = db;
+    this.nameOf = prepareWalletNames(db);
     this.row = db.prepare(/* sql */ `
       SELECT transfers, transactions, tokens, token_transfers, internal_received, first_transfer, last_transfer,
         first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded
@@ -153,7 +157,7 @@ export class WalletComparer {
   compare(recount: WalletRecount, check: Check): void {
     const row = this.row.get(recount.id);
     const bytes = this.bytes.get(recount.id);
-    const name = `of ${describeWallet(this.db, recount.id)}`;
+    const name = `of ${this.nameOf(recount.id)}`;
     if (row === undefined || bytes === undefined) return; // reported as missing
     const { funded, ...columns } = row;
     for (const [column, expected] of Object.entries(recount.expectedColumns()))
