@@ -31,7 +31,7 @@ const SHOWN: Record<string, [name: string | null, symbol: string | null, decimal
 test('serves metadata as soon as it is read, and hostile contracts affect no other token', async (t) => {
   const anvil = await startAnvil();
   t.after(() => anvil.stop());
-  const codes = compileFixture('OddNames.sol');
+  const codes = await compileFixture('OddNames.sol');
   const [from] = (await anvil.call('eth_accounts')) as Hex[];
   const contracts = new Map<string, Hex>();
   for (const name of Object.keys(SHOWN)) {

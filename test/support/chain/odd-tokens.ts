@@ -15,24 +15,20 @@ const ABI = parseAbi([
 
 export type OddToken = 'PlainToken' | 'FeeToken' | 'RebasingToken' | 'SilentToken' | 'Spoof';
 
-let compiled: Record<string, Hex> | undefined;
-function creationCode(contract: OddToken): Hex | undefined {
-  compiled ??= compileFixture('OddTokens.sol');
-  return compiled[contract];
-}
-
 export class OddChain {
   readonly anvil: Anvil;
   readonly accounts: readonly Hex[];
+  private readonly creationCode: Readonly<Record<string, Hex>>;
 
-  constructor(anvil: Anvil, accounts: readonly Hex[]) {
+  constructor(anvil: Anvil, accounts: readonly Hex[], creationCode: Readonly<Record<string, Hex>>) {
     this.anvil = anvil;
     this.accounts = accounts;
+    this.creationCode = creationCode;
   }
 
   /** Each transaction is a block of its own. */
   async deploy(contract: OddToken): Promise<Hex> {
-    const { contractAddress } = await this.send({ data: creationCode(contract) });
+    const { contractAddress } = await this.send({ data: this.creationCode[contract] });
     if (contractAddress === null) throw new Error(`the creation of ${contract} made no contract`);
     return contractAddress;
   }
@@ -85,5 +81,6 @@ export async function startOddChain(
 ): Promise<OddChain> {
   const anvil = await startAnvil(options);
   owner.after(() => anvil.stop());
-  return new OddChain(anvil, (await anvil.call('eth_accounts')) as Hex[]);
+  const accounts = (await anvil.call('eth_accounts')) as Hex[];
+  return new OddChain(anvil, accounts, await compileFixture('OddTokens.sol'));
 }
