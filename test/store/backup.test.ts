@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -34,8 +34,8 @@ import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
-/** Makes the copying of an index last for many pieces. */
-const BALLAST_BYTES = 300_000_000;
+/** Makes a throttled copy of an index last for several steps. */
+const BALLAST_BYTES = 10_000_000;
 const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
 
 /** Runs `atlas-node backup` as its own process. */
@@ -52,7 +52,15 @@ async function backup(
   }
 }
 
-/** Makes an index that takes many pieces to copy. */
+/** Starts `atlas-node backup` and resolves once the keys are copied: the index takes seconds more. */
+async function startSlowBackup(dataDir: string, file: string, mbPerSecond: number): Promise<ChildProcess> {
+  const args = [...SOURCE_FLAGS, CLI, 'backup', file, '--data-dir', dataDir];
+  const copying = spawn(process.execPath, [...args, '--max-mb-per-second', String(mbPerSecond)]);
+  await once(copying.stdout, 'data');
+  return copying;
+}
+
+/** Makes an index that takes several steps to copy. */
 function fillWithBallast(path: string): void {
   const writer = new IndexWriter(path, { cacheMb: 8 });
   writer.setChain(1, 1);
@@ -183,10 +191,8 @@ test('Ctrl-C while the index is copied leaves nothing behind, and the copy can b
   fillWithBallast(join(dir, 'index.db'));
   openKeyStore(join(dir, 'keys.db')).close();
   const folder = tempDir(t);
-  const args = [...SOURCE_FLAGS, CLI, 'backup', folder, '--data-dir', dir];
-  const copying = spawn(process.execPath, args);
-  const said = text(copying.stderr);
-  await once(copying.stdout, 'data'); // the keys are copied, the index follows
+  const copying = await startSlowBackup(dir, folder, 1);
+  const said = text(copying.stderr!);
   copying.kill('SIGINT');
   const [code] = await once(copying, 'exit');
   assert.match(
@@ -208,10 +214,8 @@ test('a file that comes while the index is copied is left alone, whether the cop
     ['index.db', true],
   ] as const) {
     const folder = tempDir(t);
-    const args = [...SOURCE_FLAGS, CLI, 'backup', folder, '--data-dir', dir];
-    const copying = spawn(process.execPath, args);
-    const said = text(copying.stderr);
-    await once(copying.stdout, 'data'); // the keys are copied, the index follows
+    const copying = await startSlowBackup(dir, folder, isStopped ? 1 : 5);
+    const said = text(copying.stderr!);
     writeFileSync(join(folder, name), 'mine');
     if (isStopped) copying.kill('SIGINT');
     const [code] = await once(copying, 'exit');
@@ -323,9 +327,7 @@ test('a backup killed while the index is copied is not in the way of the next', 
   openKeyStore(join(dataDir, 'keys.db')).close();
   const folder = tempDir(t);
   const target = join(folder, 'copy.db');
-  const args = [...SOURCE_FLAGS, CLI, 'backup', target, '--data-dir', dataDir];
-  const copying = spawn(process.execPath, args);
-  await once(copying.stdout, 'data'); // the keys are copied, the index follows
+  const copying = await startSlowBackup(dataDir, target, 1);
   copying.kill('SIGKILL');
   await once(copying, 'exit');
   assert.deepEqual(
