@@ -36,30 +36,46 @@ interface PrepareOptions {
  * Creates the index if missing and migrates an older one. The event loop runs between steps. Returns the writer lock;
  * hold it until the writer has ended, so that no second process gets in between. Throws FatalError when the file is not
  * a usable index, is marked as damaged, or another process writes it.
+ *
+ * The connection stays open as long as the lock: SQLite copies the whole write-ahead log into the file when the last
+ * connection closes, which after a kill during a backfill would delay the start by up to a minute.
  */
 export async function prepareIndexFile(path: string, options: PrepareOptions): Promise<WriterLock> {
-  const { onMigration, signal, migrations = MIGRATIONS } = options;
   const lock = acquireIndexLock(path);
+  let db: Db | undefined;
+  const release = () => {
+    try {
+      db?.close();
+    } finally {
+      lock.release();
+    }
+  };
   try {
     rejectForeignWal(path);
-    const db = open(path, {});
-    try {
-      createIfEmpty(db, path);
-      for (const progress of migrate(db, migrations)) {
-        onMigration(progress);
-        await setImmediate();
-        if (signal?.aborted) break;
-      }
-      if (!signal?.aborted) rejectDamaged(db, path);
-    } catch (error) {
-      throw toPrepareError(path, toStorageError(error, path));
-    } finally {
-      db.close();
-    }
-    return lock;
+    db = open(path, {});
+    await migrateAndCheck(db, path, options);
+    return { release };
   } catch (error) {
-    lock.release();
+    release();
     throw error;
+  }
+}
+
+async function migrateAndCheck(
+  db: Db,
+  path: string,
+  { onMigration, signal, migrations = MIGRATIONS }: PrepareOptions,
+): Promise<void> {
+  try {
+    createIfEmpty(db, path);
+    for (const progress of migrate(db, migrations)) {
+      onMigration(progress);
+      await setImmediate();
+      if (signal?.aborted) return;
+    }
+    rejectDamaged(db, path);
+  } catch (error) {
+    throw toPrepareError(path, toStorageError(error, path));
   }
 }
 

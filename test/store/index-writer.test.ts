@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FatalError, StorageError } from '../../src/lib/errors.ts';
+import { chainOf } from '../../src/store/chain.ts';
 import { acquireWriterLock } from '../../src/store/file-guard.ts';
-import { prepareIndexFile } from '../../src/store/index-file.ts';
+import { openIndexForReading, prepareIndexFile } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
@@ -77,6 +78,24 @@ test('nothing is written while the WAL is moved away, which would be lost; put b
   const reopened = new IndexWriter(path, { cacheMb: 8 });
   assert.equal(reopened.chain()?.startBlock, 4);
   reopened.close();
+});
+
+test('a start after kill -9 serves from the WAL that was left, instead of copying it into the file first', async (t) => {
+  const { path } = createFile(t);
+  const killed = new IndexWriter(path, { cacheMb: 8 });
+  killed.disableAutoCheckpoint();
+  killed.setChain(1, 2);
+  const left = join(tempDir(t), 'index.db');
+  for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, `${left}${suffix}`);
+  killed.close();
+  const { size } = statSync(`${left}-wal`);
+  assert.ok(size > 0);
+  const lock = await prepareIndexFile(left, { onMigration() {} });
+  const reader = openIndexForReading(left);
+  assert.deepEqual([chainOf(reader)?.startBlock, statSync(`${left}-wal`).size], [2, size]);
+  reader.close();
+  lock.release();
+  assert.deepEqual(readdirSync(dirname(left)).sort(), ['index.db', 'index.db.lock']);
 });
 
 test('an index moved away without its WAL, as after kill -9, starts over', async (t) => {
