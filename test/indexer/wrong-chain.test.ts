@@ -23,6 +23,8 @@ import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
 const CHAIN_ID = 7;
+/** Few, so that short chains can exceed it. */
+const MAX_REORG = 16;
 
 function chainOf(seed: number, blocks: number) {
   return [...generateChain({ seed, blocks, txPerBlock: 8 }).blocks];
@@ -39,7 +41,7 @@ function nodeOf(
 }
 
 function index(t: TestContext, http: string, dir: string, more: Partial<IndexerOptions> = {}): TestIndexer {
-  return startIndexer(t, { http, dir, ...more, index: { startBlock: 1, ...more.index } });
+  return startIndexer(t, { http, dir, ...more, index: { startBlock: 1, maxReorg: MAX_REORG, ...more.index } });
 }
 
 /** Reads beside the running writer. */
@@ -62,16 +64,16 @@ async function stands(indexer: TestIndexer, nodeChain: string): Promise<string> 
 }
 
 for (const [what, head] of [
-  ['lower', 60],
-  ['higher', 200],
+  ['lower', 15],
+  ['higher', 50],
 ] as const) {
   test(`a node of another chain with the same chain id, ${what} than the index, changes nothing`, async (t) => {
-    const right = await nodeOf(t, 1, { blocks: 160, head: 140 });
-    const wrong = await nodeOf(t, 2, { blocks: 200, head });
+    const right = await nodeOf(t, 1, { blocks: 40, head: 30 });
+    const wrong = await nodeOf(t, 2, { blocks: 50, head });
     const proxy = await startSwitchingProxy(t, right.url);
     const dir = tempDir(t);
     const first = index(t, proxy.url, dir);
-    await first.reaches(140);
+    await first.reaches(30);
 
     proxy.switchTo(wrong.url);
     const reason = await stands(first, 'another_chain');
@@ -86,11 +88,11 @@ for (const [what, head] of [
     proxy.switchTo(wrong.url);
     const second = index(t, proxy.url, dir);
     await stands(second, 'another_chain');
-    assert.equal(second.status().head?.number, 140);
+    assert.equal(second.status().head?.number, 30);
     assert.ok(second.logs.some((line) => /^error indexing is paused .*another_chain/.test(line)));
     proxy.switchTo(right.url);
-    right.setHead(160);
-    await second.reaches(160);
+    right.setHead(40);
+    await second.reaches(40);
     await second.client.stop();
     assert.deepEqual([...rollbacksOf(first), ...rollbacksOf(second)], []);
     const kept = new Set(dumpIndex(second.path));
@@ -100,100 +102,100 @@ for (const [what, head] of [
 }
 
 test('a node that is behind on another branch is waited for', async (t) => {
-  const right = await nodeOf(t, 3, { blocks: 80, head: 60 });
-  const stale = await nodeOf(t, 3, { blocks: 80, head: 60 });
-  stale.fork(41);
-  stale.setHead(45);
+  const right = await nodeOf(t, 3, { blocks: 50, head: 40 });
+  const stale = await nodeOf(t, 3, { blocks: 50, head: 40 });
+  stale.fork(31);
+  stale.setHead(33);
   const proxy = await startSwitchingProxy(t, right.url);
   const indexer = index(t, proxy.url, tempDir(t));
-  await indexer.reaches(60);
+  await indexer.reaches(40);
   proxy.switchTo(stale.url);
-  assert.match(await stands(indexer, 'behind'), /the node is 15 blocks behind the index/);
+  assert.match(await stands(indexer, 'behind'), /the node is 7 blocks behind the index/);
   assert.equal(indexer.status().phase, 'paused');
-  stale.setHead(59);
-  await waitFor(() => indexer.status().nodeHead === 59, { what: 'the head below that of the index' });
+  stale.setHead(39);
+  await waitFor(() => indexer.status().nodeHead === 39, { what: 'the head below that of the index' });
   assert.deepEqual(rollbacksOf(indexer), []);
-  stale.setHead(60); // at the index's height it has proven another branch
+  stale.setHead(40); // at the index's height it has proven another branch
   await waitFor(() => rollbacksOf(indexer).length > 0, { what: 'the rollback' });
   await indexer.client.stop();
-  assert.deepEqual(rollbacksOf(indexer), [40]);
-  assert.ok(indexer.logs.some((line) => /^warn rolling back a reorg .*"depth":20/.test(line)));
+  assert.deepEqual(rollbacksOf(indexer), [30]);
+  assert.ok(indexer.logs.some((line) => /^warn rolling back a reorg .*"depth":10/.test(line)));
 });
 
-for (const depth of [128, 129]) {
-  const isAllowed = depth <= 128;
+for (const depth of [MAX_REORG, MAX_REORG + 1]) {
+  const isAllowed = depth <= MAX_REORG;
   test(`a reorg of ${depth} blocks is ${isAllowed ? 'rolled back' : 'refused until a repair'}`, async (t) => {
-    const node = await nodeOf(t, 4, { blocks: 220, head: 200 });
+    const node = await nodeOf(t, 4, { blocks: 60, head: 50 });
     const dir = tempDir(t);
     const indexer = index(t, node.url, dir);
-    await indexer.reaches(200);
-    node.fork(201 - depth);
+    await indexer.reaches(50);
+    node.fork(51 - depth);
     if (isAllowed) {
       await waitFor(() => rollbacksOf(indexer).length > 0, { what: 'the rollback' });
-      assert.deepEqual(rollbacksOf(indexer), [200 - depth]);
+      assert.deepEqual(rollbacksOf(indexer), [50 - depth]);
     } else {
       const reason = await stands(indexer, 'reorg_too_deep');
       assert.match(
         reason,
-        /above block 71, 129 blocks deep.*index\.max_reorg is 128.*verify --repair 72\.\.72/,
+        /above block 33, 17 blocks deep.*index\.max_reorg is 16.*verify --repair 34\.\.34/,
       );
       assert.deepEqual(rollbacksOf(indexer), []);
       await indexer.client.stop();
-      const { replacedFrom, head } = await repairFile(indexer.path, node.url, 72, 72);
-      assert.deepEqual({ replacedFrom, head: head.number }, { replacedFrom: 72, head: 200 });
+      const { replacedFrom, head } = await repairFile(indexer.path, node.url, 34, 34);
+      assert.deepEqual({ replacedFrom, head: head.number }, { replacedFrom: 34, head: 50 });
     }
     const last = isAllowed ? indexer : index(t, node.url, dir);
     node.mine();
-    await last.reaches(201);
+    await last.reaches(51);
     assert.equal(last.status().nodeChain, 'same');
     await last.client.stop();
     const fresh = index(t, node.url, tempDir(t));
-    await fresh.reaches(201);
+    await fresh.reaches(51);
     await fresh.client.stop();
     assert.deepEqual(dumpIndex(last.path), dumpIndex(fresh.path));
   });
 }
 
 test('what the node called finalized is never rolled back, also after a restart', async (t) => {
-  const node = await nodeOf(t, 5, { blocks: 120, head: 100, finalizedLag: 10 });
+  const node = await nodeOf(t, 5, { blocks: 50, head: 40, finalizedLag: 10 });
   const dir = tempDir(t);
   const first = index(t, node.url, dir);
-  await first.reaches(100);
-  await waitFor(() => anchorsOf(first.path).finalized === 90, { what: 'the finalized block' });
-  node.fork(95);
+  await first.reaches(40);
+  await waitFor(() => anchorsOf(first.path).finalized === 30, { what: 'the finalized block' });
+  node.fork(35);
   await waitFor(() => rollbacksOf(first).length > 0, { what: 'the rollback above the finalized block' });
-  await waitFor(() => first.watermarks.at(-1)?.to === 100, { what: 'the new branch' });
+  await waitFor(() => first.watermarks.at(-1)?.to === 40, { what: 'the new branch' });
   await first.client.stop();
-  assert.equal(anchorsOf(first.path).finalized, 90);
-  node.fork(90);
+  assert.equal(anchorsOf(first.path).finalized, 30);
+  node.fork(30);
   const second = index(t, node.url, dir);
   assert.match(
     await stands(second, 'reorg_below_finalized'),
-    /above block 89, but blocks up to 90 were final/,
+    /above block 29, but blocks up to 30 were final/,
   );
   assert.deepEqual(rollbacksOf(second), []);
-  assert.equal(second.status().head?.number, 100);
+  assert.equal(second.status().head?.number, 40);
 });
 
 test('a reorg that was interrupted is bounded by where it began', async (t) => {
-  const node = await nodeOf(t, 6, { blocks: 260, head: 200 });
+  const node = await nodeOf(t, 6, { blocks: 60, head: 50 });
   const dir = tempDir(t);
   const first = index(t, node.url, dir);
-  await first.reaches(200);
+  await first.reaches(50);
   await first.client.stop();
   const writer = new IndexWriter(first.path, { cacheMb: 8 });
-  writer.setReorgFrom(200); // killed after some steps of a rollback
-  writer.rollback(100);
+  writer.setReorgFrom(50); // killed after some steps of a rollback
+  writer.rollback(40);
   writer.close();
-  node.fork(61);
-  node.setHead(199);
+  node.fork(31);
+  node.setHead(49);
   const second = index(t, node.url, dir);
-  await waitFor(() => second.status().nodeHead === 199, { what: 'the node to be read' });
+  await waitFor(() => second.status().nodeHead === 49, { what: 'the node to be read' });
   assert.deepEqual(rollbacksOf(second), []);
-  node.setHead(210);
-  assert.match(await stands(second, 'reorg_too_deep'), /140 blocks deep/);
+  node.setHead(55);
+  assert.match(await stands(second, 'reorg_too_deep'), /20 blocks deep/);
   assert.deepEqual(rollbacksOf(second), []);
-  assert.equal(second.status().head?.number, 100);
+  assert.equal(second.status().head?.number, 40);
 });
 
 test('a rollback that is killed half-way keeps its bound and is gone on with', async (t) => {
@@ -208,14 +210,14 @@ test('a rollback that is killed half-way keeps its bound and is gone on with', a
     what: 'the head',
   });
   node.fork(21);
+  const reader = openIndexForReading(path);
+  t.after(() => reader.close());
   const isHalfWay = () => {
-    const db = openIndexForReading(path);
-    const { number } = readLastBlock(db) ?? { number: 0 };
-    db.close();
+    const { number } = readLastBlock(reader) ?? { number: 0 };
     return number < 130 && number > 20;
   };
   const isLogged = () => /rolling back a reorg/.test(daemon.stderr() + daemon.stdout());
-  await waitFor(() => isHalfWay() && isLogged(), { what: 'the middle of the rollback', everyMs: 2 });
+  await waitFor(() => isLogged() && isHalfWay(), { what: 'the middle of the rollback', everyMs: 2 });
   daemon.child.kill('SIGKILL');
   await daemon.ended;
   assert.ok(isHalfWay(), 'it was killed before the end');
