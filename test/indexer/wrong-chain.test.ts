@@ -41,7 +41,12 @@ function nodeOf(
 }
 
 function index(t: TestContext, http: string, dir: string, more: Partial<IndexerOptions> = {}): TestIndexer {
-  return startIndexer(t, { http, dir, ...more, index: { startBlock: 1, maxReorg: MAX_REORG, ...more.index } });
+  return startIndexer(t, {
+    http,
+    dir,
+    ...more,
+    index: { startBlock: 1, maxReorg: MAX_REORG, ...more.index },
+  });
 }
 
 /** Reads beside the running writer. */
