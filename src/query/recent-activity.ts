@@ -7,29 +7,25 @@ import { prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { type IdRange, prepareLastIdsAt } from './blocks.ts';
+import { type IdCount, IdCounts } from './id-counts.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** Rows per read. */
 const ROWS_PER_READ = 4_096;
 
-interface ActivityCount {
-  /** tokens.id or wallets.id. */
-  id: number;
-  transfers: number;
-}
-
 interface RecentActivity {
-  tokens: ActivityCount[];
-  /** Excludes the zero address. */
-  wallets: ActivityCount[];
+  /** Transfers by tokens.id. */
+  tokens: IdCount[];
+  /** Transfers by wallets.id, without the zero address. */
+  wallets: IdCount[];
 }
 
 interface Window {
   range: IdRange;
   /** The head at the time of counting. */
   tip: BlockRef;
-  tokens: Map<number, number>;
-  wallets: Map<number, number>;
+  tokens: IdCounts;
+  wallets: IdCounts;
 }
 
 type Row = [sender: number, receiver: number, token: number | null];
@@ -51,9 +47,9 @@ export function prepareRecentActivity(
     for (let at = from; at < below; at += ROWS_PER_READ) {
       budget.spend(Math.min(ROWS_PER_READ, below - at));
       for (const [sender, receiver, token] of rows.all(at, Math.min(below, at + ROWS_PER_READ))) {
-        if (sender !== ZERO_WALLET) add(window.wallets, sender, sign);
-        if (receiver !== ZERO_WALLET && receiver !== sender) add(window.wallets, receiver, sign);
-        if (token !== null) add(window.tokens, token, sign);
+        if (sender !== ZERO_WALLET) window.wallets.add(sender, sign);
+        if (receiver !== ZERO_WALLET && receiver !== sender) window.wallets.add(receiver, sign);
+        if (token !== null) window.tokens.add(token, sign);
       }
     }
   };
@@ -66,8 +62,8 @@ export function prepareRecentActivity(
     const window = known ?? {
       range: { from: range.from, below: range.from },
       tip,
-      tokens: new Map<number, number>(),
-      wallets: new Map<number, number>(),
+      tokens: new IdCounts(),
+      wallets: new IdCounts(),
     };
     budget.ensure(range.from - window.range.from + range.below - window.range.below);
     kept = null; // invalid until complete: the budget may run out midway
@@ -76,33 +72,11 @@ export function prepareRecentActivity(
     window.range = range;
     window.tip = tip;
     kept = window;
-    return { tokens: top(window.tokens, limit), wallets: top(window.wallets, limit) };
+    return { tokens: window.tokens.top(limit), wallets: window.wallets.top(limit) };
   };
 }
 
 /** Whether moving the window costs less than counting it again. */
 function isContinuation({ range: { from, below } }: Window, range: IdRange): boolean {
   return range.from >= from && range.below >= below && range.from - from < range.below - range.from;
-}
-
-function add(counts: Map<number, number>, id: number, sign: 1 | -1): void {
-  const count = (counts.get(id) ?? 0) + sign;
-  if (count === 0) counts.delete(id);
-  else counts.set(id, count);
-}
-
-function top(counts: ReadonlyMap<number, number>, limit: number): ActivityCount[] {
-  const best: ActivityCount[] = [];
-  for (const [id, transfers] of counts) {
-    const last = best[limit - 1];
-    if (last !== undefined && !isBefore({ id, transfers }, last)) continue;
-    if (last !== undefined) best.pop();
-    const rank = best.findIndex((other) => isBefore({ id, transfers }, other));
-    best.splice(rank < 0 ? best.length : rank, 0, { id, transfers });
-  }
-  return best;
-}
-
-function isBefore(a: ActivityCount, b: ActivityCount): boolean {
-  return a.transfers > b.transfers || (a.transfers === b.transfers && a.id < b.id);
 }

@@ -113,11 +113,11 @@ export const chainStats = defineEndpoint({
           symbol: token.symbol,
           decimals: token.decimals,
           type: tokenType(token.kind),
-          transferCount: active.tokens[i]!.transfers,
+          transferCount: active.tokens[i]!.count,
         })),
-        topWallets: active.wallets.map(({ id, transfers }) => ({
+        topWallets: active.wallets.map(({ id, count }) => ({
           address: walletIds.addressOf(id),
-          transferCount: transfers,
+          transferCount: count,
         })),
       };
     };
