@@ -37,7 +37,7 @@ function faultsOf(query: string, series: ReadonlyMap<string, string[]>): string[
         faults.push(`${name} has no label ${label}`);
     }
   }
-  for (const [, list = ''] of query.matchAll(/\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g)) {
+  for (const [, list = ''] of query.matchAll(/\b(?:by|on|without|ignoring)\s*\(([^)]+)\)/g)) {
     for (const label of list.split(',').map((text) => text.trim())) {
       if (!used.has(label)) faults.push(`nothing in it has the label ${label}`);
     }

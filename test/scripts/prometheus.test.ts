@@ -10,11 +10,27 @@ import { ROOT, start } from '../support/daemon/command.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
 import { freePort } from '../support/free-port.ts';
 import { startGeneratedNode } from '../support/nodes/replay.ts';
+import { startPostgres } from '../support/sink/postgres.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
 const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0;
 const needs = { skip: !hasPrometheus && 'left out: this machine has no prometheus' };
+
+/** Panels that show what a running daemon measures: 0 would be a wrong measurement. */
+const MEASURED = new Set([
+  'Ready',
+  'Lag',
+  'Age of the last block',
+  'Version',
+  'Heads',
+  'Lag in blocks',
+  'Event loop delay',
+  'Memory',
+  'Files',
+  'Space left',
+  'Growth a day',
+]);
 
 interface Sample {
   metric: Record<string, string>;
@@ -29,15 +45,15 @@ async function ask<T>(port: number, path: string): Promise<T> {
   return data;
 }
 
-/** The queries of the board's panels, with Grafana's variables replaced. */
-function panelQueries(): { title: string; query: string }[] {
+/** The queries of the board's panels about one instance, with Grafana's variables replaced. */
+function panelQueries(instance: string): { title: string; query: string }[] {
   const board: { panels: { title: string; targets?: { expr: string }[] }[] } = JSON.parse(
     readFileSync(join(ROOT, 'scripts/grafana-dashboard.json'), 'utf8'),
   );
   return board.panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }) => ({
       title,
-      query: expr.replaceAll('$__rate_interval', '10s').replaceAll('$instance', '.*'),
+      query: expr.replaceAll('$__rate_interval', '10s').replaceAll('$instance', instance),
     })),
   );
 }
@@ -74,21 +90,24 @@ async function makeTraffic({ url, key, get }: TestDaemon): Promise<void> {
 test('every rule is loaded, and every panel has data after half a minute of traffic', needs, async (t) => {
   const { node } = await startGeneratedNode(nestedCleanup(t), { blocks: 2_000, txPerBlock: 6 }, { head: 50 });
   const target = await freePort();
+  const postgres = await startPostgres(nestedCleanup(t));
   const daemon = await startTestDaemon(nestedCleanup(t), {
     flags: { '--node-http': node.url, '--node-ws': node.wsUrl },
-    env: { ATLAS_METRICS__LISTEN: `127.0.0.1:${target}` },
+    env: {
+      ATLAS_METRICS__LISTEN: `127.0.0.1:${target}`,
+      ATLAS_ACCESS__POSTGRES: await postgres.createDatabase('keys'),
+    },
   });
   const stream = await StreamClient.open(nestedCleanup(t), daemon.url, daemon.key);
   await stream.subscribe('newHeads');
   const prometheus = await startPrometheus(t, target);
 
+  const samples = async (query: string): Promise<Sample[]> =>
+    (await ask<{ result: Sample[] }>(prometheus, `query?query=${encodeURIComponent(query)}`)).result;
   const missing = async (): Promise<string[]> => {
     const answers = await Promise.all(
-      panelQueries().map(async ({ title, query }) => {
-        const { result } = await ask<{ result: Sample[] }>(
-          prometheus,
-          `query?query=${encodeURIComponent(query)}`,
-        );
+      panelQueries('.*').map(async ({ title, query }) => {
+        const result = await samples(query);
         const isShown =
           result.length > 0 && result.every(({ value: [, value] }) => Number.isFinite(Number(value)));
         return isShown ? [] : [`${title}: ${query} gives ${JSON.stringify(result)}`];
@@ -106,6 +125,22 @@ test('every rule is loaded, and every panel has data after half a minute of traf
   ).catch(async (cause) => {
     throw new Error((await missing()).join('\n'), { cause });
   });
+  for (const name of ['atlas_cluster_joined', 'atlas_cluster_daemons'])
+    assert.equal((await samples(name))[0]?.value[1], '1', name);
+
+  const idle = await Promise.all(
+    panelQueries('no such instance').map(async ({ title, query }) => ({
+      title,
+      result: await samples(query),
+    })),
+  );
+  const zero = ({ result }: { result: Sample[] }) => result.length === 1 && result[0]?.value[1] === '0';
+  assert.deepEqual(
+    new Set(idle.filter((panel) => !zero(panel)).map(({ title }) => title)),
+    MEASURED,
+    'every other panel shows 0 where nothing happened yet',
+  );
+
   const rules = async () => {
     const { groups } = await ask<{ groups: { rules: { health: string }[] }[] }>(prometheus, 'rules');
     return groups.flatMap((group) => group.rules);
@@ -114,6 +149,5 @@ test('every rule is loaded, and every panel has data after half a minute of traf
   await waitFor(async () => (await rules()).every(({ health }) => health === 'ok'), {
     what: 'every rule to be evaluated',
   });
-  const { result } = await ask<{ result: Sample[] }>(prometheus, 'query?query=ALERTS{alertstate="firing"}');
-  assert.deepEqual(result, [], 'nothing is wrong');
+  assert.deepEqual(await samples('ALERTS{alertstate="firing"}'), [], 'nothing is wrong');
 });
