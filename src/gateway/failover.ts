@@ -60,6 +60,8 @@ export class CircuitBreaker {
 
 /** The chooser among several nodes, as seen by calls. */
 export interface Failover {
+  /** Position of the node in use. */
+  readonly node: number;
   /** The lowest head that an answer may show; -1 for any. */
   readonly floor: number;
   /** A client was shown this head. */

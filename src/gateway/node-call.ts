@@ -59,6 +59,8 @@ export class NodeCall implements ResponseListener {
   private state: State = 'waiting';
   private attempt: Attempt;
   private exchange: Exchange | null = null;
+  /** Position of the node that was asked, of several. */
+  private node: number | undefined;
   private head: ResponseHead | null = null;
   /** The sink accepts no more pieces until `resume`. */
   private isSinkFull = false;
@@ -152,6 +154,7 @@ export class NodeCall implements ResponseListener {
     const { call, anchors } = this;
     const request =
       anchors === null ? nodeRequest(call.method, call.params) : anchoredRequest(call, anchors.blocks);
+    this.node = this.deps.failover?.node;
     this.exchange = this.deps.node.post(request, call.method, this, {
       newSocket,
       client: this.client,
@@ -339,7 +342,9 @@ export class NodeCall implements ResponseListener {
     return this.stopWaiting !== null;
   }
 
+  /** Whether a failure counts against the node in use: one of the node before it, which was left meanwhile, does not. */
   private isOfNode({ reason }: UpstreamError): boolean {
+    if (this.node !== this.deps.failover?.node) return false;
     if (this.exchange?.wasSent === false || reason === 'inconsistent') return false;
     return reason !== 'http' || this.status < 400 || this.status >= 500 || REFUSAL_STATUSES.has(this.status);
   }

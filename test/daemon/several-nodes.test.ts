@@ -1,10 +1,11 @@
 /** A daemon with two nodes under load: one is frozen, lags and is killed, and no client notices. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../src/log/logger.ts';
 import { StreamClient } from '../streams/client.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
@@ -18,12 +19,16 @@ import { waitFor } from '../support/wait.ts';
 /** A move follows a failure within two seconds on an idle machine; this one may be loaded. */
 const MOVE_MS = 6_000;
 
-async function startDaemon(t: TestContext, nodes: readonly { url: string; wsUrl: string }[]) {
+async function startDaemon(t: TestContext, nodes: readonly { url: string; wsUrl: string }[], log?: Logger) {
   const flags = {
     '--node-http': nodes.map(({ url }) => url).join(','),
     '--node-ws': nodes.map(({ wsUrl }) => wsUrl).join(','),
   };
-  return startTestDaemon(nestedCleanup(t), { flags, env: { ATLAS_NODE__QUIET_SECONDS: '1' } });
+  return startTestDaemon(nestedCleanup(t), {
+    flags,
+    env: { ATLAS_NODE__QUIET_SECONDS: '1' },
+    ...(log && { log }),
+  });
 }
 
 /** Resolves when node `place` (from 1) is in use; with the milliseconds since the call. */
@@ -188,32 +193,70 @@ test('a node on another chain or fork is refused by name, and the index stays as
   );
 });
 
+/** A node that passes on what `takes` leaves to it. */
+async function startPassingNode(
+  t: TestContext,
+  { url, wsUrl }: { url: string; wsUrl: string },
+  takes: (body: string, response: ServerResponse) => boolean,
+) {
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    if (takes(body, response)) return;
+    response.end(await (await fetch(url, { method: 'POST', body })).text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  t.after(close);
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  return { url: `http://127.0.0.1:${port}`, wsUrl, close };
+}
+
+test('calls in flight to a node that is left do not count against the next one', async (t) => {
+  const { node } = await startGeneratedNode(nestedCleanup(t), { blocks: 20, txPerBlock: 2 });
+  let isHanging = false;
+  let waiting = 0;
+  const first = await startPassingNode(t, node, (body) => {
+    if (isHanging && body.includes('eth_getBalance')) waiting++;
+    return isHanging;
+  });
+  const warnings: string[] = [];
+  const daemon = await startDaemon(t, [first, node], {
+    debug() {},
+    info() {},
+    warn: (fields, msg) => void warnings.push(`${msg} ${JSON.stringify(fields)}`),
+    error: (_, msg) => void warnings.push(msg),
+  });
+  await waitFor(() => daemon.daemon.status().nodes.every(({ state }) => state === 'healthy'), {
+    what: 'both nodes',
+  });
+  isHanging = true;
+  const wallets = Array.from({ length: 30 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`);
+  const calls = wallets.map((wallet) => call(daemon, 'eth_getBalance', wallet, 'latest'));
+  await waitFor(() => waiting === wallets.length, { what: 'the calls to wait for the first node' });
+  await uses(daemon, 2);
+  assert.deepEqual(new Set((await Promise.all(calls)).map(({ status }) => status)), new Set([200]));
+  assert.deepEqual(
+    warnings.filter((warning) => warning.includes('keep')),
+    [],
+  );
+});
+
 test('a transaction goes to one node once, whatever becomes of it', async (t) => {
   const { node } = await startGeneratedNode(nestedCleanup(t), { blocks: 20, txPerBlock: 2 });
   const received: string[] = [];
   let isHanging = false;
-  /** Passes everything on but transactions; those it takes without an answer. */
-  const nodeAt = async (name: string): Promise<{ url: string; wsUrl: string; close(): void }> => {
-    const server = createServer(async (request, response) => {
-      const body = await text(request);
-      if (body.includes('eth_sendRawTransaction')) {
-        received.push(name);
-        if (name === 'first') return;
-        return response.end('{"jsonrpc":"2.0","id":1,"result":"0x1"}');
-      }
-      if (name === 'first' && isHanging) return;
-      response.end(await (await fetch(node.url, { method: 'POST', body })).text());
+  /** Takes transactions, which the first one does not answer. */
+  const nodeAt = (name: string) =>
+    startPassingNode(t, node, (body, response) => {
+      if (!body.includes('eth_sendRawTransaction')) return name === 'first' && isHanging;
+      received.push(name);
+      if (name !== 'first') response.end('{"jsonrpc":"2.0","id":1,"result":"0x1"}');
+      return true;
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const close = () => {
-      server.close();
-      server.closeAllConnections();
-    };
-    t.after(close);
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    return { url: `http://127.0.0.1:${port}`, wsUrl: node.wsUrl, close };
-  };
   const first = await nodeAt('first');
   const daemon = await startDaemon(t, [first, await nodeAt('second')]);
   await waitFor(() => daemon.daemon.status().nodes.every(({ state }) => state === 'healthy'), {

@@ -96,6 +96,11 @@ export class NodeWatch {
     }));
   }
 
+  /** Position of the node in use. */
+  get node(): number {
+    return this.choice.current;
+  }
+
   /** The highest head that clients have seen of previous nodes; -1 unless the node changed a moment ago. */
   get floor(): number {
     return performance.now() - this.movedAt < RETRY_WINDOW_MS ? this.choice.floor : -1;
