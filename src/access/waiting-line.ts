@@ -3,7 +3,7 @@
  * within a second or never. First in, first out; bounded in time, count and bytes per key.
  */
 import type { KeyRecord } from './key.ts';
-import type { AdmissionResult, Limiter } from './limiter.ts';
+import type { AdmissionResult, Limiter, Refused } from './limiter.ts';
 
 /** Most waiting requests per key, and most bytes of their bodies. */
 const MAX_WAITING = 1_000;
@@ -29,6 +29,8 @@ interface Line {
   calls: number;
   bytes: number;
   timer: NodeJS.Timeout | undefined;
+  /** When the next request that waited in vain is asked to come back, by performance.now(). */
+  nextReturn: number;
 }
 
 export class WaitingLine {
@@ -51,7 +53,7 @@ export class WaitingLine {
       return admission;
     }
     if (line !== undefined) return isFull(line, waiter) ? admission : this.join(line, waiter);
-    const opened: Line = { waiters: [], calls: 0, bytes: 0, timer: undefined };
+    const opened: Line = { waiters: [], calls: 0, bytes: 0, timer: undefined, nextReturn: 0 };
     this.lines.set(waiter.record.id, opened);
     this.advanceIn(admission.waitMs, waiter.record.id, opened);
     return this.join(opened, waiter);
@@ -97,14 +99,28 @@ export class WaitingLine {
       if (first === undefined) return this.close(key, line);
       const { waiter, deadline } = first;
       const admission = this.limiter.take(waiter.record, waiter.calls);
-      const left = deadline - performance.now();
+      const now = performance.now();
+      const left = deadline - now;
       if (!admission.ok && admission.code === 'rate_limited' && left > 0) {
         return this.advanceIn(Math.min(admission.waitMs, Math.ceil(left)), key, line);
       }
       remove(line, 0);
-      waiter.onDecided(admission);
+      const inVain = !admission.ok && admission.code === 'rate_limited';
+      waiter.onDecided(inVain ? withOwnReturn(line, admission, waiter.calls, now) : admission);
     }
   }
+}
+
+/**
+ * Spreads the returns of requests that waited in vain, at the rate of the key. If all came back at the same time, most
+ * would wait in vain again until the client gives up.
+ */
+function withOwnReturn(line: Line, refused: Refused, calls: number, now: number): Refused {
+  const returnTime = Math.max(now + refused.waitMs, line.nextReturn);
+  const msPerCall = 1000 / refused.limit;
+  line.nextReturn = Math.min(returnTime + calls * msPerCall, now + MAX_WAITING * msPerCall);
+  const waitMs = Math.ceil(returnTime - now);
+  return { ...refused, waitMs, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
 function isFull(line: Line, { bytes }: Waiter): boolean {

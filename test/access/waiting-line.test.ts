@@ -94,6 +94,30 @@ test('after the longest wait the call is refused with the time until it would be
   assert.deepEqual(turns, [['b', 'rate_limited']]);
 });
 
+test('calls that waited in vain are asked back one after the other, at the rate', (t) => {
+  const { line, key, limiter, tick } = setUp(t);
+  limiter.take(key, 5);
+  const returns: number[] = [];
+  for (let i = 0; i < 100; i++) {
+    const onDecided = (turn: AdmissionResult | null) => {
+      if (turn !== null && !turn.ok) returns.push(turn.retryAfter);
+    };
+    assert.ok(hasToWait(line.enter({ record: key, calls: 1, bytes: 100, onDecided })));
+  }
+  tick(8_000);
+  assert.equal(returns.length, 60, 'forty had their turn within 8 s');
+  assert.deepEqual(
+    returns,
+    Array.from({ length: 60 }, (_, i) => Math.ceil((i + 1) / 5)),
+  );
+  let admitted = 0;
+  for (const at of new Set(returns)) {
+    tick(1_000);
+    for (const seconds of returns) if (seconds === at && limiter.take(key, 1).ok) admitted++;
+  }
+  assert.equal(admitted, 60, 'each is admitted at the time it was given');
+});
+
 test('when a client leaves, the next call moves up', (t) => {
   const { enter, tick, names } = setUp(t);
   enter('a', 5);
