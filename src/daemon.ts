@@ -16,6 +16,7 @@ import { CleanupStack } from './lib/cleanup-stack.ts';
 import { fileBytes, freeDiskBytes } from './lib/files.ts';
 import type { Logger } from './log/logger.ts';
 import { ActivityLog } from './metrics/activity.ts';
+import type { ExampleAddress } from './model/example-address.ts';
 import type { IndexStatus } from './model/index-status.ts';
 import { ReadFailures } from './query/read-failures.ts';
 import type { AdminOptions } from './server/admin/routes.ts';
@@ -45,6 +46,8 @@ export interface DaemonDeps {
   log: Logger;
   /** A local development chain: `anvil_*` may be allowed through `/rpc`. */
   development?: boolean;
+  /** Addresses that the explorer's home page suggests. */
+  examples?: readonly ExampleAddress[];
   /** Where each setting comes from, for the panel; all are defaults unless given. */
   sources?: Sources;
   /** Aborts the migration of an old index, which may take hours. The next start resumes it. */
@@ -63,7 +66,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
 }
 
 async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStack): Promise<Daemon> {
-  const { log, development = false, sources = {}, signal } = deps;
+  const { log, development = false, examples = [], sources = {}, signal } = deps;
   let effective: ParsedConfig = { config, sources };
   const max_connections = maxConnections(config, log); // fails before anything is opened
 
@@ -104,7 +107,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     sockets: () => connections.list(),
     closeSocket: (id) => connections.closeOne(id),
     hooks: { ...hooks, lists: () => hookStore.lists.list() },
-    labels: () => stores.labels.count,
+    labels: stores.labels,
     activity: () => activity.read(),
     settings: () => printConfigJson(withMaxConnections(effective, max_connections)),
   };
@@ -119,6 +122,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     readyLag: config.index.ready_lag,
     staleSeconds: config.index.stale_seconds,
     nativeSymbol: config.chain.symbol,
+    examples,
     hookSummary: hooks.summary,
     admin: admin.token === '' ? undefined : admin, // the panel is off without a token
     metrics,

@@ -36,7 +36,7 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   streams: ['query', 'chain', 'node'],
   access: ['store'],
   hooks: ['streams', 'query', 'labels', 'store', 'node'],
-  server: ['api', 'gateway', 'streams', 'access', 'query', 'hooks'],
+  server: ['api', 'gateway', 'streams', 'access', 'query', 'hooks', 'labels'],
   // Types only: the bundle has none of the server's code.
   pages: ['api', 'server'],
   daemon: 'anything',

@@ -7,6 +7,7 @@ import { openKeyStore } from '../access/keys.ts';
 import { waitForStopSignal } from '../cli/signals.ts';
 import { makeDataDir } from '../config/load-config.ts';
 import { startDaemon } from '../daemon.ts';
+import { type LabelRow, openLabelsFile } from '../labels/labels-file.ts';
 import { pause } from '../lib/async.ts';
 import { CleanupStack } from '../lib/cleanup-stack.ts';
 import { FatalError } from '../lib/errors.ts';
@@ -17,7 +18,7 @@ import { devBanner } from './banner.ts';
 import type { DemoContracts } from './contracts.ts';
 import { deployDemo } from './deploy.ts';
 import { devConfig, withUsablePort } from './dev-config.ts';
-import { sampleAddresses } from './sample-addresses.ts';
+import { demoLabels, exampleAddresses, sampleAddresses } from './sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from './traffic.ts';
 
 const BLOCK_TIME_MS = 1_000;
@@ -62,9 +63,16 @@ async function runUntilStopped(
   const dataDir = temporaryFolder(closers);
   const { anvil, contracts, height } = await startChain(log, closers, stop.signal);
   const settings = devConfig({ dataDir, node: anvil, wrapped: contracts.wrapped, port }, process.env);
+  const samples = sampleAddresses(contracts, DEMO_SEED);
   const { key } = issueKey(dataDir);
+  importLabels(dataDir, demoLabels(samples, contracts));
   const config = await withUsablePort(settings);
-  const daemon = await startDaemon(config, { log, development: true, sources: settings.sources });
+  const daemon = await startDaemon(config, {
+    log,
+    development: true,
+    examples: exampleAddresses(samples),
+    sources: settings.sources,
+  });
   closers.adopt(daemon, (daemon) => daemon.close());
   await waitUntilIndexed(() => daemon.status(), height, stop.signal);
   stop.signal.throwIfAborted();
@@ -73,7 +81,6 @@ async function runUntilStopped(
     stop.abort();
     return traffic;
   });
-  const samples = sampleAddresses(contracts, DEMO_SEED);
   const adminToken = settings.sources.admin_token === 'demo' ? config.admin_token : null;
   console.log(devBanner({ url: daemon.url, nodeUrl: anvil.url, key, adminToken, samples }));
   await Promise.race([stopped, daemon.closed, rejectOnExit(anvil)]);
@@ -106,6 +113,15 @@ function issueKey(dataDir: string): { key: string } {
   const store = openKeyStore(join(dataDir, 'keys.db'));
   try {
     return store.create({ name: 'demo', tier: 'unlimited' });
+  } finally {
+    store.close();
+  }
+}
+
+function importLabels(dataDir: string, labels: readonly LabelRow[]): void {
+  const store = openLabelsFile(join(dataDir, 'labels.db'));
+  try {
+    store.import(labels);
   } finally {
     store.close();
   }

@@ -1,6 +1,8 @@
 /** The addresses of a demo chain that are worth asking the API about. */
 
+import type { LabelRow } from '../labels/labels-file.ts';
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
+import type { ExampleAddress } from '../model/example-address.ts';
 import type { DemoContracts } from './contracts.ts';
 import { CHAIN_HOPS, COHORT_SIZE } from './native-scenarios.ts';
 import { roundContext } from './traffic.ts';
@@ -42,6 +44,38 @@ export function sampleAddresses(contracts: DemoContracts, seed: number): SampleA
     token: contracts.token,
     nft: contracts.nft,
   };
+}
+
+/** What the explorer's home page suggests to look at. */
+export function exampleAddresses({ trader, hotWallet, chain }: SampleAddresses): ExampleAddress[] {
+  const last = chain.at(-1) ?? hotWallet;
+  return [
+    { name: 'Trader', about: 'buys and sells every token', address: trader },
+    { name: 'Hot wallet', about: 'funds many wallets', address: hotWallet },
+    {
+      name: 'End of a chain',
+      about: `the last of ${chain.length} wallets, each funded by the one before`,
+      address: last,
+    },
+  ];
+}
+
+/** Names as an operator would import them. */
+export function demoLabels(samples: SampleAddresses, { sender, wrapped }: DemoContracts): LabelRow[] {
+  const label = (address: string, name: string, category: LabelRow['category']): LabelRow => ({
+    address,
+    name,
+    category,
+    source: 'demo',
+  });
+  return [
+    label(samples.hotWallet, 'Demo Exchange', 'exchange'),
+    label(samples.trader, 'Demo Trader', 'person'),
+    label(samples.whale, 'Demo Whale', 'person'),
+    label(samples.collector, 'Demo Collector', 'person'),
+    label(sender, 'Demo Payout', 'contract'),
+    label(wrapped, 'Wrapped Demo Coin', 'contract'),
+  ];
 }
 
 /** viem writes addresses with mixed-case checksums; the API answers in lower case. */

@@ -4,7 +4,7 @@
  */
 import { FatalError } from '../lib/errors.ts';
 import { hexToBytes } from '../lib/hex.ts';
-import { LABEL_CATEGORIES, type Label } from '../model/label.ts';
+import { LABEL_CATEGORIES, type Label, type LabelCategory } from '../model/label.ts';
 import { type Db, isEmpty, openDatabase } from '../store/open-database.ts';
 import { toOpenError, toStorageError } from '../store/storage-error.ts';
 import { AddressFilter } from './address-filter.ts';
@@ -29,6 +29,13 @@ CREATE TABLE filter (
   labels INTEGER NOT NULL,              -- rows of labels
   bits BLOB NOT NULL
 );
+
+-- How many labels each source and category has, so that the panel need not count a million of them.
+CREATE TABLE sources (
+  source TEXT NOT NULL,
+  category INTEGER NOT NULL,
+  labels INTEGER NOT NULL
+);
 `;
 
 /** Page cache during an import, MiB: rows arrive in random order. */
@@ -39,6 +46,13 @@ const CORRUPTION_ADVICE = 'move it away and import the labels again';
 export interface LabelRow extends Label {
   /** `0x` and 40 hex digits, in any case. */
   address: string;
+}
+
+/** How many labels a source has in a category. */
+export interface LabelCount {
+  source: string;
+  category: LabelCategory;
+  labels: number;
 }
 
 /** Which labels to remove. */
@@ -117,13 +131,8 @@ export class LabelsFile {
   }
 
   /** Number of labels per source and category. */
-  summary(): { source: string; category: string; labels: number }[] {
-    return this.db
-      .prepare<[], { source: string; category: number; labels: number }>(
-        'SELECT source, category, count(*) AS labels FROM labels GROUP BY source, category ORDER BY source, category',
-      )
-      .all()
-      .map((row) => ({ ...row, category: LABEL_CATEGORIES[row.category] ?? 'other' }));
+  summary(): LabelCount[] {
+    return prepareLabelCounts(this.db)();
   }
 
   close(): void {
@@ -137,6 +146,7 @@ export class LabelsFile {
         .transaction(() => {
           const changed = action();
           this.saveFilter();
+          this.saveCounts();
           return changed;
         })
         .immediate();
@@ -154,4 +164,18 @@ export class LabelsFile {
       .prepare('INSERT OR REPLACE INTO filter (one, labels, bits) VALUES (1, ?, ?)')
       .run(count, filter.bits);
   }
+
+  private saveCounts(): void {
+    this.db.exec(/* sql */ `
+      DELETE FROM sources;
+      INSERT INTO sources SELECT source, category, count(*) FROM labels GROUP BY source, category`);
+  }
+}
+
+/** How many labels each source and category has. */
+export function prepareLabelCounts(db: Db): () => LabelCount[] {
+  const read = db.prepare<[], Omit<LabelCount, 'category'> & { category: number }>(
+    'SELECT source, category, labels FROM sources ORDER BY source, category',
+  );
+  return () => read.all().map((row) => ({ ...row, category: LABEL_CATEGORIES[row.category] ?? 'other' }));
 }

@@ -5,7 +5,7 @@ import { LruMap } from '../lib/lru-map.ts';
 import { LABEL_CATEGORIES, type Label } from '../model/label.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { AddressFilter } from './address-filter.ts';
-import { openLabelsForReading } from './labels-file.ts';
+import { type LabelCount, openLabelsForReading, prepareLabelCounts } from './labels-file.ts';
 
 /** How often the file is checked for changes, milliseconds. */
 const REFRESH_MS = 500;
@@ -29,6 +29,7 @@ interface OpenFile {
   db: Db;
   byAddress: Statement<[Uint8Array], Row>;
   byName: Statement<[string, string, number], Row & { address: string }>;
+  counts: () => LabelCount[];
   /** Null while there are no labels. */
   filter: AddressFilter | null;
   count: number;
@@ -88,6 +89,11 @@ export class Labels {
     return rows.map((row) => ({ ...toLabel(row), address: row.address }));
   }
 
+  /** How many labels each source and category has. */
+  summary(): LabelCount[] {
+    return this.read(() => this.file?.counts()) ?? [];
+  }
+
   close(): void {
     clearInterval(this.timer);
     this.file?.db.close();
@@ -136,6 +142,7 @@ function openFile(path: string): OpenFile {
     byName: db.prepare(/* sql */ `
       SELECT '0x' || lower(hex(address)) AS address, name, category, source FROM labels
       WHERE name COLLATE NOCASE >= ? AND name COLLATE NOCASE <= ? ORDER BY name COLLATE NOCASE LIMIT ?`),
+    counts: prepareLabelCounts(db),
     filter: null,
     count: 0,
     version: null,

@@ -7,6 +7,7 @@ import { hostPort } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ClusterStatus } from '../model/cluster-status.ts';
+import type { ExampleAddress } from '../model/example-address.ts';
 import { type IndexStatus, isStale, lagSeconds } from '../model/index-status.ts';
 import type { SinkStatus } from '../model/sink-status.ts';
 import type { StreamHub } from '../streams/hub.ts';
@@ -75,6 +76,8 @@ interface ServerOptions extends ReadinessLimits {
   dataDir: string;
   /** Symbol of the native coin, for the explorer. */
   nativeSymbol: string;
+  /** Addresses that the explorer's home page suggests. */
+  examples: readonly ExampleAddress[];
   /** The state of webhooks for `/status`; absent without them. */
   hookSummary?: () => HookSummary;
   /** The operator's panel; absent when it is off. */

@@ -47,7 +47,7 @@ export function measureIndex(db: Db, path: string, treeLimitMs = TREE_LIMIT_MS):
 }
 
 /** Size of the file including pages still in the WAL: during a backfill the file alone lags far behind. */
-function databaseBytes(db: Db): number {
+export function databaseBytes(db: Db): number {
   return Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
 }
 

@@ -130,9 +130,10 @@ async function checkWalletTokens(ask: AskApi, recount: Recount, address: string)
 async function checkChainStats(ask: AskApi, recount: Recount, times: Map<number, number>): Promise<void> {
   for (const blocks of [1, 7, 30, 1_000, 7]) {
     const answer = await ask('chain_stats', { blocks: `${blocks}` });
-    const { headAgeSeconds, topTokens, topWallets, ...rest } = answer;
+    const { headAgeSeconds, indexBytes, topTokens, topWallets, ...rest } = answer;
     assert.ok(Array.isArray(topTokens) && Array.isArray(topWallets));
     assert.ok(Number(headAgeSeconds) > 0);
+    assert.ok(Number(indexBytes) > 0);
     const countsOf = (list: { transferCount: number }[]) => list.map(({ transferCount }) => transferCount);
     assert.deepEqual(
       { ...rest, tokenCounts: countsOf(topTokens), walletCounts: countsOf(topWallets) },

@@ -87,6 +87,7 @@ test('what the command line changes is seen by a reader that is open, within a s
   assert.equal(file.import(parseLabels(`${A.toUpperCase().replace('0X', '0x')},Renamed`, 'second')), 1);
   await waitFor(() => labels.revision > before, { what: 'the change to be seen' });
   assert.deepEqual(labels.of(A), { name: 'Renamed', category: 'other', source: 'second' });
+  assert.deepEqual(labels.summary(), file.summary());
   assert.deepEqual(file.summary(), [
     { source: 'bridges', category: 'bridge', labels: 1 },
     { source: 'second', category: 'other', labels: 1 },

@@ -2,8 +2,14 @@
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import type { DemoContracts } from '../../src/dev/contracts.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
-import { type SampleAddresses, sampleAddresses } from '../../src/dev/sample-addresses.ts';
+import {
+  demoLabels,
+  exampleAddresses,
+  type SampleAddresses,
+  sampleAddresses,
+} from '../../src/dev/sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from '../../src/dev/traffic.ts';
+import { openLabelsFile } from '../../src/labels/labels-file.ts';
 import type { Cleanup } from '../support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
 
@@ -22,10 +28,15 @@ export async function startWorld(cleanup: Cleanup): Promise<World> {
   cleanup.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url, { mine: true });
   await generateTraffic(anvil.url, contracts, { rounds: ROUNDS, mine: true });
+  const samples = sampleAddresses(contracts, DEMO_SEED);
   const daemon = await startTestDaemon(cleanup, {
     flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
     env: { ATLAS_ADMIN_TOKEN: 'operator-of-the-test' },
+    examples: exampleAddresses(samples),
   });
+  const labels = openLabelsFile(`${daemon.dataDir}/labels.db`);
+  labels.import(demoLabels(samples, contracts));
+  labels.close();
   const caughtUp = async () => daemon.reaches(Number(await anvil.call('eth_blockNumber')));
   await caughtUp();
   const [from] = (await anvil.call('eth_accounts')) as string[];
@@ -33,7 +44,7 @@ export async function startWorld(cleanup: Cleanup): Promise<World> {
     ...daemon,
     anvil,
     contracts,
-    samples: sampleAddresses(contracts, DEMO_SEED),
+    samples,
     async pay(to, coins, times = 1) {
       const value = `0x${(BigInt(coins) * 10n ** 18n).toString(16)}`;
       let hash = '';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Page } from 'playwright-core';
+import { z } from 'zod';
 import { openKeyStore } from '../../src/access/keys.ts';
+import { byteSize, grouped } from '../../src/pages/ui/format.ts';
 import { serve } from '../server/serving.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { waitFor } from '../support/wait.ts';
@@ -66,6 +68,27 @@ pageTests({
       await page.locator(shown).first().waitFor();
       await assertAccessible(page, path);
     }
+  },
+
+  'the home page shows the chain at a glance, and leads from an example to a wallet with its label': async (
+    t,
+    open,
+  ) => {
+    const { url, key, samples, get } = world;
+    const page = await open(t, `${url}/`, { key });
+    const indexed = page.locator('dt:text-is("Transfers indexed") + dd');
+    const { transfers } = z
+      .object({ transfers: z.number() })
+      .parse(await (await fetch(`${url}/status`)).json());
+    const { indexBytes } = await get<{ indexBytes: number }>('chain_stats');
+    await indexed.getByText('on disk').waitFor();
+    assert.equal(await textOf(indexed), `${grouped(transfers)}${byteSize(indexBytes)} on disk`);
+    await page.getByRole('link', { name: 'Hot wallet' }).click();
+    await page.waitForURL(`${url}/address/${samples.hotWallet}`);
+    await page.getByText('Demo Exchange exchange, by demo').waitFor();
+    await page.goto(`${url}/address/${samples.trader}`);
+    const named = rowsOf(page, 'transfers').locator('[title^="Demo Whale (person, by demo): 0x"]');
+    await named.first().waitFor();
   },
 
   'where the operator allows it, visitors need no key and never see the one that the server uses': async (

@@ -382,7 +382,9 @@ pageTests({
     const page = await open(t, `${server.url}/admin?part=hooks`);
     await signIn(page);
     await page.locator('#lists tr', { hasText: 'friends' }).getByText('2', { exact: true }).waitFor();
-    await page.getByText('1,234 addresses have a label.').waitFor();
+    const label = page.locator('#labels tr', { hasText: 'exchanges.csv' });
+    await label.getByText('exchange', { exact: true }).waitFor();
+    await label.getByText('1,234').waitFor();
     await page.getByLabel('URL').fill('https://example.org/in');
     await page.getByLabel('Name').fill('alarm');
     await page.getByText('Filter, confirmations, key').click();

@@ -43,7 +43,10 @@ export async function operate(t: Cleanup, options: ServingOptions = {}): Promise
       return at >= 0;
     },
     hooks: adminHooks(hooks),
-    labels: () => 1_234,
+    labels: {
+      count: 1_234,
+      summary: () => [{ source: 'exchanges.csv', category: 'exchange', labels: 1_234 }],
+    },
     activity: () => activity,
     settings: () => JSON.stringify({ 'server.port': { value: 8650, source: 'default' } }),
   };

@@ -136,6 +136,7 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
     readyLag: 10,
     staleSeconds: options.staleSeconds ?? 0,
     nativeSymbol,
+    examples: [],
     admin: options.admin,
     metrics,
     log,

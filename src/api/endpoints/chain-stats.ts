@@ -5,6 +5,7 @@ import { prepareChainRates } from '../../query/block-times.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareRecentActivity } from '../../query/recent-activity.ts';
 import { prepareTokensById } from '../../query/tokens.ts';
+import { databaseBytes } from '../../store/index-stats.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import {
   addressField,
@@ -51,7 +52,7 @@ export const chainStats = defineEndpoint({
   path: '/api/chain_stats',
   tag: 'chain',
   summary:
-    'The head, transfers, transactions and new wallets per minute, and the most active tokens and wallets',
+    'The head, the size of the index, transfers, transactions and new wallets per minute, and the most active tokens and wallets',
   params: {
     blocks: integer(1, 1_000)
       .default(100)
@@ -61,6 +62,7 @@ export const chainStats = defineEndpoint({
     head: blockField(),
     headTimestamp: timeField(),
     headAgeSeconds: countField().describe('Age of the head at the time of the answer'),
+    indexBytes: countField().describe('Size of the index, including what is only in its WAL'),
     perMinute: z
       .object({ hour: ratesSchema, day: ratesSchema })
       .describe("Averages over the hour and the day before the head's timestamp, as far as indexed"),
@@ -76,6 +78,7 @@ export const chainStats = defineEndpoint({
       head: 4711,
       headTimestamp: example.time,
       headAgeSeconds: 1,
+      indexBytes: 1_288_490_188,
       perMinute: {
         hour: { transfers: 1250.5, transactions: 420.25, newWallets: 12 },
         day: { transfers: 1100, transactions: 400.5, newWallets: 15.75 },
@@ -105,6 +108,7 @@ export const chainStats = defineEndpoint({
         head: head.number,
         headTimestamp: secondsToIso(head.timestamp),
         headAgeSeconds: Math.max(0, Math.floor(Date.now() / 1000) - head.timestamp),
+        indexBytes: databaseBytes(db),
         perMinute: { hour: ratesOver(head, HOUR_SECONDS), day: ratesOver(head, DAY_SECONDS) },
         blocksWindow: blocks,
         topTokens: tokens(active.tokens.map(({ id }) => id)).map((token, i) => ({

@@ -3,7 +3,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { describeIndex, describeOverview, describeSockets } from '../../server/admin/describe.ts';
 import type { createKey, listKeys, usageHistory } from '../../server/admin/keys.ts';
-import type { AdminHooks } from '../../server/admin/routes.ts';
+import type { AdminHooks, AdminOptions } from '../../server/admin/routes.ts';
 import { ApiError, apiErrorOf, errorText } from '../client/api-error.ts';
 import { request } from '../client/request.ts';
 import type { Loaded } from '../client/use-answer.ts';
@@ -16,6 +16,7 @@ export interface AdminAnswers {
   keys: ReturnType<typeof listKeys>;
   usage: ReturnType<typeof usageHistory>;
   hooks: { hooks: ReturnType<AdminHooks['list']> };
+  labels: { labels: ReturnType<AdminOptions['labels']['summary']> };
   lists: { lists: ReturnType<AdminHooks['lists']> };
   config: { settings: Record<string, { value: unknown; source: string }> };
 }

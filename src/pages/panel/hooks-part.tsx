@@ -10,6 +10,8 @@ import { Confirm, Problem, SecretOnce } from './dialog.tsx';
 import { NAME_CHARS } from './keys/key-text.ts';
 
 const POLL_MS = 3_000;
+const LABELS_POLL_MS = 10_000;
+const SOURCE_CHARS = 60;
 
 type Hook = AdminAnswers['hooks']['hooks'][number];
 
@@ -258,16 +260,30 @@ function parseOr(text: string): unknown {
 }
 
 function LabelsSection() {
-  const overview = usePolled('overview', 10_000);
+  const labels = usePolled('labels', LABELS_POLL_MS);
   return (
     <Section
       id="labels"
       title="Labels"
       note="Names of addresses, shown wherever one is. Import: atlas-node labels import FILE"
-      loaded={overview}
+      loaded={labels}
     >
-      {({ labels }) => (
-        <p>{labels === 0 ? 'No label was imported.' : `${grouped(labels)} addresses have a label.`}</p>
+      {({ labels: counts }) => (
+        <Table
+          caption="Labels by source and category"
+          rows={counts}
+          rowKey={({ source, category }) => `${source} ${category}`}
+          columns={[
+            {
+              title: 'Source',
+              plain: true,
+              cell: ({ source }) => <bdi>{safeName(source, SOURCE_CHARS)}</bdi>,
+            },
+            { title: 'Category', plain: true, cell: ({ category }) => category },
+            { title: 'Labels', number: true, cell: ({ labels: count }) => grouped(count) },
+          ]}
+          empty="No label was imported."
+        />
       )}
     </Section>
   );

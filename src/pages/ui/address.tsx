@@ -8,14 +8,21 @@ import { addressPath, blockPath, Link, tokenPath, transactionPath } from './link
 export interface AddressLabel {
   name: string;
   category: string;
+  /** The list that it comes from. */
+  source: string;
 }
 
 /** The label beside an address in an answer: of `from` in `fromLabel`. Null where the address has none. */
 export function labelOf(record: object, field: string): AddressLabel | null {
   const label: unknown = Reflect.get(record, `${field}Label`);
-  if (typeof label !== 'object' || label === null || !('name' in label) || !('category' in label))
-    return null;
-  return { name: String(label.name), category: String(label.category) };
+  if (typeof label !== 'object' || label === null) return null;
+  if (!('name' in label && 'category' in label && 'source' in label)) return null;
+  return { name: String(label.name), category: String(label.category), source: String(label.source) };
+}
+
+/** What a label says and who says so: `exchange, by my list`. */
+export function labelText({ category, source }: AddressLabel): string {
+  return `${category}, by ${safeName(source, 40)}`;
 }
 
 interface AddressProps {
@@ -31,7 +38,7 @@ export function Address({ address, label, whole = false, here = false }: Address
   const text = whole ? address : shortHex(address);
   const name = label ? safeName(label.name, 24) : address === ZERO_ADDRESS ? 'Zero address' : null;
   const inner = name === null ? <span class="mono">{text}</span> : <bdi class="name">{name}</bdi>;
-  const title = label ? `${label.name} (${label.category}): ${address}` : address;
+  const title = label ? `${label.name} (${labelText(label)}): ${address}` : address;
   return (
     <span class="address with-copy" title={title}>
       <Identicon address={address} />

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { hookJson } from '../../hooks/hook-store.ts';
+import type { Labels } from '../../labels/labels.ts';
 import { RequestError } from '../../lib/errors.ts';
 import type { Activity } from '../../metrics/activity.ts';
 import type { ClusterStatus } from '../../model/cluster-status.ts';
@@ -54,8 +55,7 @@ export interface AdminOptions {
   /** Closes a socket by its id; false when it is not open. */
   closeSocket: (id: number) => boolean;
   hooks: AdminHooks;
-  /** Number of labels. */
-  labels: () => number;
+  labels: Pick<Labels, 'count' | 'summary'>;
   activity: () => Activity;
   /** The effective settings by dotted path, secrets masked: `{"server.port": {value, source}}` as JSON text. */
   settings: () => string;
@@ -159,7 +159,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
     describeOverview(status(), options.activity(), {
       sockets: options.sockets().length,
       hooks: options.hooks.list().length,
-      labels: options.labels(),
+      labels: options.labels.count,
     }),
   );
   addAuthenticatedRoute('get', '/index', () =>
@@ -172,6 +172,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
     log.info({ id }, 'operator closed a socket');
     return { closed: true };
   });
+  addAuthenticatedRoute('get', '/labels', () => ({ labels: options.labels.summary() }));
   addHookRoutes(addAuthenticatedRoute, options.hooks);
   addAuthenticatedRoute('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
 

@@ -3,6 +3,7 @@
  * reaches the file system.
  */
 import { PUBLIC_KEY } from '../../access/key-format.ts';
+import type { ExampleAddress } from '../../model/example-address.ts';
 import { type Answer, jsonAnswer } from '../http/answer.ts';
 import { CachedResponse } from '../http/cached-response.ts';
 import type { ReplyWriter } from '../http/reply.ts';
@@ -67,6 +68,8 @@ interface StaticRouteDeps {
   assets: ReadonlyMap<string, Buffer>;
   /** Symbol of the native coin, shown by the explorer. */
   nativeSymbol: string;
+  /** Addresses that the home page suggests. */
+  examples: readonly ExampleAddress[];
   /** Whether the operator's panel is enabled. If not, its files are not served. */
   panel: boolean;
   /** Whether visitors need no key. */
@@ -115,10 +118,11 @@ function depthOf(path: string): number {
 }
 
 /** Fills in the placeholders of a page. Its links are relative, so that they work below a proxy's path prefix. */
-function pageFiller({ assets, nativeSymbol, panel, isPublic }: StaticRouteDeps) {
+function pageFiller({ assets, nativeSymbol, examples, panel, isPublic }: StaticRouteDeps) {
   const parts = {
     ...docsParts(),
     coin: escapeHtml(nativeSymbol),
+    examples: escapeHtml(JSON.stringify(examples)),
     panel: panel ? 'admin' : '',
     key: isPublic ? PUBLIC_KEY : '',
   };

@@ -6,6 +6,7 @@ import type { FlagValues } from '../../../src/config/flags.ts';
 import { parseConfig } from '../../../src/config/parse-config.ts';
 import { type Daemon, startDaemon } from '../../../src/daemon.ts';
 import type { Logger } from '../../../src/log/logger.ts';
+import type { ExampleAddress } from '../../../src/model/example-address.ts';
 import { tempDir } from '../temp-dir.ts';
 import { waitFor } from '../wait.ts';
 
@@ -28,6 +29,7 @@ export interface DaemonOptions {
   env?: Record<string, string>;
   dataDir?: string;
   log?: Logger;
+  examples?: readonly ExampleAddress[];
 }
 
 type Cleanup = { after(close: () => void | Promise<void>): void };
@@ -45,7 +47,7 @@ export async function startTestDaemon(owner: Cleanup, options: DaemonOptions): P
   const keys = openKeyStore(join(dataDir, 'keys.db'));
   const { key } = keys.create({ name: 'test', tier: 'unlimited' });
   keys.close();
-  const daemon = await startDaemon(config, { log: options.log ?? SILENT });
+  const daemon = await startDaemon(config, { log: options.log ?? SILENT, examples: options.examples ?? [] });
   owner.after(async () => {
     await daemon.close();
     for (const remove of removals) remove();

@@ -1,14 +1,15 @@
 /** The chain at a glance, live. */
 import { useState } from 'preact/hooks';
+import type { ExampleAddress } from '../../../model/example-address.ts';
 import type { Answers, Status, Transfer } from '../../client/answers.ts';
 import { useRecentTransfers } from '../../client/recent-transfers.ts';
 import { type Loaded, useAnswer } from '../../client/use-answer.ts';
 import { Address, BlockLink, labelOf } from '../../ui/address.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import { duration, grouped, shortAmount } from '../../ui/format.ts';
-import { Link } from '../../ui/link.tsx';
-import { useTitle } from '../../ui/router.ts';
+import { byteSize, duration, grouped, shortAmount } from '../../ui/format.ts';
+import { addressPath, Link } from '../../ui/link.tsx';
+import { metaContent, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -21,6 +22,9 @@ import { TransferTable } from '../transfer-table.tsx';
 import { type BlockActivity, blocksOf } from './block-activity.ts';
 
 type Stats = Answers['chain_stats'];
+
+/** Suggested by the server: only the demo chain's has some. */
+const EXAMPLES: readonly ExampleAddress[] = JSON.parse(metaContent('examples') || '[]');
 
 /** Transfers that are kept to tell blocks from: the newest of them are listed. */
 const KEPT = 1_000;
@@ -40,7 +44,8 @@ export function HomePage() {
   return (
     <>
       <h1 class="hidden-text">The chain at a glance</h1>
-      {status && <Glance status={status} blocks={blocks} rates={stats.data?.perMinute.hour} />}
+      {status && <Glance status={status} blocks={blocks} stats={stats.data} />}
+      {EXAMPLES.length > 0 && <Examples />}
       <div class="columns uneven">
         <Section
           id="blocks"
@@ -92,11 +97,11 @@ export function HomePage() {
 interface GlanceProps {
   status: Status;
   blocks: readonly BlockActivity[];
-  /** Averages per minute over the last hour. */
-  rates: Stats['perMinute']['hour'] | undefined;
+  stats: Stats | null;
 }
 
-function Glance({ status, blocks, rates }: GlanceProps) {
+function Glance({ status, blocks, stats }: GlanceProps) {
+  const rates = stats?.perMinute.hour;
   const { head, headTimestamp, lagSeconds, transfers } = status;
   const { lamp, title } = describeState(status);
   const perBlock = [...blocks].reverse();
@@ -112,7 +117,11 @@ function Glance({ status, blocks, rates }: GlanceProps) {
         </span>
       ),
     },
-    { name: 'Transfers indexed', value: grouped(transfers) },
+    {
+      name: 'Transfers indexed',
+      value: grouped(transfers),
+      note: stats && `${byteSize(stats.indexBytes)} on disk`,
+    },
     {
       name: 'Transfers per block',
       value: <Sparkline label="Transfers per block" values={perBlock.map((block) => block.transfers)} />,
@@ -134,6 +143,18 @@ function Glance({ status, blocks, rates }: GlanceProps) {
         },
   ];
   return <Facts facts={facts} />;
+}
+
+function Examples() {
+  return (
+    <nav class="examples" aria-label="Examples">
+      {EXAMPLES.map(({ name, about, address }) => (
+        <Link key={address} to={addressPath(address)}>
+          <b>{name}</b> <span class="soft small">{about}</span>
+        </Link>
+      ))}
+    </nav>
+  );
 }
 
 function BlockTable({ blocks }: { blocks: readonly BlockActivity[] }) {

@@ -1,11 +1,11 @@
 /** The head of a wallet's page: its address, name, behaviour and main figures. */
 import type { Answers } from '../../client/answers.ts';
 import { type Loaded, one, useAnswer, useLoaded } from '../../client/use-answer.ts';
-import { Address, BlockLink } from '../../ui/address.tsx';
+import { Address, type AddressLabel, BlockLink, labelOf, labelText } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import { countText, grouped, NATIVE_DECIMALS, unitsToText } from '../../ui/format.ts';
+import { countText, grouped, NATIVE_DECIMALS, safeName, unitsToText } from '../../ui/format.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 import { Link, tokenPath } from '../../ui/link.tsx';
 import { Failure } from '../../ui/section.tsx';
@@ -13,7 +13,12 @@ import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
 
 type Summary = Answers['wallet_summary'];
-type Labels = Answers['wallet_label'];
+type Behaviour = Answers['wallet_label'];
+
+interface LabelsProps {
+  labels: Behaviour;
+  given: AddressLabel | null;
+}
 
 interface WalletHeaderProps {
   address: string;
@@ -34,7 +39,7 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
         <span class="mono break">{address}</span>
         <Copy text={address} what="address" />
       </h1>
-      {labels.data && <Behaviour labels={labels.data} />}
+      {labels.data && <Labels labels={labels.data} given={labelOf(labels.data, 'address')} />}
       {error !== null && <Failure error={error} onRetry={reload} />}
       {data && data.txCount > 0 && <Facts facts={factsOf(data, labels.data, balance)} />}
       <p class="small soft">
@@ -44,7 +49,7 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
   );
 }
 
-function factsOf(summary: Summary, labels: Labels | null, balance: Loaded<string>): Fact[] {
+function factsOf(summary: Summary, labels: Behaviour | null, balance: Loaded<string>): Fact[] {
   const {
     txCount,
     uniqueTokens,
@@ -81,16 +86,21 @@ function factsOf(summary: Summary, labels: Labels | null, balance: Loaded<string
     },
     {
       name: 'First funded by',
-      value: firstFundingSource === null ? 'nobody' : <Address address={firstFundingSource} />,
+      value:
+        firstFundingSource === null ? (
+          'nobody'
+        ) : (
+          <Address address={firstFundingSource} label={labelOf(summary, 'firstFundingSource')} />
+        ),
     },
   ];
 }
 
-/** Labels derived from activity, each with the figure behind it. */
-function Behaviour({ labels: { labels, confidence, stats } }: { labels: Labels }) {
-  if (labels.length === 0) return null;
+/** The name that the operator gave the wallet, and labels derived from its activity, each with the figure behind it. */
+function Labels({ labels: { labels, confidence, stats }, given }: LabelsProps) {
+  if (labels.length === 0 && given === null) return null;
   const perBlock = stats.txCount / ((stats.lastBlock ?? 0) - (stats.firstBlock ?? 0) + 1);
-  const figures: Record<Labels['labels'][number], string> = {
+  const figures: Record<Behaviour['labels'][number], string> = {
     fresh: `${countText(stats.ageBlocks ?? 0, 'block')} old`,
     whale: 'moved more than 10,000 coins',
     bot_likely: `${perBlock.toFixed(2)} transactions per block`,
@@ -102,12 +112,17 @@ function Behaviour({ labels: { labels, confidence, stats } }: { labels: Labels }
   };
   return (
     <p class="behaviour">
+      {given !== null && (
+        <span class="chip given">
+          <bdi>{safeName(given.name, 40)}</bdi> <small>{labelText(given)}</small>
+        </span>
+      )}
       {labels.map((name) => (
         <span key={name} class="chip">
           {name.replaceAll('_', ' ')} <small>{figures[name]}</small>
         </span>
       ))}
-      <span class="soft small">{confidence} confidence</span>
+      {labels.length > 0 && <span class="soft small">{confidence} confidence</span>}
     </p>
   );
 }
