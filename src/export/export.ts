@@ -10,7 +10,6 @@ import type { BlockRange } from '../store/trace-gaps.ts';
 import { BLOCKS, type BlockTable, TRANSFERS } from './block-tables.ts';
 import { type Format, writeFile } from './files.ts';
 import { type Manifest, openManifest, saveManifest } from './manifest.ts';
-import { planRanges } from './ranges.ts';
 import { HOLDERS, type SnapshotTable, TOKENS, WALLETS } from './snapshot-tables.ts';
 
 const TABLES: Readonly<Record<TableName, BlockTable | SnapshotTable>> = {
@@ -140,4 +139,35 @@ async function exportFile(
   manifest.files = [...manifest.files, { name, first, last, ...written }].sort((a, b) => a.first - b.first);
   saveManifest(folder, manifest);
   events.onFile({ path, ...written });
+}
+
+interface RangePlan {
+  /** First block of the index. */
+  startBlock: number;
+  /** Last block that is final. */
+  final: number;
+  /** Files begin at multiples of it, so that the same blocks are in the same file on every machine. */
+  blocksPerFile: number;
+  from?: number;
+  to?: number;
+}
+
+/**
+ * The files in block order. Without `to`, the range that is not final yet is left for later: a file that exists never
+ * changes. Throws ConfigError when `from` lies before the index or after `to`.
+ */
+function planRanges({ startBlock, final, blocksPerFile, from = startBlock, to }: RangePlan): BlockRange[] {
+  if (from < startBlock)
+    throw new ConfigError(`--from ${from} is before the index, which starts at ${startBlock}`);
+  if (to !== undefined && from > to) throw new ConfigError(`--from ${from} is after --to ${to}`);
+  const ranges: BlockRange[] = [];
+  const end = to ?? final;
+  for (let first = from; first <= end; ) {
+    const boundary = (Math.floor(first / blocksPerFile) + 1) * blocksPerFile - 1;
+    if (to === undefined && boundary > final) break;
+    const last = Math.min(boundary, end);
+    ranges.push({ first, last });
+    first = last + 1;
+  }
+  return ranges;
 }
