@@ -1,17 +1,19 @@
 /** The whole daemon against a real development node: live following, reorgs, bursts and contracts that come and go. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { before, suite, type TestContext, test } from 'node:test';
 import { createPublicClient, http } from 'viem';
 import { type Anvil, startAnvil } from '../src/dev/anvil.ts';
+import type { DemoContracts } from '../src/dev/contracts.ts';
 import { deployDemo } from '../src/dev/deploy.ts';
 import { generateTraffic } from '../src/dev/traffic.ts';
+import { type Cleanup, suiteCleanup } from './support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from './support/daemon/daemon.ts';
 import { dumpIndex } from './support/index/dump.ts';
 import { indexedTransfers } from './support/index/index-rows.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
 
-async function start(t: TestContext, options: { dataDir?: string } = {}) {
+async function start(t: Cleanup, options: { dataDir?: string } = {}) {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   const daemon = await startTestDaemon(t, {
@@ -84,30 +86,56 @@ test('a burst of 500 pooled transactions in one block is indexed whole and in or
   assert.equal(summary['txCount'], 500);
 });
 
-test('after demo traffic every account holds what its indexed native transfers and fees explain', async (t) => {
-  const { anvil, daemon } = await start(t);
-  const contracts = await deployDemo(anvil.url, { mine: true });
-  await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
-  await caughtUp(anvil, daemon);
-  const client = createPublicClient({ transport: http(anvil.url) });
-  const fees = await feesPaid(anvil);
-  const burned = await burnedContracts(anvil);
-  const net = new Map<string, bigint>();
-  for (const { kind, from, to, amount } of indexedTransfers(daemon.dataDir)) {
-    if (!kind.startsWith('native')) continue;
-    net.set(from, (net.get(from) ?? 0n) - amount);
-    net.set(to, (net.get(to) ?? 0n) + amount);
-  }
-  assert.ok(net.size > 50, `${net.size} accounts moved native value`);
-  for (const [address, sum] of net) {
-    const account = address as `0x${string}`;
-    const before = await client.getBalance({ address: account, blockNumber: 0n });
-    const after = await client.getBalance({ address: account });
-    // What a contract leaves to itself in the transaction that made it is burned (EIP-6780), which is no transfer.
-    const explained = burned.has(address) ? 0n : before + sum - (fees.get(address) ?? 0n);
-    assert.equal(after, explained, `balance of ${address}`);
-  }
-  assert.ok(burned.size > 0, 'the traffic holds a contract that destroyed itself in its own favour');
+suite('after demo traffic', () => {
+  const cleanup = suiteCleanup();
+  let anvil: Anvil;
+  let daemon: TestDaemon;
+  let contracts: DemoContracts;
+  before(async () => {
+    ({ anvil, daemon } = await start(cleanup));
+    contracts = await deployDemo(anvil.url, { mine: true });
+    await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
+    await caughtUp(anvil, daemon);
+  });
+
+  test('every account holds what its indexed native transfers and fees explain', async () => {
+    const client = createPublicClient({ transport: http(anvil.url) });
+    const fees = await feesPaid(anvil);
+    const burned = await burnedContracts(anvil);
+    const net = new Map<string, bigint>();
+    for (const { kind, from, to, amount } of indexedTransfers(daemon.dataDir)) {
+      if (!kind.startsWith('native')) continue;
+      net.set(from, (net.get(from) ?? 0n) - amount);
+      net.set(to, (net.get(to) ?? 0n) + amount);
+    }
+    assert.ok(net.size > 50, `${net.size} accounts moved native value`);
+    for (const [address, sum] of net) {
+      const account = address as `0x${string}`;
+      const before = await client.getBalance({ address: account, blockNumber: 0n });
+      const after = await client.getBalance({ address: account });
+      // What a contract leaves to itself in the transaction that made it is burned (EIP-6780), which is no transfer.
+      const explained = burned.has(address) ? 0n : before + sum - (fees.get(address) ?? 0n);
+      assert.equal(after, explained, `balance of ${address}`);
+    }
+    assert.ok(burned.size > 0, 'the traffic holds a contract that destroyed itself in its own favour');
+  });
+
+  test('viem works through /rpc as it does with the node itself', async () => {
+    const direct = createPublicClient({ transport: http(anvil.url) });
+    const through = createPublicClient({
+      transport: http(`${daemon.url}/rpc`, { fetchOptions: { headers: { 'X-API-Key': daemon.key } } }),
+    });
+    const head = BigInt(await headOf(anvil));
+    const asks = (client: typeof direct) =>
+      Promise.all([
+        client.getBlock({ blockNumber: head, includeTransactions: true }),
+        client.getLogs({ fromBlock: 0n, toBlock: head }),
+        client.getChainId(),
+        client.getBlockNumber(),
+        client.getCode({ address: contracts.token }),
+      ]);
+    assert.deepEqual(await asks(through), await asks(direct));
+  });
 });
 
 /** Contracts that named themselves as beneficiary of their SELFDESTRUCT. */
@@ -143,26 +171,6 @@ async function feesPaid(anvil: Anvil): Promise<Map<string, bigint>> {
   }
   return fees;
 }
-
-test('viem works through /rpc as it does with the node itself', async (t) => {
-  const { anvil, daemon } = await start(t);
-  const contracts = await deployDemo(anvil.url, { mine: true });
-  await generateTraffic(anvil.url, contracts, { rounds: 1, mine: true });
-  const direct = createPublicClient({ transport: http(anvil.url) });
-  const through = createPublicClient({
-    transport: http(`${daemon.url}/rpc`, { fetchOptions: { headers: { 'X-API-Key': daemon.key } } }),
-  });
-  const head = BigInt(await headOf(anvil));
-  const asks = (client: typeof direct) =>
-    Promise.all([
-      client.getBlock({ blockNumber: head, includeTransactions: true }),
-      client.getLogs({ fromBlock: 0n, toBlock: head }),
-      client.getChainId(),
-      client.getBlockNumber(),
-      client.getCode({ address: contracts.token }),
-    ]);
-  assert.deepEqual(await asks(through), await asks(direct));
-});
 
 test('an index that follows resumes after a stop while the chain went on and was reorganised', async (t) => {
   const anvil = await startAnvil({ manual: true });

@@ -67,12 +67,12 @@ test('a node_ws on another chain is reported, one on the same chain is not', asy
 });
 
 test('commits of few transfers are announced with the ids that they get, large ones are not', async (t) => {
-  const chain = [...generateChain({ seed: 7, blocks: 65, startBlock: 1, txPerBlock: 300 }).blocks];
-  const node = await replay(t, { chain, head: 60 });
+  const chain = [...generateChain({ seed: 7, blocks: 25, startBlock: 1, txPerBlock: 300 }).blocks];
+  const node = await replay(t, { chain, head: 20 });
   const index = { batchTransfers: 100_000 };
   const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
-  await indexer.reaches(60);
-  for (let head = 61; head <= 65; head++) {
+  await indexer.reaches(20);
+  for (let head = 21; head <= 25; head++) {
     node.mine();
     await indexer.reaches(head);
   }
@@ -170,7 +170,7 @@ test('large and small commits, and those that follow the head afterwards, give t
 });
 
 test('reorgs of growing depth while following end in the index of the branch that won', async (t) => {
-  const blocks = chainOf(3, 200);
+  const blocks = chainOf(3, 70);
   const node = await replay(t, { chain: blocks, head: 60, finalizedLag: 128 });
   const dir = tempDir(t);
   const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
