@@ -193,6 +193,9 @@ export interface History {
   finishedPages: number;
 }
 
+/** Portions that are summed in memory before they are written: two million entries, so at most 200 MB. */
+const PORTIONS_AT_ONCE = 8;
+
 const NOTHING_SUMMED: SummedHistory = { pages: 0, last: 0 };
 
 /** The statements on `counterparty_sums` that a commit needs. They read the history as the commit leaves it. */
@@ -228,7 +231,8 @@ export class CounterpartySumsTable {
 
   /** Folds the pages that the commit completed; `added` is how many pages of the wallet it finished. */
   extend(history: History, added: number): void {
-    if (this.target(history.finishedPages) > this.target(history.finishedPages - added)) this.fold(history);
+    if (this.target(history.finishedPages) > this.target(history.finishedPages - added))
+      this.foldAll(history);
   }
 
   /**
@@ -238,7 +242,7 @@ export class CounterpartySumsTable {
   rollback(history: History): void {
     if ((this.summed.get(history.id)?.pages ?? 0) <= history.finishedPages) return;
     for (const deletion of this.deletions) deletion.run(history.id);
-    if (this.target(history.finishedPages) > 0) this.fold(history);
+    if (this.target(history.finishedPages) > 0) this.foldAll(history);
   }
 
   /** Folds at most so many portions of what a wallet's sums lack. Returns whether nothing is left to fold. */
@@ -251,11 +255,15 @@ export class CounterpartySumsTable {
     return isStuck || end === target;
   }
 
+  private foldAll(history: History): void {
+    while (!this.foldSome(history, PORTIONS_AT_ONCE));
+  }
+
   private target(finishedPages: number): number {
     return finishedPages - (finishedPages % this.pagesPerFold);
   }
 
-  private fold({ id, firstTransfer, finishedPages }: History, target = this.target(finishedPages)): void {
+  private fold({ id, firstTransfer }: History, target: number): void {
     const table = new CounterpartyTable();
     const cursor = new HistoryCursor();
     let { pages, last } = this.summed.get(id) ?? NOTHING_SUMMED;

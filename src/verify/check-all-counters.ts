@@ -5,28 +5,35 @@ import { type Db, highest, inReadTransaction, type Statement } from '../store/op
 import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
 import { type CounterChecks, checkAddresses, checkCounters } from './check-counters.ts';
 import { checkAllPeaks } from './check-zone-map.ts';
+import { RECOUNT_BYTES } from './recount.ts';
 import type { Check } from './report.ts';
+import type { SampleIds } from './sample.ts';
 
-/** Most list entries that one pass over the transfers keeps: about 300 MB. */
-const KEPT_PER_PASS = 2_000_000;
+/** Memory that the recounts of one pass over the transfers may take, bytes: half for wallets, half for tokens. */
+const BYTES_PER_PASS = 300_000_000;
 
 interface FullRecountOptions {
   signal: AbortSignal;
   onProgress(done: number): void;
+  /** Called before each pass with the wallets and tokens that it recounts. */
+  onPass?(ids: SampleIds): void;
+  /** Tests pass fewer. */
+  bytesPerPass?: number;
 }
 
-/** The cost is one pass over all transfers for each two million list entries of wallets and tokens. */
+/** The cost is one pass over all transfers for each `bytesPerPass` of recounts. */
 export async function checkAllCounters(
   db: Db,
   checks: CounterChecks,
-  { signal, onProgress }: FullRecountOptions,
+  { signal, onProgress, onPass, bytesPerPass = BYTES_PER_PASS }: FullRecountOptions,
 ): Promise<void> {
   const lastWallet = readLastBlock(db)?.lastWallet ?? 0;
   const lastToken = highest(db, 'tokens');
   const total = lastWallet + 1 + lastToken;
-  const packer = new PassPacker(db);
+  const packer = new PassPacker(db, bytesPerPass / 2);
   for (let wallet = 0, token = 1; (wallet <= lastWallet || token <= lastToken) && !signal.aborted; ) {
     const all = { wallets: packer.wallets(wallet, lastWallet), tokens: packer.tokens(token, lastToken) };
+    onPass?.(all);
     const done = wallet + token - 1;
     const size = all.wallets.length + all.tokens.length;
     await checkCounters(db, checks, {
@@ -66,36 +73,48 @@ function checkFundings(db: Db, check: Check): void {
 class PassPacker {
   private readonly walletSizes: Statement<[number, number], number | null>;
   private readonly tokenSizes: Statement<[number, number], number | null>;
+  private readonly maxBytes: number;
 
-  constructor(db: Db) {
+  constructor(db: Db, maxBytes: number) {
+    this.maxBytes = maxBytes;
     this.walletSizes = db
       .prepare<[number, number], number | null>(
-        `SELECT min(transfers, ${ENTRIES_PER_PAGE}) + tokens FROM wallets WHERE id BETWEEN ? AND ? ORDER BY id`,
+        /* sql */ `
+        SELECT min(transfers, ${ENTRIES_PER_PAGE}) * ${RECOUNT_BYTES.entry}
+          + tokens * ${RECOUNT_BYTES.walletToken} + ${RECOUNT_BYTES.wallet}
+        FROM wallets WHERE id BETWEEN ? AND ? ORDER BY id`,
       )
       .pluck();
     this.tokenSizes = db
       .prepare<[number, number], number | null>(
-        'SELECT wallets FROM tokens WHERE id BETWEEN ? AND ? ORDER BY id',
+        /* sql */ `
+        SELECT wallets * ${RECOUNT_BYTES.holding} + ${RECOUNT_BYTES.token}
+        FROM tokens WHERE id BETWEEN ? AND ? ORDER BY id`,
       )
       .pluck();
   }
 
   wallets(from: number, to: number): number[] {
-    return pack(this.walletSizes, from, to);
+    return pack(this.walletSizes, from, to, this.maxBytes);
   }
 
   tokens(from: number, to: number): number[] {
-    return pack(this.tokenSizes, from, to);
+    return pack(this.tokenSizes, from, to, this.maxBytes);
   }
 }
 
-/** Ids from `from` on whose sizes fit half a pass together; at least one. */
-function pack(sizes: Statement<[number, number], number | null>, from: number, to: number): number[] {
-  let kept = 0;
+/** Ids from `from` on whose sizes are at most `maxBytes` together; at least one. */
+function pack(
+  sizes: Statement<[number, number], number | null>,
+  from: number,
+  to: number,
+  maxBytes: number,
+): number[] {
+  let bytes = 0;
   let count = 0;
   for (const size of sizes.iterate(from, to)) {
-    kept += Math.max(1, size ?? 1);
-    if (count > 0 && kept > KEPT_PER_PASS / 2) break;
+    bytes += Math.max(0, size ?? 0); // damage may give any number
+    if (count > 0 && bytes > maxBytes) break;
     count++;
   }
   // If rows are missing, the pass ends early; the next one includes their ids and reports them.

@@ -21,16 +21,23 @@ interface Wallet {
   firstTransfer: number | null;
 }
 
+/** Bytes of sums that are compared in one pass over a wallet's history: about two million, some 200 MB in memory. */
+const BYTES_PER_PASS = 40_000_000;
+
 /** Reports every difference. The pages themselves are compared with the transfers elsewhere (comparers.ts). */
 export function prepareSumsComparer(
   db: Db,
   pagesPerFold = PAGES_PER_FOLD,
+  bytesPerPass = BYTES_PER_PASS,
 ): (wallet: Wallet, check: Check) => void {
   const summed = db.prepare<[number], { pages: number; last: number }>(
     'SELECT pages, last FROM summed_histories WHERE wallet = ?',
   );
-  const rows = db.prepare<[number], SumsRow>(
-    'SELECT span, peak, last, sent, sums FROM counterparty_sums WHERE wallet = ?',
+  const rows = db.prepare<[number, number, number], SumsRow>(
+    'SELECT span, peak, last, sent, sums FROM counterparty_sums WHERE wallet = ? AND span >= ? AND span < ?',
+  );
+  const sizes = db.prepare<[number], { span: number; bytes: number }>(
+    'SELECT span, length(sums) AS bytes FROM counterparty_sums WHERE wallet = ? ORDER BY span',
   );
   const pagesOf = db
     .prepare<[number, number], Buffer>(
@@ -43,18 +50,41 @@ export function prepareSumsComparer(
     const name = `of ${nameOf(id)}`;
     const target = pages - (pages % pagesPerFold);
     check.expect(`the summed pages ${name}`, stored?.pages ?? 0, target);
-    const table = new CounterpartyTable();
-    const cursor = new HistoryCursor();
-    for (const entries of target === 0 ? [] : pagesOf.iterate(id, target)) {
-      cursor.open(entries, firstTransfer ?? 0);
-      while (cursor.next()) addToSums(table, cursor, id);
+    const ends = [...endsOfPasses(sizes.iterate(id), bytesPerPass), Number.MAX_SAFE_INTEGER];
+    for (const [pass, end] of ends.entries()) {
+      const start = ends[pass - 1] ?? 0;
+      const table = new CounterpartyTable();
+      const cursor = new HistoryCursor();
+      for (const entries of target === 0 ? [] : pagesOf.iterate(id, target)) {
+        cursor.open(entries, firstTransfer ?? 0);
+        while (cursor.next()) {
+          const span = sumsSpanOf(cursor.counterparty);
+          if (span >= start && span < end) addToSums(table, cursor, id);
+        }
+      }
+      if (stored !== undefined && pass === 0)
+        check.expect(`the last summed transfer ${name}`, stored.last, cursor.transfer);
+      let seen = 0;
+      for (const row of rows.iterate(id, start, end)) seen += compareRow(row, table, name, check);
+      if (seen < table.size)
+        check.addDifference(`${table.size - seen} sums with counterparties ${name} are missing`);
     }
-    if (stored !== undefined) check.expect(`the last summed transfer ${name}`, stored.last, cursor.transfer);
-    let seen = 0;
-    for (const row of rows.iterate(id)) seen += compareRow(row, table, name, check);
-    if (seen < table.size)
-      check.addDifference(`${table.size - seen} sums with counterparties ${name} are missing`);
   };
+}
+
+/** The spans at which another pass begins, so that each has about so many bytes of sums. */
+function* endsOfPasses(
+  rows: Iterable<{ span: number; bytes: number }>,
+  bytesPerPass: number,
+): Generator<number> {
+  let bytes = 0;
+  for (const row of rows) {
+    if (bytes >= bytesPerPass) {
+      yield row.span;
+      bytes = 0;
+    }
+    bytes += row.bytes;
+  }
 }
 
 /** Returns how many of the counterparties have a sum in the row. */

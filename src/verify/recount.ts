@@ -8,6 +8,18 @@ import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
 import type { TransferRow } from '../tokens/transfer-row.ts';
 import type { Difference } from './report.ts';
 
+/**
+ * Bytes of memory that a recount takes, by which a full one is divided into passes: of a wallet, for each entry of its
+ * open history page, and for each of its tokens; of a token, and for each of its holdings.
+ */
+export const RECOUNT_BYTES = {
+  wallet: 1_200,
+  entry: 110,
+  walletToken: 60,
+  token: 900,
+  holding: 130,
+} as const;
+
 /** One entry of a wallet's history. */
 export interface HistoryEntry {
   transfer: number;
@@ -149,11 +161,12 @@ export class TokenRecount {
 
   /** The expected row of `tokens`, by column. */
   expectedColumns(): Record<string, number | null> {
-    const others = [...this.holdings].filter(([wallet]) => wallet !== ZERO_WALLET);
+    let holders = 0;
+    for (const [wallet, { balance }] of this.holdings) if (wallet !== ZERO_WALLET && balance > 0n) holders++;
     return {
       transfers: this.transfers,
-      holders: others.filter(([, { balance }]) => balance > 0n).length,
-      wallets: others.length,
+      holders,
+      wallets: this.holdings.size - Number(this.holdings.has(ZERO_WALLET)),
       buyers: this.buyers.size,
       first_transfer: this.first?.id ?? null,
       kind: this.first?.kind ?? null,
