@@ -64,12 +64,34 @@ const VERBS: Record<string, string> = {
 
 /** One line for people, at most 200 characters: ten of them fit into a message of any chat. */
 function lineOf(delivery: Delivery): string {
-  const { event, wallet, txHash, removed } = delivery;
+  const { event, txHash, removed } = delivery;
   const exchanged = paymentsText(delivery.paid ?? delivery.received);
   const text =
-    `${removed === true ? 'WITHDRAWN: ' : ''}${wallet} ${VERBS[String(event)] ?? event} ` +
-    `${amountText(delivery)}${exchanged === '' ? '' : ` for ${exchanged}`}`;
+    `${removed === true ? 'WITHDRAWN: ' : ''}${walletText(delivery)} ${VERBS[String(event)] ?? event} ` +
+    `${amountText(delivery)}${exchanged === '' ? '' : ` for ${exchanged}`}${counterpartyText(delivery)}`;
   return `${text.slice(0, 120)} (${String(txHash).slice(0, 66)})`;
+}
+
+/** The address, shortened behind a label. */
+function walletText({ wallet, walletLabel }: Delivery): string {
+  const address = String(wallet);
+  const name = labelText(walletLabel);
+  return name === '' ? address : `${name} (${address.slice(0, 6)}..${address.slice(-4)})`;
+}
+
+/** The other side of the transfer, if it has a label. */
+function counterpartyText({ direction, fromLabel, toLabel }: Delivery): string {
+  const name = labelText(direction === 'in' ? fromLabel : toLabel);
+  return name === '' ? '' : ` ${direction === 'in' ? 'from' : 'to'} ${name}`;
+}
+
+/** The name of a label, empty without one. Only characters that no chat reads as markup are shown. */
+function labelText(label: unknown): string {
+  if (typeof label !== 'object' || label === null || !('name' in label)) return '';
+  return String(label.name)
+    .replace(/[^\p{L}\p{N} $.-]/gu, '')
+    .trim()
+    .slice(0, 24);
 }
 
 function paymentsText(payments: unknown): string {

@@ -52,11 +52,31 @@ test('chats get one plain line for each event', () => {
   assert.deepEqual(body('telegram'), { chat_id: '-100', text, disable_web_page_preview: true });
 });
 
+test('a line for a chat names labelled wallets and the labelled other side', () => {
+  const label = (name: string) => ({ name, category: 'exchange', source: 'mine' });
+  const lineOf = (labels: object) => {
+    const { text } = JSON.parse(
+      bodyOf({ id: 1, format: 'slack', chat: null }, [deliveryOf(1, { ...EVENT, ...labels })]),
+    );
+    return text.replace(` (${EVENT.txHash})`, '');
+  };
+  const buy = 'got 12.5 MEME for 1.5 MON';
+  assert.equal(lineOf({ walletLabel: label('Fund *One*\u202e') }), `Fund One (0xaaaa..aaaa) ${buy}`);
+  assert.equal(lineOf({ fromLabel: label('Börse 14') }), `${EVENT.wallet} ${buy} from Börse 14`);
+  assert.equal(lineOf({ toLabel: label('itself') }), `${EVENT.wallet} ${buy}`, 'the wallet is the receiver');
+  assert.equal(
+    lineOf({ direction: 'out', event: 'wallet_token_sell', toLabel: label('Pool') }),
+    `${EVENT.wallet} gave 12.5 MEME for 1.5 MON to Pool`,
+  );
+});
+
 test('ten lines fit into a message of every chat', () => {
   const long = {
     ...EVENT,
     amount: '9'.repeat(78),
     symbol: 'X'.repeat(64),
+    walletLabel: { name: 'N'.repeat(64) },
+    fromLabel: { name: 'M'.repeat(64) },
     paid: [{ tokenAddress: '0x', amount: '9'.repeat(78), symbol: 'Y'.repeat(64), decimals: 0 }],
   };
   const deliveries = Array.from({ length: 10 }, () => withdrawalOf(1, deliveryOf(1, long)));
