@@ -267,6 +267,56 @@ async function checkWhales(ask: AskApi, recount: Recount, mins: readonly string[
   }
 }
 
+/** All wallets in batches of 100, plain and with the answers of other endpoints. */
+async function checkBatches(ask: AskApi, recount: Recount): Promise<void> {
+  for (let from = 0; from < recount.wallets.length; from += 100) {
+    const addresses = recount.wallets.slice(from, from + 100);
+    const entriesOf = (entryOf: (address: string) => object | null) =>
+      Object.fromEntries(addresses.map((address) => [address, entryOf(address)]));
+    const plain = await ask('wallets/batch', { addresses });
+    assert.deepEqual(
+      plain.wallets,
+      entriesOf((address) => recount.batchEntry(address)),
+    );
+    assert.equal(plain.count, addresses.length);
+    const full = await ask('wallets/batch', { addresses, fields: ['summary', 'funding', 'labels'] });
+    const expected = entriesOf((address) => ({
+      ...recount.batchEntry(address),
+      summary: recount.walletSummary(address),
+      funding: recount.walletFundingSource(address),
+      labels: recount.walletLabel(address),
+    }));
+    assert.deepEqual(full.wallets, expected);
+  }
+}
+
+/** Search for every wallet, token, transaction and block, and for what is not there. */
+async function checkSearch(ask: AskApi, recount: Recount): Promise<void> {
+  const found = async (q: string) => {
+    const { results } = await ask('search', { q });
+    assert.ok(Array.isArray(results));
+    return results.map(({ kind, value, detail }) => `${kind} ${value} ${detail}`);
+  };
+  for (const address of new Set([...recount.wallets, ...recount.tokens])) {
+    const transactions = recount.batchEntry(address)?.['txCount'];
+    const wallet = `wallet ${address} ${transactions === undefined ? 'no indexed activity' : `${transactions} transactions`}`;
+    const [last, token, ...others] = (await found(address.toUpperCase().replace('X', 'x'))).reverse();
+    assert.deepEqual([last, others], [wallet, []]);
+    assert.equal(token !== undefined, recount.tokens.includes(address), address);
+    if (token === undefined) continue;
+    const transfers = recount.transfersOfToken(address, 1_000_000);
+    assert.ok(token.startsWith(`token ${address} `) && token.endsWith(`, ${transfers} transfers`), token);
+  }
+  for (const hash of recount.transactionHashes) {
+    const [transaction = '', ...others] = await found(hash);
+    assert.ok(transaction.startsWith(`transaction ${hash} `), transaction);
+    assert.deepEqual(others, []);
+  }
+  assert.match((await found('1')).join(), /^block 1 /);
+  assert.deepEqual(await found('999999'), []);
+  assert.deepEqual(await found(`0x${'12'.repeat(32)}`), []);
+}
+
 async function checkListing(ask: AskApi, recount: Recount, address: string): Promise<void> {
   for (const direction of ['in', 'out'] as const) {
     assert.deepEqual(
@@ -312,10 +362,8 @@ for (const [seed, blocks] of [
       digits < 18 ? `0.${'0'.repeat(17 - digits)}5` : `5${'0'.repeat(Math.min(29, digits - 18))}`,
     );
     await checkWhales(ask, recount, ['0', ...amounts]);
-    const { wallets, count } = await ask('wallets/batch', { addresses: recount.wallets.slice(0, 100) });
-    const expected = recount.wallets.slice(0, 100).map((address) => [address, recount.batchEntry(address)]);
-    assert.deepEqual(wallets, Object.fromEntries(expected));
-    assert.equal(count, expected.length);
+    await checkBatches(ask, recount);
+    await checkSearch(ask, recount);
   });
 }
 
