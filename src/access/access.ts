@@ -31,8 +31,8 @@ export function openAccess(path: string, tiers: Tiers, onFailure?: OnFailure, ra
   rejectForeignWal(path);
   const keys = openKeyStore(path);
   primeUnlessFull(keys.db); // before anything is served
-  // The serving thread never waits for another process's lock: usage is written a little later, and the operator is asked to
-  // try again.
+  // The serving thread never waits for another process's lock: usage is written a little later, and the operator is
+  // asked to retry.
   setBusyTimeout(keys.db, 0);
   const usage = new UsageCounter(keys.db, Date.now(), onFailure);
   const limiter = new Limiter(tiers, usage);

@@ -1,6 +1,6 @@
 /**
- * What a key may use. An entry is an endpoint of the REST API (`GET /api/wallet_summary`, `GET /api/*`) or a JSON-RPC method
- * (`eth_call`, `eth_*`, `atlas_subscribe`). An empty list allows everything that the server offers.
+ * Restricts what a key may use. An entry is a REST endpoint (`GET /api/wallet_summary`, `GET /api/*`) or a JSON-RPC
+ * method (`eth_call`, `eth_*`, `atlas_subscribe`). An empty list permits everything that the server offers.
  */
 import { RequestError } from '../lib/errors.ts';
 
@@ -16,7 +16,7 @@ const MAX_ENTRIES = 100;
 const ENDPOINT = /^(GET|POST) \/api\/[\w/]{0,80}\*?$/;
 const METHOD = /^[a-zA-Z][a-zA-Z0-9]{0,30}_(\*|\w{1,80})$/;
 
-/** The entries without duplicates. Throws RequestError `invalid_parameter` for one that can never match. */
+/** The entries without duplicates. Throws RequestError `invalid_parameter` for an entry that can never match. */
 export function allowList(entries: AllowList): AllowList {
   const distinct = [...new Set(entries.map((entry) => entry.trim()))];
   const bad = distinct.find((entry) => !ENDPOINT.test(entry) && !METHOD.test(entry));

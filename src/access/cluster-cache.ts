@@ -1,4 +1,4 @@
-/** `keys.db` as the cache of keys that several daemons share in PostgreSQL (src/cluster). */
+/** `keys.db` as a cache of keys that several daemons share in PostgreSQL (src/cluster). */
 import type { Db } from '../store/open-database.ts';
 import type { KeyRow } from './key.ts';
 
@@ -10,7 +10,7 @@ export interface ClusterCache {
   usageSeen: number;
 }
 
-/** Null while the file is not a cache. */
+/** Null if the file is not a cache. */
 export function clusterCache(db: Db): ClusterCache | null {
   return (
     db
@@ -21,7 +21,7 @@ export function clusterCache(db: Db): ClusterCache | null {
   );
 }
 
-/** Makes the file a cache that has seen nothing yet. */
+/** Turns the file into an empty cache. */
 export function becomeClusterCache(db: Db, { id, daemon }: Pick<ClusterCache, 'id' | 'daemon'>): void {
   db.prepare('INSERT INTO cluster (one, id, daemon, keys_seen, usage_seen) VALUES (1, ?, ?, 0, 0)').run(
     id,
@@ -29,12 +29,12 @@ export function becomeClusterCache(db: Db, { id, daemon }: Pick<ClusterCache, 'i
   );
 }
 
-/** Lets the next synchronization read everything again. */
+/** Makes the next synchronization read everything again. */
 export function forgetSeen(db: Db): void {
   db.prepare('UPDATE cluster SET keys_seen = 0, usage_seen = 0').run();
 }
 
-/** Writes keys as PostgreSQL has them. `seen` is their highest version, null when others may be missing below it. */
+/** Writes keys as stored in PostgreSQL. `seen` is their highest version, null when keys below it may be missing. */
 export function cacheKeys(db: Db, rows: readonly KeyRow[], seen: number | null): void {
   const write = db.prepare(/* sql */ `
     INSERT INTO keys (id, hash, hint, name, tier, created_at, rotated_at, revoked_at, expires_at, allow)
@@ -48,7 +48,7 @@ export function cacheKeys(db: Db, rows: readonly KeyRow[], seen: number | null):
   }).immediate();
 }
 
-/** Revokes the cached keys that PostgreSQL does not have: it was restored from a backup older than they are. */
+/** Revokes the cached keys that PostgreSQL lacks because it was restored from an older backup. */
 export function revokeOthers(db: Db, ids: readonly number[], now: number): number {
   return db
     .prepare(

@@ -1,6 +1,6 @@
 /**
- * The format of a key: `atlas_`, 32 random base62 characters (190 bits), 6 base62 characters of checksum. The checksum lets us
- * refuse a mistyped or invented key without hashing it, and secret scanners recognise a real one.
+ * The format of a key: `atlas_`, 32 random base62 characters (190 bits), 6 base62 characters of checksum. The checksum
+ * lets us refuse a mistyped or invented key without hashing it, and lets secret scanners recognise a real one.
  */
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -15,7 +15,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Larger bytes are redrawn: 248 is the largest multiple of 62 in a byte, so every character is equally likely. */
 const UNBIASED_BYTES = 248;
 
-/** What the pages send in place of a key where visitors need none (`server.public_explorer`). */
+/** Sent by the pages in place of a key if visitors need none (`server.public_explorer`). */
 export const PUBLIC_KEY = 'public';
 
 /** A new random key. */

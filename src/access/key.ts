@@ -1,4 +1,4 @@
-/** An API key: what is known and stored of it, and where it may be changed. */
+/** An API key: its record, its stored form, and where it may be changed. */
 import { hash } from 'node:crypto';
 import { RequestError } from '../lib/errors.ts';
 import { type AllowList, allowList } from './allow-list.ts';
@@ -18,7 +18,7 @@ export interface KeyRecord {
   createdAt: number;
   rotatedAt: number | null;
   revokedAt: number | null;
-  /** From then on the key is invalid; null if it does not expire. */
+  /** The key is invalid from this time; null if it does not expire. */
   expiresAt: number | null;
   /** What the key may use; empty for everything. */
   allow: AllowList;
@@ -27,7 +27,7 @@ export interface KeyRecord {
 /** What an operator may change about a key. */
 export type KeySettings = Pick<KeyRecord, 'name' | 'tier' | 'expiresAt' | 'allow'>;
 
-/** A new key does not expire and may use everything, unless said otherwise. */
+/** By default a new key does not expire and may use everything. */
 export type NewKeySettings = Pick<KeySettings, 'name' | 'tier'> & Partial<KeySettings>;
 
 /** A key just issued. `key` is shown to the operator once and never stored. */
@@ -55,17 +55,17 @@ export function noSuchKey(id: number): RequestError {
   return new RequestError(404, 'not_found', `there is no key ${id}`);
 }
 
-/** What is stored of a key's text. */
+/** The stored form of a key's text. */
 export function secretOf(key: string): { hash: Buffer; hint: string } {
   return { hash: hash('sha256', key, 'buffer'), hint: keyHint(key) };
 }
 
-/** Settings as they are stored. Throws RequestError `invalid_parameter` for an unusable name or allow list. */
+/** Settings in their stored form. Throws RequestError `invalid_parameter` for an invalid name or allow list. */
 export function storable({ name, tier, expiresAt = null, allow = [] }: NewKeySettings) {
   return { name: keyName(name), tier, expiresAt, allow: allowList(allow).join() };
 }
 
-/** The name without spaces around it. Throws RequestError `invalid_parameter` for an unusable one. */
+/** The name without surrounding spaces. Throws RequestError `invalid_parameter` for an invalid name. */
 export function keyName(given: string): string {
   const name = given.trim();
   if (name !== '' && name.length <= MAX_NAME_CHARS && !CONTROL_CHARACTER.test(name)) return name;

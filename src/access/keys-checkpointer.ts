@@ -1,5 +1,5 @@
 /**
- * Keeps the write-ahead log of `keys.db` short without blocking the serving thread. A checkpoint waits for the disk, tens of
+ * Keeps the WAL of `keys.db` short without blocking the serving thread. A checkpoint waits for the disk, tens of
  * milliseconds during a backfill, so no connection checkpoints automatically (keys-file.ts); each checkpoint runs in a
  * short-lived thread.
  */
@@ -13,19 +13,19 @@ export function startKeysCheckpointThread(path: string): CheckpointThread {
   return startThread('keys-checkpoint', path);
 }
 
-/** The part of a worker thread used here. */
+/** The subset of Worker used here. */
 export interface CheckpointThread {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'exit', listener: () => void): unknown;
 }
 
-/** Milliseconds between checks of the size of the write-ahead log. Writing usage under load adds 1 to 2 MB a minute. */
+/** Milliseconds between checks of the WAL's size. Usage writes under load add 1 to 2 MB per minute. */
 const CHECK_INTERVAL_MS = 60_000;
 
-/** A write-ahead log of at least this many bytes is checkpointed. */
+/** A WAL of at least this many bytes is checkpointed. */
 const MIN_WAL_BYTES = 4 * 2 ** 20;
 
-/** Longest wait for readers of the log, milliseconds. The log is locked meanwhile, so nothing is written. */
+/** Longest wait for readers of the WAL, milliseconds. The WAL is locked meanwhile, so nothing is written. */
 const MAX_LOCKED_MS = 100;
 
 export class KeysCheckpointer {
@@ -33,10 +33,12 @@ export class KeysCheckpointer {
   private readonly startThread: () => CheckpointThread;
   private readonly onFailure: (error: Error) => void;
   private readonly timer: NodeJS.Timeout;
-  /** The current check, which includes its thread; null when none runs. */
+  /** The current check, including its thread; null when none runs. */
   private running: Promise<void> | null = null;
 
-  /** `startThread` starts a thread that checkpoints the file at `path`; `onFailure` is called when that fails. */
+  /**
+   * `startThread` starts a thread that checkpoints the file at `path`; `onFailure` is called when the checkpoint fails.
+   */
   constructor(path: string, startThread: () => CheckpointThread, onFailure: (error: Error) => void) {
     this.walPath = `${path}-wal`;
     this.startThread = startThread;
@@ -44,7 +46,7 @@ export class KeysCheckpointer {
     this.timer = setInterval(() => void this.checkpointIfLarge(), CHECK_INTERVAL_MS).unref();
   }
 
-  /** Checkpoints if the log is long; resolves when done or not needed. Never rejects. */
+  /** Checkpoints a long WAL. Resolves when done or not needed; never rejects. */
   checkpointIfLarge(): Promise<void> {
     this.running ??= this.check()
       .catch(this.onFailure)
@@ -70,9 +72,9 @@ export class KeysCheckpointer {
 }
 
 /**
- * Moves the log into the file and empties it. The first checkpoint waits only for the disk. The second blocks writers but has
- * almost nothing left to do, and does nothing while somebody reads from the log. Throws SQLite's errors, with the log
- * unchanged.
+ * Moves the WAL into the file and empties it. The first checkpoint waits only for the disk. The second blocks writers
+ * but has almost nothing left to do, and does nothing while a reader uses the WAL. Throws SQLite's errors and leaves
+ * the WAL unchanged.
  */
 export function checkpointWal(db: Db): void {
   db.pragma('wal_checkpoint(PASSIVE)');
@@ -81,7 +83,7 @@ export function checkpointWal(db: Db): void {
   primeWal(db);
 }
 
-/** Makes the first write to an empty log, the only write that waits for the disk: it syncs the log's header. */
+/** Makes the first write to an empty WAL, the only write that waits for the disk: it syncs the WAL's header. */
 export function primeWal(db: Db): void {
   db.pragma(`user_version = ${KEYS_SCHEMA_VERSION}`);
 }

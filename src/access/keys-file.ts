@@ -109,8 +109,8 @@ const MIGRATIONS = [
 ];
 
 /**
- * Opens `keys.db` and creates it if missing. Daemon and command line may have it open at the same time. Throws FatalError when
- * the file is not a usable keys file.
+ * Opens `keys.db`; creates it if missing. Daemon and command line may have it open at the same time. Throws FatalError
+ * when the file is not a usable keys file.
  */
 export function openKeysFile(path: string): Db {
   let db: Db | undefined;
@@ -150,12 +150,12 @@ function migrate(db: Db, path: string): void {
   }).immediate();
 }
 
-/** Converts a failure in use: StorageError if it may pass, FatalError for a damaged file, otherwise unchanged. */
+/** Converts a failure in use: StorageError if transient, FatalError for a damaged file, otherwise unchanged. */
 export function toKeysStorageError(error: unknown, db: Db): unknown {
   return toStorageError(error, db.name, KEYS_CORRUPTION_ADVICE);
 }
 
-/** Runs a read of the file and converts its failure by `toKeysStorageError`. */
+/** Runs a read of the file and converts its failure with `toKeysStorageError`. */
 export function readKeysFile<T>(db: Db, read: () => T): T {
   try {
     return read();
@@ -164,7 +164,7 @@ export function readKeysFile<T>(db: Db, read: () => T): T {
   }
 }
 
-/** Whether the file failed, which the daemon survives with its state in memory, rather than the code. */
+/** Whether the file failed, not the code. The daemon survives this with its state in memory. */
 export function isFileFailure(error: unknown): error is StorageError | FatalError {
   return error instanceof StorageError || error instanceof FatalError;
 }

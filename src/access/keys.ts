@@ -20,7 +20,7 @@ import {
 import { generateKey, isWellFormedKey, PUBLIC_KEY } from './key-format.ts';
 import { isFileFailure, openKeysFile, readKeysFile, toKeysStorageError } from './keys-file.ts';
 
-/** How often the file is checked for changes by other processes, ms. They must take effect within one second. */
+/** How often to check the file for changes by other processes, ms. Changes must take effect within one second. */
 const REFRESH_MS = 250;
 
 type IdsListener = (ids: number[]) => void;
@@ -34,7 +34,7 @@ interface StoredKey {
 
 const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt, expires_at AS expiresAt, allow`;
 
-/** All keys ever issued, oldest first, as they are stored. */
+/** All keys ever issued, oldest first, in their stored form. */
 export function readKeyRows(db: Db): KeyRow[] {
   return readKeysFile(db, () => db.prepare<[], KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY id`).all());
 }
@@ -44,31 +44,34 @@ export function openKeyStore(path: string): KeyStore {
   return new KeyStore(openKeysFile(path));
 }
 
-/** The keys file with its valid keys in memory. Own changes take effect at once, those of other processes in REFRESH_MS. */
+/**
+ * The keys file, with its valid keys in memory. Own changes take effect at once, those of other processes within
+ * REFRESH_MS.
+ */
 export class KeyStore implements KeyChanges {
   /** The connection, for the other tables in the same file. */
   readonly db: Db;
-  /** By id. A record stays the same object, so that open sockets see a change of its tier. */
+  /** Keys by id. A record stays the same object, so that open sockets see a change of its tier. */
   private readonly stored = new Map<number, StoredKey>();
   /** The records of valid keys by digest. */
   private readonly byHash = new Map<string, KeyRecord>();
-  /** Valid keys by their text, added when first used; bounded by the number of valid keys. */
+  /** Valid keys by their text, added on first use; bounded by the number of valid keys. */
   private readonly verified = new Map<string, KeyRecord>();
   private readonly invalidatedListeners = new Set<IdsListener>();
   private readonly allowListListeners = new Set<IdsListener>();
   private readonly refreshTimer: NodeJS.Timeout;
   private readonly fileIdentity: FileIdentity;
   private version: unknown;
-  /** Highest keys.change that was read. */
+  /** Highest keys.change read so far. */
   private change = -1;
-  /** No valid key expires before, Unix milliseconds. */
+  /** No valid key expires before this, Unix milliseconds. */
   private nextExpiry = Number.POSITIVE_INFINITY;
-  /** Time of the last look at expiries. */
+  /** Time of the last expiry check. */
   private checkedAt = 0;
-  /** Called once when changes by other processes cannot be read. The keys already in memory stay valid. */
+  /** Called once when changes by other processes cannot be read. Keys already in memory stay valid. */
   onUnreadable: (error: Error) => void = () => undefined;
   private isUnreadable = false;
-  /** The key that PUBLIC_KEY stands for; 0 for none. */
+  /** Id of the key that PUBLIC_KEY stands for; 0 for none. */
   publicKeyId = 0;
 
   constructor(db: Db) {
@@ -78,7 +81,7 @@ export class KeyStore implements KeyChanges {
     this.refreshTimer = setInterval(() => this.reloadIfChanged(), REFRESH_MS).unref();
   }
 
-  /** Issues a key. Throws RequestError `invalid_parameter` for an unusable name or allow list. */
+  /** Issues a key. Throws RequestError `invalid_parameter` for an invalid name or allow list. */
   create(settings: NewKeySettings): IssuedKey {
     const key = generateKey();
     const { name, tier, expiresAt, allow } = storable(settings);
@@ -96,8 +99,8 @@ export class KeyStore implements KeyChanges {
   }
 
   /**
-   * Changes what is given. An expiry in the past invalidates the key, a later one makes an expired key valid again.
-   * Throws RequestError `not_found`, `key_revoked`, or `invalid_parameter` for an unusable name or allow list.
+   * Applies the given changes. An expiry in the past invalidates the key; a future one revalidates an expired key.
+   * Throws RequestError `not_found`, `key_revoked`, or `invalid_parameter` for an invalid name or allow list.
    */
   update(id: number, changes: Partial<KeySettings>): KeyRecord {
     return this.durably(() => {
@@ -115,12 +118,12 @@ export class KeyStore implements KeyChanges {
     return readKeyRows(this.db).map(toRecord);
   }
 
-  /** The keys that are valid now, from memory. */
+  /** The currently valid keys, from memory. */
   valid(): Iterable<KeyRecord> {
     return this.byHash.values();
   }
 
-  /** Invalidates a key for good. Revoking twice changes nothing. Throws RequestError `not_found`. */
+  /** Invalidates a key permanently. Revoking twice changes nothing. Throws RequestError `not_found`. */
   revoke(id: number): KeyRecord {
     return this.durably(() => {
       this.db
@@ -131,8 +134,8 @@ export class KeyStore implements KeyChanges {
   }
 
   /**
-   * Replaces the secret of a key: the old one is invalid from now on; id, name, tier, usage and quota stay.
-   * Throws RequestError `not_found`, or `key_revoked` for a key that is no longer valid.
+   * Replaces the secret of a key and invalidates the old one; id, name, tier, usage and quota stay. Throws RequestError
+   * `not_found`, or `key_revoked` for a key that is no longer valid.
    */
   rotate(id: number): IssuedKey {
     const key = generateKey();
@@ -161,15 +164,15 @@ export class KeyStore implements KeyChanges {
   }
 
   /**
-   * Calls back with the ids of keys whose secret became invalid because it was revoked or rotated, here or by another
-   * process. Returns a function that unsubscribes.
+   * Calls the listener with the ids of keys whose secret became invalid because it was revoked or rotated, here or by
+   * another process. Returns a function that unsubscribes.
    */
   onInvalidated(listener: IdsListener): () => void {
     this.invalidatedListeners.add(listener);
     return () => this.invalidatedListeners.delete(listener);
   }
 
-  /** Calls back with the ids of valid keys whose allow list was changed, here or by another process. */
+  /** Calls the listener with the ids of valid keys whose allow list was changed, here or by another process. */
   onAllowListChanged(listener: IdsListener): () => void {
     this.allowListListeners.add(listener);
     return () => this.allowListListeners.delete(listener);
@@ -196,8 +199,8 @@ export class KeyStore implements KeyChanges {
 
   /**
    * Runs a change of one key and returns its record. The change survives a power cut, because the key is then shown or
-   * reported as revoked. Throws StorageError, with nothing changed, when the file cannot be written now or was moved away.
-   * Everything that can fail comes before the commit: a valid key that was never shown is useless.
+   * reported as revoked. Throws StorageError, and changes nothing, when the file cannot be written or was moved away.
+   * Everything that can fail comes before the commit, because a valid key that was never shown is useless.
    */
   private durably(change: () => KeyRow): KeyRecord {
     this.fileIdentity.check();
@@ -219,7 +222,7 @@ export class KeyStore implements KeyChanges {
     return toRecord(changed);
   }
 
-  /** Reads what another connection wrote to the file since the last check, and looks for keys that have expired. */
+  /** Reads changes by other connections since the last check, and looks for expired keys. */
   reloadIfChanged(): void {
     try {
       if (this.db.pragma('data_version', { simple: true }) !== this.version) this.reload();
@@ -235,14 +238,14 @@ export class KeyStore implements KeyChanges {
     }
   }
 
-  /** Reads the changed keys only: all of 100,000 would hold the event loop for half a second. */
+  /** Reads only the changed keys: all of 100,000 would block the event loop for half a second. */
   private reload(): void {
     const version = this.db.pragma('data_version', { simple: true });
     const newest = this.db.prepare<[], number | null>('SELECT max(change) FROM keys').pluck().get() ?? null;
     const rows = this.db
       .prepare<[number], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE change > ?`)
       .all(this.change);
-    // After the reads, so that failed ones are repeated.
+    // After the reads, so that failed reads are repeated.
     this.version = version;
     this.change = newest ?? this.change;
     this.apply(rows);
@@ -271,7 +274,7 @@ export class KeyStore implements KeyChanges {
     report(this.allowListListeners, withNewAllowList);
   }
 
-  /** Drops what has expired, and takes back what has not after all because the clock was put right. */
+  /** Drops expired keys, and restores keys that a corrected clock makes valid again. */
   private checkExpiries(now: number): void {
     this.nextExpiry = Number.POSITIVE_INFINITY;
     const invalidated: number[] = [];
@@ -283,7 +286,7 @@ export class KeyStore implements KeyChanges {
     report(this.invalidatedListeners, invalidated);
   }
 
-  /** Makes a valid key usable, and returns whether it is valid. */
+  /** Makes a valid key usable. Returns whether it is valid. */
   private admitUntilExpiry({ digest, record }: StoredKey, now: number): boolean {
     if (!isValidAt(record, now)) return false;
     this.byHash.set(digest, record);
@@ -303,7 +306,7 @@ function isValidAt(
   return revokedAt === null && (expiresAt === null || now < expiresAt);
 }
 
-/** Refuses changes of a cache: PostgreSQL and the other daemons would not learn of them. */
+/** Refuses changes of a cache, of which PostgreSQL and the other daemons would not learn. */
 const CACHE_ONLY = new RequestError(
   409,
   'shared_keys',

@@ -3,7 +3,7 @@ import type { KeyRecord } from './key.ts';
 import { type Tier, type Tiers, tierOf } from './tiers.ts';
 import type { UsageCounter } from './usage.ts';
 
-/** What a key has left, for the RateLimit-* headers; `reset` in seconds. */
+/** A key's remaining allowance, for the RateLimit-* headers; `reset` in seconds. */
 export interface RateLimitStatus {
   limit: number;
   remaining: number;
@@ -20,33 +20,33 @@ export interface Refused extends RateLimitStatus {
   message: string;
   /** Whole seconds after which the same request is admitted, at least 1. */
   retryAfter: number;
-  /** The same in milliseconds, not rounded up to seconds. */
+  /** Like `retryAfter`, in milliseconds and not rounded up. */
   waitMs: number;
 }
 
 export type AdmissionResult = Admitted | Refused;
 
-/** Limit and remaining of unlimited keys: the headers need a number, and clients read 32 bits. */
+/** Limit and remaining of unlimited keys. The headers need a number, and clients read 32 bits. */
 const UNLIMITED = 2 ** 31 - 1;
 
 /**
- * Most requests of a burst: the 1,000 that stock clients put into one batch, plus a few of their own, such as eth_chainId.
- * Clients with smaller batches split what an application requests at once (ethers: 100 calls each), so all requests within
- * BURST_MS of a large batch share its allowance.
+ * Most requests of a burst: the 1,000 that stock clients put into one batch, plus a few of their own, such as
+ * eth_chainId. Clients with smaller batches split the requests of an application (ethers: 100 calls each), so all
+ * requests within BURST_MS of a large batch share its allowance.
  */
 const MAX_BURST = 1_024;
 const BURST_MS = 1_000;
 
 /**
- * A token bucket that holds one second's worth of requests, in thousandths, so that each millisecond adds a whole number and
- * nothing is rounded. A batch larger than the bucket is admitted when the bucket is full and leaves it below zero until the
- * debt is paid, so the rate still holds over time.
+ * A token bucket for one second's worth of requests, in thousandths, so that each millisecond adds a whole number and
+ * nothing is rounded. A batch larger than the bucket is admitted when the bucket is full and leaves it below zero until
+ * the debt is paid, so the rate still holds over time.
  */
 interface Bucket {
   milliTokens: number;
   /** Unix milliseconds up to which the bucket was refilled. */
   refilledAt: number;
-  /** When the last burst began, Unix milliseconds, and how many requests may still join it. */
+  /** Unix milliseconds of the last burst's start, and how many requests may still join it. */
   burstStart: number;
   burstLeft: number;
 }
@@ -63,14 +63,14 @@ interface KeyState {
 }
 
 export class Limiter {
-  /** May be replaced; takes effect with the next request. Usage and buckets stay. */
+  /** Replaceable at run time. Takes effect with the next request; usage and buckets stay. */
   tiers: Tiers;
   private readonly usage: UsageCounter;
   private readonly clock: () => number;
   /** By key id. */
   private readonly buckets = new Map<number, Bucket>();
 
-  /** `clock` gives Unix milliseconds. */
+  /** `clock` returns Unix milliseconds. */
   constructor(tiers: Tiers, usage: UsageCounter, clock: () => number = Date.now) {
     this.tiers = tiers;
     this.usage = usage;
@@ -82,7 +82,7 @@ export class Limiter {
     return tierOf(this.tiers, key.tier);
   }
 
-  /** Admits and counts all of `requests` or none. `ahead`: requests of the key that wait in line before these. */
+  /** Admits and counts all of `requests` or none. `ahead`: requests of the key queued before these. */
   take(key: KeyRecord, requests: number, ahead = 0): AdmissionResult {
     const state = this.stateOf(key);
     const refused = this.check(state, requests, ahead);
@@ -143,7 +143,7 @@ export class Limiter {
     return { limit: rate, remaining: inBucket, reset: secondsUntilFull(bucket, rate) };
   }
 
-  /** `left` is less than `requests` but may be above zero: smaller batches are then still admitted. */
+  /** `left` is below `requests` but may exceed zero; then smaller batches are still admitted. */
   private overQuota(tier: Tier, left: number, requests: number, now: number): Refused {
     const reset = this.secondsLeftInMonth(now);
     const quota = `the monthly quota of ${tier.requests_per_month} requests`;

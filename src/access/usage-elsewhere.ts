@@ -1,10 +1,10 @@
-/** What other daemons that share the keys have counted: this month's totals in memory, all of them in the file. */
+/** The counts of other daemons that share the keys: this month's totals in memory, all totals in the file. */
 import type { Db } from '../store/open-database.ts';
 import type { MonthlyUsage } from './usage-tables.ts';
 
 export class UsageElsewhere {
   private readonly db: Db;
-  /** By key, in the current month. */
+  /** Requests in the current month, by key. */
   private readonly counts = new Map<number, number>();
   /** Totals to write, by month and key: bounded by the number of keys. */
   private unwritten = new Map<string, MonthlyUsage>();
@@ -32,7 +32,7 @@ export class UsageElsewhere {
       if (total.month === month) this.counts.set(total.key, total.requests);
   }
 
-  /** Adds what the file has of the month. */
+  /** Loads the file's totals of the month. */
   read(month: number): void {
     const rows = this.db
       .prepare<[number], MonthlyUsage>('SELECT key, month, requests FROM usage_elsewhere WHERE month = ?')
@@ -45,7 +45,7 @@ export class UsageElsewhere {
     return this.seen !== null;
   }
 
-  /** Call it in a transaction, and `markWritten` once that has committed. */
+  /** Call it in a transaction, and `markWritten` after the commit. */
   write(): void {
     if (this.seen === null) return;
     const write = this.db.prepare('REPLACE INTO usage_elsewhere (key, month, requests) VALUES (?, ?, ?)');

@@ -15,10 +15,10 @@ export interface HourlyUsage {
   requests: number;
 }
 
-/** SQL: the requests of this daemon and of those that share its keys. */
+/** SQL: the requests of this daemon and of the daemons that share its keys. */
 const ALL_USAGE = '(SELECT * FROM usage UNION ALL SELECT * FROM usage_elsewhere)';
 
-/** Usage in the file by key and month, newest month first; `key` narrows it to one key. */
+/** Usage in the file by key and month, newest month first. `key` restricts it to one key. */
 export function readUsage(db: Db, key?: number): MonthlyUsage[] {
   const read = () =>
     db
@@ -54,7 +54,7 @@ export function sumUsageByHour(db: Db, fromHour: number, key?: number): HourlyUs
   return readKeysFile(db, read);
 }
 
-/** This file's own requests by month, of all keys together. */
+/** This file's own requests by month, over all keys. */
 export function ownMonths(db: Db): Map<number, number> {
   const rows = db
     .prepare<[], Omit<MonthlyUsage, 'key'>>(

@@ -7,21 +7,24 @@ import { isFileFailure, toKeysStorageError } from './keys-file.ts';
 import { UsageElsewhere } from './usage-elsewhere.ts';
 import { type MonthlyUsage, ownUsage } from './usage-tables.ts';
 
-/** How often counts are written, milliseconds. A kill may lose at most one second of counts; half leaves room for a late timer. */
+/**
+ * How often counts are written, milliseconds. A kill may lose at most one second of counts; half of that leaves room
+ * for a late timer.
+ */
 const FLUSH_MS = 500;
 
-/** Locked flushes in a row before that is reported: five seconds, longer than any change of a key. */
+/** Consecutive locked flushes before they are reported: five seconds, longer than any change of a key. */
 const MAX_LOCKED_FLUSHES = 10;
 
 export const HOUR_MS = 3_600_000;
 
-/** How long hourly counts are kept: a month and a day. Each new hour then replaces one old hour. */
+/** How long hourly counts are kept: a month and a day. Each new hour then replaces an old one. */
 export const HISTORY_HOURS = 32 * 24;
 
 interface Count {
   /** In the current month. */
   requests: number;
-  /** The part of `requests` already in the file or in an unwritten row. */
+  /** The part of `requests` that is already in the file or in an unwritten row. */
   written: number;
 }
 
@@ -29,7 +32,7 @@ interface Count {
 interface Row {
   key: number;
   month: number;
-  /** Null when it is unknown: the row then counts by month only. */
+  /** Null when unknown: the row then counts by month only. */
   hour: number | null;
   requests: number;
 }
@@ -38,8 +41,8 @@ interface Row {
 export type OnFailure = (error: StorageError | FatalError | null) => void;
 
 /**
- * The only writer of the usage tables. While the file cannot be written or read (disk full, file damaged or moved away), counts
- * stay in memory and requests are still served.
+ * The only writer of the usage tables. While the file cannot be written or read (disk full, file damaged or moved
+ * away), counts stay in memory and requests are still served.
  */
 export class UsageCounter {
   private readonly db: Db;
@@ -58,10 +61,10 @@ export class UsageCounter {
   onWritten: (totals: MonthlyUsage[]) => void = () => undefined;
   /** Rows of past hours that could not be written. */
   private unwritten: Row[] = [];
-  /** Whether the file's counts of the current month are still to be read. */
+  /** Whether the file's counts of the current month still have to be read. */
   private isUnread = false;
   private isFailing = false;
-  /** Flushes in a row that found the file locked. */
+  /** Consecutive flushes that found the file locked. */
   private lockedFlushes = 0;
   /** Year * 100 + month (1-12), UTC. */
   private month: number;
@@ -107,17 +110,20 @@ export class UsageCounter {
     this.lastUses.set(key, now);
   }
 
-  /** Unix milliseconds of a key's last request, the full hour where an earlier run served it; null without one in a month. */
+  /**
+   * Unix milliseconds of a key's last request, rounded to the hour for an earlier run; null without a request within a
+   * month.
+   */
   lastUse(key: number): number | null {
     return this.lastUses.get(key) ?? null;
   }
 
-  /** Takes over what the other daemons have counted; `seen` is written with it (table `cluster`). */
+  /** Stores the other daemons' counts; `seen` is written with them (table `cluster`). */
   setElsewhere(totals: readonly MonthlyUsage[], seen: number): void {
     this.elsewhere.set(totals, seen, this.month);
   }
 
-  /** Adds what this file has lost since it was counted: it was restored from a backup. */
+  /** Adds counts that this file lost because it was restored from a backup. */
   addLost(lost: readonly MonthlyUsage[]): void {
     for (const row of lost) {
       this.unwritten.push({ ...row, hour: null });
@@ -189,7 +195,7 @@ export class UsageCounter {
 
   /** Returns the new totals in the file. */
   private write(rows: readonly Row[]): MonthlyUsage[] {
-    // Checked even with nothing to write: it explains why the keys in a replaced file are refused.
+    // Checked even with nothing to write, because it explains why the keys in a replaced file are refused.
     this.fileIdentity.check();
     if (rows.length === 0 && !this.elsewhere.isChanged) return [];
     return this.db

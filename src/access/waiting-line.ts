@@ -1,11 +1,11 @@
 /**
- * Queues calls over the rate of their key briefly instead of refusing them at once, because stock clients retry three times
+ * Queues calls over their key's rate briefly instead of refusing them at once, because stock clients retry three times
  * within a second or never. First in, first out; bounded in time, count and bytes per key.
  */
 import type { KeyRecord } from './key.ts';
 import type { AdmissionResult, Limiter, Refused } from './limiter.ts';
 
-/** Most waiting requests per key, and most bytes of their bodies. */
+/** Most queued requests per key, and most bytes of their bodies. */
 const MAX_WAITING = 1_000;
 const MAX_WAITING_BYTES = 8 * 2 ** 20;
 
@@ -15,14 +15,14 @@ export interface Waiter {
   readonly calls: number;
   /** Bytes of its body. */
   readonly bytes: number;
-  /** Called once, later, with the decision when the wait is over. Null when the key is no longer valid. */
+  /** Called once, later, with the decision. Null when the key is no longer valid. */
   onDecided(admission: AdmissionResult | null): void;
 }
 
-/** Leaves the line; `onDecided` is not called after that. */
+/** Leaves the queue. `onDecided` is not called afterwards. */
 export type Leave = () => void;
 
-/** The waiting requests of one key. */
+/** The queued requests of one key. */
 interface Line {
   /** `deadline` by performance.now(). */
   waiters: { waiter: Waiter; deadline: number }[];
@@ -36,10 +36,10 @@ interface Line {
 export class WaitingLine {
   private readonly limiter: Limiter;
   private readonly waitMs: number;
-  /** By key id. A key without waiting requests has no line. */
+  /** Lines by key id. A key without queued requests has none. */
   private readonly lines = new Map<number, Line>();
 
-  /** `waitMs`: the longest wait; 0 disables waiting. */
+  /** `waitMs`: the longest wait; 0 disables queueing. */
   constructor(limiter: Limiter, waitMs: number) {
     this.limiter = limiter;
     this.waitMs = waitMs;
@@ -59,7 +59,7 @@ export class WaitingLine {
     return this.join(opened, waiter);
   }
 
-  /** Refuses the waiting requests of keys that are no longer valid. */
+  /** Refuses the queued requests of keys that are no longer valid. */
   expel(keys: readonly number[]): void {
     for (const key of keys) {
       const line = this.lines.get(key);

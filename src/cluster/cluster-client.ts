@@ -1,4 +1,4 @@
-/** The serving thread's handle on the thread that shares its keys. */
+/** The serving thread's handle on the key-sharing thread. */
 import type { Worker } from 'node:worker_threads';
 import type { Access } from '../access/access.ts';
 import { clusterCache } from '../access/cluster-cache.ts';
@@ -9,16 +9,16 @@ import { startThread } from '../threads/start-thread.ts';
 import type { KeyChange } from './key-table.ts';
 import type { ClusterOptions, FromCluster, ToCluster } from './protocol.ts';
 
-/** Wait before a thread that failed is started again, milliseconds. */
+/** Delay before a failed thread is restarted, milliseconds. */
 const RESTART_MS = 5_000;
 
-/** Longest time that stopping takes, milliseconds: the last counts are sent meanwhile. */
+/** Longest time to stop, milliseconds, while the last counts are sent. */
 const STOP_MS = 4_000;
 
 /** Longest wait for a change, milliseconds. */
 const CHANGE_MS = 15_000;
 
-/** Most changes under way: they are made one by one. */
+/** Most queued changes. They are made one by one. */
 const MAX_CHANGES = 16;
 
 export interface ClusterListeners {
@@ -44,7 +44,7 @@ export class ClusterClient {
   private isStopping = false;
   private refuse: (error: FatalError) => void = () => undefined;
   private onFirstReport: (isJoined: boolean) => void = () => undefined;
-  /** As last reported. */
+  /** The last reported status. */
   status: ClusterStatus = INITIAL_CLUSTER_STATUS;
 
   constructor(options: ClusterOptions, access: Pick<Access, 'keys' | 'usage'>, listeners: ClusterListeners) {
@@ -60,8 +60,8 @@ export class ClusterClient {
   }
 
   /**
-   * Resolves when the keys are those of PostgreSQL, or, with a cache, when PostgreSQL cannot be used now. Rejects with
-   * FatalError when there is neither, or when the daemon is refused.
+   * Resolves when the keys match PostgreSQL or, with a cache, when PostgreSQL is unavailable. Rejects with FatalError
+   * when there is neither, or when the daemon is refused.
    */
   async ready(): Promise<void> {
     const first = new Promise<boolean>((resolve) => {
@@ -74,10 +74,13 @@ export class ClusterClient {
     );
   }
 
-  /** Makes a change in PostgreSQL and in keys.db. Rejects with RequestError when nothing was changed, or nobody knows. */
+  /**
+   * Makes a change in PostgreSQL and in keys.db. Rejects with RequestError when nothing was changed, or when the
+   * outcome is unknown.
+   */
   change(change: KeyChange): Promise<KeyRow> {
     if (this.changes.size >= MAX_CHANGES || this.thread === null)
-      return Promise.reject(new RequestError(503, 'busy', 'keys cannot be changed now: try again'));
+      return Promise.reject(new RequestError(503, 'busy', 'keys cannot be changed now; try again'));
     const id = ++this.lastChange;
     return new Promise<KeyRow>((resolve, reject) => {
       const late = setTimeout(() => this.settle(id)?.reject(NO_ANSWER), CHANGE_MS).unref();
@@ -112,7 +115,7 @@ export class ClusterClient {
     thread.on('message', (message: FromCluster) => this.receive(message));
     thread.on('error', (error) => {
       this.setStatus({ ...this.status, state: 'connecting', reason: 'sharing keys failed: see the log' });
-      this.listeners.onLog('error', { reason: error.message }, 'sharing keys failed and starts again');
+      this.listeners.onLog('error', { reason: error.message }, 'sharing keys failed; restarting');
     });
     thread.on('exit', () => {
       this.thread = null;
@@ -136,7 +139,7 @@ export class ClusterClient {
         return usage.setElsewhere(message.totals, message.seen);
       case 'lost':
         usage.addLost(message.rows);
-        return usage.flush(); // so that a restarted thread does not find them lost again
+        return usage.flush(); // so that a restarted thread does not report them as lost again
       case 'changed':
         keys.reloadIfChanged();
         return this.settle(message.id)?.resolve(message.row);
@@ -169,5 +172,5 @@ export class ClusterClient {
 const NO_ANSWER = new RequestError(
   503,
   'postgres_unavailable',
-  'PostgreSQL did not confirm the change: see in the list of keys whether it was made',
+  'PostgreSQL did not confirm the change: check the list of keys',
 );

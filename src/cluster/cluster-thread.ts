@@ -1,4 +1,4 @@
-/** Entry of the thread that shares keys: its own connections to keys.db, index.db and PostgreSQL. */
+/** Entry point of the key-sharing thread, which has its own connections to keys.db, index.db and PostgreSQL. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openKeysFile } from '../access/keys-file.ts';
 import { pause } from '../lib/async.ts';
@@ -9,7 +9,7 @@ import { ClusterSync } from './sync.ts';
 
 async function run(options: ClusterOptions): Promise<void> {
   const port = parentPort;
-  if (port === null) throw new Error('cluster-thread is a thread entry and cannot be run by itself');
+  if (port === null) throw new Error('cluster-thread is a thread entry; it cannot run on its own');
   const db = openKeysFile(options.keysPath);
   const index = openIndexForReading(options.indexPath, { cacheMb: 1 });
   const stop = new AbortController();
@@ -43,6 +43,6 @@ async function run(options: ClusterOptions): Promise<void> {
   }
 }
 
-// Nobody waits for it here: a rejection ends the thread with that error, which its client reports. The single binary is
-// CommonJS, which has no await at the top level.
+// Not awaited: a rejection ends the thread with that error, which its client reports. The single binary is CommonJS,
+// which has no top-level await.
 void run(workerData);

@@ -1,13 +1,15 @@
-/** The table `daemons` in PostgreSQL: who uses the keys, and whether all of them give the same ids. */
+/** The PostgreSQL table `daemons`: who uses the keys, and whether all daemons assign the same ids. */
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import type { Sql } from '../postgres/connection.ts';
 import { ClusterMismatchError } from './errors.ts';
 import { type IndexIdentity, identityDifferences, parseRanges, rangesText } from './identity.ts';
 import type { ClusterSession } from './session.ts';
 
-/** A daemon that did not stop in order counts as present for so long: it may come back with the same index. */
+/**
+ * A daemon that did not shut down cleanly counts as present for this long, because it may return with the same index.
+ */
 const ABSENT_AFTER = '1 day';
-/** A daemon is running when it was seen within this time. */
+/** A daemon is running if seen within this time. */
 const RUNNING_WITHIN = '15 seconds';
 
 export interface DaemonEntry {
@@ -35,13 +37,16 @@ interface Columns {
 }
 
 export interface Joined {
-  /** Which daemon gives other ids, naming both; null when none does. */
+  /** Describes the daemon that assigns different ids; null if none does. */
   mismatch: string | null;
   /** Names of the daemons whose tiers differ. */
   otherTiers: string[];
 }
 
-/** Writes the daemon's row. With `mustMatch`, throws ClusterMismatchError instead when another daemon gives other ids. */
+/**
+ * Writes the daemon's row. With `mustMatch`, throws ClusterMismatchError instead if another daemon assigns different
+ * ids.
+ */
 export async function joinCluster(
   session: ClusterSession,
   own: DaemonEntry,
@@ -68,7 +73,7 @@ function mismatchOf(own: DaemonEntry, others: readonly Columns[]): string | null
     if (own.identity === null || there === null) continue;
     const [difference] = identityDifferences(own.identity, there);
     if (difference === undefined) continue;
-    return `this daemon (${own.name}) and the daemon ${other.name} would give different ids: ${difference}. Make both the same; if that daemon is gone for good, run in PostgreSQL: DELETE FROM atlas_keys.daemons WHERE id = '${other.id}'`;
+    return `this daemon (${own.name}) and the daemon ${other.name} would assign different ids: ${difference}. Make both the same; if that daemon is gone for good, run in PostgreSQL: DELETE FROM atlas_keys.daemons WHERE id = '${other.id}'`;
   }
   return null;
 }
@@ -100,7 +105,7 @@ function identityOf(row: Columns): IndexIdentity | null {
   };
 }
 
-/** Renews the daemon's row and returns how many run, this one included. */
+/** Renews the daemon's row. Returns how many daemons run, including this one. */
 export async function beat(session: ClusterSession, id: string): Promise<number> {
   const [row] = await session.read(
     (sql) => sql<{ running: string }[]>`
@@ -111,7 +116,7 @@ export async function beat(session: ClusterSession, id: string): Promise<number>
   return Number(row?.running ?? 1);
 }
 
-/** The daemon stops in order: others may join without it. */
+/** The daemon shuts down cleanly, so others may join without it. */
 export async function leaveCluster(session: ClusterSession, id: string): Promise<void> {
   await session.read((sql) => sql`UPDATE atlas_keys.daemons SET left_at = now() WHERE id = ${id}`);
 }

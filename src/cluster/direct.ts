@@ -14,7 +14,7 @@ export interface DirectKeys {
   close(): Promise<void>;
 }
 
-/** Connects and brings the keys in the file up to date. Throws FatalError when PostgreSQL cannot be used. */
+/** Connects and brings the keys in the file up to date. Throws FatalError when PostgreSQL is unavailable. */
 export async function openSharedKeys(url: string, db: Db): Promise<DirectKeys> {
   let session: ClusterSession | undefined;
   try {

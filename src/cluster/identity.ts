@@ -1,4 +1,4 @@
-/** What decides whether two daemons give the same ids, and in which way they would not. */
+/** Compares the facts that decide whether two daemons assign the same ids. */
 
 import { chainOf, readLastBlock } from '../store/chain.ts';
 import { AnchorTable, type ChainAnchors } from '../store/chain-anchors.ts';
@@ -15,7 +15,7 @@ export interface IndexIdentity extends Pick<ChainAnchors, 'genesis' | 'firstPare
   schema: number;
 }
 
-/** More ranges are not published; `head` then ends with the last of them. */
+/** Further ranges are not published; `head` then ends with the last published one. */
 const MAX_RANGES = 1_000;
 
 /** Null while the index is empty. */
@@ -39,7 +39,10 @@ export function readIdentity(db: Db): IndexIdentity | null {
   });
 }
 
-/** The facts that differ, with both sides, such as "the first block is 5 here and 1 there"; empty when the ids are the same. */
+/**
+ * The facts that differ, with both sides, such as "the first block is 5 here and 1 there"; empty when the ids are the
+ * same.
+ */
 export function identityDifferences(here: IndexIdentity, there: IndexIdentity): string[] {
   const head = Math.min(here.head, there.head);
   const facts: [what: string, here: unknown, there: unknown][] = [
@@ -66,7 +69,7 @@ function untracedText({ untraced }: IndexIdentity, head: number): string {
     : rangesText(shared.map(({ first, last }) => ({ first, last: Math.min(last, head) })));
 }
 
-/** As the table `daemons` has them. */
+/** The text format of the table `daemons`. */
 export function rangesText(ranges: readonly BlockRange[]): string {
   return ranges.map(({ first, last }) => `${first}-${last}`).join();
 }

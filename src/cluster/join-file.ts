@@ -1,4 +1,4 @@
-/** How a `keys.db` becomes the cache of the keys in PostgreSQL, and stays that of these. */
+/** Turns a `keys.db` into a cache of the keys in PostgreSQL, and makes sure it stays one of the same keys. */
 import { randomUUID } from 'node:crypto';
 import {
   becomeClusterCache,
@@ -16,8 +16,8 @@ import type { ClusterSession } from './session.ts';
 import { lastVersion } from './usage-table.ts';
 
 /**
- * Makes the file a cache of the session's keys and brings them up to date. The first file brings its keys along; a later one
- * must be empty or a copy. Throws ClusterMismatchError for a file with keys of its own, or of another cluster.
+ * Makes the file a cache of the session's keys and brings them up to date. The first file contributes its keys; a later
+ * one must be empty or a copy. Throws ClusterMismatchError for a file with keys of its own, or of another cluster.
  */
 export async function joinFile(db: Db, session: ClusterSession): Promise<ClusterCache> {
   const known = clusterCache(db);
@@ -48,7 +48,7 @@ async function requireSame(db: Db, session: ClusterSession, known: ClusterCache)
     );
   const last = await lastVersion(session);
   if (last >= Math.max(known.keysSeen, known.usageSeen)) return;
-  // PostgreSQL was restored from a backup: later changes in the file no longer hold.
+  // PostgreSQL was restored from a backup, so later changes in the file no longer hold.
   forgetSeen(db);
   revokeOthers(db, await keyIds(session), Date.now());
 }

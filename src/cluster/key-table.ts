@@ -1,4 +1,4 @@
-/** The table `keys` in PostgreSQL. */
+/** The PostgreSQL table `keys`. */
 import { type KeyRow, type KeySettings, keyRevoked, noSuchKey, storable, toRecord } from '../access/key.ts';
 import type { RequestError } from '../lib/errors.ts';
 import type { Sql } from '../postgres/connection.ts';
@@ -8,10 +8,10 @@ import type { ClusterSession } from './session.ts';
 /** Rows per statement. */
 export const KEYS_PER_PAGE = 1_000;
 
-/** Longest time that filling an empty table takes: a million keys, milliseconds. */
+/** Longest time to fill an empty table, milliseconds: a million keys. */
 const UPLOAD_TIMEOUT_MS = 120_000;
 
-/** A change of one key as PostgreSQL gets it: with the hash of a new secret, never the secret. */
+/** A change of one key as sent to PostgreSQL: with the hash of a new secret, never the secret. */
 export type KeyChange =
   | { kind: 'create'; hash: Uint8Array; hint: string; settings: StoredSettings }
   | { kind: 'update'; id: number; changes: Partial<KeySettings> }
@@ -34,7 +34,7 @@ interface Columns {
   version: string;
 }
 
-/** Makes a change and tells all daemons of it. Returns the key afterwards, or why nothing was changed. */
+/** Makes a change and notifies all daemons. Returns the key afterwards, or why nothing was changed. */
 export function changeKey(session: ClusterSession, change: KeyChange): Promise<KeyRow | RequestError> {
   return session.write(async (sql) => {
     if (change.kind !== 'create') {
@@ -54,7 +54,7 @@ export function changeKey(session: ClusterSession, change: KeyChange): Promise<K
   });
 }
 
-/** What is stored of the key with the changes. */
+/** The key's stored form after the changes. */
 function merged(
   before: Columns,
   changes: Partial<KeySettings>,
@@ -90,7 +90,7 @@ function insert(
       nextval('atlas_keys.change')) RETURNING *`;
 }
 
-/** Keys that changed after `seen`, in order, and the version up to which these are all. */
+/** Keys that changed after `seen`, in order, and the version up to which they are complete. */
 export async function keysAfter(
   session: ClusterSession,
   seen: number,
@@ -108,7 +108,10 @@ export async function keyIds(session: ClusterSession): Promise<number[]> {
   return rows.map(({ id }) => Number(id));
 }
 
-/** Fills an empty table with the keys of a file, ids included. False, with nothing written, if there are keys already. */
+/**
+ * Fills an empty table with the keys of a file, including their ids. Returns false, and writes nothing, if the table
+ * has keys.
+ */
 export function uploadKeys(session: ClusterSession, keys: readonly KeyRow[]): Promise<boolean> {
   return session.write(async (sql) => {
     const [{ exists } = { exists: true }] = await sql<{ exists: boolean }[]>`
@@ -133,7 +136,7 @@ export function uploadKeys(session: ClusterSession, keys: readonly KeyRow[]): Pr
   }, UPLOAD_TIMEOUT_MS);
 }
 
-/** Which of the keys PostgreSQL does not have with that id and secret. */
+/** The keys that PostgreSQL lacks with that id and secret. */
 export async function unknownKeys(session: ClusterSession, keys: readonly KeyRow[]): Promise<number[]> {
   const list = JSON.stringify(keys.map(({ id, hash }) => ({ id, hash: hexOf(hash) })));
   const rows = await session.read(

@@ -1,4 +1,4 @@
-/** A daemon's own totals on their way to PostgreSQL: one row per key and month at most, so it needs no other bound. */
+/** A daemon's own totals to be sent to PostgreSQL: at most one row per key and month, so no other bound is needed. */
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 
 interface Entry extends MonthlyUsage {
@@ -10,19 +10,19 @@ export class UsageOutbox {
   private readonly entries = new Map<string, Entry>();
   private newest = 0;
 
-  /** Totals of keys.db; they only grow. */
+  /** Records totals of keys.db, which only grow. */
   note(totals: readonly MonthlyUsage[]): void {
     for (const total of totals) this.put(total, this.entries.get(keyOf(total))?.sent ?? 0);
   }
 
-  /** What PostgreSQL has, or is taken to have until it can be asked. */
+  /** Records what PostgreSQL has, or is assumed to have until it can be queried. */
   noteSent(totals: readonly MonthlyUsage[]): void {
     for (const total of totals) this.put(total, total.requests);
     for (const [key, { month, requests, sent }] of this.entries)
       if (month < this.newest && requests <= sent) this.entries.delete(key);
   }
 
-  /** Corrects what PostgreSQL has of a month. Returns what it has beyond keys.db. */
+  /** Corrects the record of what PostgreSQL has for a month. Returns its surplus over keys.db. */
   compare(own: readonly MonthlyUsage[], sent: readonly MonthlyUsage[]): MonthlyUsage[] {
     const sentOf = new Map(sent.map((total) => [total.key, total.requests]));
     const ownOf = new Map(own.map((total) => [total.key, total.requests]));
@@ -34,7 +34,7 @@ export class UsageOutbox {
     return lost;
   }
 
-  /** Some totals that PostgreSQL does not have. */
+  /** Some totals that PostgreSQL lacks. */
   unsent(limit: number): MonthlyUsage[] {
     const found: MonthlyUsage[] = [];
     for (const { key, month, requests, sent } of this.entries.values()) {

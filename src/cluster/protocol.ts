@@ -1,4 +1,4 @@
-/** Messages between the serving thread and the thread that shares its keys. */
+/** Messages between the serving thread and the key-sharing thread. */
 import type { KeyRow } from '../access/key.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import type { RequestErrorCode } from '../lib/errors.ts';
@@ -9,7 +9,7 @@ export interface ClusterOptions {
   url: string;
   keysPath: string;
   indexPath: string;
-  /** Host and port, for people. */
+  /** Host and port, for display. */
   name: string;
   program: string;
   /** `[tiers.*]` as JSON. */
@@ -31,13 +31,13 @@ export interface RefusedChange {
 
 export type FromCluster =
   | { kind: 'status'; status: ClusterStatus }
-  /** Keys and usage are those of PostgreSQL for the first time in this run. */
+  /** Keys and usage match PostgreSQL for the first time in this run. */
   | { kind: 'joined' }
   /** The daemon must not serve beside the others. */
   | { kind: 'refused'; message: string }
-  /** Totals of the other daemons, and the highest version that they include. */
+  /** Totals of the other daemons, and the highest version included. */
   | { kind: 'elsewhere'; totals: MonthlyUsage[]; seen: number }
-  /** Requests that PostgreSQL knows of this daemon and keys.db does not have any more. */
+  /** Requests of this daemon that PostgreSQL has and keys.db has lost. */
   | { kind: 'lost'; rows: MonthlyUsage[] }
   | { kind: 'changed'; id: number; row: KeyRow }
   | { kind: 'unchanged'; id: number; refused: RefusedChange }

@@ -1,6 +1,6 @@
-/** The tables in PostgreSQL of the keys that several daemons share. */
+/** The PostgreSQL tables of the keys that several daemons share. */
 
-/** Version of the tables below. A newer one is refused; an older one gets the SQL that it lacks. */
+/** Version of the tables below. A newer version is refused; an older one gets the missing SQL. */
 export const CLUSTER_SCHEMA_VERSION = 1;
 
 /** Channel of NOTIFY: a key was created or changed. */

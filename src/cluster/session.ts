@@ -3,13 +3,13 @@ import { PostgresConnection, type Sql } from '../postgres/connection.ts';
 import { ClusterMismatchError } from './errors.ts';
 import { CLUSTER_MIGRATIONS, CLUSTER_SCHEMA_VERSION, KEYS_CHANNEL } from './schema.ts';
 
-/** Longest wait for an answer, milliseconds: an operator waits for it. */
+/** Longest wait for an answer, milliseconds, because an operator is waiting. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
 /** First half of the advisory locks' keys: "atlc". */
 const LOCK_SPACE = 0x61746c63;
 
-/** Second half of the lock under which the tables are created. Other locks have hashes of daemon ids. */
+/** Second half of the lock that guards creating the tables. Other locks use hashes of daemon ids. */
 const TABLES_LOCK = 0;
 
 export class ClusterSession {
@@ -17,7 +17,7 @@ export class ClusterSession {
   readonly id: string;
   private readonly connection: PostgresConnection;
 
-  /** Connects and creates the tables where they are missing. Throws ClusterMismatchError for tables of a newer version. */
+  /** Connects and creates missing tables. Throws ClusterMismatchError for tables of a newer version. */
   static async open(url: string): Promise<ClusterSession> {
     const connection = new PostgresConnection(url, {
       name: 'atlas-node keys',
@@ -42,8 +42,8 @@ export class ClusterSession {
   }
 
   /**
-   * Runs statements that commit together, one such transaction at a time over all daemons. After a failure the session
-   * must be closed. Throws ClusterMismatchError when a newer program has changed the tables meanwhile.
+   * Runs statements that commit together, one such transaction at a time over all daemons. After a failure, close the
+   * session. Throws ClusterMismatchError when a newer program has changed the tables meanwhile.
    */
   write<T>(run: (sql: Sql) => Promise<T>, timeoutMs = ANSWER_TIMEOUT_MS): Promise<T> {
     return this.connection.transaction(async (sql) => {
@@ -55,7 +55,7 @@ export class ClusterSession {
     });
   }
 
-  /** Holds the identity of a daemon for as long as this session lives; false while another session does. */
+  /** Holds the identity of a daemon as long as this session lives; false while another session holds it. */
   async lockDaemon(daemon: string): Promise<boolean> {
     const [row] = await this.read(
       (sql) =>
@@ -66,7 +66,7 @@ export class ClusterSession {
     return row?.locked === true;
   }
 
-  /** Calls back whenever a key was created or changed. */
+  /** Calls the listener whenever a key was created or changed. */
   async onKeysChanged(listener: () => void): Promise<void> {
     await this.connection.within(this.connection.sql.listen(KEYS_CHANNEL, listener));
   }
@@ -76,11 +76,11 @@ export class ClusterSession {
   }
 }
 
-/** Brings the tables to this program's version and returns the cluster's id. */
+/** Migrates the tables to this program's version and returns the cluster's id. */
 async function prepareTables(connection: PostgresConnection): Promise<string> {
   const { sql } = connection;
   const within = <T>(answer: Promise<T>) => connection.within(answer);
-  // So that the locks of a machine that vanished are free within half a minute, and nobody waits for a silent one.
+  // Frees the locks of a vanished machine within half a minute, and waits for no silent one.
   await within(
     sql
       .unsafe(/* sql */ `

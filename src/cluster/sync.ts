@@ -1,6 +1,6 @@
 /**
- * Keeps keys.db and the tables in PostgreSQL the same: keys come from there, this daemon's counts go there, those of the
- * others come back. What cannot be sent stays and is sent later.
+ * Synchronizes keys.db with the tables in PostgreSQL: keys come from there, this daemon's counts go there, and the
+ * counts of the others come back. Unsent counts stay and are sent later.
  */
 
 import { cacheKeys } from '../access/cluster-cache.ts';
@@ -25,24 +25,27 @@ import { sendUsage, sentMonths, sentUsage, USAGE_PER_PAGE, usageElsewhere } from
 const RETRY_BASE_MS = 250;
 const RETRY_MAX_MS = 5_000;
 
-/** Between two looks at PostgreSQL. A count takes half a second to keys.db, and this long to the other daemons. */
+/**
+ * Interval of polls of PostgreSQL, milliseconds. A count takes half a second to keys.db, and this long to the other
+ * daemons.
+ */
 const POLL_MS = 500;
 
-/** Between two renewals of the daemon's row. */
+/** Interval of heartbeats in the daemon's row, milliseconds. */
 const BEAT_MS = 5_000;
 
-/** Longest time that the last counts may take when the daemon stops. */
+/** Longest time to send the last counts when the daemon stops. */
 const STOP_MS = 2_000;
 
-/** Between two equal log lines. */
+/** Shortest time between two equal log lines, milliseconds. */
 const LOG_MS = 60_000;
 
-/** Another session of the same daemon is open: after a cut it lives on for half a minute. */
+/** Another session of the same daemon is open. After a lost connection, the session lives on for half a minute. */
 const IDENTITY_IN_USE =
   'another daemon uses the identity of this keys.db: a copy of the file must not run beside it (move the copy away, and it will be filled again)';
 
 export interface SyncDeps {
-  /** keys.db, for the keys; the serving thread writes the counts. */
+  /** keys.db, for the keys. The serving thread writes the counts. */
   db: Db;
   /** Null while the index is empty. */
   identity(): IndexIdentity | null;
@@ -65,7 +68,7 @@ export class ClusterSync {
   private readonly logLimit = new RepeatLimit(LOG_MS);
   private changes: PendingChange[] = [];
   private status: ClusterStatus = { ...INITIAL_CLUSTER_STATUS };
-  /** Whether the index was compared with those of the other daemons. From then on a difference stops nothing. */
+  /** Whether the index was compared with those of the other daemons. After that, a difference stops nothing. */
   private isCompared = false;
   private isJoined = false;
 
@@ -110,7 +113,7 @@ export class ClusterSync {
     if (this.logLimit.allows(reason))
       this.log(
         'warn',
-        'the shared keys are not in step with PostgreSQL; known keys stay valid, and counts are kept',
+        'the shared keys are out of sync with PostgreSQL; known keys stay valid, and counts are kept',
         {
           reason,
         },
@@ -157,7 +160,7 @@ export class ClusterSync {
     }
   }
 
-  /** Enters this daemon and compares its index with the others', once it has a block. */
+  /** Registers this daemon and compares its index with the others', once it has a block. */
   private async join(run: SessionRun): Promise<void> {
     const identity = this.deps.identity();
     const { name, program, tiers } = this.options;
@@ -167,14 +170,14 @@ export class ClusterSync {
     this.isCompared ||= run.hasIdentity;
     run.reason = mismatch === null ? null : OTHER_IDS;
     if (mismatch !== null)
-      this.log('error', 'daemons that share the keys give other ids', { reason: mismatch });
+      this.log('error', 'daemons that share the keys assign different ids', { reason: mismatch });
     if (otherTiers.length > 0)
-      this.log('warn', 'daemons that share the keys have other [tiers.*]: give all the same', {
+      this.log('warn', 'daemons that share the keys have different [tiers.*]; configure the same on all', {
         daemons: otherTiers,
       });
   }
 
-  /** Finds out what PostgreSQL has of this daemon's counts: all, unless something was lost on either side. */
+  /** Determines how much of this daemon's counts PostgreSQL has: all, unless one side lost some. */
   private async compareUsage({ session, daemon }: SessionRun): Promise<void> {
     const { db, post } = this.deps;
     const [own, sent] = [ownMonths(db), await sentMonths(session, daemon)];
@@ -257,9 +260,9 @@ export class ClusterSync {
 class SessionRun {
   readonly session: ClusterSession;
   readonly daemon: string;
-  /** Highest version of usage that was read. */
+  /** Highest usage version read. */
   usageSeen: number;
-  /** Whether the daemon's row has the identity of its index. */
+  /** Whether the daemon's row has its index's identity. */
   hasIdentity = false;
   /** What is wrong although the session works. */
   reason: string | null = null;
@@ -272,16 +275,16 @@ class SessionRun {
   }
 }
 
-const OTHER_IDS = 'this daemon gives other ids than another one that shares its keys: see the log';
+const OTHER_IDS = 'this daemon assigns different ids than another one that shares its keys: see the log';
 
 const UNAVAILABLE = new RequestError(
   503,
   'postgres_unavailable',
-  'PostgreSQL cannot be used now, so keys cannot be changed: see "cluster" in /status',
+  'PostgreSQL is unavailable, so keys cannot be changed: see "cluster" in /status',
 );
 
 const UNCONFIRMED = new RequestError(
   503,
   'postgres_unavailable',
-  'PostgreSQL did not confirm the change: see in the list of keys whether it was made',
+  'PostgreSQL did not confirm the change: check the list of keys',
 );

@@ -1,11 +1,11 @@
-/** The table `usage` in PostgreSQL. */
+/** The PostgreSQL table `usage`. */
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import type { ClusterSession } from './session.ts';
 
 /** Rows per statement. */
 export const USAGE_PER_PAGE = 2_000;
 
-/** Writes a daemon's own totals, as far as they are news. */
+/** Writes a daemon's changed totals. */
 export async function sendUsage(
   session: ClusterSession,
   daemon: string,
@@ -21,7 +21,9 @@ export async function sendUsage(
   );
 }
 
-/** What the other daemons have counted of keys whose usage changed after `seen`, and the version up to which this is all. */
+/**
+ * The other daemons' counts of keys whose usage changed after `seen`, and the version up to which they are complete.
+ */
 export async function usageElsewhere(
   session: ClusterSession,
   daemon: string,
@@ -50,7 +52,7 @@ export async function usageElsewhere(
   };
 }
 
-/** A daemon's own requests by month, of all keys together. */
+/** A daemon's own requests by month, over all keys. */
 export async function sentMonths(session: ClusterSession, daemon: string): Promise<Map<number, number>> {
   const rows = await session.read(
     (sql) => sql<{ month: number; requests: string }[]>`
@@ -59,7 +61,7 @@ export async function sentMonths(session: ClusterSession, daemon: string): Promi
   return new Map(rows.map(({ month, requests }) => [month, Number(requests)]));
 }
 
-/** A daemon's own totals of a month. */
+/** A daemon's own totals for a month. */
 export async function sentUsage(
   session: ClusterSession,
   daemon: string,
@@ -72,7 +74,7 @@ export async function sentUsage(
   return rows.map(({ key, requests }) => ({ key: Number(key), month, requests: Number(requests) }));
 }
 
-/** The highest version that was given so far. */
+/** The highest version assigned so far. */
 export async function lastVersion(session: ClusterSession): Promise<number> {
   const [row] = await session.read(
     (sql) => sql<{ last: string }[]>`SELECT last_value AS last FROM atlas_keys.change`,

@@ -1,4 +1,4 @@
-/** Keys that several daemons share through PostgreSQL, where that is configured. */
+/** Keys shared by several daemons through PostgreSQL, if configured. */
 import { hostname } from 'node:os';
 import { ClusterClient } from '../cluster/cluster-client.ts';
 import { SharedKeys } from '../cluster/shared-keys.ts';
@@ -17,8 +17,8 @@ export interface ClusterDeps {
 }
 
 /**
- * Joins the daemons of `access.postgres`; undefined when it is empty. Throws FatalError when this one would give other ids,
- * or when PostgreSQL is away and no keys are cached.
+ * Joins the daemons of `access.postgres`; undefined when that is empty. Throws FatalError when this daemon would assign
+ * different ids, or when PostgreSQL is unavailable and no keys are cached.
  */
 export async function startCluster(
   config: Config,

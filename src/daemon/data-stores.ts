@@ -23,8 +23,8 @@ const MIGRATION_LOG_MS = 5_000;
 export type DataStores = Awaited<ReturnType<typeof openDataStores>>;
 
 /**
- * Creates the folder if needed. Throws ConfigError when it cannot be created, FatalError for files that cannot be used,
- * and the signal's reason when it aborts during a migration of the index.
+ * Creates the folder if needed. Throws ConfigError when it cannot be created, FatalError for unusable files, and the
+ * signal's reason when it aborts during a migration of the index.
  */
 export async function openDataStores(
   config: Config,
@@ -47,7 +47,7 @@ export async function openDataStores(
     (access) => access.close(),
   );
   access.keys.onUnreadable = (error) =>
-    log.error({ reason: error.message }, 'changes of keys cannot be read; keys read before stay valid');
+    log.error({ reason: error.message }, 'changes of keys cannot be read; keys in memory stay valid');
   closers.adopt(
     new KeysCheckpointer(keysPath, () => startKeysCheckpointThread(keysPath), keysWalFailureLogger(log)),
     (checkpointer) => checkpointer.close(),
@@ -57,7 +57,7 @@ export async function openDataStores(
   return { indexPath, db, snapshot, keysPath, access, labels, labelsPath };
 }
 
-/** Logs begin, progress and end of each migration. */
+/** Logs start, progress and end of each migration. */
 function migrationLogger(log: Logger): (progress: MigrationProgress) => void {
   let current = 0;
   let loggedAt = 0;
@@ -69,7 +69,7 @@ function migrationLogger(log: Logger): (progress: MigrationProgress) => void {
   };
 }
 
-/** Logs failed checkpoints of keys.db. Pages are read from the log meanwhile, and the next checkpoint retries. */
+/** Logs failed checkpoints of keys.db. Meanwhile pages are read from the WAL, and the next checkpoint retries. */
 function keysWalFailureLogger(log: Logger): (error: Error) => void {
   return (error) =>
     log.warn({ reason: error.message }, 'the write-ahead log of keys.db cannot be checkpointed and grows');
@@ -83,12 +83,12 @@ function labelFailureLogger(log: Logger): (error: unknown) => void {
 
 function usageFailureLogger(log: Logger): (error: Error | null) => void {
   return (error) => {
-    if (error === null) log.info({}, 'usage can be written and read again');
+    if (error === null) log.info({}, 'usage is readable and writable again');
     else log.error({ reason: error.message }, 'usage cannot be written or read and stays in memory');
   };
 }
 
-/** Lets visitors of the pages use the key that the operator chose for them. */
+/** Lets visitors of the pages use the operator's public key. */
 export function openToVisitors(
   { keys }: Pick<Access, 'keys'>,
   { public_explorer, public_key }: Config['server'],
@@ -98,11 +98,14 @@ export function openToVisitors(
   if (public_explorer && ![...keys.valid()].some(({ id }) => id === public_key))
     log.warn(
       { key: public_key },
-      'server.public_key is no valid key: visitors of the pages are asked for their own',
+      'server.public_key is not a valid key: the pages ask visitors for their own',
     );
 }
 
-/** Logs if no key is valid, and each tier of valid keys that is not configured, such as a renamed or mistyped one. */
+/**
+ * Warns if no key is valid, and about each tier of valid keys that is not configured, such as a renamed or mistyped
+ * one.
+ */
 export function warnAboutKeys(
   { keys, limiter }: Pick<Access, 'keys' | 'limiter'>,
   dataDir: string,
@@ -118,6 +121,6 @@ export function warnAboutKeys(
     if (!Object.hasOwn(limiter.tiers, tier)) unknown.set(tier, (unknown.get(tier) ?? 0) + 1);
   }
   for (const [tier, count] of unknown) {
-    log.warn({ tier, keys: count, limits: FALLBACK_TIER }, 'keys have a tier that is not configured');
+    log.warn({ tier, keys: count, limits: FALLBACK_TIER }, 'some keys have a tier that is not configured');
   }
 }

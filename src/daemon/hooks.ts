@@ -1,4 +1,4 @@
-/** Webhooks as the daemon sees them: their file, their thread, and what the panel may do with them. */
+/** The daemon's webhooks: their file, their thread, and the panel's operations on them. */
 import { join } from 'node:path';
 import type { Config } from '../config/parse-config.ts';
 import { parseHookSpec } from '../hooks/hook-spec.ts';
@@ -30,13 +30,13 @@ export interface Hooks {
 }
 
 export interface HooksHandle extends Omit<AdminHooks, 'lists'> {
-  /** Call it when the index has changed. */
+  /** Call when the index has changed. */
   changed(): void;
   /** For `/status`. */
   summary(): { active: number; paused: number; failing: number; lagBlocks: number };
 }
 
-/** Throws FatalError when `hooks.db` cannot be used. */
+/** Throws FatalError when `hooks.db` is unusable. */
 export function openHooks(
   config: Config,
   { stores, node, metrics, log }: HookDeps,
@@ -91,7 +91,7 @@ export function openHooks(
   return { store, lists, start };
 }
 
-/** What a button of the panel does. */
+/** Performs the action of a panel button. */
 export function actOn(store: HookStore, id: number, action: 'pause' | 'resume' | 'test' | 'delete') {
   switch (action) {
     case 'pause':
@@ -105,7 +105,7 @@ export function actOn(store: HookStore, id: number, action: 'pause' | 'resume' |
   }
 }
 
-/** `max_hooks` of the key's tier, 0 for no limit. Throws RequestError for a key that is not valid. */
+/** `max_hooks` of the key's tier, 0 for unlimited. Throws RequestError for an invalid key. */
 function hookLimit({ tiers }: Config, { access }: DataStores, key: number | null): number {
   if (key === null) return 0;
   const record = [...access.keys.valid()].find(({ id }) => id === key);

@@ -1,4 +1,4 @@
-/** The indexer thread as the daemon sees it: passes its reports to readers, metrics and listeners. */
+/** The daemon's handle on the indexer thread: passes its reports to readers, metrics and listeners. */
 import type { Config } from '../config/parse-config.ts';
 import { IndexerClient } from '../indexer/indexer-client.ts';
 import { initialStatus } from '../indexer/progress.ts';
@@ -19,10 +19,10 @@ import type { HooksHandle } from './hooks.ts';
 export interface IndexingDeps {
   stores: Pick<DataStores, 'indexPath' | 'snapshot'>;
   node: SelectedNode;
-  /** Chooses the node; absent with a single one. */
+  /** Chooses the node; absent for a single one. */
   watch: Pick<NodeWatch, 'noteIndexed' | 'status'> | undefined;
   hub: StreamHub;
-  /** Absent when history goes nowhere else. */
+  /** Absent without a sink. */
   sink: Pick<SinkClient, 'wake'> | undefined;
   hooks: Pick<HooksHandle, 'changed'>;
   metrics: Metrics;
@@ -34,11 +34,11 @@ export interface IndexerHandle {
   /** The last reported status. */
   status(): IndexStatus;
   onStatus(listener: (status: IndexStatus) => void): void;
-  /** Resolves when the thread has stopped, rejects with FatalError when it cannot go on. */
+  /** Resolves when the thread has stopped, rejects with FatalError when it cannot continue. */
   ended: Promise<void>;
 }
 
-/** Starts the thread; indexing begins as soon as the node answers. */
+/** Starts the thread. Indexing starts as soon as the node answers. */
 export function startIndexing(config: Config, deps: IndexingDeps, closers: CleanupStack): IndexerHandle {
   const { stores, watch, hub, hooks, sink, metrics, failures, log } = deps;
   let status = initialStatus();

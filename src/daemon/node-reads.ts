@@ -1,4 +1,4 @@
-/** What REST reads from the node. */
+/** REST's reads from the node. */
 import type { NodeReads } from '../api/node-reads.ts';
 import { RequestError, UpstreamError } from '../lib/errors.ts';
 import { toQuantity } from '../lib/hex.ts';
@@ -11,7 +11,7 @@ import { readHash, readQuantity } from '../node/reply.ts';
 
 /** How long a request waits for the node, milliseconds. */
 const TIME_LIMIT_MS = 2_000;
-/** The same for a balance, without which the answer goes out. */
+/** Time limit for a balance, milliseconds. After that the answer is sent without it. */
 const BALANCE_LIMIT_MS = 500;
 
 type Caller = Pick<RpcClient, 'call'>;
@@ -36,7 +36,7 @@ export function repeatedAtOtherNodes(client: Caller, watch: Pick<NodeWatch, 'awa
 }
 
 export function openNodeReads(client: Caller, log: Logger, timeLimitMs = TIME_LIMIT_MS): NodeReads {
-  /** Calls the node and passes the result to `read`; null when the node has none. */
+  /** Calls the node and passes the result to `read`; null if the node has none. */
   const ask = async <T>(
     method: string,
     params: unknown[],
@@ -48,7 +48,7 @@ export function openNodeReads(client: Caller, log: Logger, timeLimitMs = TIME_LI
       return result === null ? null : read(result);
     } catch (error) {
       if (!(error instanceof UpstreamError) && !signal.aborted) throw error;
-      log.debug({ err: error, method }, 'the node did not answer a REST request');
+      log.debug({ err: error, method }, 'the node did not answer for a REST request');
       throw new RequestError(503, 'node_unavailable', 'the node does not answer at present; try again later');
     }
   };

@@ -1,4 +1,4 @@
-/** The configured nodes and, with several, the watch that chooses one. */
+/** The configured nodes and, for several, the watch that chooses one. */
 import type { Config } from '../config/parse-config.ts';
 import { nodeAddresses } from '../config/values.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
@@ -13,7 +13,7 @@ import type { Db } from '../store/open-database.ts';
 
 export interface Nodes {
   node: SelectedNode;
-  /** Absent with a single node, which is used whatever it does. */
+  /** Absent for a single node, which is used unconditionally. */
   watch: NodeWatch | undefined;
 }
 

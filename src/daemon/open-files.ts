@@ -1,6 +1,7 @@
 /**
- * Derives the number of connections from the limit of open files. At that limit neither a connection nor a thread can be
- * opened, and a thread that cannot start ends the daemon. So it reserves what the daemon needs; clients get the rest.
+ * Derives the number of connections from the limit of open files. At that limit neither a connection nor a thread can
+ * be opened, and a thread that cannot start ends the daemon. So this reserves what the daemon needs and leaves the rest
+ * to clients.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Config, ParsedConfig } from '../config/parse-config.ts';
@@ -8,9 +9,9 @@ import { FatalError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 import { REST_MAX_SOCKETS, STREAM_MAX_SOCKETS } from './services.ts';
 
-/** For the daemon's files and threads, about 60, and a few connections of monitoring. */
+/** For the daemon's files and threads, about 60, and a few monitoring connections. */
 const OWN_FILES = 96;
-/** For each backfill worker, besides its connections to the node. */
+/** Per backfill worker, besides its connections to the node. */
 const WORKER_FILES = 8;
 
 /**
@@ -35,7 +36,9 @@ export function maxConnections(config: Config, log: Logger, openFiles = openFile
   return allowed;
 }
 
-/** The settings with the effective number of connections. If that differs from the configured one, its source says why. */
+/**
+ * The settings with the effective number of connections. If it differs from the configured number, its source says why.
+ */
 export function withMaxConnections({ config, sources }: ParsedConfig, connections: number): ParsedConfig {
   const { max_connections: wanted } = config.server;
   if (connections === wanted) return { config, sources };
@@ -54,7 +57,9 @@ function ownFiles({ node, index, rpc }: Config): number {
   return OWN_FILES + indexing + STREAM_MAX_SOCKETS + REST_MAX_SOCKETS + rpc.max_sockets;
 }
 
-/** The limit of this process, which Node raises at start as far as it may; infinite if the system does not tell. */
+/**
+ * This process's limit, which Node raises at startup as far as permitted; infinite if the system does not report one.
+ */
 function openFilesLimit(): number {
   const file = '/proc/self/limits';
   const limits = existsSync(file) ? readFileSync(file, 'utf8') : '';

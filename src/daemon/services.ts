@@ -23,7 +23,7 @@ import type { StoredLists } from '../streams/transfers/signal-filter.ts';
 import type { DataStores } from './data-stores.ts';
 import { openNodeReads, repeatedAtOtherNodes } from './node-reads.ts';
 
-/** Most calls of `/rpc` that wait for a free socket to the node. */
+/** Most `/rpc` calls queued for a free socket to the node. */
 const RPC_MAX_WAITING = 4_096;
 /** Most bytes of these calls. */
 const RPC_MAX_WAITING_BYTES = 64 * 1024 * 1024;
@@ -31,21 +31,21 @@ const RPC_MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** Sockets to the node for the chain tracker and all streams: heads and logs, a few calls per block. */
 export const STREAM_MAX_SOCKETS = 8;
 
-/** Sockets to the node for REST: one call for each request about a transaction or a block hash. */
+/** Sockets to the node for REST: one call per request about a transaction or a block hash. */
 export const REST_MAX_SOCKETS = 4;
 
 export interface ServiceDeps {
   stores: DataStores;
   /** The node in use. */
   node: SelectedNode;
-  /** Chooses it; absent with a single node. */
+  /** Chooses the node; absent for a single one. */
   watch: NodeWatch | undefined;
   metrics: Metrics;
   failures: ReadFailures;
   log: Logger;
-  /** Lists of addresses that filters of streams may name. */
+  /** Address lists that stream filters may name. */
   lists: StoredLists;
-  /** A local development chain: `anvil_*` may be allowed through `/rpc`. */
+  /** A local development chain, where `/rpc` may permit `anvil_*`. */
   development: boolean;
 }
 

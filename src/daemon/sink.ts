@@ -1,4 +1,4 @@
-/** History in PostgreSQL, where it is configured. */
+/** History in PostgreSQL, if configured. */
 import type { Config } from '../config/parse-config.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { Logger } from '../log/logger.ts';

@@ -1,7 +1,7 @@
 /** Addresses of wallets and token contracts by id, read in batches in id order. */
 import type { Db, Statement } from '../store/open-database.ts';
 
-/** Addresses that are remembered, some 60 MB. */
+/** Addresses cached, some 60 MB. */
 const MAX_ADDRESSES = 400_000;
 
 export class AddressBook {

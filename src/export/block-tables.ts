@@ -1,4 +1,4 @@
-/** The tables that are exported by ranges of blocks: their rows never change once the blocks are final. */
+/** The tables exported by ranges of blocks. Their rows never change once the blocks are final. */
 import { bytesToHex, digitsToBigInt } from '../lib/hex.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
@@ -104,14 +104,14 @@ export const TRANSFERS: BlockTable = {
       const position: Position = { blocks, block: 0, txHash: '' };
       for (let next = (lastIdBefore.get(first - 1) ?? 0) + 1; next <= end; next += BATCH_ROWS) {
         const until = Math.min(end, next + BATCH_ROWS - 1);
-        // One transaction: the lookups of addresses must see the rows that the transfers refer to.
+        // One transaction: the address lookups must see the rows that the transfers refer to.
         yield inReadTransaction(db, () => transferBatch(select.all(next, until), position, book));
       }
     };
   },
 };
 
-/** Where a pass over transfers stands: the block and the transaction of the last one. */
+/** The position of a pass over transfers: block and transaction of the last one. */
 interface Position {
   blocks: readonly BlockRow[];
   block: number;

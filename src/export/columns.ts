@@ -1,8 +1,8 @@
-/** What an exported table is made of, independent of the file format. */
+/** The columns of an exported table, independent of the file format. */
 
 /**
- * Parquet's types as every engine reads them. Addresses, hashes and amounts are strings: an amount may exceed the 38
- * digits of a Parquet decimal, and text joins with the API's answers without a conversion.
+ * Parquet types that every engine reads. Addresses, hashes and amounts are strings: an amount may exceed the 38 digits
+ * of a Parquet decimal, and text joins with the API's answers without conversion.
  */
 export type ColumnType = 'STRING' | 'INT32' | 'INT64' | 'TIMESTAMP';
 
@@ -14,7 +14,7 @@ export interface Column {
   distinct?: true;
 }
 
-/** The values of one column: null where there is none; INT64 as bigint, TIMESTAMP as Date. */
+/** The values of one column: null for none; INT64 as bigint, TIMESTAMP as Date. */
 export type ColumnValues = BigInt64Array | Int32Array | (string | null)[] | (number | null)[] | Date[];
 
 /** Some rows, as one array per column in the order of the table's columns. */

@@ -22,19 +22,19 @@ const TABLES: Readonly<Record<TableName, BlockTable | SnapshotTable>> = {
 
 export type TableName = 'transfers' | 'blocks' | 'tokens' | 'wallets' | 'holders';
 
-/** How often `follow` looks for blocks that became final. */
+/** How often `follow` checks for newly final blocks. */
 const FOLLOW_MS = 1_000;
 
 export interface ExportOptions {
   table: TableName;
   format: Format;
-  /** Folder of all exports; each table gets a folder of its own in it. */
+  /** Folder of all exports. Each table gets a subfolder. */
   out: string;
-  /** First and last block; by default the first of the index and the end of the last whole range. */
+  /** First and last block. Default: the index's first block, and the end of the last whole range. */
   from?: number;
   to?: number;
   blocksPerFile: number;
-  /** Goes on with each range of blocks once it is final. */
+  /** Continue with each range of blocks once it is final. */
   follow: boolean;
 }
 
@@ -44,8 +44,8 @@ export interface ExportEvents {
 }
 
 /**
- * Writes the files that are missing and returns how many there are in all. Throws ConfigError for blocks that are not
- * final, FatalError when stopped; what was written stays, and the next export goes on from there.
+ * Writes the missing files and returns the total number of files. Throws ConfigError for blocks that are not final,
+ * FatalError when stopped; written files stay, and the next export resumes from there.
  */
 export async function exportTable(
   db: Db,
@@ -66,7 +66,7 @@ export async function exportTable(
   return target.manifest.files.length;
 }
 
-/** Where the files go. */
+/** The destination of the files. */
 interface Target {
   db: Db;
   folder: string;
@@ -100,7 +100,7 @@ async function exportRanges(table: BlockTable, options: ExportOptions, target: T
   }
 }
 
-/** The highest block that the node called final when it was indexed. */
+/** The highest indexed block that the node has called finalized. */
 function finalBlock(db: Db): number {
   const { finalized } = new AnchorTable(db).read();
   if (finalized === null)
@@ -108,7 +108,7 @@ function finalBlock(db: Db): number {
   return Math.min(finalized, readLastBlock(db)?.number ?? -1);
 }
 
-/** All rows as of the last indexed block, from one transaction: checkpoints wait until it ends. */
+/** All rows as of the last indexed block, from one transaction. Checkpoints wait until it ends. */
 async function exportSnapshot(table: SnapshotTable, target: Target): Promise<void> {
   const { db } = target;
   db.exec('BEGIN');
@@ -133,7 +133,7 @@ async function exportFile(
   const path = join(folder, name);
   const written = await writeFile(path, manifest.format, table.columns, batches, (rows) => {
     if (signal.aborted)
-      throw new FatalError('stopped; whole files are kept, and the next export goes on after them');
+      throw new FatalError('stopped; complete files are kept, and the next export continues after them');
     events.onProgress(rows, name);
   });
   manifest.files = [...manifest.files, { name, first, last, ...written }].sort((a, b) => a.first - b.first);

@@ -1,4 +1,4 @@
-/** Writes one exported file: all of it, or nothing under its name. */
+/** Writes one exported file atomically: all of it, or nothing under its name. */
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -30,8 +30,8 @@ interface RowSink {
 }
 
 /**
- * Writes the batches to a temporary file beside `path`, and gives it that name once it is complete and on the disk. The
- * same rows always give the same bytes. `check` runs between batches and may throw to stop.
+ * Writes the batches to a temporary file beside `path` and renames it once it is complete and on disk. The same rows
+ * always yield the same bytes. `check` runs between batches and may throw to stop.
  */
 export async function writeFile(
   path: string,
@@ -59,7 +59,7 @@ export async function writeFile(
   }
 }
 
-/** One row group per batch. Level 1 of zstd takes a third of the time of the library's own compression, and fewer bytes. */
+/** One row group per batch. zstd level 1 takes a third of the time of the library's own compression and fewer bytes. */
 function parquetSink(path: string, columns: readonly Column[]): RowSink {
   const sources = (values: Batch['values'] | null): ColumnSource[] =>
     columns.map(({ name, type, nullable = false, distinct = false }, i) => ({
@@ -67,7 +67,7 @@ function parquetSink(path: string, columns: readonly Column[]): RowSink {
       type,
       nullable,
       data: values?.[i] ?? [],
-      // The least and the greatest of addresses and hashes help no engine to skip rows.
+      // Minimum and maximum of addresses and hashes help no engine to skip rows.
       statistics: type !== 'STRING',
       ...(distinct && { encoding: type === 'INT64' ? 'DELTA_BINARY_PACKED' : 'PLAIN' }),
     }));
@@ -99,7 +99,7 @@ function csvSink(path: string, columns: readonly Column[]): RowSink {
   };
 }
 
-/** As RFC 4180 has it. */
+/** As defined by RFC 4180. */
 function csvValue(value: string | number | bigint | Date | null | undefined): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Date) return value.toISOString();

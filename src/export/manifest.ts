@@ -1,4 +1,6 @@
-/** `manifest.json` beside the files of an exported table: what is in them, and what an interrupted export still lacks. */
+/**
+ * `manifest.json` beside the files of an exported table: their contents, and what an interrupted export still lacks.
+ */
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FatalError } from '../lib/errors.ts';
@@ -6,12 +8,12 @@ import { isObject } from '../lib/text.ts';
 import type { Column } from './columns.ts';
 import type { Format, WrittenFile } from './files.ts';
 
-/** Rises when the columns or the meaning of a table change. */
+/** Incremented when the columns or the meaning of a table change. */
 const SCHEMA_VERSION = 1;
 
 export interface ManifestFile extends WrittenFile {
   name: string;
-  /** First and last block of the file; of a snapshot, the block it was taken at twice. */
+  /** First and last block of the file; for a snapshot, twice its block. */
   first: number;
   last: number;
 }
@@ -21,17 +23,17 @@ export interface Manifest {
   table: string;
   format: Format;
   chainId: number;
-  /** First block of the index: nothing earlier is known. */
+  /** First block of the index. Nothing earlier is known. */
   startBlock: number;
   columns: readonly Column[];
-  /** By first block. */
+  /** Ordered by first block. */
   files: ManifestFile[];
 }
 
-/** What an export is of; a folder holds one. */
+/** Identifies an export. A folder holds one export. */
 export type ManifestHeader = Pick<Manifest, 'table' | 'format' | 'chainId' | 'startBlock' | 'columns'>;
 
-/** Reads the folder's manifest, or begins one. Throws FatalError when the folder holds another export. */
+/** Reads the folder's manifest, or starts one. Throws FatalError when the folder holds another export. */
 export function openManifest(folder: string, header: ManifestHeader): Manifest {
   const path = join(folder, 'manifest.json');
   const fresh = { schemaVersion: SCHEMA_VERSION, ...header, files: [] };
@@ -48,14 +50,14 @@ export function openManifest(folder: string, header: ManifestHeader): Manifest {
   return { ...fresh, files: files.filter((file) => isWhole(folder, file)) };
 }
 
-/** Replaces the manifest in one step. */
+/** Replaces the manifest atomically. */
 export function saveManifest(folder: string, manifest: Manifest): void {
   const path = join(folder, 'manifest.json');
   writeFileSync(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true });
   renameSync(`${path}.partial`, path);
 }
 
-/** Whether the entry names a file that is there in its whole size: another one is written again. */
+/** Whether the entry's file exists in full size. Otherwise it is written again. */
 function isWhole(folder: string, entry: unknown): entry is ManifestFile {
   if (!isObject(entry) || typeof entry.name !== 'string') return false;
   const path = join(folder, entry.name);

@@ -1,4 +1,4 @@
-/** The tables that change with every block: exported whole, as of the last indexed block. */
+/** The tables that change with every block. They are exported whole, as of the last indexed block. */
 import { digitsToBigInt } from '../lib/hex.ts';
 import { decodeSigned, ZERO_BALANCE } from '../lib/signed.ts';
 import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
@@ -154,7 +154,7 @@ export const HOLDERS: SnapshotTable = {
   },
 };
 
-/** Reads page after page, each from the last row of the one before. */
+/** Reads page after page, each starting after the last row of the previous one. */
 function* pages<R>(
   read: (after: R | undefined) => R[],
   toValues: (rows: readonly R[]) => Batch['values'],

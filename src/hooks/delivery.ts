@@ -1,12 +1,12 @@
-/** What a receiver gets: events with ids that never change, and the texts for chats. */
+/** The content of deliveries: events with stable ids, and texts for chats. */
 import { hash } from 'node:crypto';
 import { weiToCoin } from '../lib/units.ts';
 import type { HookFormat } from './hook-spec.ts';
 
-/** A signal with the id of its delivery. */
+/** A signal with its delivery id. */
 export type Delivery = Record<string, unknown> & { deliveryId: string };
 
-/** Most events of one delivery, and for chats, whose messages are short. */
+/** Most events per delivery, and per chat message. */
 const MAX_EVENTS = 100;
 const MAX_CHAT_EVENTS = 10;
 
@@ -14,7 +14,7 @@ export function maxEvents(format: HookFormat): number {
   return format === 'json' ? MAX_EVENTS : MAX_CHAT_EVENTS;
 }
 
-/** The delivery of a signal, whose id follows from facts of the chain alone. */
+/** The delivery of a signal. Its id depends only on facts of the chain. */
 export function deliveryOf(hook: number, record: Record<string, unknown>): Delivery {
   return { deliveryId: deliveryId(hook, record), ...record };
 }
@@ -31,7 +31,7 @@ function deliveryId(hook: number, record: Record<string, unknown>): string {
   return `evt_${digest([hook, blockHash, txHash, eventIndex, event, direction, removed])}`;
 }
 
-/** The id of a message: that of its event, or one that follows from those of all its events. */
+/** The id of a message: the id of its only event, or a digest of the ids of all its events. */
 export function messageId(deliveries: readonly Delivery[]): string {
   const ids = deliveries.map((delivery) => delivery.deliveryId);
   return ids.length === 1 ? ids[0]! : `msg_${digest(ids)}`;
@@ -41,7 +41,7 @@ function digest(parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts)).slice(0, 32);
 }
 
-/** The body of a message in the format of its receiver. */
+/** The body of a message in its receiver's format. */
 export function bodyOf(
   { id, format, chat }: { id: number; format: HookFormat; chat: string | null },
   deliveries: readonly Delivery[],
@@ -62,7 +62,7 @@ const VERBS: Record<string, string> = {
   wallet_created: 'appeared with',
 };
 
-/** One line for people, at most 200 characters: ten of them fit into a message of any chat. */
+/** One line of text, at most 200 characters, so that ten fit into a message of any chat. */
 function lineOf(delivery: Delivery): string {
   const { event, txHash, removed } = delivery;
   const exchanged = paymentsText(delivery.paid ?? delivery.received);
@@ -100,7 +100,7 @@ function paymentsText(payments: unknown): string {
   return amountText(first) + (others.length > 0 ? ` and ${others.length} more` : '');
 }
 
-/** Symbols come from contracts and may be anything: only plain characters are shown. */
+/** Symbols come from contracts and may contain anything, so show only plain characters. */
 function amountText(record: Record<string, unknown>): string {
   const units = BigInt(String(record.amount ?? record.valueWei ?? 0));
   const decimals = Number(record.decimals ?? 0);

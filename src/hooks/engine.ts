@@ -1,6 +1,6 @@
 /**
- * Runs one loop per active hook. They share a connection to the index and take turns reading. A slow receiver delays no
- * other hook. `HookStore` bounds the number of hooks, so each may have a connection of its own.
+ * Runs one loop per active hook. The loops share a connection to the index and take turns reading, so a slow receiver
+ * delays no other hook. `HookStore` bounds the number of hooks, so each may have its own connection.
  */
 import { RequestError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
@@ -37,7 +37,7 @@ export class HookEngine {
     this.options = options;
   }
 
-  /** Call it when the index has changed, and from time to time: it notices changes of the hooks. */
+  /** Call when the index has changed, and periodically, to notice changed hooks. */
   wake(): void {
     const { version } = this.options.store;
     if (version !== this.version) this.reload();
@@ -45,14 +45,14 @@ export class HookEngine {
     for (const resume of [...this.waiting]) resume();
   }
 
-  /** What happened since the last call. */
+  /** The events since the last call. */
   takeReport(): HooksReport {
     const { report } = this;
     this.report = emptyReport();
     return { ...report, lag: Math.max(0, ...[...this.runners.values()].map(({ runner }) => runner.lag)) };
   }
 
-  /** Gives up deliveries under way; they are repeated after the next start. */
+  /** Gives up deliveries in flight. The next start repeats them. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.wakeAll();
@@ -64,9 +64,9 @@ export class HookEngine {
     for (const resume of [...this.waiting]) resume();
   }
 
-  /** Starts what became active. Runners of other hooks end by themselves. */
+  /** Starts hooks that became active. Runners of other hooks end by themselves. */
   private reload(): void {
-    this.compiled.clear(); // a list may have been imported again
+    this.compiled.clear(); // a list may have been reimported
     this.lists.clear();
     for (const { id, state } of this.options.store.list()) {
       if (state === 'active' && !this.runners.has(id)) this.start(id);
@@ -95,7 +95,7 @@ export class HookEngine {
     this.runners.set(id, { runner, ended: this.supervise(runner) });
   }
 
-  /** A hook that fails for another reason than its receiver is paused, so that the others go on. */
+  /** Pauses a hook that fails for another reason than its receiver, so that the others continue. */
   private async supervise(runner: HookRunner): Promise<void> {
     const { store, log } = this.options;
     try {
@@ -106,7 +106,7 @@ export class HookEngine {
       if (store.find(runner.id) !== undefined) store.pause(runner.id, reason);
     }
     this.runners.delete(runner.id);
-    this.version = undefined; // it may be active again already
+    this.version = undefined; // may be active again already
   }
 
   private compile(hook: Hook): CompiledFilter {

@@ -1,4 +1,4 @@
-/** What an operator says about a new hook, checked. */
+/** Validates the operator's specification of a new hook. */
 import { RequestError } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
 import { assertKnownMembers } from '../streams/filter-members.ts';
@@ -14,11 +14,11 @@ export interface HookSpec {
   format: HookFormat;
   /** Telegram's chat id, else null. */
   chat: string | null;
-  /** As it was given; a list that it names is read when events are matched. */
+  /** As given. A list named in it is read when events are matched. */
   filter: Record<string, unknown>;
   confirmations: number;
   finality: boolean;
-  /** First block to deliver; null for what is indexed from now on. */
+  /** First block to deliver; null to start with new blocks. */
   fromBlock: number | null;
   /** keys.id of the owner, null for the operator. */
   key: number | null;
@@ -35,7 +35,7 @@ export interface SpecContext {
   allowPrivate: boolean;
 }
 
-/** Throws RequestError `invalid_params` naming the member that is wrong. */
+/** Throws RequestError `invalid_params` naming the invalid member. */
 export function parseHookSpec(value: unknown, { lists, allowPrivate }: SpecContext): HookSpec {
   if (!isObject(value)) throw invalid('send an object with "url"');
   assertKnownMembers(value, MEMBERS);
@@ -75,7 +75,7 @@ function parseChat(value: unknown, format: HookFormat): string | null {
   throw invalid('telegram needs chat: the id of the chat, or @channel');
 }
 
-/** The hook's own `fromBlock` says where it begins, and it needs no `lastSeen`: its cursor is stored. */
+/** A hook starts at its own `fromBlock`. It needs no `lastSeen`, because its cursor is stored. */
 function parseFilter(value: unknown, lists: StoredLists): Record<string, unknown> {
   if (!isObject(value)) throw invalid('filter must be an object, as for atlas_subscribe');
   if ('fromBlock' in value || 'lastSeen' in value)

@@ -1,4 +1,4 @@
-/** Hooks in `hooks.db`, as the command line, the panel and the delivering thread see them. */
+/** Hooks in `hooks.db`, as seen by the command line, the panel and the delivery thread. */
 import { randomBytes } from 'node:crypto';
 import { RequestError } from '../lib/errors.ts';
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
@@ -8,15 +8,15 @@ import type { HookFormat, HookSpec } from './hook-spec.ts';
 import { openHooksFile } from './hooks-file.ts';
 import { AddressLists } from './lists.ts';
 
-/** Most hooks of one daemon, which bounds its connections and threads' memory. */
+/** Most hooks per daemon. Bounds its connections and its threads' memory. */
 const MAX_HOOKS = 1_000;
 
 /** How far a receiver has accepted events. */
 export interface HookCursor {
   block: number;
-  /** Null if the index did not have that block yet. */
+  /** Null if the index did not have the block yet. */
   hash: Hex | null;
-  /** Transfers of the block that are done; null: all. */
+  /** Number of processed transfers of the block; null for all. */
   position: number | null;
 }
 
@@ -58,11 +58,11 @@ const COLUMNS = /* sql */ `
 export interface RevocableEvents {
   block: number;
   hash: Hex;
-  /** In the order of their delivery. */
+  /** In delivery order. */
   events: readonly object[];
 }
 
-/** Where `RevocableEvents` are stored. */
+/** A stored `RevocableEvents`. */
 export interface RevocablePart {
   id: number;
   block: number;
@@ -71,13 +71,13 @@ export interface RevocablePart {
   withdrawn: boolean;
 }
 
-/** What changes when a receiver accepts a delivery. */
+/** The changes when a receiver accepts a delivery. */
 export interface Accepted {
   cursor: HookCursor;
-  /** Number of events in it. */
+  /** Number of events in the delivery. */
   count: number;
   revocable: readonly RevocableEvents[];
-  /** Blocks up to here can no longer be withdrawn. */
+  /** Blocks up to here are beyond any reorg. */
   finalUpTo: number;
 }
 
@@ -124,8 +124,8 @@ export class HookStore {
   }
 
   /**
-   * Creates a hook. It begins after the block `head`, unless the spec names another one. `limit` bounds the hooks of its
-   * owner; 0 is no bound. Throws RequestError `tier_limit`.
+   * Creates a hook. It starts after block `head` unless the spec names another one. `limit` bounds the hooks of its
+   * owner; 0 means no limit. Throws RequestError `tier_limit`.
    */
   create(spec: HookSpec, head: BlockRef | null, limit: number): Hook {
     return this.db
@@ -170,7 +170,7 @@ export class HookStore {
       throw new RequestError(
         403,
         'tier_limit',
-        `key ${key} may have ${limit} hooks, by the max_hooks of its tier`,
+        `key ${key} may have at most ${limit} hooks (max_hooks of its tier)`,
       );
   }
 
@@ -180,7 +180,7 @@ export class HookStore {
     return this.get(id);
   }
 
-  /** Lets a paused hook go on where it stopped. */
+  /** Resumes a paused hook where it stopped. */
   resume(id: number): Hook {
     this.get(id);
     this.db
@@ -265,7 +265,7 @@ export class HookStore {
       .run(Date.now(), nextAttemptAt, error, id);
   }
 
-  /** Delivered last first. */
+  /** In reverse delivery order. */
   revocableParts(id: number): RevocablePart[] {
     return this.db
       .prepare<[number], { id: number; block: number; hash: Buffer; withdrawn: number }>(
@@ -300,7 +300,7 @@ export class HookStore {
       .immediate();
   }
 
-  /** Keeps only the first `left` events of each part; `cursor` is set once everything is withdrawn. */
+  /** Keeps only the first `left` events of each part. Sets `cursor` once everything is withdrawn. */
   saveWithdrawn(
     id: number,
     count: number,
@@ -339,7 +339,9 @@ function toHook({ block, hash, position, ...row }: Row): Hook {
   return { ...row, cursor: { block, hash: hash && bytesToHex(hash), position } };
 }
 
-/** A hook as the panel and the command line show it: without its secret and without what its URL may hide. */
+/**
+ * A hook as shown by panel and command line: without its secret and without the parts of its URL that may be secret.
+ */
 export function hookJson(hook: Hook) {
   const { url, secret: _, filter, cursor, ...shown } = hook;
   const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
@@ -357,7 +359,7 @@ export function hookJson(hook: Hook) {
   };
 }
 
-/** Scheme, host and port: the rest may be a secret. */
+/** Scheme, host and port. The rest may be secret. */
 export function redactUrl(url: string): string {
   return `${new URL(url).origin}/...`;
 }

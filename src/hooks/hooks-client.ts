@@ -1,4 +1,4 @@
-/** The serving thread's handle on the delivering thread, which runs while there are active hooks. */
+/** The serving thread's handle on the delivery thread, which runs while there are active hooks. */
 import type { Worker } from 'node:worker_threads';
 import { backoffMs } from '../lib/async.ts';
 import type { Logger } from '../log/logger.ts';
@@ -7,9 +7,9 @@ import { startThread } from '../threads/start-thread.ts';
 import type { HookStore } from './hook-store.ts';
 import type { FromHooks, HooksReport, HooksThreadOptions, ToHooks } from './protocol.ts';
 
-/** How often changes of the hooks by other processes are looked for, milliseconds. */
+/** How often to check for hook changes by other processes, milliseconds. */
 const CHECK_MS = 500;
-/** Waits before a thread that failed is started again, milliseconds. */
+/** Delays before a failed thread is restarted, milliseconds. */
 const RESTART_MIN_MS = 1_000;
 const RESTART_MAX_MS = 60_000;
 /** Longest wait for the thread to end by itself, milliseconds. */
@@ -42,7 +42,7 @@ export class HooksClient {
     });
   }
 
-  /** Call it when the index has changed, or a hook was changed here. */
+  /** Call when the index or a hook has changed. */
   changed(): void {
     this.thread?.postMessage({ kind: 'changed' } satisfies ToHooks);
   }
@@ -79,7 +79,7 @@ export class HooksClient {
       this.failures = 0;
       onReport(message.report);
     });
-    thread.on('error', (err) => log.error({ err }, 'the thread of webhooks failed and is started again'));
+    thread.on('error', (err) => log.error({ err }, 'the webhook thread failed; restarting'));
     thread.on('exit', () => {
       this.thread = null;
       this.startAt = performance.now() + backoffMs(++this.failures, RESTART_MIN_MS, RESTART_MAX_MS);

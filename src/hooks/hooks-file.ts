@@ -1,6 +1,6 @@
 /**
- * `hooks.db`: hooks, their cursors and lists of addresses. Like `keys.db` it cannot be rebuilt, and daemon and command line
- * may have it open at the same time. It holds the secrets that deliveries are signed with.
+ * `hooks.db`: hooks, their cursors and lists of addresses. Like `keys.db` it cannot be rebuilt, and daemon and command
+ * line may have it open at the same time. It holds the secrets that sign deliveries.
  */
 import { chmodSync, existsSync } from 'node:fs';
 import { FatalError } from '../lib/errors.ts';

@@ -1,4 +1,4 @@
-/** Entry of the delivering thread: neither reading for receivers nor their answers take time of the serving thread. */
+/** Entry point of the delivery thread, which keeps reads for receivers and their answers off the serving thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Labels } from '../labels/labels.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -15,7 +15,7 @@ import { Planner } from './planner.ts';
 import type { FromHooks, HooksThreadOptions, ToHooks } from './protocol.ts';
 import { Sender } from './sender.ts';
 
-/** How often changes of the hooks are looked for, milliseconds. */
+/** How often to check for hook changes, milliseconds. */
 const CHECK_MS = 250;
 const REPORT_MS = 1_000;
 /** Page cache of the connection to the index, MiB. */
@@ -24,8 +24,8 @@ const MAX_SOCKETS = 2;
 
 function run(options: HooksThreadOptions): void {
   const port = parentPort;
-  if (port === null) throw new Error('hooks-thread is a thread entry and cannot be run by itself');
-  lowerThreadPriority(5); // clients that wait for an answer come first
+  if (port === null) throw new Error('hooks-thread is a thread entry; it cannot run on its own');
+  lowerThreadPriority(5); // clients waiting for an answer have priority
   const send = (message: FromHooks): void => port.postMessage(message);
   const logAs =
     (level: 'info' | 'warn' | 'error'): ThreadLog['info'] =>

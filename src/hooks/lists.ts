@@ -3,7 +3,7 @@ import { RequestError } from '../lib/errors.ts';
 import { bytesToDigits } from '../lib/hex.ts';
 import type { Db } from '../store/open-database.ts';
 
-/** Most addresses of one list, and of all lists together. */
+/** Most addresses per list, and over all lists. */
 const MAX_LIST_ADDRESSES = 100_000;
 const MAX_STORED_ADDRESSES = 1_000_000;
 
@@ -15,7 +15,7 @@ export class AddressLists {
     this.db = db;
   }
 
-  /** Stores a list under a name, or replaces it. `addresses` are 40 hex digits each. Throws RequestError. */
+  /** Creates or replaces a list. `addresses` are 40 hex digits each. Throws RequestError. */
   import(name: string, addresses: ReadonlySet<string>): void {
     if (!/^[\w.-]{1,64}$/.test(name))
       throw new RequestError(
@@ -46,7 +46,7 @@ export class AddressLists {
       .all();
   }
 
-  /** Throws RequestError `not_found`, or `list_in_use` while a hook names the list. */
+  /** Throws RequestError `not_found`, or `list_in_use` while a hook uses the list. */
   remove(name: string): void {
     const user = this.db
       .prepare<[], { id: number; name: string; filter: string }>(
@@ -60,7 +60,7 @@ export class AddressLists {
     if (changes === 0) throw new RequestError(404, 'not_found', `there is no list "${name}"`);
   }
 
-  /** When a list was imported, Unix milliseconds. */
+  /** Import time of a list, Unix milliseconds. */
   private version(name: string): number | undefined {
     return this.db
       .prepare<[string], number>('SELECT imported_at FROM lists WHERE name = ?')
@@ -68,7 +68,7 @@ export class AddressLists {
       .get(name);
   }
 
-  /** The addresses of a list, 40 hex digits each; undefined if there is none of that name. */
+  /** The addresses of a list, 40 hex digits each; undefined if no list has this name. */
   read(name: string): ReadonlySet<string> | undefined {
     const bytes = this.db
       .prepare<[string], Buffer>('SELECT addresses FROM lists WHERE name = ?')
@@ -80,7 +80,7 @@ export class AddressLists {
     return addresses;
   }
 
-  /** Like `read`, but subscriptions that name the same list share one set. */
+  /** Like `read`, but subscriptions to the same list share one set. */
   readonly get = (name: string): ReadonlySet<string> | undefined => {
     const version = this.version(name);
     const cached = this.cached.get(name);

@@ -1,6 +1,6 @@
 /**
- * Decides what a hook gets next. Nothing is stored per event: the cursor says how far the receiver has accepted, and what
- * follows is read from the index again.
+ * Decides what a hook delivers next. Nothing is stored per event: the cursor says how far the receiver has accepted,
+ * and everything after it is read from the index again.
  */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { EventRow } from '../query/events.ts';
@@ -16,14 +16,14 @@ import { MAX_ADDRESSES } from '../streams/transfers/transfer-filter.ts';
 import type { Hook, HookCursor } from './hook-store.ts';
 import type { WatchSet } from './watch-set.ts';
 
-/** Transfers looked at in one plan, in some 30 ms. */
+/** Transfers scanned per plan, in some 30 ms. */
 const MAX_SCANNED = 20_000;
 const SCANNED_PER_READ = 1_000;
 /** Full rows read at a time. */
 const ROWS_PER_READ = 100;
-/** A longer gap of a few wallets is read from their histories. */
+/** For a few wallets, a longer gap is read from their histories. */
 const LONG_GAP = 20_000;
-/** Pieces of merged histories read in one plan. */
+/** Pieces of merged histories read per plan. */
 const MAX_PIECES = 50;
 
 /** A hook's filter with the wallets and contracts that select transfers; null for all. */
@@ -41,16 +41,16 @@ export interface PlannedEvent {
 export type Plan =
   /** Nothing to do until the index moves. */
   | { kind: 'idle' }
-  /** Nothing to do for some milliseconds: the metadata of a new token is being read. */
+  /** Nothing to do for some milliseconds, while the metadata of a new token is being read. */
   | { kind: 'wait' }
-  /** The block of the cursor was withdrawn. */
+  /** A reorg removed the block of the cursor. */
   | { kind: 'reorg' }
   /** Events to deliver, possibly none; `cursor` is the hook's position after them. */
   | { kind: 'events'; events: PlannedEvent[]; cursor: HookCursor; finalUpTo: number; lag: number };
 
 interface PlannerOptions {
   db: Db;
-  /** Made once the chain is known. */
+  /** Created once the chain is known. */
   sourceOf(reads: StreamReads): IndexSource;
   metadataWaitMs: number;
   /** `index.max_reorg`. */
@@ -72,9 +72,9 @@ export class Planner {
   private readonly blockOf: Statement<[number], BlockEnd>;
   private readonly metadata: MetadataWait;
   private source: IndexSource | null = null;
-  /** The last block when a plan was made, to notice reorgs. */
+  /** The last block at the time of a plan, to detect reorgs. */
   private seen: { number: number; hash: Hex } | null = null;
-  /** Counts reorgs: ids read before the last one mean nothing. */
+  /** Counts reorgs, which invalidate all ids read before. */
   epoch = 0;
   private lastScan: { key: string; rows: ReturnType<StreamReads['scan']> } | null = null;
 
@@ -107,7 +107,7 @@ export class Planner {
     return hash === undefined ? null : bytesToHex(hash);
   }
 
-  /** No reorg can reach this block while the index is at `head`. */
+  /** Highest block that no reorg can reach while the index is at `head`. */
   finalBlock(head: number): number {
     return Math.max(this.finalized.get() ?? -1, head - this.options.maxReorg);
   }
@@ -144,7 +144,7 @@ export class Planner {
     return { block, hash: this.hashAt(block), position: null };
   }
 
-  /** With all transfers below an id done. */
+  /** The cursor after all transfers below an id. */
   private cursorBefore(next: number): HookCursor {
     const end = this.blockOf.get(next - 1)!;
     const { lastTransfer } = this.reads.lastIdsUpTo(end.number - 1);
@@ -178,7 +178,10 @@ export class Planner {
     });
   }
 
-  /** Full rows that may be wanted, in order; all before `reached` were looked at. Ends after a bounded amount of work. */
+  /**
+   * Full rows that may be wanted, in order; all transfers before `reached` were checked. Ends after a bounded amount of
+   * work.
+   */
   private *candidates(
     { wallets, contracts }: CompiledFilter,
     first: number,
@@ -223,7 +226,7 @@ export class Planner {
     yield { ids: [], reached: below };
   }
 
-  /** The hooks at the head all scan the same transfers, one after the other. */
+  /** The hooks at the head all scan the same transfers, one after another. */
   private scan(from: number, below: number) {
     const key = `${this.epoch} ${from} ${below}`;
     if (this.lastScan?.key !== key)

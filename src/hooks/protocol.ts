@@ -1,4 +1,4 @@
-/** What the serving thread and the delivering thread tell each other. */
+/** Messages between the serving thread and the delivery thread. */
 import type { LogFields } from '../log/logger.ts';
 import type { NodeAddress } from '../node/choice/selected-node.ts';
 
@@ -10,17 +10,17 @@ export interface HooksThreadOptions {
   metadataWaitMs: number;
   maxReorg: number;
   allowPrivate: boolean;
-  /** `inUse`: the one of the addresses that is in use at the start. */
+  /** `inUse`: position of the node used first. */
   node: { addresses: readonly NodeAddress[]; inUse: number; timeoutMs: number; maxBatch: number };
 }
 
 /** Since the last report, except for `lag`. */
 export interface HooksReport {
-  /** Deliveries by what receivers made of them. */
+  /** Deliveries by outcome. */
   outcomes: Record<'accepted' | 'failed' | 'gone', number>;
   /** Events accepted. */
   events: number;
-  /** Blocks that the slowest active hook is behind the index. */
+  /** Blocks by which the slowest active hook lags the index. */
   lag: number;
 }
 

@@ -1,4 +1,6 @@
-/** Delivers the events of one hook, in order, until it is paused or deleted. A slow receiver delays only its own hook. */
+/**
+ * Delivers the events of one hook, in order, until it is paused or deleted. A slow receiver delays only its own hook.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { backoffMs, pause } from '../lib/async.ts';
 import type { Logger } from '../log/logger.ts';
@@ -10,16 +12,16 @@ import type { CompiledFilter, Plan, PlannedEvent, Planner } from './planner.ts';
 import type { Outcome, Sender } from './sender.ts';
 import { planWithdrawal } from './withdrawal.ts';
 
-/** How often the cursor is stored while no event comes, milliseconds: a restart scans again from there. */
+/** How often the cursor is stored while there are no events, milliseconds. A restart scans again from there. */
 const STORE_CURSOR_MS = 5_000;
-/** Longest wait for the node to say who sent the transactions, milliseconds. */
+/** How long to wait for the node to name the senders of the transactions, milliseconds. */
 const PARTIES_MS = 1_500;
 const METADATA_CHECK_MS = 50;
 
-/** Wait after the first failure and longest wait, milliseconds. */
+/** First and longest backoff after a failure, milliseconds. */
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 900_000;
-/** After this long without success a hook is paused. */
+/** A hook without success for this long is paused. */
 const GIVE_UP_MS = 24 * 3_600_000;
 
 export interface RunnerContext {
@@ -27,7 +29,7 @@ export interface RunnerContext {
   planner: Planner;
   sender: Sender;
   parties: Pick<TransactionParties, 'settled'>;
-  /** The filter of a hook. Throws RequestError if the list that it names is gone. */
+  /** The filter of a hook. Throws RequestError if its list is gone. */
   compile(hook: Hook): CompiledFilter;
   /** Resolves when the index or the hooks have changed, or after `ms`. */
   waitForChange(ms: number): Promise<void>;
@@ -39,10 +41,10 @@ export class HookRunner {
   readonly id: number;
   private readonly context: RunnerContext;
   private readonly signal: AbortSignal;
-  /** Ahead of the stored one by blocks without events. */
+  /** Ahead of the stored cursor by blocks without events. */
   private cursor: HookCursor | null = null;
   private cursorStoredAt = 0;
-  /** Blocks behind the index. */
+  /** Blocks by which the hook lags the index. */
   lag = 0;
 
   constructor(id: number, context: RunnerContext, signal: AbortSignal) {
@@ -51,7 +53,7 @@ export class HookRunner {
     this.signal = signal;
   }
 
-  /** Resolves when the hook is no longer active, or the signal aborts. */
+  /** Resolves when the hook is no longer active or the signal aborts. */
   async run(): Promise<void> {
     const { store } = this.context;
     for (;;) {
@@ -59,7 +61,7 @@ export class HookRunner {
       if (this.signal.aborted || hook?.state !== 'active') break;
       this.cursor ??= hook.cursor;
       await this.step({ ...hook, cursor: this.cursor });
-      await nextTurn(); // the others plan too
+      await nextTurn(); // gives other hooks their turn
     }
     this.storeCursor();
   }
@@ -120,7 +122,7 @@ export class HookRunner {
     if (cursor !== null) this.cursor = cursor;
   }
 
-  /** Whether the receiver accepted; what follows otherwise is done. */
+  /** Returns whether the receiver accepted; handles every other outcome. */
   private async send(hook: Hook, deliveries: readonly Delivery[]): Promise<boolean> {
     const { store, sender, log, onOutcome } = this.context;
     const message = {
@@ -134,7 +136,7 @@ export class HookRunner {
     onOutcome(outcome.kind, deliveries.length);
     if (outcome.kind === 'accepted') return true;
     if (outcome.kind === 'gone') {
-      log.warn({ hook: hook.id, name: hook.name }, 'the receiver answered 410: its hook is deleted');
+      log.warn({ hook: hook.id, name: hook.name }, 'the receiver answered 410; deleted its hook');
       store.delete(hook.id);
     } else this.recordFailure(hook, outcome);
     return false;
@@ -147,12 +149,15 @@ export class HookRunner {
     store.saveFailure(hook.id, error, now + delay);
     const target = redactUrl(hook.url);
     if (hook.failures === 0)
-      log.warn({ hook: hook.id, name: hook.name, target, error }, 'a webhook is not accepted');
+      log.warn(
+        { hook: hook.id, name: hook.name, target, error },
+        'a webhook delivery was not accepted; retrying',
+      );
     if (hook.failingSince === null || now - hook.failingSince < GIVE_UP_MS) return;
     store.pause(hook.id, `not accepted for 24 hours: ${error}`);
     log.warn(
       { hook: hook.id, name: hook.name, target, error },
-      'a webhook was not accepted for 24 hours: paused',
+      'paused a webhook whose deliveries were not accepted for 24 hours',
     );
   }
 
@@ -164,7 +169,7 @@ export class HookRunner {
   }
 }
 
-/** A message that shows whether a receiver accepts. It has the form of a delivery without events. */
+/** A message that tests whether a receiver accepts: a delivery without events. */
 export function testMessage(hook: Pick<Hook, 'id' | 'format' | 'chat' | 'url' | 'secret'>) {
   const text = `atlas-node: test of hook ${hook.id}`;
   const body =
@@ -178,7 +183,7 @@ export function testMessage(hook: Pick<Hook, 'id' | 'format' | 'chat' | 'url' | 
   return { id: `test_${hook.id}_${Date.now()}`, url: hook.url, secret: hook.secret, body };
 }
 
-/** The events of each block that a reorg may still withdraw. */
+/** The events of each block that a reorg may still remove. */
 function revocableEvents(
   events: readonly PlannedEvent[],
   deliveries: readonly Delivery[],

@@ -1,4 +1,4 @@
-/** Posts messages to receivers: signed, within bounds of time and size, and only where they may go. */
+/** Posts messages to receivers: signed, bounded in time and size, and only to permitted targets. */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Webhook } from 'standardwebhooks';
@@ -6,9 +6,9 @@ import { codeOf, messageOf } from '../lib/errors.ts';
 import { versionText } from '../lib/version.ts';
 import { checkedLookup, parseTarget } from './target.ts';
 
-/** Longest time until a receiver has accepted, milliseconds. */
+/** Longest time for a receiver to accept, milliseconds. */
 export const ACCEPT_MS = 10_000;
-/** Longest wait that a receiver may ask for, milliseconds. */
+/** Longest Retry-After to honour, milliseconds. */
 const MAX_RETRY_AFTER_MS = 900_000;
 
 export interface Message {
@@ -18,10 +18,10 @@ export interface Message {
   body: string;
 }
 
-/** What a receiver made of a message. The error is for the operator and names nothing secret. */
+/** The outcome of a message. The error is for the operator and contains no secret. */
 export type Outcome =
   | { kind: 'accepted' }
-  /** 410: it wants no more of them. */
+  /** Status 410: the receiver wants no more messages. */
   | { kind: 'gone' }
   | { kind: 'failed'; error: string; retryAfterMs: number };
 
@@ -41,7 +41,7 @@ export class Sender {
     };
   }
 
-  /** Never rejects. The signal gives up the attempt. */
+  /** Never rejects. An aborted signal gives up the attempt. */
   async send(message: Message, signal?: AbortSignal): Promise<Outcome> {
     const target = parseTarget(message.url, this.allowPrivate);
     if (typeof target === 'string') return failed(target);
@@ -93,9 +93,9 @@ function outcomeOf({ statusCode = 0, headers }: IncomingMessage): Outcome {
   return failed(`the receiver answered ${statusCode}${detail}`, retryAfter(headers['retry-after']));
 }
 
-/** Most bytes read of a response; its body is of no interest, but a connection is only used again after it. */
+/** Most bytes read of a response. Its body does not matter, but the connection can only be reused after it. */
 const MAX_RESPONSE_BYTES = 65_536;
-/** Longest silence in it, milliseconds. */
+/** Longest silence within the response, milliseconds. */
 const DRAIN_MS = 2_000;
 
 function drain(response: IncomingMessage): void {
@@ -105,7 +105,7 @@ function drain(response: IncomingMessage): void {
     left -= chunk.length;
     if (left < 0) response.destroy();
   });
-  response.on('error', () => undefined); // the outcome is known already
+  response.on('error', () => undefined); // the outcome is already known
 }
 
 function retryAfter(value: string | undefined): number {
@@ -113,7 +113,7 @@ function retryAfter(value: string | undefined): number {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : 0;
 }
 
-/** Messages of Node name hosts and addresses, but no paths or queries, in which a URL may hold its secret. */
+/** Node's messages contain hosts and addresses, but no paths or queries, where a URL may hold its secret. */
 function describe(error: unknown): string {
   return `${messageOf(error)} (${codeOf(error) ?? 'no code'})`.slice(0, 300);
 }

@@ -1,12 +1,12 @@
 /**
- * Where deliveries may go. Anybody who may create a hook could otherwise make the daemon call services that only this
- * machine or its network reaches. The address is checked when a connection is made, after the name was resolved, and the
- * connection goes to the address that was checked: a name that changes its mind gains nothing.
+ * Restricts the targets of deliveries. Otherwise anybody who may create a hook could make the daemon call services that
+ * only this machine or its network reaches. The address is checked at connection time, after name resolution, and the
+ * connection goes to the checked address, so a name that later resolves differently gains nothing.
  */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Networks that are not on the public internet, by IANA's registries of special addresses. */
+/** Networks that are not on the public internet, from IANA's registries of special addresses. */
 const PRIVATE_NETWORKS: readonly (readonly [network: string, prefix: number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -27,7 +27,7 @@ const PRIVATE_NETWORKS: readonly (readonly [network: string, prefix: number])[] 
 /** The only IPv6 addresses in use on the public internet. */
 const PUBLIC_IPV6 = ['2000::', 3] as const;
 
-/** Those in it that lead elsewhere: documentation, and IPv4 addresses wrapped in IPv6 ones (Teredo, 6to4). */
+/** Exceptions within it: documentation, and IPv4 addresses wrapped in IPv6 (Teredo, 6to4). */
 const SPECIAL_IPV6: typeof PRIVATE_NETWORKS = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -53,12 +53,12 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** The target of a hook is refused: the operator must change it, or allow private targets. */
+/** The target of a hook is refused. The operator must change it or allow private targets. */
 class RefusedTargetError extends Error {}
 
 const REFUSAL = 'is not on the public internet; set hooks.allow_private to deliver there';
 
-/** The URL, or why it is refused. A name is only checked when it is resolved. */
+/** The URL, or why it is refused. A host name is only checked when it is resolved. */
 export function parseTarget(text: string, allowPrivate: boolean): URL | string {
   if (!URL.canParse(text)) return 'url must be an http or https URL';
   const url = new URL(text);
@@ -73,7 +73,7 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** Resolves names for connections; fails with RefusedTargetError if any address of a name is private. */
+/** Resolves names for connections. Fails with RefusedTargetError if any address of a name is private. */
 export function checkedLookup(allowPrivate: boolean, resolve: typeof lookup = lookup): LookupFunction {
   return (host, options, callback) => {
     const all: LookupOptions & { all: true } = { ...options, all: true };

@@ -1,7 +1,7 @@
-/** A set of addresses by their ids in the index, so that transfers are searched without reading addresses. */
+/** A set of addresses by their ids in the index, so that a search through transfers reads no addresses. */
 import type { StreamReads } from '../query/stream-reads.ts';
 
-/** Addresses looked up one by one; the new wallets of a longer gap are read instead. */
+/** Up to this many new wallets are compared with the set; for a longer gap, each address of the set is looked up. */
 const NEW_WALLETS_PER_READ = 2_000;
 
 export class WatchSet {
@@ -14,7 +14,7 @@ export class WatchSet {
     this.addresses = addresses;
   }
 
-  /** Takes notice of all wallets up to `lastWallet`. Call it before `has`. */
+  /** Compares all new wallets up to `lastWallet`. Call it before `has`. */
   update(reads: Pick<StreamReads, 'walletId' | 'walletsAfter'>, lastWallet: number): void {
     if (this.comparedUpTo === null) {
       for (const address of this.addresses) {
@@ -30,7 +30,7 @@ export class WatchSet {
     }
   }
 
-  /** Forgets all ids: a reorg reassigns some. */
+  /** Drops all ids, because a reorg reassigns some. */
   forget(): void {
     this.ids.clear();
     this.comparedUpTo = null;
@@ -40,7 +40,7 @@ export class WatchSet {
     return this.ids.has(id);
   }
 
-  /** Ids of its addresses that the index has. */
+  /** Ids of the indexed addresses of the set. */
   known(): number[] {
     return [...this.ids];
   }

@@ -1,24 +1,24 @@
-/** Withdraws events after a reorg: those that a hook received from withdrawn blocks, newest first. */
+/** Withdraws events after a reorg: those of reverted blocks that a hook received, newest first. */
 import type { Hex } from '../lib/hex.ts';
 import { type Delivery, withdrawalOf } from './delivery.ts';
 import type { Hook, HookCursor, HookStore, RevocablePart } from './hook-store.ts';
 
 interface Withdrawal {
   deliveries: Delivery[];
-  /** What is left of the parts that the deliveries were taken from. */
+  /** The remaining events of the parts that the deliveries come from. */
   parts: { id: number; left: readonly object[] }[];
-  /** Where the hook goes on once this is accepted; null while more is to be withdrawn. */
+  /** The hook's position once this is accepted; null while more events are to be withdrawn. */
   cursor: HookCursor | null;
 }
 
-/** What the index knows about blocks. */
+/** The index's view of blocks. */
 interface Chain {
   hashAt(block: number): Hex | null;
-  /** No reorg can have reached this block when the index was at `head`. */
+  /** Highest block that no reorg can reach when the index is at `head`. */
   finalBlock(head: number): number;
 }
 
-/** The next withdrawals of a hook, at most `limit`; without deliveries there is nothing left but to set the cursor. */
+/** The next withdrawals of a hook, at most `limit`. Without deliveries, only the cursor remains to be set. */
 export function planWithdrawal(
   store: Pick<HookStore, 'revocableParts' | 'readRevocable' | 'beginWithdrawal'>,
   hook: Pick<Hook, 'id' | 'cursor'>,
@@ -28,7 +28,7 @@ export function planWithdrawal(
   const parts = store.revocableParts(hook.id);
   const isGone = (part: RevocablePart) => part.withdrawn || chain.hashAt(part.block) !== part.hash;
   const gone = parts.filter(isGone);
-  store.beginWithdrawal(gone.filter(({ withdrawn }) => !withdrawn)); // the block may be back before all is withdrawn
+  store.beginWithdrawal(gone.filter(({ withdrawn }) => !withdrawn)); // the block may be back before everything is withdrawn
   const deliveries: Delivery[] = [];
   const taken: Withdrawal['parts'] = [];
   for (const { id } of gone) {
@@ -57,7 +57,7 @@ export function planWithdrawal(
   };
 }
 
-/** The highest block that is certainly on both branches, all of whose events the hook has. */
+/** The highest block that is certainly on both branches and whose events the hook all has. */
 function forkCursor(
   { cursor }: Pick<Hook, 'cursor'>,
   last: RevocablePart | undefined,

@@ -1,4 +1,4 @@
-/** Addresses by id, read in bulk and kept in a cache of fixed size outside the JavaScript heap. */
+/** Addresses by id, read in bulk and kept in a fixed-size cache outside the JavaScript heap. */
 import type { Statement } from '../store/open-database.ts';
 import { ADDRESS_BYTES } from '../store/schema.ts';
 
@@ -7,12 +7,14 @@ interface AddressRow {
   address: Buffer;
 }
 
-/** Ids are dense, so the low bits spread them evenly: a slot per id modulo the size, the newer id wins. */
+/**
+ * Ids are dense, so their low bits spread evenly: each id has the slot `id % size`, and a newer id evicts an older one.
+ */
 export class AddressCache {
   private readonly readAll: Statement<[string], AddressRow>;
   private readonly ids: Float64Array;
   readonly bytes: Uint8Array;
-  /** Addresses of one lookup whose slots another id of the same lookup took. */
+  /** Addresses of one lookup whose slots another id of that lookup took. */
   private readonly displaced = new Map<number, Buffer>();
   private readonly mask: number;
 
@@ -24,13 +26,13 @@ export class AddressCache {
     this.bytes = new Uint8Array(slots * ADDRESS_BYTES);
   }
 
-  /** Loads what is missing of these ids. `at` and `addressOf` then know all of them until the next call. */
+  /** Loads the missing ids. `at` and `addressOf` then know all of `ids` until the next call. */
   load(ids: Iterable<number>): void {
     this.displaced.clear();
     const missing: number[] = [];
     for (const id of ids) if (this.ids[id & this.mask] !== id) missing.push(id);
     if (missing.length === 0) return;
-    missing.sort((a, b) => a - b); // in the order of the file
+    missing.sort((a, b) => a - b); // in file order
     const wanted = new Set(ids);
     for (const { id, address } of this.readAll.iterate(JSON.stringify(missing))) {
       const slot = id & this.mask;
@@ -53,7 +55,7 @@ export class AddressCache {
     return address;
   }
 
-  /** Forgets everything: after a rollback an id may belong to another address. */
+  /** Clears the cache. After a rollback an id may belong to another address. */
   clear(): void {
     this.ids.fill(-1);
     this.displaced.clear();

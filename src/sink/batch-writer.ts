@@ -1,4 +1,4 @@
-/** Writes blocks to PostgreSQL: one transaction per batch, transfers streamed while the index is still being read. */
+/** Writes blocks to PostgreSQL: one transaction per batch, streaming transfers while the index is still being read. */
 import { setImmediate } from 'node:timers/promises';
 import type postgres from 'postgres';
 import { bytesToHex } from '../lib/hex.ts';
@@ -7,7 +7,7 @@ import { COPY_HEADER, COPY_TRAILER, CopyRows } from './copy-rows.ts';
 import type { Chunk, IndexSource, SinkTip, SourceBlock, SourceToken, SourceWallet } from './index-source.ts';
 import type { Session } from './session.ts';
 
-/** A batch ends with the chunk that reaches either: what a failure repeats, and what waits in memory. */
+/** A batch ends with the chunk that reaches either limit. They bound what a failure repeats, and the memory in use. */
 const BATCH_TRANSFERS = 100_000;
 const BATCH_BLOCKS = 10_000;
 
@@ -18,7 +18,7 @@ const KINDS = TRANSFER_KIND_NAMES.map((name) => Buffer.from(name));
 export interface BatchRange {
   /** Last block in PostgreSQL, null before the first. */
   tip: SinkTip | null;
-  /** First block where there is no tip. */
+  /** First block if there is no tip. */
   first: number;
   /** Last block that may be written. */
   last: number;
@@ -35,11 +35,11 @@ export interface WrittenBatch {
   transfers: number;
 }
 
-/** The rows of a batch that are sent after its transfers. */
+/** The rows of a batch that follow its transfers. */
 class SmallRows {
   readonly blocks = new CopyRows();
   readonly tokens = new CopyRows();
-  /** By address: a wallet may change in several chunks. */
+  /** By address, because a wallet may change in several chunks. */
   readonly wallets = new Map<string, SourceWallet>();
 }
 
@@ -53,7 +53,7 @@ export class BatchWriter {
     this.session = session;
   }
 
-  /** Commits as many blocks after the tip as a batch holds. */
+  /** Commits as many blocks after the tip as fit into a batch. */
   write(range: BatchRange): Promise<WrittenBatch> {
     return this.session.transaction(async (sql) => {
       const rows = new SmallRows();
@@ -70,7 +70,7 @@ export class BatchWriter {
       const rows = new CopyRows();
       for (const token of tokens) encodeToken(rows, token);
       await this.sendRows('tokens', rows);
-      await this.session.within(sql`UPDATE sink SET updated_at = now()`); // fails where COPY has failed
+      await this.session.within(sql`UPDATE sink SET updated_at = now()`); // fails if COPY has failed
     });
   }
 
@@ -87,7 +87,7 @@ export class BatchWriter {
           tokensUpTo,
           facts: range.wallets,
         });
-        // What was sent so far is a state that the index had: it may commit, and the next step rolls it back.
+        // Everything sent so far is a state that the index had, so it may commit; the next step rolls it back.
         isReorged = chunk === null && tip === range.tip;
         const end = chunk?.blocks.at(-1);
         if (chunk === null || end === undefined) break;
@@ -150,7 +150,7 @@ export class BatchWriter {
     await this.sendRows('blocks', rows.blocks);
     if (rows.tokens.rows > 0) await this.sendRows('tokens', rows.tokens);
     if (rows.wallets.size > 0) await this.sendWallets(sql, [...rows.wallets.values()]);
-    // Last: it fails in a transaction that PostgreSQL has aborted, whose COMMIT would pass for a success.
+    // Last, because it fails in a transaction that PostgreSQL has aborted, whose COMMIT would look like success.
     await this.session.within(sql`UPDATE sink SET head_block = ${head}, updated_at = now()`);
   }
 

@@ -1,12 +1,12 @@
-/** Rows in the binary format of PostgreSQL's COPY, which costs a fraction of its text format on both sides. */
+/** Encodes rows in the binary format of PostgreSQL's COPY, which costs a fraction of the text format on both sides. */
 
-/** What precedes the rows: the signature, no flags, no header extension. */
+/** Precedes the rows: signature, no flags, no header extension. */
 export const COPY_HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
-/** What follows them. */
+/** Follows the rows. */
 export const COPY_TRAILER = Buffer.from([0xff, 0xff]);
 
 const MIN_CAPACITY = 1 << 16;
-/** Unix seconds at which PostgreSQL's timestamps begin: 2000-01-01. */
+/** Unix seconds of PostgreSQL's epoch, 2000-01-01. */
 const EPOCH_SECONDS = 946_684_800;
 
 // PostgreSQL's binary form of `numeric`: digits of base 10,000, the most significant first.
@@ -33,7 +33,7 @@ export class CopyRows {
     this.bytes = Buffer.allocUnsafe(capacity);
   }
 
-  /** Begins a row; its fields follow in the order of the columns. */
+  /** Starts a row. Its fields follow in column order. */
   row(fields: number): void {
     this.reserve(2);
     this.length = this.bytes.writeInt16BE(fields, this.length);
@@ -78,7 +78,7 @@ export class CopyRows {
     this.length = at;
   }
 
-  /** `text`, which cannot hold a NUL in PostgreSQL. */
+  /** `text`, which in PostgreSQL cannot contain NUL. */
   text(value: string): void {
     this.bytea(Buffer.from(value.replaceAll('\0', ''), 'utf8'));
   }
@@ -92,7 +92,7 @@ export class CopyRows {
     this.length = end;
   }
 
-  /** The encoded rows so far, which are then forgotten. The result stays valid. */
+  /** Removes and returns the encoded rows. The result stays valid. */
   take(): Buffer {
     const taken = this.bytes.subarray(0, this.length);
     this.bytes = Buffer.allocUnsafe(Math.max(MIN_CAPACITY, this.length + (this.length >> 3)));

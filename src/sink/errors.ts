@@ -1,8 +1,8 @@
-/** Why the sink cannot write, in words for operators and, without names of hosts and users, for everybody. */
+/** Why the sink cannot write, in full for operators, and without host and user names for everybody else. */
 import { messageOf } from '../lib/errors.ts';
 import { postgresReason } from '../postgres/errors.ts';
 
-/** The tables and this sink do not go together: nothing is written until an operator changes something. */
+/** The tables and this sink are incompatible: nothing is written until an operator changes something. */
 export class SinkMismatchError extends Error {
   override name = 'SinkMismatchError';
 }
@@ -12,7 +12,7 @@ export class SinkFencedError extends Error {
   override name = 'SinkFencedError';
 }
 
-/** May be shown to anybody; the log has the whole message. */
+/** Safe to show to anybody. The log has the whole message. */
 export function publicReason(error: unknown): string {
   if (error instanceof SinkMismatchError || error instanceof SinkFencedError) return error.message;
   return postgresReason(error, 'sink.postgres.url') ?? `the sink failed: ${messageOf(error)}`;

@@ -1,4 +1,4 @@
-/** What the sink reads from the index: blocks with their transfers in chunks, each from one commit of the index. */
+/** The sink's reads of the index: blocks with their transfers in chunks, each from one commit of the index. */
 import type { Hex } from '../lib/hex.ts';
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
@@ -7,20 +7,20 @@ import { AnchorTable } from '../store/chain-anchors.ts';
 import { type Db, inReadTransaction, type Statement } from '../store/open-database.ts';
 import { AddressCache } from './address-cache.ts';
 
-/** Transfers per chunk, about: the read holds a snapshot of the index for some 20 ms. */
+/** Approximate transfers per chunk. The read holds a snapshot of the index for some 20 ms. */
 const CHUNK_TRANSFERS = 4_000;
 const CHUNK_BLOCKS = 1_000;
 
 const WALLET_SLOTS = 1 << 18;
 const TOKEN_SLOTS = 1 << 13;
 
-/** A block up to which everything is in PostgreSQL. `lastTransfer` tells apart two versions of a repaired block. */
+/** A block up to which everything is in PostgreSQL. `lastTransfer` distinguishes two versions of a repaired block. */
 export interface SinkTip {
   number: number;
   hash: Hex;
   /** Unix seconds. */
   timestamp: number;
-  /** Highest transfers.id up to and with it. */
+  /** Highest transfers.id up to and including the block. */
   lastTransfer: number;
 }
 
@@ -52,21 +52,21 @@ export interface SourceToken {
   name: string | null;
   symbol: string | null;
   decimals: number | null;
-  /** The contract will not be asked again. */
+  /** 1 if the contract will not be called again. */
   settled: number;
 }
 
 /** A wallet's facts as of a transfer. */
 export interface SourceWallet {
   address: Buffer;
-  /** Ids of transfers and the blocks that hold them. */
+  /** Transfer ids and their blocks. */
   first: number;
   firstBlock: number;
   funding: number | null;
   fundingBlock: number | null;
 }
 
-/** The facts of today. */
+/** The current facts. */
 interface WalletRow {
   address: Buffer;
   first: number;
@@ -77,9 +77,9 @@ interface WalletRow {
 export interface Chunk {
   blocks: SourceBlock[];
   transfers: SourceTransfer[];
-  /** Tokens that appeared in these blocks. */
+  /** Tokens first seen in these blocks. */
   tokens: SourceToken[];
-  /** Wallets of the transfers with facts from these blocks; empty unless wanted. */
+  /** Wallets of the transfers that gained facts in these blocks; empty unless wanted. */
   wallets: SourceWallet[];
 }
 
@@ -147,12 +147,12 @@ export class IndexSource {
     );
   }
 
-  /** The indexed chain and its first block, null until they are known. */
+  /** The indexed chain and its first block, null until known. */
   chain(): { chainId: number; startBlock: number } | null {
     return chainOf(this.db);
   }
 
-  /** The newest block of the index, or the newest final one; null when there is none. */
+  /** The newest block of the index, or the newest final one; null without one. */
   head(finality: 'latest' | 'finalized'): SinkTip | null {
     return inReadTransaction(this.db, () => {
       const upTo = finality === 'latest' ? undefined : this.anchors.read().finalized;
@@ -160,15 +160,15 @@ export class IndexSource {
     });
   }
 
-  /** An indexed block, null when the index does not have it. */
+  /** An indexed block, null when the index lacks it. */
   block(number: number): SinkTip | null {
     const row = this.blockAt.get(number);
     return row === undefined ? null : tipOf(row);
   }
 
   /**
-   * The blocks after `tip` (null: from `first` on) up to `last`, as many as fit into a chunk. Null when the index no
-   * longer has `tip`, that is, after a reorg. `tokensUpTo` is the highest token id already taken.
+   * The blocks after `tip` (null: from `first`) up to `last`, as many as fit into a chunk. Null when a reorg removed
+   * `tip` from the index. `tokensUpTo` is the highest token id already taken.
    */
   read(
     tip: SinkTip | null,
@@ -196,23 +196,23 @@ export class IndexSource {
     });
   }
 
-  /** Tokens with ids above `after` that appeared up to a transfer, in order, `limit` at most. */
+  /** Tokens with ids above `after` that appeared up to a transfer, in order, at most `limit`. */
   tokensSeenUpTo(lastTransfer: number, after: number, limit: number): SourceToken[] {
     return this.tokensAfter.all(after, lastTransfer, limit);
   }
 
-  /** Tokens by id, those that exist. */
+  /** The existing tokens among these ids. */
   tokensOf(ids: readonly number[]): SourceToken[] {
     return this.tokensById.all(JSON.stringify(ids));
   }
 
-  /** The facts of a wallet as of a transfer, by its address; null for a wallet that the index does not have. */
+  /** The facts of a wallet as of a transfer, by address; null when the index lacks the wallet. */
   walletAsOf(address: Uint8Array, lastTransfer: number): SourceWallet | null {
     const row = getByAddress(this.walletByAddress, address);
     return row === undefined ? null : this.factsAsOf(row, lastTransfer);
   }
 
-  /** Whether this very block is in the index, with the same transfers before it. */
+  /** Whether the index has exactly this block, with the same transfers before it. */
   contains(tip: SinkTip): boolean {
     const row = this.blockAt.get(tip.number);
     return (
@@ -240,7 +240,7 @@ export class IndexSource {
       .filter(({ first, funding }) => first > before || (funding ?? 0) > before);
   }
 
-  /** A fact never changes once it is there, so today's row also tells those of an earlier block. */
+  /** A fact never changes once set, so the current row also yields the facts as of an earlier block. */
   private factsAsOf({ address, first, direct, internal }: WalletRow, last: number): SourceWallet {
     const funding = [direct, internal].find((id) => id !== null && id <= last) ?? null;
     return {

@@ -1,19 +1,19 @@
-/** The sink's report: its status, and what it did since the last one. */
+/** The sink's report: its status, and its work since the last report. */
 import { initialSinkStatus, type SinkStatus } from '../model/sink-status.ts';
 import type { SinkTip } from './index-source.ts';
 import type { SinkDelta, SinkOptions } from './protocol.ts';
 
-/** Rates are over this many milliseconds. */
+/** Window of the rates, milliseconds. */
 const RATE_WINDOW_MS = 10_000;
 
-/** Most commits of the index whose delay is measured at the same time. */
+/** Most index commits whose delay is measured at once. */
 const MAX_PENDING = 1_000;
 
 export class SinkProgress {
   private readonly current: SinkStatus;
   private delta = emptyDelta();
   private samples: { at: number; transfers: number }[] = [];
-  /** When the index committed what is not in PostgreSQL yet, Unix milliseconds, the earliest first. */
+  /** Times of index commits not yet in PostgreSQL, Unix milliseconds, earliest first. */
   private committed: number[] = [];
 
   constructor({ schema, finality }: Pick<SinkOptions, 'schema' | 'finality'>) {
@@ -25,7 +25,7 @@ export class SinkProgress {
     this.current.reason = reason;
   }
 
-  /** Sets what PostgreSQL has, and the newest block that it could have. */
+  /** Sets the block that PostgreSQL has, and the newest block that it could have. */
   setTips(tip: SinkTip | null, target: SinkTip | null, first: number): void {
     this.current.block = tip?.number ?? null;
     this.current.lagBlocks = target === null ? null : Math.max(0, target.number - (tip?.number ?? first - 1));
@@ -33,7 +33,7 @@ export class SinkProgress {
       target === null || tip === null ? null : Math.max(0, target.timestamp - tip.timestamp);
   }
 
-  /** The index committed blocks. Counted one by one only near the head. */
+  /** The index committed blocks. Measured individually only near the head. */
   recordIndexCommit(at: number): void {
     if (this.current.state === 'following' && this.committed.length < MAX_PENDING) this.committed.push(at);
   }
@@ -45,7 +45,7 @@ export class SinkProgress {
     this.delta.transfers += transfers;
   }
 
-  /** Everything that the index had committed at a time is in PostgreSQL. */
+  /** Everything that the index had committed by a time is in PostgreSQL. */
   recordCaughtUp(with_: number): void {
     const now = Date.now();
     for (const at of this.committed.filter((at) => at <= with_))
@@ -63,7 +63,7 @@ export class SinkProgress {
     this.delta.errors++;
   }
 
-  /** The status as of now, and the work since the last call. */
+  /** The current status, and the work since the last call. */
   takeReport(): { status: SinkStatus; delta: SinkDelta } {
     const since = performance.now() - RATE_WINDOW_MS;
     this.samples = this.samples.filter(({ at }) => at > since);

@@ -15,10 +15,10 @@ export type ToSink =
   /** The index has committed or rolled back; `committedAt` is in Unix milliseconds, null for a rollback. */
   { kind: 'wake'; committedAt: number | null } | { kind: 'stop' };
 
-/** What the sink did since it last reported, for the metrics. */
+/** The sink's work since its last report, for the metrics. */
 export interface SinkDelta {
   transfers: number;
-  /** Seconds from each commit of the index to that of its blocks in PostgreSQL. */
+  /** Seconds from each commit to the index until its blocks are in PostgreSQL. */
   delays: number[];
   errors: number;
   rollbacks: number;

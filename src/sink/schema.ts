@@ -1,6 +1,6 @@
 /**
- * The tables that the sink writes, in a schema of their own: version 1. Documented for their readers in
- * docs/analytics.md. A released schema is never edited alone: a change needs a step from each earlier version.
+ * The tables that the sink writes, in their own schema: version 1. docs/analytics.md documents them for their readers.
+ * A released schema is never edited alone: a change needs a migration from each earlier version.
  */
 
 export const SINK_SCHEMA_VERSION = 1;
@@ -105,17 +105,17 @@ CREATE VIEW readable_transfers AS
   FROM named_transfers;
 `;
 
-/** Everything but the row of `sink` and the partitions. */
+/** Everything except the row of `sink` and the partitions. */
 export const SINK_SCHEMA = [SINK, BLOCKS, TRANSFERS, TOKENS, WALLETS, VIEWS].join('');
 
-/** The partition of transfers that begins at a block. */
+/** The partition of `transfers` that starts at a block. */
 export function partitionName(first: number): string {
   return `transfers_${first}`;
 }
 
 /**
- * Creates a partition without holding up readers: attaching locks the parent table only against other DDL, where
- * CREATE TABLE ... PARTITION OF would wait for every running query and all later ones for it.
+ * Creates a partition without blocking readers: attaching locks the parent table only against other DDL, whereas CREATE
+ * TABLE ... PARTITION OF would wait for every running query and make all later ones wait.
  */
 export function createPartition(first: number, blocks: number): string {
   const name = partitionName(first);
@@ -125,8 +125,8 @@ export function createPartition(first: number, blocks: number): string {
 }
 
 /**
- * The indexes of a partition, for questions about a wallet, a token and a time. While far behind they are built when the
- * partition is full, in a fraction of the time that row by row takes.
+ * The indexes of a partition, for queries by wallet, token and time. Far behind the head they are built once the
+ * partition is full, in a fraction of the row-by-row time.
  */
 export function partitionIndexes(first: number): { name: string; create: string }[] {
   const table = partitionName(first);
@@ -138,7 +138,7 @@ export function partitionIndexes(first: number): { name: string; create: string 
     index('from', '(from_address, block_number)'),
     index('to', '(to_address, block_number)'),
     index('token', '(token_address, block_number) WHERE token_address IS NOT NULL'),
-    // Rows lie in the order of time, so a summary per range of pages is enough.
+    // Rows are stored in time order, so a summary per range of pages suffices.
     index('time', 'USING brin (block_timestamp)'),
   ];
 }

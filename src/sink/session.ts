@@ -1,4 +1,4 @@
-/** One session with PostgreSQL: the connection, the lock on the schema, and transactions that prove both. */
+/** One session with PostgreSQL: the connection, the lock on the schema, and transactions that verify both. */
 import { hostname } from 'node:os';
 import type { Writable } from 'node:stream';
 import { PostgresConnection, type Sql } from '../postgres/connection.ts';
@@ -22,19 +22,19 @@ export interface SinkRow {
   headBlock: number | null;
 }
 
-/** What a new schema is made for. */
+/** The parameters of a new schema. */
 export type NewSink = Omit<SinkRow, 'headBlock'>;
 
 export class Session {
   private readonly connection: PostgresConnection;
   private readonly schema: string;
-  /** Server process of the connection that holds the lock. */
+  /** Process id of the server process that holds the lock. */
   private backend = 0;
   private fence = 0;
 
   /**
-   * Connects, takes the lock and creates the tables where they are missing. Throws SinkFencedError while another sink has
-   * the lock, SinkMismatchError for tables of a newer version.
+   * Connects, takes the lock and creates missing tables. Throws SinkFencedError while another sink holds the lock,
+   * SinkMismatchError for tables of a newer version.
    */
   static async open(url: string, schema: string, create: NewSink): Promise<Session> {
     const session = new Session(url, schema);
@@ -57,8 +57,8 @@ export class Session {
   }
 
   /**
-   * Runs statements that commit together; `run` bounds its waits with `within`. Throws SinkFencedError when the lock was
-   * lost meanwhile: another sink may have written since. After a failure the session must be closed.
+   * Runs statements that commit together; `run` bounds its waits with `within`. Throws SinkFencedError when the lock
+   * was lost meanwhile, because another sink may have written since. After a failure, close the session.
    */
   transaction<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
     return this.connection.transaction(async (sql) => {
@@ -72,7 +72,7 @@ export class Session {
     return this.connection.within(answer, timeoutMs);
   }
 
-  /** Ends the connection at once; whatever was not committed is rolled back by the server. */
+  /** Ends the connection at once. The server rolls back uncommitted work. */
   close(): Promise<void> {
     return this.connection.close();
   }
@@ -93,7 +93,7 @@ export class Session {
       );
     }
     this.backend = row.pid;
-    // So that the lock of a machine that vanished is free within half a minute.
+    // Frees the lock of a vanished machine within half a minute.
     await this.within(
       this.sql
         .unsafe(/* sql */ `
@@ -134,8 +134,8 @@ export class Session {
   }
 
   /**
-   * The lock is that of one connection and the fence that of one sink. Both are checked, since a pooler may change the
-   * connection, and the row stays locked until the commit, so two sinks cannot write at the same time.
+   * The lock belongs to one connection, the fence to one sink. Both are checked, because a pooler may switch the
+   * connection; the row stays locked until the commit, so two sinks cannot write at the same time.
    */
   private async prove(): Promise<void> {
     await this.useSchema();
@@ -153,13 +153,13 @@ export class Session {
     await this.within(this.sql`SELECT set_config('search_path', quote_ident(${this.schema}), true)`);
   }
 
-  /** COPY into a table; `write` gets a function that waits until the bytes are handed to the connection. */
+  /** COPY into a table. `write` receives a function that waits until the bytes are handed to the connection. */
   async copy(table: string, write: (send: (bytes: Buffer) => Promise<void>) => Promise<void>): Promise<void> {
     const query = this.sql.unsafe(`COPY ${table} FROM STDIN (FORMAT binary)`);
     const stream = await this.within(query.writable());
     const failed = new Promise<never>((_, reject) => {
       stream.on('error', reject);
-      // What the server says after the last byte reaches only the query, which the package has resolved already.
+      // The server's reaction to the last byte reaches only the query, which the package has already resolved.
       Object.assign(query, { reject });
     });
     failed.catch(() => undefined);

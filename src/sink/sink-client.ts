@@ -4,7 +4,7 @@ import { initialSinkStatus, type SinkStatus } from '../model/sink-status.ts';
 import { startThread } from '../threads/start-thread.ts';
 import type { FromSink, SinkDelta, SinkOptions, ToSink } from './protocol.ts';
 
-/** Wait before a thread that failed is started again, milliseconds. */
+/** Delay before a failed thread is restarted, milliseconds. */
 const RESTART_MS = 5_000;
 
 export interface SinkListeners {
@@ -18,7 +18,7 @@ export class SinkClient {
   private thread: Worker | null = null;
   private restart: NodeJS.Timeout | undefined;
   private isStopping = false;
-  /** As last reported. */
+  /** The last reported status. */
   status: SinkStatus;
 
   constructor(options: SinkOptions, listeners: SinkListeners) {
@@ -33,7 +33,7 @@ export class SinkClient {
     this.thread?.postMessage({ kind: 'wake', committedAt } satisfies ToSink);
   }
 
-  /** Resolves when the thread has ended. What it had not committed is written after the next start. */
+  /** Resolves when the thread has ended. The next start writes whatever it had not committed. */
   async stop(): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.restart);
@@ -54,7 +54,7 @@ export class SinkClient {
     });
     thread.on('error', (error) => {
       this.status = { ...this.status, state: 'connecting', reason: 'the sink failed: see the log' };
-      this.listeners.onLog('error', { reason: error.message }, 'the PostgreSQL sink failed and starts again');
+      this.listeners.onLog('error', { reason: error.message }, 'the PostgreSQL sink failed; restarting');
     });
     thread.on('exit', () => {
       this.thread = null;

@@ -1,4 +1,4 @@
-/** Entry of the sink's thread: its own connection to the index and to PostgreSQL. */
+/** Entry point of the sink's thread, which has its own connections to the index and to PostgreSQL. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { pause } from '../lib/async.ts';
 import { lowerThreadPriority } from '../lib/thread.ts';
@@ -8,15 +8,15 @@ import { SinkProgress } from './progress.ts';
 import type { FromSink, SinkOptions, ToSink } from './protocol.ts';
 import { runSink } from './sink.ts';
 
-/** Page cache of this connection, MiB: the bulk read must not grow at the expense of the serving thread's. */
+/** Page cache of this connection, MiB. The bulk read must not grow at the expense of the serving thread's cache. */
 const CACHE_MB = 8;
 
-/** Shortest time between two reports while batches are written, milliseconds. */
+/** Shortest time between two reports during writes, milliseconds. */
 const REPORT_MS = 200;
 
 async function run(options: SinkOptions): Promise<void> {
   const port = parentPort;
-  if (port === null) throw new Error('sink-thread is a thread entry and cannot be run by itself');
+  if (port === null) throw new Error('sink-thread is a thread entry; it cannot run on its own');
   lowerThreadPriority(5);
 
   const stop = new AbortController();
@@ -54,6 +54,6 @@ async function run(options: SinkOptions): Promise<void> {
   }
 }
 
-// Nobody waits for it here: a rejection ends the thread with that error, which its client reports. The single binary is
-// CommonJS, which has no await at the top level.
+// Not awaited: a rejection ends the thread with that error, which its client reports. The single binary is CommonJS,
+// which has no top-level await.
 void run(workerData);

@@ -15,27 +15,27 @@ import { refreshTokens, seedTokens } from './token-rows.ts';
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 15_000;
 
-/** Without a message from the index: metadata of tokens comes without one. Milliseconds. */
+/** How long to wait for a message from the index, milliseconds. Token metadata arrives without one. */
 const IDLE_MS = 1_000;
 
-/** With fewer transfers to go the sink counts as following and keeps the newest partition indexed. */
+/** With fewer transfers to go, the sink counts as following and keeps the newest partition indexed. */
 const NEAR_TRANSFERS = 100_000;
 
-/** Between two equal log lines. */
+/** Shortest time between two equal log lines, milliseconds. */
 const LOG_MS = 60_000;
 
 export interface SinkDeps {
   source: IndexSource;
   progress: SinkProgress;
-  /** Resolves when the index has changed, after `ms` at the latest, or at once on `signal`. */
+  /** Resolves when the index has changed, after at most `ms`, or at once when `signal` aborts. */
   waitForNews(ms: number): Promise<void>;
-  /** Called after each batch and, `now`, before each wait. */
+  /** Called after each batch and, with `now`, before each wait. */
   report(now?: 'now'): void;
   log(level: 'info' | 'warn' | 'error', msg: string, fields: Record<string, unknown>): void;
   signal: AbortSignal;
 }
 
-/** Runs until the signal aborts. Failures are reported and retried: the index never depends on them. */
+/** Runs until the signal aborts. Reports and retries failures. The index never depends on them. */
 export async function runSink(options: SinkOptions, deps: SinkDeps): Promise<void> {
   const { progress, log, report, signal } = deps;
   const logLimit = new RepeatLimit(LOG_MS);
@@ -49,8 +49,7 @@ export async function runSink(options: SinkOptions, deps: SinkDeps): Promise<voi
       progress.recordError();
       progress.setState(error instanceof SinkMismatchError ? 'waiting' : 'connecting', publicReason(error));
       const reason = redactNodeText(messageOf(error));
-      if (logLimit.allows(reason))
-        log('warn', 'the PostgreSQL sink cannot write and tries again', { reason });
+      if (logLimit.allows(reason)) log('warn', 'the PostgreSQL sink cannot write; retrying', { reason });
       report('now');
       await waitAtLeast(deps, backoffMs(attempt, RETRY_BASE_MS, RETRY_MAX_MS));
     }
@@ -75,11 +74,11 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
     const target = new Target(session);
     const sink = await target.sink();
     requireSameChain(sink, { ...chain, fromBlock, wallets: options.wallets }, options);
-    source.wallets.clear(); // ids of blocks that this session has not compared
+    source.wallets.clear(); // this session has not compared the blocks of these ids
     source.tokens.clear();
     const run = new SessionRun(options, deps, session, target, sink);
     await run.begin();
-    log('info', 'the PostgreSQL sink writes', { schema: options.schema, block: sink.headBlock });
+    log('info', 'the PostgreSQL sink is writing', { schema: options.schema, block: sink.headBlock });
     while (!signal.aborted) await run.step();
   } finally {
     signal.removeEventListener('abort', onAbort);
@@ -87,7 +86,7 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
   }
 }
 
-/** Steps of one session, and what it knows of the tables. */
+/** One session's steps, and its knowledge of the tables. */
 class SessionRun {
   private readonly options: SinkOptions;
   private readonly deps: SinkDeps;
@@ -96,7 +95,7 @@ class SessionRun {
   private readonly writer: BatchWriter;
   private tip: SinkTip | null = null;
   private tokensUpTo = 0;
-  /** Partitions by first block, and whether they have their indexes. */
+  /** Partitions by first block, with whether they have their indexes. */
   private readonly partitions = new Map<number, boolean>();
   private unsettledAfter = 0;
   private refreshedAt = 0;
@@ -116,7 +115,7 @@ class SessionRun {
     for (const { first, isIndexed } of await this.target.partitions()) this.partitions.set(first, isIndexed);
   }
 
-  /** Writes a batch, rolls back, or waits when there is nothing to do. */
+  /** Writes a batch, rolls back, or waits if there is nothing to do. */
   async step(): Promise<void> {
     const { source, progress, report } = this.deps;
     const seenAt = Date.now();
@@ -127,7 +126,7 @@ class SessionRun {
     if (newest === null) return this.wait('the index is empty');
     if (this.tip !== null && !source.contains(this.tip)) {
       const common = await this.commonBlock(newest);
-      // A lower index on the same chain is behind, being rebuilt or in the middle of a reorg: it decides nothing yet.
+      // A shorter index on the same chain is behind, being rebuilt, or in the middle of a reorg. Decide nothing yet.
       if (isWaiting && common.number === newest.number) {
         return this.wait(`the index ends at block ${newest.number}, below the last block in PostgreSQL`);
       }
@@ -159,14 +158,14 @@ class SessionRun {
       tokensUpTo: this.tokensUpTo,
       wallets,
     });
-    if (batch.tip === null) return; // a reorg since the step began: the next step sees it
+    if (batch.tip === null) return; // a reorg since the start of the step: the next step handles it
     this.tip = batch.tip;
     this.tokensUpTo = batch.tokensUpTo;
     progress.recordCommit(batch.transfers);
     progress.setTips(this.tip, head, fromBlock);
   }
 
-  /** Creates the partition to be written and indexes the others, and this one too if the head is near. */
+  /** Creates the partition to be written and indexes the others, and this one too near the head. */
   private async preparePartitions(current: number, isNear: boolean): Promise<void> {
     if (!this.partitions.has(current)) {
       await this.target.addPartition(current, this.sink.partitionBlocks);
@@ -197,13 +196,13 @@ class SessionRun {
         `the index differs from PostgreSQL above block ${common.number}, and with sink.postgres.finality = "finalized" no row is taken back: drop the schema "${this.options.schema}" to write it from the start, or set finality to "latest"`,
       );
     }
-    log('info', 'the PostgreSQL sink rolls back', { to: common.number, blocks: depth });
+    log('info', 'the PostgreSQL sink is rolling back', { to: common.number, blocks: depth });
     await this.target.rollback(common, (address) => {
       const facts = source.walletAsOf(address, common.lastTransfer);
       const isOurs = facts !== null && Math.max(facts.firstBlock, facts.fundingBlock ?? 0) >= fromBlock;
       return isOurs ? facts : null;
     });
-    source.wallets.clear(); // ids above the common block belong to others now
+    source.wallets.clear(); // ids above the common block now belong to other wallets
     source.tokens.clear();
     this.tip = common;
     this.tokensUpTo = await this.target.lastToken();
@@ -216,7 +215,7 @@ class SessionRun {
     return this.deps.waitForNews(IDLE_MS);
   }
 
-  /** At the head: late names of tokens, then the next block. */
+  /** At the head: write late token names, then the next block. */
   private async rest(): Promise<void> {
     const { source, report, waitForNews } = this.deps;
     if (performance.now() - this.refreshedAt >= IDLE_MS) {
@@ -229,7 +228,7 @@ class SessionRun {
   }
 }
 
-/** Throws SinkMismatchError when the tables were made for another chain, index or choice of rows. */
+/** Throws SinkMismatchError when the tables were created for another chain, index or choice of rows. */
 function requireSameChain(
   sink: SinkRow,
   own: Pick<SinkRow, 'chainId' | 'startBlock' | 'fromBlock' | 'wallets'>,
@@ -249,7 +248,7 @@ function requireSameChain(
   }
 }
 
-/** Waits for the whole time, whatever news come. */
+/** Waits for the whole time, even if the index changes. */
 async function waitAtLeast({ waitForNews, signal }: SinkDeps, ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (!signal.aborted && performance.now() < until) await waitForNews(until - performance.now());

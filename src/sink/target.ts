@@ -1,4 +1,4 @@
-/** What the sink reads and writes in PostgreSQL. Each function is one transaction. */
+/** The sink's reads and writes in PostgreSQL. Each function is one transaction. */
 import type postgres from 'postgres';
 import { bytesToHex } from '../lib/hex.ts';
 import type { SinkTip, SourceToken, SourceWallet } from './index-source.ts';
@@ -12,7 +12,7 @@ interface BlockRow {
   last_transfer: string;
 }
 
-/** A token in PostgreSQL whose contract may still give a name. */
+/** A token in PostgreSQL whose contract may still return a name. */
 export interface UnsettledToken {
   id: number;
   name: string | null;
@@ -20,9 +20,9 @@ export interface UnsettledToken {
   decimals: number | null;
 }
 
-/** A partition of transfers. */
+/** A partition of `transfers`. */
 export interface Partition {
-  /** Its first block. */
+  /** The first block of the partition. */
   first: number;
   isIndexed: boolean;
 }
@@ -76,7 +76,7 @@ export class Target {
       const rows = await sql<{ name: string; indexes: string }[]>`
         SELECT c.relname AS name, (SELECT count(*) FROM pg_index x WHERE x.indrelid = c.oid) AS indexes
         FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'transfers'::regclass`;
-      const whole = 1 + partitionIndexes(0).length; // the primary key too
+      const whole = 1 + partitionIndexes(0).length; // includes the primary key
       return rows.map(({ name, indexes }) => ({
         first: Number(name.slice(partitionName(0).length - 1)),
         isIndexed: Number(indexes) >= whole,
@@ -90,7 +90,7 @@ export class Target {
     });
   }
 
-  /** Builds what is missing of a partition's indexes, one transaction each. */
+  /** Builds the missing indexes of a partition, one transaction each. */
   async indexPartition(first: number): Promise<void> {
     for (const { create } of partitionIndexes(first)) {
       await this.session.transaction(async (sql) => {
@@ -103,8 +103,8 @@ export class Target {
   }
 
   /**
-   * Removes everything above a block. `walletAsOf` gives the facts of a wallet as of that block, null when none of them
-   * lies in these tables.
+   * Removes everything above a block. `walletAsOf` returns the facts of a wallet as of that block, null when none of
+   * them lies in these tables.
    */
   rollback(to: SinkTip, walletAsOf: (address: Buffer) => SourceWallet | null): Promise<void> {
     const long = <T>(answer: Promise<T>) => this.session.within(answer, LONG_TIMEOUT_MS);
@@ -129,7 +129,7 @@ export class Target {
     });
   }
 
-  /** Tokens above an id whose metadata may still come, in order. */
+  /** Tokens above an id whose metadata may still arrive, in order. */
   unsettledTokens(after: number, limit: number): Promise<UnsettledToken[]> {
     return this.read(async (sql) => {
       const rows = await sql<(Omit<UnsettledToken, 'id'> & { id: string })[]>`
@@ -149,13 +149,13 @@ export class Target {
     });
   }
 
-  /** A short transaction, bounded as a whole. */
+  /** A short transaction with one time limit. */
   private read<T>(run: (sql: postgres.Sql) => Promise<T>): Promise<T> {
     return this.session.transaction((sql) => this.session.within(run(sql)));
   }
 }
 
-/** Text as PostgreSQL can store it: without NUL. */
+/** Text without NUL, which PostgreSQL cannot store. */
 export function storable(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '');
 }

@@ -1,4 +1,7 @@
-/** Rows of `tokens` that do not come with their block: those from before the first one, and names that came later. */
+/**
+ * Writes rows of `tokens` that do not come with their block: tokens from before the first block, and metadata that
+ * arrived later.
+ */
 import type { BatchWriter } from './batch-writer.ts';
 import type { IndexSource } from './index-source.ts';
 import { storable, type Target } from './target.ts';
@@ -6,7 +9,7 @@ import { storable, type Target } from './target.ts';
 /** Tokens per transaction. */
 const TOKENS_PER_STEP = 5_000;
 
-/** Writes the tokens that appeared up to a transfer, above an id; returns the highest id written. */
+/** Writes the tokens with ids above `after` that appeared up to a transfer. Returns the highest id written. */
 export async function seedTokens(
   source: IndexSource,
   writer: BatchWriter,
@@ -23,8 +26,8 @@ export async function seedTokens(
 }
 
 /**
- * Brings names, symbols and decimals that the index learned since. Looks at one page of the tokens that may still change,
- * those above `after`, and returns where the next call goes on.
+ * Copies names, symbols and decimals that the index has learned since. Checks one page of the tokens that may still
+ * change, those above `after`, and returns where the next call continues.
  */
 export async function refreshTokens(source: IndexSource, target: Target, after: number): Promise<number> {
   const stored = await target.unsettledTokens(after, TOKENS_PER_STEP);

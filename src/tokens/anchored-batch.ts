@@ -1,13 +1,13 @@
 /**
- * Calls whose answers are stored for good, sent in one batch with the header of an indexed block. A node of another chain,
- * or one that is behind, would answer them too: behind a load balancer, at any time.
+ * Sends calls whose answers are stored permanently in one batch with the header of an indexed block. A node of another
+ * chain, or a lagging one, would answer them too; behind a load balancer that may happen at any time.
  */
 import { UpstreamError } from '../lib/errors.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
 import { headerCall, readBlockHeader } from '../node/methods.ts';
 
-/** The node that answered does not have the indexed block: retry later, or at the new head. */
+/** The answering node does not have the indexed block. Retry later, or at the new head. */
 export class AnchorMismatchError extends UpstreamError {
   constructor(message: string) {
     super('inconsistent', message);

@@ -9,15 +9,18 @@ const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
 interface LoopOptions {
-  /** Names the work in the log. */
+  /** Name of the work in the log. */
   name: string;
   /** Pause after a step that found nothing to do, milliseconds. */
   idleMs: number;
-  /** Shortest pause after a step, milliseconds. A longer step is followed by an equally long pause: at most half the time. */
+  /**
+   * Shortest pause after a step, milliseconds. The pause also equals at least the step's duration, so that the work
+   * takes at most half the time.
+   */
   minPauseMs: number;
-  /** Gets a line when the work begins to fail and when it succeeds again, not for every attempt. */
+  /** Gets a line when the work starts to fail and when it succeeds again, not for every attempt. */
   log: ThreadLog;
-  /** Called each time that a step finds damage in the index. */
+  /** Called whenever a step finds damage in the index. */
   onDamage?: ((error: DamagedFileError) => void) | undefined;
 }
 
@@ -42,7 +45,7 @@ export async function runBackgroundLoop(
       if (error instanceof DamagedFileError) onDamage?.(error);
       else if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;
       failures++;
-      // A single failure is normal: the chain may change while the node is read.
+      // A single failure is normal, because the chain may change while the node is read.
       if (failures === 2) log.warn({ work: name, reason: error.message }, 'background work fails; retrying');
       await pause(backoffMs(failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
     }

@@ -20,7 +20,7 @@ const MIN_PAUSE_MS = 250;
 /** Pause between searches when there is nothing to do, milliseconds. */
 const IDLE_MS = 2_000;
 
-/** How long to skip a failed token, milliseconds, and most of them to remember. */
+/** How long to skip a failed token, milliseconds, and how many of them to remember. */
 const FAILED_MS = 600_000;
 const MAX_FAILED = 1_000;
 
@@ -33,10 +33,10 @@ export interface BalanceAccuracyLoopOptions {
   client: RpcClient;
   startBlock: number;
   wrappedNative: ReadonlySet<string>;
-  /** Whether the index is at the node's head: only there does every node have the state. */
+  /** Whether the index is at the node's head, the only place where every node has the state. */
   isFollowing(): boolean;
   log: ThreadLog;
-  /** Called each time that an examination finds damage in the index. */
+  /** Called whenever an examination finds damage in the index. */
   onDamage?(error: DamagedFileError): void;
 }
 
@@ -122,7 +122,7 @@ async function examineAndStore(
   return true;
 }
 
-/** A worse accuracy stays: a later sample without a deviation proves less than the sample that had one. */
+/** A worse accuracy stays, because a later sample without a deviation proves less than the sample with one. */
 function mergeAccuracy(
   known: TokenBalanceAccuracy | null,
   quality: BalanceAccuracy,

@@ -1,4 +1,4 @@
-/** Reads balances and supplies from token contracts. A malformed answer counts as none. */
+/** Reads balances and supplies from token contracts. A malformed answer counts as missing. */
 
 import type { Hex } from '../lib/hex.ts';
 import { toQuantity } from '../lib/hex.ts';
@@ -26,14 +26,14 @@ export function supplyCall(token: Hex, block: number): RpcCall {
   return contractCall(token, TOTAL_SUPPLY, toQuantity(block));
 }
 
-/** A call that every node answers that still has the state of the block. */
+/** A call that succeeds on every node that still has the state of the block. */
 export function stateProbe(block: number): RpcCall {
   return { method: 'eth_getBalance', params: [ZERO_ADDRESS, toQuantity(block)] };
 }
 
 /**
- * Wait before a deviating balance is read again, milliseconds. While a node executes the next block it may answer with
- * the state after that one: under constant transactions anvil does so in one of a hundred reads.
+ * Delay before a deviating balance is read again, milliseconds. While a node executes the next block it may answer with
+ * the state after that block: under constant transactions anvil does so in one of a hundred reads.
  */
 export const SETTLE_MS = 250;
 

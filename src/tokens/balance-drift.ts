@@ -1,4 +1,4 @@
-/** Changes of native balances other than transfers: fees, withdrawals, rollup deposits. */
+/** Native balance changes other than transfers: fees, withdrawals, rollup deposits. */
 
 import {
   type JsonObject,
@@ -27,7 +27,7 @@ export class BalanceAdjustments {
   private readonly producers = new Set<Hex>();
   private readonly senderSet = new Set<Hex>();
 
-  /** Adds a block with full transactions and its receipts, as the node sends them. Throws UpstreamError `malformed`. */
+  /** Adds a block with full transactions and its receipts, as sent by the node. Throws UpstreamError `malformed`. */
   add(block: unknown, receipts: unknown): void {
     const { miner, transactions, withdrawals = [], hash } = readObject(block, 'a block');
     this.producers.add(readLowerCaseAddress(miner, 'miner'));
@@ -50,7 +50,7 @@ export class BalanceAdjustments {
     }
   }
 
-  /** What an address gained by means other than transfers, wei; usually negative. */
+  /** An address's gain by means other than transfers, wei; usually negative. */
   netOf(address: Hex): bigint {
     return this.net.get(address) ?? 0n;
   }
@@ -81,7 +81,7 @@ function feeOf(receipt: JsonObject): bigint {
   );
 }
 
-/** Absent is zero. */
+/** Treats a missing value as zero. */
 function readOptionalInteger(value: unknown, what: string): bigint {
   return value === undefined || value === null ? 0n : readBigInt(readData(value, what), what);
 }

@@ -1,6 +1,6 @@
 /**
- * Determines whether a token's balances follow from its transfers. For a few wallets it computes the offset, which is
- * the contract's balance minus the sum of transfers, at the index's head and at an earlier block.
+ * Determines whether a token's balances follow from its transfers. For a few wallets it computes the offset, the
+ * contract's balance minus the sum of transfers, at the index's head and at an earlier block.
  *
  * Zero: the estimate is exact. Equal at both blocks: the offset dates from before the index begins. Different: the
  * balance moves without transfers.
@@ -50,20 +50,20 @@ export interface ExamineContext {
 
 export interface Examination {
   address: Hex;
-  /** Null when there was nothing to compare. */
+  /** Null if there was nothing to compare. */
   quality: BalanceAccuracy | null;
   /** The evidence for the quality, on one line. */
   reason: string;
-  /** Head of the index when the token was examined. */
+  /** Head of the index at the time of the examination. */
   head: BlockRef;
   offsets: readonly BalanceOffset[];
-  /** A wallet whose offset changed, and two blocks between which it did; null when unknown. */
+  /** A wallet whose offset changed, and the blocks between which it changed; null when unknown. */
   driftRange: { wallet: number; from: number; to: number } | null;
 }
 
 /**
- * Examines one token; null when it does not exist. `known` are offsets found earlier: a change of one counts, too.
- * Rejects with UpstreamError when the node does not answer, with AnchorMismatchError when a retry may succeed.
+ * Examines one token; null when it does not exist. `known` are offsets found earlier, whose change counts too. Rejects
+ * with UpstreamError when the node does not answer, with AnchorMismatchError when a retry may succeed.
  */
 export async function examineToken(
   context: ExamineContext,
@@ -135,7 +135,10 @@ interface Baseline {
   offsets: readonly BalanceOffset[];
 }
 
-/** Offsets just before the index's first block, where all estimates are zero; without that state, at a recent block. */
+/**
+ * Offsets just before the index's first block, where all estimates are zero; if the node lacks that state, at a recent
+ * block.
+ */
 async function readBaseline(
   context: ExamineContext,
   sample: TokenSample,
@@ -247,7 +250,7 @@ function balanceCalls(token: Hex, kind: number, { address, ids }: WalletEstimate
   return ids.map((id) => idBalanceCall(token, address, id, block));
 }
 
-/** The sum of the answers, null when any is missing. */
+/** The sum of the answers, null if any is missing. */
 function sumUints(replies: readonly RpcReply[]): bigint | null {
   let sum = 0n;
   for (const reply of replies) {

@@ -55,7 +55,7 @@ export function decodeDecimals(data: unknown): number | null {
 
 /**
  * One line without control, format and bidirectional characters, cut to `max` characters; null when nothing is left.
- * Only the beginning of a very long text is read.
+ * Reads only the beginning of a very long text.
  */
 export function sanitizeText(text: string, max: number): string | null {
   const line = text

@@ -20,10 +20,10 @@ const IDLE_MS = 50;
 
 /**
  * Seconds until each retry of a contract with an incomplete answer: its proxy may not be set up yet, or the node may
- * have failed. After the last retry it is never called again.
+ * have failed. After the last retry the contract is never called again.
  */
 const RETRY_DELAYS_S = [60, 3_600, 86_400];
-/** Seconds until a retry when the node was too busy, which does not count as an attempt. */
+/** Seconds until a retry when the node was too busy. That does not count as an attempt. */
 const BUSY_DELAY_S = 60;
 
 /** Resolves when the signal aborts. Rejects only for a bug. */

@@ -34,8 +34,8 @@ const RECENT_TRANSFERS = 20_000;
 const MAX_IDS = 20;
 
 /**
- * Reads the token at the index's head with up to `count` wallets, some that just moved it and some at random; or exactly
- * the `wanted` ones. Null when the token does not exist.
+ * Reads the token at the index's head with up to `count` wallets, some that just moved it and some at random; or
+ * exactly the `wanted` ones. Null when the token does not exist.
  */
 export function readTokenSample(
   db: Db,
@@ -75,7 +75,7 @@ export function readTokenSample(
 /** Most holdings to search for a negative one. */
 const HOLDINGS_READ = 10_000;
 
-/** A wallet that sent more than it received, if the search finds one: its estimate is certainly off. */
+/** A wallet that sent more than it received, if the search finds one. Its estimate is certainly wrong. */
 function negativeHolding(db: Db, token: number): number[] {
   return db
     .prepare<[number], number>(/* sql */ `
@@ -125,7 +125,7 @@ export interface BlockEstimates {
   supply: bigint;
 }
 
-/** Most blocks back for the recent baseline: nodes without an archive keep the state of at least 128. */
+/** Distance of the recent baseline from the head. Nodes without an archive keep the state of at least 128 blocks. */
 const RECENT_BLOCKS = 64;
 
 /**

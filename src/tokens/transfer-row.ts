@@ -1,4 +1,4 @@
-/** A stored transfer, decoded for the checks of balances. */
+/** A stored transfer, decoded for balance checks. */
 import { bytesToHex } from '../lib/hex.ts';
 import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
 import type { StoredTransfer } from '../store/schema.ts';

@@ -36,7 +36,7 @@ export class BlockComparer {
     this.rules = rules;
   }
 
-  /** Describes the first difference of an indexed block; null when there is none. Rejects as `loadBlocks` does. */
+  /** Describes the first difference of an indexed block; null when there is none. Rejects like `loadBlocks`. */
   async difference(number: number, signal: AbortSignal): Promise<string | null> {
     const batch = await loadBlocks(this.client, this.rules, number, number, signal);
     return blockDifference(this.db, batch, 0);
@@ -194,12 +194,12 @@ function formatTransfer({
   return `${what} ${units}${nft}${of} from ${from} to ${to} in ${hash}${log}`;
 }
 
-/** Shows leading zeros: the index stores the shortest bytes of a number, and any other form is a difference. */
+/** Shows leading zeros, because the index stores the shortest bytes of a number and any other form is a difference. */
 function integerText(bytes: Uint8Array): string {
   return `${bytesToBigInt(bytes)}${bytes[0] === 0 ? ' with leading zeros' : ''}`;
 }
 
-/** The transfers of one block of a batch, in the same form as `readRows`. */
+/** The transfers of one block of a batch, in the form of `readRows`. */
 function decodedLines(batch: BlockBatch, block: number): string[] {
   const address = (at: number) => bytesToHex(batch.addresses.subarray(at * 20, at * 20 + 20));
   const lines: string[] = [];

@@ -16,14 +16,14 @@ import { isVerifyProgress, ProgressFile, type VerifyProgress } from './verify-pr
 const BLOCKS_PER_READ = 16;
 const CONCURRENCY = 4;
 
-/** Most blocks to record whose transactions or receipts contradict their header. */
+/** Most recorded blocks whose transactions or receipts contradict their header. */
 const MAX_WRONG_ROOTS = 1_000;
 
-/** Interval of saves of the progress, milliseconds. */
+/** How often progress is saved, milliseconds. */
 const SAVE_MS = 2_000;
 
 interface AllBlocksOptions {
-  /** Of the index. */
+  /** Path of the index. */
   path: string;
   client: RpcClient;
   rules: LoadRules;
@@ -56,7 +56,7 @@ export async function checkAllBlocks(
   };
   for (const { text, block } of saved?.differences ?? []) check.addDifference(text, block);
   check.differenceCount = saved?.differenceCount ?? 0;
-  if (saved !== null) check.addNote(`went on behind block ${saved.block}, where an earlier run was stopped`);
+  if (saved !== null) check.addNote(`resumed after block ${saved.block}, where an earlier run stopped`);
   const save = (): void => {
     const progress = progressOf(db, chain, at - 1, compared, check);
     if (progress !== null) file.save(progress);
@@ -85,7 +85,7 @@ export async function checkAllBlocks(
     save();
     if (!signal.aborted && !(error instanceof FatalError)) throw error;
     const reason = signal.aborted ? 'stopped' : error instanceof Error ? error.message : String(error);
-    throw new FatalError(`${reason}; all blocks below ${at} are compared: run it again to go on there`, {
+    throw new FatalError(`${reason}; all blocks below ${at} are compared: run it again to resume there`, {
       cause: error,
     });
   }
@@ -148,7 +148,7 @@ async function compareBlocks(
   return found;
 }
 
-/** Compares a range. A block that contradicts its header is recorded and compared nevertheless. */
+/** Compares a range. A block that contradicts its header is recorded and still compared. */
 async function compareRange(
   db: Db,
   start: number,
@@ -212,7 +212,7 @@ async function compareBatch(
   for (let i = 0; i < batch.blockCount; i++) {
     const block = batch.number[i]!;
     const isSame = hashAt(db, block) === batchHash(batch, i);
-    // Another hash may be a reorg that has not reached the index yet.
+    // A different hash may be a reorg that has not reached the index yet.
     const text = isSame
       ? blockDifference(db, batch, i)
       : await compareHash(db, client, block, start, { left: 100 }, signal);

@@ -1,4 +1,4 @@
-/** Examines sampled tokens. Tells a token that moves balances silently from an index that lacks transfers. */
+/** Examines sampled tokens. Distinguishes a token that moves balances silently from an index that lacks transfers. */
 import { UpstreamError } from '../lib/errors.ts';
 import { randomInt } from '../lib/random.ts';
 import { BALANCE_ACCURACY_NAMES, BalanceAccuracy } from '../store/balance-accuracy.ts';
@@ -10,7 +10,7 @@ import { type Examination, type ExamineContext, examineToken } from '../tokens/e
 import type { BlockComparer } from './block-comparer.ts';
 import type { Check, TokenVerdict } from './report.ts';
 
-/** Failed tokens after which the rest is skipped: the node lacks the state for all of them. */
+/** Failed tokens after which the rest is skipped, because the node lacks the state for all of them. */
 const MAX_FAILURES = 3;
 
 /** Most attempts per token when the head keeps moving. */
@@ -24,7 +24,7 @@ interface BalanceCheckOptions {
   onProgress(done: number): void;
 }
 
-/** Returns the verdict for each token; only transfers missing from the index count as a difference. */
+/** Returns the verdict for each token. Only transfers missing from the index count as a difference. */
 export async function checkBalances(check: Check, options: BalanceCheckOptions): Promise<TokenVerdict[]> {
   const { context, count, onProgress } = options;
   const verdicts: TokenVerdict[] = [];

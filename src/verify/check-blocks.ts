@@ -16,7 +16,7 @@ interface BlockRow {
   transactions: number;
 }
 
-/** Tables whose key begins with the id of a wallet or a token. */
+/** Tables whose key starts with the id of a wallet or a token. */
 const TABLES_BY_OWNER = [
   ['activity', 'wallet'],
   ['summed_histories', 'wallet'],
@@ -81,8 +81,9 @@ function checkOwners(db: Db, check: Check, lastWallet: number): void {
 /** Concurrent header requests. */
 const CONCURRENCY = 16;
 /**
- * How often and after how long to check a differing hash again: a reorg may not have reached the index yet. While the
- * index is catching up this takes longer, so a check during which the index moved does not count, up to a total.
+ * How often and after how long to check a differing hash again, because a reorg may not have reached the index yet.
+ * This takes longer while the index is catching up, so a check during which the index moved does not count, up to a
+ * total.
  */
 const MAX_TRIES = 5;
 const RETRY_MS = 600;

@@ -16,7 +16,7 @@ import type { Check } from './report.ts';
 
 const tables = ['chain_anchors', 'untraced_blocks', 'token_quality', 'token_metadata'] as const;
 
-/** Most blocks and transfers per read: a fraction of a second, because a checkpoint waits for it. */
+/** Most blocks and transfers per read: a fraction of a second, because checkpoints wait for it. */
 const BLOCKS_PER_READ = 2_000;
 const TRANSFERS_PER_READ = 100_000;
 
@@ -70,7 +70,7 @@ class ChecksumComparer {
       .raw();
   }
 
-  /** A missing block counts as changed, unless it was rolled back meanwhile: then later ones are missing, too. */
+  /** A missing block counts as changed, unless it was rolled back meanwhile: then later ones are missing too. */
   compare(number: number): { isChanged: boolean; transfers: number } {
     try {
       const row = this.row.get(number);

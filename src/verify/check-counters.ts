@@ -1,4 +1,4 @@
-/** Compares counters, facts and packed lists of sampled wallets and tokens with a recount of their transfers. */
+/** Compares counters, facts and history pages of sampled wallets and tokens with a recount of their transfers. */
 
 import { setImmediate } from 'node:timers/promises';
 import { bytesToHex } from '../lib/hex.ts';
@@ -15,15 +15,15 @@ import { IDS_PER_READ, type SampleIds, SampleScan } from './sample.ts';
 
 /**
  * Most entries that a recount keeps for one wallet or token, and for a whole sample: the entries of a history page, the
- * tokens of a wallet, the wallets of a token. Bounds memory; the number of transfers does not matter.
+ * tokens of a wallet, the wallets of a token. Bounds memory independently of the number of transfers.
  */
 const MAX_KEPT_EACH = 200_000;
 const MAX_KEPT_ALL = 600_000;
 
-/** Most transfers to read per unit of the sample size. In a larger index, the newest ones. */
+/** Most transfers read per unit of the sample size. In a larger index, reads the newest ones. */
 const SCANNED_PER_SAMPLE = 100_000;
 
-/** Most scans: a scan restarts when a reorg removes what it has read. */
+/** Most scans. A scan restarts when a reorg removes transfers that it has read. */
 const MAX_TRIES = 5;
 
 export interface CounterChecks {
@@ -34,9 +34,9 @@ export interface CounterChecks {
 interface CounterOptions {
   /** Most wallets to examine, and four times the number of tokens. */
   sample: number;
-  /** Wallets and tokens to examine instead of a sample, within the bounds. */
+  /** Wallets and tokens to examine in place of a sample, within the bounds. */
   only?: SampleIds;
-  /** The same without bounds, and without the checks that do not concern single wallets and tokens. */
+  /** Like `only`, without bounds and without the checks that do not concern single wallets and tokens. */
   all?: SampleIds;
   random: Random;
   signal: AbortSignal;
@@ -51,7 +51,7 @@ export async function checkCounters(db: Db, checks: CounterChecks, options: Coun
   checks.wallets.addNote('not compared: reorgs kept interrupting the scan');
 }
 
-/** False when a reorg removed what the scan had read. */
+/** Returns false when a reorg removed transfers that the scan had read. */
 async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOptions): Promise<boolean> {
   const begin = readLastBlock(db);
   if (begin === null) return true;
@@ -60,7 +60,7 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
   const { missing, ...sample } = inReadTransaction(db, () => chooseSample(db, begin, after, options));
   const wallets = new WalletComparer(db);
   const scan = new SampleScan(db, sample, after, wallets);
-  /** Runs reads that see one commit; returns false instead when block `begin` is no longer in it. */
+  /** Runs reads that see one commit; returns false instead when that commit no longer contains block `begin`. */
   const readUnlessRolledBack = (read: () => void): boolean =>
     inReadTransaction(db, () => {
       if (hashAt(db, begin.number) !== begin.hash) return false;
@@ -76,7 +76,7 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
   return readUnlessRolledBack(() => {
     const end = readLastBlock(db)?.lastTransfer ?? 0;
     while (scan.position < end) scan.advance(end);
-    // Not earlier: a restarted scan would report them again.
+    // Only now, because a restarted scan would report them again.
     for (const gap of options.all ? [] : scan.gaps) checks.wallets.addDifference(gap);
     for (const wallet of missing.wallets) checks.wallets.addDifference(`wallet ${wallet} has no row`);
     for (const token of missing.tokens) checks.tokens.addDifference(`token ${token} has no row`);
@@ -93,7 +93,7 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
   });
 }
 
-/** Compares rows. A value that cannot be decoded is a difference, too. */
+/** Compares rows. A value that cannot be decoded also counts as a difference. */
 function decoding(check: Check, what: string, compare: () => void): void {
   try {
     compare();
@@ -179,7 +179,7 @@ function chooseSample(
   return chosen();
 }
 
-/** Takes the whole range when it is not larger than the sample. */
+/** Takes the whole range if it is not larger than the sample. */
 function addRange(sampler: IdSampler, from: number, to: number, sample: number): void {
   if (to - from + 1 > sample) return;
   for (let id = from; id <= to; id++) sampler.addIfFits(id);

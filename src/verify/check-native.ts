@@ -43,7 +43,7 @@ export async function checkNative(check: Check, options: NativeOptions): Promise
     return check.addNote(`not compared: the node has no state for block ${window.before}`);
   if ((await fetchHeader(client, window.tip.number, signal))?.hash !== window.tip.hash)
     return check.addNote('not compared: the chain was reorganised meanwhile');
-  check.compared = `what ${addresses.length} wallets gained from block ${window.before} to ${window.tip.number}`;
+  check.compared = `balance changes of ${addresses.length} wallets from block ${window.before} to ${window.tip.number}`;
   for (const address of addresses) {
     const expected = expectedOf(address);
     const actual = balanceChanges.get(address);
@@ -62,7 +62,7 @@ interface BlockWindow {
   tip: Tip;
   /** The block before the window. */
   before: number;
-  /** What each address gains by transfers, wei. */
+  /** The gain of each address by transfers, wei. */
   net: Map<Hex, bigint>;
 }
 

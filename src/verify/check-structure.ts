@@ -1,4 +1,4 @@
-/** SQLite's own check of the file: pages, rows in order, and indexes that agree with their rows. */
+/** SQLite's own check of the file: pages, row order, and indexes that match their rows. */
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../lib/errors.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
@@ -8,26 +8,28 @@ import { isMark, ProgressFile, type ProgressMark } from './verify-progress.ts';
 
 const MAX_FAULTS = 10;
 
-/** Up to this size one check covers the file, including pages of no table. Bytes: two seconds of CPU and the disk's time. */
+/**
+ * Up to this size one check covers the file, including pages of no table. In bytes: two seconds of CPU plus disk time.
+ */
 const WHOLE_BYTES = 2 * 2 ** 30;
 
 interface StructureProgress extends ProgressMark {
-  /** Tables in which SQLite found no fault. */
+  /** Tables without faults. */
   tables: readonly string[];
 }
 
 interface StructureOptions {
   signal: AbortSignal;
   onProgress(text: string): void;
-  /** Whether to ignore what an earlier run found. */
+  /** Whether to ignore the results of an earlier run. */
   checksAgain?: boolean;
-  /** Tests pass their own. */
+  /** Only tests pass their own. */
   wholeBytes?: number;
 }
 
 /**
- * Checks a larger file table by table: each is one read, for which checkpoints wait. A run that was stopped leaves the
- * names of the tables it has finished beside the index, and the next one goes on behind them.
+ * Checks a larger file table by table, because each check is one read for which checkpoints wait. A stopped run saves
+ * the names of the finished tables beside the index, and the next run continues after them.
  */
 export async function checkStructure(
   db: Db,
@@ -46,7 +48,7 @@ export async function checkStructure(
   check.compared = `${pages.toLocaleString('en-US')} pages read through`;
 }
 
-/** `subject`: a table, or for the whole file how many faults to look for. */
+/** `subject`: a table, or for the whole file the maximum number of faults to report. */
 function faultsOf(db: Db, subject: string | number): string[] {
   const text = typeof subject === 'number' ? `${subject}` : `"${subject}"`;
   const lines = db.prepare<[], string>(`PRAGMA integrity_check(${text})`).pluck().all();
@@ -79,7 +81,7 @@ async function checkTables(
   file.remove();
 }
 
-/** A folder that cannot be written, such as that of a backup, only costs the resumption. */
+/** A read-only folder, such as that of a backup, costs only the resumption. */
 function saveTables(db: Db, file: ProgressFile<StructureProgress>, tables: readonly string[]): void {
   const chain = chainOf(db);
   const tip = readLastBlock(db);

@@ -9,7 +9,7 @@ import { decodeAmount } from '../tokens/transfer-row.ts';
 import type { Check } from './report.ts';
 import { sampleRange } from './sample.ts';
 
-/** Sampled spans of the upper level; each takes 256 times the work of a lower one. */
+/** Sampled spans of the upper level. Each takes 256 times the work of a lower one. */
 const UPPER_SPANS = 2;
 
 /** Levels of spans. */

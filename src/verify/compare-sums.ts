@@ -14,7 +14,7 @@ interface SumsRow {
   sums: Buffer;
 }
 
-/** A wallet by its id, the number of its finished history pages, and its first transfer. */
+/** A wallet's id, its number of finished history pages, and its first transfer. */
 interface Wallet {
   id: number;
   pages: number;

@@ -108,7 +108,7 @@ function peaksOf({ holdings }: TokenRecount): Map<number, bigint> {
   return peaks;
 }
 
-/** Most fundings of a funder to check one by one: an exchange has millions. */
+/** Most fundings of a funder to check one by one. An exchange has millions. */
 const MAX_FUNDINGS = 10_000;
 
 type Row = Record<string, number | null> & { funded: number };
@@ -176,13 +176,16 @@ export class WalletComparer {
     const difference =
       recount.pageDifference ??
       this.entriesDifference(recount, decodePage(bytes.recent, recount.firstTransfer ?? 0));
-    // The sums are compared with the history, so only a right history can prove them wrong.
+    // The sums are compared with the history, so only a correct history can prove them wrong.
     if (difference === null)
       this.compareSums({ id: recount.id, pages: recount.pages, firstTransfer: recount.firstTransfer }, check);
     else check.addDifference(`the activity ${name}: ${difference.text}`, difference.block);
   }
 
-  /** How a stored history page differs from a full one of the recount. A full page never changes, so compare it at once. */
+  /**
+   * How a stored history page differs from a full page of the recount. A full page never changes, so compare it at
+   * once.
+   */
   pageDifference(recount: WalletRecount): Difference | null {
     const stored = this.pageAt.get(recount.id, recount.page[0]!.transfer);
     const base = recount.firstTransfer ?? 0;

@@ -30,7 +30,7 @@ interface DamageOptions {
 }
 
 /**
- * Checks the whole file. Given a range, and unless a mark says that more is damaged, checks only what a repair of the
+ * Checks the whole file. Given a range, and unless a mark indicates further damage, checks only what a repair of the
  * range touches: all blocks from its first on, and the wallets and tokens of its transfers.
  */
 export async function findDamage(db: Db, options: DamageOptions): Promise<Damage> {
@@ -93,7 +93,7 @@ function* numbersOf({ first, last }: BlockRange): Generator<number> {
   for (let number = first; number <= last; number++) yield number;
 }
 
-/** Most wallets, and most tokens, to recount: enough to reveal damage, and it takes one read of the transfers. */
+/** Most wallets, and most tokens, to recount: enough to reveal damage within one read of the transfers. */
 const MAX_RECOUNTED = 20_000;
 
 /** The wallets and tokens in the transfers of some blocks. */
@@ -117,9 +117,9 @@ export function idsOfBlocks(db: Db, blocks: Iterable<number>): SampleIds {
 }
 
 /**
- * Recounts the wallets and tokens, at most `MAX_RECOUNTED` of each, from all of their transfers. Describes the first
- * wrong sum; null when there is none. A rollback subtracts the rows that it finds: if the disk changed them, the sums
- * stay wrong. Throws FatalError when the signal aborts first.
+ * Recounts at most `MAX_RECOUNTED` wallets and tokens from all of their transfers. Describes the first wrong sum; null
+ * when there is none. A rollback subtracts the rows that it finds: if the disk changed them, the sums stay wrong.
+ * Throws FatalError when the signal aborts first.
  */
 export async function findWrongSum(
   db: Db,

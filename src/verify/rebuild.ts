@@ -1,7 +1,7 @@
 /**
- * Rebuilds a damaged index from its intact blocks. Copies blocks with a right checksum from the file, reads the others
- * from the node, and computes counters, holdings and lists as if the blocks had just arrived. The damaged file stays in
- * place until the new one is complete, so a kill at any moment loses nothing.
+ * Rebuilds a damaged index from its intact blocks. Copies blocks with a valid checksum from the file, reads the others
+ * from the node, and computes counters, holdings and history pages as if the blocks had just arrived. The damaged file
+ * stays in place until the new one is complete, so a kill at any moment loses nothing.
  */
 import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -43,15 +43,15 @@ interface RebuildOptions {
   /** Reads one block from the node. */
   load(block: number): Promise<BlockBatch>;
   /**
-   * Whether this block of the damaged index and those above it may be dropped. `hash`: that of the node's block, null if it
-   * does not connect to the index.
+   * Whether this block of the damaged index and all blocks above may be dropped. `hash`: the hash of the node's block,
+   * null if it does not connect to the index.
    */
   isReplaceable(source: Db, block: number, hash: Hex | null): Promise<boolean>;
   onProgress(text: string): void;
 }
 
 /**
- * Replaces the index with a rebuilt one. That may end before `last`: if the node's block is not the one stored before,
+ * Replaces the index with a rebuilt one, which may end before `last`: if the node's block is not the one stored before,
  * later blocks refer to other ids and cannot be copied.
  */
 export async function rebuildIndex(options: RebuildOptions): Promise<void> {
@@ -117,7 +117,10 @@ async function copyBlocks(
   }
 }
 
-/** The last possible block of a batch that begins at a block: before a changed block, and with all blocks traced or none. */
+/**
+ * The last possible block of a batch that starts at a block: before a changed block, and with either all blocks traced
+ * or none.
+ */
 function batchEnds(
   source: Db,
   changed: ReadonlySet<number>,
@@ -146,7 +149,7 @@ function foreignBlock(number: number, batch: BlockBatch): FatalError {
 
 /**
  * Whether a block from the node equals the one stored before: it has the stored checksum or, if the checksum itself
- * changed, the rows in the file have the right one. Then all later ids are still right.
+ * changed, the rows in the file match its checksum. Then all later ids are still right.
  */
 function equalsStored(source: Db, rebuilt: Db, number: number, chainId: number): boolean {
   const rowOf = (db: Db, block: number) =>
@@ -168,7 +171,7 @@ function equalsStored(source: Db, rebuilt: Db, number: number, chainId: number):
   }
 }
 
-/** Copies what identifies the chain, so that the rebuilt index is as safe from a wrong node as before. */
+/** Copies the chain identity, so that the rebuilt index is as safe from a wrong node as before. */
 function copyAnchors(path: string, target: string): void {
   const source = openIndexForReading(path);
   const db = openDatabase(target);
@@ -213,7 +216,7 @@ function copyTokenFacts(path: string, target: string): void {
   }
 }
 
-/** The rows of a table with a right checksum, including it, up to the first unreadable page. */
+/** The rows of a table with a valid checksum, up to the first unreadable page. */
 function* wholeRows(db: Db, table: keyof typeof CHECKED_TABLES): Generator<unknown[]> {
   const rows = db
     .prepare<[], unknown[]>(`SELECT ${CHECKED_TABLES[table].join()}, checksum FROM ${table}`)
@@ -225,7 +228,7 @@ function* wholeRows(db: Db, table: keyof typeof CHECKED_TABLES): Generator<unkno
   }
 }
 
-/** Renames the rebuilt file over the damaged one, whose write-ahead log must not be applied to it. */
+/** Renames the rebuilt file over the damaged one, whose WAL must not be applied to it. */
 function publish(path: string, target: string): void {
   const damaged = openDatabase(path);
   damaged.pragma('wal_checkpoint(TRUNCATE)');

@@ -1,6 +1,6 @@
 /**
- * Recounts the counters and facts of a wallet or a token from its transfers alone, independently of the store's code, to
- * compare the two.
+ * Recounts the counters and facts of a wallet or a token from its transfers alone, independently of the store's code,
+ * for comparison.
  */
 import { TransferKind } from '../model/transfer-kind.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
@@ -26,7 +26,7 @@ export interface HistoryEntry {
   kind: number;
   out: boolean;
   in: boolean;
-  /** A token transfer of amount zero. */
+  /** A zero token transfer. */
   zero: boolean;
   other: number;
   /** The amount of a native transfer, else null. */
@@ -36,12 +36,12 @@ export interface HistoryEntry {
 /** Recounts a wallet. Keeps one history page at a time: a busy wallet has many millions of entries. */
 export class WalletRecount {
   readonly id: number;
-  /** The newest entries: the open page, or one that has just become full. */
+  /** The newest entries: the open page, or a page that has just become full. */
   readonly page: HistoryEntry[] = [];
-  /** Full pages before it. */
+  /** Number of full pages before it. */
   pages = 0;
   firstTransfer: number | null = null;
-  /** The first difference of the stored pages before it. */
+  /** The first difference in the stored pages before it. */
   pageDifference: Difference | null = null;
   nativeReceived = 0n;
   nativeSent = 0n;

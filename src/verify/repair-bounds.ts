@@ -1,6 +1,6 @@
 /**
- * What a repair may remove. The node that it reads from may be on another chain, or be a load balancer over several
- * nodes, so nothing is removed until the node's answers connect to the index.
+ * Limits what a repair may remove. The node may be on another chain, or be a load balancer over several nodes, so
+ * nothing is removed until the node's answers connect to the index.
  */
 import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
@@ -19,8 +19,8 @@ interface NodeAccess {
 }
 
 /**
- * Throws FatalError when block 0 and the first indexed block show that the node is on another chain. One match is enough,
- * since the disk may have changed what the index holds; missing blocks prove nothing.
+ * Throws FatalError when block 0 and the first indexed block show that the node is on another chain. One match
+ * suffices, because the disk may have changed the index's own values; missing blocks prove nothing.
  */
 export async function requireSameChain(db: Db, { client, signal }: NodeAccess): Promise<void> {
   const start = chainOf(db)?.startBlock ?? 0;
@@ -48,9 +48,9 @@ interface ReplaceOptions extends NodeAccess {
 }
 
 /**
- * Whether a rebuild may drop `block` and those above it, to read them from the node: they are in the range that the
- * operator named, or the node has the same chain above, or a reorg could replace them. `hash`: that of the node's block,
- * null if it does not connect to the index.
+ * Whether a rebuild may drop `block` and all blocks above, to read them from the node: the operator named them, or the
+ * node has the same chain above, or a reorg could replace them. `hash`: the hash of the node's block, null if it does
+ * not connect to the index.
  */
 export async function isReplaceable(
   db: Db,

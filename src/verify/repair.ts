@@ -27,7 +27,7 @@ import { isReplaceable, requireSameChain } from './repair-bounds.ts';
 /** Blocks per read while comparing. */
 const BLOCKS_PER_READ = 16;
 
-/** Ranges to prefetch while indexing again. */
+/** Ranges to prefetch while reindexing. */
 const PIPELINE_DEPTH = 8;
 
 export interface RepairOptions {
@@ -35,11 +35,11 @@ export interface RepairOptions {
   client: RpcClient;
   capabilities: Capabilities;
   wrappedNative: readonly string[];
-  /** The blocks to compare with the node; null to repair only what is damaged in the file. */
+  /** The blocks to compare with the node; null to repair only damage in the file. */
   range: BlockRange | null;
   cacheMb: number;
   batchTransfers: number;
-  /** Most blocks that a reorg may remove while blocks are indexed again. */
+  /** Most blocks that a reorg may remove during reindexing. */
   maxReorg: number;
   signal: AbortSignal;
   onProgress(text: string): void;
@@ -48,7 +48,7 @@ export interface RepairOptions {
 export interface RepairResult {
   /** The differences found, block by block. */
   differing: readonly string[];
-  /** First block that was indexed again, null when none was. */
+  /** First reindexed block, null if none. */
   replacedFrom: number | null;
   /** Whether the file was damaged and rebuilt from its own blocks and the node's. */
   rebuilt: boolean;
@@ -57,18 +57,18 @@ export interface RepairResult {
 }
 
 /**
- * First checks for damage: blocks with a wrong checksum, and counters, holdings and lists that do not follow from the
- * transfers. A damaged file is marked and rebuilt. It cannot be rolled back: a rollback subtracts the rows that it finds,
- * and the disk has changed those. The mark stays until the rebuilt file replaces the damaged one.
+ * First checks for damage: blocks with a wrong checksum, and counters, holdings and history pages that do not follow
+ * from the transfers. A damaged file is marked and rebuilt. It cannot be rolled back, because a rollback subtracts the
+ * rows that it finds and the disk has changed those. The mark stays until the rebuilt file replaces the damaged one.
  *
- * Then compares the range with the node. From the first differing block on, the index is rolled back and indexed again
- * up to its former head: ids are dense and counters are running sums, so nothing after a changed block can stay. A kill
- * or an abort leaves a shorter index that the daemon continues; until the rollback is complete, it still contains the
- * differing blocks. Blocks compared or indexed again with traces leave the trace gaps.
+ * Then compares the range with the node. From the first differing block on, the index is rolled back and reindexed up
+ * to its former head: ids are dense and counters are running sums, so nothing after a changed block can stay. A kill or
+ * an abort leaves a shorter index that the daemon continues; until the rollback is complete, it still contains the
+ * differing blocks. Blocks compared or reindexed with traces leave the trace gaps.
  *
- * Throws FatalError when the node is on another chain, lacks the range, or does not connect to the index before it, UpstreamError
- * when the node does not answer. When the signal aborts it throws the reason or, once blocks were removed, FatalError
- * with what remains to be done.
+ * Throws FatalError when the node is on another chain, lacks the range, or does not connect to the index before it,
+ * UpstreamError when the node does not answer. When the signal aborts it throws the reason or, once blocks were
+ * removed, FatalError with what remains to be done.
  */
 export async function repairRange(options: RepairOptions): Promise<RepairResult> {
   const { path, capabilities, range } = options;
@@ -99,8 +99,8 @@ async function withWriter<T>(options: RepairOptions, work: (writer: IndexWriter)
 }
 
 /**
- * Reads the chain identity from the node again if it is damaged. Returns descriptions of the damage. A reorg that was under
- * way loses the bound on its depth.
+ * Reads the chain identity from the node again if it is damaged. Returns descriptions of the damage. A reorg in
+ * progress loses the bound on its depth.
  */
 async function repairAnchors(
   writer: IndexWriter,
@@ -191,7 +191,7 @@ async function replaceRange(
   const end = writer.head();
   if (end === null || end.number < head.number) {
     const left = isRemoved
-      ? '; "atlas-node start" goes on from there'
+      ? '; "atlas-node start" continues from there'
       : `, and block ${first?.block} still differs: run it again with --repair ${first?.block}..${Math.min(range?.last ?? head.number, end?.number ?? head.number)}`;
     throw new FatalError(
       `the index now ends with block ${end?.number ?? 'none'} instead of ${head.number}${left}`,
@@ -247,8 +247,8 @@ function blockOf({ block }: BlockDifference): number {
 }
 
 /**
- * The blocks of the range whose hash or transfers differ from the node's. Stops at the first one that lacks internal
- * transfers: millions of later ones may lack them, too, and all of them are indexed again anyway.
+ * The blocks of the range whose hash or transfers differ from the node's. Stops at the first block that lacks internal
+ * transfers, because millions of later ones may lack them too, and all of them are reindexed anyway.
  */
 async function findDifferences(
   db: Db,
@@ -279,8 +279,8 @@ async function findDifferences(
 }
 
 /**
- * Throws unless the node's block is a child of the indexed block below it. Judges the answer that differed: behind a load
- * balancer, another one may come from another chain.
+ * Throws unless the node's block is a child of the indexed block below it. Judges the answer that differed: behind a
+ * load balancer, another answer may come from another chain.
  */
 function requireParentLink(writer: IndexWriter, { block, parent }: BlockDifference): void {
   const below = writer.hashAt(block - 1) ?? writer.anchors().firstParent;
@@ -290,7 +290,7 @@ function requireParentLink(writer: IndexWriter, { block, parent }: BlockDifferen
     );
 }
 
-/** Removes every block above `to`, which takes minutes in a large index; false when the signal aborts first. */
+/** Removes every block above `to`, which takes minutes in a large index. Returns false when the signal aborts first. */
 async function removeAbove(
   writer: IndexWriter,
   to: number,

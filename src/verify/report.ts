@@ -7,12 +7,12 @@ import type { BalanceAccuracyName } from '../store/balance-accuracy.ts';
 import type { Tip } from '../store/chain.ts';
 import { isCorruption } from '../store/storage-error.ts';
 
-/** Most differences to keep per check; further ones are only counted. */
+/** Most differences kept per check. Further ones are only counted. */
 const MAX_DIFFERENCES = 20;
 
 /** A wrong value in the index. */
 export interface Difference {
-  /** The place and both values, on one line. */
+  /** The location and both values, on one line. */
   text: string;
   /** The block it belongs to, if any. */
   block: number | null;
@@ -25,11 +25,11 @@ export class Check {
   compared = '';
   readonly differences: Difference[] = [];
   differenceCount = 0;
-  /** The share that was compared, 0 to 1; null if that has no meaning. */
+  /** The compared fraction, 0 to 1; null if not applicable. */
   share: number | null = null;
   /** What could not be compared, and why. */
   readonly notes: string[] = [];
-  /** Why the check did not finish; null when it did. */
+  /** Why the check did not finish; null if it did. */
   brokenOffBy: string | null = null;
 
   constructor(name: string) {
@@ -41,7 +41,7 @@ export class Check {
     if (this.differences.length < MAX_DIFFERENCES) this.differences.push({ text, block });
   }
 
-  /** Notes a difference when the two are not the same text, number or amount. */
+  /** Records a difference unless both are the same text, number or amount. */
   expect(what: string, inIndex: unknown, expected: unknown): void {
     if (inIndex !== expected) this.addDifference(`${what} is ${inIndex} in the index, must be ${expected}`);
   }
@@ -54,26 +54,26 @@ export class Check {
 /** Whether a token's balances follow from its transfers. */
 export interface TokenVerdict {
   token: Hex;
-  /** Null when the node gave no answer. */
+  /** Null if the node gave no answer. */
   quality: BalanceAccuracyName | null;
-  /** The evidence for it, on one line. */
+  /** The evidence, on one line. */
   reason: string;
 }
 
 export interface VerifyReport {
   index: { path: string; chainId: number; startBlock: number; head: BlockRef; transfers: number };
-  /** Null when only the file was examined. */
+  /** Null if only the file was examined. */
   node: { client: string; head: number } | null;
   checks: Check[];
   tokens: TokenVerdict[];
-  /** Of all checks. */
+  /** Over all checks. */
   differences: number;
-  /** Names of the checks that did not finish: their result is unknown. */
+  /** Names of the checks that did not finish, so that their result is unknown. */
   unfinished: string[];
   seconds: number;
 }
 
-/** The report of checks that have ended. */
+/** The report of finished checks. */
 export function finishReport({
   path,
   chain,

@@ -22,7 +22,7 @@ export interface SampleIds {
 export class SampleScan {
   readonly wallets: Map<number, WalletRecount>;
   readonly tokens: Map<number, TokenRecount>;
-  /** Wallets and tokens that were dropped because they would take too much memory. */
+  /** Wallets and tokens dropped because they would take too much memory. */
   readonly tooLarge: { wallets: number[]; tokens: number[] } = { wallets: [], tokens: [] };
   /** Describes missing ids, at most one line per read. */
   readonly gaps: string[] = [];
@@ -31,7 +31,7 @@ export class SampleScan {
   private readonly select: Statement<[number, number], StoredTransfer>;
   private readonly count: Statement<[number, number], number>;
 
-  /** Begins after transfer `after`. */
+  /** Starts after transfer `after`. */
   constructor(db: Db, sample: SampleIds, after: number, comparer: WalletComparer) {
     const comparePage = comparer.pageDifference.bind(comparer);
     this.wallets = new Map(sample.wallets.map((id) => [id, new WalletRecount(id, comparePage)]));
@@ -80,7 +80,10 @@ function addTo(
   tooLarge.push(id);
 }
 
-/** SQL: whether a column is among the ids. A range for consecutive ids, since a list of thousands would be too long. */
+/**
+ * SQL: whether a column is among the ids. Uses a range for consecutive ids, because a list of thousands would be too
+ * long.
+ */
 function isAmong(column: string, ids: readonly number[]): string {
   const [first, last] = [ids[0], ids.at(-1)];
   const isRange = first !== undefined && last !== undefined && last - first === ids.length - 1;
@@ -88,8 +91,8 @@ function isAmong(column: string, ids: readonly number[]): string {
 }
 
 /**
- * Up to `count` distinct numbers of `from..to`, ascending: all of them if there are that few, else both ends and random
- * others.
+ * Up to `count` distinct numbers of `from..to`, ascending: all of them if there are few enough, else both ends and
+ * random others.
  */
 export function sampleRange(random: Random, from: number, to: number, count: number): number[] {
   if (to < from) return [];
@@ -100,8 +103,8 @@ export function sampleRange(random: Random, from: number, to: number, count: num
 }
 
 /**
- * Runs `work` on every item, `concurrency` at a time. The first failure aborts the signal of the others; rejects with it
- * once none is running.
+ * Runs `work` on every item, `concurrency` at a time. The first failure aborts the signal of the others; rejects with
+ * it once none is running.
  */
 export async function forEachConcurrently<T>(
   items: Iterable<T>,

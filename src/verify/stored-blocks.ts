@@ -46,7 +46,7 @@ class Addresses {
 export class StoredBlocks {
   private readonly db: Db;
   private readonly rows: Statement<[number, number], Row>;
-  /** The rebuilt file comes first: in the damaged one, the addresses of a changed block may be wrong. */
+  /** The rebuilt file comes first, because in the damaged one the addresses of a changed block may be wrong. */
   private readonly addresses: readonly Addresses[];
   private readonly cache = new Map<string, string>();
 
@@ -59,7 +59,7 @@ export class StoredBlocks {
       FROM transfers WHERE id > ? AND id <= ? ORDER BY id`);
   }
 
-  /** Blocks `from..to`, whose checksums are right, with at most this many transfers, but at least one block. */
+  /** Blocks `from..to`, whose checksums are valid, with at most this many transfers, but at least one block. */
   read(from: number, to: number, transfers: number, traced: boolean): BlockBatch {
     const out = new BatchBuilder();
     for (let number = from; number <= to && out.transferCount <= transfers; number++) this.add(out, number);

@@ -1,4 +1,4 @@
-/** The checks that need only the file, not a node. They never write. */
+/** The checks that need only the file, not a node. Read-only. */
 import { FatalError } from '../lib/errors.ts';
 import type { Random } from '../lib/random.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
@@ -18,12 +18,12 @@ export interface FileCheckOptions {
 }
 
 interface FileScope {
-  /** Without it, the checks cover the whole file. */
+  /** If absent, the checks cover the whole file. */
   sample?: { size: number; random: Random };
   /** Adds to the check of blocks. */
   compareHashes?(blocks: Check): Promise<void>;
   onChangedBlock?(block: number): void;
-  /** Whether to check tables again that an earlier run, which was stopped, found whole. */
+  /** Whether to check tables again that an earlier, stopped run found intact. */
   checksAgain?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { chainOf, hashAt } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import type { Difference } from './report.ts';
 
-/** The index that the progress is of: its chain, and a block with its hash. */
+/** Identifies the index of the progress: its chain, and a block with its hash. */
 export interface ProgressMark {
   chainId: number;
   startBlock: number;
@@ -14,16 +14,16 @@ export interface ProgressMark {
   hash: string;
 }
 
-/** Of a comparison of all blocks; its block is the last one compared. */
+/** Progress of a comparison of all blocks. Its block is the last one compared. */
 export interface VerifyProgress extends ProgressMark {
   /** How much was compared. */
   blocks: number;
   transfers: number;
-  /** Blocks whose roots could not be computed, and why the first could not. */
+  /** Number of blocks whose roots could not be computed, and why the first could not. */
   unproven: number;
   unprovenReason: string;
   wrongRoots: readonly { block: number; text: string }[];
-  /** What differed so far. */
+  /** Differences so far. */
   differences: readonly Difference[];
   differenceCount: number;
 }
@@ -37,7 +37,7 @@ export class ProgressFile<T extends ProgressMark> {
     this.isProgress = isProgress;
   }
 
-  /** What an earlier run left, unless it is of other blocks than the index holds now. */
+  /** The progress of an earlier run, unless it concerns other blocks than the index holds now. */
   load(db: Db): T | null {
     const chain = chainOf(db);
     const saved = this.read();
@@ -56,7 +56,7 @@ export class ProgressFile<T extends ProgressMark> {
     rmSync(this.path, { force: true });
   }
 
-  /** Null for a file that is absent or was cut short. */
+  /** Null for a missing or truncated file. */
   private read(): unknown {
     try {
       return JSON.parse(readFileSync(this.path, 'utf8'));

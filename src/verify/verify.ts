@@ -1,4 +1,4 @@
-/** Compares the index with the node, check by check. It only reads. */
+/** Compares the index with the node, check by check. Read-only. */
 import { deriveLoadRules, type LoadRules } from '../indexer/backfill/load-blocks.ts';
 import { wrongChainError } from '../indexer/node-chain.ts';
 import { FatalError, UpstreamError } from '../lib/errors.ts';
@@ -19,7 +19,7 @@ import { Check, finishReport, runCheck, type TokenVerdict, type VerifyReport } f
 import { forEachConcurrently, sampleRange } from './sample.ts';
 import { checkFileContents } from './verify-file.ts';
 
-/** Default of `sample`: the number of wallets to recount. The sizes of the other checks follow from it. */
+/** Default of `sample`, the number of wallets to recount. The sizes of the other checks follow from it. */
 export const DEFAULT_SAMPLE = 200;
 
 /** Per unit of the sample size: hashes, decoded blocks, tokens examined and native wallets. */
@@ -38,7 +38,7 @@ export interface VerifyOptions {
   /** Wrapped native contracts in addition to those known for the chain. */
   wrappedNative: readonly string[];
   sample: number;
-  /** Compare everything with the node, not samples. */
+  /** Compare everything with the node, not only samples. */
   all?: boolean;
   random: Random;
   signal: AbortSignal;
@@ -47,8 +47,8 @@ export interface VerifyOptions {
 }
 
 /**
- * Throws FatalError when there is no index to verify, UpstreamError when the node does not answer at first. If it fails
- * during a check, that check is reported as unfinished.
+ * Throws FatalError when there is no index to verify, UpstreamError when the node does not answer at first. If the node
+ * fails during a check, that check is reported as unfinished.
  */
 export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
   const startedAt = performance.now();
@@ -141,7 +141,7 @@ class Verification {
     });
   }
 
-  /** Notes the trace gaps, whether or not a sample hits them. */
+  /** Records the trace gaps, whether or not a sample hits them. */
   private noteTraceGaps(check: Check): void {
     for (const { first, last } of traceGapRanges(this.db)) {
       const untraced = { first, last, blocks: last - first + 1 };

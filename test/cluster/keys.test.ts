@@ -144,7 +144,7 @@ describe('daemons that share their keys', () => {
     await soon('the reason', () => two.client.status.state === 'connecting');
     await assert.rejects(
       async () => two.access.changes.create({ name: 'x', tier: 'free' }),
-      /PostgreSQL cannot be used now|did not confirm/,
+      /PostgreSQL is unavailable|did not confirm/,
     );
     await assert.rejects(
       startMember(own, { url }),
@@ -224,7 +224,7 @@ describe('daemons that share their keys', () => {
     const other = () => startMember(own, { url, name: 'two:8651', index: indexFrom(7) });
     await assert.rejects(
       other(),
-      /^FatalError: this daemon \(two:8651\) and the daemon (one|same):8650 would give different ids: the first block is 7 here and 1 there/,
+      /^FatalError: this daemon \(two:8651\) and the daemon (one|same):8650 would assign different ids: the first block is 7 here and 1 there/,
     );
     await one.stop();
     await same.stop();

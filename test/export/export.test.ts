@@ -181,7 +181,7 @@ test('an export that is stopped leaves whole files only, and the next one goes o
   const folder = join(out, 'transfers');
   const stop = new AbortController();
   stop.abort();
-  await assert.rejects(run({}, stop.signal), /stopped; whole files are kept/);
+  await assert.rejects(run({}, stop.signal), /stopped; complete files are kept/);
   assert.deepEqual(readdirSync(folder), []);
   writeFileSync(join(folder, 'transfers-0000000007-0000000099.parquet.partial'), 'left by a kill');
   assert.equal(await run({}), 3);

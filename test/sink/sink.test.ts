@@ -139,7 +139,7 @@ describe('the PostgreSQL sink', () => {
     };
     const otherChain = createIndex(own, 1);
     grow(otherChain, 30, 2);
-    await refused(otherChain, {}, /no block in common from block 1 on: they are of different chains/);
+    await refused(otherChain, {}, /no block in common from block 1 on: they hold different chains/);
     await refused(index, { fromBlock: 5 }, /sink.postgres.from_block 1, this daemon has 5/);
     await refused(index, { wallets: false }, /sink.postgres.wallets true, this daemon has false/);
     const otherStart = createIndex(own, 3);

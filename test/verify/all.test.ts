@@ -59,7 +59,7 @@ test('verify --all compares every block, and goes on where it was stopped', asyn
   assert.match(text, /^transfers +3 DIFFER +100 % +all 200 blocks with [\d,]+ transfers, decoded again$/m);
   assert.match(text, /^checksums +equal +100 % /m);
   assert.match(text, /^wallets +equal +100 % /m);
-  assert.match(text, /note \(transfers\): went on behind block 64, where an earlier run was stopped/);
+  assert.match(text, /note \(transfers\): resumed after block 64, where an earlier run stopped/);
   assert.ok(!existsSync(`${path}.verify`), 'a finished run leaves nothing');
 });
 

@@ -65,7 +65,7 @@ test('classifies the tokens of a fully indexed chain by the answers of their con
   assert.match(reasonOf(tokens.FeeToken), /moved without transfers .* first in block \d+$/);
   assert.match(reasonOf(Spoof), /does not answer balanceOf/);
   const compared = report.checks.find(({ name }) => name === 'native')?.compared ?? '';
-  assert.match(compared, /^what [1-9]\d* wallets gained from block \d+ to \d+$/);
+  assert.match(compared, /^balance changes of [1-9]\d* wallets from block \d+ to \d+$/);
 });
 
 test('of tokens older than the index only those that move silently are unreliable, the others are partial', async (t) => {

@@ -51,7 +51,7 @@ test('a missing native transfer is reported for both its wallets, with the block
     },
   });
   const { compared, differences } = await nativeCheck(t, anvil, head, node.url);
-  assert.equal(compared, `what 3 wallets gained from block 0 to ${head}`);
+  assert.equal(compared, `balance changes of 3 wallets from block 0 to ${head}`);
   assert.equal(differences.length, 2);
   const missing = `transfer 1 of block ${wrong} is missing in the index and native_direct 5 from ${b} to ${c}`;
   assert.ok(differences.every((text) => text.includes(missing)));
@@ -80,7 +80,7 @@ test('coins burnt by a contract that destroys itself in its own favour are no di
   const { anvil, accounts } = await startChain(t);
   const head = await send(anvil, { from: accounts[0], data: BURN, value: '0x9' });
   assert.deepEqual(await nativeCheck(t, anvil, head), {
-    compared: `what 2 wallets gained from block 0 to ${head}`,
+    compared: `balance changes of 2 wallets from block 0 to ${head}`,
     differences: [],
   });
 });

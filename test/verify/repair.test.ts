@@ -312,7 +312,7 @@ test('a repair that is stopped says that the daemon completes the index, and it 
   assert.equal(code, 1);
   assert.equal(
     stderr,
-    'atlas-node: the index now ends with block 20 instead of 40; "atlas-node start" goes on from there\n',
+    'atlas-node: the index now ends with block 20 instead of 40; "atlas-node start" continues from there\n',
   );
   await assert.rejects(
     repairFile(path, node.url, 10, 30),
