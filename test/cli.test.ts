@@ -66,7 +66,7 @@ const BAD_USAGE: [args: string[], message: RegExp][] = [
   ],
   [
     ['keys', 'revoke', 'x'],
-    /'x' is invalid for argument 'id'. It must be the number that "keys list" shows; see/,
+    /'x' is invalid for argument 'id'. It must be a key number as shown by "keys list"; see/,
   ],
   [['status', '--url', 'here'], /--url must be a URL/],
   [['status', '--url', 'ftp://127.0.0.1'], /--url must be a URL such as "http:.*, not "ftp:/],

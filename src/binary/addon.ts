@@ -1,6 +1,6 @@
 /**
  * Native modules of the single binary. The system loads them only from files, so each is unpacked once, under a name
- * that contains its SHA-256, and verified against that before every load.
+ * that contains its SHA-256, and verified against that hash before every load.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -47,7 +47,7 @@ function privateFolder(): string {
 
 /**
  * The first usable folder that belongs only to this user: `$XDG_CACHE_HOME/atlas-node`, `~/.cache/atlas-node`, or
- * `atlas-node-<uid>` in the folder for temporary files. Throws FatalError when there is none.
+ * `atlas-node-<uid>` in the folder for temporary files. Throws FatalError if there is none.
  */
 export function choosePrivateFolder({ env, home, temp, uid }: Environment): string {
   const { XDG_CACHE_HOME: cache = '' } = env;
@@ -59,15 +59,15 @@ export function choosePrivateFolder({ env, home, temp, uid }: Environment): stri
   const folder = candidates.find((path) => ensurePrivateFolder(path, uid));
   if (folder !== undefined) return folder;
   throw new FatalError(
-    `native modules cannot be unpacked to ${candidates.join(' or ')}, which must be writable and of this user alone: name a folder in XDG_CACHE_HOME`,
+    `native modules cannot be unpacked to ${candidates.join(' or ')}, which must be writable and owned by this user only: set XDG_CACHE_HOME to another folder`,
   );
 }
 
-/** Creates the folder if it is missing; false when it cannot be created or written, or belongs to another user. */
+/** Creates the folder if missing. Returns false if it cannot be created or written, or belongs to another user. */
 function ensurePrivateFolder(path: string, uid: number): boolean {
   try {
     makePrivateFolder(path);
-    // Does not follow links: in a shared folder anybody may have created one.
+    // Does not follow links, because in a shared folder anybody may have created one.
     const found = lstatSync(path);
     if (!found.isDirectory() || found.uid !== uid) return false;
     if ((found.mode & 0o777) !== PRIVATE) chmodSync(path, PRIVATE);
@@ -91,8 +91,8 @@ export function loadAddon(name: string): unknown {
 }
 
 /**
- * The error has no `cause`, or it would be reported as a module that npm did not install. Returns the error of an old
- * glibc unchanged.
+ * The error has no `cause`; otherwise it would be reported as a module that npm did not install. Returns the error of
+ * an old glibc unchanged.
  */
 function loadError(path: string, error: unknown): unknown {
   const reason = messageOf(error);
@@ -100,7 +100,7 @@ function loadError(path: string, error: unknown): unknown {
   // The system loader's error for a file system that is mounted noexec.
   if (reason.includes('failed to map segment')) {
     return new FatalError(
-      `cannot run code from ${path}: name a folder on a file system that is not mounted noexec in XDG_CACHE_HOME`,
+      `cannot run code from ${path}: set XDG_CACHE_HOME to a folder on a file system that is not mounted noexec`,
     );
   }
   return new FatalError(`cannot load ${path}: ${reason}`);
@@ -118,7 +118,7 @@ function ensureUnpacked(name: string): string {
   return path;
 }
 
-/** Unpacks by a rename, because another process may unpack the same file. */
+/** Unpacks by a rename, because another process may be unpacking the same file. */
 function unpack(name: string, path: string): void {
   const temporaryPath = `${path}.${randomUUID()}`;
   try {
@@ -126,12 +126,9 @@ function unpack(name: string, path: string): void {
     renameSync(temporaryPath, path);
   } catch (error) {
     rmSync(temporaryPath, { force: true }); // otherwise each restart on a full disk would leave another one
-    throw new FatalError(
-      `cannot unpack ${name}: ${messageOf(error)}; name another folder in XDG_CACHE_HOME`,
-      {
-        cause: error,
-      },
-    );
+    throw new FatalError(`cannot unpack ${name}: ${messageOf(error)}; set XDG_CACHE_HOME to another folder`, {
+      cause: error,
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { FatalError } from '../lib/errors.ts';
 
-/** Path of the anvil binary; throws a FatalError saying what to do when there is none. */
+/** Path of the anvil binary. Throws a FatalError with advice if there is none. */
 export function anvilPath(path: string = process.env.PATH ?? ''): string {
   const found = path
     .split(delimiter)

@@ -15,16 +15,20 @@ Examples:
   $ atlas-node backup /backup/monday.db   the keys go to /backup/monday.keys.db
   $ atlas-node backup /backup/today       a folder, for all files`;
 
-const NOTES = `The daemon may keep running. To restore a backup, stop the daemon and put the files in data_dir as \
+const NOTES = `The daemon may keep running. To restore a backup, stop the daemon and copy the files to data_dir as \
 index.db, keys.db and hooks.db, without any *-wal and *-shm files; the next start indexes the blocks since the backup. The WAL of \
 the index grows during the backup: leave disk space for it.`;
 
 export function addBackup(program: Command): void {
   const command = program
     .command('backup')
-    .description('online copy of the index, the keys and the webhooks')
+    .description('copy the index, the keys and the webhooks while the daemon runs')
     .argument('<file>', 'file for the index, with the others beside it, or an existing folder for all')
-    .option('--max-mb-per-second <n>', 'copy no faster than this, to leave the disk to the daemon', parseRate)
+    .option(
+      '--max-mb-per-second <n>',
+      'limit of the copy rate, to leave disk bandwidth to the daemon',
+      parseRate,
+    )
     .addHelpText('after', EXAMPLES);
   addNotes(command, NOTES);
   const load = addConfigOptions(command, ['--data-dir']);
@@ -47,7 +51,7 @@ async function backup(dataDir: string, file: string, mbPerSecond?: number): Prom
   const source = existingIndexPath(dataDir);
   const { withBackupLock } = await import('../store/backup.ts');
   const targets = backupPaths(file);
-  requireFolder(dirname(targets.index)); // where the lock's file goes
+  requireFolder(dirname(targets.index)); // the folder of the lock file
   await withBackupLock(source, targets.index, () => backupTo(targets, source, dataDir, mbPerSecond));
 }
 
@@ -74,7 +78,7 @@ async function backupTo(
       copies.push(await copy(what, path, targets[what], line, stop.signal));
     copies.push(await copy('index', source, targets.index, line, stop.signal, mbPerSecond));
     requireFree(targets); // again, because copying may have taken hours
-    // Both at the end: a file left by a killed backup would block the next one.
+    // Publish both at the end, because a file left by a killed backup would block the next one.
     for (const copy of copies) copy.publish();
     console.log(await describeCopy(targets.index));
   } catch (error) {
@@ -94,7 +98,7 @@ function requireFree(targets: BackupPaths): void {
   }
 }
 
-/** Throws a ConfigError that names the folder of the copies when it is missing or cannot be written. */
+/** Throws a ConfigError naming the folder of the copies if it is missing or not writable. */
 function requireFolder(folder: string): void {
   if (!existsSync(folder))
     throw new ConfigError(`the folder ${folder} does not exist: create it, or name a file elsewhere`);
@@ -113,7 +117,7 @@ interface BackupPaths {
   keys: string;
 }
 
-/** Where the copies go: under their own names in a folder, or side by side under the name given. */
+/** Paths of the copies: under their own names in a folder, or side by side under the given name. */
 function backupPaths(file: string): BackupPaths {
   if (existsSync(file) && statSync(file).isDirectory())
     return { index: join(file, 'index.db'), keys: join(file, 'keys.db'), hooks: join(file, 'hooks.db') };

@@ -1,4 +1,4 @@
-/** `atlas-node bench`: hands over to scripts/bench, which only a checkout has. */
+/** `atlas-node bench`: runs scripts/bench, which only a checkout has. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isSea } from 'node:sea';
@@ -18,7 +18,7 @@ export function addBench(program: Command): void {
     .addHelpText('after', EXAMPLES)
     .allowUnknownOption()
     .action((options: string[]) => {
-      // Found at run time, so that the single binary does not include it.
+      // Located at run time, so that the single binary does not include it.
       const script = join(dirname(process.argv[1] ?? ''), '../scripts/bench/bench.ts');
       if (isSea() || !existsSync(script))
         throw new FatalError('the benchmark runs from a checkout of the sources, with "npm run bench"');

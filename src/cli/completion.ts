@@ -13,8 +13,8 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export function addCompletion(program: Command): void {
   program
     .command('completion')
-    .description('a script that lets your shell complete commands and options')
-    .addArgument(new Argument('<shell>', 'the shell it is for').choices(SHELLS))
+    .description('print a shell script that completes commands and options')
+    .addArgument(new Argument('<shell>', 'target shell').choices(SHELLS))
     .addHelpText('after', EXAMPLES)
     .action(async (shell: (typeof SHELLS)[number]) => {
       const [{ script }, { commandTree }] = await Promise.all([

@@ -5,9 +5,7 @@ import { examples } from './options.ts';
 export function addDev(program: Command): void {
   program
     .command('dev')
-    .description(
-      'run a local chain (anvil) with demo contracts and traffic, the daemon beside it, and print a demo key',
-    )
+    .description('run a local chain (anvil) with demo traffic and a daemon, and print a demo key')
     .option('--port <port>', 'port to listen on (default: 8650, or a free one if that is taken)')
     .addHelpText('after', examples('dev', 'dev --port 9000', 'dev 2> dev.log'))
     .action(async ({ port }: { port?: string }) => {

@@ -1,15 +1,15 @@
 /** Turns an error into one line for the command line and an exit code. */
 import { ConfigError, codeOf, FatalError, RequestError, StorageError } from '../lib/errors.ts';
 
-/** Node's codes for a missing module; when it comes from a package, the message names the package. */
+/** Node's codes for a missing module. For a package, the message names it. */
 const MODULE_NOT_FOUND_CODES = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
 
 const FROM_PACKAGE = /Cannot find package|node_modules/;
 
-/** uWebSockets.js throws a plain Error without the code of its cause; its message begins with these words. */
+/** uWebSockets.js throws a plain Error without the code of its cause. Its message starts with these words. */
 const UWS_ERROR_PREFIX = 'This version of uWS.js';
 
-/** The system this process runs on. A parameter, so that tests can simulate others. */
+/** The current system. A parameter, so that tests can simulate others. */
 interface Platform {
   os: string;
   arch: string;
@@ -18,7 +18,7 @@ interface Platform {
 }
 
 /**
- * A FatalError with advice if the error, or one of its causes, is a failure to load a native module or an installed
+ * A FatalError with advice if the error or one of its causes is a failure to load a native module or an installed
  * package; else undefined.
  */
 export function nativeLoadError(
@@ -54,7 +54,7 @@ function thisPlatform(): Platform {
 }
 
 function glibcVersion(): string | undefined {
-  // Without it the report looks up host names, which can take seconds.
+  // Otherwise the report would look up host names, which can take seconds.
   Object.assign(process.report, { excludeNetwork: true });
   const report: { header?: { glibcVersionRuntime?: string } } = JSON.parse(
     JSON.stringify(process.report.getReport()),
@@ -68,7 +68,7 @@ export const EXIT_USAGE = 2;
 /** Exit code of a failure while running. */
 export const EXIT_FAILURE = 1;
 
-/** One line for each mistake of a configuration; for any other error, one line. */
+/** One line per configuration mistake; for any other error, one line. */
 export function describeError(error: unknown): { lines: string[]; exitCode: number } {
   if (error instanceof ConfigError) return { lines: error.mistakes.map(oneLine), exitCode: EXIT_USAGE };
   if (error instanceof RequestError) return { lines: [oneLine(error.message)], exitCode: EXIT_USAGE };
@@ -81,12 +81,12 @@ export function describeError(error: unknown): { lines: string[]; exitCode: numb
 
 const WORKING_DIR_GONE = 'the working directory no longer exists: change to another one';
 
-/** Whether it is Node's error for a relative path in a working directory that no longer exists. */
+/** Whether this is Node's error for a relative path in a working directory that no longer exists. */
 function isWorkingDirGone(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
 }
 
-/** A bug of the program: a report needs the place where it was thrown. */
+/** A bug in the program. A report needs the place where it was thrown. */
 function unexpectedErrorLine(error: unknown): string {
   if (!(error instanceof Error)) return `unexpected failure: ${oneLine(String(error))}`;
   const place = /\n\s+at (.*)/.exec(error.stack ?? '')?.[1];

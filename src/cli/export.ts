@@ -9,11 +9,11 @@ import { waitForStopSignal } from './signals.ts';
 import { statusLine } from './terminal.ts';
 
 const NOTES = [
-  'transfers and blocks are split by block range. A file holds final blocks only and never changes: the same range gives \
-the same bytes. The newest range is written once it is complete; --to ends the last file earlier.',
+  'transfers and blocks are split by block range. A file holds only final blocks and never changes: the same range yields \
+the same bytes. The newest range is written once complete; --to ends the last file earlier.',
   'tokens, wallets and holders change with every block, so an export of them is one file, as of the last indexed block.',
-  'Each table has its folder in --out, with a manifest.json that lists files, rows and SHA-256 sums. Run the same command \
-again to go on after a stop. The daemon may keep running.',
+  'Each table has its own folder in --out, with a manifest.json that lists files, rows and SHA-256 sums. Run the same \
+command again to resume after a stop. The daemon may keep running.',
 ];
 
 interface Options {
@@ -28,9 +28,9 @@ interface Options {
 export function addExport(program: Command): void {
   const command = program
     .command('export')
-    .description('tables of the index as Parquet or CSV files')
+    .description('export tables of the index as Parquet or CSV files')
     .addArgument(
-      new Argument('<table>', 'what to export').choices([
+      new Argument('<table>', 'table to export').choices([
         'transfers',
         'blocks',
         'tokens',
@@ -42,8 +42,8 @@ export function addExport(program: Command): void {
     .addOption(new Option('--format <name>', 'file format').choices(['parquet', 'csv']).default('parquet'))
     .option('--from <block>', 'first block (default: the first of the index)', parseBlock)
     .option('--to <block>', 'last block (default: the end of the last complete file)', parseBlock)
-    .option('--blocks-per-file <n>', 'blocks of a file', parseCount, 10_000)
-    .option('--follow', 'go on: write each file once its blocks are final')
+    .option('--blocks-per-file <n>', 'blocks per file', parseCount, 10_000)
+    .option('--follow', 'keep running and write each file once its blocks are final')
     .addHelpText(
       'after',
       examples(

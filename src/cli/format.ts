@@ -42,8 +42,8 @@ export function alignColumns(
 }
 
 /**
- * Groups of pairs, separated by empty lines, with all values in one column. Values longer than the lines of `columns`
- * characters continue below themselves.
+ * Groups of pairs, separated by empty lines, with all values in one column. Values that exceed `columns` characters
+ * continue on the next line.
  */
 export function formatGroups(
   groups: readonly (readonly (readonly [string, string])[])[],
@@ -59,8 +59,8 @@ export function formatGroups(
 }
 
 /**
- * Lines of at most `columns` visible characters, broken at spaces but not within quotes, where a command to paste may be. A
- * longer word gets a line of its own.
+ * Lines of at most `columns` visible characters, broken at spaces but not within quotes, which may hold a command to
+ * paste. A longer word gets its own line.
  */
 function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];

@@ -11,7 +11,7 @@ import { formatTable } from './format.ts';
 import { withKeyStore } from './keys.ts';
 import { addConfigOptions, examples } from './options.ts';
 
-const ID_HELP = 'number of the hook, as "hooks list" shows it';
+const ID_HELP = 'number of the hook, as shown by "hooks list"';
 
 interface CreateOptions {
   url: string;
@@ -29,7 +29,7 @@ interface CreateOptions {
 export function addHooks(program: Command): void {
   const hooks = program
     .command('hooks')
-    .description('webhooks: create, list, test, pause, resume and delete them')
+    .description('create, list, test, pause, resume and delete webhooks')
     .addHelpText(
       'after',
       examples(
@@ -41,26 +41,26 @@ export function addHooks(program: Command): void {
   addCreate(hooks);
   addList(hooks);
   addTest(hooks);
-  addChange(hooks, 'pause', 'stop delivering; events wait in the index', (store, id) =>
+  addChange(hooks, 'pause', 'pause deliveries; events stay in the index', (store, id) =>
     store.pause(id, 'paused by the operator'),
   );
-  addChange(hooks, 'resume', 'deliver again, from where the hook stopped', (store, id) => store.resume(id));
-  addChange(hooks, 'delete', 'delete a hook for good', (store, id) => store.delete(id));
+  addChange(hooks, 'resume', 'resume deliveries where the hook stopped', (store, id) => store.resume(id));
+  addChange(hooks, 'delete', 'delete a hook permanently', (store, id) => store.delete(id));
 }
 
 function addCreate(hooks: Command): void {
   const command = hooks
     .command('create')
-    .description('create a hook; the secret that verifies its deliveries is shown once')
-    .requiredOption('--url <url>', 'where to deliver')
-    .option('--name <name>', 'what it is for')
-    .option('--filter <json>', 'which events, as for atlas_subscribe: JSON, or @FILE')
+    .description('create a hook and show, once, the secret that verifies its deliveries')
+    .requiredOption('--url <url>', 'URL that receives deliveries')
+    .option('--name <name>', 'name of the hook')
+    .option('--filter <json>', 'filter of events, as for atlas_subscribe: JSON, or @FILE')
     .option('--format <format>', 'json, slack, discord or telegram')
     .option('--chat <id>', 'telegram: the chat to post to')
-    .option('--confirmations <n>', 'blocks that must stand on the block of an event', parseInteger)
-    .option('--finality', 'only blocks that the node calls finalized')
-    .option('--from-block <n>', 'replay indexed events from this block first', parseInteger)
-    .option('--key <id>', 'the API key that owns the hook, whose tier limits it', parseInteger)
+    .option('--confirmations <n>', 'blocks required on top of the block of an event', parseInteger)
+    .option('--finality', 'deliver only events of finalized blocks')
+    .option('--from-block <n>', 'first replay indexed events from this block on', parseInteger)
+    .option('--key <id>', 'API key that owns the hook; its tier limits the number of hooks', parseInteger)
     .addHelpText(
       'after',
       examples(
@@ -98,7 +98,7 @@ function addCreate(hooks: Command): void {
 function addList(hooks: Command): void {
   const command = hooks
     .command('list')
-    .description('all hooks and how they do')
+    .description('list all hooks and their state')
     .addHelpText('after', examples('hooks list', 'hooks list --json'));
   const load = addHookOptions(command);
   command.action(async ({ json }: { json?: boolean }) => {
@@ -120,7 +120,7 @@ function addList(hooks: Command): void {
 function addTest(hooks: Command): void {
   const command = hooks
     .command('test')
-    .description('send a delivery without events from here, and show what the receiver answers')
+    .description('send an empty test delivery from here and show the answer of the receiver')
     .argument('<id>', ID_HELP, parseInteger)
     .addHelpText('after', examples('hooks test 1'));
   const load = addHookOptions(command);
@@ -155,14 +155,14 @@ function addChange(
   });
 }
 
-/** The options of every command; the returned function loads the configuration. */
+/** Adds the options of every command. The returned function loads the configuration. */
 export function addHookOptions(command: Command): () => Promise<Config> {
   command.option('--json', 'as JSON');
   const load = addConfigOptions(command, ['--data-dir']);
   return async () => (await load()).config;
 }
 
-/** The filter in a text, or in the file that `@` names. */
+/** Parses the filter in a text, or in the file named after `@`. */
 function readFilter(text: string): unknown {
   try {
     return JSON.parse(text.startsWith('@') ? readFileSync(text.slice(1), 'utf8') : text);
@@ -180,7 +180,7 @@ function hookLimit({ data_dir, tiers }: Config, key: number): Promise<number> {
   });
 }
 
-/** The last block of the index, null while there is none. */
+/** The last block of the index, null while the index is empty. */
 async function indexedHead(dataDir: string) {
   const path = join(dataDir, 'index.db');
   if (!dataFileExists(path)) return null;

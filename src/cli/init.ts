@@ -18,7 +18,7 @@ issue keys with "atlas-node keys create --data-dir /var/lib/atlas-node".`;
 export function addInit(program: Command): void {
   const command = program
     .command('init')
-    .description('write atlas.toml and the first key, and print both once')
+    .description('write atlas.toml, issue the first key, and print both')
     .option('--dir <dir>', 'folder to write to', '.')
     .addHelpText('after', examples('init', 'init --dir ~/atlas'))
     .action(({ dir }: { dir: string }) => init(resolve(dir)));
@@ -47,7 +47,7 @@ async function init(dir: string): Promise<void> {
   );
 }
 
-/** Creates the first key. If that fails, removes the file, so that the next `init` can write it. */
+/** Creates the first key. On failure, removes the file, so that the next `init` can write it. */
 function firstKey(store: KeyStore, file: string): IssuedKey {
   try {
     return store.create(FIRST_KEY);
@@ -74,7 +74,7 @@ function writeNew(file: string, text: string): void {
 export function configText(dataDir: string): string {
   return `# atlas-node. Every setting with its default: config.example.toml. In effect: atlas-node config show
 
-# The chain node, over HTTP and WebSocket. An empty node_ws means new blocks are polled for.
+# The chain node, over HTTP and WebSocket. With an empty node_ws, new blocks are polled.
 node_http = "http://127.0.0.1:8545"
 node_ws = ""
 

@@ -12,7 +12,7 @@ import { dataFileExists } from '../lib/files.ts';
 import { formatTable } from './format.ts';
 import { addConfigOptions, examples, parseKeyId } from './options.ts';
 
-const ID_HELP = 'number of the key, as "keys list" shows it';
+const ID_HELP = 'number of the key, as shown by "keys list"';
 
 interface JsonOption {
   json?: boolean;
@@ -21,7 +21,7 @@ interface JsonOption {
 export function addKeys(program: Command): void {
   const keys = program
     .command('keys')
-    .description('create, list, change, revoke and rotate API keys, and see their usage')
+    .description('create, list, change, revoke and rotate API keys, and show their usage')
     .addHelpText(
       'after',
       examples('keys create --name app --tier growth', 'keys list --json', 'keys revoke 3'),
@@ -37,12 +37,9 @@ export function addKeys(program: Command): void {
 function addCreate(keys: Command): void {
   const command = keys
     .command('create')
-    .description('issue a key; it is shown once')
-    .requiredOption('--name <name>', 'whose key it is')
-    .requiredOption(
-      '--tier <tier>',
-      'its limits: free, growth, pro, unlimited or a tier of the configuration',
-    )
+    .description('issue a key and show it once')
+    .requiredOption('--name <name>', 'owner of the key')
+    .requiredOption('--tier <tier>', 'tier: free, growth, pro, unlimited or one from the configuration')
     .option('--expires <when>', EXPIRES_HELP, parseExpiry)
     .option('--allow <entry>', ALLOW_HELP, addEntries)
     .addHelpText(
@@ -67,7 +64,7 @@ function addCreate(keys: Command): void {
 function addList(keys: Command): void {
   const command = keys
     .command('list')
-    .description('all keys ever issued')
+    .description('list all keys ever issued')
     .addHelpText('after', examples('keys list', 'keys list --json'));
   const load = addKeyOptions(command);
   command.action(async ({ json }: JsonOption) => {
@@ -79,7 +76,7 @@ function addList(keys: Command): void {
 function addRevoke(keys: Command): void {
   const command = keys
     .command('revoke')
-    .description('make a key invalid for good')
+    .description('invalidate a key permanently')
     .argument('<id>', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys revoke 3'));
   const load = addKeyOptions(command);
@@ -92,7 +89,7 @@ function addRevoke(keys: Command): void {
 function addRotate(keys: Command): void {
   const command = keys
     .command('rotate')
-    .description('replace the secret of a key; the old one is invalid at once')
+    .description('replace the secret of a key; the old one becomes invalid at once')
     .argument('<id>', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys rotate 3'));
   const load = addKeyOptions(command);
@@ -105,10 +102,10 @@ function addRotate(keys: Command): void {
 function addUpdate(keys: Command): void {
   const command = keys
     .command('update')
-    .description('change name, tier, expiry or allow list of a key; the secret stays')
+    .description('change name, tier, expiry or allow list of a key, but not its secret')
     .argument('<id>', ID_HELP, parseKeyId)
-    .option('--name <name>', 'whose key it is')
-    .option('--tier <tier>', 'its limits')
+    .option('--name <name>', 'owner of the key')
+    .option('--tier <tier>', 'tier of the key')
     .option('--expires <when>', EXPIRES_HELP, parseExpiry)
     .option('--allow <entry>', ALLOW_HELP, addEntries)
     .addHelpText(
@@ -135,17 +132,17 @@ function addUpdate(keys: Command): void {
   });
 }
 
-const EXPIRES_HELP = 'when it becomes invalid: 30d, 12h, a date such as 2027-01-31 (UTC), or never';
+const EXPIRES_HELP = 'expiry: 30d, 12h, a date such as 2027-01-31 (UTC), or never';
 
 const ALLOW_HELP =
-  'what it may use, repeatable: an endpoint ("GET /api/*"), a method (eth_call, eth_*, atlas_subscribe), or all';
+  'permitted use, repeatable: an endpoint ("GET /api/*"), a method (eth_call, eth_*, atlas_subscribe), or all';
 
-/** Adds the entries of one `--allow`, separated by commas, to those before it. */
+/** Adds the entries of one `--allow`, separated by commas, to earlier ones. */
 function addEntries(text: string, before: AllowList = []): AllowList {
   return [...before, ...text.split(',')];
 }
 
-/** Options about a key as the command line has them. */
+/** Key options of the command line. */
 interface NewKey {
   name: string;
   tier: string;
@@ -164,12 +161,11 @@ function newSettings<T extends Partial<NewKey>>({ expires, allow, ...rest }: T) 
 /** `all` is the empty list. Throws ConfigError when other entries contradict it. */
 function withoutAll(allow: AllowList): AllowList {
   if (!allow.includes('all')) return allow;
-  if (allow.length > 1)
-    throw new ConfigError('--allow all allows everything: give it alone, or leave it out');
+  if (allow.length > 1) throw new ConfigError('--allow all permits everything: use it alone, or omit it');
   return [];
 }
 
-/** Unix milliseconds of a date, or of a time from now. */
+/** Unix milliseconds of a date, or of a duration from now. */
 function parseExpiry(text: string): number | 'never' {
   if (text === 'never') return text;
   const [, count, unit] = /^(\d{1,4})([dh])$/.exec(text) ?? [];
@@ -182,7 +178,7 @@ function parseExpiry(text: string): number | 'never' {
 function addUsage(keys: Command): void {
   const command = keys
     .command('usage')
-    .description('requests by month, newest month first')
+    .description('show requests by month, newest month first')
     .argument('[id]', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys usage', 'keys usage 3 --json'));
   const load = addKeyOptions(command);
@@ -238,7 +234,7 @@ function recordsTable(records: KeyRecord[]): string {
   );
 }
 
-/** One key in one month, as JSON shows it. */
+/** One key in one month, as in the JSON output. */
 interface UsageRow {
   month: string;
   id: number;
@@ -284,7 +280,7 @@ function formatMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Changes keys where they live: in `keys.db`, or in PostgreSQL and then in `keys.db`, which is its cache. */
+/** Changes keys where they are stored: in `keys.db`, or in PostgreSQL and then in `keys.db`, its cache. */
 export async function changeKeys<T>(
   { data_dir, access }: Pick<Config, 'data_dir' | 'access'>,
   change: (keys: KeyChanges) => T | Promise<T>,
@@ -306,7 +302,7 @@ export async function changeKeys<T>(
   );
 }
 
-/** Reads keys. Shared ones are brought up to date before; while PostgreSQL is away, the cache has to do. */
+/** Reads keys. Brings shared ones up to date first; while PostgreSQL is unavailable, the cache must do. */
 async function readKeys<T>({ data_dir, access }: Config, read: (store: KeyStore) => T): Promise<T> {
   if (access.postgres === '') return withKeyStore(data_dir, read);
   const { openSharedKeys } = await import('../cluster/direct.ts');
@@ -316,7 +312,7 @@ async function readKeys<T>({ data_dir, access }: Config, read: (store: KeyStore)
       try {
         await (await openSharedKeys(access.postgres, store.db)).close();
       } catch (error) {
-        console.error(`atlas-node: ${messageOf(error)}; this is what keys.db has of the shared keys`);
+        console.error(`atlas-node: ${messageOf(error)}; showing the shared keys cached in keys.db`);
       }
       return read(store);
     },

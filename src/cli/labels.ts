@@ -12,8 +12,8 @@ import { formatNumber, formatTable } from './format.ts';
 import { addConfigOptions, addNotes, examples } from './options.ts';
 
 const NOTES = `A CSV file has the columns address, name, category and source, in any order if its first line names them; \
-a JSON file is a list of objects with these members. Only address and name are needed. Categories: \
-${LABEL_CATEGORIES.join(', ')}. An import adds to the labels that are there and replaces those of the same addresses.`;
+a JSON file is a list of objects with these fields. Only address and name are required. Categories: \
+${LABEL_CATEGORIES.join(', ')}. An import adds to the existing labels and replaces those of the same addresses.`;
 
 export function addLabels(program: Command): void {
   const labels = program
@@ -29,7 +29,7 @@ function addImport(labels: Command): void {
   const command = labels
     .command('import')
     .description('add the labels of a CSV or JSON file, all or none')
-    .argument('<file>', 'the list')
+    .argument('<file>', 'CSV or JSON file')
     .addHelpText('after', examples('labels import exchanges.csv'));
   addNotes(command, NOTES);
   const load = addLabelOptions(command);
@@ -46,7 +46,7 @@ function addImport(labels: Command): void {
 function addList(labels: Command): void {
   const command = labels
     .command('list')
-    .description('how many labels there are, by source and category')
+    .description('show the number of labels by source and category')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('labels list', 'labels list --json'));
   const load = addLabelOptions(command);
@@ -60,8 +60,8 @@ function addList(labels: Command): void {
 function addRemove(labels: Command): void {
   const command = labels
     .command('remove')
-    .description('remove the label of an address, those of a source, or all')
-    .argument('[address]', 'the address whose label to remove')
+    .description('remove the label of an address, all labels of a source, or all labels')
+    .argument('[address]', 'address whose label to remove')
     .option('--source <source>', 'all labels of this source')
     .option('--all', 'all labels')
     .addHelpText('after', examples('labels remove 0x...', 'labels remove --source exchanges.csv'));

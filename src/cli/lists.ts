@@ -10,7 +10,7 @@ import { examples } from './options.ts';
 export function addLists(program: Command): void {
   const lists = program
     .command('lists')
-    .description('lists of addresses for filters: import, list and remove them')
+    .description('import, list and remove address lists for filters')
     .addHelpText('after', examples('lists import whales.txt', 'lists list', 'lists remove whales'));
   addImport(lists);
   addList(lists);
@@ -20,9 +20,9 @@ export function addLists(program: Command): void {
 function addImport(lists: Command): void {
   const command = lists
     .command('import')
-    .description('store a list, or replace it; filters name it as "list:NAME"')
-    .argument('<file>', 'text with the addresses, such as one a line, CSV or JSON; at most 100,000')
-    .option('--name <name>', 'its name (default: that of the file)')
+    .description('store or replace a list; filters refer to it as "list:NAME"')
+    .argument('<file>', 'file with the addresses as text, CSV or JSON; at most 100,000')
+    .option('--name <name>', 'name of the list (default: the file name)')
     .addHelpText('after', examples('lists import whales.txt', 'lists import today.csv --name watched'));
   const load = addHookOptions(command);
   command.action(async (file: string, { name, json }: { name?: string; json?: boolean }) => {
@@ -39,7 +39,7 @@ function addImport(lists: Command): void {
 function addList(lists: Command): void {
   const command = lists
     .command('list')
-    .description('the lists and their sizes')
+    .description('show the lists and their sizes')
     .addHelpText('after', examples('lists list', 'lists list --json'));
   const load = addHookOptions(command);
   command.action(async ({ json }: { json?: boolean }) => {
@@ -53,8 +53,8 @@ function addList(lists: Command): void {
 function addRemove(lists: Command): void {
   const command = lists
     .command('remove')
-    .description('remove a list that no hook names')
-    .argument('<name>', 'its name')
+    .description('remove a list that no hook uses')
+    .argument('<name>', 'name of the list')
     .addHelpText('after', examples('lists remove whales'));
   const load = addHookOptions(command);
   command.action(async (name: string, { json }: { json?: boolean }) => {

@@ -7,14 +7,14 @@ import { FatalError } from '../lib/errors.ts';
 import { dataFileExists } from '../lib/files.ts';
 
 /**
- * Adds `--config` and the given flags (default: all of them) to a command. Call the returned function, which loads the
- * configuration, after the command line is parsed.
+ * Adds `--config` and the given flags (default: all of them) to a command. Returns a function that loads the
+ * configuration; call it after the command line is parsed.
  */
 export function addConfigOptions(
   command: Command,
   names: readonly Flag[] = FLAGS.map(({ flag }) => flag),
 ): () => Promise<LoadedConfig> {
-  command.option('--config <file>', 'configuration file (default: ./atlas.toml, where it exists)');
+  command.option('--config <file>', 'configuration file (default: ./atlas.toml, if it exists)');
   const flags = FLAGS.filter(({ flag }) => names.includes(flag)).map(({ flag, value, help }) => {
     const option = new Option(`${flag} ${value}`, help);
     command.addOption(option);
@@ -48,7 +48,7 @@ export function addNotes(command: Command, ...paragraphs: string[]): void {
 /** Parses the number of a key. */
 export function parseKeyId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
-    throw new InvalidArgumentError('It must be the number that "keys list" shows.');
+    throw new InvalidArgumentError('It must be a key number as shown by "keys list".');
   return Number(text);
 }
 

@@ -7,9 +7,9 @@ let writeError: string | undefined;
 let readerLeft = false;
 
 /**
- * Keeps a failed write from ending the program with a stack trace. A closed pipe (`atlas-node config show | head`) is not
- * a failure, nor is a closed terminal (EIO), whose signal ends the program cleanly. Commands continue without a reader: a
- * backup must still complete, and verify must set its exit code.
+ * Keeps a failed write from ending the program with a stack trace. A closed pipe (`atlas-node config show | head`) is
+ * not a failure, nor is a closed terminal (EIO), whose signal ends the program cleanly. Commands continue without a
+ * reader: a backup must still complete, and verify must set its exit code.
  */
 export function handleOutputErrors(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -17,7 +17,7 @@ export function handleOutputErrors(): void {
     if (error.code === 'EPIPE') readerLeft = true;
     else writeError = error.code ?? error.message;
   });
-  process.stderr.on('error', () => undefined); // there is no other stream to report it on
+  process.stderr.on('error', () => undefined); // no other stream remains to report it on
 }
 
 /** Whether the reader of the output is gone, so that an endless display can stop. */
@@ -25,7 +25,7 @@ export function hasReaderLeft(): boolean {
   return readerLeft;
 }
 
-/** Stops counting failed writes as failures. For a daemon. */
+/** Stops treating failed writes as failures. For a daemon. */
 export function ignoreOutputErrors(): void {
   isOutputRequired = false;
 }
@@ -34,7 +34,5 @@ export function ignoreOutputErrors(): void {
 export async function assertOutputWritten(): Promise<void> {
   await new Promise(setImmediate); // a write emits its error later
   if (writeError !== undefined)
-    throw new FatalError(
-      `its output could not be written (${writeError}): is the disk that it goes to full?`,
-    );
+    throw new FatalError(`its output could not be written (${writeError}): is the disk full?`);
 }

@@ -48,10 +48,10 @@ Examples:
 const NOTES = `Settings: flags over environment (ATLAS_NODE_HTTP, ATLAS_SERVER__PORT, ...) over --config over ./atlas.toml.
 Exit codes: 0 stopped on request, 1 failure while running, 2 bad usage or configuration.`;
 
-/** Fewest columns for wrapped descriptions: commander's default of 40 leaves none on a narrow terminal. */
+/** Fewest columns for wrapped descriptions. commander's default of 40 leaves none on a narrow terminal. */
 const MIN_DESCRIPTION_COLUMNS = 25;
 
-/** The program, which parses a command line and runs it. Throws a CommanderError for a wrong one. */
+/** The program, which parses and runs a command line. Throws a CommanderError for an invalid one. */
 export function buildProgram(): Command {
   const program = new Command('atlas-node')
     .description(

@@ -1,13 +1,13 @@
-/** Requests to stop, or to reload the configuration. */
+/** Signals to stop, or to reload the configuration. */
 import { isatty } from 'node:tty';
 
-/** Ctrl-C reaches a process twice when a wrapper such as npm forwards it: two within this time count as one. */
+/** A wrapper such as npm forwards Ctrl-C, so the process gets it twice: two within this time count as one. */
 const DUPLICATE_SIGNAL_MS = 500;
 
 /**
- * Resolves at the first signal to stop. A second one ends the process at once with exit code 1. SIGHUP stops the program
- * too, unless `onReload` handles it. It always means stop when the terminal was closed: then the descriptor is no longer
- * a terminal.
+ * Resolves at the first signal to stop. A second one ends the process at once with exit code 1. SIGHUP also stops the
+ * program unless `onReload` handles it. It always means stop when the terminal was closed, because then the descriptor
+ * is no longer a terminal.
  */
 export function waitForStopSignal(onReload?: () => void): Promise<void> {
   const terminal = [0, 1, 2].find((fd) => isatty(fd));

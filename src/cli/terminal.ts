@@ -21,7 +21,7 @@ export function showProgress(status: () => IndexStatus): () => void {
   };
 }
 
-/** A line on the terminal that a working command redraws. */
+/** A terminal line that a running command redraws. */
 export interface StatusLine {
   /** Draws the text, unless the line was drawn a moment ago. */
   show(text: string): void;
@@ -56,7 +56,7 @@ export function progressLine(status: IndexStatus, columns: number): string {
   return line;
 }
 
-/** The parts of the line, most important first: the line is cut at the end. */
+/** The parts of the line, most important first, because the line is cut at the end. */
 function partsOf(status: IndexStatus): string[] {
   const { phase, reason, head, nodeHead, capabilities } = status;
   if (phase === 'following') return [];

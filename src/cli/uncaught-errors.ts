@@ -1,10 +1,10 @@
-/** Logging uncaught errors where programs read the log. */
+/** Logs uncaught errors if programs read the log. */
 import { createLogger, isJsonFormat, type LogOptions } from '../log/logger.ts';
 import { EXIT_FAILURE } from './errors.ts';
 
 /**
- * Logs uncaught errors as one line each, with their stack, before the process ends with exit code 1. A log for people
- * is left to Node: it prints the stack and exits with the same code.
+ * Logs each uncaught error as one line, with its stack, before the process ends with exit code 1. If people read the
+ * log, Node itself prints the stack and exits with the same code.
  */
 export function logUncaughtErrors(options: LogOptions): void {
   if (!isJsonFormat(options)) return;

@@ -1,4 +1,4 @@
-/** `atlas-node version`: what this program consists of, for reports and for scripts that compare installations. */
+/** `atlas-node version`: the components of this program, for bug reports and for scripts that compare installations. */
 import type { Command } from 'commander';
 import { gitCommit } from '../lib/build.ts';
 import { version, versionText } from '../lib/version.ts';
@@ -11,7 +11,7 @@ export interface VersionInfo {
   /** The schema version of index.db that this program writes. */
   schema: number;
   platform: string;
-  /** Versions of what runs inside. */
+  /** Versions of the runtimes inside. */
   runtimes: { node: string; v8: string; sqlite: string };
 }
 

@@ -55,7 +55,7 @@ export class ClusterSession {
     });
   }
 
-  /** Holds the identity of a daemon as long as this session lives; false while another session holds it. */
+  /** Holds the identity of a daemon as long as the session lives; false while another session holds it. */
   async lockDaemon(daemon: string): Promise<boolean> {
     const [row] = await this.read(
       (sql) =>

@@ -1,6 +1,6 @@
-/** The command line's part of the settings. It imports nothing, so that `--help` need not load the schema. */
+/** The settings that the command line accepts. Imports nothing, so that `--help` need not load the schema. */
 
-/** The flags that set something: what they set, and their line of `--help`. */
+/** The flags: which setting each sets, and its line of `--help`. */
 export const FLAGS = [
   { flag: '--node-http', value: '<url>', path: 'node_http', help: "the node's JSON-RPC over HTTP" },
   { flag: '--node-ws', value: '<url>', path: 'node_ws', help: "the node's WebSocket" },

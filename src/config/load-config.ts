@@ -1,4 +1,4 @@
-/** Loading the configuration of this process from file and environment, and checking the paths that it names. */
+/** Loads the configuration of this process from file and environment, and checks the paths in it. */
 
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,7 +11,7 @@ import { type ParsedConfig, parseConfig } from './parse-config.ts';
 const DEFAULT_FILE = 'atlas.toml';
 
 export interface LoadedConfig extends ParsedConfig {
-  /** The path of the file read, as given, or null when there is none. */
+  /** The path of the file read, as given; null without a file. */
   file: string | null;
 }
 
@@ -24,7 +24,7 @@ export function loadConfig(configPath: string | undefined, flags: FlagValues): L
   return { ...parseConfig({ file, env: process.env, flags }), file: path ?? null };
 }
 
-/** Throws a ConfigError when files cannot be read or the data folder cannot be written. */
+/** Throws a ConfigError when a file is unreadable or the data folder is not writable. */
 export function checkPaths({ config, sources }: ParsedConfig): void {
   const at = (path: string) => `${path} (${sources[path]})`;
   const mistakes = new Mistakes();
@@ -60,7 +60,9 @@ function withConfigError<T>(action: () => T, refusal: string): T {
   }
 }
 
-/** Creates the folder of `data_dir` if needed, for its owner alone. Throws ConfigError when it cannot be created. */
+/**
+ * Creates the `data_dir` folder if needed, accessible to its owner only. Throws ConfigError when it cannot be created.
+ */
 export function makeDataDir(path: string): void {
   try {
     makePrivateFolder(path); // it contains keys.db

@@ -1,4 +1,4 @@
-/** Collects mistakes of a configuration, so that all of them are named at once. */
+/** Collects configuration mistakes, so that all of them are reported at once. */
 import { ConfigError } from '../lib/errors.ts';
 
 export class Mistakes {
@@ -15,7 +15,7 @@ export class Mistakes {
     }
   }
 
-  /** Throws one ConfigError of all mistakes. */
+  /** Throws one ConfigError with all mistakes. */
   throwIfAny(): void {
     if (this.errors.length > 0) throw new ConfigError(this.errors.flatMap(({ mistakes }) => mistakes));
   }

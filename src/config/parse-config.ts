@@ -1,6 +1,6 @@
 /**
- * The configuration, parsed once into a typed object: flags override the environment, which overrides the file, which
- * overrides the defaults. Nothing here reads a file or the environment; src/config/load-config.ts does.
+ * Parses the configuration once into a typed object: flags override the environment, which overrides the file, which
+ * overrides the defaults. Reads neither file nor environment; src/config/load-config.ts does.
  */
 
 import { homedir } from 'node:os';
@@ -25,7 +25,7 @@ export interface ConfigInput {
   file?: { path: string; text: string };
   env?: Record<string, string | undefined>;
   flags?: FlagValues;
-  /** Folder that relative paths are resolved against; the working folder when absent. */
+  /** Folder against which relative paths are resolved. Default: the working directory. */
   cwd?: string;
 }
 
@@ -34,10 +34,10 @@ export interface ParsedConfig {
   sources: Sources;
 }
 
-/** The settings that are paths; an empty one stays empty. */
+/** The settings that are paths. An empty one stays empty. */
 const PATH_SETTINGS = ['data_dir', 'server.tls_cert', 'server.tls_key'];
 
-/** Throws a ConfigError that names each wrong setting, where it is set and what it must be. */
+/** Throws a ConfigError that names each invalid setting, where it is set and what it must be. */
 export function parseConfig(input: ConfigInput): ParsedConfig {
   const leaves = flatten(configSchema.parse({}));
   const sources: Sources = Object.fromEntries([...leaves.keys()].map((path) => [path, 'default']));
@@ -73,13 +73,13 @@ function validateSetting({ path, value, where }: GivenSetting): unknown {
   throw new ConfigError(`${path} ${result.error.issues[0]?.message}, not ${shown(path, value)} (${where})`);
 }
 
-/** A refused value for an error line; a secret is never repeated. */
+/** A rejected value for an error line. Never repeats a secret. */
 function shown(path: string, value: unknown): string {
   const masked = maskSetting(path, value);
   return (JSON.stringify(masked) ?? String(masked)).slice(0, 80);
 }
 
-/** The whole tree. At this point only a tier that is not predefined can lack a setting. */
+/** The whole tree. At this point only a custom tier can lack a setting. */
 function buildConfig(leaves: Leaves): Config {
   const result = configSchema.safeParse(unflatten(leaves));
   if (result.success) return result.data;
@@ -102,7 +102,7 @@ function absolute(path: string, cwd: string, home: string): string {
   return isAbsolute(path) ? path : resolve(cwd, path);
 }
 
-/** The settings that contradict each other, and where each is set. */
+/** Contradicting settings, and where each is set. */
 function* findContradictions(config: Config, sources: Record<string, string>): Generator<string> {
   const { server, rpc, stream } = config;
   const at = (path: string) => `${path} (${sources[path]})`;
@@ -136,7 +136,7 @@ function* findContradictions(config: Config, sources: Record<string, string>): G
   }
 }
 
-/** The tables of a TOML text; for a syntax error, throws a ConfigError with the file and the place. */
+/** The tables of a TOML text. For a syntax error, throws a ConfigError with file and line. */
 function parseToml(text: string, path: string): Table {
   try {
     return parse(text);
@@ -148,7 +148,7 @@ function parseToml(text: string, path: string): Table {
   }
 }
 
-/** Advice for the commonest mistake in TOML: a text without quotes; empty for another line. */
+/** Advice for the commonest TOML mistake, a text without quotes; empty for other lines. */
 function quotesAdvice(line: string): string {
   const [, name, value] = /^\s*([\w.-]+)\s*=\s*([^\s"'\d[{+-][^"'#]*?)\s*(?:#.*)?$/.exec(line) ?? [];
   if (name === undefined || value === undefined || /^(true|false|inf|nan)$/.test(value)) return '';
@@ -156,8 +156,8 @@ function quotesAdvice(line: string): string {
 }
 
 /**
- * The line of a setting, from 1, or undefined when it is not found.
- * It reads headers and `key =` only, so a setting inside an inline table is found at the table's line.
+ * The line of a setting, from 1, or undefined if not found. Reads only headers and `key =`, so a setting in an inline
+ * table is found at the table's line.
  */
 export function lineOf(text: string, path: string): number | undefined {
   let table = '';

@@ -1,10 +1,10 @@
-/** The effective configuration as text: TOML that can be read back, each setting with its source, secrets masked. */
+/** The effective configuration as text: valid TOML, each setting with its source, secrets masked. */
 import { stringify } from 'smol-toml';
 import type { ParsedConfig } from './parse-config.ts';
 import { maskSetting } from './secrets.ts';
 import { flatten } from './tree.ts';
 
-/** Widest setting that the column of sources aligns to. */
+/** Widest setting to which the column of sources aligns. */
 const MAX_COLUMN = 60;
 
 export function printConfig(parsed: ParsedConfig): string {
@@ -27,7 +27,7 @@ export function printConfigJson(parsed: ParsedConfig): string {
   return JSON.stringify(Object.fromEntries(entries), null, 2);
 }
 
-/** Settings by dotted path with secrets masked, safe to show to anybody. */
+/** Settings by dotted path with secrets masked. Safe to show to anybody. */
 function maskedSettings(parsed: ParsedConfig): { path: string; value: unknown; source: string }[] {
   return [...flatten(parsed.config)].map(([path, value]) => ({
     path,

@@ -1,12 +1,12 @@
-/** Which settings take effect in a running daemon when the configuration is reloaded. */
+/** Which settings take effect in a running daemon on reload. */
 import type { Config, ParsedConfig } from './parse-config.ts';
 import { configSchema } from './schema.ts';
 import { flatten, unflatten } from './tree.ts';
 
 export interface ReloadResult {
-  /** The configuration now in force. */
+  /** The effective configuration. */
   parsed: ParsedConfig;
-  /** Dotted paths of settings that changed, and of those whose change needs a restart. */
+  /** Dotted paths of changed settings, and of those whose change needs a restart. */
   changed: string[];
   ignored: string[];
 }
@@ -14,7 +14,7 @@ export interface ReloadResult {
 /** Settings that may change at run time, by dotted path. A table includes all its settings. */
 const RELOADABLE = ['tiers', 'log.level', 'server.cors_origins', 'server.tls_cert', 'server.tls_key'];
 
-/** The configuration in force after reloading `next` over `current`. TLS cannot be turned on or off. */
+/** The effective configuration after reloading `next` over `current`. TLS cannot be turned on or off. */
 export function mergeReload(current: ParsedConfig, next: ParsedConfig): ReloadResult {
   const keepsTls = (next.config.server.tls_cert === '') === (current.config.server.tls_cert === '');
   const isTaken = (path: string) => isReloadable(path) && (keepsTls || !path.startsWith('server.tls_'));

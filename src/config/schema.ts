@@ -1,6 +1,6 @@
 /**
- * Every setting: its type, bounds, default and unit. config.example.toml documents the same for operators, and
- * a test checks that they agree. The shape is the shape of atlas.toml.
+ * Every setting: its type, bounds, default and unit. config.example.toml documents them for operators; a test checks
+ * that both agree. Has the shape of atlas.toml.
  */
 import { z } from 'zod';
 import {
@@ -32,13 +32,13 @@ const MAX_MS = 3_600_000;
 
 /** HTTP requests to the chain node. */
 const node = z.strictObject({
-  /** Time limit of one request, and of tracing one transaction, milliseconds. */
+  /** Timeout of a request, and of tracing one transaction, milliseconds. */
   timeout_ms: integer(100, MAX_MS).default(10_000),
   /** Connections kept to the node. */
   max_sockets: integer(1, 1_024).default(16),
   /** Most calls in one JSON-RPC batch. */
   batch: integer(1, 1_000).default(60),
-  /** With several nodes: how long a preferred one must be healthy before it is used again. */
+  /** With several nodes: how long a preferred node must be healthy before it is used again. */
   quiet_seconds: integer(1, 86_400).default(30),
 });
 
@@ -52,13 +52,13 @@ const chain = z.strictObject({
 const index = z.strictObject({
   /** First block to index when the index is created. */
   start_block: startBlock().default('earliest'),
-  /** The head to follow: `finalized` never rolls back, `latest` may; `auto` chooses what suits the node. */
+  /** The head to follow: `finalized` never rolls back, `latest` may; `auto` chooses by node. */
   head: choice(['auto', 'finalized', 'latest']).default('auto'),
   /** Index internal native transfers from traces, if the node offers them. */
   traces: bool().default(true),
-  /** Prove the transactions and receipts of each block by the roots in its header. */
+  /** Verify the transactions and receipts of each block against the roots in its header. */
   check_roots: bool().default(false),
-  /** Interval of polls for the node's head when no WebSocket announces it, milliseconds. */
+  /** Interval of head polls when no WebSocket announces heads, milliseconds. */
   poll_ms: integer(10, 60_000).default(250),
   /** Most blocks that a reorg may remove. A deeper one pauses indexing. */
   max_reorg: integer(0, 100_000).default(128),
@@ -68,38 +68,40 @@ const index = z.strictObject({
   stale_seconds: integer(0, 31_536_000).default(600),
   /** Most transfers per commit during backfill. */
   batch_transfers: integer(1, 10_000_000).default(4_000_000),
-  /** Memory for the blocks and changes of the commits of a backfill, MiB. */
+  /** Memory for the blocks and changes of backfill commits, MiB. */
   backfill_memory_mb: integer(16, MAX_MB).default(512),
   /** Backfill workers: threads that fetch and decode. */
   loaders: integer(1, 64).default(1),
-  /** Page cache of the indexer, MiB. The system caches too: eight times as much does not speed up backfill. */
+  /**
+   * Page cache of the indexer, MiB. The operating system caches too: eight times as much does not speed up a backfill.
+   */
   cache_mb: integer(1, MAX_MB).default(8),
 });
 
 const server = z.strictObject({
   /** Address to listen on. */
   host: host().default('127.0.0.1'),
-  /** Port of REST, RPC, both WebSockets and the panel; 0 takes a free one. */
+  /** Port of REST, RPC, both WebSockets and the panel; 0 for any free one. */
   port: integer(0, 65_535).default(8_650),
   /** Files of the certificate chain and its key, PEM; both or neither. */
   tls_cert: text().default(''),
   tls_key: text().default(''),
   /** Origins of web pages that may call over HTTP: `*` or `scheme://host[:port]`. */
   cors_origins: listOf('origins such as "https://example.org", or "*"', isOrigin).default(['*']),
-  /** Proxies whose word about a client's address counts: addresses, or networks such as "10.0.0.0/8". */
+  /** Proxies trusted to report a client's address: addresses, or networks such as "10.0.0.0/8". */
   trusted_proxies: listOf('IP addresses or networks such as "10.0.0.0/8"', isNetwork).default([]),
   /** Most concurrent connections, HTTP and WebSocket together. */
   max_connections: integer(1, 1_000_000).default(10_000),
   /** Whether visitors of the pages need no key; they share `public_key`. */
   public_explorer: bool().default(false),
-  /** The number of the key that the pages use for visitors without one. */
+  /** Number of the key that the pages use for visitors without one. */
   public_key: integer(0, Number.MAX_SAFE_INTEGER).default(0),
-  /** How long a stopping daemon goes on serving after `/readyz` turned false, seconds. */
+  /** How long a stopping daemon keeps serving after `/readyz` turned false, seconds. */
   drain_seconds: integer(0, 3_600).default(0),
 });
 
 const rpc = z.strictObject({
-  /** Methods, or `namespace_*`, allowed in addition to the default ones. */
+  /** Methods, or `namespace_*`, permitted in addition to the default ones. */
   allow: listOf(
     'methods such as "debug_traceCall" or "trace_*", never of a namespace that controls the node',
     isAllowableMethod,
@@ -108,7 +110,7 @@ const rpc = z.strictObject({
   logs_max_range: integer(1, 10_000_000).default(10_000),
   /** Widest `eth_getLogs` range per call to the node, blocks. */
   logs_node_range: integer(1, 10_000_000).default(100),
-  /** Time limit of a call to the node, ms; waiting for a connection counts only while its key gets no response. */
+  /** Timeout of a call to the node, ms. Waiting for a connection counts only while its key gets no response. */
   timeout_ms: integer(100, MAX_MS).default(30_000),
   /** Calls slower than this are logged, milliseconds. */
   slow_ms: integer(1, MAX_MS).default(1_000),
@@ -125,11 +127,11 @@ const rpc = z.strictObject({
   cache: bool().default(true),
   /** Head cache: answers calls about the head for 10 ms from memory; chain id, network and version for 10 s. */
   local: bool().default(true),
-  /** Calls of one key that may wait for the node or for a connection to it at the same time. */
+  /** Calls per key that may wait for the node or for a connection to it at once. */
   concurrency_per_key: integer(1, 100_000).default(1_000),
   /**
-   * Longest wait of an HTTP request over its key's rate before it is refused, milliseconds: below the 10 seconds after
-   * which common client libraries give up. 0 refuses at once.
+   * How long an HTTP request over its key's rate may wait before it is refused, milliseconds: below the 10 seconds
+   * after which common client libraries give up. 0 refuses at once.
    */
   rate_wait_ms: integer(0, 60_000).default(8_000),
 });
@@ -140,11 +142,14 @@ const stream = z.strictObject({
   max_connections_per_key: integer(1, 1_000_000).default(5),
   /** Subscriptions per connection. */
   max_subscriptions: integer(1, 100_000).default(10),
-  /** Longest wait of a new token's first events for its symbol and decimals, milliseconds; 0 turns it off. */
+  /** How long a new token's first events wait for its symbol and decimals, milliseconds; 0 disables waiting. */
   metadata_wait_ms: integer(0, 60_000).default(1_000),
   /** Largest message accepted from a client, bytes. */
   max_message_bytes: integer(1_024, 67_108_864).default(1_048_576),
-  /** Backlog in bytes at which a slow client is closed: at least twice that of a replay (streams/transfers/replay-queue.ts). */
+  /**
+   * Backlog at which a slow client is closed, bytes: at least twice that of a replay
+   * (streams/transfers/replay-queue.ts).
+   */
   max_backlog_bytes: integer(524_288, 1_073_741_824).default(8_388_608),
   /** Seconds between pings. */
   ping_seconds: integer(1, 3_600).default(30),
@@ -157,7 +162,7 @@ const hooks = z.strictObject({
   allow_private: bool().default(false),
 });
 
-/** What keys of a tier may do; 0 lifts a limit. */
+/** Limits of a tier's keys; 0 lifts a limit. */
 const tier = z.strictObject({
   /** Requests per calendar month, UTC. */
   requests_per_month: integer(0, Number.MAX_SAFE_INTEGER),
@@ -186,14 +191,14 @@ const sinkPostgres = z.strictObject({
     'a URL such as "postgres://user@127.0.0.1:5432/chain", or empty',
     (value) => value === '' || isPostgresUrl(value),
   ).default(''),
-  /** Schema of the tables; created where it is missing. */
+  /** Schema of the tables; created if missing. */
   schema: textThat(
     'a schema name of lower-case letters, digits and underscores, such as "atlas"',
     isSchemaName,
   ).default('atlas'),
-  /** First block to write; `earliest` is that of the index. */
+  /** First block to write; `earliest` is the index's first block. */
   from_block: firstBlock().default('earliest'),
-  /** `latest` follows the index and takes rows of a reorg back; `finalized` writes final blocks only. */
+  /** `latest` follows the index and removes the rows of a reorg; `finalized` writes only final blocks. */
   finality: choice(['latest', 'finalized']).default('latest'),
   /** Fill the table `wallets`. */
   wallets: bool().default(false),
@@ -203,7 +208,7 @@ const sinkPostgres = z.strictObject({
 
 /** Keys. */
 const access = z.strictObject({
-  /** `postgres://...` of the database whose keys several daemons share; empty for keys of this daemon alone. */
+  /** `postgres://...` of the database whose keys several daemons share; empty if keys are not shared. */
   postgres: textThat(
     'a URL such as "postgres://user@127.0.0.1:5432/atlas", or empty',
     (value) => value === '' || isPostgresUrl(value),
@@ -242,9 +247,9 @@ export const configSchema = z.strictObject({
     'a URL such as "http://127.0.0.1:8547", or empty',
     (value) => value === '' || isHttpUrl(value),
   ).default(''),
-  /** Folder of index.db and keys.db. A relative path starts at the working folder, `~` at the home folder. */
+  /** Folder of index.db and keys.db. A relative path starts at the working directory, `~` at the home directory. */
   data_dir: nonEmptyString('the path of a folder').default('./atlas-data'),
-  /** Token of the operator's panel; empty turns the panel off. */
+  /** Token of the operator's panel; empty disables the panel. */
   admin_token: textThat(
     'at least 16 printable ASCII characters without a space at either end, such as the output of "openssl rand -hex 24", or empty',
     (value) => value === '' || (value.length >= 16 && isHeaderText(value)),

@@ -1,13 +1,13 @@
-/** Which settings are secret or may contain a secret, and which part of them may be shown. */
+/** Which settings are or may contain secrets, and which part of them may be shown. */
 import { MASK, maskUrl } from '../log/redact.ts';
 import { splitUrls } from './values.ts';
 
 const SECRETS = new Set(['admin_token']);
 
-/** They often have a password or a provider's key in them. */
+/** They often contain a password or a provider's key. */
 const URLS = new Set(['node_http', 'node_ws', 'node_traces', 'access.postgres', 'sink.postgres.url']);
 
-/** Often given by mistake instead of a URL; contains no secret. */
+/** Often given by mistake in place of a URL. Contains no secret. */
 const HOST_AND_PORT = /^[\w.-]*(:\d*)?$/;
 
 /** The value of a setting, valid or not, with secrets masked. */

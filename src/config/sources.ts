@@ -14,7 +14,7 @@ import {
   type Table,
 } from './tree.ts';
 
-/** One setting as given: `source` names its place for `config show`, `where` for an error. */
+/** One given setting: `source` names its location for `config show`, `where` for an error. */
 export interface GivenSetting {
   path: string;
   value: unknown;

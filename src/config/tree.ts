@@ -1,8 +1,8 @@
-/** Settings by dotted path (`server.port`): walking the schema and trees of values. */
+/** Settings by dotted path (`server.port`): walks the schema and trees of values. */
 import { z } from 'zod';
 import { configSchema } from './schema.ts';
 
-/** A table of TOML, or the same thing as a plain object. */
+/** A TOML table, or an equivalent plain object. */
 export type Table = Record<string, unknown>;
 
 /** Values by dotted path, in order. */
@@ -14,7 +14,7 @@ export function isTable(value: unknown): value is Table {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The schema at a path: of a setting or a table, or undefined when there is none. */
+/** The schema of the setting or table at a path, or undefined. */
 export function schemaAt(path: string): z.core.$ZodType | undefined {
   let at: z.core.$ZodType | undefined = configSchema;
   for (const key of path.split('.')) {
@@ -28,7 +28,7 @@ export function schemaAt(path: string): z.core.$ZodType | undefined {
   return at;
 }
 
-/** What is wrong with a user-chosen name on the path, such as that of a tier; undefined when it is valid. */
+/** What is wrong with a user-chosen name in the path, such as a tier's; undefined if it is valid. */
 export function chosenNameError(path: string): string | undefined {
   const keys = path.split('.');
   for (const [i, key] of keys.entries()) {
@@ -41,13 +41,13 @@ export function chosenNameError(path: string): string | undefined {
   return undefined;
 }
 
-/** Whether a schema is that of a table of settings rather than of one setting. */
+/** Whether a schema describes a table of settings rather than one setting. */
 export function isTableSchema(schema: z.core.$ZodType): boolean {
   const inner = withoutDefault(schema);
   return inner instanceof z.ZodObject || inner instanceof z.ZodRecord;
 }
 
-/** The words that a setting accepts, if it accepts only words or numbers; else none. */
+/** The words that a setting accepts if it accepts only words or numbers; else none. */
 export function choicesOf(path: string): string[] {
   const schema = schemaAt(path);
   const inner = schema && withoutDefault(schema);
@@ -55,7 +55,7 @@ export function choicesOf(path: string): string[] {
   return kinds.flatMap((kind) => (kind instanceof z.ZodEnum ? kind.options.map(String) : []));
 }
 
-/** The settings of a tree of values; an empty table counts as a value. */
+/** The settings in a tree of values. An empty table counts as a value. */
 export function flatten(tree: Table, prefix = ''): Leaves {
   const leaves: Leaves = new Map();
   for (const [key, value] of Object.entries(tree)) {

@@ -1,14 +1,17 @@
-/** The types of settings. Each describes in one phrase what it accepts, and that phrase is the error message. */
+/** The types of settings. Each describes what it accepts in one phrase, which becomes the error message. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { NODE_CONTROL_NAMESPACES } from '../model/node-control.ts';
 
-/** Labels of letters, digits, hyphens and underscores. The last must not be a number: that is a mistyped IPv4 address. */
+/**
+ * Labels of letters, digits, hyphens and underscores. The last must not be a number, which would be a mistyped IPv4
+ * address.
+ */
 const HOST_NAME = /^(?:(?!-)[\w-]{1,63}\.)*(?!-|\d+\.?$)[\w-]{1,63}\.?$/;
 const METHOD_PATTERN = /^[a-z][a-zA-Z0-9]*_(\*|[a-zA-Z0-9_]+)$/;
 
-/** A whole number within bounds, both included. */
+/** A whole number within bounds, inclusive. */
 export function integer(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
@@ -56,13 +59,13 @@ export function firstBlock() {
   return z.union([z.enum(['earliest']), z.int({ error }).min(0, { error })], { error });
 }
 
-/** A height, or the name of one end of the chain. */
+/** A height, or the name of an end of the chain. */
 export function startBlock() {
   const error = 'must be "earliest", "latest" or a block number';
   return z.union([z.enum(['earliest', 'latest']), z.int({ error }).min(0, { error })], { error });
 }
 
-/** The URLs of a list separated by commas. A comma within a URL separates nothing. */
+/** The URLs of a comma-separated list. Does not split at a comma within a URL. */
 export function splitUrls(value: string): string[] {
   return value.split(/\s*,\s*(?=(?:https?|wss?):|,|$)/);
 }
@@ -91,7 +94,7 @@ export function isPostgresUrl(value: string): boolean {
   return hasScheme(value, ['postgres:', 'postgresql:']);
 }
 
-/** A schema name that needs no quotes in SQL. */
+/** Whether the name needs no quotes in SQL. */
 export function isSchemaName(value: string): boolean {
   return /^[a-z_][a-z0-9_]{0,62}$/.test(value) && !value.startsWith('pg_');
 }
@@ -105,7 +108,7 @@ export function isHeaderText(value: string): boolean {
   return /^(?! )[ -~]*(?<! )$/.test(value);
 }
 
-/** An IP address, or one with the bits of its network. */
+/** An IP address, or a network in CIDR notation. */
 export function isNetwork(value: string): boolean {
   const [address = '', bits, ...rest] = value.split('/');
   const most = isIP(address) === 4 ? 32 : 128;

@@ -11,7 +11,7 @@ class GrowableBytes {
     this.bytes = new Uint8Array(capacity);
   }
 
-  /** Makes room for `count` more bytes and returns the offset where they begin. */
+  /** Makes room for `count` more bytes and returns their offset. */
   reserve(count: number): number {
     const at = this.length;
     this.length += count;
@@ -80,7 +80,7 @@ export function releaseBatch(batch: BlockBatch): void {
   for (const buffer of batchBuffers(batch)) buffer.transfer(0);
 }
 
-/** Most transfers of one block from range logs. They are cheap to emit, so a block could claim a billion. */
+/** Most transfers of one block from range logs. Ranges are cheap to emit, so a block could claim a billion. */
 const RANGE_IDS_PER_BLOCK = 100_000;
 
 /** Collects transfers block by block. `finish` returns the batch and leaves the builder unusable. */
@@ -111,9 +111,9 @@ export class BatchBuilder {
   private readonly skippedIn: Partial<Record<SkipReason, string>> = {};
   /** Maps 40 lower-case hex digits to the position in `addresses`. */
   private readonly addressIndex = new Map<string, number>();
-  /** Hash of the current transaction; written with its first transfer. */
+  /** Hash of the current transaction, written with its first transfer. */
   private txHash = '';
-  /** Its sender and receiver, `0x` and 40 digits; empty where they are not known. */
+  /** Its sender and receiver, `0x` and 40 digits; empty if unknown. */
   private txSender = '';
   private txReceiver = '';
   private isTxStored = false;
@@ -133,14 +133,14 @@ export class BatchBuilder {
     this.rangeIds = 0;
   }
 
-  /** Reserves `count` ids of the current block's limit; false when they exceed it. */
+  /** Reserves `count` ids of the current block's limit. Returns false when they exceed it. */
   reserveRangeIds(count: number): boolean {
     if (this.rangeIds + count > RANGE_IDS_PER_BLOCK) return false;
     this.rangeIds += count;
     return true;
   }
 
-  /** Begins a transaction. It is stored only if a transfer follows. Addresses are `0x` and 40 digits. */
+  /** Starts a transaction. It is stored only if a transfer follows. Addresses are `0x` and 40 digits. */
   beginTransaction(hash: string, from = '', to = ''): void {
     this.txHash = hash;
     this.txSender = from;

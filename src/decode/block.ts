@@ -23,7 +23,7 @@ import {
 import { decodeStakingPayouts, STAKING_CONTRACT, SYSTEM_SENDER } from './staking.ts';
 import { type BlockTraces, flatTraces, type TransactionTrace, treeTraces } from './traces.ts';
 
-/** What differs between chains. */
+/** The differences between chains. */
 export interface DecodeRules {
   /** Whether the chain has Monad's system transactions and staking payouts. */
   monad: boolean;
@@ -81,7 +81,7 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
 
 const NO_ADDRESS = `0x${ZERO_DIGITS}`;
 
-/** The text of an address, which the batch checks once the transaction turns out to have a transfer. */
+/** The text of an address. The batch checks it once the transaction turns out to have a transfer. */
 function addressText(value: unknown): string {
   return typeof value === 'string' ? value : NO_ADDRESS;
 }
@@ -171,7 +171,7 @@ function isSystemTransaction(tx: JsonObject): boolean {
   return isAddress(tx['from'], SYSTEM_SENDER);
 }
 
-/** The transaction's own value: to its receiver or the contract it created; Monad's block reward is a mint. */
+/** The transaction's own value: to its receiver or the contract it created. Monad's block reward is a mint. */
 function decodeDirect(out: BatchBuilder, tx: JsonObject, receipt: JsonObject, rules: DecodeRules): void {
   const amount = readAmount(tx['value'], 'transaction value');
   if (isZero(amount)) return;

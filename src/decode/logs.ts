@@ -20,8 +20,8 @@ export interface Log {
 }
 
 /**
- * Most transfers expanded from one ERC-2309 range: the standard sets no bound, so one log could claim 2^256. BatchBuilder
- * also bounds the total per block.
+ * Most transfers expanded from one ERC-2309 range. The standard sets no bound, so one log could claim 2^256.
+ * BatchBuilder also bounds the total per block.
  */
 const CONSECUTIVE_LIMIT = 10_000n;
 
@@ -73,12 +73,12 @@ export function decodeLogs(
   }
 }
 
-/** The 40 digits of the address in a topic; null unless it is 32 bytes with the upper 12 zero. */
+/** The 40 digits of the address in a topic; null unless the topic is 32 bytes with the upper 12 zero. */
 export function addressFromTopic(topic: string): string | null {
   return topic.length === 66 && topic.startsWith('0x000000000000000000000000') ? topic.slice(26) : null;
 }
 
-/** Pushes a transfer between the addresses in two topics; counts it as skipped when one is not an address. */
+/** Pushes a transfer between the addresses in two topics. Counts it as skipped when one is not an address. */
 function pushBetween(
   out: BatchBuilder,
   kind: number,
@@ -184,7 +184,7 @@ function decodeConsecutive(out: BatchBuilder, log: Log): void {
 }
 
 /**
- * Deposit and Withdrawal of a wrapped native coin: a mint or a burn, unless the contract also emitted the equal Transfer
+ * Deposit and Withdrawal of a wrapped native coin: a mint or a burn, unless the contract also emitted an equal Transfer
  * from or to zero in the same transaction. Each such Transfer covers one event.
  */
 function decodeWrapped(out: BatchBuilder, log: Log, transfers: TransferCounts): void {
@@ -197,7 +197,10 @@ function decodeWrapped(out: BatchBuilder, log: Log, transfers: TransferCounts): 
   pushBetween(out, TransferKind.erc20, log, from, to, log.data, 2);
 }
 
-/** The Transfer logs of one transaction, counted by content: searching a list of thousands per event would take seconds. */
+/**
+ * The Transfer logs of one transaction, counted by content, because searching a list of thousands per event would take
+ * seconds.
+ */
 class TransferCounts {
   private readonly counts = new Map<string, number>();
 
@@ -209,7 +212,7 @@ class TransferCounts {
     }
   }
 
-  /** Takes one such Transfer; false when none is left. */
+  /** Takes one such Transfer. Returns false when none is left. */
   take(emitter: string, from: string, to: string, data: string): boolean {
     const key = `${emitter} ${from} ${to} ${data}`;
     const left = this.counts.get(key) ?? 0;

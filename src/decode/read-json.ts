@@ -34,19 +34,21 @@ export function releaseItems(value: unknown): void {
   if (value instanceof LazyJsonArray) value.release();
 }
 
-/** A `0x` string with exactly `digits` hex digits (the digits themselves are checked where they become bytes). */
+/**
+ * A `0x` string with exactly `digits` hex digits. The digits themselves are checked when they are converted to bytes.
+ */
 export function readHex(value: unknown, digits: number, what: string): string {
   if (typeof value !== 'string' || value.length !== digits + 2 || !value.startsWith('0x'))
     throw malformed(what, value);
   return value;
 }
 
-/** The 40 digits of an address in lower case: some nodes send checksummed addresses. */
+/** The 40 digits of an address in lower case, because some nodes send checksummed addresses. */
 export function readAddress(value: unknown, what: string): string {
   return readHex(value, 40, what).slice(2).toLowerCase();
 }
 
-/** Whether a value is the address of these 40 lower-case digits. */
+/** Whether a value is the address with these 40 lower-case digits. */
 export function isAddress(value: unknown, digits: string): boolean {
   return typeof value === 'string' && value.toLowerCase() === `0x${digits}`;
 }
@@ -78,7 +80,7 @@ export function readAmount(value: unknown, what: string): string {
   return text;
 }
 
-/** True for `0x`, `0x0`, `0x000`...: nothing moves. */
+/** True for `0x`, `0x0`, `0x000`... */
 export function isZero(quantity: string): boolean {
   for (let i = 2; i < quantity.length; i++) if (quantity.charCodeAt(i) !== 48) return false;
   return true;

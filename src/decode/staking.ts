@@ -44,9 +44,9 @@ function pushPayout(out: BatchBuilder, log: Log, word: number): void {
 }
 
 /**
- * The ClaimRewards logs emitted by `compound`. A call tree matches each log, by validator and delegator and in order, to
- * the call that emitted it. Without one, a Delegate log right after it with the same validator, delegator and amount
- * reveals `compound`.
+ * The ClaimRewards logs emitted by `compound`. A call tree matches each log, by validator and delegator and in order,
+ * to the call that emitted it. Without a tree, a Delegate log right after it with the same validator, delegator and
+ * amount reveals `compound`.
  */
 function compoundedClaims(
   claims: readonly Log[],

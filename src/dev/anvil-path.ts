@@ -1,9 +1,9 @@
-/** Where anvil is. The single binary has src/binary/anvil-path.ts instead. */
+/** Finds anvil. The single binary has src/binary/anvil-path.ts instead. */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { FatalError } from '../lib/errors.ts';
 
-/** Path of the anvil binary for a platform; throws a FatalError saying what to do when it is not installed. */
+/** Path of the anvil binary for a platform. Throws a FatalError with advice if it is not installed. */
 export function anvilPath(os: string = process.platform, arch: string = process.arch): string {
   const name = `@foundry-rs/anvil-${os}-${arch === 'x64' ? 'amd64' : arch}`;
   try {

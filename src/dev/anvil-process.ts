@@ -1,4 +1,4 @@
-/** The anvil process: starting it, waiting until it listens, and ending it. */
+/** The anvil process: starts it, waits until it listens, and ends it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -12,7 +12,7 @@ export interface AnvilProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly pid: number;
-  /** Resolves when the process has ended for whatever reason, or never came up. */
+  /** Resolves when the process has ended for any reason, or failed to start. */
   readonly exited: Promise<void>;
 }
 
@@ -22,7 +22,7 @@ const STOP_TIMEOUT_MS = 2_000;
 const ERROR_TAIL_CHARS = 2_000;
 
 export function spawnAnvil(args: readonly string[]): AnvilProcess {
-  // In a session of its own: Ctrl-C on the terminal must reach only the owner, which stops things in order.
+  // In its own session, so that Ctrl-C on the terminal reaches only the owner, which stops things in order.
   const child = spawn(anvilPath(), args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   killOnParentExit(child);
   const exited = new Promise<void>((resolve) => {
@@ -33,8 +33,8 @@ export function spawnAnvil(args: readonly string[]): AnvilProcess {
 }
 
 /**
- * The `host:port` that anvil reports to listen on. From then on its output is dropped, and the process no longer keeps
- * this program alive. Throws a FatalError with anvil's own message when it ends instead.
+ * The `host:port` on which anvil reports to listen. From then on its output is dropped, and the process no longer keeps
+ * this program alive. Throws a FatalError with anvil's own message if anvil ends first.
  */
 export async function listeningAddress(anvil: AnvilProcess): Promise<string> {
   let errors = '';
@@ -47,7 +47,7 @@ export async function listeningAddress(anvil: AnvilProcess): Promise<string> {
   const address = await firstMatch(anvil, /^Listening on (\S+)/);
   if (address === undefined) {
     await endProcess(anvil);
-    throw new FatalError(`anvil, the local chain, did not start: ${errors.trim() || 'it said nothing'}`);
+    throw new FatalError(`anvil, the local chain, did not start: ${errors.trim() || 'no output'}`);
   }
   anvil.stdout.resume();
   anvil.child.unref();
@@ -55,7 +55,7 @@ export async function listeningAddress(anvil: AnvilProcess): Promise<string> {
   return address;
 }
 
-/** First capture of `pattern` in a line of stdout, or undefined when the process ends or the time is up first. */
+/** First capture of `pattern` in a line of stdout, or undefined if the process ends or the time is up first. */
 async function firstMatch(anvil: AnvilProcess, pattern: RegExp): Promise<string | undefined> {
   const lines = createInterface({ input: anvil.stdout });
   const timer = setTimeout(() => lines.close(), START_TIMEOUT_MS);
@@ -74,7 +74,7 @@ async function firstMatch(anvil: AnvilProcess, pattern: RegExp): Promise<string 
   }
 }
 
-/** Ends the process and waits until it is gone. */
+/** Ends the process. Resolves when it is gone. */
 export async function endProcess(anvil: AnvilProcess): Promise<void> {
   anvil.child.ref();
   anvil.child.kill('SIGTERM');

@@ -1,34 +1,34 @@
-/** A local chain: anvil of the npm package @foundry-rs/anvil, as a child process that does not outlive this one. */
+/** A local chain: anvil from the npm package @foundry-rs/anvil, as a child process that does not outlive this one. */
 import { type AnvilProcess, endProcess, listeningAddress, spawnAnvil } from './anvil-process.ts';
 
 interface AnvilOptions {
-  /** Milliseconds between blocks. Without it or `manual`, each transaction is mined at once in its own block. */
+  /** Milliseconds between blocks. Without this or `manual`, each transaction is mined at once in its own block. */
   blockTimeMs?: number;
-  /** True: blocks are made by `evm_mine` and `anvil_mine` only. */
+  /** Mine blocks only by `evm_mine` and `anvil_mine`. */
   manual?: boolean;
-  /** 31337 unless given. */
+  /** Default: 31337. */
   chainId?: number;
-  /** For how many of the newest blocks anvil retains state; 256 by default. It retains all blocks, receipts and traces. */
+  /** Number of newest blocks for which anvil keeps state; default 256. It keeps all blocks, receipts and traces. */
   stateBlocks?: number;
 }
 
 export interface Anvil {
-  /** HTTP address; `wsUrl` is the same port. */
+  /** HTTP address. `wsUrl` has the same port. */
   readonly url: string;
   readonly wsUrl: string;
   readonly pid: number;
-  /** Resolves when the process has ended, on request or by itself. */
+  /** Resolves when the process has ended for any reason. */
   readonly exited: Promise<void>;
   /** Result of one JSON-RPC call; rejects with the node's own message. */
   call(method: string, params?: readonly unknown[]): Promise<unknown>;
-  /** Ends the process and waits for its end. */
+  /** Ends the process. Resolves when it has ended. */
   stop(): Promise<void>;
 }
 
 type Call = Anvil['call'];
 
 const CALL_TIMEOUT_MS = 60_000;
-/** Whole coins in each of the ten known accounts: enough for months of demo traffic. */
+/** Whole coins in each of the ten well-known accounts: enough for months of demo traffic. */
 const COINS_PER_ACCOUNT = 1_000_000_000;
 
 /** Starts anvil on a free port of 127.0.0.1 and waits until it answers. Throws a FatalError if it does not start. */
@@ -58,7 +58,8 @@ function anvilArguments(options: AnvilOptions): string[] {
   const args = ['--host', '127.0.0.1', '--port', '0', '--balance', String(COINS_PER_ACCOUNT)];
   // Without this, anvil writes some 300 kB per block to a folder in the home directory and leaves them there.
   args.push('--prune-history', String(options.stateBlocks ?? 256));
-  // startMiner keeps the interval: with --block-time anvil holds 1,500 states in memory, 2 GB, despite --prune-history.
+  // startMiner keeps the interval, because with --block-time anvil holds 1,500 states in memory, 2 GB, despite
+  // --prune-history.
   if (options.manual || options.blockTimeMs !== undefined) args.push('--no-mining');
   if (options.chainId !== undefined) args.push('--chain-id', String(options.chainId));
   return args;

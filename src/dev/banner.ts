@@ -2,12 +2,12 @@ import type { Hex } from '../lib/hex.ts';
 import type { SampleAddresses } from './sample-addresses.ts';
 
 interface BannerData {
-  /** Where the daemon listens, such as `http://127.0.0.1:8650`. */
+  /** Address of the daemon, such as `http://127.0.0.1:8650`. */
   url: string;
-  /** Where the chain's node listens. */
+  /** Address of the chain's node. */
   nodeUrl: string;
   key: string;
-  /** The operator token, or null for one that the operator already knows. */
+  /** The operator token, or null if the operator already knows it. */
   adminToken: string | null;
   samples: SampleAddresses;
 }
@@ -45,7 +45,7 @@ Ctrl-C stops the daemon and the chain. Open one of these in a browser:
 `;
 }
 
-/** Five requests that have something to show, each one line of shell. */
+/** Five requests with non-trivial answers, each one line of shell. */
 function curlLines({ url, key, samples }: BannerData): string[] {
   const get = (endpoint: string, parameters: string) =>
     `curl -s -H 'X-API-Key: ${key}' '${url}/api/${endpoint}?${parameters}'`;

@@ -1,4 +1,4 @@
-/** The demo contracts: their code and the calls the traffic makes on them. */
+/** The demo contracts: their code, and the calls that the traffic makes. */
 import { encodeDeployData, isHex, parseAbi } from 'viem';
 import type { Hex } from '../lib/hex.ts';
 import artifacts from './contracts.json' with { type: 'json' };
@@ -15,15 +15,15 @@ export interface DemoContracts {
   editions: Hex;
   /** ERC-721 minted by one ERC-2309 log. */
   badges: Hex;
-  /** The wrapped native coin in the manner of WETH9; it must be in `chain.wrapped_native`. */
+  /** The wrapped native coin, like WETH9. It must be in `chain.wrapped_native`. */
   wrapped: Hex;
   /** NativeSender: makes internal transfers, and calls that only look like them. */
   sender: Hex;
-  /** Logs that are no transfers. */
+  /** Emits logs that are not transfers. */
   malformed: Hex;
 }
 
-/** The part of each interface the demo uses, as declared in scripts/contracts (a test compares). */
+/** The part of each interface that the demo uses, as declared in scripts/contracts (a test compares). */
 export const abis = {
   DemoToken: parseAbi([
     'constructor(string name_, string symbol_, uint8 decimals_)',
@@ -70,7 +70,7 @@ export const abis = {
   Vault: parseAbi(['constructor(bool refuse) payable']),
 } as const;
 
-/** Creation code of a contract, to which encoded constructor arguments are appended. */
+/** Creation code of a contract. Append encoded constructor arguments. */
 export function bytecode(name: keyof typeof artifacts): Hex {
   const code = artifacts[name].bytecode;
   if (!isHex(code)) throw new Error(`contracts.json holds no bytecode of ${name}`);

@@ -6,7 +6,7 @@ import { DEPLOY_GAS, type PlannedTransaction } from './planned-transaction.ts';
 import { createSubmitter, type SubmitOptions } from './submit.ts';
 import { roles } from './wallets.ts';
 
-/** ERC-721 transfers made by a deployment, in one ERC-2309 log; it makes no other transfers. */
+/** ERC-721 transfers of a deployment, in one ERC-2309 log. A deployment makes no other transfers. */
 export const DEPLOYED_BADGES = 25;
 
 /** Deploys one of each demo contract on an anvil chain. */

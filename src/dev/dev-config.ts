@@ -1,4 +1,4 @@
-/** The configuration of the daemon that `atlas-node dev` runs. */
+/** The configuration of the daemon started by `atlas-node dev`. */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { type Config, type ParsedConfig, parseConfig } from '../config/parse-config.ts';
@@ -13,10 +13,10 @@ export interface DevSettings {
   port?: string | undefined;
 }
 
-/** Length of the operator token that is generated when none is configured. */
+/** Length of the generated operator token, used if none is configured. */
 const ADMIN_TOKEN_BYTES = 12;
 
-/** The environment applies here too, except for the node, the data and the wrapped coin, which are the demo's own. */
+/** The environment applies here too, except for the node, the data and the wrapped coin, which belong to the demo. */
 export function devConfig(settings: DevSettings, env: Record<string, string | undefined>): ParsedConfig {
   const { config, sources } = parseConfig({
     env: { ...env, ATLAS_CHAIN__WRAPPED_NATIVE: settings.wrapped },
@@ -27,7 +27,7 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
       ...(settings.port !== undefined && { '--port': settings.port }),
     },
   });
-  // No operator can allow these methods, because they control the node; this node is there to be controlled.
+  // Operators cannot permit these methods, because they control the node. Controlling this node is their purpose.
   const rpc = { ...config.rpc, allow: [...config.rpc.allow, 'anvil_*'] };
   const sourcesOfDemo: Record<string, string> = {};
   let { admin_token, index } = config;
@@ -36,13 +36,13 @@ export function devConfig(settings: DevSettings, env: Record<string, string | un
     sourcesOfDemo['admin_token'] = 'demo';
   }
   if (sources['index.stale_seconds'] === 'default') {
-    index = { ...index, stale_seconds: 0 }; // a local chain makes no block while nobody uses it
+    index = { ...index, stale_seconds: 0 }; // an unused local chain mines no blocks
     sourcesOfDemo['index.stale_seconds'] = 'demo';
   }
   return { config: { ...config, index, rpc, admin_token }, sources: { ...sources, ...sourcesOfDemo } };
 }
 
-/** The configured port, or any free one (0) when nobody asked for a port and the default one is taken. */
+/** The configured port, or any free one (0) if no port was requested and the default one is taken. */
 export async function withUsablePort(parsed: ParsedConfig): Promise<Config> {
   const { config, sources } = parsed;
   const { host, port } = config.server;

@@ -22,15 +22,15 @@ import { demoLabels, exampleAddresses, sampleAddresses } from './sample-addresse
 import { DEMO_SEED, generateTraffic } from './traffic.ts';
 
 const BLOCK_TIME_MS = 1_000;
-/** States the chain keeps: few, since a demo may run for days and a state takes up to a megabyte. */
+/** States kept by the chain: few, because a demo may run for days and a state takes up to a megabyte. */
 const STATE_BLOCKS = 128;
-/** Rounds made before the daemon starts, so that there is history to index. */
+/** Rounds before the daemon starts, so that there is history to index. */
 const FIRST_ROUNDS = 3;
 const ROUND_PAUSE_MS = 5_000;
 const TRAFFIC_RETRY_MS = 5_000;
 const CATCH_UP_TIMEOUT_MS = 60_000;
 
-/** What stands for the chain while settings are only checked. */
+/** Placeholder for the chain while only settings are checked. */
 const NO_CHAIN = {
   node: { url: 'http://127.0.0.1', wsUrl: 'ws://127.0.0.1' },
   wrapped: '0x0000000000000000000000000000000000000000',
@@ -51,7 +51,7 @@ export async function runDev(log: Logger, port?: string): Promise<void> {
   }
 }
 
-/** Throws the reason of `stop` when it aborts before everything runs. */
+/** Throws the reason of `stop` when it aborts during startup. */
 async function runUntilStopped(
   log: Logger,
   port: string | undefined,
@@ -59,7 +59,7 @@ async function runUntilStopped(
   stop: AbortController,
 ): Promise<void> {
   const stopped = once(stop.signal, 'abort');
-  devConfig({ ...NO_CHAIN, port }, process.env); // a wrong setting is refused before the chain starts
+  devConfig({ ...NO_CHAIN, port }, process.env); // reject an invalid setting before the chain starts
   const dataDir = temporaryFolder(closers);
   const { anvil, contracts, height } = await startChain(log, closers, stop.signal);
   const settings = devConfig({ dataDir, node: anvil, wrapped: contracts.wrapped, port }, process.env);
@@ -127,7 +127,7 @@ function importLabels(dataDir: string, labels: readonly LabelRow[]): void {
   }
 }
 
-/** Waits until the index holds block `height`; after too long, throws a FatalError with the indexer's reason. */
+/** Waits until the index contains block `height`. After too long, throws a FatalError with the indexer's reason. */
 async function waitUntilIndexed(
   status: () => IndexStatus,
   height: number,
@@ -146,7 +146,10 @@ async function waitUntilIndexed(
   }
 }
 
-/** Slow traffic until `signal` aborts. Anybody can reorganise the chain: after a failed round it plans the next one. */
+/**
+ * Slow traffic until `signal` aborts. Anybody can reorganise the chain, so a failed round is followed by a newly
+ * planned one.
+ */
 async function runTraffic(
   url: string,
   contracts: DemoContracts,
@@ -158,7 +161,7 @@ async function runTraffic(
       await generateTraffic(url, contracts, { seed, roundPauseMs: ROUND_PAUSE_MS, signal });
     } catch (err) {
       if (signal.aborted) return;
-      log.warn({ err }, 'demo traffic failed; it goes on with other wallets');
+      log.warn({ err }, 'demo traffic failed; continuing with other wallets');
       await pause(TRAFFIC_RETRY_MS, signal);
     }
   }
@@ -166,5 +169,5 @@ async function runTraffic(
 
 async function rejectOnExit(anvil: Anvil): Promise<never> {
   await anvil.exited;
-  throw new FatalError('the local chain ended by itself: run `atlas-node dev` again for a new one');
+  throw new FatalError('the local chain exited unexpectedly: run `atlas-node dev` again for a new one');
 }

@@ -1,4 +1,4 @@
-/** Scenarios of native transfers that are transactions themselves: payments, funding, creations with value. */
+/** Scenarios of native transfers: payments, funding, creations with value. */
 import { encodeFunctionData, pad, toHex } from 'viem';
 import type { Hex } from '../lib/hex.ts';
 import { WEI_PER_COIN } from '../lib/units.ts';
@@ -43,7 +43,7 @@ export const contractPayments: Scenario = (context) => {
   ];
 };
 
-/** Transactions with value that revert as a whole: a plain payment refused, and one that fails after paying others. */
+/** Transactions with value that revert as a whole: a refused plain payment, and one that fails after paying others. */
 export const revertedPayments: Scenario = ({ contracts, roles, random, fresh }) => {
   const value = random.amount(1, 500, WEI_PER_COIN);
   const failing = encodeFunctionData({
@@ -67,7 +67,7 @@ function fanOut(context: ScenarioContext, recipients: readonly Hex[]): PlannedTr
   return send(context, data, total, recipients.length);
 }
 
-/** A call of the NativeSender with value, itself a direct transfer, that makes `internal` internal ones. */
+/** A call of the NativeSender with value: a direct transfer that makes `internal` internal ones. */
 function send(
   { contracts, roles }: ScenarioContext,
   data: Hex,
@@ -78,12 +78,12 @@ function send(
   return { from: roles.operator, to: contracts.sender, data, value, gas: 900_000n, yields };
 }
 
-/** Wallets between the exchange and the end of a funding chain, the end included. */
+/** Wallets from the exchange to the end of a funding chain, including the end. */
 export const CHAIN_HOPS = 5;
-/** Fewest wallets one funder funds at the same time. */
+/** Fewest wallets that one funder funds at the same time. */
 export const COHORT_SIZE = 4;
 
-/** Everyday payments, large ones back and forth, one to oneself and one of zero. */
+/** Everyday payments, large ones back and forth, a self-transfer and a zero transfer. */
 export const payments: Scenario = ({ roles, random }) => [
   [
     payment(roles.exchange, roles.trader.address, random.amount(500, 5_000, WEI_PER_COIN)),
@@ -96,7 +96,7 @@ export const payments: Scenario = ({ roles, random }) => [
   ],
 ];
 
-/** One funder pays several fresh wallets, which all then pay the same one: wallets that act together. */
+/** One funder pays several fresh wallets, which then all pay the same one: wallets that act together. */
 export const cohort: Scenario = ({ roles, random, fresh }) => {
   const size = random.between(COHORT_SIZE, COHORT_SIZE + 4);
   const wallets = Array.from({ length: size }, (_, index) => fresh(`cohort ${index}`));
@@ -118,7 +118,7 @@ export const fundingChain: Scenario = ({ roles, random, fresh }) => {
   });
 };
 
-/** A contract created with value by a transaction, and one whose constructor refuses it. */
+/** A contract created with value by a transaction, and one whose constructor refuses the value. */
 export const creations: Scenario = ({ roles, random }) => {
   const creation = { from: roles.operator, to: null, gas: DEPLOY_GAS };
   const value = random.amount(100, 900, WEI_PER_COIN);

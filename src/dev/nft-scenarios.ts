@@ -11,7 +11,7 @@ import {
   type TransferCounts,
 } from './planned-transaction.ts';
 
-/** Logs `MalformedLogs.emitAll` writes; none may be stored. */
+/** Logs written by `MalformedLogs.emitAll`. None may be stored. */
 const MALFORMED_LOGS = 19;
 
 /** Mint, transfer and burn of single ids. */
@@ -65,7 +65,7 @@ export const erc1155: Scenario = ({ contracts, roles, random, fresh }) => {
   ];
 };
 
-/** A collection minted whole by one ConsecutiveTransfer log, of which one id is then sold. */
+/** A collection minted by one ConsecutiveTransfer log. One of its ids is then sold. */
 export const erc2309: Scenario = ({ roles, random, fresh }) => {
   const artist = fresh('artist');
   const count = random.between(5, 40);

@@ -1,4 +1,4 @@
-/** What demo traffic consists of: transactions, in stages that depend on one another. */
+/** The building blocks of demo traffic: transactions, in stages that depend on one another. */
 import type { LocalAccount } from 'viem';
 import type { Hex } from '../lib/hex.ts';
 import type { Prng } from '../lib/random.ts';
@@ -6,40 +6,43 @@ import type { TransferKindName } from '../model/transfer-kind.ts';
 import type { DemoContracts } from './contracts.ts';
 import type { Roles } from './wallets.ts';
 
-/** Transfers per kind that the index must contain (internal ones, no reverted ones), and logs that it must reject. */
+/**
+ * Transfers per kind that the index must contain (including internal ones, excluding reverted ones), and logs that it
+ * must reject.
+ */
 export type TransferCounts = Partial<Record<TransferKindName | 'malformed', number>>;
 
-/** One transaction and what the index has to make of it. */
+/** One transaction and its expected transfers. */
 export interface PlannedTransaction {
   from: LocalAccount;
   /** Null creates a contract. */
   to: Hex | null;
   data?: Hex;
-  /** Wei; nothing unless given. */
+  /** Wei. Default: none. */
   value?: bigint;
-  /** Gas limit; `CALL_GAS` unless given. */
+  /** Gas limit. Default: `CALL_GAS`. */
   gas?: bigint;
-  /** True: the transaction is meant to revert. */
+  /** The transaction is meant to revert. */
   reverts?: boolean;
   yields: TransferCounts;
 }
 
-/** Transactions that can be sent together; the stage before must be mined first. */
+/** Transactions that can be sent together. The previous stage must be mined first. */
 export type Stage = PlannedTransaction[];
 
-/** Everything a scenario is planned from. */
+/** Inputs of a scenario's plan. */
 export interface ScenarioContext {
   contracts: DemoContracts;
   roles: Roles;
   random: Prng;
-  /** An unused wallet, for a name unique in the round. */
+  /** An unused wallet. The name must be unique in the round. */
   fresh(name: string): LocalAccount;
 }
 
-/** Plans some stages of a round; pure. */
+/** Plans the stages of a round. Pure. */
 export type Scenario = (context: ScenarioContext) => Stage[];
 
-/** Gas limit of an ordinary call: more than any of them needs, and many fit into a block. */
+/** Gas limit of an ordinary call: more than any call needs, yet many fit into a block. */
 export const CALL_GAS = 500_000n;
 export const DEPLOY_GAS = 2_500_000n;
 

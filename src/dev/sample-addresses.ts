@@ -1,4 +1,4 @@
-/** The addresses of a demo chain that are worth asking the API about. */
+/** Addresses of a demo chain with interesting API answers. */
 
 import type { LabelRow } from '../labels/labels-file.ts';
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
@@ -9,7 +9,7 @@ import { roundContext } from './traffic.ts';
 
 /** Addresses in lower case. */
 export interface SampleAddresses {
-  /** Funds many wallets and is paid by many. */
+  /** Funds many wallets and receives from many. */
   hotWallet: Hex;
   /** Buys and sells every ERC-20 token. */
   trader: Hex;
@@ -21,7 +21,7 @@ export interface SampleAddresses {
   chain: Hex[];
   /** Funded by the hot wallet at the same time. */
   cohort: Hex[];
-  /** Receives internal native transfers and nothing else. */
+  /** Receives only internal native transfers. */
   payee: Hex;
   /** An ERC-20 token with many holders. */
   token: Hex;
@@ -29,7 +29,7 @@ export interface SampleAddresses {
   nft: Hex;
 }
 
-/** The addresses of the first round made with `seed`. */
+/** The addresses of the first round with `seed`. */
 export function sampleAddresses(contracts: DemoContracts, seed: number): SampleAddresses {
   const { roles, fresh } = roundContext(contracts, seed, 0);
   const named = (name: string) => lowerCase(fresh(name).address);

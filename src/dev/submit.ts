@@ -1,4 +1,4 @@
-/** Sends planned transactions to a chain and checks that they do what was planned. */
+/** Sends planned transactions to a chain and checks that their outcome matches the plan. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createPublicClient,
@@ -11,7 +11,7 @@ import type { Hex } from '../lib/hex.ts';
 import { CALL_GAS, type PlannedTransaction, type Stage } from './planned-transaction.ts';
 
 export interface SubmitOptions {
-  /** True: mines blocks itself until the transactions are in, instead of waiting for the chain to do so. */
+  /** Mine blocks until the transactions are in, instead of waiting for the chain to mine. */
   mine?: boolean;
   /** Ends the wait for blocks; `run` then rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -20,17 +20,17 @@ export interface SubmitOptions {
 export interface Submitter {
   /**
    * Sends the transactions, waits until all are mined and returns their receipts in order. Throws when the node refuses
-   * one, when one is not mined within half a minute, or when the outcome of one differs from the plan.
+   * a transaction, when one is not mined within half a minute, or when an outcome differs from the plan.
    */
   run(stage: Stage): Promise<RpcTransactionReceipt[]>;
 }
 
 const MINED_TIMEOUT_MS = 30_000;
 const POLL_MS = 25;
-/** Far more than a development chain ever charges. */
+/** Far above the fees of any development chain. */
 const MAX_FEE_PER_GAS = 50n * 10n ** 9n;
 const PRIORITY_FEE_PER_GAS = 10n ** 9n;
-/** Receipts asked for in one JSON-RPC batch. */
+/** Receipts per JSON-RPC batch. */
 const BATCH_SIZE = 100;
 
 /** Connects to an anvil chain that mines by itself or, with `mine`, on request. */

@@ -9,7 +9,7 @@ const abi = abis.DemoToken;
 /** One unit of the token with 6 decimals. */
 const DOLLAR = 10n ** 6n;
 
-/** Mints, transfers, a burn, a transfer of zero, one to oneself, and one that exceeds the balance. */
+/** Mints, transfers, a burn, a zero transfer, a self-transfer, and a transfer that exceeds the balance. */
 export const erc20: Scenario = ({ contracts, roles, random, fresh }) => {
   const { token, stable } = contracts;
   const { deployer, trader, whale, exchange } = roles;
@@ -33,7 +33,7 @@ export const erc20: Scenario = ({ contracts, roles, random, fresh }) => {
   ];
 };
 
-/** A fresh wallet launches a token, and the trader and a few fresh wallets are its first buyers. */
+/** A fresh wallet launches a token. The trader and a few fresh wallets are its first buyers. */
 export const launch: Scenario = ({ roles, random, fresh }) => {
   const launcher = fresh('launcher');
   const token = getContractAddress({ from: launcher.address, nonce: 0n });

@@ -1,4 +1,4 @@
-/** Traffic of every kind on an anvil chain, the same for the same seed. */
+/** Generates traffic of every kind on an anvil chain, identical for the same seed. */
 
 import { pause } from '../lib/async.ts';
 import { Prng } from '../lib/random.ts';
@@ -26,7 +26,7 @@ import { createSubmitter, type SubmitOptions, type Submitter } from './submit.ts
 import { erc20, launch, wrapping } from './token-scenarios.ts';
 import { freshWallet, roles } from './wallets.ts';
 
-/** Keeps the random numbers of one seed apart from those of the next. */
+/** Keeps the random numbers of adjacent seeds apart. */
 const ROUNDS_PER_SEED = 1_000_003;
 
 const SCENARIOS: readonly Scenario[] = [
@@ -61,21 +61,24 @@ export function roundContext(contracts: DemoContracts, seed: number, round: numb
 }
 
 interface TrafficOptions extends SubmitOptions {
-  /** Rounds to make; without it, round after round until `signal` aborts. */
+  /** Number of rounds. Default: until `signal` aborts. */
   rounds?: number;
-  /** Two runs on one chain need different seeds, since the seed determines the wallets. `DEMO_SEED` by default. */
+  /** Two runs on one chain need different seeds, because the seed determines the wallets. Default: `DEMO_SEED`. */
   seed?: number;
-  /** Milliseconds between rounds; none unless given. */
+  /** Pause between rounds, milliseconds. Default: none. */
   roundPauseMs?: number;
 }
 
-/** What was done, counting mined transactions only. */
+/** The mined traffic. */
 interface TrafficReport {
   /** Completed rounds. */
   rounds: number;
   transactions: number;
   reverted: number;
-  /** Transfers per kind that an index of the chain must contain for them, and malformed logs that it must reject. */
+  /**
+   * Transfers per kind that an index of the chain must contain for this traffic, and malformed logs that it must
+   * reject.
+   */
   yields: Required<TransferCounts>;
 }
 
@@ -83,8 +86,8 @@ export const DEMO_SEED = 1;
 const YIELDS = [...TRANSFER_KIND_NAMES, 'malformed'] as const;
 
 /**
- * Makes rounds of traffic. Resolves with what is on the chain when the rounds are done or `signal` aborts; a stage that
- * was still being mined is left out of the report.
+ * Generates rounds of traffic. Resolves with the traffic on the chain when the rounds are done or `signal` aborts. The
+ * report excludes a stage that was still being mined.
  */
 export async function generateTraffic(
   url: string,

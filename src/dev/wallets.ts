@@ -1,4 +1,4 @@
-/** Who acts on the demo chain: anvil's funded accounts, each with a role, and fresh wallets. */
+/** The actors on the demo chain: anvil's funded accounts, each with a role, and fresh wallets. */
 import { keccak256, type LocalAccount, stringToBytes } from 'viem';
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts';
 
@@ -22,7 +22,7 @@ export interface Roles {
 
 let known: Roles | undefined;
 
-/** The funded accounts that the demo uses. Derived once: deriving from a mnemonic is slow on purpose, 30 ms each. */
+/** The funded accounts of the demo. Derived once, because deriving from a mnemonic is slow by design, 30 ms each. */
 export function roles(): Roles {
   const endowed = (addressIndex: number) => mnemonicToAccount(MNEMONIC, { addressIndex });
   known ??= {

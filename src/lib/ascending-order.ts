@@ -7,8 +7,8 @@ const DIGITS = 2 ** DIGIT_BITS;
 const FEW = 256;
 
 /**
- * The positions in `order`, those of all keys unless given, in ascending order of their keys, which are whole numbers from
- * 0 on. Positions of equal keys keep their order. `order` is overwritten.
+ * Sorts `order`, by default the positions of all keys, by ascending key; keys are non-negative whole numbers. Stable.
+ * Overwrites `order`.
  */
 export function ascendingOrder(keys: Float64Array, order = allPositions(keys.length)): Uint32Array {
   if (order.length <= FEW) return order.sort((a, b) => keys[a]! - keys[b]!);

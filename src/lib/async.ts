@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Aborts `controller` when `signal` aborts, until the returned function is called. For signals that outlive many
- * controllers: there each `AbortSignal.any` leaks 200 bytes (Node 22).
+ * controllers: each `AbortSignal.any` on such a signal leaks 200 bytes (Node 22).
  */
 export function abortWith(controller: AbortController, signal: AbortSignal): () => void {
   const onAbort = (): void => controller.abort(signal.reason);
@@ -12,7 +12,7 @@ export function abortWith(controller: AbortController, signal: AbortSignal): () 
   return () => signal.removeEventListener('abort', onAbort);
 }
 
-/** Wraps `action` so that only the first call runs it: a counted resource must not be released twice. */
+/** Wraps `action` so that only the first call runs it, because a counted resource must not be released twice. */
 export function once(action: () => void): () => void {
   let called = false;
   return () => {
@@ -23,15 +23,15 @@ export function once(action: () => void): () => void {
 }
 
 /**
- * Milliseconds to wait before retry `attempt` (1 = first): doubling from `base` to `max`, minus up to 20 % at random so
- * that clients do not retry in step.
+ * Milliseconds to wait before retry `attempt` (1 = first): doubles from `base` to `max`, minus up to 20 % at random so
+ * that clients do not retry in lockstep.
  */
 export function backoffMs(attempt: number, base: number, max: number): number {
   const full = Math.min(max, base * 2 ** Math.min(attempt - 1, 30));
   return Math.round(full * (0.8 + Math.random() * 0.2));
 }
 
-/** Resolves after `ms`, or at once (without error) when the signal aborts. */
+/** Resolves after `ms`, or at once, without error, when the signal aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return;
   await sleep(ms, undefined, { signal }).catch(() => undefined);

@@ -1,27 +1,27 @@
-/** A memory budget that all clients share, for data that cannot be delivered at once. */
+/** A memory budget shared by all clients, for data that cannot be delivered at once. */
 
 /** One client's part of the budget. */
 export interface ClientBudget {
-  /** Reserves bytes; false, reserving none, if that exceeds the client's share. */
+  /** Reserves bytes. Returns false, and reserves none, if that exceeds the client's share. */
   reserve(bytes: number): boolean;
   /** Returns reserved bytes. */
   release(bytes: number): void;
   /**
-   * Reserves the memory of a piece; false if the budget is exhausted. A piece held several times, such as a cached answer
-   * on its way to several sockets, counts once.
+   * Reserves the memory of a piece. Returns false if the budget is exhausted. A piece held several times, such as a
+   * cached answer on its way to several sockets, counts once.
    */
   hold(piece: Buffer): boolean;
   /** Ends one `hold` of the piece. */
   letGo(piece: Buffer): void;
 }
 
-/** Bytes a client may hold per free byte: three quarters of the budget when alone, less with other clients. */
+/** Bytes that a client may hold per free byte: three quarters of the budget when alone, less beside other clients. */
 const SHARE = 3;
 
 export class ByteBudget {
   private left: number;
   private readonly maxPerClient: number;
-  /** Keyed by client, never removed. */
+  /** One budget per client seen. Never removed. */
   private readonly budgets = new Map<number, ClientBudget>();
 
   constructor(bytes: number, maxPerClient = bytes) {
@@ -29,7 +29,7 @@ export class ByteBudget {
     this.maxPerClient = maxPerClient;
   }
 
-  /** The share of a client, by the id of its key. */
+  /** A client's share, by the id of its key. */
   forClient(client: number): ClientBudget {
     let budget = this.budgets.get(client);
     if (budget === undefined) {

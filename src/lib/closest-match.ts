@@ -11,7 +11,7 @@ export function closestMatch(mistyped: string, candidates: Iterable<string>): st
   return bestDistance <= Math.max(2, Math.floor(mistyped.length / 4)) ? best : undefined;
 }
 
-/** Distance of the last keys alone, plus one: the right key in the wrong table is a common mistake. */
+/** Edit distance of the last keys alone, plus one, because the right key in the wrong table is a common mistake. */
 function lastKeyDistance(a: string, b: string): number {
   return 1 + editDistance(a.slice(a.lastIndexOf('.') + 1), b.slice(b.lastIndexOf('.') + 1));
 }

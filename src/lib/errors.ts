@@ -1,11 +1,11 @@
 /**
- * The program's errors, one class per way of handling them. A class that only one caller handles is declared where it is
+ * The program's errors, one class per way of handling them. A class with a single handler is declared where it is
  * thrown. Anything else thrown is a bug and ends in `500 internal` or exit code 1.
  */
 
 import { redactNodeText } from '../log/redact.ts';
 
-/** The configuration or the command line is wrong: print one line for each mistake, exit 2. */
+/** The configuration or the command line is wrong: print one line per mistake, exit 2. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly mistakes: readonly string[];
@@ -19,13 +19,13 @@ export class ConfigError extends Error {
 /** Advice for the system's listen errors, by code. */
 const LISTEN_REASONS: Record<string, string> = {
   EADDRINUSE: 'the port is taken by another program; stop it or choose another port',
-  EADDRNOTAVAIL: 'this machine does not have that address; use one it has, or 0.0.0.0 for all',
+  EADDRNOTAVAIL: 'this machine does not have that address; use one of its addresses, or 0.0.0.0 for all',
   ENOTFOUND: 'no such host; use an address of this machine, or 0.0.0.0 for all',
-  EAI_AGAIN: 'the name cannot be resolved now; use an address of this machine, or 0.0.0.0 for all',
+  EAI_AGAIN: 'the name cannot be resolved at present; use an address of this machine, or 0.0.0.0 for all',
   EACCES: 'ports below 1024 need privileges; choose another port',
 };
 
-/** A listen address cannot be bound. The command line adds where the setting comes from. */
+/** A listen address cannot be bound. The command line adds the source of the setting. */
 export class ListenError extends ConfigError {
   readonly setting: 'server.host' | 'server.port' | 'metrics.listen';
   /** The system's code, such as `EADDRINUSE`. */
@@ -41,31 +41,33 @@ export class ListenError extends ConfigError {
   }
 }
 
-/** The program cannot continue and a restart alone will not help: print one line with what to do, exit 1. */
+/** The program cannot continue and a restart alone will not help: print one line with advice, exit 1. */
 export class FatalError extends Error {
   override name = 'FatalError';
 }
 
-/** A file is damaged: its writer stops and reports it; what is still readable is served. */
+/** A file is damaged: its writer stops and reports it; the readable part is still served. */
 export class DamagedFileError extends FatalError {
   override name = 'DamagedFileError';
 }
 
-/** The index or the keys file cannot be read or written for now (disk full, file gone): report why, pause, retry. */
+/**
+ * The index or the keys file is temporarily unreadable or unwritable (disk full, file gone): report why, pause, retry.
+ */
 export class StorageError extends Error {
   override name = 'StorageError';
 }
 
 /**
- * The node gave no usable answer: retry with backoff. The message often quotes the node, so it is put on one line, without
- * keys and terminal control characters. `reason` is also a metric label.
+ * The node gave no usable answer: retry with backoff. The message often quotes the node, so it is put on one line,
+ * without keys and terminal control characters. `reason` is also a metric label.
  */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';
   readonly reason: UpstreamFailure;
-  /** JSON-RPC error code when the node answered with an error object. */
+  /** The JSON-RPC error code, if the node answered with an error object. */
   readonly code: number | undefined;
-  /** With reason `http`: the status received instead of 200. */
+  /** With reason `http`: the status received in place of 200. */
   readonly httpStatus: number | undefined;
   constructor(
     reason: UpstreamFailure,
@@ -82,7 +84,7 @@ export class UpstreamError extends Error {
 export type UpstreamFailure =
   | 'timeout'
   | 'connection'
-  /** The request was not sent, because too many others wait for the node. */
+  /** The request was not sent, because too many others are queued for the node. */
   | 'queue-full'
   | 'http'
   | 'malformed'
@@ -90,7 +92,7 @@ export type UpstreamFailure =
   | 'inconsistent'
   | 'too-large';
 
-/** The codes of errors under `/api`, as /openapi.json lists them. */
+/** The error codes under `/api`, as listed in /openapi.json. */
 export const API_ERROR_CODES = [
   'invalid_parameter',
   'invalid_address',
@@ -114,13 +116,13 @@ export const API_ERROR_CODES = [
 
 export type RequestErrorCode =
   | (typeof API_ERROR_CODES)[number]
-  /** Of streams and webhooks, as JSON-RPC -32602. */
+  /** Streams and webhooks; -32602 in JSON-RPC. */
   | 'invalid_params'
   | 'limit_exceeded'
   | 'unknown_subscription'
   | 'upgrade_required'
   | 'upstream'
-  /** Of the panel. */
+  /** Used by the panel. */
   | 'damaged'
   | 'key_revoked'
   | 'length_required'
@@ -137,7 +139,7 @@ export class RequestError extends Error {
   override name = 'RequestError';
   readonly status: number;
   readonly code: RequestErrorCode;
-  /** The parameter at fault, if any. */
+  /** The invalid parameter, if any. */
   readonly param: string | undefined;
   constructor(status: number, code: RequestErrorCode, message: string, param?: string) {
     super(message);

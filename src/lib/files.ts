@@ -1,4 +1,4 @@
-/** File access checks, with messages for the operator. */
+/** Checks file access, with messages for the operator. */
 import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, FatalError, messageOf } from './errors.ts';
@@ -43,7 +43,7 @@ export function fileErrorReason(error: unknown): string {
   return REASONS[code] ?? code;
 }
 
-/** Whether a file exists. Throws FatalError if this user may not look. */
+/** Whether a file exists. Throws FatalError if this user lacks the permission to look. */
 export function dataFileExists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -52,7 +52,7 @@ export function dataFileExists(path: string): boolean {
   }
 }
 
-/** Why this user cannot access an existing database, and what to do; undefined if access is fine. */
+/** Why this user cannot access an existing database, with advice; undefined if access is fine. */
 export function databaseAccessError(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
@@ -82,7 +82,7 @@ export function fileBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Bytes that this user can still write to the disk of a file. */
+/** Bytes that this user can still write to the file's disk. */
 export function freeDiskBytes(path: string): number {
   const { bavail, bsize } = statfsSync(dirname(path));
   return bavail * bsize;

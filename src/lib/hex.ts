@@ -1,4 +1,4 @@
-/** Value of each UTF-16 code unit as a hex digit; 255 for any other. */
+/** Value of each UTF-16 code unit as a hex digit; 255 for non-digits. */
 const NIBBLE = new Uint8Array(65_536).fill(255);
 for (let i = 0; i < 16; i++) {
   const digit = i.toString(16);
@@ -7,8 +7,8 @@ for (let i = 0; i < 16; i++) {
 }
 
 /**
- * Writes the bytes of `text[start..end)`, an even number of hex digits without prefix, into `out` at `at`.
- * Returns false, having written garbage, when a character is not a hex digit.
+ * Writes the bytes of `text[start..end)`, an even number of hex digits without prefix, into `out` at `at`. Returns
+ * false, having written garbage, if a character is not a hex digit.
  */
 export function writeHex(text: string, start: number, end: number, out: Uint8Array, at: number): boolean {
   let bad = 0;
@@ -46,7 +46,7 @@ export function digitsToBigInt(digits: string): bigint {
   return digits === '' ? 0n : BigInt(`0x${digits}`);
 }
 
-/** Two 64-bit words: real amounts fit, and a bigint from words is several times faster than one from text. */
+/** Two 64-bit words: real amounts fit, and a bigint from words is several times faster than from text. */
 const WORDS_BYTES = 16;
 const words = new Uint8Array(WORDS_BYTES);
 const wordsView = new DataView(words.buffer);
@@ -75,7 +75,10 @@ export function bigIntToBytes(value: bigint): Uint8Array {
   return words.slice(first);
 }
 
-/** The integer of a quantity (`0x1b4`), in any case, leading zeros allowed; NaN if it is not one or exceeds 2^53 - 1. */
+/**
+ * The integer of a quantity (`0x1b4`), in any case, leading zeros allowed; NaN if it is not a quantity or exceeds 2^53
+ * - 1.
+ */
 export function quantityToNumber(value: unknown): number {
   if (typeof value !== 'string' || value.length < 3 || !value.startsWith('0x')) return Number.NaN;
   let number = 0;

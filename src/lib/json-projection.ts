@@ -1,13 +1,16 @@
 /**
- * Removes unread members from JSON text before it is parsed. They are two thirds of a node's answer about a block (blooms,
- * signatures, the block hash in each log). Parsing them costs more than finding them and burdens the garbage collector.
+ * Removes unread members from JSON text before it is parsed. They make up two thirds of a node's answer about a block
+ * (blooms, signatures, the block hash in each log). Parsing them costs more than finding them, and burdens the garbage
+ * collector.
  */
 import { isAscii } from 'node:buffer';
 
 /** What to keep of a value: all of it, some members, or an array with lazily parsed items. */
 export type Projection = ObjectProjection | LazyItems | 'whole';
 
-/** Which members of an object to keep, each whole or projected again. Applied to an array, it applies to each item. */
+/**
+ * Which members of an object to keep, each whole or projected in turn. Applied to an array, it applies to each item.
+ */
 export class ObjectProjection {
   /** The members that are or contain lazily parsed items. */
   readonly withItems: [name: string, members: ObjectProjection | LazyItems][] = [];
@@ -17,7 +20,7 @@ export class ObjectProjection {
     for (const [name, members] of Object.entries(projected)) this.add(name, members);
   }
 
-  /** Adds a member later, for objects that nest themselves. */
+  /** Adds a member later, for self-nesting objects. */
   add(name: string, members: Projection): this {
     let hash = 0;
     for (const byte of Buffer.from(name)) hash = nextHash(hash, byte);
@@ -29,13 +32,13 @@ export class ObjectProjection {
     return this;
   }
 
-  /** Looks up by the hash of the name. It also finds an unlisted name whose hash collides. */
+  /** Looks a name up by its hash. Also finds an unlisted name whose hash collides. */
   get(hash: number): Projection | undefined {
     return this.byHash.get(hash);
   }
 }
 
-/** An array whose items stay text, reduced to these members, until they are read. Each item is parsed as a whole. */
+/** An array whose items, reduced to these members, stay text until they are read. Each item is parsed as a whole. */
 export class LazyItems {
   readonly members: ObjectProjection;
 
@@ -50,9 +53,9 @@ function nextHash(hash: number, byte: number): number {
 }
 
 /**
- * Parses a JSON text with only the members of the projection, and a LazyJsonArray in place of each array of LazyItems.
- * Overwrites the text. Throws SyntaxError when the text is truncated or a kept part is not JSON. Does not check dropped
- * parts, and items only when they are read.
+ * Parses JSON text with only the members of the projection, and with a LazyJsonArray in place of each array of
+ * LazyItems. Overwrites the text. Throws SyntaxError when the text is truncated or a kept part is not JSON. Does not
+ * check dropped parts; checks items when they are read.
  */
 export function parseProjected(text: Buffer, projection: ObjectProjection): unknown {
   const projector = new Projector(text);
@@ -60,7 +63,7 @@ export function parseProjected(text: Buffer, projection: ObjectProjection): unkn
   return putItems(JSON.parse(projected.toString(encodingOf(projected))), projection, projector.items);
 }
 
-/** Replaces the projector's placeholders, which are arrays that contain only a number, with the items of that number. */
+/** Replaces the projector's placeholders, arrays that contain only a number, with the items of that number. */
 function putItems(value: unknown, projection: Projection, items: readonly LazyJsonArray[]): unknown {
   if (projection === 'whole' || typeof value !== 'object' || value === null) return value;
   if (projection instanceof LazyItems) {
@@ -80,7 +83,7 @@ export function encodingOf(text: Buffer): 'latin1' | 'utf8' {
   return isAscii(text) ? 'latin1' : 'utf8';
 }
 
-/** All other whitespace characters are below it. */
+/** All other whitespace characters have lower codes. */
 const SPACE = 32;
 const QUOTE = 34;
 const COMMA = 44;
@@ -100,7 +103,7 @@ class Projector {
   private at = 0;
   /** Number of bytes already moved to their new place. */
   private kept = 0;
-  /** Where the next kept bytes begin. */
+  /** Start of the next bytes to keep. */
   private from = 0;
 
   constructor(bytes: Buffer) {
@@ -122,7 +125,7 @@ class Projector {
     this.skipSpace();
   }
 
-  /** Moves the items of an array out and leaves a placeholder. An unclosed array stays unchanged. */
+  /** Moves the items of an array out and leaves a placeholder. Does not change an unclosed array. */
   private each({ members }: LazyItems, depth: number): void {
     const { bytes } = this;
     if (bytes[this.at] !== OPEN_BRACKET) return this.skipValue();
@@ -189,7 +192,7 @@ class Projector {
     if (this.bytes[this.at] === CLOSE_BRACE) this.at++;
   }
 
-  /** Steps over the name of a member and returns what to keep of its value. */
+  /** Skips the name of a member. Returns what to keep of its value. */
   private name(members: ObjectProjection): Projection | undefined {
     const { bytes } = this;
     let hash = 0;
@@ -285,8 +288,8 @@ function isClosing(code: number): boolean {
 }
 
 /**
- * The text of an array's items. Parsed one by one, each is garbage before the next collection; all items of a block
- * parsed at once survive two collections, are copied in both, and fill the old generation.
+ * The text of an array's items. Parsed one by one, each becomes garbage before the next collection; parsed at once, all
+ * items of a block survive two collections, are copied in both, and fill the old generation.
  */
 export class LazyJsonArray {
   readonly length: number;
@@ -317,8 +320,8 @@ export class LazyJsonArray {
   }
 
   /**
-   * Frees the memory of the text; items can no longer be read. Without this it would stay until a full garbage
-   * collection, which is late because it sees only the small object that holds it.
+   * Frees the memory of the text. Items can no longer be read. Otherwise it would stay until a full garbage collection,
+   * which comes late because the collector sees only the small object that holds it.
    */
   release(): void {
     this.text.buffer.transfer(0);

@@ -1,4 +1,4 @@
-/** Cleans up after this process if it dies in a way it cannot handle, such as SIGKILL. */
+/** Cleans up if this process dies in a way it cannot handle, such as SIGKILL. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
@@ -7,19 +7,19 @@ const END = 'read -r _; kill "$1"; sleep 2; kill -9 "$1" 2>/dev/null';
 /** Waits until the children have exited, so that none still writes to the folder. */
 const REMOVE = 'read -r _; sleep 3; rm -rf -- "$1"';
 
-/** Kills a child that was just started when this process is gone. */
+/** Kills a child just started when this process is gone. */
 export function killOnParentExit(child: ChildProcess): void {
-  if (child.pid === undefined) return; // it failed to start
+  if (child.pid === undefined) return; // failed to start
   const watchdog = watch(END, String(child.pid));
   child.once('exit', () => watchdog.kill('SIGKILL'));
 }
 
-/** Removes a folder when this process is gone, if it is still there. */
+/** Removes a folder when this process is gone. */
 export function removeOnParentExit(folder: string): void {
   watch(REMOVE, folder);
 }
 
-/** A shell that runs the rest of the script once the pipe that this process holds is closed. */
+/** A shell that runs the rest of the script once this process's end of the pipe is closed. */
 function watch(script: string, argument: string): ChildProcess {
   const shell = spawn('/bin/sh', ['-c', script, 'atlas-watchdog', argument], {
     detached: true,

@@ -7,7 +7,7 @@ export class PerKeyLimit {
     this.limit = limit;
   }
 
-  /** False, with nothing acquired, if the key would exceed the limit. */
+  /** Returns false, and acquires nothing, if the key would exceed the limit. */
   tryAcquire(key: number, amount: number): boolean {
     const now = (this.held.get(key) ?? 0) + amount;
     if (now > this.limit) return false;
@@ -33,7 +33,7 @@ export class TurnBudget {
     this.left = perTurn;
   }
 
-  /** Counts work done; false if the rest must wait for the next turn. */
+  /** Counts work. Returns false if the rest must wait for the next turn. */
   spend(amount: number): boolean {
     this.left -= amount;
     if (!this.isSpending) {
@@ -47,7 +47,7 @@ export class TurnBudget {
   }
 }
 
-/** Allows an event once per interval and key. It keeps every key, so the caller bounds their number. */
+/** Allows an event once per interval and key. Keeps every key, so the caller must bound their number. */
 export class RepeatLimit {
   private readonly everyMs: number;
   private readonly allowedAt = new Map<string, number>();

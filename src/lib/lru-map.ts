@@ -4,7 +4,7 @@ export class LruMap<K, V> {
   private young = new Map<K, V>();
   private old = new Map<K, V>();
 
-  /** Keeps at least the `size` most recently used entries, and never more than twice as many. */
+  /** Keeps at least the `size` most recently used entries, and at most twice as many. */
   constructor(size: number) {
     this.size = size;
   }

@@ -4,14 +4,14 @@ import type { Hex } from './hex.ts';
 /** Numbers in [0, 1). */
 export type Random = () => number;
 
-/** A whole number from `from` to `to`, both included. */
+/** A whole number from `from` to `to`, inclusive. */
 export function randomInt(random: Random, from: number, to: number): number {
   return from + Math.floor(random() * (to - from + 1));
 }
 
 /**
- * Deterministic pseudo-random numbers: xoshiro128** seeded by splitmix32. The same seed, of which
- * 32 bits count, generates the same chain or traffic on every machine. So the order of the draws is part of their definition.
+ * Deterministic pseudo-random numbers: xoshiro128** seeded by splitmix32 with 32 bits. The same seed generates the same
+ * chain or traffic on every machine, so the order of the draws is part of the definition.
  */
 export class Prng {
   private readonly state = new Int32Array(4);
@@ -26,7 +26,7 @@ export class Prng {
     }
   }
 
-  /** An integer of 0 to 2^32 - 1. */
+  /** An integer from 0 to 2^32 - 1. */
   uint32(): number {
     const state = this.state;
     const s1 = state[1]!;
@@ -40,22 +40,22 @@ export class Prng {
     return result >>> 0;
   }
 
-  /** A number of 0 to below 1. */
+  /** A number from 0 to below 1. */
   fraction(): number {
     return this.uint32() / 4294967296;
   }
 
-  /** An integer of 0 to below `limit`. */
+  /** An integer from 0 to below `limit`. */
   below(limit: number): number {
     return Math.floor(this.fraction() * limit);
   }
 
-  /** An integer of `low` to `high`, both included. */
+  /** An integer from `low` to `high`, inclusive. */
   between(low: number, high: number): number {
     return low + this.below(high - low + 1);
   }
 
-  /** An amount of base units: `low` to `high` thousandths of `unit`, both included. */
+  /** An amount in base units: `low` to `high` thousandths of `unit`, inclusive. */
   amount(low: number, high: number, unit: bigint): bigint {
     return (BigInt(this.between(low, high)) * unit) / 1000n;
   }
@@ -65,17 +65,20 @@ export class Prng {
     return this.fraction() < probability;
   }
 
-  /** An index below `length`, as often as 1 / (index + 1): few are busy and many are rare, as on real chains. */
+  /**
+   * An index below `length`, with probability proportional to 1 / (index + 1): few busy and many rare ones, as on real
+   * chains.
+   */
   zipfIndex(length: number): number {
     return Math.min(length - 1, Math.floor((length + 1) ** this.fraction()) - 1);
   }
 
-  /** Any element, all equally often. The list must not be empty. */
+  /** Any element, with equal probability. The list must not be empty. */
   pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)]!;
   }
 
-  /** An element at an index of `zipfIndex`. The list must not be empty. */
+  /** An element at index `zipfIndex`. The list must not be empty. */
   pickZipf<T>(list: readonly T[]): T {
     return list[this.zipfIndex(list.length)]!;
   }
@@ -85,12 +88,12 @@ export class Prng {
     return this.hex(1);
   }
 
-  /** 32 bytes that stand for a hash or a signature part. */
+  /** 32 bytes for a hash or a signature part. */
   hash(): Hex {
     return `0x${this.hex(8)}`;
   }
 
-  /** 20 bytes that stand for an address. */
+  /** 20 bytes for an address. */
   address(): Hex {
     return `0x${this.hex(5)}`;
   }

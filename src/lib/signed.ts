@@ -1,13 +1,13 @@
 /**
- * Signed integers of any size as bytes whose byte order is their numeric order, so that SQLite can sort them.
- * Token balances need it: sums of deltas may be negative (history before the index) and may pass 2^256.
+ * Signed integers of any size as bytes whose byte order is their numeric order, so that SQLite can sort them. Token
+ * balances need this: sums of deltas may be negative (history before the index) and may exceed 2^256.
  *
- * Encoding: one byte `0x80 + n` then n big-endian bytes for a positive number, `0x80 - n` then n inverted bytes
- * for a negative one, `0x80` alone for zero. n is at most 127.
+ * Encoding: one byte `0x80 + n` then n big-endian bytes for a positive number, `0x80 - n` then n inverted bytes for a
+ * negative one, `0x80` alone for zero. n is at most 127.
  */
 import { bigIntToBytes, bytesToBigInt } from './hex.ts';
 
-/** Encoded zero; a balance above it is greater in byte order too. */
+/** Encoded zero. A greater balance is also greater in byte order. */
 export const ZERO_BALANCE = Uint8Array.of(0x80);
 
 /** Whether an encoded number is above zero. */

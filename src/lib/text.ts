@@ -1,6 +1,6 @@
-/** Values and texts in messages. */
+/** Helpers for values and texts in messages. */
 
-/** A short preview of any value. Never calls the value's own `toString`, which may be anything. */
+/** A short preview of any value. Never calls the value's own `toString`, which may do anything. */
 export function previewValue(value: unknown): string {
   try {
     return (JSON.stringify(value) ?? 'missing').slice(0, 80);
@@ -10,12 +10,12 @@ export function previewValue(value: unknown): string {
   }
 }
 
-/** Whether to write plain text: NO_COLOR is set (https://no-color.org) or the terminal has no colours. */
+/** Whether to omit colours: NO_COLOR is set (https://no-color.org) or the terminal has none. */
 export function isColourless(): boolean {
   return Boolean(process.env.NO_COLOR) || process.env.TERM === 'dumb';
 }
 
-/** Copies a text to keep: a slice would keep the whole original in memory. */
+/** Copies a text for storage: a slice would keep the whole original in memory. */
 export function detachString(text: string): string {
   return Buffer.from(text).toString();
 }

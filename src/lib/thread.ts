@@ -1,13 +1,13 @@
-/** Priorities of threads. */
+/** Thread priorities. */
 import { existsSync, readlinkSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
-/** Links to the folder of the calling thread, named after its id. Linux only. */
+/** Links to the calling thread's folder, named after its id. Linux only. */
 const THREAD_SELF = '/proc/thread-self';
 
 /**
- * Adds to the niceness of the calling thread, so that the serving thread runs first when there are more threads than
- * processors. On Linux each thread has its own priority; elsewhere it belongs to the process, and nothing changes.
+ * Adds to the niceness of the calling thread, so that the serving thread runs first when threads outnumber processors.
+ * On Linux each thread has its own priority; elsewhere priority belongs to the process, and this does nothing.
  */
 export function lowerThreadPriority(by: number): void {
   if (!existsSync(THREAD_SELF)) return;

@@ -2,8 +2,8 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { gitCommit } from './build.ts';
 
-/** As in package.json. */
+/** From package.json. */
 export const version: string = manifest.version;
 
-/** The version shown to people; the single binary adds its commit. */
+/** The displayed version. The single binary adds its commit. */
 export const versionText = gitCommit === null ? version : `${version} (commit ${gitCommit})`;

@@ -5,7 +5,7 @@ import postgres from 'postgres';
 const CONNECT_TIMEOUT_SECONDS = 10;
 
 export interface ConnectionOptions {
-  /** Shown by PostgreSQL in its list of sessions. */
+  /** Shown in PostgreSQL's list of sessions. */
   name: string;
   /** Longest wait for an answer before the connection counts as dead, milliseconds. */
   answerTimeoutMs: number;
@@ -18,7 +18,7 @@ export class PostgresConnection {
   readonly sql: Sql;
   private readonly answerTimeoutMs: number;
 
-  /** Connects with the first statement. */
+  /** The first statement connects. */
   constructor(url: string, { name, answerTimeoutMs }: ConnectionOptions) {
     this.answerTimeoutMs = answerTimeoutMs;
     this.sql = postgres(url, {
@@ -27,29 +27,29 @@ export class PostgresConnection {
       keep_alive: 10,
       max_lifetime: null,
       fetch_types: false,
-      prepare: false, // the search path may differ between transactions of a pooler
+      prepare: false, // behind a pooler, the search path may differ between transactions
       onnotice: () => undefined,
-      // A new connection would have neither the locks nor the transaction: nothing may run on one.
+      // A new connection would have neither the locks nor the transaction, so nothing may run on it.
       onclose: () => void this.close(),
       connection: { application_name: name },
     });
   }
 
   /**
-   * Runs statements that commit together; `run` bounds its waits with `within`. After a failure the connection must be
-   * closed, which rolls back: a ROLLBACK on a connection that is gone makes the package fail where nobody can catch it.
+   * Runs statements that commit together; `run` bounds its waits with `within`. After a failure, close the connection,
+   * which rolls back: a ROLLBACK on a lost connection makes the package fail where nobody can catch the error.
    */
   async transaction<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
     const { sql } = this;
     await this.within(sql`BEGIN`);
     const result = await run(sql);
     const { command } = await this.within(sql`COMMIT`);
-    // The answer of PostgreSQL to the COMMIT of a transaction that it has aborted.
+    // PostgreSQL's answer to the COMMIT of a transaction that it has aborted.
     if (command !== 'COMMIT') throw new Error(`PostgreSQL answered COMMIT with ${command}`);
     return result;
   }
 
-  /** Ends a wait for an answer that does not come; `close` then ends the connection. */
+  /** Gives up waiting for an answer; `close` then ends the connection. */
   async within<T>(answer: Promise<T>, timeoutMs = this.answerTimeoutMs): Promise<T> {
     const stop = new AbortController();
     const late = sleep(timeoutMs, undefined, { signal: stop.signal }).then(() => {
@@ -62,11 +62,11 @@ export class PostgresConnection {
       return await Promise.race([answer, late]);
     } finally {
       stop.abort();
-      answer.catch(() => undefined); // its failure after the time limit is that of the connection
+      answer.catch(() => undefined); // after the time limit, its failure is the connection's
     }
   }
 
-  /** Ends the connection at once; whatever was not committed is rolled back by the server. */
+  /** Ends the connection at once. The server rolls back uncommitted work. */
   async close(): Promise<void> {
     await this.sql.end({ timeout: 0 });
   }

@@ -74,7 +74,7 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
     const target = new Target(session);
     const sink = await target.sink();
     requireSameChain(sink, { ...chain, fromBlock, wallets: options.wallets }, options);
-    source.wallets.clear(); // this session has not compared the blocks of these ids
+    source.wallets.clear(); // the current session has not compared the blocks of these ids
     source.tokens.clear();
     const run = new SessionRun(options, deps, session, target, sink);
     await run.begin();

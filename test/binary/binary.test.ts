@@ -103,7 +103,7 @@ suite('the single binary', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /cannot unpack better_sqlite3\.node: EFBIG: .*; name another folder in XDG_CACHE_HOME/,
+      /cannot unpack better_sqlite3\.node: EFBIG: .*; set XDG_CACHE_HOME to another folder/,
     );
     assert.deepEqual(readdirSync(cacheOf(program)), []);
   });

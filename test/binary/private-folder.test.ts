@@ -49,7 +49,7 @@ test('a folder of another user, or a link, is never taken', (t) => {
   mkdirSync(join(here.temp, `atlas-node-${uid + 1}`), { mode: 0o700 });
   assert.throws(() => choosePrivateFolder({ ...homeless, uid: uid + 1 }), {
     name: 'FatalError',
-    message: /cannot be unpacked to .*atlas-node-\d+, .* name a folder in XDG_CACHE_HOME$/,
+    message: /cannot be unpacked to .*atlas-node-\d+, .* set XDG_CACHE_HOME to another folder$/,
   });
   mkdirSync(join(here.dir, 'elsewhere'));
   symlinkSync(join(here.dir, 'elsewhere'), join(here.temp, `atlas-node-${uid}`));

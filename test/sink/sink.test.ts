@@ -209,7 +209,7 @@ describe('the PostgreSQL sink', () => {
     );
     grow(index, 20, 2);
     sink.client.wake(null);
-    await waitFor(() => sink.client.status.reason?.endsWith('its disk is full: free space there'), {
+    await waitFor(() => sink.client.status.reason?.endsWith('its disk is full: free some space'), {
       what: 'the reason',
     });
     await run(url, 'DROP TRIGGER full_disk ON atlas.blocks');

@@ -19,7 +19,7 @@ export interface CompletionOption {
 export interface CompletionCommand {
   /** The words of the command: none for the program itself, `keys create` for that command. */
   path: string[];
-  /** Commands below it with their descriptions. */
+  /** Subcommands with their descriptions. */
   commands: { name: string; description: string }[];
   options: CompletionOption[];
   argument: CompletionValue;
@@ -71,7 +71,7 @@ function valueFor(placeholder: string, choices: readonly string[] = []): Complet
   return { kind: placeholder === 'dir' ? 'folder' : 'any' };
 }
 
-/** A path as the scripts write it: a space before each word. */
+/** A path as written in the scripts: a space before each word. */
 export function pathText(path: string[]): string {
   return path.map((word) => ` ${word}`).join('');
 }

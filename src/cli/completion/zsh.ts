@@ -60,7 +60,7 @@ function optionEntries({ names, description }: CompletionOption): string[] {
   return names.map((name) => entry(name, description));
 }
 
-/** `name:description` in quotes, as _describe expects it. */
+/** `name:description` in quotes, as required by _describe. */
 function entry(name: string, description: string): string {
   return `'${name}:${description.replaceAll("'", `'\\''`).replaceAll(':', '\\:')}'`;
 }

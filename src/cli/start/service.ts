@@ -1,4 +1,4 @@
-/** Runs a daemon as a service: log, messages to the service manager, and reloads of the configuration. */
+/** Runs a daemon as a service: log, notifications to the service manager, and reloads of the configuration. */
 import { checkPaths, type LoadedConfig } from '../../config/load-config.ts';
 import type { ParsedConfig } from '../../config/parse-config.ts';
 import { mergeReload } from '../../config/reload.ts';
@@ -8,16 +8,18 @@ import { versionText } from '../../lib/version.ts';
 import { type AdjustableLogger, createLogger } from '../../log/logger.ts';
 import { connectSystemd, extendStartTimeout, type Systemd, startHeartbeat, statusText } from './systemd.ts';
 
-/** Longest time that closing takes, with some to spare. */
+/** Longest time to close, with a margin. */
 const CLOSE_SECONDS = 30;
 
 export interface Service {
   daemon: Daemon;
-  /** Re-reads the configuration and applies what can change at run time. Logs what it refuses. */
+  /**
+   * Re-reads the configuration and applies the settings that can change at run time. Logs the settings that it rejects.
+   */
   reload(): void;
   /** Settles like the daemon's `closed`. Also rejects when a failed reload leaves the daemon unusable. */
   ended: Promise<void>;
-  /** Goes on serving for `server.drain_seconds` while `/readyz` reports not ready. */
+  /** Keeps serving for `server.drain_seconds` while `/readyz` reports not ready. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,7 +51,7 @@ export async function startService(
       async drain() {
         const seconds = loaded.config.server.drain_seconds;
         if (seconds > 0) {
-          // More than the unit's TimeoutStopSec, perhaps; what closing takes comes on top.
+          // May exceed the unit's TimeoutStopSec, and the time to close adds to it.
           systemd?.notify({ STATUS: 'draining', EXTEND_TIMEOUT_USEC: (seconds + CLOSE_SECONDS) * 1_000_000 });
           log.info({ seconds }, 'draining');
         }
@@ -83,10 +85,10 @@ interface ReloaderDeps {
 
 /** Reloads the configuration on each request, one at a time. */
 class ConfigReloader {
-  /** Rejects with any error but one in the configuration. */
+  /** Rejects with any error except one in the configuration. */
   readonly failed: Promise<never>;
   private readonly deps: ReloaderDeps;
-  /** The file that was read. At a start, a missing ./atlas.toml means the defaults; at a reload, it is a mistake. */
+  /** The file that was read. At startup, a missing ./atlas.toml means the defaults; at a reload, it is a mistake. */
   private file: string | null;
   private current: ParsedConfig;
   private lastReload = Promise.resolve();

@@ -19,7 +19,7 @@ All settings with their defaults: atlas-node config show`;
 export function addStart(program: Command): void {
   const command = program
     .command('start')
-    .description('index the chain and serve it')
+    .description('index the chain and serve the APIs')
     .addHelpText('after', EXAMPLES);
   const load = addConfigOptions(command);
   command.action(() => start(load));
@@ -27,7 +27,7 @@ export function addStart(program: Command): void {
 
 async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   let service: Service | null = null;
-  /** A reload was requested during the start: the file may have changed after it was read. */
+  /** A reload was requested during startup, when the file may have changed after it was read. */
   let mustReload = false;
   const stopping = new AbortController();
   const stop = waitForStopSignal(() => {
@@ -64,7 +64,7 @@ function withSettingSource(error: unknown, { sources }: LoadedConfig): unknown {
   return new ConfigError(`${setting} (${sources[setting]}): ${problem}`, { cause: error });
 }
 
-/** The addresses that a client needs, then the pages for people. */
+/** The addresses for clients, then the pages for people. */
 function readyLines(url: string, hasPanel: boolean): string {
   const sockets = url.replace(/^http/, 'ws');
   const panel = hasPanel ? `${url}/admin` : 'off (set admin_token)';
@@ -72,7 +72,7 @@ function readyLines(url: string, hasPanel: boolean): string {
   explorer ${url}/  panel ${panel}  docs ${url}/docs`;
 }
 
-/** The address in a text that has the line, or undefined. */
+/** The address in a text that contains the line, or undefined. */
 export function readyUrl(text: string): string | undefined {
   return /is ready: REST (\S+)\/api /.exec(text)?.[1];
 }

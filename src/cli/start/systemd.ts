@@ -1,8 +1,8 @@
 /**
- * Notifies systemd as sd_notify(3) does. Node cannot open the datagram socket needed for that: a helper process runs
- * `systemd-notify`, which also knows abstract addresses. The helper is one shell for the daemon's life, because a fork
- * of the daemon itself stops its event loop while its page tables are copied: 25 ms at 1 GB. The unit needs
- * NotifyAccess=all, since the sender is not the main process.
+ * Notifies systemd as described in sd_notify(3). Node cannot open the required datagram socket, so a helper process
+ * runs `systemd-notify`, which also supports abstract addresses. One shell serves as helper for the daemon's life,
+ * because forking the daemon itself stops its event loop while its page tables are copied: 25 ms at 1 GB. The unit
+ * needs NotifyAccess=all, because the sender is not the main process.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ import { progressLine } from '../terminal.ts';
 /** Time between two status texts for `systemctl status`, milliseconds. */
 const STATUS_INTERVAL_MS = 10_000;
 
-/** Extra start time to request while the event loop runs, microseconds: a migration can take hours. */
+/** Extra start time to request while the event loop runs, microseconds. A migration can take hours. */
 const START_EXTENSION_USEC = 60_000_000;
 
 /** Heartbeats (WATCHDOG=1) per watchdog timeout. */
@@ -24,7 +24,7 @@ const HEARTBEATS_PER_TIMEOUT = 4;
 
 const MAX_COLUMNS = 160;
 
-/** Shows the age of the newest block only above this, seconds: below, it would change with every block. */
+/** The age of the newest block is shown only above this, seconds; otherwise it would change with every block. */
 const MIN_SHOWN_AGE_S = 60;
 
 /** Keeps requesting more time to start until the returned function is called. */
@@ -37,7 +37,8 @@ export function extendStartTimeout(systemd: Systemd): () => void {
 
 /**
  * Reports readiness, then keeps systemd informed until the returned function is called. Heartbeats stop when this event
- * loop or the indexer hangs: either one needs a restart. `onSilent` is called once when the indexer stops reporting.
+ * loop or the indexer hangs, because either needs a restart. `onSilent` is called once when the indexer stops
+ * reporting.
  */
 export function startHeartbeat(
   systemd: Systemd,
@@ -87,14 +88,14 @@ export interface Notification {
   WATCHDOG?: 1;
   /** More time for the current operation, from now on. */
   EXTEND_TIMEOUT_USEC?: number;
-  /** Microseconds of the monotonic clock; belongs to RELOADING. */
+  /** Microseconds of the monotonic clock; required with RELOADING. */
   MONOTONIC_USEC?: string;
   /** One line for `systemctl status`. */
   STATUS?: string;
 }
 
 export interface Systemd {
-  /** The watchdog timeout, milliseconds; null when the watchdog is off. */
+  /** The watchdog timeout, milliseconds; null when disabled. */
   watchdogMs: number | null;
   notify(notification: Notification): void;
   /** Ends the helper after it has sent all notifications. */
@@ -102,8 +103,8 @@ export interface Systemd {
 }
 
 /**
- * One notification per line, assignments separated by tabs. Signals to the process group do not end the helper: the
- * daemon still notifies while it stops.
+ * One notification per line, assignments separated by tabs. Ignores signals to the process group, because the daemon
+ * still notifies while it stops.
  */
 const HELPER = `
 trap '' HUP INT TERM
@@ -146,7 +147,7 @@ export function connectSystemd(
   };
 }
 
-/** Keeps the helper and its pipe from keeping this process alive. */
+/** Lets this process exit despite the helper and its pipe. */
 function unrefHelper(helper: ChildProcess): void {
   helper.unref();
   if (helper.stdin instanceof Socket) helper.stdin.unref();
@@ -159,7 +160,7 @@ function serializeNotification(notification: Notification): string {
     .join('\t');
 }
 
-/** Null when the watchdog is off or is meant for another process. */
+/** Null when the watchdog is disabled or meant for another process. */
 function parseWatchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Record<string, string | undefined>): number | null {
   if (WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== process.pid) return null;
   const ms = Number(WATCHDOG_USEC ?? 0) / 1000;

@@ -12,7 +12,7 @@ import type { SinkStatus } from '../../model/sink-status.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** The disk figures of the panel. A figure is null while unknown. */
+/** The panel's disk figures. A figure is null while unknown. */
 export interface DiskReport {
   fileBytes: number;
   walBytes: number;
@@ -24,13 +24,13 @@ export interface DiskReport {
 
 export interface StatusReport {
   status: IndexStatus;
-  /** Null when the daemon has no PostgreSQL sink. */
+  /** Null if the daemon has no PostgreSQL sink. */
   sink: SinkStatus | null;
-  /** Null when the daemon shares its keys with no other. */
+  /** Null if the daemon shares its keys with no other. */
   cluster: ClusterStatus | null;
-  /** Why the daemon considers the chain stale; null when it does not. */
+  /** Why the daemon considers the chain stale; null if it does not. */
   staleReason: string | null;
-  /** Null when the daemon does not provide it, or when there is no operator token. */
+  /** Null if the daemon does not provide it, or without an operator token. */
   disk: DiskReport | null;
   /** The daemon's operator token differs from the configured one. */
   tokenRefused: boolean;
@@ -39,9 +39,9 @@ export interface StatusReport {
 /** The daemon to query. */
 interface StatusTarget {
   baseUrl: string;
-  /** The operator token, for figures that only operators may see; if empty, they are not requested. */
+  /** The operator token, for figures that only operators may see. If empty, they are not requested. */
   adminToken: string;
-  /** The address is local, so the certificate, which is for another name, is not checked. */
+  /** The address is local, so the certificate, issued for another name, is not checked. */
   isLocal: boolean;
 }
 
@@ -57,7 +57,7 @@ export function localTarget(config: Config): StatusTarget {
   return { baseUrl: daemonUrl(config), adminToken: config.admin_token, isLocal: true };
 }
 
-/** Where a daemon of this configuration can be reached from this machine. */
+/** The address of this configuration's daemon, from this machine. */
 export function daemonUrl({ server }: Config): string {
   const loopbackFor: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const host = loopbackFor[server.host] ?? server.host;
@@ -68,14 +68,14 @@ export function daemonUrl({ server }: Config): string {
 /** Queries one daemon repeatedly. */
 export class StatusClient {
   private readonly target: StatusTarget;
-  /** A refused token is not sent again: after ten refusals the daemon blocks the address for a while. */
+  /** A refused token is not sent again, because after ten refusals the daemon blocks the address for a while. */
   private tokenRefused = false;
 
   constructor(target: StatusTarget) {
     this.target = target;
   }
 
-  /** Throws FatalError with advice when there is no answer, or it is not from an atlas-node. */
+  /** Throws FatalError with advice when there is no answer, or the answer is not from an atlas-node. */
   async fetch(): Promise<StatusReport> {
     const url = `${this.target.baseUrl}/status`;
     const { code, body } = await get(this.target, url, {}).catch((error: unknown) => {

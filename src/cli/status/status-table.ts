@@ -65,7 +65,7 @@ function indexRows(status: IndexStatus, staleReason: string | null, now: number,
   ];
 }
 
-/** Enough to compare at a glance; `--json` has it whole. */
+/** Enough to compare at a glance. `--json` has the whole hash. */
 function shortHash(hash: string): string {
   return hash.length <= 24 ? hash : `${hash.slice(0, 12)}...${hash.slice(-8)}`;
 }
@@ -98,7 +98,7 @@ const NODE_CHAINS: Record<NodeChain, string> = {
 
 const BAR_CELLS = 30;
 
-/** The share of the chain that is indexed, and the time for the rest. */
+/** The indexed share of the chain, and the time for the rest. */
 function backfillRows(status: IndexStatus, lag: number | null): Row[] {
   const { head, startBlock } = status;
   if (lag === null || startBlock === null) return [];
@@ -122,7 +122,7 @@ function diskRows(status: IndexStatus, disk: DiskReport): Row[] {
     [
       'forecast',
       bytesPerDay === null
-        ? 'not enough indexed to tell'
+        ? 'not enough indexed blocks'
         : `${formatBytes(bytesPerDay)} a day${daysUntilFull === null ? '' : `, the disk is full in ${formatNumber(daysUntilFull)} days`}`,
     ],
   ];
@@ -139,7 +139,7 @@ function clusterRows(cluster: ClusterStatus, now: number, paint: Paint): Row[] {
       paint(state === 'joined' ? 'green' : 'yellow', state) + (reason === null ? '' : `: ${reason}`),
     ],
     ['daemons', daemons === null ? 'unknown' : `${formatNumber(daemons)} running`],
-    ['in step', (lastSyncAt === null ? 'not since the daemon started' : agoText(lastSyncAt, now)) + unsent],
+    ['in sync', (lastSyncAt === null ? 'not since the daemon started' : agoText(lastSyncAt, now)) + unsent],
   ];
 }
 

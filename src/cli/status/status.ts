@@ -1,4 +1,4 @@
-/** `atlas-node status`: the status that a running daemon reports. */
+/** `atlas-node status`: shows the status of a running daemon. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { FatalError } from '../../lib/errors.ts';
@@ -22,7 +22,7 @@ const CLEAR_TO_LINE_END = '\x1b[K';
 
 const CLEAR_BELOW = '\x1b[J';
 
-/** The output; `columns` and `rows` are those of a terminal. */
+/** The output; a terminal has `columns` and `rows`. */
 interface Screen {
   isTTY?: boolean;
   columns?: number;
@@ -31,9 +31,9 @@ interface Screen {
 }
 
 /**
- * Shows the result of `render` once a second, until SIGINT or SIGTERM, or until its reader is gone. Redraws a terminal in
- * place and leaves the last text on it; elsewhere appends the texts. Shows the failure while the daemon gives no status,
- * because it is not up yet or starts again, in place of the text.
+ * Shows the result of `render` once per second, until SIGINT or SIGTERM, or until its reader is gone. Redraws a
+ * terminal in place and leaves the last text on it; elsewhere appends the texts. While the daemon gives no status,
+ * because it is not up yet or restarting, shows the failure instead.
  */
 export async function watch(render: () => Promise<string>, screen: Screen): Promise<void> {
   const stop = new AbortController();
@@ -69,7 +69,7 @@ function errorJson(error: unknown): string {
   return JSON.stringify({ error: errorText(error) });
 }
 
-/** Draws the text over the previous one and cuts off what does not fit. */
+/** Draws the text over the previous one and cuts off the excess. */
 function frame(text: string, { columns = 80, rows = 24 }: Screen): string {
   const lines = text.split('\n').slice(0, rows - 1);
   return `${HOME}${lines.map((line) => truncate(line, columns) + CLEAR_TO_LINE_END).join('\n')}\n${CLEAR_BELOW}`;
@@ -91,8 +91,8 @@ Examples:
   $ atlas-node status --url http://10.0.0.7:8650 --json
   $ atlas-node status --json | jq .lagBlocks`;
 
-const NOTES = `Where the configuration has an admin_token the disk and its forecast are shown too: the token is sent to \
-whatever listens at server.host and server.port. With --url no token is sent.`;
+const NOTES = `If the configuration has an admin_token, the status includes the disk and its forecast. The token is sent to \
+whatever listens at server.host and server.port. With --url, no token is sent.`;
 
 interface Options {
   url?: string;
@@ -103,10 +103,10 @@ interface Options {
 export function addStatus(program: Command): void {
   const command = program
     .command('status')
-    .description('height, lag, rates, ETA, disk and capabilities of a running daemon')
+    .description('show height, lag, rates, ETA, disk and capabilities of a running daemon')
     .option('--url <url>', 'address of the daemon (default: from the configuration)')
-    .option('--watch', 'redraw it every second until Ctrl-C; waits for a daemon that is not up yet')
-    .option('--json', 'as JSON; with --watch one line each time')
+    .option('--watch', 'redraw every second until Ctrl-C; waits for a daemon that is not up yet')
+    .option('--json', 'print JSON; with --watch, one line per refresh')
     .addHelpText('after', EXAMPLES);
   addNotes(command, NOTES);
   const load = addConfigOptions(command, []);
@@ -122,7 +122,7 @@ export function addStatus(program: Command): void {
   });
 }
 
-/** The daemon's own answer, with `disk` added where that is known. */
+/** The daemon's own answer, plus `disk` if known. */
 function jsonText({ status, disk }: StatusReport, indent: number): string {
   return JSON.stringify(disk === null ? status : { ...status, disk }, null, indent);
 }

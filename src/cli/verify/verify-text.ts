@@ -60,13 +60,13 @@ function tokenLines(tokens: readonly TokenVerdict[]): string[] {
   ];
 }
 
-/** The checks of the file against itself. What they find is damage, which reading blocks again would not repair. */
+/** The checks of the file against itself. Their findings are damage, which reading blocks again would not repair. */
 const CHECKS_OF_FILE: ReadonlySet<string> = new Set(['file', 'checksums', 'wallets', 'tokens']);
 
 /** The check whose differences are the node's fault. */
 const CHECK_OF_NODE = 'roots';
 
-/** Whether the file contradicts itself. So do differences between blocks that belong to no single block. */
+/** Whether the file contradicts itself. Differences between blocks that belong to no single block also count. */
 function isDamage({ name, differences }: Check): boolean {
   if (name === 'blocks') return differences.some(({ block }) => block === null);
   return differences.length > 0 && CHECKS_OF_FILE.has(name);

@@ -12,7 +12,7 @@ import { addConfigOptions, addNotes, existingIndexPath } from '../options.ts';
 import { waitForStopSignal } from '../signals.ts';
 import { type StatusLine, statusLine } from '../terminal.ts';
 
-/** Most transfers per commit of a repair, which follows the progress closely instead of filling memory. */
+/** Transfers per commit of a repair: small commits, so that progress is visible and memory stays low. */
 const REPAIR_TRANSFERS = 50_000;
 
 const EXAMPLES = `
@@ -26,24 +26,24 @@ Examples:
   $ atlas-node verify --repair 1200..1250  read these blocks again`;
 
 const NOTES = [
-  'The daemon may run during a verification, not during a repair. The exit code is 1 when something differs; each \
-difference is named. The column SHARE says how much of the index each check covered.',
-  'By default samples are compared with the node. --file needs no node: SQLite checks its pages, a checksum stored with \
+  'The daemon may run during a verification, but not during a repair. The exit code is 1 if anything differs; each \
+difference is listed. The column SHARE shows how much of the index each check covered.',
+  'By default, samples are compared with the node. --file needs no node: SQLite checks its pages, a checksum stored with \
 each block covers its transfers and addresses, and all counters, balances and lists are recounted from the transfers. \
-So it finds any changed byte of them.',
+So it finds any changed byte.',
   "--all does what --file does and compares every block with the node: its hash, its time and each of its transfers. \
 It proves the node's transactions and receipts by the roots in the headers, and says how many blocks it could not prove. \
-It reads the whole chain, so it takes about as long as the backfill did. Stopped, it leaves index.db.verify beside the \
-index, and the next run goes on there. So does the check of SQLite's pages in an index above 2 GiB, with \
-index.db.verify-structure. Balances and native amounts at the head are still samples.",
-  'A repair first looks for damage: everywhere, or with blocks from the first of them on. A damaged index is rebuilt: \
-blocks with the right checksum come from the file, the others from the node. This takes about as long as the backfill \
-does without a node, and as much disk space as the index. The damaged file stays in place and marked until then, so a \
+It reads the whole chain, so it takes about as long as the backfill. When stopped, it saves its progress in \
+index.db.verify beside the index, and the next run resumes there. So does the check of SQLite's pages in an index above \
+2 GiB, in index.db.verify-structure. Balances and native amounts at the head are still samples.",
+  'A repair first looks for damage: everywhere, or given blocks, from the first of them on. A damaged index is rebuilt: \
+blocks with a valid checksum come from the file, the others from the node. This takes about as long as a backfill \
+without waiting for a node, and as much disk space as the index. The damaged file stays in place and marked until then, so a \
 repair that was stopped or failed can be run again; "atlas-node start" refuses a marked file.',
-  'With blocks, a repair then compares them with the node. From the first one that differs the index is rolled back and \
-indexed again to the head: ids and running sums of all later transfers depend on it. Every block is tied to its hash \
-and its parent\'s. If it is stopped early, the index ends at a lower block: "atlas-node start" indexes the rest. \
-Blocks that were indexed without traces get their internal transfers, if the node has their traces now.',
+  'Given blocks, a repair then compares them with the node. From the first differing block on, it rolls the index back and \
+reindexes to the head, because ids and running sums of all later transfers depend on that block. Every block is linked \
+to its parent by hash. If the repair is stopped early, the index ends at a lower block; "atlas-node start" indexes the \
+rest. Blocks indexed without traces get their internal transfers if the node now has their traces.',
 ];
 
 interface Options {
@@ -61,10 +61,10 @@ export function addVerify(program: Command): void {
     .description('compare the index with the node: blocks, transfers, counters, balances')
     .option('--sample <n>', 'wallets to recount; the other samples grow with it', parseSample)
     .option('--all', 'compare everything with the node; run it again to resume after a stop')
-    .option('--file', 'read the whole file and find any changed byte of it; needs no node')
+    .option('--file', 'check every byte of the file; needs no node')
     .option(
       '--repair [from..to]',
-      'rebuild what is damaged; with blocks, read those again and replace what differs',
+      'rebuild a damaged file; given blocks, read them from the node again and replace differing ones',
       parseRange,
     )
     .option('--json', 'as JSON')
@@ -136,7 +136,7 @@ async function verifyFileAlone(path: string, options: Options): Promise<void> {
   }
 }
 
-/** Prints a report; throws FatalError when something differs or is unknown. */
+/** Prints a report. Throws FatalError if anything differs or is unknown. */
 async function conclude(report: VerifyReport, { json }: Options): Promise<void> {
   const { verifyText } = await import('./verify-text.ts');
   console.log(json ? JSON.stringify(report, null, 2) : verifyText(report));
