@@ -13,7 +13,7 @@ export const THREADS = {
 };
 export type ThreadName = keyof typeof THREADS;
 
-/** What `new Worker` takes: the URL of a file, or a script to evaluate. */
+/** Input of `new Worker`: the URL of a file, or a script to evaluate. */
 export type ThreadCode = { source: URL } | { source: string; eval: true };
 
 export function threadCode(name: ThreadName): ThreadCode {

@@ -8,8 +8,8 @@ import { type ThreadName, threadCode } from './entries.ts';
 const DEFAULT_YOUNG_MB = 8;
 
 /**
- * A commit's data survives several collections in the indexer: 8 MB would copy it twice as often and make backfill a tenth
- * slower; 16 MB is no faster. The checkpoint thread allocates next to nothing.
+ * A commit's data survives several collections in the indexer: 8 MB would copy it twice as often and slow a backfill by
+ * a tenth; 16 MB is no faster. The checkpoint thread allocates almost nothing.
  */
 const YOUNG_MB: Partial<Record<ThreadName, number>> = { indexer: 12, checkpoint: 2 };
 
@@ -17,7 +17,7 @@ const OLD_MB = 256;
 
 /** Throws FatalError when the system refuses another thread. */
 export function startThread(name: ThreadName, workerData: unknown): Worker {
-  // The launcher's limit is for the serving thread and would override this one: backfill would take a tenth longer.
+  // The launcher's limit is for the serving thread and would override this one, slowing a backfill by a tenth.
   setFlagsFromString('--max-semi-space-size=0');
   const { source, ...options } = threadCode(name);
   const resourceLimits = {

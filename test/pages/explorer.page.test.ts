@@ -262,7 +262,7 @@ pageTests({
     await page.waitForURL(`${url}/block/8`);
     await page.getByLabel('Search').fill('no such thing');
     await page.keyboard.press('Enter');
-    await page.getByText('Nothing is found for').waitFor();
+    await page.getByText('No results for').waitFor();
   },
 
   'a transaction shows all that it moved, as the API has it': async (t, open) => {
@@ -317,7 +317,7 @@ pageTests({
     await page.locator(`#live a[href$="${hash}"]`).first().waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     const paused = await pay(`0x${'78'.repeat(20)}`, 4);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await page.locator(`#live a[href$="${paused}"]`).first().waitFor();
     await page.getByRole('button', { name: 'Age' }).click();
     await page

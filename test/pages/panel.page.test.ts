@@ -138,7 +138,7 @@ pageTests({
     await page.getByRole('button', { name: 'Create key' }).click();
     const first = await textOf(secret);
     const row = page.locator('tbody tr', { hasText: '<b>shop</b>' });
-    await row.getByText('none lately').waitFor();
+    await row.getByText('none recently').waitFor();
     assert.equal(await ask(first), 200);
     for (let i = 0; i < 5; i++) await page.keyboard.press('Escape');
     assert.equal(await textOf(secret), first, 'Escape lost the key');
@@ -146,7 +146,7 @@ pageTests({
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     await hasShown('Copied');
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), first);
-    await page.getByRole('button', { name: 'I have it, close' }).click();
+    await page.getByRole('button', { name: 'I have saved it, close' }).click();
     await secret.waitFor({ state: 'detached' });
     assert.equal((await page.content()).includes(first), false, 'the key is still in the page');
     await row.getByText('1 of 100,000').waitFor();
@@ -171,7 +171,7 @@ pageTests({
     await changed.getByRole('button', { name: 'Rotate' }).click();
     await dialog.getByRole('button', { name: 'Rotate' }).click();
     const second = await textOf(secret);
-    await page.getByRole('button', { name: 'I have it, close' }).click();
+    await page.getByRole('button', { name: 'I have saved it, close' }).click();
     assert.deepEqual([await ask(first), await ask(second)], [401, 200]);
     await changed.getByText('rotated').waitFor();
 
@@ -315,7 +315,7 @@ pageTests({
     assert.match(await textOf(factOf(page, 'Behind')), /^2,000 blocks/);
     assert.match(await textOf(factOf(page, 'Done in')), /^20 s/);
     // 100 bytes a transfer, 2,000 blocks of 2,500 transfers still to come, a million transfers a day.
-    assert.match(await textOf(factOf(page, 'Once filled')), /^≈ 1.86 GiB/);
+    assert.match(await textOf(factOf(page, 'After backfill')), /^≈ 1.86 GiB/);
     assert.match(await textOf(factOf(page, 'Growth')), /^95.4 MiB a day/);
     assert.match(await textOf(factOf(page, 'Full in')), /^595 days/);
     await page.getByText('≈ 30').waitFor();
@@ -363,7 +363,7 @@ pageTests({
     const { server, sockets } = await operate(t);
     const page = await open(t, `${server.url}/admin?part=sockets`);
     await signIn(page);
-    await page.getByText('Nobody is connected.').waitFor();
+    await page.getByText('No open sockets.').waitFor();
     const openedAt = Date.now() - 65_000;
     sockets.push({ ...SOCKET, openedAt, id: 7, address: '192.0.2.7', topics: ['logs', 'logs', 'newHeads'] });
     sockets.push({ ...SOCKET, openedAt, id: 8, address: '192.0.2.8', topics: [] });
@@ -394,7 +394,7 @@ pageTests({
     await page.getByLabel('Filter').fill('{"wallets": "list:friends"}');
     await page.getByRole('button', { name: 'Create webhook' }).click();
     assert.match(await textOf(page.locator('.secret')), /^whsec_/);
-    await page.getByRole('button', { name: 'I have it, close' }).click();
+    await page.getByRole('button', { name: 'I have saved it, close' }).click();
     const row = page.locator('#hooks tbody tr', { hasText: 'alarm' });
     await row.getByRole('button', { name: 'Pause' }).click();
     await row.getByText('paused by the operator').waitFor();
@@ -423,7 +423,7 @@ pageTests({
       await page.getByText('server.port').waitFor();
       await note.waitFor({ state: 'detached' });
       await page.getByLabel('Search the settings').fill('nothing');
-      await page.getByText('No setting matches this search.').waitFor();
+      await page.getByText('No settings match this search.').waitFor();
       await page.context().clearCookies();
       await page.getByLabel('Operator token').waitFor();
       await page.getByText('The session has ended.').waitFor();
@@ -473,7 +473,7 @@ pageTests({
     await page.locator('dialog').getByRole('button', { name: 'Rotate' }).click();
     await page.locator('.secret').waitFor();
     await assertAccessible(page, 'a new key');
-    await page.getByRole('button', { name: 'I have it, close' }).click();
+    await page.getByRole('button', { name: 'I have saved it, close' }).click();
     const parts = { Index: '.share-cell', Sockets: '.table', Webhooks: '#lists .table', Settings: '.table' };
     for (const [name, shown] of Object.entries(parts)) {
       await partOf(page, name).click();

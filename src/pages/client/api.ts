@@ -4,13 +4,13 @@ import { ApiError, apiErrorOf } from './api-error.ts';
 import { request } from './request.ts';
 import type { Throttle } from './throttle.ts';
 
-/** How often a request over the rate is sent again. */
+/** How often a rate-limited request is resent. */
 const MAX_RETRIES = 5;
 
-/** A request and its answer, for the request drawer of each section. */
+/** A request and its answer, for each section's list of requests. */
 export interface Exchange {
   method: 'GET' | 'POST';
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   body: string | null;
   status: number;
@@ -51,7 +51,7 @@ export class Api {
     return { data: data.result, exchange };
   }
 
-  /** Any request; `body` is JSON text. Rejects as `get` does. */
+  /** Any request; `body` is JSON text. Rejects like `get`. */
   async send<T>(
     method: Exchange['method'],
     path: string,
@@ -69,7 +69,7 @@ export class Api {
     }
   }
 
-  /** The types of answers are those of the server's schemas, which its tests hold its answers to. */
+  /** Answer types come from the server's schemas; the server's tests check answers against them. */
   private async sendOnce<T>(
     method: Exchange['method'],
     path: string,

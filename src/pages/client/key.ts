@@ -1,27 +1,28 @@
 /**
- * The visitor's API key. A tab keeps it for itself. A link opened in a new tab takes the key along, from tab to tab in
- * memory: a tab gives its key only after its visitor did what opens a link elsewhere, once for that link and for a minute.
- * Below a proxy's path prefix other programs share the origin and could listen, so there each tab asks the visitor.
+ * The visitor's API key. Each tab keeps its own. A link opened in a new tab takes the key along, from tab to tab in
+ * memory: a tab hands over its key only after its visitor's click or key press that opens a link elsewhere, once per
+ * link and for a minute. Below a proxy's path prefix other programs share the origin and could listen, so there each
+ * tab asks the visitor.
  */
 import { href, metaContent } from '../ui/router.ts';
 
 const STORAGE_KEY = 'atlas-api-key';
 const CHANNEL = 'atlas-explorer-key';
 
-/** A menu may stand open, and a network be slow, until the tab of a link asks. */
+/** A menu may stay open, and a network be slow, until the link's tab asks. */
 const GIVE_MS = 60_000;
 
-/** How long an answer may take before the visitor is asked, and at all. */
+/** How long to wait for an answer before asking the visitor. */
 const PATIENCE_MS = 150;
 const TAKE_MS = 10_000;
 
-/** What stands for a key where the operator lets visitors in without one; else empty. */
+/** Stands for a key if the operator lets visitors in without one; else empty. */
 export const PUBLIC_KEY = metaContent('key');
 
 /** For browsers that allow no storage: the key lives as long as the page. */
 let unstored = '';
 
-/** The visitor's own key, else the public one; empty when there is none. */
+/** The visitor's own key, else the public one; empty if there is none. */
 export function readKey(): string {
   return (storage()?.getItem(STORAGE_KEY) ?? unstored) || PUBLIC_KEY;
 }
@@ -38,8 +39,8 @@ export function forgetKey(): void {
 }
 
 /**
- * Takes the key out of a link that ends with `#key=...`, as `atlas-node dev` prints. No server gets a fragment, and the
- * address bar and the history do not keep it.
+ * Takes the key from a link that ends with `#key=...`, as printed by `atlas-node dev`. Fragments are not sent to
+ * servers, and the key is removed from address bar and history.
  */
 export function takeKeyFromFragment(): void {
   const key = new URLSearchParams(location.hash.slice(1)).get('key');
@@ -48,7 +49,7 @@ export function takeKeyFromFragment(): void {
   if (key !== '') saveKey(key);
 }
 
-/** Null where the visitor blocks cookies: browsers then forbid even to look at it. */
+/** Null if the visitor blocks cookies: browsers then forbid any access to storage. */
 function storage(): Storage | null {
   try {
     return sessionStorage;
@@ -57,7 +58,7 @@ function storage(): Storage | null {
   }
 }
 
-/** Gives the key to tabs that are opened from links of this page. */
+/** Hands the key to tabs opened from links of this page. */
 export function giveKeyToOpenedTabs(): void {
   const onOpening = ({ target, isTrusted }: Event) => {
     const link = target instanceof Element ? target.closest('a') : null;
@@ -81,8 +82,8 @@ function give(url: string): void {
 }
 
 /**
- * Asks the tab where the link to this one was opened. Resolves when the key came, or when the visitor is better asked for
- * it; it may still come then.
+ * Asks the tab where the link to this tab was opened. Resolves when the key arrived, or when it is time to ask the
+ * visitor; the key may still arrive later.
  */
 export function takeKeyFromOpeningTab(onKey: (key: string) => void): Promise<void> {
   const channel = openChannel();

@@ -1,4 +1,4 @@
-/** What the node answers through /rpc, as far as the pages use it. Numbers are hexadecimal. */
+/** The node's answers through /rpc, as far as the pages use them. Numbers are hexadecimal. */
 
 export interface NodeTransaction {
   hash: string;
@@ -24,7 +24,7 @@ export interface NodeLog {
 }
 
 export interface NodeReceipt {
-  /** Absent on chains before receipts had one. */
+  /** Absent in receipts from before the field existed. */
   status?: string;
   contractAddress: string | null;
   gasUsed?: string;

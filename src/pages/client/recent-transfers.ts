@@ -1,4 +1,4 @@
-/** The newest transfers of the chain as they are indexed, a bounded number of them. */
+/** The newest transfers of the chain as they are indexed, up to a limit. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Transfer } from './answers.ts';
 import { type StreamState, useStream } from './stream.ts';
@@ -11,7 +11,7 @@ interface Signal extends Omit<Transfer, 'amount'> {
   removed?: boolean;
 }
 
-/** The list is drawn at most this often, however many transfers come. */
+/** Shortest time between two redraws of the list, however many transfers arrive. */
 const DRAW_MS = 500;
 
 interface RecentTransfers {
@@ -20,7 +20,10 @@ interface RecentTransfers {
   state: StreamState;
 }
 
-/** Keeps at most `limit`. Replays from `fromBlock`; null waits. While `paused`, what comes is dropped from the view only. */
+/**
+ * Keeps at most `limit`. Replays from `fromBlock`; null waits. While `paused`, new transfers are only dropped from the
+ * view.
+ */
 export function useRecentTransfers(limit: number, fromBlock: number | null, paused = false): RecentTransfers {
   const [transfers, setTransfers] = useState<readonly Transfer[]>([]);
   const kept = useRef(new Map<string, Transfer>());

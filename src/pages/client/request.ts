@@ -2,10 +2,10 @@
 import { href } from '../ui/router.ts';
 import { ApiError } from './api-error.ts';
 
-/** Longer than the server waits for its node by default. */
+/** Exceeds the server's default timeout for its node. */
 const TIMEOUT_MS = 60_000;
 
-/** The answer and its JSON, null where an error came without. Rejects with the signal's reason, or with an ApiError. */
+/** The answer and its JSON, null for an error without JSON. Rejects with the signal's reason, or with an ApiError. */
 export async function request(
   path: string,
   { signal, timeoutMs = TIMEOUT_MS, ...init }: RequestInit & { timeoutMs?: number } = {},

@@ -1,9 +1,9 @@
-/** A subscription over a WebSocket, kept alive while a component is shown. */
+/** A WebSocket subscription, kept alive while a component is shown. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { socketUrl } from '../ui/router.ts';
 import { useApi, useKeyCheck } from './use-answer.ts';
 
-/** Waiting before the next try: doubled from the first to the last. */
+/** Backoff before reconnecting, doubled from the first value to the last. */
 const MIN_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 
@@ -15,7 +15,7 @@ interface Subscription<T> {
   method: 'eth_subscribe' | 'atlas_subscribe';
   params: unknown;
   onEvent: (event: T) => void;
-  /** Called when the subscription stands again after a break: events between were not received. */
+  /** Called when the subscription resumes after an interruption, during which events were missed. */
   onResume?: () => void;
 }
 
@@ -53,7 +53,7 @@ export function useStream<T>(subscription: Subscription<T> | null): StreamState 
         } else latest.current?.onEvent(message.params.result);
       };
       socket.onclose = () => {
-        // A browser does not say why an upgrade was refused.
+        // A browser does not reveal why an upgrade was refused.
         if (isRefused || !wasLive) return setState('off');
         setState('lost');
         checkKey();

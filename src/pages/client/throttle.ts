@@ -1,4 +1,4 @@
-/** How many requests go out at once and how fast, and waiting when the key's rate is used up. */
+/** Limits concurrent requests and their rate, and waits when the key's rate is used up. */
 
 const MAX_IN_FLIGHT = 4;
 
@@ -6,19 +6,19 @@ export class Throttle {
   private inFlight = 0;
   private readonly queue: (() => void)[] = [];
   private pausedUntil = 0;
-  /** Requests a second that the key may send, and how many of them it could still send at `refilledAt`. */
+  /** Requests per second that the key permits, and how many remained at `refilledAt`. */
   private rate = Number.POSITIVE_INFINITY;
   private tokens = Number.POSITIVE_INFINITY;
   private refilledAt = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly onPause: (seconds: number) => void;
 
-  /** `onPause` is called with the seconds of a pause, and with 0 when it is over. */
+  /** `onPause` is called with the seconds of a pause, and with 0 at its end. */
   constructor(onPause: (seconds: number) => void) {
     this.onPause = onPause;
   }
 
-  /** Runs a request as soon as it is its turn. */
+  /** Runs a request when its turn comes. */
   async run<T>(send: () => Promise<T>): Promise<T> {
     await new Promise<void>((resolve) => {
       this.queue.push(resolve);
@@ -32,17 +32,20 @@ export class Throttle {
     }
   }
 
-  /** Takes over what an answer says of the key. The monthly quota's headers, which reset later, say nothing of the rate. */
+  /**
+   * Adopts the rate limits in an answer's headers. Ignores those of the monthly quota, which reset later and say
+   * nothing about the rate.
+   */
   update(headers: Headers): void {
     const rate = Number(headers.get('RateLimit-Limit'));
     if (rate === 0 || Number(headers.get('RateLimit-Reset')) > 1) return;
     this.rate = rate;
-    // The others in flight may not have been counted yet.
+    // Other requests in flight may not be counted yet.
     this.tokens = Number(headers.get('RateLimit-Remaining')) - (this.inFlight - 1);
     this.refilledAt = performance.now();
   }
 
-  /** Sends nothing new for so many seconds. */
+  /** Sends no new requests for this many seconds. */
   pause(seconds: number): void {
     const until = performance.now() + seconds * 1000;
     if (until <= this.pausedUntil) return;

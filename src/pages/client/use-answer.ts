@@ -1,17 +1,17 @@
-/** What a section shows: the answers to its requests, loaded again when its inputs change. */
+/** The content of a section: the answers to its requests, reloaded when its inputs change. */
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Answers, EndpointName, Query } from './answers.ts';
 import type { Answered, Api, Exchange } from './api.ts';
 import { ApiError } from './api-error.ts';
 
-/** Wait before an answer that is not ready, or a server that does not answer, is tried again. */
+/** Delay before retrying an answer that is not ready, or a server that does not answer. */
 const RETRY_MS = 3_000;
 
 const CHECK_MS = 10_000;
 
 export interface Loaded<T> {
-  /** Of the last success; stays while it is loaded again. */
+  /** Result of the last success. Stays during a reload. */
   data: T | null;
   exchanges: readonly Exchange[];
   error: unknown;
@@ -31,7 +31,9 @@ export function useApi(): Api {
   return useContextOrThrow().api;
 }
 
-/** Asks the server whether it still takes the key, after a connection broke: a revoked key closes its sockets. */
+/**
+ * Checks whether the server still accepts the key after a connection broke, because revoking a key closes its sockets.
+ */
 export function useKeyCheck(): () => void {
   const { api, onRefusedKey } = useContextOrThrow();
   return () => {
@@ -43,17 +45,17 @@ export function useKeyCheck(): () => void {
 
 function useContextOrThrow(): ApiContext {
   const context = useContext(ApiProvider);
-  if (context === null) throw new Error('a section stands outside of ApiProvider');
+  if (context === null) throw new Error('a section is outside of ApiProvider');
   return context;
 }
 
-/** Answers to several requests as one. */
+/** Answers to several requests, combined. */
 export interface Bundle<T> {
   data: T;
   exchanges: readonly Exchange[];
 }
 
-/** Runs `load` now and whenever `key` changes; what an older run answers is dropped. */
+/** Runs `load` now and whenever `key` changes. Drops the results of older runs. */
 export function useLoaded<T>(
   key: string,
   load: (api: Api, signal: AbortSignal) => Promise<Bundle<T>>,

@@ -1,9 +1,9 @@
-/** A list that is loaded page by page. */
+/** A list loaded page by page. */
 import { useState } from 'preact/hooks';
 import type { Answered, Api } from './api.ts';
 import { type Loaded, useApi, useLoaded } from './use-answer.ts';
 
-/** Rows that one list holds at most: the page stays quick, and filters lead to older ones. */
+/** Most rows in one list, to keep the page fast. Filters find older rows. */
 const MAX_ROWS = 2_000;
 
 export type Cursor = string | number | null;
@@ -17,20 +17,20 @@ interface Page<T> {
 export interface Pages<T> extends Loaded<readonly T[]> {
   /** Loads the next page; null at the end of the list. */
   more: (() => void) | null;
-  /** Whether the list is cut although there is more. */
+  /** Whether the list is truncated. */
   isCut: boolean;
   /** Whether more than the first page is shown. */
   isLong: boolean;
 }
 
 interface Rest<T> extends Page<T> {
-  /** The first page that these follow. */
+  /** The first page, which these follow. */
   first: Page<T> | null;
   loading: boolean;
   error: unknown;
 }
 
-/** `pick` takes the rows out of an answer. A reload starts from the first page again. */
+/** `pick` extracts the rows from an answer. A reload starts from the first page again. */
 export function usePages<T, A extends { nextCursor: Cursor }>(
   key: string,
   load: (api: Api, cursor: Cursor, signal: AbortSignal) => Promise<Answered<A>>,

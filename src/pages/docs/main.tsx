@@ -1,4 +1,4 @@
-/** The API documentation, which the server has written: adds the bar, the search, copy icons, and "Try it". */
+/** The API documentation, rendered by the server: adds the bar, the search, copy icons, and "Try it". */
 import '../ui/base.css';
 import './docs.css';
 import { render } from 'preact';
@@ -11,7 +11,7 @@ import { TryIt } from './try-it.tsx';
 const main = document.getElementById('main');
 const top = document.getElementById('top');
 const search = document.getElementById('search');
-if (main === null || top === null || search === null) throw new Error('the page lacks its parts');
+if (main === null || top === null || search === null) throw new Error('the page is incomplete');
 
 nameThisServer(main);
 render(<Top current="/docs" />, top);
@@ -19,7 +19,7 @@ render(<DocsSearch />, search);
 for (const sample of main.querySelectorAll('pre')) addCopy(sample);
 for (const section of main.querySelectorAll<HTMLElement>('section[data-path]')) addTryIt(section);
 
-/** The examples name a local server; here they name the one that the page came from. */
+/** The examples name a local server. Replace it with the page's own server. */
 function nameThisServer(main: HTMLElement): void {
   const { base = '' } = main.dataset;
   const here = href('/').replace(/\/$/, '');

@@ -1,4 +1,4 @@
-/** One search over all sections: those without every word are hidden, and their links with them. */
+/** Searches all sections. Hides those that lack a word, and their links. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { countText } from '../ui/format.ts';
 
@@ -26,8 +26,7 @@ export function DocsSearch() {
         onInput={({ currentTarget }) => setFound(filterSections(currentTarget.value))}
       />
       <p class="small soft" role="status">
-        {found !== null &&
-          (found === 0 ? 'Nothing is found.' : `${countText(found, 'section')} with all words.`)}
+        {found !== null && (found === 0 ? 'No results.' : `${countText(found, 'section')} with all words.`)}
       </p>
     </search>
   );

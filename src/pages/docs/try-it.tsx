@@ -13,7 +13,7 @@ interface TryItProps {
   method: 'GET' | 'POST';
 }
 
-/** One for all forms: together they keep to the rate of the key. */
+/** Shared by all forms, so that together they respect the key's rate. */
 const throttle = new Throttle(() => undefined);
 
 let openApi: Promise<OpenApiDocument> | undefined;
@@ -104,7 +104,7 @@ function RequestForm({ path, method, operation }: TryItProps & { operation: Open
   );
 }
 
-/** In place of the start of the visitor's own key. */
+/** Shown in place of the start of the visitor's own key. */
 const KEY_PLACEHOLDERS: Record<string, string> = { [PUBLIC_KEY]: 'not needed', '': 'atlas_…' };
 
 /** Field names that no parameter uses. */

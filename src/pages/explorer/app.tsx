@@ -1,4 +1,4 @@
-/** The explorer's frame, the key it asks with, and the page that the address names. */
+/** The explorer's frame, its API key, and the page for the current URL. */
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { Api } from '../client/api.ts';
 import { type ApiError, errorText } from '../client/api-error.ts';
@@ -65,7 +65,7 @@ export function App() {
             {PUBLIC_KEY !== '' && (
               <p class="key-form">
                 <button type="button" class="quiet" onClick={() => setKey(PUBLIC_KEY)}>
-                  Go on without a key
+                  Continue without a key
                 </button>
               </p>
             )}
@@ -79,7 +79,7 @@ export function App() {
 interface KeyButtonProps {
   value: string;
   onForget: () => void;
-  /** A visitor without a key wants to give one. */
+  /** A visitor without a key wants to enter one. */
   onEnter: () => void;
 }
 
@@ -98,7 +98,7 @@ function KeyButton({ value, onForget, onEnter }: KeyButtonProps) {
   );
 }
 
-/** A new page starts at its top, where the keyboard goes on; going back returns to where one was. */
+/** A new page starts at its top, with the keyboard focus; going back restores the position. */
 function useStartOfPage(path: string): void {
   const [first] = useState(path);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-/** The head of the index and its age, as a lamp. The colour says how old the head's timestamp is. */
+/** The head of the index and its age, as a lamp. The colour shows the age of the head's timestamp. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Status } from '../client/answers.ts';
 import { request } from '../client/request.ts';
@@ -7,11 +7,11 @@ import { duration, grouped } from '../ui/format.ts';
 const POLL_MS = 4_000;
 const TIMEOUT_MS = 10_000;
 
-/** Seconds after which a head is no longer fresh, and after which something is wrong. */
+/** Ages in seconds from which a head is no longer fresh, and from which something is wrong. */
 const WAIT_AFTER = 30;
 const BAD_AFTER = 120;
 
-/** Dispatched on `window` when a reorganisation took blocks back. */
+/** Dispatched on `window` when a reorg removed blocks. */
 export const REORG = 'atlas-reorg';
 
 /** The status of the index, polled; undefined at first, null when the server does not answer. */
@@ -27,7 +27,7 @@ export function useStatus(): Status | null | undefined {
           const { answer } = await request('/status', { signal: ending.signal, timeoutMs: TIMEOUT_MS });
           const current = answer as Status;
           if (current.reorgs > reorgs) dispatchEvent(new Event(REORG));
-          reorgs = current.reorgs; // counted from the start of the server
+          reorgs = current.reorgs; // counted since the server started
           setStatus(current);
         }
       } catch {
@@ -46,7 +46,7 @@ export function useStatus(): Status | null | undefined {
 
 export type Lamp = 'good' | 'wait' | 'bad';
 
-/** The lamp and its words for a state of the index. */
+/** The lamp and text for a state of the index. */
 export function describeState(status: Status): { lamp: Lamp; text: string; title: string } {
   const { head, nodeHead, lagSeconds, lagBlocks, phase, staleReason, reason, etaSeconds, startBlock } =
     status;
@@ -78,7 +78,7 @@ export function ChainState() {
   const status = useStatus();
   if (status === undefined) return null;
   const { lamp, text, title } =
-    status === null ? { lamp: 'bad' as const, text: 'server not reached', title: '' } : describeState(status);
+    status === null ? { lamp: 'bad' as const, text: 'server unreachable', title: '' } : describeState(status);
   return (
     <p class="chain small" title={title}>
       <span class={`lamp ${lamp}`} aria-hidden="true" />

@@ -1,4 +1,4 @@
-/** The first visit: where a key comes from, and what the explorer does with it. */
+/** The first visit: where to get a key, and how the explorer uses it. */
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from '../ui/link.tsx';
 import { useTitle } from '../ui/router.ts';
@@ -16,7 +16,7 @@ export function KeyForm({ problem, onKey }: { problem: string; onKey: (key: stri
     <form class="key-form" onSubmit={submit}>
       <h1>Who paid whom, since the first indexed block</h1>
       <p class="soft">
-        The explorer asks the API of this server with your key. The key stays in this tab and in tabs opened
+        The explorer calls the API of this server with your key. The key stays in this tab and in tabs opened
         from it, and is forgotten when they close.
       </p>
       {problem !== '' && (
@@ -39,13 +39,13 @@ export function KeyForm({ problem, onKey }: { problem: string; onKey: (key: stri
       <button type="submit" class="button main">
         Use this key
       </button>
-      <h2>Where does a key come from?</h2>
+      <h2>Where do I get a key?</h2>
       <ul class="soft small">
         <li>
           <code>atlas-node dev</code>, the demo chain, prints one when it starts.
         </li>
         <li>
-          <code>atlas-node keys create --name you --tier free</code> makes one, if this server is yours.
+          <code>atlas-node keys create --name you --tier free</code> issues one, if you run this server.
         </li>
         <li>Otherwise the operator of this server issues keys.</li>
       </ul>

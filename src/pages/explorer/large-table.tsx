@@ -36,12 +36,12 @@ export function LargeTable({ transfers, without = [] }: LargeTableProps) {
       columns={COLUMNS.filter(({ title }) => !without.includes(title))}
       rows={transfers}
       rowKey={({ txHash, eventIndex }) => `${txHash}${eventIndex}`}
-      empty="There is none."
+      empty="No large transfers."
     />
   );
 }
 
-/** Without the zeros at its end. */
+/** Removes trailing zeros. */
 function trimmed(amount: string): string {
   return amount.replace(/\.?0+$/, '');
 }

@@ -1,10 +1,10 @@
-/** Whether what is shown follows the chain. */
+/** Shows whether the view follows the chain. */
 import type { StreamState } from '../client/stream.ts';
 
 const TEXTS: Record<StreamState, string> = {
   connecting: 'connecting …',
   live: 'live',
-  lost: 'connection lost, trying again',
+  lost: 'connection lost, reconnecting',
   off: 'no live updates',
 };
 

@@ -1,4 +1,4 @@
-/** The explorer: everything that the index knows, as pages to walk through. */
+/** The explorer: browsable pages of everything in the index. */
 import '../ui/base.css';
 import './explorer.css';
 import './drawings.css';
@@ -9,7 +9,7 @@ import { App } from './app.tsx';
 import { isExplorerPath } from './routes.tsx';
 
 const root = document.getElementById('app');
-if (root === null) throw new Error('the page has no place for the explorer');
+if (root === null) throw new Error('the page has no container for the explorer');
 takeKeyFromFragment();
 giveKeyToOpenedTabs();
 interceptLinks(isExplorerPath);

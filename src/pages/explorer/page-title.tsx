@@ -1,4 +1,4 @@
-/** The title of a page about one thing, with its name to copy. */
+/** The title of a page about one subject, with a copyable name. */
 import type { ComponentChildren } from 'preact';
 import { Copy } from '../ui/copy.tsx';
 import { shortHex } from '../ui/format.ts';

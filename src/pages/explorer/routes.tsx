@@ -1,4 +1,4 @@
-/** Which page a path shows. */
+/** Maps paths to pages. */
 import type { ComponentChild } from 'preact';
 import type { Place } from '../ui/router.ts';
 import { BlockPage } from './block/block-page.tsx';
@@ -17,7 +17,7 @@ const HASH = '0x[0-9a-fA-F]{64}';
 
 interface Route {
   pattern: RegExp;
-  /** `subject` is what the path's last part names, in lower case. */
+  /** `subject` is the last segment of the path, in lower case. */
   page: (subject: string, params: URLSearchParams) => ComponentChild;
 }
 
@@ -51,7 +51,7 @@ export function pageAt(place: Place): ComponentChild {
   return <UnknownPage path={place.path} />;
 }
 
-/** Whether the explorer shows a path itself; `/docs` and `/admin` are pages of their own. */
+/** Whether the explorer shows a path itself. `/docs` and `/admin` are separate pages. */
 export function isExplorerPath(path: string): boolean {
   return /^\/(?:$|(?:address|token|tx|block)\/|(?:search|tokens|large|live)$)/.test(path);
 }

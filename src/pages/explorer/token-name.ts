@@ -5,7 +5,7 @@ interface TokenFacts {
   symbol: string | null;
 }
 
-/** `Example Dollar (EXD)`, or the short address of a token without a name. */
+/** `Example Dollar (EXD)`, or the short address of an unnamed token. */
 export function tokenName(address: string, { name, symbol }: TokenFacts): string {
   const shown = safeName(name ?? '', 40);
   const short = safeName(symbol ?? '');

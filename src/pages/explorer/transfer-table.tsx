@@ -1,4 +1,4 @@
-/** Transfers as rows, in every list of them. */
+/** Transfers as table rows, for every list of transfers. */
 import type { Transfer } from '../client/answers.ts';
 import { Address, BlockLink, labelOf, TokenLink, TransactionLink } from '../ui/address.tsx';
 import { TransferAmount } from '../ui/amount.tsx';
@@ -11,9 +11,9 @@ import { COIN } from './coin.ts';
 interface TransferTableProps {
   caption: string;
   transfers: readonly Transfer[];
-  /** The wallet that the page is about. */
+  /** The wallet that the page shows. */
   wallet?: string;
-  /** Columns that say the same in each row. */
+  /** Columns to omit because all rows have the same value. */
   without?: readonly ('Transaction' | 'Block' | 'Time' | 'Token')[];
   empty?: string;
 }

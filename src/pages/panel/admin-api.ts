@@ -1,4 +1,7 @@
-/** Requests to the panel's API. The session is a cookie that no script sees; the header proves that this page sent them. */
+/**
+ * Requests to the panel's API. The session is a cookie that no script can read; the header proves that this page sent
+ * the request.
+ */
 import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { describeIndex, describeOverview, describeSockets } from '../../server/admin/describe.ts';
@@ -23,7 +26,7 @@ export interface AdminAnswers {
 
 export type IssuedKey = Awaited<ReturnType<typeof createKey>>;
 
-/** An answer takes milliseconds: a longer wait means that none will come. */
+/** Answers take milliseconds, so after this time none will come. */
 const TIMEOUT_MS = 10_000;
 
 /** Rejects with an ApiError, or with the signal's reason. */
@@ -43,7 +46,7 @@ export async function callAdmin(
   return answer;
 }
 
-/** What a part may call when the server no longer knows the session. */
+/** Called when the server no longer knows the session. */
 export const SessionEnd = createContext<() => void>(() => undefined);
 
 interface Answer<N extends keyof AdminAnswers> {
@@ -53,7 +56,7 @@ interface Answer<N extends keyof AdminAnswers> {
   loading: boolean;
 }
 
-/** Polls an answer. `query` begins with `?`. Drops the answers to an older query. */
+/** Polls an answer. `query` starts with `?`. Drops answers to an older query. */
 export function usePolled<N extends keyof AdminAnswers>(
   name: N,
   everyMs: number,
@@ -92,11 +95,11 @@ export interface Action {
   /** Why the last run failed, or empty. */
   problem: string;
   isRunning: boolean;
-  /** Resolves with null when it failed. A second call while the first runs does nothing. */
+  /** Resolves with null on failure. A second call during the first does nothing. */
   run: <T>(work: () => Promise<T>) => Promise<T | null>;
 }
 
-/** Something that a button does, with what became of it. */
+/** The action of a button, with its outcome. */
 export function useAction(): Action {
   const endSession = useContext(SessionEnd);
   const [problem, setProblem] = useState('');
@@ -121,7 +124,7 @@ export function useAction(): Action {
   return { problem, isRunning, run };
 }
 
-/** The panel's own errors name what to do, and are shown as they are. */
+/** The panel's own errors contain advice and are shown verbatim. */
 export function adminErrorText(error: unknown): string {
   if (!(error instanceof ApiError)) console.error(error);
   const isOwn = error instanceof ApiError && OWN_CODES.includes(error.code);

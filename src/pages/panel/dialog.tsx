@@ -1,9 +1,9 @@
-/** Windows in front of the page: a question, a form, and a secret that is shown once. */
+/** Dialogs: a confirmation, a form, and a secret that is shown once. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../ui/copy.tsx';
 
-/** Why an action failed; nothing when it did not. */
+/** Why an action failed. Empty if it did not. */
 export function Problem({ text }: { text: string }) {
   if (text === '') return null;
   return (
@@ -16,21 +16,21 @@ export function Problem({ text }: { text: string }) {
 interface DialogProps {
   title: string;
   onClose: () => void;
-  /** Escape closes it, unless what it shows would be lost. */
+  /** Escape does not close it, because its content would be lost. */
   keepsOpen?: boolean;
   children: ComponentChildren;
 }
 
-/** The element that had the focus gets it back. */
+/** Returns the focus to the element that had it. */
 export function Dialog({ title, onClose, keepsOpen = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // At once, not after the next frame: a key pressed meanwhile belongs to the dialog, and then to its opener.
+  // At once, not after the next frame: a key pressed meanwhile belongs to the dialog, and afterwards to its opener.
   useLayoutEffect(() => {
     const opener = document.activeElement;
     const shown = dialog.current;
     shown?.showModal();
     return () => {
-      shown?.close(); // outside an open dialog nothing can have the focus
+      shown?.close(); // nothing outside an open dialog can have the focus
       if (opener instanceof HTMLElement) opener.focus();
     };
   }, []);
@@ -53,13 +53,13 @@ export function Dialog({ title, onClose, keepsOpen = false, children }: DialogPr
 interface ConfirmProps {
   title: string;
   text: string;
-  /** The word on the button that does it. */
+  /** Label of the confirming button. */
   action: string;
   onConfirm: () => void;
   onClose: () => void;
 }
 
-/** Asks before something that cannot be undone; the cautious answer has the focus. */
+/** Asks before an irreversible action. The safe answer has the focus. */
 export function Confirm({ title, text, action, onConfirm, onClose }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
@@ -83,7 +83,7 @@ export function Confirm({ title, text, action, onConfirm, onClose }: ConfirmProp
   );
 }
 
-/** A key or another secret that only this answer has. */
+/** A key or another secret that only this answer contains. */
 export function SecretOnce({
   title,
   secret,
@@ -100,7 +100,7 @@ export function SecretOnce({
       <div class="buttons">
         <CopyButton text={secret} label="Copy" class="button main" />
         <button type="button" class="button" onClick={onClose}>
-          I have it, close
+          I have saved it, close
         </button>
       </div>
     </Dialog>

@@ -1,4 +1,4 @@
-/** Webhooks and their state, the address lists that their filters name, and labels. */
+/** Webhooks and their state, the address lists in their filters, and labels. */
 import { type ComponentChild, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { grouped, safeName } from '../ui/format.ts';
@@ -29,7 +29,7 @@ export function HooksPart() {
     setDialog(
       <Confirm
         title={`Delete webhook ${hook.id}?`}
-        text={`Nothing more is delivered to ${hook.url}. Events that it has not received are lost to it.`}
+        text={`Deliveries to ${hook.url} stop. It will not receive undelivered events.`}
         action="Delete"
         onConfirm={() => act(hook, 'delete')}
         onClose={close}
@@ -56,7 +56,7 @@ export function HooksPart() {
         id="hooks"
         isPage
         title="Webhooks"
-        note="Events of wallets and tokens, signed and sent to a URL as they are indexed."
+        note="Wallet and token events, signed and sent to a URL as they are indexed."
         loaded={hooks}
       >
         {({ hooks: listed }) => (
@@ -82,7 +82,7 @@ export function HooksPart() {
       <Section
         id="lists"
         title="Address lists"
-        note="A filter names one as list:NAME. Import: atlas-node lists import NAME FILE"
+        note="Filters refer to a list as list:NAME. Import: atlas-node lists import FILE --name NAME"
         loaded={lists}
       >
         {({ lists: listed }) => (
@@ -98,7 +98,7 @@ export function HooksPart() {
                 cell: ({ importedAt }) => <Time iso={new Date(importedAt).toISOString()} />,
               },
             ]}
-            empty="No list was imported."
+            empty="No lists."
           />
         )}
       </Section>
@@ -184,7 +184,7 @@ function NewHook({ action, onCreated }: NewHookProps) {
         </label>
         <label class="field">
           Name
-          <input name="name" maxLength={100} placeholder="What it is for" />
+          <input name="name" maxLength={100} placeholder="Purpose" />
         </label>
         <label class="field">
           Format
@@ -221,7 +221,7 @@ function NewHook({ action, onCreated }: NewHookProps) {
               <input name="confirmations" type="number" min={0} max={100_000} placeholder="0" />
             </label>
             <label class="field">
-              Number of the key that owns it
+              Number of the owning key
               <input name="key" type="number" min={1} placeholder="the operator" />
             </label>
           </div>
@@ -244,7 +244,7 @@ function hookOf(data: FormData): object {
     format: text('format'),
     name: optional('name'),
     chat: optional('chat'),
-    // Text that is no JSON is refused by the server, with what a filter must be.
+    // The server refuses text that is not JSON and says what a filter must be.
     filter: text('filter') === '' ? undefined : parseOr(text('filter')),
     confirmations: number('confirmations'),
     key: number('key'),
@@ -265,7 +265,7 @@ function LabelsSection() {
     <Section
       id="labels"
       title="Labels"
-      note="Names of addresses, shown wherever one is. Import: atlas-node labels import FILE"
+      note="Names of addresses, shown beside them everywhere. Import: atlas-node labels import FILE"
       loaded={labels}
     >
       {({ labels: counts }) => (
@@ -282,7 +282,7 @@ function LabelsSection() {
             { title: 'Category', plain: true, cell: ({ category }) => category },
             { title: 'Labels', number: true, cell: ({ labels: count }) => grouped(count) },
           ]}
-          empty="No label was imported."
+          empty="No labels."
         />
       )}
     </Section>

@@ -6,6 +6,6 @@ import { interceptLinks } from '../ui/router.ts';
 import { Panel } from './panel.tsx';
 
 const root = document.getElementById('app');
-if (root === null) throw new Error('the page has no place for the panel');
+if (root === null) throw new Error('the page has no container for the panel');
 interceptLinks((path) => path === '/admin');
 render(<Panel />, root);

@@ -1,4 +1,4 @@
-/** The daemon at a glance: what an operator looks at first. */
+/** The daemon at a glance, for operators. */
 import { useState } from 'preact/hooks';
 import { Chart, type Point } from '../ui/chart.tsx';
 import { Choice } from '../ui/choice.tsx';
@@ -94,7 +94,7 @@ function OverviewFacts({ overview }: { overview: Overview }) {
         },
         {
           name: 'Node',
-          value: status.capabilities?.client ?? 'not answered yet',
+          value: status.capabilities?.client ?? 'no answer yet',
           note: status.capabilities && `chain ${status.capabilities.chainId}`,
         },
         {
@@ -112,7 +112,7 @@ function OverviewFacts({ overview }: { overview: Overview }) {
   );
 }
 
-/** Requests a second over the last minute. */
+/** Requests per second over the last minute. */
 function rate(samples: readonly Sample[]): string {
   const last = samples.slice(-6);
   const [first, end] = [samples.at(-7) ?? samples[0], samples.at(-1)];

@@ -1,4 +1,4 @@
-/** The panel's frame: signing in and out, and the part that the address names. */
+/** The panel's frame: sign-in and sign-out, and the part for the current URL. */
 import { useEffect, useState } from 'preact/hooks';
 import { Frame } from '../ui/frame.tsx';
 import { usePlace, useTitle } from '../ui/router.ts';
@@ -23,7 +23,7 @@ const PARTS = [
   { id: 'settings', title: 'Settings', Part: SettingsPart },
 ] as const;
 
-/** Wait before a server that does not answer is asked again whether there is a session. */
+/** Delay before asking an unresponsive server again whether there is a session. */
 const RETRY_MS = 3_000;
 
 type Session = { is: 'unknown'; problem: string } | { is: 'open' } | { is: 'none'; reason: string };
@@ -46,7 +46,7 @@ export function Panel() {
   }, []);
   const onSignOut = async () => {
     const answer = await signOut.run(() => callAdmin('DELETE', 'session'));
-    if (answer !== null) setSession({ is: 'none', reason: '' }); // a session that lives on must not seem ended
+    if (answer !== null) setSession({ is: 'none', reason: '' }); // a session that is still alive must not appear ended
   };
   return (
     <Frame

@@ -1,10 +1,10 @@
-/** The settings in force and where each comes from. */
+/** The effective settings and their sources. */
 import { useState } from 'preact/hooks';
 import { Section } from '../ui/section.tsx';
 import { Table } from '../ui/table.tsx';
 import { usePolled } from './admin-api.ts';
 
-/** They change only when the server is started again or told to read them again. */
+/** They change only on a restart or a reload of the configuration. */
 const POLL_MS = 5_000;
 
 export function SettingsPart() {
@@ -15,7 +15,7 @@ export function SettingsPart() {
       id="settings"
       isPage
       title="Settings"
-      note="In force now: flags over environment over file over defaults. Secrets are masked."
+      note="Effective settings: flags override the environment, which overrides the file, which overrides the defaults. Secrets are masked."
       loaded={config}
       controls={
         <input
@@ -29,14 +29,14 @@ export function SettingsPart() {
     >
       {({ settings }) => (
         <Table
-          caption="Settings, those that were set first"
+          caption="Settings, explicitly set ones first"
           rows={Object.entries(settings)
             .map(([path, { value, source }]) => ({ path, value: valueText(value), source }))
             .filter(({ path, value }) => `${path} ${value}`.includes(wanted.trim()))
             .sort((a, b) => Number(a.source === 'default') - Number(b.source === 'default'))}
           rowKey={({ path }) => path}
           rowClass={({ source }) => (source === 'default' ? 'soft' : '')}
-          empty="No setting matches this search."
+          empty="No settings match this search."
           columns={[
             { title: 'Setting', plain: true, cell: ({ path }) => <code>{path}</code> },
             { title: 'Value', plain: true, cell: ({ value }) => <code class="break">{value}</code> },

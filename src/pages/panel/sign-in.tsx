@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useTitle } from '../ui/router.ts';
 import { adminErrorText, callAdmin } from './admin-api.ts';
 
-/** `reason` says why the operator must sign in again; empty the first time. */
+/** `reason`: why the operator must sign in again; empty at first. */
 export function SignIn({ reason, onSignedIn }: { reason: string; onSignedIn: () => void }) {
   useTitle('Sign in · Panel');
   const [problem, setProblem] = useState(reason);
@@ -28,7 +28,7 @@ export function SignIn({ reason, onSignedIn }: { reason: string; onSignedIn: () 
     <form class="key-form" onSubmit={submit}>
       <h1>Sign in</h1>
       <p class="soft">
-        With the operator token of this server: <code>admin_token</code> in its configuration, or{' '}
+        Use the operator token of this server: <code>admin_token</code> in its configuration, or{' '}
         <code>ATLAS_ADMIN_TOKEN</code>.
       </p>
       <label class="field">

@@ -1,4 +1,4 @@
-/** Open WebSockets: whose they are, what they subscribed to, and closing one. */
+/** Open WebSockets: their keys, their subscriptions, and a button to close each. */
 import { Facts } from '../ui/facts.tsx';
 import { byteSize, grouped, safeName } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
@@ -73,7 +73,7 @@ export function SocketsPart() {
             columns={columns}
             rows={listed}
             rowKey={({ id }) => id}
-            empty="Nobody is connected."
+            empty="No open sockets."
           />
           {total > listed.length && (
             <p class="pager soft small">

@@ -1,6 +1,7 @@
 /**
- * Everything in the status that has a state of its own: the PostgreSQL sink, and whatever a later server adds, such as
- * nodes or shared keys. Figures are named and formatted by their JSON names, so that a new one is shown without a change here.
+ * Every component in the status with a state of its own: the PostgreSQL sink, and whatever a later server adds, such as
+ * nodes or shared keys. Figures are named and formatted by their JSON names, so that a new one appears without a change
+ * here.
  */
 import { type Fact, Facts } from '../ui/facts.tsx';
 import { byteSize, duration, grouped } from '../ui/format.ts';
@@ -14,7 +15,7 @@ const TITLES: Record<string, string> = {
 
 type Lamp = 'good' | 'wait' | 'bad';
 
-/** The words and the lamp of known states; another state is shown as it is, with a yellow lamp. */
+/** The texts and lamps of known states. Any other state is shown as is, with a yellow lamp. */
 const STATES: Record<string, [Lamp, string]> = {
   connecting: ['bad', 'Not connected'],
   filling: ['wait', 'Writing history'],
@@ -22,7 +23,7 @@ const STATES: Record<string, [Lamp, string]> = {
   waiting: ['bad', 'Waiting'],
   connected: ['good', 'Connected'],
   joined: ['good', 'Shared with the other daemons'],
-  ok: ['good', 'In order'],
+  ok: ['good', 'Healthy'],
   active: ['good', 'In use'],
   up: ['good', 'Answers'],
   down: ['bad', 'Does not answer'],
@@ -90,7 +91,7 @@ export function LampText({ lamp, text }: { lamp: Lamp; text: string }) {
   );
 }
 
-/** Null for what is no plain figure. */
+/** Null for anything but a plain figure. */
 function figure(name: string, value: unknown): Fact | null {
   const [, stem = name, unit = ''] = /^(.+?)(Seconds|Bytes|At)?$/.exec(name) ?? [];
   const title = words(stem);
@@ -104,7 +105,7 @@ function figure(name: string, value: unknown): Fact | null {
   return { name: title, value: grouped(value) };
 }
 
-/** `lagBlocks` is `Lag blocks`. */
+/** `lagBlocks` becomes `Lag blocks`. */
 function words(name: string): string {
   const text = name.replace(/[_-]/g, ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return text.charAt(0).toUpperCase() + text.slice(1);

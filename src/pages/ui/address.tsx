@@ -4,7 +4,7 @@ import { grouped, safeName, shortHex, ZERO_ADDRESS } from './format.ts';
 import { Identicon } from './identicon.tsx';
 import { addressPath, blockPath, Link, tokenPath, transactionPath } from './link.tsx';
 
-/** A name that somebody gave an address, as the API has it beside the address. */
+/** The label of an address, as the API returns it beside the address. */
 export interface AddressLabel {
   name: string;
   category: string;
@@ -12,7 +12,7 @@ export interface AddressLabel {
   source: string;
 }
 
-/** The label beside an address in an answer: of `from` in `fromLabel`. Null where the address has none. */
+/** The label beside an address in an answer: `fromLabel` for `from`. Null if there is none. */
 export function labelOf(record: object, field: string): AddressLabel | null {
   const label: unknown = Reflect.get(record, `${field}Label`);
   if (typeof label !== 'object' || label === null) return null;
@@ -28,9 +28,9 @@ export function labelText({ category, source }: AddressLabel): string {
 interface AddressProps {
   address: string;
   label?: AddressLabel | null;
-  /** Written out; otherwise shortened. */
+  /** Shown in full; otherwise shortened. */
   whole?: boolean;
-  /** The address that the page is about is no link. */
+  /** The address of the page's subject is not a link. */
   here?: boolean;
 }
 
@@ -48,7 +48,7 @@ export function Address({ address, label, whole = false, here = false }: Address
   );
 }
 
-/** A token by its symbol. The address tells two tokens of one symbol apart. */
+/** A token by its symbol. The address distinguishes two tokens with the same symbol. */
 export function TokenLink({ token, symbol }: { token: string; symbol: string | null }) {
   const name = safeName(symbol ?? '');
   return (

@@ -31,7 +31,7 @@ export function Amount({ text, symbol, sign = null }: AmountProps) {
 
 interface UnitsProps extends Omit<AmountProps, 'text'> {
   units: string;
-  /** Null while unknown; base units are shown then. */
+  /** Null while unknown. Base units are shown then. */
   decimals: number | null;
 }
 
@@ -44,7 +44,7 @@ interface TransferAmountProps extends UnitsProps {
   transferType: string;
 }
 
-/** What a transfer moved: an amount, one token of an ERC-721 by its number, or units of a token of an ERC-1155. */
+/** The value of a transfer: an amount, an ERC-721 token by number, or units of an ERC-1155 token. */
 export function TransferAmount({ tokenId, transferType, ...amount }: TransferAmountProps) {
   if (tokenId === null) return <Units {...amount} />;
   const number = tokenId.length > 12 ? `${tokenId.slice(0, 6)}…${tokenId.slice(-4)}` : tokenId;

@@ -1,13 +1,13 @@
-/** Charts: a line or bars over time, read point by point with the pointer or the arrow keys; and a sparkline. */
+/** Charts: a line or bars over time, readable point by point with the pointer or the arrow keys; and a sparkline. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { compact } from './format.ts';
 import { type Tick, ticksAround, timeTicks } from './scale.ts';
 
 export interface Point {
-  /** Place on the x axis: Unix milliseconds, or any number with `ticks`. */
+  /** Position on the x axis: Unix milliseconds, or any number with `ticks`. */
   at: number;
   value: number;
-  /** What is said of the point. */
+  /** Description of the point. */
   text: string;
 }
 
@@ -16,7 +16,7 @@ interface ChartProps {
   label: string;
   points: readonly Point[];
   kind: 'step' | 'line' | 'bars';
-  /** Marks of the x axis; times by default. */
+  /** Marks on the x axis. Default: times. */
   ticks?: readonly Tick[];
 }
 
@@ -67,7 +67,7 @@ export function Chart({ label, points, kind, ticks }: ChartProps) {
   };
   return (
     <figure class="chart">
-      {/* A slider over the points is what screen readers know that is closest to reading a chart. */}
+      {/* A slider over the points, because that is the closest role that screen readers know for reading a chart. */}
       <div
         ref={frame}
         role="slider"
@@ -146,7 +146,7 @@ function linePath(
     .join('');
 }
 
-/** The width of an element in pixels, and the reference to put on it. */
+/** The width of an element in pixels, and the ref to attach to it. */
 export function useWidth() {
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(600);

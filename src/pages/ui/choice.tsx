@@ -1,4 +1,4 @@
-/** One of a few values, all in sight. */
+/** A choice among a few values, all visible. */
 
 interface ChoiceProps<T extends string> {
   label: string;

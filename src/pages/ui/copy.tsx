@@ -1,4 +1,4 @@
-/** Copying a text: an icon that is shown when the pointer or the focus is near it, or a button with a word. */
+/** Copies a text: an icon that appears near the pointer or the focus, or a button with a word. */
 import { useState } from 'preact/hooks';
 
 const SHOWN_MS = 1_500;
@@ -20,7 +20,7 @@ function useCopy(text: string): [state: CopyState, copy: () => void] {
 }
 
 const DONE = 'Copied';
-const FAILED = 'The browser does not allow copying';
+const FAILED = 'The browser refused to copy';
 
 export function Copy({ text, what }: { text: string; what: string }) {
   const [state, copy] = useCopy(text);
@@ -38,7 +38,7 @@ export function Copy({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** The word changes for a moment, and is read out. */
+/** The word changes for a moment and is announced. */
 export function CopyButton({
   text,
   label,

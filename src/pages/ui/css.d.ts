@@ -1,2 +1,2 @@
-/** esbuild bundles the style sheets that a page imports. */
+/** esbuild bundles the style sheets imported by a page. */
 declare module '*.css';

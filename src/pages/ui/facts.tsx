@@ -1,4 +1,4 @@
-/** Named figures side by side. */
+/** Named figures, side by side. */
 import type { ComponentChildren } from 'preact';
 
 export interface Fact {
@@ -7,7 +7,7 @@ export interface Fact {
   note?: ComponentChildren;
 }
 
-/** Entries that are null are left out. */
+/** Null entries are omitted. */
 export function Facts({ facts }: { facts: readonly (Fact | null)[] }) {
   return (
     <dl class="facts">
@@ -27,7 +27,7 @@ export function Facts({ facts }: { facts: readonly (Fact | null)[] }) {
   );
 }
 
-/** A part of a whole, from 0 to 1, as a bar. What it shows stands beside it as a figure. */
+/** A fraction from 0 to 1 as a bar. Its value is shown beside it as a figure. */
 export function Meter({ share }: { share: number }) {
   return (
     <svg class="meter" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** Numbers, amounts and times as people read them. Pure functions; times in UTC. */
+/** Numbers, amounts and times for display. Pure functions; times in UTC. */
 
 export const NATIVE_DECIMALS = 18;
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
@@ -7,10 +7,10 @@ const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
 
-/** Most digits of an amount that is shown whole. */
+/** Most digits of an amount shown in full. */
 const MAX_DIGITS = 12;
 
-/** Most fractional digits of an amount, cut and not rounded; fewer where the whole part is long. */
+/** Most fractional digits of an amount, truncated, not rounded; fewer if the integer part is long. */
 const FRACTION = 4;
 
 const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
@@ -38,7 +38,7 @@ function superscript(digits: string): string {
   return [...digits].map((digit) => (digit === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)])).join('');
 }
 
-/** `12.3 %`; `< 0.01 %` for a share that is not quite nothing. */
+/** `12.3 %`; `< 0.01 %` for a tiny non-zero share. */
 export function percent(share: number): string {
   if (share > 0 && share < 0.0001) return '< 0.01 %';
   return `${new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 }).format(share * 100)} %`;
@@ -51,7 +51,7 @@ export function byteSize(bytes: number): string {
   return `${new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 }).format(bytes / 1024 ** power)} ${units[power]}`;
 }
 
-/** The two largest units of a time span: `3 d 4 h`, `12 s`. */
+/** The two largest units of a duration: `3 d 4 h`, `12 s`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < MINUTE) return `${whole} s`;
@@ -67,7 +67,7 @@ export function duration(seconds: number): string {
   return `${grouped(Math.floor(whole / large))} ${name}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** `3 min ago`: one unit, so that a column of them is read at a glance. */
+/** `3 min ago`: one unit, so that a column of them reads at a glance. */
 export function ago(iso: string, now = Date.now()): string {
   const [number, unit] = duration((now - Date.parse(iso)) / 1000).split(' ');
   return `${number} ${unit} ago`;
@@ -78,7 +78,7 @@ export function dateTime(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
-/** Time of a block as the node gives it, in hexadecimal seconds. */
+/** Time of a block as sent by the node, in hexadecimal seconds. */
 export function hexTime(seconds: string): string {
   return new Date(Number(seconds) * 1000).toISOString();
 }
@@ -92,8 +92,8 @@ export function unitsToText(units: bigint, decimals: number): string {
 }
 
 /**
- * A decimal text for a table: grouped, cut to four fractional digits, where an amount that would seem to be nothing keeps
- * its first two figures. Above 12 digits `987.6T`.
+ * A decimal text for a table: grouped, truncated to four fractional digits; an amount that would appear as zero keeps
+ * its first two digits. Above 12 digits `987.6T`.
  */
 export function shortAmount(text: string): string {
   const sign = text.startsWith('-') ? '−' : '';
@@ -113,8 +113,8 @@ export function shortHex(hex: string): string {
 }
 
 /**
- * A name that anybody may have chosen, made harmless to show: no control or invisible characters, none that turn the
- * direction of the text around it, no towers of accents, and not longer than `most` characters.
+ * A name from an untrusted source, made safe to show: without control or invisible characters, direction marks, or
+ * stacked accents, and at most `most` characters long.
  */
 export function safeName(name: string, most = 16): string {
   const clean = name

@@ -1,4 +1,4 @@
-/** The frame of every page: brand, menu, and what the page puts beside them. */
+/** The frame of every page: brand, menu, and page-specific items. */
 import type { ComponentChildren } from 'preact';
 import { Mark } from './icons.tsx';
 import { Link } from './link.tsx';
@@ -14,13 +14,13 @@ const MENU = [
 ];
 
 interface TopProps {
-  /** The path of the menu's entry that is shown. */
+  /** Path of the active menu entry. */
   current: string;
-  /** In the bar: search, state, key. */
+  /** Bar items: search, state, key. */
   bar?: ComponentChildren;
 }
 
-/** The bar of a page whose `main` is there already. */
+/** The bar of a page that already has its `main`. */
 export function Top({ current, bar }: TopProps) {
   const skip = (event: Event) => {
     event.preventDefault();

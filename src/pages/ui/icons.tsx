@@ -1,8 +1,8 @@
-/** Drawings that stand for words. */
+/** Icons in place of words. */
 
 const TURNS = { right: 0, down: 90, left: 180, up: 270 } as const;
 
-/** An arrow as a drawing: fonts without the character would leave it out. */
+/** An arrow as a drawing, because some fonts lack the character. */
 export function Arrow({ to = 'right' }: { to?: keyof typeof TURNS }) {
   return (
     <svg class="arrow-icon" viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">

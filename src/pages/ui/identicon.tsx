@@ -1,4 +1,4 @@
-/** A picture of an address: five by five fields, mirrored, so that two addresses are told apart at a glance. */
+/** An image of an address: five by five fields, mirrored, to tell two addresses apart at a glance. */
 
 const FIELDS = 5;
 

@@ -1,9 +1,9 @@
-/** Links within the service, and the paths of the explorer's pages, which are those of other explorers. */
+/** Links within the service, and the paths of the explorer's pages, which match those of other explorers. */
 import type { ComponentChildren } from 'preact';
 import { href } from './router.ts';
 
 export interface LinkProps {
-  /** A path of the service; it begins with a slash. */
+  /** A path of the service, starting with a slash. */
   to: string;
   children: ComponentChildren;
   class?: string;

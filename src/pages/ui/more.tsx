@@ -4,7 +4,9 @@ import type { Pages } from '../client/use-pages.ts';
 export function More<T>({ pages }: { pages: Pages<T> }) {
   if (pages.isCut)
     return (
-      <p class="pager soft small">The list ends here to keep the page quick. Filters lead to the others.</p>
+      <p class="pager soft small">
+        The list ends here to keep the page fast. Use filters to find other entries.
+      </p>
     );
   if (pages.more === null) return null;
   return (

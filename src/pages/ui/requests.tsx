@@ -1,15 +1,15 @@
-/** The requests behind a section, as curl lines with their answers. */
+/** The requests behind a section, as curl commands with their answers. */
 import type { Exchange } from '../client/api.ts';
 import { Copy } from './copy.tsx';
 import { grouped } from './format.ts';
 import { href } from './router.ts';
 
-/** Longer answers are cut: the page stays quick. */
+/** Longer answers are truncated to keep the page fast. */
 const MAX_CHARACTERS = 20_000;
 
 interface RequestsProps {
   exchanges: readonly Exchange[];
-  /** Whether their answers are in sight at first. */
+  /** Whether answers are visible initially. */
   isOpen?: boolean;
 }
 
@@ -50,7 +50,7 @@ function Request({ exchange, isOpen }: { exchange: Exchange; isOpen: boolean }) 
   );
 }
 
-/** The key stays out of what is shown and copied. */
+/** Excludes the key from everything shown and copied. */
 function curl({ path, body }: Exchange): string {
   const data = body === null ? '' : ` -H 'Content-Type: application/json' -d '${body}'`;
   return `curl -H "X-API-Key: $ATLAS_KEY"${data} '${href(path)}'`;

@@ -1,13 +1,13 @@
 /**
- * The page's address. Links are relative to the root of the service, which may be below a proxy's path prefix: the server
- * says in the page how far up the root is.
+ * Client-side routing. Links are relative to the root of the service, which may lie below a proxy's path prefix: the
+ * server writes into the page how far up the root is.
  */
 import { useEffect, useState } from 'preact/hooks';
 
-/** The root of the service, with a slash at the end. */
+/** The root of the service, with a trailing slash. */
 const ROOT = new URL(metaContent('root') || './', location.href);
 
-/** Dispatched on `window` when the address changes without loading a page. */
+/** Dispatched on `window` when the URL changes without a page load. */
 const CHANGED = 'atlas-address';
 
 export interface Place {
@@ -16,12 +16,12 @@ export interface Place {
   params: URLSearchParams;
 }
 
-/** What the server wrote into the page under a name. */
+/** A value that the server wrote into the page. */
 export function metaContent(name: string): string {
   return document.querySelector(`meta[name="${name}"]`)?.getAttribute('content') ?? '';
 }
 
-/** The URL of a path of the service; it begins with a slash. */
+/** The URL of a path of the service. The path starts with a slash. */
 export function href(path: string): string {
   return new URL(path.slice(1), ROOT).href;
 }
@@ -35,7 +35,7 @@ function currentPlace(): Place {
   return { path, params: new URLSearchParams(location.search) };
 }
 
-/** Goes to a path of the page. `replace` leaves no entry to go back to. */
+/** Navigates to a path of the page. `replace` adds no history entry. */
 export function navigate(path: string, { replace = false } = {}): void {
   const url = href(path);
   if (url !== location.href) {
@@ -45,7 +45,7 @@ export function navigate(path: string, { replace = false } = {}): void {
   dispatchEvent(new Event(CHANGED));
 }
 
-/** Changes parameters of the current address; null removes one. */
+/** Changes parameters of the current URL; null removes one. */
 export function setParams(changes: Record<string, string | null>, options?: { replace?: boolean }): void {
   navigate(pathWith(changes), options);
 }
@@ -102,7 +102,7 @@ export function interceptLinks(isOwn: (path: string) => boolean): void {
   });
 }
 
-/** Names the browser's tab. */
+/** Sets the title of the browser tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · atlas`;

@@ -1,11 +1,11 @@
-/** Axes: round numbers and round times between two ends. Pure functions. */
+/** Axes: round numbers and times within a range. Pure functions. */
 
 export interface Tick {
   at: number;
   text: string;
 }
 
-/** Round numbers around a range: the first and the last are its ends or beyond them. */
+/** Round numbers around a range. The first and the last are at or beyond its ends. */
 export function ticksAround(min: number, max: number, count: number): number[] {
   const step = roundStep(min, max, count);
   const first = Math.floor(min / step + 1e-9);
@@ -30,7 +30,7 @@ const STEPS = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((n) => n * DAY_MS),
 ];
 
-/** Round times within a range of Unix milliseconds, `count` at most. */
+/** Round times within a range of Unix milliseconds, at most `count`. */
 export function timeTicks(from: number, to: number, count: number): Tick[] {
   if (to <= from) return [{ at: from, text: timeText(from, MINUTE_MS) }];
   const step = STEPS.find((candidate) => (to - from) / candidate <= count) ?? (to - from) / count;

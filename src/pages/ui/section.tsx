@@ -1,4 +1,4 @@
-/** A part of a page: its title, what it loaded, why that failed, and the requests behind one toggle. */
+/** A section of a page: its title, its content, its error, and a toggle for the requests behind it. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, errorText } from '../client/api-error.ts';
@@ -8,12 +8,12 @@ import { Requests } from './requests.tsx';
 interface SectionProps<T> {
   id: string;
   title: string;
-  /** One sentence: what is to be seen. */
+  /** One sentence about the content. */
   note?: ComponentChildren;
-  /** Whether its title is that of the page. */
+  /** Whether its title is the page's title. */
   isPage?: boolean;
   loaded: Loaded<T>;
-  /** Beside the title: filters, exports. */
+  /** Shown beside the title: filters, exports. */
   controls?: ComponentChildren;
   children: (data: T) => ComponentChildren;
 }

@@ -6,11 +6,11 @@ export interface Column<Row> {
   title: string;
   cell: (row: Row) => ComponentChildren;
   number?: boolean;
-  /** Left out below 1,024 px, where other cells say enough. */
+  /** Omitted below 1,024 px, where other cells suffice. */
   wideOnly?: boolean;
-  /** Left out where rows are cards. */
+  /** Omitted where rows are cards. */
   tableOnly?: boolean;
-  /** Without its title on a narrow screen, since the cell speaks for itself. */
+  /** Without its title on a narrow screen, where the cell explains itself. */
   plain?: boolean;
 }
 
@@ -21,7 +21,7 @@ interface TableProps<Row> {
   rows: readonly Row[];
   rowKey: (row: Row) => Key;
   rowClass?: (row: Row) => string;
-  /** Shown in place of rows when there are none. */
+  /** Shown in place of rows if there are none. */
   empty?: ComponentChildren;
 }
 
@@ -64,7 +64,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, rowClass, empty }: 
   );
 }
 
-/** Cards have two columns: every other cell ends at the right. */
+/** Cards have two columns, so every other cell aligns right. */
 function cellClass<Row>({ number, wideOnly, tableOnly }: Column<Row>, isRight: boolean): string | undefined {
   const names = { number, 'wide-only': wideOnly, 'table-only': tableOnly, right: isRight };
   const classes = Object.entries(names).flatMap(([name, isSet]) => (isSet ? [name] : []));

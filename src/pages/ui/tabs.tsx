@@ -1,4 +1,4 @@
-/** Tabs that are links, so that each can be shared, opened beside this one and gone back to. */
+/** Tabs as links, so that each can be shared, opened in a new tab, and revisited with the back button. */
 import { Link } from './link.tsx';
 
 interface TabsProps {

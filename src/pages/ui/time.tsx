@@ -1,4 +1,4 @@
-/** A time, relative or absolute: one switch changes all of a page, and the browser remembers it. */
+/** A time, relative or absolute. One switch changes all times of a page, and the browser remembers it. */
 import { useEffect, useState } from 'preact/hooks';
 import { ago, dateTime } from './format.ts';
 
@@ -52,7 +52,7 @@ export function Time({ iso }: { iso: string }) {
   );
 }
 
-/** The age of a time by the clock, whatever the switch says. */
+/** The age of a time by the clock, whatever the switch is set to. */
 export function Age({ iso }: { iso: string }) {
   return <span class="nowrap">{useTicking(() => ago(iso))}</span>;
 }
@@ -64,7 +64,7 @@ export function TimeSwitch() {
     try {
       localStorage.setItem(STORAGE_KEY, mode);
     } catch {
-      // Where the visitor blocks storage the choice lasts as long as the page.
+      // If the visitor blocks storage, the choice lasts as long as the page.
     }
     notify();
   };

@@ -1,4 +1,4 @@
-/** A block: its facts, its transactions with what each moved, and its transfers. */
+/** A block: its facts, its transactions with the value each moved, and its transfers. */
 import type { Answers } from '../../client/answers.ts';
 import type { NodeBlock, NodeTransaction } from '../../client/node-types.ts';
 import { type Loaded, one, useLoaded } from '../../client/use-answer.ts';
@@ -33,7 +33,7 @@ type Transfer = Answers['block_transfers']['transfers'][number];
 const PAGE = 200;
 const GWEI_DECIMALS = 9;
 
-/** Transactions in the table: a block may have thousands. */
+/** Most transactions in the table. A block may have thousands. */
 const LISTED = 500;
 
 export function BlockPage({ block, params }: { block: string; params: URLSearchParams }) {
@@ -66,10 +66,12 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
           </p>
         )}
       </PageTitle>
-      <Section id="summary" title="Summary" note="As the node has it." loaded={facts}>
+      <Section id="summary" title="Summary" note="As reported by the node." loaded={facts}>
         {(data) =>
           data === null ? (
-            <p class="notice">The node has no such block. It may be of another chain, or not there yet.</p>
+            <p class="notice">
+              The node does not have this block. It may belong to another chain, or not exist yet.
+            </p>
           ) : (
             <BlockFacts block={data} />
           )
@@ -89,7 +91,7 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
         <Section
           id="transfers"
           title="Transfers"
-          note="In the order of execution, internal ones included."
+          note="In execution order, including internal transfers."
           loaded={transfers}
         >
           {(rows) => (
@@ -98,7 +100,7 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
                 caption="Transfers of the block"
                 transfers={rows}
                 without={['Block', 'Time']}
-                empty="It moved nothing."
+                empty="No transfers."
               />
               <More pages={transfers} />
             </>
@@ -171,7 +173,7 @@ function Transactions({ facts, transfers }: TransactionsProps) {
               columns={columnsFor(counts, isWhole)}
               rows={block.transactions.slice(0, LISTED)}
               rowKey={({ hash }) => hash}
-              empty="It has none."
+              empty="No transactions."
             />
             {block.transactions.length > LISTED && (
               <p class="pager soft small">

@@ -1,4 +1,4 @@
-/** Blocks and what they moved, out of transfers newest first. Pure. */
+/** Blocks and their transferred value, derived from transfers (newest first). Pure. */
 import type { Transfer } from '../../client/answers.ts';
 
 export interface BlockActivity {

@@ -23,10 +23,10 @@ import { type BlockActivity, blocksOf } from './block-activity.ts';
 
 type Stats = Answers['chain_stats'];
 
-/** Suggested by the server: only the demo chain's has some. */
+/** Suggested by the server. Only the server of the demo chain suggests any. */
 const EXAMPLES: readonly ExampleAddress[] = JSON.parse(metaContent('examples') || '[]');
 
-/** Transfers that are kept to tell blocks from: the newest of them are listed. */
+/** Transfers kept to derive blocks from. The newest of them are listed. */
 const KEPT = 1_000;
 const LISTED = 8;
 const REPLAYED = 30;
@@ -50,7 +50,7 @@ export function HomePage() {
         <Section
           id="blocks"
           title="Latest blocks"
-          note="Those that moved something."
+          note="Blocks with transfers."
           loaded={{ ...still, data: blocks.slice(0, LISTED) }}
           controls={<LiveState state={state} />}
         >
@@ -199,7 +199,7 @@ function MostActive({ stats }: { stats: Loaded<Stats> }) {
             ]}
             rows={topWallets.slice(0, LISTED)}
             rowKey={({ address }) => address}
-            empty="No wallet moved anything lately."
+            empty="No wallet has moved anything recently."
           />
         )}
       </Section>

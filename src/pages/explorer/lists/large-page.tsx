@@ -48,7 +48,7 @@ export function LargePage({ params }: { params: URLSearchParams }) {
       id="large"
       isPage
       title="Large transfers"
-      note={`The newest ${LIMIT} of coins, inside contracts too.`}
+      note={`The newest ${LIMIT} coin transfers, including internal ones.`}
       loaded={list}
       controls={
         <>

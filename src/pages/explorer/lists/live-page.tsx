@@ -1,4 +1,4 @@
-/** Every transfer of the chain as it is indexed. */
+/** Every transfer of the chain, live as it is indexed. */
 import { useState } from 'preact/hooks';
 import { useRecentTransfers } from '../../client/recent-transfers.ts';
 import { kindText } from '../../ui/format.ts';
@@ -8,10 +8,10 @@ import { useStatus } from '../chain-state.tsx';
 import { LiveState } from '../live-state.tsx';
 import { TransferTable } from '../transfer-table.tsx';
 
-/** Rows that are kept: older ones leave, however long the page stays open. */
+/** Most rows kept. Older ones are dropped, however long the page stays open. */
 const ROWS = 200;
 
-/** Blocks that are replayed, so that the page does not begin empty. */
+/** Blocks to replay, so that the page does not start empty. */
 const REPLAYED = 10;
 
 const KINDS = ['native_direct', 'native_internal', 'erc20', 'erc721', 'erc1155'];
@@ -49,7 +49,7 @@ export function LivePage({ params }: { params: URLSearchParams }) {
             ))}
           </select>
           <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-            {isPaused ? 'Go on' : 'Pause'}
+            {isPaused ? 'Resume' : 'Pause'}
           </button>
           <LiveState state={state} />
         </>
@@ -61,7 +61,7 @@ export function LivePage({ params }: { params: URLSearchParams }) {
           transfers={rows}
           empty={
             state === 'off'
-              ? 'This server offers no streams, or this key has too many open.'
+              ? 'This server offers no streams, or this key has too many open connections.'
               : 'Waiting for the next transfer …'
           }
         />

@@ -1,4 +1,4 @@
-/** The tokens that move most. */
+/** The most active tokens. */
 import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { Copy } from '../../ui/copy.tsx';
@@ -19,7 +19,7 @@ export function TokensPage() {
       id="tokens"
       isPage
       title="Tokens"
-      note="Those with the most transfers lately. Search finds the others."
+      note="Most transfers recently. Use the search for other tokens."
       loaded={stats}
     >
       {({ topTokens }) => <TokenTable tokens={topTokens} />}
@@ -56,7 +56,7 @@ export function TokenTable({ tokens }: { tokens: readonly Token[] }) {
       ]}
       rows={tokens}
       rowKey={({ tokenAddress }) => tokenAddress}
-      empty="No token moved lately."
+      empty="No token has moved recently."
     />
   );
 }

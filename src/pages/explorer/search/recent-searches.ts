@@ -1,4 +1,4 @@
-/** What the visitor found lately, kept by the browser for the next search. */
+/** The visitor's recent search results, stored by the browser for the next search. */
 import type { Found } from './resolve.ts';
 
 const STORAGE_KEY = 'atlas-searches';
@@ -9,7 +9,7 @@ export function recentSearches(): Found[] {
     const kept: unknown = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]');
     return Array.isArray(kept) ? kept.filter(isFound).slice(0, KEPT) : [];
   } catch {
-    return []; // no storage, or what another program left there
+    return []; // no storage, or foreign data in it
   }
 }
 
@@ -18,7 +18,7 @@ export function rememberSearch(found: Found): void {
   try {
     localStorage.setItem(STORAGE_KEY, JSON.stringify([found, ...others].slice(0, KEPT)));
   } catch {
-    // Where the visitor blocks storage, searches are not remembered.
+    // Searches are not remembered if the visitor blocks storage.
   }
 }
 

@@ -1,4 +1,4 @@
-/** From what somebody typed or pasted to what it may mean. */
+/** Resolves typed or pasted text to its possible meanings. */
 import type { Answers } from '../../client/answers.ts';
 import type { Api } from '../../client/api.ts';
 import type { Bundle } from '../../client/use-answer.ts';
@@ -6,10 +6,10 @@ import { addressPath, blockPath, tokenPath, transactionPath } from '../../ui/lin
 
 export type Found = Answers['search']['results'][number];
 
-/** Addresses and hashes in a longer text, such as the link of another explorer; often without 0x. */
+/** Addresses and hashes within a longer text, such as a link to another explorer; often without 0x. */
 const SUBJECTS = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-z])/g;
 
-/** Longest text that the API takes. */
+/** Longest text that the API accepts. */
 const MAX_CHARACTERS = 100;
 
 export function pathOf({ kind, value }: Found): string {
@@ -19,7 +19,7 @@ export function pathOf({ kind, value }: Found): string {
   return addressPath(value);
 }
 
-/** What the API finds. An address, a hash or a number that the index does not know still has a page. */
+/** The API's results. An address, a hash or a number that the index lacks still has a page. */
 export async function resolve(
   api: Api,
   text: string,
@@ -38,7 +38,7 @@ function unknown(subject: string): Found {
   return { kind, value: subject, name: null, symbol: null, detail: null };
 }
 
-/** The one address or hash in a text, or its block number, in the form of the API; null for other texts. */
+/** The only address or hash in a text, or its block number, in the API's form; null for other texts. */
 export function subjectIn(text: string): string | null {
   const plain = text.trim().toLowerCase();
   const number = plain.replaceAll(',', '');

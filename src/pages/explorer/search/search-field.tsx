@@ -1,4 +1,4 @@
-/** The search field in the bar: suggestions while typing, recent searches before; `/` leads to it. */
+/** The search field in the bar: suggestions while typing, recent searches before that. The key `/` focuses it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Api } from '../../client/api.ts';
 import { searchPath } from '../../ui/link.tsx';
@@ -7,7 +7,7 @@ import { recentSearches, rememberSearch } from './recent-searches.ts';
 import { type Found, pathOf, subjectIn } from './resolve.ts';
 import { ResultText } from './search-page.tsx';
 
-/** Wait after the last key before suggestions are asked for. */
+/** Delay after the last keystroke before suggestions are requested. */
 const TYPING_MS = 250;
 const MIN_CHARACTERS = 2;
 const SUGGESTED = 8;
@@ -22,7 +22,7 @@ function combobox(isShown: boolean, active: number): object {
   };
 }
 
-/** Without a key nothing is suggested. */
+/** Without a key there are no suggestions. */
 export function SearchField({ api }: { api: Api | null }) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
@@ -82,7 +82,7 @@ export function SearchField({ api }: { api: Api | null }) {
           onBlur={() => setOpen(false)}
           onKeyDown={onKeyDown}
         />
-        <kbd title="The key / leads here">/</kbd>
+        <kbd title="Press / to search">/</kbd>
       </form>
       <div id="suggestions" role="listbox" aria-label="Suggestions" hidden={!isShown}>
         {results.map((found, i) => (
@@ -118,7 +118,7 @@ function useSlashKey(focus: () => void): void {
   });
 }
 
-/** What the API suggests for a text; nothing while it is short, or is an address or a number by itself. */
+/** The API's suggestions for a text; none while it is short, or is an address or a number by itself. */
 function useSuggestions(api: Api | null, text: string): readonly Found[] {
   const [found, setFound] = useState<readonly Found[]>([]);
   useEffect(() => {
@@ -129,7 +129,7 @@ function useSuggestions(api: Api | null, text: string): readonly Found[] {
     const timer = setTimeout(() => {
       api.get('search', { q: typed }, ending.signal).then(
         ({ data }) => setFound(data.results.slice(0, SUGGESTED)),
-        () => setFound([]), // a search by Enter says what is wrong
+        () => setFound([]), // submitting the search reports the error
       );
     }, TYPING_MS);
     return () => {

@@ -1,4 +1,4 @@
-/** What a search found. One exact match is opened at once. */
+/** The results of a search. Opens a single exact match at once. */
 import { useEffect } from 'preact/hooks';
 import { useLoaded } from '../../client/use-answer.ts';
 import { kindText, safeName, shortHex } from '../../ui/format.ts';
@@ -23,7 +23,7 @@ export function SearchPage({ text }: { text: string }) {
         found.length === 0 ? (
           <div class="notice">
             <p>
-              Nothing is found for <bdi class="mono break">{safeName(text, 100)}</bdi>.
+              No results for <bdi class="mono break">{safeName(text, 100)}</bdi>.
             </p>
             <p class="small">{hintFor(text)}</p>
           </div>
@@ -49,7 +49,7 @@ function ResultLink({ result }: { result: Found }) {
   );
 }
 
-/** A result in one line: its name, what it is, and the value behind it. */
+/** A result on one line: its name, its kind, and its value. */
 export function ResultText({ result: { kind, value, name, symbol, detail } }: { result: Found }) {
   const shown = safeName(name ?? '', 40);
   const short = safeName(symbol ?? '');
@@ -66,6 +66,6 @@ export function ResultText({ result: { kind, value, name, symbol, detail } }: { 
 function hintFor(text: string): string {
   const digits = /^(?:0x)?([0-9a-f]+)$/i.exec(text)?.[1]?.length;
   return digits !== undefined && digits > 15
-    ? `It has ${digits} hexadecimal digits; an address has 40, a hash 64. Was it copied as a whole?`
-    : 'A search finds addresses, hashes, block numbers, token names and symbols, and labels.';
+    ? `It has ${digits} hexadecimal digits; an address has 40, a hash 64. Was it copied completely?`
+    : 'You can search for addresses, hashes, block numbers, token names and symbols, and labels.';
 }

@@ -1,4 +1,4 @@
-/** The first receivers of a token, when they came, and what they did since. */
+/** The first receivers of a token, when they received it, and their activity since. */
 import { useState } from 'preact/hooks';
 import type { Answers } from '../../client/answers.ts';
 import { useAnswer, useLoaded } from '../../client/use-answer.ts';
@@ -13,7 +13,7 @@ import type { TokenTabProps } from './token-tab-props.ts';
 
 const LIMIT = 200;
 
-/** Receivers whose balance is looked up: each costs a request. */
+/** Receivers whose balance is looked up. Each costs a request. */
 const CHECKED = 20;
 
 type Buyer = Answers['token_first_buyers']['buyers'][number];
@@ -44,7 +44,7 @@ export function BuyersTab({ stats }: TokenTabProps) {
     },
   };
   return (
-    <Section id="buyers" title="First receivers" note="Who got it first, in order." loaded={list}>
+    <Section id="buyers" title="First receivers" note="In order of their first receipt." loaded={list}>
       {({ buyers }) => (
         <>
           {buyers.length > 2 && buyers[0]?.firstSeenAt !== buyers.at(-1)?.firstSeenAt && (
@@ -63,7 +63,7 @@ export function BuyersTab({ stats }: TokenTabProps) {
             columns={isAsked ? [...COLUMNS, since] : COLUMNS}
             rows={buyers}
             rowKey={({ address }) => address}
-            empty="Nobody received it."
+            empty="No receivers."
           />
         </>
       )}

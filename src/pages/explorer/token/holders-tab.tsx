@@ -1,4 +1,4 @@
-/** The largest holders of a token and how concentrated it is. */
+/** The largest holders of a token, and how concentrated it is. */
 import { useAnswer } from '../../client/use-answer.ts';
 import { Address, labelOf } from '../../ui/address.tsx';
 import { Units } from '../../ui/amount.tsx';
@@ -17,11 +17,16 @@ const PARTS = 1_000_000n;
 export function HoldersTab({ stats, supply }: TokenTabProps) {
   const list = useAnswer('token_holders', { token: stats.token, limit: LIMIT });
   return (
-    <Section id="holders" title="Holders" note={`The ${LIMIT} largest, by transfers.`} loaded={list}>
+    <Section
+      id="holders"
+      title="Holders"
+      note={`The ${LIMIT} largest, computed from transfers.`}
+      loaded={list}
+    >
       {({ holders, decimals }) => {
         const sum = holders.reduce((total, { balance }) => total + BigInt(balance), 0n);
         const isAll = holders.length === stats.holderCount;
-        // Balances may add up to more than the contract says: it may change them without transfers.
+        // Balances may add up to more than the contract reports, because it may change them without transfers.
         const whole = supply !== null && supply >= sum ? supply : sum;
         const shareOf = (units: bigint) =>
           whole === 0n ? 0 : Number((units * PARTS) / whole) / Number(PARTS);
@@ -36,7 +41,7 @@ export function HoldersTab({ stats, supply }: TokenTabProps) {
           };
         });
         const of =
-          whole === supply ? 'the supply' : isAll ? 'all that is held' : `what the ${LIMIT} largest hold`;
+          whole === supply ? 'the supply' : isAll ? 'all balances' : `what the ${LIMIT} largest hold`;
         return (
           <>
             {rows[0] && (
@@ -79,7 +84,7 @@ export function HoldersTab({ stats, supply }: TokenTabProps) {
               ]}
               rows={rows}
               rowKey={({ address }) => address}
-              empty="By the transfers in the index, nobody holds it."
+              empty="According to the indexed transfers, nobody holds it."
             />
           </>
         );

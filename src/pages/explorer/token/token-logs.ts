@@ -1,4 +1,4 @@
-/** Transfers of a token out of its logs. Pure functions. */
+/** Decodes a token's transfers from its logs. Pure functions. */
 import type { NodeLog } from '../../client/node-types.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -8,11 +8,11 @@ const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c
 /** First topics of the transfer events. */
 export const TRANSFER_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
 
-/** Characters of a word of data. */
+/** Hex digits per data word. */
 const WORD = 64;
 
 export interface TokenEvent {
-  /** Tells it from the others of its transaction. */
+  /** Distinguishes it from the other events of its transaction. */
   key: string;
   block: number;
   txHash: string;
@@ -23,7 +23,7 @@ export interface TokenEvent {
   tokenId: string | null;
 }
 
-/** The transfers of a log, in order; none of a log whose form the standards do not have. The index skips those too. */
+/** The transfers of a log, in order; none for a log that does not follow the standards. The index skips those too. */
 export function decodeTransfer(log: NodeLog): TokenEvent[] {
   const { topics, data } = log;
   const words = data.slice(2).match(/.{64}/g) ?? [];
@@ -60,7 +60,7 @@ export function decodeTransfer(log: NodeLog): TokenEvent[] {
   return ids.map((id, i) => make('erc1155', amounts[i] ?? 0n, id, i));
 }
 
-/** The list whose offset stands in the word `at`. */
+/** The list whose offset is in word `at`. */
 function wordList(words: readonly string[], at: number): bigint[] {
   const start = Number(word(words[at])) / 32;
   const length = Number(word(words[start]));

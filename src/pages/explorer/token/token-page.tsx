@@ -1,4 +1,4 @@
-/** A token: what it is, who holds it, how it moves and who got it first. */
+/** A token: its facts, holders, transfers and first receivers. */
 import type { Answers } from '../../client/answers.ts';
 import type { Exchange } from '../../client/api.ts';
 import { useAnswer, useLoaded } from '../../client/use-answer.ts';
@@ -20,7 +20,7 @@ import { TokenTransfersTab } from './token-transfers-tab.tsx';
 
 type Stats = Answers['token_stats'];
 
-/** The first is shown when the address names none. */
+/** The first is the default. */
 const TABS = [
   { id: 'holders', title: 'Holders', show: HoldersTab },
   { id: 'transfers', title: 'Transfers', show: TokenTransfersTab },
@@ -35,7 +35,7 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
   const supply = useLoaded<bigint | null>(`supply ${token}`, async (api, signal) => {
     const call = { to: token, data: TOTAL_SUPPLY };
     const exchanges: Exchange[] = [];
-    // A contract without this function reverts: then nothing is known of its supply.
+    // A contract without this function reverts; then its supply is unknown.
     const answer = await api.rpc<string>('eth_call', [call, 'latest'], signal).catch(() => null);
     if (answer !== null) exchanges.push(answer.exchange);
     return {
@@ -67,7 +67,7 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
         stats.error === null && <Loading />
       ) : stats.data.transferCount === 0 ? (
         <p class="notice">
-          No transfer of it is in the index. <Link to={addressPath(token)}>Show it as a wallet</Link>
+          The index contains no transfers of it. <Link to={addressPath(token)}>Show it as a wallet</Link>
         </p>
       ) : (
         <>
@@ -106,7 +106,7 @@ function factsOf(stats: Stats, supply: bigint | null): (Fact | null)[] {
       : {
           name: 'Supply',
           value: <Units units={supply.toString()} decimals={decimals} symbol={symbol} />,
-          note: 'as the contract says',
+          note: 'as reported by the contract',
         },
     {
       name: 'Holders',

@@ -1,8 +1,8 @@
 import type { Answers } from '../../client/answers.ts';
 
-/** What each tab of a token gets. */
+/** Props of each token tab. */
 export interface TokenTabProps {
   stats: Answers['token_stats'];
-  /** What exists of it by its contract, in base units; null where that does not say. */
+  /** The supply according to the contract, in base units; null if it reports none. */
   supply: bigint | null;
 }

@@ -14,7 +14,7 @@ import { useStatus } from '../chain-state.tsx';
 import { decodeTransfer, type TokenEvent, TRANSFER_TOPICS } from './token-logs.ts';
 import type { TokenTabProps } from './token-tab-props.ts';
 
-/** Blocks of one page. Any node answers for so many at once. */
+/** Blocks per page. Every node answers this many at once. */
 const BLOCKS = 1_000;
 
 interface EventPage {
@@ -25,7 +25,7 @@ interface EventPage {
 
 export function TokenTransfersTab({ stats }: TokenTabProps) {
   const status = useStatus();
-  // The block at which the tab was opened: pages must not shift as the chain grows.
+  // The head when the tab was opened, because pages must not shift as the chain grows.
   const head = status?.head?.number;
   return head === undefined ? <Loading /> : <List key={stats.token} stats={stats} head={head} />;
 }
@@ -51,7 +51,7 @@ function List({ stats, head }: { stats: TokenTabProps['stats']; head: number }) 
             columns={columnsFor(stats)}
             rows={events}
             rowKey={({ key }) => key}
-            empty={pages.more === null ? 'There is none.' : 'None in these blocks: load more.'}
+            empty={pages.more === null ? 'No transfers.' : 'None in these blocks: load more.'}
           />
           <More pages={pages} />
         </>

@@ -1,4 +1,4 @@
-/** A transaction: its outcome and fee, everything it moved as a picture and a table, and its logs. */
+/** A transaction: its outcome and fee, its transfers as diagram and table, and its logs. */
 import type { Answers } from '../../client/answers.ts';
 import type { Exchange } from '../../client/api.ts';
 import { ApiError } from '../../client/api-error.ts';
@@ -49,12 +49,12 @@ export function TransactionPage({ hash }: { hash: string }) {
   return (
     <>
       <PageTitle kind="Transaction" text={hash} what="transaction hash" />
-      <Section id="summary" title="Summary" note="As the node has it." loaded={facts}>
+      <Section id="summary" title="Summary" note="As reported by the node." loaded={facts}>
         {({ transaction, receipt, block }) =>
           transaction === null ? (
             <p class="notice">
-              The node has no transaction of this hash. It may be of another chain, not sent yet, or older
-              than what the node keeps.
+              The node does not have this transaction. It may belong to another chain, not be sent yet, or be
+              older than what the node keeps.
             </p>
           ) : (
             <Facts facts={factsOf(transaction, receipt, block)} />
@@ -81,7 +81,7 @@ function Transfers({ hash }: { hash: string }) {
     <Section
       id="transfers"
       title="Transfers"
-      note="In the order of execution, internal ones included."
+      note="In execution order, including internal transfers."
       loaded={shown}
     >
       {(transfers) => (
@@ -91,7 +91,7 @@ function Transfers({ hash }: { hash: string }) {
             caption="Transfers of the transaction"
             transfers={transfers}
             without={['Transaction', 'Block', 'Time']}
-            empty="It moved nothing."
+            empty="No transfers."
           />
           <More pages={pages} />
         </>
@@ -146,7 +146,7 @@ function factsOf(
 }
 
 function Status({ transaction, receipt }: { transaction: NodeTransaction; receipt: NodeReceipt | null }) {
-  if (transaction.blockHash === null) return <span class="soft">waits for a block</span>;
+  if (transaction.blockHash === null) return <span class="soft">pending</span>;
   if (receipt?.status === undefined) return <>in a block</>;
   return receipt.status === '0x1' ? (
     <span class="in">succeeded</span>
@@ -160,7 +160,7 @@ function Logs({ logs, facts }: { logs: readonly NodeLog[]; facts: Loaded<Mined> 
     <Section
       id="logs"
       title="Logs"
-      note={`${countText(logs.length, 'event')} of its contracts, by the first topic.`}
+      note={`${countText(logs.length, 'event')} emitted by its contracts, named by first topic.`}
       loaded={{ ...facts, exchanges: [] }}
     >
       {() => (
@@ -191,7 +191,7 @@ function Logs({ logs, facts }: { logs: readonly NodeLog[]; facts: Loaded<Mined> 
             ]}
             rows={logs.slice(0, LOGS)}
             rowKey={({ logIndex }) => logIndex}
-            empty="It has none."
+            empty="No logs."
           />
           {logs.length > LOGS && (
             <p class="pager soft small">

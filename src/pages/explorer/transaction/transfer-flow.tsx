@@ -1,9 +1,9 @@
-/** The transfers of a transaction as arrows between the lines of its addresses, in the order of execution. */
+/** The transfers of a transaction as arrows between the lines of its addresses, in execution order. */
 import type { Transfer } from '../../client/answers.ts';
 import { labelOf } from '../../ui/address.tsx';
 import { safeName, shortAmount, unitsToText, ZERO_ADDRESS } from '../../ui/format.ts';
 
-/** What is drawn at most; the table below has all. */
+/** Most transfers drawn. The table below has all of them. */
 const MAX_TRANSFERS = 24;
 const MAX_PARTIES = 10;
 
@@ -29,7 +29,11 @@ export function TransferFlow({ transfers }: { transfers: readonly Transfer[] }) 
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by the keyboard */}
-      <section class="flow" tabIndex={0} aria-label="Picture of the transfers; the table below says the same">
+      <section
+        class="flow"
+        tabIndex={0}
+        aria-label="Diagram of the transfers; the table below has the same data"
+      >
         <svg width={width} height={height} aria-hidden="true">
           <defs>
             <marker

@@ -1,4 +1,4 @@
-/** The addresses that a wallet exchanged with most. */
+/** The addresses with which a wallet has the most transfers. */
 import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { Address, BlockLink, labelOf } from '../../ui/address.tsx';
@@ -19,19 +19,14 @@ type Counterparty = Answers['wallet_counterparties']['counterparties'][number];
 export function CounterpartiesTab({ address }: TabProps) {
   const list = useAnswer('wallet_counterparties', { address, limit: LIMIT });
   return (
-    <Section
-      id="counterparties"
-      title="Counterparties"
-      note="Those with the most transfers first."
-      loaded={list}
-    >
+    <Section id="counterparties" title="Counterparties" note="Most transfers first." loaded={list}>
       {({ counterparties }) => (
         <Table
           caption="Counterparties of the wallet"
           columns={columnsFor(address, counterparties[0]?.transferCount ?? 1)}
           rows={counterparties}
           rowKey={(row) => row.address}
-          empty="It exchanged with nobody."
+          empty="No counterparties."
         />
       )}
     </Section>

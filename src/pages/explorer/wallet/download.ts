@@ -1,4 +1,4 @@
-/** Saves what the page made as a file. */
+/** Saves content created by the page as a file. */
 export function download(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

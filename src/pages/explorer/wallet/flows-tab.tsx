@@ -1,4 +1,4 @@
-/** A wallet's balance over time, of the coin or of one of its tokens. */
+/** A wallet's balance over time, in the coin or in one of its tokens. */
 import type { Transfer } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { usePages } from '../../client/use-pages.ts';
@@ -19,10 +19,10 @@ import { COIN } from '../coin.ts';
 import { type Asset, assetsOf, type FlowPoint, flowPoints, sumOf } from './flows.ts';
 import type { TabProps } from './tab-props.ts';
 
-/** The most that one request gives. */
+/** Most transfers per request. */
 const PAGE = 500;
 
-/** Assets that can be chosen. */
+/** Most assets offered for selection. */
 const MAX_ASSETS = 50;
 
 export function FlowsTab({ address, params }: TabProps) {
@@ -37,7 +37,7 @@ export function FlowsTab({ address, params }: TabProps) {
     <Section
       id="flows"
       title="Flows"
-      note="What came in less what went out, after each transaction; without fees."
+      note="Received minus sent after each transaction, excluding fees."
       loaded={pages}
     >
       {(transfers) => {
@@ -69,11 +69,11 @@ export function FlowsTab({ address, params }: TabProps) {
                 {isComplete ? 'All' : 'The newest'} {countText(transfers.length, 'transfer')} of the wallet
                 {!isComplete &&
                   asset.id !== 'native' &&
-                  '; the line starts at 0, since older ones are not loaded'}
+                  '; the line starts at 0 because older transfers are not loaded'}
               </span>
             </p>
             {points.length === 0 ? (
-              <p class="notice">No transfer of it is among those loaded.</p>
+              <p class="notice">None of the loaded transfers moves this asset.</p>
             ) : (
               <Chart
                 label={`Balance of ${assetName(asset)} over time`}

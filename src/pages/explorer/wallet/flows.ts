@@ -1,4 +1,4 @@
-/** The balance that transfers leave behind, over time. Pure functions on exact integers. */
+/** The balance over time that results from transfers. Pure functions on exact integers. */
 import type { Transfer } from '../../client/answers.ts';
 import { NATIVE_DECIMALS } from '../../ui/format.ts';
 
@@ -7,7 +7,7 @@ export interface Asset {
   id: string;
   symbol: string | null;
   decimals: number;
-  /** Transfers of it among those loaded. */
+  /** Number of loaded transfers of this asset. */
   count: number;
 }
 
@@ -18,7 +18,7 @@ export interface FlowPoint {
   change: bigint;
 }
 
-/** The assets of transfers whose amounts can be added up: the native coin first, then by number of transfers. */
+/** The assets of transfers whose amounts can be summed: the native coin first, then by number of transfers. */
 export function assetsOf(transfers: readonly Transfer[], coin: string): Asset[] {
   const native: Asset = { id: 'native', symbol: coin, decimals: NATIVE_DECIMALS, count: 0 };
   const assets = new Map([[native.id, native]]);
@@ -39,8 +39,8 @@ export function assetsOf(transfers: readonly Transfer[], coin: string): Asset[] 
 }
 
 /**
- * The balance after each transaction, oldest first. Counted backwards from the `present` balance, so that it is exact
- * however few of the older transfers are known. `transfers` are newest first.
+ * The balance after each transaction, oldest first. Counts back from the `present` balance, so it is exact even if few
+ * of the older transfers are loaded. `transfers` are newest first.
  */
 export function flowPoints(
   transfers: readonly Transfer[],
@@ -63,7 +63,7 @@ export function flowPoints(
   return points.reverse();
 }
 
-/** What all transfers of an asset add up to. */
+/** The sum of all transfers of an asset. */
 export function sumOf(transfers: readonly Transfer[], asset: string, wallet: string): bigint {
   return transfers.reduce(
     (sum, transfer) => (assetOf(transfer) === asset ? sum + changeOf(transfer, wallet) : sum),

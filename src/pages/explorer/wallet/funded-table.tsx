@@ -1,4 +1,4 @@
-/** Wallets that were funded, and on request what each bought first and whether it still holds that. */
+/** Funded wallets and, on request, what each bought first and whether it still holds that. */
 import { useState } from 'preact/hooks';
 import type { Answers, Transfer } from '../../client/answers.ts';
 import type { Api } from '../../client/api.ts';
@@ -10,10 +10,10 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
 
-/** Wallets whose first purchases are loaded at once: each costs two requests. */
+/** Wallets whose first purchase is loaded at once. Each costs two requests. */
 const CHECKED = 20;
 
-/** Receipts that are looked through for the first: one page. */
+/** Receipts searched for the first one: one page. */
 const RECEIPTS = 500;
 
 type FundedWallet = Pick<
@@ -22,7 +22,7 @@ type FundedWallet = Pick<
 > & { firstFunding?: boolean };
 
 interface FirstPurchase {
-  /** Null for a wallet without tokens; `many` when it has more receipts than are looked through. */
+  /** Null for a wallet without tokens; `many` when it has more receipts than are searched. */
   bought: Transfer | null | 'many';
   holds: boolean;
 }

@@ -1,4 +1,4 @@
-/** A funding chain, drawn from the wallet upwards in time; where it closes, as a loop. */
+/** Draws a funding chain from the wallet upwards in time. A chain that closes is drawn as a loop. */
 import type { Hop } from '../../client/answers.ts';
 import { Address, labelOf, TransactionLink } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
@@ -9,9 +9,9 @@ import { COIN } from '../coin.ts';
 
 export interface ChainData {
   hops: readonly Hop[];
-  /** Why the tier of the key ended the chain, or null. */
+  /** Why the key's tier ended the chain, or null. */
   refusal: string | null;
-  /** The first funder of the chain's last wallet, when the chain goes no further. */
+  /** The first funder of the chain's last wallet, if the chain ends there. */
   lastFunder: string | null;
   isFull: boolean;
 }
@@ -19,7 +19,7 @@ export interface ChainData {
 export function FundingChain({ address, chain }: { address: string; chain: ChainData }) {
   const { hops, lastFunder } = chain;
   if (hops.length === 0)
-    return <p class="notice">No transfer of coins from another wallet to this one is in the index.</p>;
+    return <p class="notice">The index contains no transfer of coins from another wallet to this one.</p>;
   const wallets = [address, ...hops.map(({ funder }) => funder)];
   const closesAt = lastFunder === null ? -1 : wallets.indexOf(lastFunder);
   return (
@@ -45,8 +45,8 @@ export function FundingChain({ address, chain }: { address: string; chain: Chain
       <p class="soft small">
         {closesAt >= 0 ? (
           <>
-            The chain closes here: the last wallet got its first coins from{' '}
-            <Address address={lastFunder ?? ''} here={lastFunder === address} />, which stands above.
+            The chain closes here: the last wallet received its first coins from{' '}
+            <Address address={lastFunder ?? ''} here={lastFunder === address} />, shown above.
           </>
         ) : (
           endText(chain)
@@ -68,9 +68,9 @@ function Payment({ hop: { amount, timestamp, txHash, source } }: { hop: Hop }) {
 }
 
 function endText({ refusal, isFull, lastFunder }: ChainData): string {
-  if (isFull && refusal !== null) return `The tier of this key ends the chain here: ${refusal}.`;
-  if (isFull) return 'The API goes back ten hops. Open the last wallet to go on from there.';
+  if (isFull && refusal !== null) return `The tier of this key limits the chain here: ${refusal}.`;
+  if (isFull) return 'The API follows ten hops. Open the last wallet to continue from there.';
   if (lastFunder === ZERO_ADDRESS)
-    return 'The chain begins here: the last wallet was paid by the chain itself.';
-  return 'The chain begins here: the index has no first funding of the last wallet. It may hold coins since the first block, or from before the first indexed one.';
+    return 'The chain begins here: the last wallet received newly minted coins.';
+  return 'The chain begins here: the index contains no funding of the last wallet. Its coins may date from the genesis block, or from before the first indexed block.';
 }

@@ -1,4 +1,4 @@
-/** Where a wallet's first coins came from, which wallets have the same origin, and which it funded itself. */
+/** The origin of a wallet's first coins, the wallets with the same origin, and the wallets it funded. */
 import type { Exchange } from '../../client/api.ts';
 import { ApiError } from '../../client/api-error.ts';
 import { useAnswer, useLoaded } from '../../client/use-answer.ts';
@@ -9,11 +9,11 @@ import { FundedTable } from './funded-table.tsx';
 import { type ChainData, FundingChain } from './funding-chain.tsx';
 import type { TabProps } from './tab-props.ts';
 
-/** What every tier allows, and the most that any does. */
+/** The depth that every tier permits, and the most that any tier does. */
 const DEPTH = 5;
 const MAX_DEPTH = 10;
 
-/** The widest window of blocks that the API takes. */
+/** The widest block window that the API accepts. */
 const ALL_BLOCKS = 1_000_000;
 const LIMIT = 50;
 
@@ -50,7 +50,7 @@ function Chain({ address }: { address: string }) {
     <Section
       id="funding"
       title="Funding chain"
-      note="Who sent this wallet its first coins, who sent that one its first, and so on."
+      note="Who sent this wallet its first coins, who sent that sender its first coins, and so on."
       loaded={chain}
     >
       {(data) => <FundingChain address={address} chain={data} />}
@@ -64,14 +64,14 @@ function Recipients({ address }: { address: string }) {
     <Section
       id="recipients"
       title="Wallets it funded"
-      note="Those it sent coins to, most recent first."
+      note="Wallets to which it sent coins, most recent first."
       loaded={list}
     >
       {({ recipients }) => (
         <FundedTable
           caption="Wallets funded by this one"
           wallets={recipients}
-          empty={`It sent coins to nobody in the last ${countText(ALL_BLOCKS, 'block')}.`}
+          empty={`It sent no coins in the last ${countText(ALL_BLOCKS, 'block')}.`}
         />
       )}
     </Section>
@@ -92,13 +92,13 @@ function Coordinated({ address }: { address: string }) {
           {funder !== null && (
             <p class="small controls">
               <Address address={funder} /> funded {countText(funderFundedCount, 'wallet')} first
-              {hub && ', as exchanges and faucets do: they need not belong together'}
+              {hub && ', as exchanges and faucets do: these wallets may be unrelated'}
             </p>
           )}
           <FundedTable
             caption="Wallets with the same first funder"
             wallets={coordinated}
-            empty="There is none."
+            empty="No other wallets."
           />
         </>
       )}

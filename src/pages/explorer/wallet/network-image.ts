@@ -1,4 +1,4 @@
-/** Draws a network on a canvas: an image of the SVG would need a URL that the page's content policy forbids. */
+/** Draws a network on a canvas, because an image of the SVG would need a URL that the page's content policy forbids. */
 import { groupOf, type Network } from './network.ts';
 import type { PlacedNode } from './network-layout.ts';
 import { linkEnds } from './network-view.tsx';
@@ -6,7 +6,7 @@ import { linkEnds } from './network-view.tsx';
 const SCALE = 2;
 const MARGIN = 80;
 
-/** Colours come from the style of the page, in its theme. */
+/** Takes colours from the page's style, in its theme. */
 export async function drawNetwork(
   network: Network,
   places: ReadonlyMap<string, PlacedNode>,
@@ -20,7 +20,7 @@ export async function drawNetwork(
   canvas.width = (Math.max(...xs) + MARGIN - left) * SCALE;
   canvas.height = (Math.max(...ys) + MARGIN - top) * SCALE;
   const context = canvas.getContext('2d');
-  if (context === null) throw new Error('the browser draws no images');
+  if (context === null) throw new Error('the browser cannot draw images');
   context.scale(SCALE, SCALE);
   context.translate(-left, -top);
   context.fillStyle = color('surface');
@@ -46,6 +46,8 @@ export async function drawNetwork(
     context.fillText(node.label?.name ?? `${address.slice(0, 6)}…${address.slice(-4)}`, x, y + radius + 14);
   }
   return new Promise((resolve, reject) =>
-    canvas.toBlob((blob) => (blob === null ? reject(new Error('the browser made no image')) : resolve(blob))),
+    canvas.toBlob((blob) =>
+      blob === null ? reject(new Error('the browser did not create an image')) : resolve(blob),
+    ),
   );
 }

@@ -1,4 +1,4 @@
-/** Places of a graph's nodes, by d3-force. A node that is there keeps its place when others join. */
+/** Lays out a graph's nodes with d3-force. Existing nodes keep their places when others join. */
 import {
   forceCollide,
   forceLink,
@@ -19,7 +19,7 @@ export interface PlacedNode extends SimulationNodeDatum {
   y: number;
 }
 
-/** Steps after which the layout stands still enough. */
+/** Simulation steps after which the layout is stable enough. */
 const STEPS = 220;
 
 const MIN_RADIUS = 7;
@@ -30,7 +30,7 @@ export function layout(network: Network, before: ReadonlyMap<string, PlacedNode>
   const placed = [...network.nodes.values()].map((node, i): PlacedNode => {
     const known = before.get(node.address);
     const near = known ?? neighbourOf(node.address, network, before);
-    const angle = i * 2.4; // the golden angle: newcomers spread evenly around
+    const angle = i * 2.4; // the golden angle spreads new nodes evenly
     return {
       address: node.address,
       node,
@@ -62,7 +62,7 @@ export function layout(network: Network, before: ReadonlyMap<string, PlacedNode>
   return new Map(placed.map((node) => [node.address, node]));
 }
 
-/** By area of its logarithm: amounts differ by powers of ten. */
+/** Area by logarithm, because amounts differ by powers of ten. */
 function radiusOf(amount: number, most: number): number {
   return MIN_RADIUS + (MAX_RADIUS - MIN_RADIUS) * Math.sqrt(Math.log1p(amount) / Math.log1p(most));
 }
@@ -79,7 +79,7 @@ function neighbourOf(
   return undefined;
 }
 
-/** The node to which an arrow key leads: the nearest in its direction. */
+/** The node that an arrow key selects: the nearest in its direction. */
 export function nextNode(nodes: Iterable<PlacedNode>, from: PlacedNode, key: string): PlacedNode | undefined {
   const directions: Record<string, readonly [number, number]> = {
     ArrowLeft: [-1, 0],

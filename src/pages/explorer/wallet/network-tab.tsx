@@ -23,10 +23,10 @@ import { layout, type PlacedNode } from './network-layout.ts';
 import { NetworkView } from './network-view.tsx';
 import type { TabProps } from './tab-props.ts';
 
-/** Neighbours of each kind that one click loads. */
+/** Neighbours of each kind loaded per click. */
 const NEIGHBOURS = 10;
 
-/** The widest window of blocks that the API takes. */
+/** The widest block window that the API accepts. */
 const ALL_BLOCKS = 1_000_000;
 
 interface Grown {
@@ -45,7 +45,7 @@ export function NetworkTab({ address }: TabProps) {
     <Section
       id="network"
       title="Network"
-      note={`Click on a circle: its first funder, and up to ${NEIGHBOURS} recipients and counterparties of it join.`}
+      note={`Click a circle to add its first funder and up to ${NEIGHBOURS} recipients and counterparties.`}
       loaded={start}
     >
       {(grown) => <Graph key={address} address={address} start={grown} />}
@@ -62,8 +62,7 @@ function Graph({ address, start }: { address: string; start: Grown }) {
   const expand = async (of: string) => {
     setSelected(of);
     if (network.nodes.get(of)?.isExpanded !== false) return;
-    if (network.nodes.size >= MAX_NODES)
-      return setState(`The graph is full: it holds ${MAX_NODES} addresses.`);
+    if (network.nodes.size >= MAX_NODES) return setState(`The graph is full with ${MAX_NODES} addresses.`);
     setState('Loading …');
     try {
       const { loaded, exchanges } = await neighbourhood(api, of, new AbortController().signal);

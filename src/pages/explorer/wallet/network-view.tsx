@@ -1,4 +1,4 @@
-/** The drawing of a network: circles to click on, to drag around, and to walk with the arrow keys. */
+/** Draws a network: circles that can be clicked, dragged, and navigated with the arrow keys. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../ui/chart.tsx';
 import { compact, safeName, shortHex } from '../../ui/format.ts';
@@ -13,7 +13,7 @@ interface NetworkViewProps {
   onSelect: (address: string) => void;
 }
 
-/** What is seen of the drawing: its middle, and pixels per drawing unit. */
+/** The visible part of the drawing: its centre, and pixels per drawing unit. */
 interface Camera {
   x: number;
   y: number;
@@ -68,7 +68,7 @@ export function NetworkView({ network, places, selected, onSelect }: NetworkView
         height={HEIGHT}
         viewBox={`${camera.x - halfWidth} ${camera.y - halfHeight} ${2 * halfWidth} ${2 * halfHeight}`}
         role="group"
-        aria-label="Network of addresses. The arrow keys walk from circle to circle, Enter expands one."
+        aria-label="Network of addresses. The arrow keys move between circles, Enter expands one."
         onPointerDown={(event) => {
           drag.current = { x: event.clientX, y: event.clientY };
         }}
@@ -155,7 +155,7 @@ export function NetworkView({ network, places, selected, onSelect }: NetworkView
   );
 }
 
-/** Above the pointer, and below it at the top. */
+/** Above the pointer; below it at the top edge. */
 function Tip({
   place,
   network,
@@ -181,7 +181,7 @@ function Tip({
         {compact(sum('to'))} {COIN} in, {compact(sum('from'))} {COIN} out
       </span>
       <span class="soft">
-        {place.node.isExpanded ? 'Its neighbours are drawn' : 'Click to load its neighbours'}
+        {place.node.isExpanded ? 'Its neighbours are shown' : 'Click to load its neighbours'}
       </span>
     </div>
   );
@@ -196,7 +196,7 @@ function nodeText(place: PlacedNode): string {
   return `${nodeName(place)}, ${groupOf(node)}, ${compact(node.amount)} ${COIN}${node.isExpanded ? '' : ', not expanded'}`;
 }
 
-/** The line from edge to edge of two circles; null between a node and itself. */
+/** The line between the edges of two circles; null from a node to itself. */
 export function linkEnds(from: PlacedNode | undefined, to: PlacedNode | undefined) {
   if (from === undefined || to === undefined || from === to) return null;
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
@@ -209,7 +209,7 @@ export function linkEnds(from: PlacedNode | undefined, to: PlacedNode | undefine
   };
 }
 
-/** All nodes in sight. */
+/** Fits all nodes into view. */
 function fit(places: ReadonlyMap<string, PlacedNode>, width: number): Camera {
   const xs = [...places.values()].map(({ x }) => x);
   const ys = [...places.values()].map(({ y }) => y);

@@ -1,21 +1,21 @@
-/** The graph of a wallet's neighbourhood: what is known of each address and of each pair. Pure functions. */
+/** The graph of a wallet's neighbourhood: the known facts about each address and each pair. Pure functions. */
 import type { Answers } from '../../client/answers.ts';
 import { type AddressLabel, labelOf } from '../../ui/address.tsx';
 import { ZERO_ADDRESS } from '../../ui/format.ts';
 
-/** What an address is to the one that it was first loaded for. */
+/** How an address relates to the one that it was first loaded for. */
 export type Role = 'start' | 'funder' | 'recipient' | 'counterparty';
 
 export interface NetworkNode {
   address: string;
   role: Role;
   label: AddressLabel | null;
-  /** Coins moved between it and the others of the graph. */
+  /** Coins moved between this address and the others in the graph. */
   amount: number;
   isExpanded: boolean;
 }
 
-/** What moved between two addresses, by the larger of what the answers say. */
+/** The transfers between two addresses. Takes the larger value if answers differ. */
 export interface NetworkLink {
   from: string;
   to: string;
@@ -32,7 +32,7 @@ export interface Network {
   links: ReadonlyMap<string, NetworkLink>;
 }
 
-/** Nodes that a graph holds at most. */
+/** Most nodes in a graph. */
 export const MAX_NODES = 200;
 
 export interface Neighbourhood {
@@ -47,7 +47,7 @@ export function startOf(address: string): Network {
   return { nodes: new Map([[address, node]]), links: new Map() };
 }
 
-/** The graph with what was loaded for one of its nodes. */
+/** The graph with the loaded neighbourhood of one of its nodes. */
 export function withNeighbourhood(before: Network, loaded: Neighbourhood): Network {
   const { address, funding, recipients, counterparties } = loaded;
   const nodes = new Map(before.nodes);
@@ -137,7 +137,7 @@ function withAmounts(
   );
 }
 
-/** The links as a table for a spreadsheet. */
+/** The links as CSV. */
 export function networkCsv({ nodes, links }: Network): string {
   const name = (address: string) => `"${(nodes.get(address)?.label?.name ?? '').replaceAll('"', '""')}"`;
   const rows = [...links.values()].map(({ from, to, amount, transfers, isFunding }) =>
@@ -146,7 +146,7 @@ export function networkCsv({ nodes, links }: Network): string {
   return ['from,from_label,to,to_label,coins,transfers,first_funding', ...rows].join('\n');
 }
 
-/** What colours a node: the category of its label, or else its role. */
+/** The colour group of a node: the category of its label, or else its role. */
 export function groupOf({ label, role }: NetworkNode): string {
   return label?.category ?? role;
 }

@@ -1,6 +1,6 @@
-/** What each tab of a wallet gets. */
+/** Props of each wallet tab. */
 export interface TabProps {
   address: string;
-  /** The parameters of the page's address. */
+  /** The parameters in the page's URL. */
   params: URLSearchParams;
 }

@@ -1,4 +1,4 @@
-/** What a wallet holds, by its transfers. */
+/** A wallet's holdings, computed from its transfers. */
 import type { Answers } from '../../client/answers.ts';
 import { usePages } from '../../client/use-pages.ts';
 import { Units } from '../../ui/amount.tsx';
@@ -29,7 +29,7 @@ export function TokensTab({ address, params }: TabProps) {
     <Section
       id="tokens"
       title="Tokens"
-      note="By the transfers in the index, most recently moved first."
+      note="Computed from indexed transfers, most recently moved first."
       loaded={pages}
       controls={
         <label class="check">
@@ -38,7 +38,7 @@ export function TokensTab({ address, params }: TabProps) {
             checked={withZero}
             onChange={() => setParams({ zero: withZero ? null : '1' }, { replace: true })}
           />
-          those it no longer holds too
+          include tokens no longer held
         </label>
       }
     >
@@ -49,7 +49,7 @@ export function TokensTab({ address, params }: TabProps) {
             columns={columnsFor(address)}
             rows={tokens}
             rowKey={({ tokenAddress }) => tokenAddress}
-            empty="It holds no token."
+            empty="This wallet holds no tokens."
           />
           <More pages={pages} />
         </>
@@ -81,7 +81,10 @@ function columnsFor(wallet: string): Column<Holding>[] {
         <>
           <Units units={balance} decimals={decimals} symbol={symbol} />
           {accuracy !== null && accuracy !== 'exact' && (
-            <span class="soft small" title="Its contract reports other balances than its transfers add up to">
+            <span
+              class="soft small"
+              title="The contract reports balances that differ from the sums of its transfers"
+            >
               {' '}
               {accuracy}
             </span>

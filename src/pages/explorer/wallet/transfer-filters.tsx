@@ -1,4 +1,4 @@
-/** The filters of a wallet's transfers. They are parameters of the page's address, so that a filtered view is a link. */
+/** The filters of a wallet's transfers. They are URL parameters, so that a filtered view is a link. */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../client/answers.ts';
 import { Choice } from '../../ui/choice.tsx';
@@ -18,7 +18,7 @@ const KINDS = [
   { value: 'erc1155', text: 'ERC-1155' },
 ];
 
-/** Fields behind "More filters". */
+/** Fields under "More filters". */
 const FIELDS = [
   { name: 'token', title: 'Token address', type: 'text' },
   { name: 'counterparty', title: 'Counterparty', type: 'text' },
@@ -26,7 +26,7 @@ const FIELDS = [
   { name: 'until', title: 'To, UTC', type: 'date' },
 ] as const;
 
-/** The request's filters. Days begin and end in UTC. */
+/** The filters of a request. Days begin and end in UTC. */
 export function filterQuery(params: URLSearchParams): Query<'address_transfers'> {
   const text = (name: string) => params.get(name) || null;
   const since = text('since');

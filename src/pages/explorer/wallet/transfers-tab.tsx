@@ -1,4 +1,4 @@
-/** The transfers of a wallet, filtered, newest first, and new ones as they happen. */
+/** The transfers of a wallet, filtered, newest first, with new ones as they happen. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveTransfer, Transfer } from '../../client/answers.ts';
 import { useStream } from '../../client/stream.ts';
@@ -13,7 +13,7 @@ import { Filters, filterQuery } from './transfer-filters.tsx';
 
 const PAGE = 50;
 
-/** New transfers are loaded at most this often. */
+/** Shortest interval between loads of new transfers. */
 const REFRESH_MS = 2_000;
 
 export function TransfersTab({ address, params }: TabProps) {
@@ -39,7 +39,7 @@ export function TransfersTab({ address, params }: TabProps) {
               checked={!isHidden}
               onChange={() => setParams({ internal: isHidden ? null : '0' }, { replace: true })}
             />
-            internal ones too
+            include internal transfers
           </label>
           <LiveState state={news.state} />
         </>
@@ -59,7 +59,7 @@ export function TransfersTab({ address, params }: TabProps) {
             caption="Transfers of the wallet"
             transfers={transfers}
             wallet={address}
-            empty={pages.more === null ? 'No transfer matches.' : 'No transfer matches so far: load more.'}
+            empty={pages.more === null ? 'No transfers match this filter.' : 'No matches so far: load more.'}
           />
           <More pages={pages} />
         </>
@@ -69,8 +69,8 @@ export function TransfersTab({ address, params }: TabProps) {
 }
 
 /**
- * Loads the list again when the wallet has new transfers, or when a reorg took some back. A list that the visitor has
- * extended stays, with a button in its place: rows must not move under the pointer.
+ * Reloads the list when the wallet has new transfers, or when a reorg removed some. Does not reload a list that the
+ * visitor has extended, but offers a button, because rows must not move under the pointer.
  */
 function useNews(address: string, isHeld: boolean, reload: () => void) {
   const [count, setCount] = useState(0);
@@ -94,7 +94,7 @@ function useNews(address: string, isHeld: boolean, reload: () => void) {
     show();
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      setCount((before) => before && before + 1); // looks again for what came meanwhile
+      setCount((before) => before && before + 1); // checks again for transfers that arrived meanwhile
     }, REFRESH_MS);
   });
   useEffect(() => () => clearTimeout(timer.current), []);

@@ -1,4 +1,4 @@
-/** The head of a wallet's page: its address, name, behaviour and main figures. */
+/** The header of a wallet's page: its address, name, behaviour and main figures. */
 import type { Answers } from '../../client/answers.ts';
 import { type Loaded, one, useAnswer, useLoaded } from '../../client/use-answer.ts';
 import { Address, type AddressLabel, BlockLink, labelOf, labelText } from '../../ui/address.tsx';
@@ -43,7 +43,7 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
       {error !== null && <Failure error={error} onRetry={reload} />}
       {data && data.txCount > 0 && <Facts facts={factsOf(data, labels.data, balance)} />}
       <p class="small soft">
-        Is it a token contract? <Link to={tokenPath(address)}>Show it as a token</Link>
+        A token contract? <Link to={tokenPath(address)}>Show it as a token</Link>
       </p>
     </header>
   );
@@ -69,7 +69,7 @@ function factsOf(summary: Summary, labels: Behaviour | null, balance: Loaded<str
         ) : (
           <span class="soft">{balance.error === null ? '…' : 'unknown'}</span>
         ),
-      note: balance.error === null ? 'as the node has it' : 'the node did not answer',
+      note: balance.error === null ? 'as reported by the node' : 'the node did not answer',
     },
     { name: 'Received', value: <Amount text={nativeReceived} symbol={COIN} /> },
     { name: 'Sent', value: <Amount text={nativeSent} symbol={COIN} /> },
@@ -96,7 +96,7 @@ function factsOf(summary: Summary, labels: Behaviour | null, balance: Loaded<str
   ];
 }
 
-/** The name that the operator gave the wallet, and labels derived from its activity, each with the figure behind it. */
+/** The operator's name for the wallet, and labels derived from its activity, each with its underlying figure. */
 function Labels({ labels: { labels, confidence, stats }, given }: LabelsProps) {
   if (labels.length === 0 && given === null) return null;
   const perBlock = stats.txCount / ((stats.lastBlock ?? 0) - (stats.firstBlock ?? 0) + 1);
@@ -108,7 +108,7 @@ function Labels({ labels: { labels, confidence, stats }, given }: LabelsProps) {
     contract_likely: 'only receives internal transfers',
     high_activity: countText(stats.txCount, 'transaction'),
     casual: `${countText(stats.uniqueTokens, 'token')}, ${countText(stats.txCount, 'transaction')}`,
-    regular: 'nothing stands out',
+    regular: 'no distinctive pattern',
   };
   return (
     <p class="behaviour">

@@ -1,4 +1,4 @@
-/** A wallet: who it is, and everything it did, by tabs. */
+/** A wallet: its identity and all of its activity, in tabs. */
 import { useAnswer } from '../../client/use-answer.ts';
 import { shortHex } from '../../ui/format.ts';
 import { addressPath } from '../../ui/link.tsx';
@@ -13,7 +13,7 @@ import { TokensTab } from './tokens-tab.tsx';
 import { TransfersTab } from './transfers-tab.tsx';
 import { WalletHeader } from './wallet-header.tsx';
 
-/** The first is shown when the address names none. */
+/** The first is the default. */
 const TABS = [
   { id: 'transfers', title: 'Transfers', show: TransfersTab },
   { id: 'tokens', title: 'Tokens', show: TokensTab },
@@ -33,7 +33,8 @@ export function WalletPage({ address, params }: TabProps) {
       <WalletHeader address={address} summary={summary} />
       {summary.data?.txCount === 0 ? (
         <p class="notice">
-          No transfer of this address is in the index. It may be new, or older than the first indexed block.
+          The index contains no transfers of this address. It may be new, or its transfers may predate the
+          first indexed block.
         </p>
       ) : (
         <>

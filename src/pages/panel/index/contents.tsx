@@ -1,4 +1,4 @@
-/** What the index is made of, and how long the disk lasts. */
+/** The contents of the index, and how long the disk lasts. */
 import type { ComponentChildren } from 'preact';
 import { Facts, Meter } from '../../ui/facts.tsx';
 import { byteSize, duration, grouped, kindText, percent } from '../../ui/format.ts';
@@ -11,7 +11,7 @@ type Survey = NonNullable<Index['survey']>;
 
 const KINDS = ['native_direct', 'native_internal', 'erc20', 'erc721', 'erc1155'] as const;
 
-/** Tables smaller than this share of the file are left out. */
+/** Tables below this share of the file are omitted. */
 const SMALL = 1 / 10_000;
 
 export function KindsSection({ index }: { index: Index }) {
@@ -90,27 +90,29 @@ function DiskFacts({ index: { status, forecast }, survey }: { index: Index; surv
         { name: 'Free', value: byteSize(freeBytes) },
         {
           name: 'Growth',
-          value: forecast?.bytesPerDay ? `${byteSize(forecast.bytesPerDay)} a day` : 'unknown yet',
+          value: forecast?.bytesPerDay ? `${byteSize(forecast.bytesPerDay)} a day` : 'not known yet',
           note:
             growth === null
-              ? 'known after ten minutes of blocks'
+              ? 'available after ten minutes of blocks'
               : `${grouped(growth.transfersPerDay)} transfers a day, over the last ${duration(growth.seconds)} of the chain`,
         },
         isFilling && forecast !== null
           ? {
-              name: 'Once filled',
+              name: 'After backfill',
               value:
-                forecast.bytesWhenFilled === null ? 'unknown yet' : `≈ ${byteSize(forecast.bytesWhenFilled)}`,
+                forecast.bytesWhenFilled === null
+                  ? 'not known yet'
+                  : `≈ ${byteSize(forecast.bytesWhenFilled)}`,
               note:
                 growth === null
-                  ? 'if new blocks are like the indexed ones'
-                  : `if new blocks are like the newest indexed ones: ${grouped(growth.transfersPerBlock)} transfers each`,
+                  ? 'if new blocks resemble the indexed ones'
+                  : `if new blocks resemble the newest indexed ones: ${grouped(growth.transfersPerBlock)} transfers each`,
             }
           : null,
         {
           name: 'Full in',
           value: fullText(forecast?.daysUntilFull ?? null),
-          note: isFilling ? 'at this growth, once filled' : 'at this growth',
+          note: isFilling ? 'at this growth, after backfill' : 'at this growth',
         },
       ]}
     />
@@ -123,7 +125,7 @@ function tablesOf({ tables, fileBytes, unmeasured }: Survey): { name: string; by
 }
 
 function fullText(days: number | null): string {
-  if (days === null) return 'unknown yet';
+  if (days === null) return 'not known yet';
   if (days > 3_650) return 'over ten years';
   return days > 730 ? `${(days / 365).toFixed(1)} years` : `${grouped(days)} days`;
 }
@@ -134,7 +136,7 @@ interface SurveySectionProps {
   children: (survey: Survey) => ComponentChildren;
 }
 
-/** A section on what a measurement of the file found; it may not have been taken yet. */
+/** A section about a measurement of the file, which may not exist yet. */
 function SurveySection({ title, index: { survey, surveyFailure }, children }: SurveySectionProps) {
   return (
     <section class="section" aria-label={title}>

@@ -1,4 +1,4 @@
-/** The index: where it stands, what it holds, where it is going, and what the node allows. */
+/** The index: its position, contents and progress, and the node's capabilities. */
 import { type Fact, Facts } from '../../ui/facts.tsx';
 import { countText, duration, grouped, percent } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
@@ -103,7 +103,7 @@ function SinceStart({ status: { startedAt } }: { status: Status }) {
 
 function shareDone({ head, startBlock, nodeHead }: Status): string {
   if (head === null || startBlock === null || nodeHead === null || nodeHead <= startBlock) return '';
-  return `${percent((head.number - startBlock) / (nodeHead - startBlock))} of the blocks are in`;
+  return `${percent((head.number - startBlock) / (nodeHead - startBlock))} of the blocks are indexed`;
 }
 
 function oneDecimal(value: number): string {

@@ -10,7 +10,7 @@ const PHASES = {
   paused: 'Paused',
 };
 
-/** What the index waits for where it is paused because of the node's chain. */
+/** What the index waits for while it is paused because of the node's chain. */
 const WAITS = {
   behind: 'Waiting for the node to catch up',
   another_chain: 'Stopped: the node is on another chain',

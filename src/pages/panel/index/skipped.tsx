@@ -1,4 +1,4 @@
-/** Logs that look like transfers but are not: why, how many, and an example transaction. */
+/** Logs that look like transfers but are not: reason, count, and an example transaction. */
 import { TransactionLink } from '../../ui/address.tsx';
 import { grouped } from '../../ui/format.ts';
 import { Table } from '../../ui/table.tsx';
@@ -12,10 +12,10 @@ const REASONS: Record<string, string> = {
   transfer_data: 'A Transfer whose data is not one amount (ERC-20) or empty (ERC-721)',
   single_shape: 'A TransferSingle of ERC-1155 without four topics and two words of data',
   batch_shape: 'A TransferBatch of ERC-1155 with broken lists, or with more ids than amounts',
-  consecutive_shape: 'A ConsecutiveTransfer of ERC-2309 that is not as its standard says',
-  consecutive_range: 'A ConsecutiveTransfer of ERC-2309 over more ids than are expanded (10,000)',
+  consecutive_shape: 'A ConsecutiveTransfer of ERC-2309 that violates its standard',
+  consecutive_range: 'A ConsecutiveTransfer of ERC-2309 over more than 10,000 ids, the limit for expansion',
   wrapped_shape: 'A Deposit or Withdrawal of the wrapped coin without an account and an amount',
-  staking_shape: 'A log of the staking contract that is not as its interface says',
+  staking_shape: 'A log of the staking contract that violates its interface',
   dirty_address: 'An address whose unused upper bytes are not zero',
 };
 
@@ -35,7 +35,7 @@ export function SkippedSection({ status }: { status: Status }) {
         <h2>Skipped logs</h2>
         {rows.length > 0 && (
           <p class="soft small">
-            Logs that look like transfers and are none, {since}. They are never stored.
+            Logs that look like transfers but are not, counted {since}. They are never stored.
           </p>
         )}
       </header>
@@ -54,14 +54,14 @@ export function SkippedSection({ status }: { status: Status }) {
               plain: true,
               cell: ({ reason }) => (
                 <>
-                  {REASONS[reason] ?? 'Another reason'} <code class="soft">{reason}</code>
+                  {REASONS[reason] ?? 'Other reason'} <code class="soft">{reason}</code>
                 </>
               ),
             },
             { title: 'Logs', number: true, cell: ({ count }) => grouped(count) },
             {
               title: 'Example',
-              cell: ({ hash }) => (hash === undefined ? 'none kept' : <TransactionLink hash={hash} />),
+              cell: ({ hash }) => (hash === undefined ? 'no example' : <TransactionLink hash={hash} />),
             },
           ]}
         />

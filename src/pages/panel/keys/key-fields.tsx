@@ -1,4 +1,4 @@
-/** The fields of a key, in the form for a new one and in that for a change. */
+/** The fields of a key, for the forms that create and change keys. */
 import {
   allowOfField,
   fieldOfTime,
@@ -17,9 +17,9 @@ export interface KeySettings {
 
 interface KeyFieldsProps {
   tiers: KeyList['tiers'];
-  /** The key that is changed. */
+  /** The key to change. */
   value?: ListedKey;
-  /** Without expiry and allow list. */
+  /** Omits expiry and allow list. */
   isShort?: boolean;
 }
 
@@ -33,7 +33,7 @@ export function KeyFields({ tiers, value, isShort = false }: KeyFieldsProps) {
           required
           maxLength={200}
           autocomplete="off"
-          placeholder="Whose key it is"
+          placeholder="Owner of the key"
           defaultValue={value?.name ?? ''}
         />
       </label>
@@ -60,7 +60,7 @@ export function RareFields({ value }: { value?: ListedKey | undefined }) {
         <input type="datetime-local" name="expiresAt" defaultValue={fieldOfTime(value?.expiresAt ?? null)} />
       </label>
       <label class="field">
-        Allowed only (one a line; empty: everything)
+        Allowed only (one per line; empty: everything)
         <textarea
           name="allow"
           rows={3}

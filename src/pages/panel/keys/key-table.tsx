@@ -1,4 +1,4 @@
-/** All keys with what each used and what can be done with it. */
+/** All keys with their usage and actions. */
 import { Meter } from '../../ui/facts.tsx';
 import { dateTime, grouped, percent } from '../../ui/format.ts';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -7,7 +7,7 @@ import { keyEvent, keyName, keyState, type ListedKey } from './key-text.ts';
 
 interface KeyTableProps {
   keys: readonly ListedKey[];
-  /** Shown when there are no rows. */
+  /** Shown if there are no rows. */
   empty: string;
   onUsage: (key: ListedKey) => void;
   onEdit: (key: ListedKey) => void;
@@ -55,7 +55,7 @@ const COLUMNS: Column<ListedKey>[] = [
   {
     title: 'Last use',
     cell: ({ lastUsedAt }) =>
-      lastUsedAt === null ? <span class="soft">none lately</span> : <Time iso={lastUsedAt} />,
+      lastUsedAt === null ? <span class="soft">none recently</span> : <Time iso={lastUsedAt} />,
   },
   {
     title: 'Expires',

@@ -5,7 +5,7 @@ import type { AdminAnswers } from '../admin-api.ts';
 export type KeyList = AdminAnswers['keys'];
 export type ListedKey = KeyList['keys'][number];
 
-/** Characters of a name that are shown: what an operator calls a key is longer than the symbol of a token. */
+/** Most characters of a name shown. Operators' names for keys are longer than token symbols. */
 export const NAME_CHARS = 60;
 
 export function keyName({ name }: ListedKey): string {
@@ -19,7 +19,7 @@ export function keyState({ revokedAt, expiresAt }: ListedKey, now = Date.now()):
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'valid';
 }
 
-/** What happened last to the key. */
+/** The last event of the key. */
 export function keyEvent(key: ListedKey): string {
   const [text, at] =
     key.revokedAt !== null
@@ -32,7 +32,7 @@ export function keyEvent(key: ListedKey): string {
   return `${text} ${dateTime(at ?? '').slice(0, 16)}`;
 }
 
-/** What a key is found by, in lower case. */
+/** The searchable text of a key, in lower case. */
 export function searchText(key: ListedKey): string {
   const { id, hint, tier, allow } = key;
   return [id, keyName(key), hint, tier, keyState(key), ...allow].join(' ').toLowerCase();
@@ -44,7 +44,7 @@ export function tierText({ name, requestsPerMonth, requestsPerSecond }: KeyList[
   return `${name}: ${month}, ${second}`;
 }
 
-/** The value of a date-and-time field, which has no zone; it is taken as UTC. */
+/** The value of a date-and-time field, which has no zone and counts as UTC. */
 export function fieldOfTime(iso: string | null): string {
   return iso?.slice(0, 16) ?? '';
 }
@@ -53,7 +53,7 @@ export function timeOfField(value: string): string | null {
   return value === '' ? null : `${value}:00.000Z`;
 }
 
-/** One entry a line. */
+/** One entry per line. */
 export function allowOfField(value: string): string[] {
   return value.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
 }

@@ -1,4 +1,4 @@
-/** Keys: issuing, finding, changing, replacing and ending them. */
+/** Keys: creating, finding, changing, rotating and revoking them. */
 import { type ComponentChild, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { dateTime, grouped } from '../../ui/format.ts';
@@ -36,7 +36,7 @@ export function KeysPart() {
     setDialog(
       <Confirm
         title={`Replace key ${key.id}?`}
-        text={`The current key of ${keyName(key)} stops working at once and its owner needs the new one. Name, tier and usage stay.`}
+        text={`The current key of ${keyName(key)} stops working at once, and its owner needs the new one. Name, tier and usage stay.`}
         action="Rotate"
         onConfirm={() => issue(`keys/${key.id}/rotate`)}
         onClose={close}
@@ -46,11 +46,11 @@ export function KeysPart() {
     setDialog(
       <Confirm
         title={`Revoke key ${key.id}?`}
-        text={`The key of ${keyName(key)} stops working at once and its sockets are closed. This cannot be undone.`}
+        text={`The key of ${keyName(key)} stops working at once, and its sockets are closed. This cannot be undone.`}
         action="Revoke"
         onConfirm={async () => {
           await act(`keys/${key.id}/revoke`);
-          document.getElementById(`usage-of-${key.id}`)?.focus(); // the button that was pressed goes away
+          document.getElementById(`usage-of-${key.id}`)?.focus(); // the pressed button disappears
         }}
         onClose={close}
       />,
@@ -109,7 +109,7 @@ function summary(keys: readonly ListedKey[]): string {
 
 interface NewKeyProps {
   tiers: KeyList['tiers'];
-  /** Resolves with whether it was created. */
+  /** Resolves with whether the key was created. */
   onCreate: (settings: object) => Promise<boolean>;
 }
 

@@ -59,7 +59,7 @@ export function UsageSection({ chosen, onAll }: { chosen: ListedKey | null; onAl
   );
 }
 
-/** One bar for each step of the range, whether anything was counted in it or not. */
+/** One bar per step of the range, even without requests. */
 function barsOf({ from, to, hours }: Usage, step: number): Point[] {
   const first = Math.floor(Date.parse(from) / step);
   const last = Math.floor(Date.parse(to) / step);
