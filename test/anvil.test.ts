@@ -49,7 +49,7 @@ async function freshDump(t: TestContext, anvil: Anvil): Promise<string[]> {
   return dumpIndex(`${fresh.dataDir}/index.db`);
 }
 
-test('anvil_reorg while following: the index equals one made from the chain that won', async (t) => {
+test('anvil_reorg while following: the index equals a fresh index of the winning chain', async (t) => {
   const { anvil, daemon } = await start(t);
   const contracts = await deployDemo(anvil.url, { mine: true });
   await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
@@ -66,7 +66,7 @@ test('anvil_reorg while following: the index equals one made from the chain that
   assert.deepEqual(dumpIndex(`${daemon.dataDir}/index.db`), await freshDump(t, anvil));
 });
 
-test('a burst of 500 pooled transactions in one block is indexed whole and in order', async (t) => {
+test('a burst of 500 pooled transactions in one block is indexed completely and in order', async (t) => {
   const { anvil, daemon } = await start(t);
   const [from = ''] = (await anvil.call('eth_accounts')) as string[];
   const receiver = (i: number): string => `0x${(0x1000 + i).toString(16).padStart(40, '0')}`;

@@ -90,7 +90,7 @@ test('an empty configuration is all defaults, and says so', () => {
   assert.deepEqual(Object.keys(sources).sort(), [...DEFAULTS.keys()].sort());
 });
 
-test('a flag outweighs the environment, which outweighs the file, which outweighs the default', () => {
+test('a flag overrides the environment, which overrides the file, which overrides the default', () => {
   const text = '[server]\nport = 1001\nhost = "10.0.0.1"\n[log]\nlevel = "warn"';
   const env = { ATLAS_SERVER__PORT: '1002', ATLAS_SERVER__HOST: '10.0.0.2' };
   const { config, sources } = fromToml(text, { env, flags: { '--port': '1003' } });
@@ -101,7 +101,7 @@ test('a flag outweighs the environment, which outweighs the file, which outweigh
   assert.equal(sources['log.format'], 'default');
 });
 
-test('texts of the environment become numbers, booleans, lists and names as the setting wants', () => {
+test('environment texts become numbers, booleans, lists and names by the type of the setting', () => {
   const { config } = parseConfig({
     env: {
       ATLAS_NODE_HTTP: 'https://node.example/rpc',
@@ -128,7 +128,7 @@ test('texts of the environment become numbers, booleans, lists and names as the 
   });
 });
 
-test('a relative path starts at the working folder and ~ at the home folder', () => {
+test('a relative path starts at the working directory and ~ at the home directory', () => {
   const dataDir = (data_dir: string) =>
     fromToml(`data_dir = "${data_dir}"`, { cwd: '/a/b', env: { HOME: '/home/x' } });
   assert.equal(dataDir('../c').config.data_dir, '/a/c');
@@ -138,7 +138,7 @@ test('a relative path starts at the working folder and ~ at the home folder', ()
   assert.equal(parseConfig({ env: { ATLAS_DATA_DIR: '~/f' } }).config.data_dir, join(homedir(), 'f'));
 });
 
-test('an unknown setting is refused with its place and the right name', () => {
+test('an unknown setting is refused with its location and the right name', () => {
   assert.equal(
     refusalOfToml('\n[server]\nprot = 1'),
     'unknown setting "server.prot" in atlas.toml line 3; did you mean "server.port"?',
@@ -164,7 +164,7 @@ test('an unknown setting is refused with its place and the right name', () => {
   );
 });
 
-test('a table in the place of a setting and a setting in the place of a table are refused', () => {
+test('a table in place of a setting and a setting in place of a table are refused', () => {
   assert.equal(
     refusalOfToml('server = 1'),
     'server (atlas.toml line 1) is a table of settings, not a setting',
@@ -242,7 +242,7 @@ test('a host is a name or an address of either kind', () => {
     assert.equal(parseConfig({ flags: { '--host': host } }).config.server.host, host);
 });
 
-test('a wrong value of a flag or a variable is refused by that name', () => {
+test('an invalid flag or variable is refused by its name', () => {
   assert.match(
     refusal({ flags: { '--port': 'abc' } }),
     /^server.port must be .*, not "abc" \(flag --port\)$/,
@@ -253,11 +253,11 @@ test('a wrong value of a flag or a variable is refused by that name', () => {
   );
 });
 
-test('a refused admin token is not repeated', () => {
+test('an error does not repeat a refused admin token', () => {
   assert.ok(!refusalOfToml('admin_token = 424242').includes('424242'));
 });
 
-test('an admin token that no header carries is refused, and not repeated', () => {
+test('an admin token that no header can carry is refused, and not repeated', () => {
   for (const token of [
     'geheim-ü-und-lang-genug',
     'abcdef abcdef abcdef ',
@@ -279,7 +279,7 @@ test('bad TOML is refused with line and column', () => {
   assert.match(refusalOfToml('[server]\nport = = 1'), /^atlas.toml line 2, column \d+: \S/);
 });
 
-test('settings that do not fit together are refused, each with its source', () => {
+test('contradicting settings are refused, each with its source', () => {
   assert.equal(
     refusalOfToml('[server]\ntls_cert = "a.pem"'),
     'server.tls_cert (file atlas.toml) is set but server.tls_key is empty: set both for TLS, or neither',
@@ -321,7 +321,7 @@ test('all mistakes are named at once, each on a line of its own', () => {
   );
 });
 
-test('a text without quotes is refused with the quotes that it needs', () => {
+test('an unquoted text is refused with the missing quotes', () => {
   const node = refusalOfToml('node_http = http://127.0.0.1:8545 # mine');
   assert.match(node, /: put the text in quotes: node_http = "http:\/\/127\.0\.0\.1:8545"$/);
   assert.ok(!refusalOfToml('server.port = 12x').includes('quotes'));
@@ -380,7 +380,7 @@ test('the printed configuration reads back as the same one, with the secrets mas
   );
 });
 
-test('a refused value is shown so far as it cannot hold a password or a key of the node', () => {
+test('a refused value is shown except for parts that may hold a password or a node key', () => {
   const shown = (value: string) => / not (".*") \(/.exec(refusalOfToml(`node_http = "${value}"`))?.[1];
   assert.equal(shown('localhost:8545'), '"localhost:8545"');
   assert.equal(shown('ftp://user:pass@node.example/'), '"ftp://***@node.example/"');
@@ -394,7 +394,7 @@ test('the file that init writes is valid and changes nothing but the data folder
   assert.deepEqual(config, { ...parseConfig({}).config, data_dir: '/srv/data' });
 });
 
-test('paths that cannot be used are refused by their setting', (t) => {
+test('unusable paths are refused by their setting', (t) => {
   const dir = tempDir(t);
   const file = join(dir, 'file');
   writeFileSync(file, 'x');

@@ -6,7 +6,7 @@ import { tempDir } from './support/temp-dir.ts';
 /** scripts/soak/crash.ts makes 200. */
 const KILLS = 10;
 
-test(`a daemon killed ${KILLS} times in everything it does leaves the index of one that never was`, async (t) => {
+test(`a daemon killed ${KILLS} times during everything it does has the index of a daemon never killed`, async (t) => {
   const { actual, fresh, kills, answered, counted } = await runCrashes({
     seed: 1,
     kills: KILLS,

@@ -251,7 +251,7 @@ test('no table row appears twice in the docs', () => {
   );
 });
 
-test('the README stays short and its pictures small', () => {
+test('the README and its images stay small', () => {
   assert.ok(statSync(join(ROOT, 'README.md')).size <= README_BYTES);
   for (const image of ['explorer', 'panel'])
     assert.ok(statSync(join(ROOT, `docs/images/${image}.png`)).size <= IMAGE_BYTES, image);
@@ -360,7 +360,7 @@ test('the commands for a daemon beside a node work as written', async (t) => {
   assert.equal(await measured.exit, 0, measured.output());
 });
 
-test('no command of the docs is left that these tests did not run', () => {
+test('these tests ran every command in the docs', () => {
   const commands = SHELL_BLOCKS.flatMap(linesOf);
   assert.ok(commands.length > 20, `only ${commands.length} were found`);
   assert.deepEqual(

@@ -14,11 +14,11 @@ import { tempDir } from './support/temp-dir.ts';
 /** Inputs per property, always the same ones; scripts/soak/fuzz.ts makes others, as many as it is given time for. */
 const INPUTS = { runs: 500, seed: 1 };
 
-describe('what is packed is read back', () => {
+describe('packed values are read back unchanged', () => {
   for (const property of VALUES) test(property.name, () => property.check(INPUTS));
 });
 
-describe('any configuration is taken, or refused in one line', () => {
+describe('any configuration is accepted, or refused in one line', () => {
   for (const property of CONFIG) test(property.name, () => property.check(INPUTS));
 });
 

@@ -152,7 +152,7 @@ test('every part of src has a row in the table', () => {
   );
 });
 
-test('imports run one way, by the table', () => {
+test('imports follow the table, in one direction', () => {
   assertNone(
     own.flatMap((entry) => {
       const part = partOf(entry.file);

@@ -104,7 +104,7 @@ test('lists come out in the order of their index: only holders and found tokens 
   ]);
 });
 
-test('the check sees a statement that walks a table', (t) => {
+test('the check detects a full table scan', (t) => {
   const db = createIndex(t).reader(t);
   assert.ok(planOf(db, 'SELECT * FROM transfers WHERE sender = ?').some((step) => step.startsWith('SCAN')));
 });

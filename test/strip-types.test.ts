@@ -36,13 +36,13 @@ test('once prepared, sources run in every thread without the parser of TypeScrip
   assert.deepEqual([stdout, stderr], ['main false\nthread false\n', '']);
 });
 
-test('what was not prepared is at the first start', async (t) => {
+test('unprepared sources are prepared at the first start', async (t) => {
   const { start } = project(t);
   assert.match((await start()).stdout, /^main true\n/);
   assert.match((await start()).stdout, /^main false\n/);
 });
 
-test('a changed source is run as it is now', async (t) => {
+test('a changed source runs in its current form', async (t) => {
   const { source, prepare, start } = project(t);
   await prepare();
   writeFileSync(source, `const text: string = 'changed'; console.log(text);`);

@@ -146,14 +146,14 @@ interface RangePlan {
   startBlock: number;
   /** Last block that is final. */
   final: number;
-  /** Files begin at multiples of it, so that the same blocks are in the same file on every machine. */
+  /** Files start at multiples of this, so that the same blocks are in the same file on every machine. */
   blocksPerFile: number;
   from?: number;
   to?: number;
 }
 
 /**
- * The files in block order. Without `to`, the range that is not final yet is left for later: a file that exists never
+ * The files in block order. Without `to`, leaves out the range that is not final yet, because an existing file never
  * changes. Throws ConfigError when `from` lies before the index or after `to`.
  */
 function planRanges({ startBlock, final, blocksPerFile, from = startBlock, to }: RangePlan): BlockRange[] {

@@ -11,13 +11,13 @@ const EPOCH_SECONDS = 946_684_800;
 
 // PostgreSQL's binary form of `numeric`: digits of base 10,000, the most significant first.
 
-/** Digits of base 10,000 that 2^256 has. */
+/** Base-10,000 digits of 2^256. */
 const MAX_DIGITS = 20;
-/** Bytes before the digits: count of digits, weight of the first, sign and scale, 16 bits each. */
+/** Bytes before the digits: digit count, weight of the first digit, sign and scale, 16 bits each. */
 const HEADER_BYTES = 8;
 /** The longest encoded value, bytes. */
 const MAX_NUMERIC_BYTES = HEADER_BYTES + 2 * MAX_DIGITS;
-/** Integers of the index have at most 256 bits. */
+/** The index's integers have at most 256 bits. */
 const MAX_LIMBS = 16;
 
 const limbs = new Uint16Array(MAX_LIMBS);
@@ -115,8 +115,8 @@ export class CopyRows {
 }
 
 /**
- * Writes the non-negative integer of big-endian bytes (an empty array is zero, at most 32) at `at` and returns where it
- * ends. Divides by hand: a bigint costs several times as much.
+ * Writes a non-negative big-endian integer (empty is zero, at most 32 bytes) at `at`. Returns the end offset. Divides
+ * by hand, because a bigint costs several times as much.
  */
 function writeNumeric(integer: Uint8Array, out: Buffer, at: number): number {
   const count = splitDigits(integer);
@@ -134,10 +134,10 @@ function writeNumeric(integer: Uint8Array, out: Buffer, at: number): number {
   return at;
 }
 
-/** Fills `digits`, the least significant first, and returns how many there are. */
+/** Fills `digits`, the least significant first, and returns their number. */
 function splitDigits(integer: Uint8Array): number {
   let length = 0;
-  // A first limb of one byte if the number of bytes is odd.
+  // If the number of bytes is odd, the first limb has one byte.
   for (let i = integer.length & 1 ? -1 : 0; i < integer.length; i += 2)
     limbs[length++] = ((i < 0 ? 0 : integer[i]!) << 8) | integer[i + 1]!;
   let count = 0;

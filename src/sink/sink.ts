@@ -258,13 +258,14 @@ async function waitAtLeast({ waitForNews, signal }: SinkDeps, ms: number): Promi
 interface Sides {
   /** The block in PostgreSQL. */
   stored(number: number): Promise<SinkTip | null>;
-  /** Whether the index has this very block. */
+  /** Whether the index has exactly this block. */
   isIndexed(block: SinkTip): boolean;
 }
 
 /**
- * The highest block from `first` to `highest` that both sides have, by bisection: blocks are linked, so sides that agree
- * on one agree on all below. Throws SinkMismatchError when they have none in common: that is no reorg but another chain.
+ * The highest block from `first` to `highest` that both sides have, by bisection: blocks are linked, so sides that
+ * agree on one block agree on all below. Throws SinkMismatchError when they have none in common, which means another
+ * chain, not a reorg.
  */
 async function findCommonBlock(
   first: number,
@@ -275,7 +276,7 @@ async function findCommonBlock(
   let low = first;
   let high = highest;
   while (low <= high) {
-    // The first look is at the highest block: most often the index is only behind.
+    // Check the highest block first: usually the index is only behind.
     const middle: number = common === null && high === highest ? high : Math.floor((low + high) / 2);
     const block = await stored(middle);
     if (block !== null && isIndexed(block)) {
@@ -285,7 +286,7 @@ async function findCommonBlock(
   }
   if (common === null) {
     throw new SinkMismatchError(
-      `PostgreSQL and the index have no block in common from block ${first} on: they are of different chains; set another sink.postgres.schema, or drop that one to write it from the start`,
+      `PostgreSQL and the index have no block in common from block ${first} on: they hold different chains; set another sink.postgres.schema, or drop this one to rewrite it from the start`,
     );
   }
   return common;

@@ -85,7 +85,7 @@ suite('abuse over WebSockets', () => {
     }
   });
 
-  test('any number of empty fragments costs nothing', async () => {
+  test('any number of empty fragments costs no memory', async () => {
     await bounded(daemon, 'empty fragments', async () => {
       const connection = await upgraded();
       await connection.send(frame(OPCODE.text, ''));
@@ -148,7 +148,7 @@ suite('abuse over WebSockets', () => {
 
   test('a client that sends faster than we can handle is cut off, even with an unlimited key', async () => {
     const floods = {
-      'messages that are no calls': '',
+      'messages that are not calls': '',
       calls: '{"jsonrpc":"2.0","id":1,"method":"unknown_method"}',
       notifications: '{"jsonrpc":"2.0","method":"unknown_method"}',
       subscribes: '{"jsonrpc":"2.0","method":"eth_subscribe"}',

@@ -51,7 +51,7 @@ test('a created key verifies, other text does not', (t) => {
   assert.equal(store.verify(key.toLowerCase()), null);
 });
 
-test('the public key is the one that the operator chose, while it is valid', (t) => {
+test('the public key is the configured one, while it is valid', (t) => {
   const { store } = openStore(t);
   const { record } = store.create({ name: 'visitors', tier: 'free' });
   assert.equal(store.verify('public'), null, 'there is none unless chosen');
@@ -69,7 +69,7 @@ test('the file holds the hash of a key and never the key', (t) => {
   assert.equal(statSync(path).mode & 0o077, 0, 'others can read the file');
 });
 
-test('a revoked key stops at once and stays listed', (t) => {
+test('a revoked key stops working at once and stays listed', (t) => {
   const { store } = openStore(t);
   const { key, record } = store.create({ name: 'app', tier: 'free' });
   assert.ok(store.verify(key));
@@ -166,7 +166,7 @@ test('a key that another process just revoked is not rotated', (t) => {
   assert.equal(store.verify(key)?.id, record.id);
 });
 
-test('own changes do not hide those another process just made', (t) => {
+test('own changes do not hide recent changes by another process', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { store, path } = openStore(t);
   const first = store.create({ name: 'first', tier: 'free' });
@@ -199,7 +199,7 @@ test('a change reads only its own key', (t) => {
   assert.equal([...store.valid()].length, before + 1, 'the others were read too');
 });
 
-test('of the changes by another process only the changed keys are read', (t) => {
+test('after changes by another process only the changed keys are read', (t) => {
   const { store: other, path } = openStore(t);
   const [first, second] = ['first', 'second'].map((name) => other.create({ name, tier: 'free' }).record);
   const { store } = openStore(t, path);
@@ -224,7 +224,7 @@ test('keys survive a restart', (t) => {
   assert.equal(store.verify(key)?.name, 'app');
 });
 
-test('the advice for a file damaged in use is not to delete it', (t) => {
+test('the advice for a file damaged in use is not to delete the file', (t) => {
   const { store, path } = openStore(t);
   const error = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT' });
   const translated = toKeysStorageError(error, store.db);

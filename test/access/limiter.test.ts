@@ -182,7 +182,7 @@ test('the monthly quota is exact and resets with the month', (t) => {
   assert.equal(limiter.take(key, 1).remaining, 9);
 });
 
-test('the headers show whichever of rate and quota leaves less', (t) => {
+test('the headers show the tighter of rate and quota', (t) => {
   const { limiter, key, clock } = setUp(t, 'both');
   assert.deepEqual([limiter.take(key, 1).limit, limiter.take(key, 1).remaining], [5, 3]);
   clock.now += 10_000;

@@ -41,7 +41,7 @@ const ADDRESSES: Record<string, [value: string | null, Outcome]> = {
   'a list': [`${ALICE},${ALICE}`, 'invalid_address'],
   'bad percent encoding': ['%zz', 'invalid_parameter'],
   'cut percent encoding': [`${ALICE}%2`, 'invalid_parameter'],
-  'encoding of no character': ['%ff%fe', 'invalid_parameter'],
+  'encoding of an invalid character': ['%ff%fe', 'invalid_parameter'],
   'given twice': [`${ALICE}&NAME=${ALICE}`, 'invalid_parameter'],
   'given twice, once encoded': [`${ALICE}&%4EAME=${ALICE}`, 'invalid_parameter'],
 };
@@ -50,7 +50,7 @@ const SEARCH_TEXTS: Record<string, [value: string, Outcome]> = {
   empty: ['', 'invalid_parameter'],
   spaces: ['%20%20', 'invalid_parameter'],
   long: ['a'.repeat(101), 'invalid_parameter'],
-  'as long as may be': ['a'.repeat(100), 200],
+  'of maximum length': ['a'.repeat(100), 200],
   'SQL-like': [encodeURIComponent("' OR 1=1 --"), 200],
   wildcard: [encodeURIComponent('%_*?'), 200],
   unicode: [encodeURIComponent('٣🐋'), 200],
@@ -122,8 +122,8 @@ const COINS: Record<string, [value: string, Outcome]> = {
   negative: ['-1', 'invalid_parameter'],
   empty: ['', 'invalid_parameter'],
   'point alone': ['.', 'invalid_parameter'],
-  'without digits before the point': ['.5', 'invalid_parameter'],
-  'without digits behind it': ['5.', 'invalid_parameter'],
+  'no digits before the decimal point': ['.5', 'invalid_parameter'],
+  'no digits after the decimal point': ['5.', 'invalid_parameter'],
   exponent: ['1e3', 'invalid_parameter'],
   infinite: ['Infinity', 'invalid_parameter'],
   comma: ['1,5', 'invalid_parameter'],
@@ -148,8 +148,8 @@ const BODIES: Record<string, [body: string, code: string, param?: string]> = {
   '101 addresses': [JSON.stringify({ addresses: Array(101).fill(ALICE) }), 'batch_too_large', 'addresses'],
   'a bad address': [`{"addresses":["${ALICE}","0x12"]}`, 'invalid_address', 'addresses[1]'],
   'an address null': ['{"addresses":[null]}', 'invalid_address', 'addresses[0]'],
-  'an address a number': ['{"addresses":[1]}', 'invalid_address', 'addresses[0]'],
-  'an address a list': [`{"addresses":[["${ALICE}"]]}`, 'invalid_address', 'addresses[0]'],
+  'a number as address': ['{"addresses":[1]}', 'invalid_address', 'addresses[0]'],
+  'a list as address': [`{"addresses":[["${ALICE}"]]}`, 'invalid_address', 'addresses[0]'],
   'lists 10,000 deep': ['['.repeat(10_000) + ']'.repeat(10_000), 'invalid_body'],
   'objects 10,000 deep': [`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`, 'invalid_body', 'addresses'],
   'addresses 10,000 deep': [
@@ -163,7 +163,7 @@ const BODIES: Record<string, [body: string, code: string, param?: string]> = {
 /** Whole requests as bytes, and the status line they get; the key's header is added. */
 const REQUESTS: Record<string, [request: string, status: RegExp]> = {
   'a body of 1 MB': [post(`Content-Length: 1000000`, 'x'.repeat(100_000)), / 413 /],
-  'a body without type': [post('Content-Length: 2', '{}', ''), / 415 /],
+  'a body without content type': [post('Content-Length: 2', '{}', ''), / 415 /],
   'a body that is a form': [
     post('Content-Length: 3', 'a=b', 'Content-Type: application/x-www-form-urlencoded'),
     / 415 /,
@@ -178,11 +178,11 @@ const REQUESTS: Record<string, [request: string, status: RegExp]> = {
   'a path of 3,000 characters': [get(`/api/${'a'.repeat(3_000)}`), / 404 /],
   'a request line of 5,000 characters': [get(`/api/wallet_summary?address=${'a'.repeat(5_000)}`), / 400 /],
   'a request line of 20,000 characters': [get(`/api/wallet_summary?address=${'a'.repeat(20_000)}`), / 431 /],
-  'a method the path does not have': [
+  'a method that the path does not support': [
     `DELETE /api/wallet_summary HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n`,
     / 405 /,
   ],
-  'a method nobody has': [`BREW /api/wallet_summary HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n`, / 40[05] /],
+  'an unknown method': [`BREW /api/wallet_summary HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n`, / 40[05] /],
   'bytes that are not HTTP': ['\x16\x03\x01\x02\x00\x01\x00', /^$| 400 | 505 /],
 };
 

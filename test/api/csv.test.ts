@@ -35,7 +35,7 @@ const QUERIES: Record<string, string> = {
   funding_recipients: `address=${address('exchange')}`,
 };
 
-test('every list is CSV on request: the records of the JSON, with names for labels', async (t) => {
+test('every list is available as CSV with the records of the JSON, and labels by name', async (t) => {
   const labelsPath = join(tempDir(t), 'labels.db');
   const labels = openLabelsFile(labelsPath);
   t.after(() => labels.close());
@@ -79,7 +79,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? String(Reflect.get(value, 'name')) : String(value);
 }
 
-test('pages of CSV go on where X-Next-Cursor says, and errors are JSON', async (t) => {
+test('CSV pages continue at X-Next-Cursor, and errors are JSON', async (t) => {
   const index = createIndex(t);
   index.append([
     { a: [{ from: 'bob', to: 'alice' }] },

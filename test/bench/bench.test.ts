@@ -76,7 +76,7 @@ test('a ratio above 1 is better, whether more or less of the unit is better', ()
   assert.equal(ratioOf({ name: 'alone', unit: 'ms', samples: [1] }), null);
 });
 
-test('a budget is of the ratio where there is one, else of the median', () => {
+test('a budget applies to the ratio if there is one, else to the median', () => {
   const budget = { floor: 0.5, goal: 0.8 };
   const against = { name: 'other', samples: [100] };
   const rate = (own: number): Figure => ({ name: 'r', unit: 'requests/s', samples: [own], against, budget });
@@ -104,7 +104,7 @@ test('quantiles lie between neighbouring samples', () => {
   assert.ok(Number.isNaN(median([])));
 });
 
-test('the course of filling is cut into parts of equal size', () => {
+test('the backfill is divided into parts of equal size', () => {
   const course = [
     { at: 0, transfers: 0 },
     { at: 1, transfers: 100 },

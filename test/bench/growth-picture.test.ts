@@ -4,7 +4,7 @@ import { growthPicture } from '../../scripts/bench/report/growth-picture.ts';
 
 const MILLION = 1_000_000;
 
-test('the picture of the growth has a curve per chart, labels at 1 to 100 million, and colours for both themes', () => {
+test('the growth chart has a curve per panel, labels at 1 to 100 million, and colours for both themes', () => {
   const points = [1, 2, 3, 10, 30, 100].map((n) => ({ transfers: n * MILLION, value: n / 8 }));
   const chart = (title: string) => ({ title, points, budget: { floor: 20, goal: 10 } });
   const svg = growthPicture([chart('cost & "size"'), chart('memory')], 'a < b');

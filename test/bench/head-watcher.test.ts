@@ -32,18 +32,18 @@ test('a block is seen when an answer names it or a later one', async (t) => {
   assert.equal(watcher.head, 10);
 });
 
-test('a block that was seen before it is waited for is not waited for', async (t) => {
+test('waiting for a block already seen returns at once', async (t) => {
   const { watcher } = await startWatching(t);
   await waitFor(() => watcher.head === 7, { what: 'the first answer' });
   assert.ok((await watcher.waitForBlock(7, 1_000)) <= Date.now() + 1);
 });
 
-test('a block that does not come in time is an error', async (t) => {
+test('a block that does not arrive in time is an error', async (t) => {
   const { watcher } = await startWatching(t);
   await assert.rejects(watcher.waitForBlock(8, 20), /block 8 was not indexed within 20 ms/);
 });
 
-test('a broken connection fails at once what waits, and what would', async (t) => {
+test('a broken connection fails current and future waits at once', async (t) => {
   const { watcher, cut } = await startWatching(t);
   await waitFor(() => watcher.head === 7, { what: 'the first answer' });
   const waiting = assert.rejects(watcher.waitForBlock(8, WAIT_TIMEOUT_MS), FatalError);

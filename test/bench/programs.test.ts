@@ -29,7 +29,7 @@ test('a daemon that cannot be started is an error that says why', async (t) => {
   });
 });
 
-test('an nginx that cannot be started, or ends at once, is an error that says what to do', async (t) => {
+test('an nginx that cannot be started, or ends at once, is an error with advice', async (t) => {
   const options = { upstreamPort: 1, folder: tempDir(t), cores: null };
   const advice = /does not run here: .*; uninstall it to leave it out$/;
   await assert.rejects(startNginx('/nowhere/nginx', options), advice);

@@ -78,7 +78,7 @@ suite('the single binary', () => {
     });
   }
 
-  test('native parts are unpacked for the user alone, and mended when they were changed', async (t) => {
+  test('native modules are unpacked for the user alone, and replaced when modified', async (t) => {
     const program = alone(t);
     const cache = cacheOf(program);
     await createKey(t, program);
@@ -95,7 +95,7 @@ suite('the single binary', () => {
     assert.ok(sha256(file).startsWith(name.slice(0, 16)), 'a changed part is replaced');
   });
 
-  test('a native part that finds no room leaves nothing behind', async (t) => {
+  test('a native module that does not fit on the disk leaves nothing behind', async (t) => {
     const program = alone(t);
     const limit = 'ulimit -f 512; exec "$@"'; // in 1,024 bytes: less than the part is large
     const command = ['sh', '-c', limit, 'sh', ...program.command, ...CREATE_KEY];
@@ -108,7 +108,7 @@ suite('the single binary', () => {
     assert.deepEqual(readdirSync(cacheOf(program)), []);
   });
 
-  test('reports its commit, and what dev needs', async (t) => {
+  test('reports its commit, and the requirements of dev', async (t) => {
     const { command, cwd } = alone(t);
     const version = await run(t, [...command, '--version'], { cwd });
     assert.match(version.stdout, /^\d+\.\d+\.\d+ \(commit ([0-9a-f]{7,}(-dirty)?|unknown)\)\n$/);

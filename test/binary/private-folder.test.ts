@@ -28,7 +28,7 @@ test('XDG_CACHE_HOME comes first, then the home, then the folder for temporary f
   assert.equal(choosePrivateFolder(homeless), join(here.temp, `atlas-node-${uid}`));
 });
 
-test('a relative XDG_CACHE_HOME is passed over, as its specification demands', (t) => {
+test('a relative XDG_CACHE_HOME is ignored, as its specification demands', (t) => {
   const here = surroundings(t);
   const folder = choosePrivateFolder({ ...here, env: { XDG_CACHE_HOME: 'cache' } });
   assert.equal(folder, join(here.home, '.cache', 'atlas-node'));

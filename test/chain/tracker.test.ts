@@ -81,7 +81,7 @@ const expectEvents = (events: string[], text: string) =>
     everyMs: 5,
   }).catch(() => assert.equal(events.join(' '), text));
 
-test('a gap is filled, and a reorg removes blocks before it adds others', async (context) => {
+test('a gap is filled, and a reorg removes blocks before adding others', async (context) => {
   const script = new Script(50);
   const { events } = await follow(nestedCleanup(context), script);
   script.branches.push('a', 'a', 'a');
@@ -363,7 +363,7 @@ test('a node that refuses newHeads is polled like one without a WebSocket', asyn
   assert.deepEqual(warnings, ['the node refuses newHeads; polling its head instead']);
 });
 
-test('filters and streams see the same changes, each in its own way', async (context) => {
+test('filters and streams see the same changes, each in its own form', async (context) => {
   const script = new Script(50);
   const { chain, events } = await follow(nestedCleanup(context), script);
   await chain.refresh();

@@ -87,13 +87,13 @@ test('fish completes commands, options and values', needs('fish'), async (t) => 
   hold(answersOf(stdout.replace(/\/?(\t.*)?$/gm, '')));
 });
 
-test('zsh takes the script', needs('zsh'), async (t) => {
+test('zsh accepts the script', needs('zsh'), async (t) => {
   const { cwd, file } = await scriptFor(t, 'zsh');
   const { code, stderr } = await run(t, ['zsh', '-n', file], { cwd });
   assert.deepEqual([code, stderr], [0, '']);
 });
 
-test('the values that are offered are those the configuration takes', async (t) => {
+test('the offered values are those that the configuration accepts', async (t) => {
   const { cwd, file } = await scriptFor(t, 'bash');
   const offered = async (flag: string) => {
     const ask = `source ${file}; COMP_WORDS=(atlas-node start ${flag} ''); COMP_CWORD=3; _atlas_node; echo "\${COMPREPLY[@]}"`;
@@ -104,7 +104,7 @@ test('the values that are offered are those the configuration takes', async (t) 
   for (const block of await offered('--start-block')) parseConfig({ flags: { '--start-block': block } });
 });
 
-test('an unknown shell is refused with the known ones', async (t) => {
+test('an unknown shell is refused with the list of known ones', async (t) => {
   const { code, stderr } = await run(t, [LAUNCHER, 'completion', 'tcsh'], { cwd: tempDir(t) });
   assert.equal(code, 2);
   assert.match(stderr, /Allowed choices are bash, zsh, fish/);

@@ -65,7 +65,7 @@ test('status --watch exits cleanly when its reader is gone', async (t) => {
 
 const START = `exec ${LAUNCHER} start --node-http http://127.0.0.1:1`;
 
-test('a daemon outlives its log, and still stops with 0', async (t) => {
+test('a daemon survives the loss of its log, and still exits with 0', async (t) => {
   const cwd = tempDir(t);
   const daemon = start(t, ['/bin/sh', '-c', `${START} --port 0 2>/dev/full`], { cwd });
   const url = await readyUrl(daemon);
@@ -77,7 +77,7 @@ test('a daemon outlives its log, and still stops with 0', async (t) => {
   assert.equal((await daemon.ended).code, 0);
 });
 
-test('a daemon outlives its ready line, and still stops with 0', async (t) => {
+test('a daemon survives the loss of the reader of its ready line, and still exits with 0', async (t) => {
   const cwd = tempDir(t);
   const daemon = start(t, ['/bin/sh', '-c', `${START} --port 0 >/dev/full`], { cwd });
   await waitFor(() => daemon.stderr().includes('ECONNREFUSED'), {

@@ -126,7 +126,7 @@ test('a program that systemd did not start sends no notification', () => {
   );
 });
 
-test('SIGHUP takes over tiers, origins and the log level, and names what takes a restart', async (t) => {
+test('SIGHUP applies tiers, origins and the log level, and names settings that need a restart', async (t) => {
   const daemon = await startDaemon(t, TIER(5));
   assert.equal(await daemon.limit(), 5);
   daemon.write(
@@ -270,7 +270,7 @@ os.close(terminal)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 `;
 
-test('closing the terminal that it runs in ends the daemon in order', needs, async (t) => {
+test('closing its terminal shuts the daemon down cleanly', needs, async (t) => {
   const dir = tempDir(t);
   const { stdout } = await run(
     t,

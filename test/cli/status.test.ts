@@ -66,7 +66,7 @@ test('with the operator token of the configuration the disk and its forecast are
   assert.equal(json.disk.daysUntilFull, 31);
 });
 
-test('the operator token goes to no address but that of the configuration', async (t) => {
+test('the operator token is sent only to the address in the configuration', async (t) => {
   const cwd = tempDir(t);
   const asked: unknown[] = [];
   const port = await listen(
@@ -101,7 +101,7 @@ test('a refused operator token is reported and not sent again', async (t) => {
   assert.deepEqual(sent, ['Bearer another one of length']);
 });
 
-test('the daemon’s own certificate, made for another name, does not hinder its operator', async (t) => {
+test('the operator can query a daemon whose certificate is for another name', async (t) => {
   const cwd = tempDir(t);
   const files = { cert: join(FIXTURES, 'old-cert.pem'), key: join(FIXTURES, 'old-key.pem') };
   const options = { cert: readFileSync(files.cert), key: readFileSync(files.key) };
@@ -139,7 +139,7 @@ test('--watch waits for a daemon that is not up yet', async (t) => {
   assert.equal((await watching.ended).code, 0);
 });
 
-test('a watch whose first report fails leaves signals to whoever had them', async () => {
+test('a watch whose first report fails restores the signal handlers', async () => {
   const handlers = () => [process.listenerCount('SIGINT'), process.listenerCount('SIGTERM')];
   const before = handlers();
   const screen = { write: () => assert.fail('there is nothing to draw') };
@@ -170,7 +170,7 @@ print(json.dumps({'code': code, 'written': written.decode()}))
 
 const visible = (text: string) => text.replaceAll('\x1b', '<ESC>');
 
-test('--watch draws in place on a terminal, and leaves the last state behind', {
+test('--watch redraws in place on a terminal, and leaves the last state on it', {
   skip: spawnSync('python3', ['--version']).status !== 0 && 'left out: this machine has no python3',
 }, async (t) => {
   const port = await listen(t, createHttpServer(answer));
@@ -187,7 +187,7 @@ test('--watch draws in place on a terminal, and leaves the last state behind', {
   assert.match(left ?? '', /^state +following\r$/m);
 });
 
-test('a report is coloured on a terminal only, and not where NO_COLOR or a dumb one asks for none', () => {
+test('a report is coloured only on a terminal, and not with NO_COLOR or a dumb terminal', () => {
   const { NO_COLOR: noColor, TERM: term } = process.env;
   try {
     delete process.env.NO_COLOR;

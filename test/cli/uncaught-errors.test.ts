@@ -8,8 +8,7 @@ import { tempDir } from '../support/temp-dir.ts';
 
 const PROVOKED = {
   'an error that was thrown': "process.once('SIGUSR2', () => { throw new Error('a defect'); });",
-  'a rejection that nobody handled':
-    "process.once('SIGUSR2', () => { Promise.reject(new Error('a defect')); });",
+  'an unhandled rejection': "process.once('SIGUSR2', () => { Promise.reject(new Error('a defect')); });",
 };
 
 /** What the program writes to stderr behind the provocation, and its exit code. */

@@ -59,7 +59,7 @@ describe('two daemons with one set of keys', () => {
     return issued;
   };
 
-  test('the quota of a free key holds over both within two seconds of traffic', async (t) => {
+  test('the quota of a free key holds over both daemons within two seconds of traffic', async (t) => {
     const { id, key } = await issue('free');
     const admitted: number[] = [];
     const load = async (url: string) => {
@@ -96,7 +96,7 @@ describe('two daemons with one set of keys', () => {
     await waitFor(isWritten, { what: `${admitted.length + before} requests in "keys usage"` });
   });
 
-  test('a daemon killed in the middle costs a viem client and a resuming stream a reconnect, no gap and no repeat', {
+  test('after a kill -9 of one daemon a viem client and a resuming stream reconnect without gaps or repeats', {
     skip: !hasNginx && 'left out: this machine has no nginx',
   }, async (t) => {
     const { url } = await startNginx(

@@ -37,7 +37,7 @@ describe('daemons that share their keys', () => {
     server = await startPostgres(cleanup);
   });
 
-  test('a key created, changed, rotated or revoked on one is so on the other', async (t) => {
+  test('a key created, changed, rotated or revoked on one daemon is also so on the other', async (t) => {
     const own = nestedCleanup(t);
     const url = await newDatabase();
     const [one, two] = [await startMember(own, { url }), await startMember(own, { url, name: 'two' })];
@@ -84,7 +84,7 @@ describe('daemons that share their keys', () => {
     await soon('both', () => one.client.status.daemons === 2 || two.client.status.daemons === 2);
   });
 
-  test('a quota is that of all daemons, and survives kills of PostgreSQL with every request counted once', async (t) => {
+  test('a quota covers all daemons, and survives kills of PostgreSQL with every request counted once', async (t) => {
     const own = nestedCleanup(t);
     const url = await newDatabase();
     const proxy = await startTcpProxy(own, server.port);
@@ -163,7 +163,7 @@ describe('daemons that share their keys', () => {
     assert.equal(again.client.status.unsentRequests, 0);
   });
 
-  test('the first keys.db brings its keys along; a later one with its own is refused, and a restored one loses nothing', async (t) => {
+  test('the first keys.db contributes its keys; a later one with its own keys is refused, and a restored one loses nothing', async (t) => {
     const own = nestedCleanup(t);
     const url = await newDatabase();
     const fill = (names: string[]) => {
@@ -210,7 +210,7 @@ describe('daemons that share their keys', () => {
     file.close();
   });
 
-  test('a daemon that would give other ids is refused with both sides named; one that left does not count', async (t) => {
+  test('a daemon that would assign different ids is refused, naming both; a daemon that left does not count', async (t) => {
     const own = nestedCleanup(t);
     const url = await newDatabase();
     const indexFrom = (first: number, salt = 1) => {

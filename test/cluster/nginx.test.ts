@@ -48,7 +48,7 @@ describe('nginx', { skip: !hasNginx && 'left out: this machine has no nginx' }, 
     return { own, other };
   };
 
-  test('a key leads to one daemon, in the header or the query, and keys are spread', async () => {
+  test('each key is routed to one daemon, by header or query, and keys are spread', async () => {
     const names = new Set<string>();
     for (let i = 0; i < 20; i++) {
       const key = `atlas_${i}`;
@@ -63,7 +63,7 @@ describe('nginx', { skip: !hasNginx && 'left out: this machine has no nginx' }, 
     assert.deepEqual([...names].sort(), ['one', 'two']);
   });
 
-  test('a GET whose daemon dies is asked of the other one; a POST that was sent is never sent again', async () => {
+  test('a GET whose daemon dies is retried at the other; a POST already sent is never resent', async () => {
     const { own, other } = await of('atlas_a');
     own.isDying = true;
     const headers = { 'X-API-Key': 'atlas_a' };
@@ -77,7 +77,7 @@ describe('nginx', { skip: !hasNginx && 'left out: this machine has no nginx' }, 
     own.isDying = false;
   });
 
-  test('a daemon that cannot be reached costs no request, a POST neither', async () => {
+  test('an unreachable daemon costs no request, not even a POST', async () => {
     const dead = await freePort();
     const alive = upstreams[0];
     const { url } = await startNginx(cleanup, [dead, alive?.port ?? 0]);

@@ -9,7 +9,7 @@ import { ConfigError } from '../../src/lib/errors.ts';
 import { SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-test('the data folder is made with those above it, for its owner alone', (t) => {
+test('the data folder is created with its parents, for its owner alone', (t) => {
   const dir = tempDir(t);
   const path = join(dir, 'new', 'deep');
   makeDataDir(path);
@@ -17,7 +17,7 @@ test('the data folder is made with those above it, for its owner alone', (t) => 
   assert.equal(statSync(path).mode & 0o777, 0o700);
 });
 
-test('a data folder that cannot be made is refused with the reason', (t) => {
+test('a data folder that cannot be created is refused with the reason', (t) => {
   const dir = tempDir(t);
   writeFileSync(join(dir, 'file'), '');
   mkdirSync(join(dir, 'there'));
@@ -42,7 +42,7 @@ test('a file system that cannot hold folders is refused, not retried forever', (
   assert.match(stderr, /data_dir: cannot create \/proc\/atlas-data: ENOENT/);
 });
 
-test('processes that make the same folder at once all have it', async (t) => {
+test('processes that create the same folder at once all succeed', async (t) => {
   const path = join(tempDir(t), ...Array.from({ length: 300 }, (_, i) => String(i)));
   const source = new URL('../../src/config/load-config.ts', import.meta.url).href;
   const script = `const { makeDataDir } = await import('${source}');

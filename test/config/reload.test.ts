@@ -7,7 +7,7 @@ function parse(text: string) {
   return parseConfig({ file: { path: 'atlas.toml', text }, cwd: '/' });
 }
 
-test('tiers, origins, the log level and certificate files are taken over', () => {
+test('tiers, origins, the log level and certificate files are applied', () => {
   const next = parse(`
 [server]
 tls_cert = "b.pem"
@@ -36,7 +36,7 @@ chain_depth = 3
   ]);
 });
 
-test('a tier that was taken out of the file is gone', () => {
+test('a tier removed from the file is gone', () => {
   const extra = '[tiers.extra]\nrequests_per_month = 1\nrequests_per_second = 2\nchain_depth = 3\n';
   const { parsed } = mergeReload(parse(extra), parse(''));
   assert.ok(!('extra' in parsed.config.tiers));

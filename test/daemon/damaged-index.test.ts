@@ -139,7 +139,7 @@ test('a read thread survives damage and answers the next request', async (t) => 
   assert.equal(started, 1);
 });
 
-test('a replay over a damaged page closes its own connection, and live streams go on', async (t) => {
+test('a replay over a damaged page closes its own connection, and live streams continue', async (t) => {
   const finished = await finishedIndex(t);
   damageLeaf(finished.path, 'transfers', 0.5);
   const daemon = await startDaemon(t, finished);
@@ -182,7 +182,7 @@ async function assertIndexingStopped(daemon: Started, readable: string): Promise
   assert.equal(daemon.logs.filter((line) => line.startsWith('indexing has stopped')).length, 1);
 }
 
-test('damage that the indexer meets stops the indexing, not the daemon', async (t) => {
+test('damage found by the indexer stops the indexing, not the daemon', async (t) => {
   const finished = await finishedIndex(t);
   damageLeaf(finished.path, 'addresses', 0.2); // read for every address that the next blocks name
   damageLeaf(finished.path, 'addresses', 0.8);
@@ -201,7 +201,7 @@ test('damage that the indexer meets stops the indexing, not the daemon', async (
   await daemon.daemon.close();
 });
 
-test('a repair does not claim to have mended a damaged page', async (t) => {
+test('a repair does not claim to have fixed a damaged page', async (t) => {
   const { node, path } = await finishedIndex(t);
   damageLeaf(path, 'wallets', 0.5);
   await assert.rejects(
@@ -216,7 +216,7 @@ async function verifyOrThrow(path: string, http: string): Promise<void> {
   if (report.differences > 0) throw new Error(differencesOf(report).join());
 }
 
-test('the ways out work: a backup in its place, or no index at all', async (t) => {
+test('both remedies work: restoring a backup, or starting without an index', async (t) => {
   const finished = await finishedIndex(t);
   const { path } = finished;
   const sound = dumpIndex(path);

@@ -56,7 +56,7 @@ test('a limit of open files that is too low ends the daemon with one line that s
   assert.equal(code, 1);
 });
 
-test('more connections than files are refused, and the daemon goes on', async (t) => {
+test('connections beyond the file limit are refused, and the daemon keeps running', async (t) => {
   const running = startWithLimit(t, 260);
   const port = Number(new URL(await readyUrl(running)).port);
   const many = Array.from({ length: 300 }, () => new Dialled(t, port));

@@ -31,7 +31,7 @@ test('a daemon that cannot listen leaves no timer behind', async (t) => {
   );
 });
 
-test('a daemon alone may write its index, from before it serves until it is closed', async (t) => {
+test('only the daemon may write its index, from before it serves until it is closed', async (t) => {
   const { daemon, dataDir } = await startTestDaemon(t, { flags: { '--node-http': 'http://127.0.0.1:1' } });
   const path = join(dataDir, 'index.db');
   assert.throws(() => acquireWriterLock(path), /another atlas-node is writing .*stop it first/);

@@ -12,7 +12,7 @@ import { assertSameRows } from '../support/sink/sink.ts';
 import { expectedSinkRows, storedSinkRows } from '../support/sink/sink-rows.ts';
 import { waitFor } from '../support/wait.ts';
 
-test('a daemon writes PostgreSQL, follows reorgs, and reports how far it is', async (t) => {
+test('a daemon writes PostgreSQL, follows reorgs, and reports its progress', async (t) => {
   const own = nestedCleanup(t);
   const server = await startPostgres(own);
   const { blocks } = generateChain({ seed: 3, blocks: 60, txPerBlock: 10, wallets: 40, tokens: 8 });

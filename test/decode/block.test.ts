@@ -22,7 +22,7 @@ test('a transaction with value pays its receiver or the created contract, and a 
   assert.deepEqual(rowsOf(decode(blockOf({ value: '0x0' }))), []);
 });
 
-test('frames that move value: CALL, CREATE, CREATE2 and SELFDESTRUCT; not CALLCODE, DELEGATECALL, STATICCALL or the root', () => {
+test('frames that transfer value: CALL, CREATE, CREATE2 and SELFDESTRUCT; not CALLCODE, DELEGATECALL, STATICCALL or the root', () => {
   const frame = (type: string, value: string) => ({ type, from: B, to: C, value });
   const types = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT', 'CALLCODE', 'DELEGATECALL'];
   const calls = [
@@ -111,7 +111,7 @@ test('a frame whose error is null has not failed', () => {
   ]);
 });
 
-test('flat traces give the same as a call tree', () => {
+test('flat traces yield the same transfers as a call tree', () => {
   const base = { blockHash: BLOCK_HASH, transactionHash: TX_HASH };
   const call = (traceAddress: number[], value: string, extra = {}) => ({
     ...base,
@@ -175,7 +175,7 @@ test('a receipt without status (before Byzantium) counts as done unless the root
   assert.equal(decode(failed).transferCount, 0);
 });
 
-test('the time of a block may be as far away as dates reach', () => {
+test('the time of a block may be any valid date', () => {
   const at = (timestamp: string) => {
     const { block, ...rest } = blockOf({ value: '0x5' });
     return decode({ ...rest, block: { ...(block as object), timestamp } }).timestamp[0];

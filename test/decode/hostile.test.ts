@@ -37,7 +37,7 @@ function decode(logs: readonly RawLog[]): BatchBuilder {
 const isMalformed = (error: unknown): boolean =>
   error instanceof UpstreamError && error.reason === 'malformed';
 
-test('a range whose ids are no numbers is the node’s fault, not a crash', () => {
+test('a range with non-numeric ids is reported as the node’s fault and does not crash', () => {
   for (const first of ['0x', '0xzz', '0x-1'])
     assert.throws(
       () => decode([{ topics: [CONSECUTIVE_TRANSFER, first, ZERO, ACCOUNT], data: word(1) }]),
@@ -67,7 +67,7 @@ test('matches ten thousand deposits of one transaction with their transfers in l
   assert.ok(cpuMs() - started < 2_000);
 });
 
-test('a call tree deeper than the stack is walked all the same', () => {
+test('a call tree deeper than the stack is still walked', () => {
   const call = (): { type: string; from: string; to: string; value: string; calls?: object[] } => ({
     type: 'CALL',
     from: TOKEN,
@@ -88,16 +88,16 @@ test('a call tree deeper than the stack is walked all the same', () => {
   assert.equal(moves, 100_000);
 });
 
-test('numbers that do not fit their columns are refused and not cut', () => {
+test('numbers that do not fit their columns are refused, not truncated', () => {
   const log = { topics: [TRANSFER, ZERO, ACCOUNT], data: word(5) };
   assert.throws(() => decode([{ ...log, logIndex: '0x80000000' }]), isMalformed);
 });
 
-test('characters beyond ASCII whose low byte is a digit are no hex digits', () => {
+test('characters beyond ASCII whose low byte is a digit are not hex digits', () => {
   assert.throws(() => hexToBytes('0x\u0130\u0131'), RangeError);
 });
 
-test('a value that cannot be made text is refused like any other fault of the node', () => {
+test('a value that cannot be converted to text is refused like any other node fault', () => {
   const hostile = { toString: 'none' };
   const refused = (decodeTraces: () => unknown) => assert.throws(decodeTraces, UpstreamError);
   refused(() => flatTraces([{ blockHash: hostile }], [TX], TX));

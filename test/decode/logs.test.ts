@@ -76,7 +76,7 @@ test('a batch of ERC-1155 gives one transfer per id, in order, with the log inde
   );
 });
 
-test('an ERC-2309 range gives one ERC-721 transfer per id up to the bound and none beyond it', () => {
+test('an ERC-2309 range gives one ERC-721 transfer per id up to the limit and none beyond it', () => {
   const range = (from: bigint, to: bigint): PlainLog => ({
     topics: [CONSECUTIVE_TRANSFER, `0x${word(from)}`, topicOf(ZERO), topicOf(B)],
     data: `0x${word(to)}`,
@@ -128,7 +128,7 @@ test('wrapped native: Deposit mints and Withdrawal burns, unless an equal Transf
   assert.equal(rowsFrom([deposit(5)]).length, 0, 'other contracts may name an event Deposit');
 });
 
-test("EIP-7708's emitter is no token", () => {
+test("EIP-7708's emitter is not a token", () => {
   const log = {
     address: '0xfffffffffffffffffffffffffffffffffffffffe',
     topics: [TRANSFER, topicOf(A), topicOf(B)],
@@ -211,7 +211,7 @@ for (const [reason, log] of malformed) {
   });
 }
 
-test('logs of a failed transaction count for nothing', () => {
+test('logs of a failed transaction are ignored', () => {
   const logs = [{ topics: [TRANSFER, topicOf(A), topicOf(B)], data: `0x${word(1)}` }];
   assert.equal(decode(blockOf({ status: '0x0', value: '0x5', logs })).transferCount, 0);
 });

@@ -110,7 +110,7 @@ test('compound pays nothing though it emits ClaimRewards: with traces by the sel
   ]);
 });
 
-test('compound without traces is known by the equal Delegate log right behind it', () => {
+test('compound without traces is recognised by the equal Delegate log right after it', () => {
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)]), []);
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 10)]).length, 1);
 });
@@ -140,7 +140,7 @@ test('a call for another validator or by another delegator does not explain a lo
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)], root), []);
 });
 
-test('a payout whose log is cut short is counted and moves nothing, one of zero moves nothing', () => {
+test('a payout with a truncated log is counted and transfers nothing, and a zero payout transfers nothing', () => {
   const [event = '', id = '', delegator = ''] = withdrawn.topics;
   const cut = [
     { ...withdrawn, data: `0x${word(0)}${word(55).slice(2)}` },
@@ -173,7 +173,7 @@ test('skips and counts a payout to an invalid address, and decodes the rest of t
   assert.deepEqual(batch.skipped, { dirty_address: 3 });
 });
 
-test('a node that writes addresses with capitals has its rewards and claims recognised all the same', () => {
+test('rewards and claims are recognised even if the node sends mixed-case addresses', () => {
   const capitals = (address: string) => `0x${address.slice(2).toUpperCase()}`;
   const reward = { from: capitals(`0x${SYSTEM_SENDER}`), to: CONTRACT, value: '0x5', input: '0x791bdcf3' };
   assert.equal(rowsOf(decode(blockOf(reward), MONAD))[0]?.from, ZERO);

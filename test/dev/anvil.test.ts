@@ -53,7 +53,7 @@ test('a manual chain mines on request only', async (t) => {
   assert.equal(await height(anvil), 1);
 });
 
-test('a chain with a block time goes on by itself', async (t) => {
+test('a chain with a block time grows by itself', async (t) => {
   const anvil = await startAnvil({ blockTimeMs: 50 });
   t.after(() => anvil.stop());
   await waitFor(async () => (await height(anvil)) >= 3, { what: 'three blocks' });
@@ -102,7 +102,7 @@ test('a running chain does not keep its parent process alive', async () => {
   await waitFor(async () => !(await answers(await url)), { what: 'the end of the chain' });
 });
 
-test('a platform without an anvil package is a fatal error that says what to do', () => {
+test('a platform without an anvil package is a fatal error with advice', () => {
   assert.throws(() => anvilPath('sunos', 'sparc'), {
     name: 'FatalError',
     message: /@foundry-rs\/anvil-sunos-sparc.*npm run setup/,

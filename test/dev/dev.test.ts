@@ -55,7 +55,7 @@ async function paste(line: string) {
   return JSON.parse(stdout);
 }
 
-test('every line it prints answers, and it leaves nothing behind', async (t) => {
+test('every printed command works, and nothing is left behind', async (t) => {
   const tmp = tempDir(t);
   const { dev, banner, exit } = await startDev(t, tmp);
   const lines = banner.split('\n').filter((line) => line.startsWith('curl '));
@@ -112,7 +112,7 @@ test('the daemon follows the demo chain whatever node the environment sets', () 
   assert.equal(config.log.level, 'warn');
 });
 
-test('the demo chain may be quiet for as long as it likes, unless a limit is configured', () => {
+test('the demo chain may be quiet for any time, unless a limit is configured', () => {
   assert.equal(devConfig(SETTINGS, {}).config.index.stale_seconds, 0);
   const { config } = devConfig(SETTINGS, { ATLAS_INDEX__STALE_SECONDS: '60' });
   assert.equal(config.index.stale_seconds, 60);

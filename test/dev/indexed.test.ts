@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/store/open-database.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-test('the index of a demo chain holds what the traffic says it made', async (t) => {
+test('the index of a demo chain contains exactly the reported traffic', async (t) => {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url, { mine: true });

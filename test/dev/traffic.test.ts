@@ -29,7 +29,7 @@ async function allFrames(anvil: Anvil): Promise<Frame[]> {
   return frames;
 }
 
-test('a round puts on the chain what its report says, and some of every kind', async (t) => {
+test('a round puts the reported transfers on the chain, and some of every kind', async (t) => {
   const { anvil, contracts } = await demoChain(t);
   const deployed = await observe(anvil, contracts.wrapped);
   assert.equal(deployed.yields.erc721, DEPLOYED_BADGES);
@@ -48,7 +48,7 @@ test('a round puts on the chain what its report says, and some of every kind', a
   assert.ok(report.reverted > 0);
 });
 
-test('a round holds every trap for those who read traces', async (t) => {
+test('a round contains every pitfall of trace decoding', async (t) => {
   const { anvil, contracts } = await demoChain(t);
   await generateTraffic(anvil.url, contracts, { rounds: 1, seed: SEED, mine: true });
   const frames = await allFrames(anvil);
@@ -90,7 +90,7 @@ test('a round holds every trap for those who read traces', async (t) => {
   }
 });
 
-test('every sample address has what it is there for', async (t) => {
+test('every sample address has its documented property', async (t) => {
   const { anvil, contracts } = await demoChain(t);
   await generateTraffic(anvil.url, contracts, { rounds: 1, seed: SEED, mine: true });
   const samples = sampleAddresses(contracts, SEED);
@@ -126,7 +126,7 @@ test('traffic on a chain that mines by itself continues until it is stopped', as
   assert.ok(report.rounds >= 1 && report.transactions > 0);
 });
 
-test('a transaction that ends otherwise than planned is an error', async (t) => {
+test('a transaction with an unplanned outcome is an error', async (t) => {
   const { anvil, contracts } = await demoChain(t);
   const wrong = { ...contracts, sender: contracts.nft };
   await assert.rejects(

@@ -148,7 +148,7 @@ test('blocks, tokens, wallets and holders add up to the index', async (t) => {
   );
 });
 
-test('a file holds whole ranges of final blocks, and the same range gives the same bytes', async (t) => {
+test('a file holds whole ranges of final blocks, and the same range yields the same bytes', async (t) => {
   const { out, files, run, db } = setUp(t, 150);
   assert.equal(await run({}), 1, 'blocks 100 to 199 are not all final');
   assert.deepEqual(readdirSync(join(out, 'transfers')), [
@@ -176,7 +176,7 @@ test('a file holds whole ranges of final blocks, and the same range gives the sa
   );
 });
 
-test('an export that is stopped leaves whole files only, and the next one goes on after them', async (t) => {
+test('a stopped export leaves only complete files, and the next one continues after them', async (t) => {
   const { out, run } = setUp(t, START + BLOCKS - 1);
   const folder = join(out, 'transfers');
   const stop = new AbortController();
@@ -204,7 +204,7 @@ test('following writes a file once its last block is final, until it is stopped'
   assert.equal(await following, 2);
 });
 
-test('the documented questions run in DuckDB', async (t) => {
+test('the documented queries run in DuckDB', async (t) => {
   const { out, run } = setUp(t, START + BLOCKS - 1);
   for (const table of ['transfers', 'tokens'] as const) await run({ table });
   const text = readFileSync(new URL('../../docs/analytics.md', import.meta.url), 'utf8');

@@ -53,7 +53,7 @@ async function logsOf({ gateway }: Setting, from: number, to: number): Promise<L
   })) as Log[];
 }
 
-test('logs cut by a node that is behind the others are not cached', async (t) => {
+test('logs truncated by a lagging node are not cached', async (t) => {
   const setting = await setUp(t, [20, 14]);
   const { nodes, pin, gateway } = setting;
   await learnFinality(setting, 0, 18);
@@ -146,7 +146,7 @@ for (const by of ['request', 'connection'] as const) {
     assert.ok(hits > 10, `${hits} answers from the cache`);
   });
 
-  test(`filters lose nothing and repeat nothing, with nodes that take turns by ${by}`, async (t) => {
+  test(`filters neither lose nor repeat anything with nodes that alternate by ${by}`, async (t) => {
     const setting = await setUp(t, [40, 38]);
     const { nodes, gateway, balanceBy } = setting;
     balanceBy(by);
@@ -194,7 +194,7 @@ for (const by of ['request', 'connection'] as const) {
   });
 }
 
-test('a range fetched in parts arrives whole or not at all', async (t) => {
+test('a range fetched in parts arrives completely or not at all', async (t) => {
   const { nodes, url, balanceBy } = await setUp(t, [30, 22]);
   for (const by of ['request', 'connection'] as const) {
     balanceBy(by);

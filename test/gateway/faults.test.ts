@@ -12,7 +12,7 @@ const WIRES: Record<string, Wire> = {
   'a reset': { kind: 'reset' },
   'half an answer': { kind: 'truncate', afterBytes: 20 },
   'no answer at all': { kind: 'truncate', afterBytes: 0 },
-  'bytes that are no HTTP': { kind: 'not-http' },
+  'bytes that are not HTTP': { kind: 'not-http' },
   'fewer bytes than announced': { kind: 'wrong-length', by: 5 },
   'HTML with 502': { kind: 'body', status: 502, text: '<html>Bad Gateway</html>' },
   'HTML with 503': { kind: 'body', status: 503, text: '<html>Unavailable</html>' },
@@ -44,7 +44,7 @@ async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) 
 }
 
 for (const [what, wire] of Object.entries(WIRES)) {
-  test(`${what}: a read is tried once more, a transaction never`, async (t) => {
+  test(`${what}: a read is retried once, a transaction never`, async (t) => {
     const { node, gateway } = await setUp(t);
     node.misbehave({ wire, times: 1 });
     assert.deepEqual(await gateway.call('eth_gasPrice'), {
@@ -178,7 +178,7 @@ test('JSON-RPC errors of the node do not count as failures', async (t) => {
   assert.equal(node.requests.length, 20);
 });
 
-test('a refusal that is about the request does not count as a failure and is not retried', async (t) => {
+test('a refusal that concerns the request does not count as a failure and is not retried', async (t) => {
   const { node, gateway } = await setUp(t);
   for (const status of [400, 404, 413, 422]) {
     node.misbehave({ wire: { kind: 'body', status, text: '<html>no</html>' } });
@@ -194,7 +194,7 @@ test('a refusal that is about the request does not count as a failure and is not
   assert.ok(node.requests.length < 50, 'what it refuses to everybody does');
 });
 
-test('more calls than sockets wait their turn; more than may wait are refused at once', async (t) => {
+test('calls beyond the sockets are queued; calls beyond the queue are refused at once', async (t) => {
   const { node, gateway } = await setUp(t, {
     wire: { maxSockets: 2, maxWaiting: 3 },
     merge: false,

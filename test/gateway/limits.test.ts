@@ -58,7 +58,7 @@ test('a key may have a limited number of calls waiting, and does not delay other
   assert.equal((await again).status, 200, 'what was answered waits no more');
 });
 
-test('a refused request is not charged, a batch weighs as many calls as it has at once', async (t) => {
+test('a refused request is not charged, and a batch counts all of its calls at once', async (t) => {
   const { gateway, reach, letAnswer } = await setUp(t, { concurrency_per_key: 18, wire: { maxSockets: 32 } });
   let charged = 0;
   const charges: number[] = [];
@@ -79,7 +79,7 @@ test('a refused request is not charged, a batch weighs as many calls as it has a
   assert.deepEqual([(await batch).status, (await small).status, charged], [200, 200, 18]);
 });
 
-test('a client that leaves frees its place', async (t) => {
+test('a client that disconnects frees its place', async (t) => {
   const { gateway, reach, letAnswer } = await setUp(t, { concurrency_per_key: 1 });
   const leaving = new AbortController();
   const left = gateway.answer(JSON.stringify(calls(1)[0]), {}, leaving.signal);
@@ -245,7 +245,7 @@ test('serves waiting calls round-robin by key, and never coalesces waiting calls
   assert.deepEqual(asked, ['1a', '1b', '2a', '3a', '1c', '2b', '1c', '1d']);
 });
 
-test('a key that fills the queue leaves places in it to others', async (t) => {
+test('a key that fills the queue leaves places for others', async (t) => {
   const { node, waiting, gateway } = await setUpSlow(t, { wire: { maxSockets: 1, maxWaiting: 8 } });
   const own = Array.from({ length: 20 }, (_, i) => gateway.call('eth_getCode', [String(i)]));
   const other = gateway.call('eth_getBalance', ['0x1'], 2);
@@ -263,7 +263,7 @@ test('a key that fills the queue leaves places in it to others', async (t) => {
   assert.equal(node.received.length, 1 + 6 + 1, 'one ran, six of eight places it took, and one the other');
 });
 
-test('a key whose answers take much memory while they come leaves some to others', async (t) => {
+test('a key whose incoming answers take much memory leaves some for others', async (t) => {
   const held: (() => void)[] = [];
   const node = await startNode(t, (body, response) => {
     const { id, params } = JSON.parse(body);

@@ -119,7 +119,7 @@ test('notifications reach the node and are not answered', async (t) => {
   assert.equal((await rpc(`[${notification}]`)).status, 204);
 });
 
-test('requests that are no calls get the standard errors with HTTP 200', async (t) => {
+test('requests that are not calls get the standard errors with HTTP 200', async (t) => {
   const { node, rpc } = await serveNode(t, echo);
   for (const [body, code] of [
     ['', -32700],
@@ -206,7 +206,7 @@ test('a call over the rate waits for its turn, and is refused if its key is revo
   for (const { status } of await waiting) assert.equal(status, 401);
 });
 
-test('a large body is not read for a key that has nothing left, and costs it nothing', async (t) => {
+test('a large body is not read for a key over its limits, and costs nothing', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const { serving } = await serveNode(t, echo);
   const { key, record } = serving.access.keys.create({ name: 'app', tier: 'free' });
@@ -222,7 +222,7 @@ test('a large body is not read for a key that has nothing left, and costs it not
   assert.equal(serving.access.usage.used(record.id, Date.now()), 5);
 });
 
-test('a node that is down, slow, or talks nonsense gives the settled errors', async (t) => {
+test('a node that is down, slow or sends garbage causes the documented errors', async (t) => {
   const nonsense: CallResult[] = [
     (_, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>'),
     (_, response) => response.end('{"jsonrpc":"2.0","id":1,"resu'),
@@ -260,7 +260,7 @@ test('when part of a batch fails the rest is answered', async (t) => {
   assert.deepEqual(json[1].error, { code: -32603, message: 'upstream unavailable' });
 });
 
-test('the node can be refused in its own words with another status', async (t) => {
+test('an error of the node keeps its text when the status differs', async (t) => {
   const { rpc } = await serveNode(t, (_, response) => {
     response.writeHead(429).end('{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"slow down"}}');
   });

@@ -76,7 +76,7 @@ test('invalid JSON, an empty batch and a batch over the limit are refused as a w
   assert.equal(code(`[${Array(1_000).fill(call)}]`), 'batch');
 });
 
-test('a batch keeps its order, the bad calls in their places', () => {
+test('a batch keeps its order, including malformed calls', () => {
   const request = readRequest(
     '[{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}, 5 ,[],{"jsonrpc":"2.0","id":2,"method":"eth_gasPrice"}]',
   );
@@ -88,7 +88,7 @@ test('a batch keeps its order, the bad calls in their places', () => {
   );
 });
 
-test('a body of more values than calls have is not read to its end, however they are nested', () => {
+test('a body of more values than calls have is not read to the end, however they are nested', () => {
   const call = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":${params}}`;
   const message = (text: string) => {
     const request = readRequest(text);

@@ -25,7 +25,7 @@ for (const [name, client] of Object.entries(BATCHING)) {
   }
 }
 
-test('clients that send each call by itself get what the rate admits while they wait', async () => {
+test('clients that send single calls get what the rate admits during the wait', async () => {
   const { run } = await world;
   const runs = Object.entries(SINGLE).flatMap(([name, client]) =>
     [['free', 20] as const, ['growth', 150] as const].map(async ([tier, count]) => {

@@ -81,7 +81,7 @@ async function overWss(socket: WebSocket): Promise<string> {
   return String((await message)[0]);
 }
 
-test('https and wss are on one port; after SIGHUP it shows the new certificate and what was open goes on', async (t) => {
+test('https and wss are on one port; after SIGHUP the new certificate is used and open connections continue', async (t) => {
   const { port, key, put, hangUp } = await startDaemon(t);
   assert.deepEqual(await overHttps(port, key), { name: 'old.example', answer: ANSWER });
   const socket = await openWss(t, port, key);

@@ -77,7 +77,7 @@ test('redelivers refused events in order with the same ids, even from a new proc
   assert.equal(world.store.get(hook.id).lastError, null);
 });
 
-test('an event accepted without the daemon hearing of it comes again with the same id', async (context) => {
+test('an event whose acceptance was lost is redelivered with the same id', async (context) => {
   const { world, receiver } = await setUp(context);
   world.hook(receiver.url, OUT);
   let lost = 1;
@@ -180,7 +180,7 @@ test('withdrawn events come newest first and name what they withdraw, then those
   assert.equal(keptEvents(receiver.events).length, 7);
 });
 
-test('a withdrawal that was cut short is finished, even if the block came back', async (context) => {
+test('an interrupted withdrawal is completed, even if the block came back', async (context) => {
   const { world, receiver } = await setUp(context);
   const hook = world.hook(receiver.url, { ...OUT, format: 'json' });
   world.start();
@@ -249,7 +249,7 @@ test('a hook for a list gets the events of its wallets, also of those that appea
   assert.throws(() => world.store.lists.remove('watched'), { code: 'list_in_use' });
 });
 
-test('a list that is gone pauses the hook that names it, and nothing else', async (context) => {
+test('a missing list pauses the hook that uses it, and no other', async (context) => {
   const { world, receiver } = await setUp(context);
   world.store.lists.import('short-lived', new Set([address('alice').slice(2)]));
   const hook = world.hook(receiver.url, { filter: { wallets: 'list:short-lived' } });

@@ -7,7 +7,7 @@ import { codeBlock } from '../support/docs.ts';
 import { freePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait.ts';
 
-test('the receiver of the docs accepts what is signed and refuses what is forged', async (context) => {
+test('the receiver of the docs accepts signed deliveries and refuses forged ones', async (context) => {
   const cleanup = nestedCleanup(context);
   const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
   const port = await freePort();

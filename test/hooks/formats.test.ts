@@ -84,7 +84,7 @@ test('ten lines fit into a message of every chat', () => {
   assert.ok(content.length <= 2_000, `${content.length} characters`);
 });
 
-test('a hook is refused with the member that is wrong', () => {
+test('an invalid hook is refused, naming the invalid member', () => {
   const url = 'https://example.org/hook';
   const parse = (value: unknown) => parseHookSpec(value, { lists: () => undefined, allowPrivate: false });
   const spec = parse({ url, filter: { events: ['wallet_funded'] }, confirmations: 3 });

@@ -6,7 +6,7 @@ import { tempDir } from '../support/temp-dir.ts';
 /** scripts/soak/hook-soak.ts makes 200. */
 const KILLS = 3;
 
-test(`a daemon killed ${KILLS} times under reorgs delivers everything, and repeats only under equal ids`, async (t) => {
+test(`a daemon killed ${KILLS} times under reorgs delivers everything, and repeats events only with the same ids`, async (t) => {
   const { events, withdrawn } = await runHooks({
     seed: 1,
     kills: KILLS,

@@ -94,7 +94,7 @@ test('reports an untrusted certificate with its reason, and sends nothing', asyn
   assert.equal(requests, 0);
 });
 
-test('a response without end is read no further than needed', async (context) => {
+test('an endless response is read only as far as needed', async (context) => {
   const receiver = await HookReceiver.start(context);
   let closed = false;
   receiver.behave = (response) => {

@@ -36,7 +36,7 @@ const limits = (changed: { maxTransfers?: number; memoryBytes?: number; wal?: nu
 const randomPages = (pages: number) => (transfers: number) =>
   pages * (1 - Math.exp(-transfers / pages)) * 8_216;
 
-test('commits of a young index stay small: its transfers share pages', () => {
+test('commits of a young index stay small: their transfers share pages', () => {
   assert.equal(settle(new AdaptiveCommitSize(limits()), { walBytes: (n) => n * 100 }), 50_000);
 });
 
@@ -76,7 +76,7 @@ test('blocks without transfers leave room for some', () => {
   assert.ok(sizer.targetTransfers > 0 && sizer.targetTransfers <= 300);
 });
 
-test('the write-ahead log takes a part of the free disk only', () => {
+test('the WAL takes only a part of the free disk', () => {
   assert.equal(walLimit(4 * GIB), GIB);
   assert.equal(walLimit(1_000 * GIB), 4 * GIB);
   assert.equal(walLimit(0), 64 * 2 ** 20);

@@ -40,7 +40,7 @@ function openAppender(path: string): { db: Db; appender: Appender } {
   return { db, appender: new Appender(db, new Tables(db)) };
 }
 
-test('a commit that finds no room leaves nothing behind and is made when there is room', async (t) => {
+test('a commit on a full disk leaves nothing behind and succeeds when there is space', async (t) => {
   const dir = tempDir(t);
   const blocks = randomBlocks(1, 400, ROOT, 3);
   const path = join(dir, 'index.db');
@@ -76,7 +76,7 @@ test('a commit that finds no room leaves nothing behind and is made when there i
   assert.deepEqual(dumpIndex(path), dumpIndex(join(dir, 'fresh.db')));
 });
 
-test('a write that fails for another reason than the disk is not tried again', async () => {
+test('a write that fails for a reason other than the disk is not retried', async () => {
   const damage = new FatalError('index.db is damaged');
   let tries = 0;
   const write = () => {
@@ -248,7 +248,7 @@ test('on a full disk indexing pauses and serving goes on; when there is room it 
   await assertResumes(t, running);
 });
 
-test('a commit that must first empty a large WAL, and finds no room for that, is retried like any other', (t) => {
+test('a commit that must first empty a large WAL, but lacks the space, is retried like any other', (t) => {
   const dir = smallDisk(t, 65_536);
   if (dir === null) return t.skip('left out: mounting a small tmpfs is not permitted here');
   const path = join(dir, 'index.db');
@@ -270,7 +270,7 @@ test('a commit that must first empty a large WAL, and finds no room for that, is
   assert.ok(statSync(path).size > 20_000_000, 'the WAL was emptied');
 });
 
-test('a checkpoint that finds no room leaves the pages in the WAL, and moves them when there is room', async (t) => {
+test('a checkpoint on a full disk leaves the pages in the WAL, and moves them when there is space', async (t) => {
   const dir = smallDisk(t, 4_096);
   if (dir === null) return t.skip('left out: mounting a small tmpfs is not permitted here');
   const db = openDatabase(join(dir, 'log.db'));

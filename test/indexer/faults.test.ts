@@ -71,7 +71,7 @@ test('heads that are announced twice, late, or not at all are each indexed once'
 
 const isReceipts = ({ method }: { method: string }) => method === 'eth_getBlockReceipts';
 
-test('reports a call that stays refused, not one refused briefly', async (t) => {
+test('reports a persistently refused call, but not a briefly refused one', async (t) => {
   const { real, node } = await behindProxy(t, 63);
   const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(10);
@@ -136,7 +136,7 @@ for (const [what, head] of [
   });
 }
 
-test('an upstream that answers from nodes at different heights makes no rollback', async (t) => {
+test('an upstream that answers from nodes at different heights causes no rollback', async (t) => {
   const { real, node } = await behindProxy(t, 62);
   let turn = 0;
   const stale = await resultOf(real.url, 'eth_getBlockByNumber', '0x5', false);
@@ -171,7 +171,7 @@ test('indexing waits for a node that limits the rate, and the status says so', a
   await indexer.client.stop();
 });
 
-test('a fork below finality stops indexing with the reason everywhere, rolls nothing back, and ends when the node mends', async (t) => {
+test('a fork below finality stops indexing with the reason everywhere, rolls nothing back, and resumes when the node recovers', async (t) => {
   const real = await startNode(t, { chain: chainOf(64, 80), head: 50, finalizedLag: 2 });
   const logs: string[] = [];
   const note = (fields: object, msg: string) => logs.push(`${msg} ${JSON.stringify(fields)}`);

@@ -35,7 +35,7 @@ async function freshIndex(t: TestContext, url: string, head: number): Promise<st
   return dumpIndex(indexer.path);
 }
 
-test('a chain that grows while it is indexed ends as a chain that was there from the start', async (t) => {
+test('a chain that grows while it is indexed is indexed like a chain that existed from the start', async (t) => {
   const blocks = chainOf(1, 120);
   const node = await replay(t, { chain: blocks, head: 80 });
   const dir = tempDir(t);
@@ -344,7 +344,7 @@ test('a node on another chain than the index is refused', async (t) => {
   );
 });
 
-test('another chain behind the address of the node stops the index, which goes on when the right one is back', async (t) => {
+test('another chain behind the address of the node stops the index, which resumes when the right one is back', async (t) => {
   const one = await replay(t, { chain: chainOf(7, 30), chainId: 1, head: 20 });
   const two = await replay(t, { chain: chainOf(8, 40), chainId: 2 });
   let current = one.url;

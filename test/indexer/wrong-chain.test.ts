@@ -203,7 +203,7 @@ test('a reorg that was interrupted is bounded by where it began', async (t) => {
   assert.equal(second.status().head?.number, 40);
 });
 
-test('a rollback that is killed half-way keeps its bound and is gone on with', async (t) => {
+test('a rollback that is killed half-way keeps its bound and is continued', async (t) => {
   const chain = [...generateChain({ seed: 9, blocks: 140, txPerBlock: 130 }).blocks];
   const node = await startNode(t, { chain, chainId: CHAIN_ID, head: 130, finalizedLag: 1_000 });
   const dir = tempDir(t);
@@ -323,7 +323,7 @@ test('an index whose block 0 is missing or wrong gets it from a node that agrees
   await corrected.client.stop();
 });
 
-test('nodes of several chains and heights behind one address take nothing off the index', async (t) => {
+test('nodes of several chains and heights behind one address remove nothing from the index', async (t) => {
   const result = await runFlapping(nestedCleanup(t), {
     seed: 11,
     forMs: 3_000,

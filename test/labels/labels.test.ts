@@ -47,7 +47,7 @@ test('a list is read from CSV with or without header, and from JSON', () => {
   assert.deepEqual(parse(''), []);
 });
 
-test('a bad list is refused with the place of its first fault', () => {
+test('an invalid list is refused with the location of its first error', () => {
   const faults: Record<string, RegExp> = {
     [`${A},ok\n0x12,short`]: /^line 2: "0x12" is not an address/,
     [`${A},`]: /^line 1: a name has 1 to 100 characters/,
@@ -70,7 +70,7 @@ function openPair(t: TestContext) {
   return { path, labels };
 }
 
-test('what the command line changes is seen by a reader that is open, within a second', async (t) => {
+test('an open reader sees changes by the command line within a second', async (t) => {
   const { path, labels } = openPair(t);
   assert.deepEqual([labels.isEmpty, labels.revision, labels.of(A)], [true, 0, undefined]);
   const file = openLabelsFile(path);

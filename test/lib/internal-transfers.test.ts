@@ -13,7 +13,7 @@ const TRACING: Capabilities = {
 const REFUSING: Capabilities = { ...TRACING, traces: null, tracesReason: 'trace_block: not supported' };
 const HOLE = { first: 20, last: 39, blocks: 20 };
 
-test('internal transfers are complete only with traces now and for every block there is', () => {
+test('internal transfers are complete only with traces now and for every indexed block', () => {
   const told = (capabilities: Capabilities | null, untraced: typeof HOLE | null) =>
     Object.values(internalTransfers({ capabilities, untraced }));
   const repair =

@@ -41,7 +41,7 @@ test('metrics are served in the text format of Prometheus', async (t) => {
   assert.match(await response.text(), /^atlas_process_start_time_seconds \d{10}$/m);
 });
 
-test('nothing but metrics is there, and nothing but reading is allowed', async (t) => {
+test('only metrics are served, and only by GET', async (t) => {
   const { url } = await listening(t);
   const elsewhere = await fetch(new URL('/admin', url));
   assert.equal(elsewhere.status, 404);
@@ -80,7 +80,7 @@ test('a taken address is an error of the configuration that names the setting', 
   );
 });
 
-test('a file that is missing has no bytes, the disk has some', async (t) => {
+test('a missing file counts as 0 bytes, and free disk space is reported', async (t) => {
   const metrics = metricsOf(t);
   registerFileGauges(metrics, join(tempDir(t), 'index.db'));
   const text = await metrics.render();

@@ -31,7 +31,7 @@ test('every metric has the prefix, a base unit or _total, and a help text', () =
     }
   }));
 
-test('promtool has nothing to find fault with', needsPromtool, () =>
+test('promtool finds no problems', needsPromtool, () =>
   withMetrics(async (metrics) => {
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
       input: await metrics.render(),
@@ -83,7 +83,7 @@ test('requesting the same labels twice gives one series', () =>
     assert.ok(lines.includes('atlas_http_requests_total{route="/rpc",status="200"} 2'));
   }));
 
-test('two sets of metrics do not know each other', () =>
+test('two sets of metrics are independent', () =>
   withMetrics((one) =>
     withMetrics(async (other) => {
       one.reorgs.inc();

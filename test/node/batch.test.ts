@@ -44,7 +44,7 @@ describe('a batch', () => {
     assert.deepEqual(results(await client.batch(echoes(16))), range(16));
   });
 
-  it('of no calls asks nothing', async () => {
+  it('without calls sends nothing', async () => {
     assert.deepEqual(await client.batch([]), []);
     assert.equal(node.requests.length, 0);
   });
@@ -161,7 +161,7 @@ describe('a batch', () => {
     });
   }
 
-  it('asks only for what geth left out', async () => {
+  it('requests only the calls that geth omitted', async () => {
     node.misbehave({ maxBytes: 400, tooLargeAs: 'rest', replace: (_method, [n]) => `${n}`.padEnd(60) });
     await client.batch(echoes(16));
     const asked = node.requests.flatMap(({ calls }) => calls.map(({ params }) => params[0]));

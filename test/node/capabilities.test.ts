@@ -221,7 +221,7 @@ describe('probing a node', () => {
     });
   });
 
-  it('is to be tried again when the node has no finalized block yet', async () => {
+  it('is retried when the node has no finalized block yet', async () => {
     for (const answer of [
       throwing(-39001, 'finalized block not found'),
       throwing(-32602, 'Block requested not found. Request might be querying historical state'),
@@ -244,7 +244,7 @@ describe('probing a node', () => {
     assert.equal((await ask(GETH)).traces, 'debug_traceBlockByNumber');
   });
 
-  it('decides nothing from answers that may be of the moment only', async () => {
+  it('decides nothing from possibly transient answers', async () => {
     const wires: [UpstreamFailure, Parameters<MisbehavingNode['misbehave']>[0]][] = [
       ['connection', { wire: { kind: 'reset' } }],
       ['http', { wire: { kind: 'body', status: 502, text: '<html>bad gateway</html>' } }],

@@ -35,7 +35,7 @@ describe('typed methods', () => {
     node.misbehave({ replace: () => result });
   }
 
-  it('take what the node says as one line that steers no terminal', async () => {
+  it('reduce texts of the node to one line without control characters', async () => {
     const words = 'Geth\x1b[2J\x07/1\nnext\u2028\x9b31mline';
     answer(words);
     assert.equal(await fetchClientVersion(client), 'Geth [2J /1 next 31mline');
@@ -47,7 +47,7 @@ describe('typed methods', () => {
     await assert.rejects(fetchChainId(client), isOneLine);
   });
 
-  it('keep the beginning of an endless name of software', async () => {
+  it('truncate an endless software name', async () => {
     answer(`Geth/${'1'.repeat(100_000)}`);
     assert.equal(await fetchClientVersion(client), `Geth/${'1'.repeat(195)}`);
   });

@@ -226,7 +226,7 @@ describe('node subscriptions', () => {
     await waitFor(() => silent.sockets.size <= 1, { what: 'the given up sockets to be gone' });
   });
 
-  it('reconnects after nonsense, since an event may be lost in it', async () => {
+  it('reconnects after a malformed message, because an event may be lost', async () => {
     const nonsense = [
       'no json',
       '[]',
@@ -285,7 +285,7 @@ describe('node subscriptions', () => {
     await waitFor(() => log.at(-1) === 1, { what: 'the head' });
   });
 
-  it('does not take a message over the limit', async () => {
+  it('does not accept a message over the limit', async () => {
     const subscriptions = start({ maxMessageBytes: 1000 });
     heads(subscriptions);
     await happened('connected');

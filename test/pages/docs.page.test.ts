@@ -30,7 +30,7 @@ pageTests({
     assert.equal(new URL(servers[0].url, `${base}/openapi.json`).href, `${base}/`);
   },
 
-  'a visitor finds an endpoint, tries it with a key, and is told what is wrong': async (t, open) => {
+  'a visitor finds an endpoint, tries it with a key, and sees what is wrong': async (t, open) => {
     const { server, index, key } = await serve(t);
     index.append([{}]);
     const page = await open(t, `${server.url}/docs`);
@@ -67,7 +67,7 @@ pageTests({
     await assertAccessible(page, 'the docs with forms');
   },
 
-  'printed samples are whole': async (t, open) => {
+  'printed samples are complete': async (t, open) => {
     const { server } = await serve(t);
     const page = await open(t, `${server.url}/docs`);
     await page.emulateMedia({ media: 'print' });

@@ -34,7 +34,7 @@ pageTests({
     assert.equal(page.url(), `${world.url}/large`);
   },
 
-  'every page can be used by everybody, at three widths and in both themes': async (t, open) => {
+  'every page is accessible, at three widths and in both themes': async (t, open) => {
     const { url, key, samples, get } = world;
     const { trader, token, chain, cohort } = samples;
     const { transfers } = await get<TransferAnswer>('address_transfers', { address: trader });
@@ -265,7 +265,7 @@ pageTests({
     await page.getByText('No results for').waitFor();
   },
 
-  'a transaction shows all that it moved, as the API has it': async (t, open) => {
+  'a transaction shows all of its transfers, as returned by the API': async (t, open) => {
     const { url, key, samples, get } = world;
     const { transfers } = await get<TransferAnswer>('address_transfers', {
       address: samples.payee,
@@ -283,7 +283,7 @@ pageTests({
     await page.getByText(`curl -H "X-API-Key: $ATLAS_KEY"`).waitFor();
   },
 
-  'a wallet follows the chain: a transfer comes, a reorg takes it back, a revoked key ends it': async (
+  'a wallet follows the chain: a transfer arrives, a reorg removes it, a revoked key ends the stream': async (
     t,
     open,
   ) => {

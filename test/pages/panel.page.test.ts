@@ -338,7 +338,7 @@ pageTests({
     assert.equal(await page.evaluate('String(getSelection())'), 'the node is not reachable');
   },
 
-  'a chain that stands still is not shown as followed, and a restart not as a finding': async (t, open) => {
+  'a stalled chain is not shown as followed, and a restart not as an error': async (t, open) => {
     const { server, state, indexStats } = await operate(t, { staleSeconds: 600 });
     Object.assign(state, statusAt(1_000), { startedAt: Date.now() - 180_000 });
     indexStats.latest = indexStatsOf();
@@ -406,7 +406,7 @@ pageTests({
     assert.deepEqual(hooks.list(), []);
   },
 
-  'a server that went away is told, the settings come when it is back, and a session that ended asks again':
+  'an unreachable server is reported, the settings appear when it is back, and an ended session asks to sign in':
     async (t, open) => {
       const { server } = await operate(t);
       const page = await open(t, `${server.url}/healthz`);
@@ -429,7 +429,7 @@ pageTests({
       await page.getByText('The session has ended.').waitFor();
     },
 
-  'every part can be used by everybody, at three widths and in both themes': async (t, open) => {
+  'every part is accessible, at three widths and in both themes': async (t, open) => {
     const { server, access, sockets, state, indexStats, activity, hooks } = await operate(t);
     const used = access.keys.create({ name: 'Northwind Trading Company', tier: 'tiny' }).record;
     access.usage.add(used.id, 3, Date.now());

@@ -38,7 +38,7 @@ test('a failed read is 500 for damage, 503 for a failure of the disk that may pa
     assert.deepEqual(refusalOf(failures, code), [503, 'storage']);
 });
 
-test('an error that is not of the file or the disk stays as it is', (t) => {
+test('an error unrelated to file and disk is returned unchanged', (t) => {
   const { failures, lines } = recorder(t);
   for (const error of [new Error('a defect'), sqlite('SQLITE_ERROR'), new RequestError(404, 'not_found', '')])
     assert.equal(failures.record(error), error);
@@ -58,7 +58,7 @@ test('a failure of the disk leaves the status after a minute without another', (
   assert.equal(failures.current(), null);
 });
 
-test('damage stays in the status until the read that met it succeeds', async (t) => {
+test('damage stays in the status until the failed read succeeds', async (t) => {
   const { failures, clock } = recorder(t);
   let isDamaged = true;
   let reads = 0;
@@ -78,7 +78,7 @@ test('damage stays in the status until the read that met it succeeds', async (t)
   assert.equal(failures.current(), null);
 });
 
-test('damage that cannot be looked at again leaves the status after two minutes', (t) => {
+test('damage that cannot be rechecked leaves the status after two minutes', (t) => {
   const { failures, clock } = recorder(t);
   failures.record(sqlite('SQLITE_CORRUPT'));
   clock.now = 119_000;

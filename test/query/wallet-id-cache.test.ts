@@ -22,7 +22,7 @@ test('ids and addresses are those of the index, and unknown addresses have none'
   assert.throws(() => later.addressOf(77), /the index refers to wallet 77, which has no row/);
 });
 
-test('what was looked up twice is cached, also over new blocks, and what was looked up once is not', (t) => {
+test('a wallet looked up twice is cached, also across new blocks; a wallet looked up once is not', (t) => {
   const index = createIndex(t);
   const { db, snapshot, walletIds } = index.snapshot(t);
   index.append([{ a: [{ from: 'alice', to: 'bob' }] }]);
@@ -56,7 +56,7 @@ test('after a reorg nothing of the old branch is served', (t) => {
   assert.equal(walletIds.idOf(address('bob')), alice);
 });
 
-test('through random commits and rollbacks it says what the index says', (t) => {
+test('it agrees with the index through random commits and rollbacks', (t) => {
   const index = createIndex(t);
   const { db, snapshot, walletIds } = index.snapshot(t);
   const inIndex = prepareWalletIdByAddress(db);

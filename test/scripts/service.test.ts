@@ -26,7 +26,7 @@ function setting(name: string): string {
   return found[0]?.slice(name.length + 1) ?? '';
 }
 
-test('systemd calls the unit well protected', needs, () => {
+test('systemd rates the unit as well protected', needs, () => {
   const { status, stdout, stderr } = spawnSync(
     'systemd-analyze',
     ['security', '--offline=yes', `--threshold=${MOST_EXPOSURE}`, '--no-pager', UNIT],
@@ -51,7 +51,7 @@ test('the unit runs at lower priority than the validator and gives the daemon th
   assert.equal(setting('RestartPreventExitStatus'), '2');
 });
 
-test('what the unit starts is a command line that the program takes', async (t) => {
+test('the program accepts the command line of the unit', async (t) => {
   const [, ...args] = setting('ExecStart').split(' ');
   const file = args[args.indexOf('--config') + 1] ?? '';
   assert.equal(file, '/etc/atlas-node/atlas.toml');
@@ -65,7 +65,7 @@ test('what the unit starts is a command line that the program takes', async (t) 
   assert.match(stderr, new RegExp(`${missing}`), 'it got as far as the configuration file');
 });
 
-test('the help of init and of start speaks of the folders that the unit uses, and of no other for a service', async (t) => {
+test('the help of init and start names the folders of the unit, and no others for a service', async (t) => {
   const [, ...args] = setting('ExecStart').split(' ');
   const folders = ['--config', '--data-dir'].map((flag) => args[args.indexOf(flag) + 1] ?? '');
   for (const command of ['init', 'start']) {

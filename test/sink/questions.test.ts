@@ -14,7 +14,7 @@ import { grow, startSink } from '../support/sink/sink.ts';
 const WALLET = 'f39fd6e51aad88f6f4ce6ab8827279cff8b92266';
 const TOKEN = '3bd359c1119da7da1d913d1c4d2b7c461115433a';
 
-describe('the documented SQL questions', () => {
+describe('the documented SQL queries', () => {
   const cleanup = suiteCleanup();
   const questions = codeBlocks('sql postgres');
   let sql: postgres.Sql;
@@ -104,7 +104,7 @@ describe('the documented SQL questions', () => {
     assert.deepEqual([...rows], [{ quantity: '47.032000000000000001' }]);
   });
 
-  test('about a wallet, a token or a time are served by an index', async () => {
+  test('about a wallet, a token or a time use an index', async () => {
     for (const words of [
       'token_symbol, quantity,\n',
       'AS balance\nFROM (',

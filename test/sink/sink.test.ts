@@ -79,7 +79,7 @@ describe('the PostgreSQL sink', () => {
     await sink.equals();
   });
 
-  test('takes no row back with finality = "finalized", and writes only final blocks', async (t) => {
+  test('removes no rows with finality = "finalized", and writes only final blocks', async (t) => {
     const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 60, 1);
@@ -106,7 +106,7 @@ describe('the PostgreSQL sink', () => {
     );
   });
 
-  test('lets one sink at a time write a schema, and the next one go on', async (t) => {
+  test('lets one sink at a time write a schema, and the next one continue', async (t) => {
     const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 20, 1);
@@ -168,7 +168,7 @@ describe('the PostgreSQL sink', () => {
     assert.equal(next.client.status.rollbacks, 0);
   });
 
-  test('begins where from_block says, with every token that was there before', async (t) => {
+  test('starts at from_block, with every earlier token', async (t) => {
     const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 90, 1);
@@ -178,7 +178,7 @@ describe('the PostgreSQL sink', () => {
     await sink.equals({ first: 45 });
   });
 
-  test('brings names of tokens that the index learns later', async (t) => {
+  test('copies token names that the index learns later', async (t) => {
     const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 40, 1);
@@ -194,7 +194,7 @@ describe('the PostgreSQL sink', () => {
     await waitFor(async () => (await named()) === 2, { what: 'both names' });
   });
 
-  test('says that the disk of PostgreSQL is full, and goes on when it is not', async (t) => {
+  test('reports a full disk of PostgreSQL, and resumes when there is space', async (t) => {
     const own = nestedCleanup(t);
     const url = await server.createDatabase('full');
     const index = createIndex(own, 1);
@@ -216,7 +216,7 @@ describe('the PostgreSQL sink', () => {
     await sink.equals();
   });
 
-  test('names what is wrong with the address without telling hosts and users', async (t) => {
+  test('reports what is wrong with the address without naming hosts and users', async (t) => {
     const own = nestedCleanup(t);
     const index = createIndex(own, 1);
     grow(index, 5, 1);

@@ -70,7 +70,7 @@ function fillWithBallast(path: string): void {
   ballast.close();
 }
 
-test('copies made while blocks are indexed one after the other open, are whole, and go on to the same end', async (t) => {
+test('copies made while blocks are indexed one after the other open, are complete, and continue to the same final index', async (t) => {
   const chain = [...generateChain({ seed: 21, blocks: 300, txPerBlock: 6 }).blocks];
   // With ten blocks a second the chain grows for 25 s: time enough for a copy, even on a slow machine.
   const node = await startNode(t, { chain, head: 50, blockTimeMs: 100 });
@@ -116,7 +116,7 @@ function readHead(path: string): number {
   return head?.number ?? 0;
 }
 
-test('a copy is of one commit, however much is written while it is made', async (t) => {
+test('a copy is of one commit, however much is written during the copy', async (t) => {
   const dir = tempDir(t);
   const source = join(dir, 'index.db');
   const writer = new IndexWriter(source, { cacheMb: 8 });
@@ -157,7 +157,7 @@ test('keys are copied for their owner alone', async (t) => {
   assert.equal(statSync(join(dir, 'copy.db')).mode & 0o777, 0o600);
 });
 
-test('a file that is there is left alone, and a copy that fails leaves nothing', async (t) => {
+test('an existing file is not overwritten, and a failed copy leaves nothing', async (t) => {
   const dir = tempDir(t);
   const missing = await backup(dir, join(dir, 'copy.db'));
   assert.equal(missing.code, 1);
@@ -175,7 +175,7 @@ test('a file that is there is left alone, and a copy that fails leaves nothing',
   assert.ok(!existsSync(join(dir, 'copy.db.partial')));
 });
 
-test('into a folder the copies go under the names they are used by', async (t) => {
+test('copies into a folder keep their file names', async (t) => {
   const dir = tempDir(t);
   new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 }).close();
   const folder = join(dir, 'copies');
@@ -361,7 +361,7 @@ test('refuses a backup to the target of a running one, and leaves that one alone
   assert.deepEqual(readdirSync(folder), ['copy.db']);
 });
 
-test('a throttled copy takes the time that its rate allows, and is whole', async (t) => {
+test('a throttled copy takes the time that its rate allows, and is complete', async (t) => {
   const dir = tempDir(t);
   const [source, target] = [join(dir, 'index.db'), join(dir, 'copy.db')];
   const writer = new IndexWriter(source, { cacheMb: 8 });

@@ -22,7 +22,7 @@ function createFile(t: TestContext): { dir: string; path: string } {
   return { dir, path };
 }
 
-test('a file that lacks a table is refused as no usable index, and nothing of it stays open', (t) => {
+test('a file that lacks a table is refused as an unusable index, and is closed', (t) => {
   const { dir, path } = createFile(t);
   const db = openDatabase(path);
   db.exec('DROP TABLE token_quality');
@@ -62,7 +62,7 @@ test('the writer lock takes no space on the disk', (t) => {
   release();
 });
 
-test('nothing is written while the WAL is moved away, which would be lost; put back, writing goes on', (t) => {
+test('nothing is written while the WAL is moved away, because it would be lost; once it is back, writing resumes', (t) => {
   const { path } = createFile(t);
   const writer = new IndexWriter(path, { cacheMb: 8 });
   writer.setChain(1, 2);

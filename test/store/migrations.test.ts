@@ -297,7 +297,7 @@ test('a start that is stopped during a migration stops after the current step', 
   ]);
 });
 
-test('the sums of busy wallets are folded anew in steps, and equal those of a new index', (t) => {
+test('the sums of busy wallets are folded again in steps, and equal those of a new index', (t) => {
   const index = createIndexFixture(t, 1, 1);
   const deal = (from: string, to: string, count: number): NamedTransfer[] =>
     Array.from({ length: count }, (_, i) => ({ from, to: `${to} ${i % 7}` }));

@@ -50,7 +50,7 @@ test('all rows are written after the flush, the last one per id, whatever their 
   fc.assert(property);
 });
 
-test('rows of a commit that was broken off are not written with the next one', (t) => {
+test('rows of an aborted commit are not written with the next one', (t) => {
   const db = openTable();
   t.after(() => db.close());
   const writer = writerOf(db);

@@ -42,7 +42,7 @@ test('blocks without traces are one range as long as they follow each other, how
   assert.deepEqual(writer.traceGaps(), { first: 10, last: 25, blocks: 11 });
 });
 
-test('a rollback takes them off the end, and they grow again from there', (t) => {
+test('a rollback removes gaps from the end, and they grow again from there', (t) => {
   const { writer, batch, ranges } = openIndex(t);
   writer.append([batch(0, 9, false), batch(10, 19, true), batch(20, 29, false)]);
   writer.rollback(24);
@@ -67,7 +67,7 @@ test('a rollback takes them off the end, and they grow again from there', (t) =>
   assert.equal(writer.traceGaps(), null);
 });
 
-test('blocks found to hold what traces give are taken out, also from the middle of ranges', (t) => {
+test('blocks found to be complete are removed, also from the middle of ranges', (t) => {
   const { writer, batch, ranges } = openIndex(t);
   writer.append([batch(0, 9, false), batch(10, 19, true), batch(20, 29, false), batch(30, 39, true)]);
   writer.setTraced({ first: 4, last: 3 });

@@ -63,7 +63,7 @@ function schemaOf(path: string): string[] {
 }
 
 for (const release of RELEASES) {
-  test(`${release}: a migrated index is whole and has the tables of a new one`, async (t) => {
+  test(`${release}: a migrated index is intact and has the tables of a new one`, async (t) => {
     const path = join(unpack(t, release), 'index.db');
     openIndexForWriting(path, {}).close();
     const created = join(tempDir(t), 'index.db');
@@ -112,7 +112,7 @@ test('an index of the last release that is killed while migrating is finished la
   assert.deepEqual(dumpIndex(path), before);
 });
 
-test('the way back from a later release leads through a backup', async (t) => {
+test('going back from a later release works through a backup', async (t) => {
   const path = unpackMigratable(t);
   const before = dumpIndex(path);
   const backup = `${path}.backup`;

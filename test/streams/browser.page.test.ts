@@ -6,10 +6,7 @@ import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { startGeneratedNode } from '../support/nodes/replay.ts';
 
 pageTests({
-  'a page subscribes with the key in the address, and learns when the key is wrong': async (
-    context,
-    open,
-  ) => {
+  'a page subscribes with the key in the URL, and is told when the key is invalid': async (context, open) => {
     const t = nestedCleanup(context);
     const { node } = await startGeneratedNode(t, { blocks: 40, txPerBlock: 5 }, { head: 20 });
     const served = await startTestDaemon(t, { flags: { '--node-http': node.url, '--node-ws': node.wsUrl } });

@@ -85,7 +85,7 @@ test('a stop during a node call ends the loop without a failure', async () => {
   await runBackgroundLoop(step, options, stop.signal);
 });
 
-test('a defect ends the work', async () => {
+test('a bug ends the work', async () => {
   const defect = new Error('a defect');
   const step = () => Promise.reject(defect);
   const { signal } = new AbortController();

@@ -17,7 +17,7 @@ import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
-test('the running daemon examines tokens and says in its answers how far their balances hold', async (t) => {
+test('the running daemon examines tokens and reports their balance accuracy in its answers', async (t) => {
   const chain = await startOddChain(t);
   const fee = await chain.deploy('FeeToken');
   await chain.mint(fee, 0, 1_000);
@@ -70,7 +70,7 @@ test('tokens that just moved are examined first, the others in turn, old results
   assert.deepEqual(next(20_013, 5), [1], 'long not examined');
 });
 
-test('a rollback forgets what was found in blocks that are gone', (t) => {
+test('a rollback drops results from removed blocks', (t) => {
   const writer = new IndexWriter(join(tempDir(t), 'index.db'), { cacheMb: 8 });
   t.after(() => writer.close());
   writer.setChain(1, 1);

@@ -23,7 +23,7 @@ const RECEIPT = {
   l1Fee: '0x7',
 };
 
-test('fees of gas, blobs and the parent chain are taken, withdrawals and mints are given', () => {
+test('fees of gas, blobs and the parent chain are subtracted, withdrawals and mints are added', () => {
   const adjustments = new BalanceAdjustments();
   adjustments.add(BLOCK, [RECEIPT]);
   adjustments.add(BLOCK, [{ ...RECEIPT, blobGasUsed: undefined, l1Fee: null }]);

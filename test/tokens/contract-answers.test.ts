@@ -115,7 +115,7 @@ const erc20 = (from: string, to: string, amount: bigint): NamedBlock[string] => 
 const PASSED_ON: NamedBlock[] = [{ a: erc20('zero', 'alice', 10n) }, { b: erc20('alice', 'bob', 4n) }];
 const FITTING: Answers = { [balanceOf('alice')]: 6, [balanceOf('bob')]: 4, [SUPPLY]: 10 };
 
-test('a token is exact when the balances and the supply of its contract are those of its transfers', async (t) => {
+test('a token is exact when balances and supply of its contract equal the sums of its transfers', async (t) => {
   assert.deepEqual(await examine(t, PASSED_ON, { answers: FITTING, startBlock: 1 }), {
     quality: 'exact',
     reason: `2 balances and the supply at block ${HEAD} equal the sums of transfers`,
@@ -180,7 +180,7 @@ test('checks wallets that sent more than they received first', async (t) => {
   assert.match(found?.reason ?? '', new RegExp(`^the balance of ${address('alice')} .* off by 5`));
 });
 
-test('an offset that was there before the index began is history, one that came since is not', async (t) => {
+test('an offset from before the index is history, a later one is not', async (t) => {
   const before = HEAD - 2;
   const answers = { ...FITTING, [balanceOf('alice')]: 106, [SUPPLY]: 110 };
   const old = {
@@ -200,7 +200,7 @@ test('an offset that was there before the index began is history, one that came 
   assert.deepEqual(drifted.driftRange, { wallet: 1, from: before, to: HEAD });
 });
 
-test('without the state from before the index a block 64 back is compared, with the transfers since taken off', async (t) => {
+test('without the state from before the index a block 64 back is compared, minus the transfers since then', async (t) => {
   const startBlock = HEAD - 80;
   const recent = HEAD - 64;
   const answers = {
@@ -221,7 +221,7 @@ test('without the state from before the index a block 64 back is compared, with 
   );
 });
 
-test('a contract that answers no balance is unreliable, and one without wallets says nothing', async (t) => {
+test('a contract that does not answer balanceOf is unreliable, and one without wallets is undecided', async (t) => {
   const silent = await examine(t, PASSED_ON, { answers: { [SUPPLY]: 10 } });
   assert.equal(silent?.quality, 'unreliable');
   assert.equal(silent.reason, `the contract does not answer balanceOf at block ${HEAD}`);
@@ -229,7 +229,7 @@ test('a contract that answers no balance is unreliable, and one without wallets 
   assert.equal((await examine(t, nobody, { answers: {} }))?.quality, null);
 });
 
-test('a token that is gone is nothing, and a head that is gone another try', async (t) => {
+test('a removed token gives no result, and a removed head is retried', async (t) => {
   assert.equal(await examine(t, PASSED_ON, { answers: FITTING, token: 2 }), null);
   await assert.rejects(
     examine(t, PASSED_ON, { answers: FITTING, headHash: txHash('another') }),

@@ -60,7 +60,7 @@ test('decimals are a number from 0 to 255', () => {
   }
 });
 
-test('texts become one line without what cannot be seen, cut by characters and not in the middle of one', () => {
+test('texts become one line without invisible characters, truncated at a character boundary', () => {
   const cases: [string, string | null][] = [
     ['  Plain  Name ', 'Plain Name'],
     ['two\nlines\r\n\there', 'two lines here'],

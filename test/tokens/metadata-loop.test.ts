@@ -184,7 +184,7 @@ test('while a node is too busy for every contract the pauses between its batches
   assert.equal(writer.unreadTokens(0, 160).length, 160 - 2 * 16);
 });
 
-test('what was known stays when a contract says it no longer', (t) => {
+test('known values stay when a contract no longer returns them', (t) => {
   const { writer, append, path } = indexOfTokens(t);
   append(['one']);
   const one = { address: address('one'), tries: 1, retryAt: null };

@@ -32,7 +32,7 @@ async function wronglyIndexed(t: TestContext, wrong: readonly number[]) {
   return { path: indexer.path, node, proxy: forgetful };
 }
 
-test('verify --all compares every block, and goes on where it was stopped', async (t) => {
+test('verify --all compares every block, and resumes where it was stopped', async (t) => {
   const { path, proxy } = await wronglyIndexed(t, [30, 150, 199]);
   const stop = new AbortController();
   const stopped = verifyFile({
@@ -63,7 +63,7 @@ test('verify --all compares every block, and goes on where it was stopped', asyn
   assert.ok(!existsSync(`${path}.verify`), 'a finished run leaves nothing');
 });
 
-test('verify says which share it sampled; --all names a node’s failure, and starts over when blocks have changed', async (t) => {
+test('verify reports the sampled share; --all names a node’s failure, and starts over when blocks have changed', async (t) => {
   const { path, node, proxy } = await wronglyIndexed(t, []);
   const text = verifyText(await verifyFile({ path, http: node.url, sample: 50 }));
   assert.match(text, /^CHECK +RESULT +SHARE +WHAT WAS COMPARED$/m);

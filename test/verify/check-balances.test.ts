@@ -85,7 +85,7 @@ test('of tokens older than the index only those that move silently are unreliabl
   });
 });
 
-test('where the node has pruned the state of the start the newest blocks decide', async (t) => {
+test('if the node has pruned the state at the start, the newest blocks decide', async (t) => {
   const chain = await startOddChain(t, { stateBlocks: 90 });
   const tokens = await deployTokens(chain);
   const start = (await chain.head()) + 1;
@@ -105,7 +105,7 @@ test('where the node has pruned the state of the start the newest blocks decide'
   );
 });
 
-test('where the node is busy nothing is said of a token instead of something less', async (t) => {
+test('a busy node leaves a token undecided', async (t) => {
   const chain = await startOddChain(t);
   const token = await chain.deploy('PlainToken');
   await chain.mint(token, 0, 1_000);

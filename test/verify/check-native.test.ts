@@ -76,7 +76,7 @@ test('reports a balance that changed without any transfer in the blocks of the n
   );
 });
 
-test('coins burnt by a contract that destroys itself in its own favour are no difference', async (t) => {
+test('coins burnt by a contract that destroys itself to itself are not a difference', async (t) => {
   const { anvil, accounts } = await startChain(t);
   const head = await send(anvil, { from: accounts[0], data: BURN, value: '0x9' });
   assert.deepEqual(await nativeCheck(t, anvil, head), {

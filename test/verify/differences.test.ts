@@ -242,7 +242,7 @@ describe('verify', () => {
     url = node.url;
   });
 
-  test('finds nothing in a good index and says what it compared and what it could not', async () => {
+  test('finds nothing in an intact index and reports what it compared and what it could not', async () => {
     const report = await verifyFile({ path, http: url });
     assert.deepEqual(differencesOf(report), []);
     assert.equal(report.index.head.number, BLOCKS);

@@ -393,7 +393,7 @@ test('refuses a repair outside the index, while an indexer runs, and when the no
   assert.deepEqual(dumpIndex(path), dump, 'nothing was changed');
 });
 
-test('arguments that cannot be meant are bad usage', async (t) => {
+test('invalid arguments are bad usage', async (t) => {
   const dir = tempDir(t);
   for (const [args, message] of [
     [['--repair', '9..3'], /two block numbers such as 1200\.\.1250/],

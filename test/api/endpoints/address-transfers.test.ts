@@ -170,7 +170,7 @@ test('include_internal adds internal transfers as native_internal', async (t) =>
   assert.deepEqual(ids(await page(serving, '&include_internal=false')), [7, 6, 4, 3, 2, 1]);
 });
 
-test('direction filters, and a self-transfer is on both sides', async (t) => {
+test('direction selects transfers, and a self-transfer matches both directions', async (t) => {
   const serving = await serveBlocks(t, EVERY_KIND);
   const incoming = await page(serving, '&direction=in');
   assert.deepEqual(ids(incoming), [7, 6, 3, 1]);
@@ -195,7 +195,7 @@ test('before_block and after_block include their block, alone and together', asy
   assert.deepEqual(ids(await page(serving, '&before_block=9007199254740991')), [7, 6, 4, 3, 2, 1]);
 });
 
-test('pages joined by cursor make the whole list, even while new blocks arrive', async (t) => {
+test('pages linked by cursor yield the whole list, even while new blocks arrive', async (t) => {
   const busy = Array.from(
     { length: 60 },
     (_, block): NamedBlock => ({

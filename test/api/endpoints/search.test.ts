@@ -58,7 +58,7 @@ async function found(ask: AskApi, q: string): Promise<unknown[]> {
   return results.map(({ kind, value, symbol, detail }) => [kind, value, symbol, detail]);
 }
 
-test('tokens are found by symbol, then by name, then by the beginning of either, the most used first', async (t) => {
+test('tokens are found by symbol, then by name, then by a prefix of either, most used first', async (t) => {
   const ask = await askIndexed(t);
   const expected = [
     ['token', address('dollar'), 'USD', 'erc20, 5 transfers'],
@@ -98,7 +98,7 @@ test('a number is a block and may be a symbol; a hash is a block or a transactio
   assert.deepEqual(await found(ask, '999'), []);
 });
 
-test('of very many tokens with one symbol the most used is found', async (t) => {
+test('among very many tokens with one symbol the most used is found', async (t) => {
   const index = createIndex(t);
   const names = Array.from({ length: 1_500 }, (_, i) => `copy ${i}`);
   index.append(names.map((name) => transfersOf(name, name === 'copy 1234' ? 3 : 1)));

@@ -14,7 +14,7 @@ import { waitFor } from '../../support/wait.ts';
 
 const HASH = txHash('a');
 
-test('a transaction that is nowhere, pending, not reached or on another branch is refused with the reason', async (t) => {
+test('an unknown, pending, not yet indexed or orphaned transaction is refused with the reason', async (t) => {
   const index = createIndex(t, 10);
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }, {}]);
   let answer: Awaited<ReturnType<NodeReads['blockOfTransaction']>> = null;
@@ -48,7 +48,7 @@ test('a transaction that is nowhere, pending, not reached or on another branch i
   assert.deepEqual(await outcome('/api/block_transfers?block=11'), [200, undefined, null]);
 });
 
-test('a node that does not answer is 503, a wallet is answered all the same', async (t) => {
+test('an unresponsive node gives 503, while wallets are still answered', async (t) => {
   const index = createIndex(t);
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
   const client = new RpcClient({ url: 'http://127.0.0.1:9', timeoutMs: 500, maxSockets: 1, maxBatch: 1 });

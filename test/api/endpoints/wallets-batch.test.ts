@@ -77,7 +77,7 @@ test('the error names the position of a bad address', async (t) => {
   }
 });
 
-test('bodies of another shape are refused', async (t) => {
+test('malformed bodies are refused', async (t) => {
   const { post } = await servePair(t);
   const deep = '['.repeat(10_000) + ']'.repeat(10_000);
   const bodies = [

@@ -56,7 +56,7 @@ test('every endpoint of the specification is documented with its method and para
   ]);
 });
 
-test('each answer and each record in it is one named schema, and no reference leads nowhere', () => {
+test('each answer and each record in it is one named schema, and every reference resolves', () => {
   const text = JSON.stringify(document);
   const named = Object.keys(document.components.schemas);
   const names = [

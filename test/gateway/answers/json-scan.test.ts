@@ -50,7 +50,7 @@ test('the items of any array are found whole', () => {
   );
 });
 
-test('numbers beyond 2^53, escapes and order come out as they went in', () => {
+test('numbers beyond 2^53, escapes and order are unchanged', () => {
   const text =
     '{"id":12345678901234567890.000,"\\u0069d2":"\\u00e9\\"}]","params":[1.0,-0,{"b":1,"a":"\\\\"}]}';
   const members = memberTexts(text);

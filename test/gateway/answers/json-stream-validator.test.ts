@@ -63,7 +63,7 @@ function accepts(text: string, size: number): boolean {
   return check.end();
 }
 
-test('what JSON.parse takes is JSON and what it refuses is not, wherever the pieces end', () => {
+test('agrees with JSON.parse, wherever the pieces end', () => {
   for (const [texts, expected] of [
     [VALID, true],
     [INVALID, false],
@@ -99,7 +99,7 @@ test('a byte that is changed, dropped or doubled is judged as JSON.parse judges 
   }
 });
 
-test('values that are nested deeper than nodes nest them are refused', () => {
+test('values nested deeper than nodes nest them are refused', () => {
   assert.equal(accepts('['.repeat(250) + ']'.repeat(250), 64), true);
   assert.equal(accepts('['.repeat(300) + ']'.repeat(300), 64), false);
 });

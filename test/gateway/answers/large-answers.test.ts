@@ -85,7 +85,7 @@ for (const [what, call, answer] of [
   ['logs that were collected', LOGS_CALL, LOGS_ANSWER],
   ['batches', BATCH, BATCH_ANSWER],
 ] as const) {
-  test(`${what}: answers that are not read take no more memory than their key has`, async (t) => {
+  test(`${what}: unread answers stay within the memory budget of their key`, async (t) => {
     const serving = await serveLarge(t);
     const sockets: Socket[] = [];
     t.after(() => {

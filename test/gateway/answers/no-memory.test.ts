@@ -71,13 +71,16 @@ async function streamed(t: TestContext, pieces: readonly string[]): Promise<stri
 }
 
 for (const [what, pieces] of Object.entries({
-  'when its first piece finds no room': [`{"jsonrpc":"2.0","id":1,"result":"0x${DIGITS}`, `${DIGITS}"}`],
-  'when it begins in the piece that finds no room': [
+  'when there is no room for its first piece': [
+    `{"jsonrpc":"2.0","id":1,"result":"0x${DIGITS}`,
+    `${DIGITS}"}`,
+  ],
+  'when it begins in the piece for which there is no room': [
     '{"jsonrpc":"2.0",',
     `"id":1,"result":"0x${DIGITS}`,
     `${DIGITS}"}`,
   ],
-  'when the piece that finds no room is the last': [
+  'when there is no room for the last piece': [
     '{"jsonrpc":"2.0",',
     `"id":1,"result":"0x${DIGITS}${DIGITS}"}`,
   ],

@@ -49,7 +49,7 @@ test('an answer to another call is malformed', () => {
   assert.match(answer('{"jsonrpc":"2.0","error":{"code":1,"message":"no"}}'), /"code":1/);
 });
 
-test('errors pass with code, message and data, also where the node forgot the id', () => {
+test('errors pass with code, message and data, even if the node omits the id', () => {
   const error = '{"code":3,"message":"execution reverted: \\"no\\"","data":"0x08c379a0"}';
   for (const form of [
     `{"jsonrpc":"2.0","id":1,"error":${error}}`,
@@ -91,7 +91,7 @@ test('a result is parsed, an error has none, and an invalid result is malformed'
   assert.throws(() => resultOf(Buffer.from('"result":0x1}')), { name: 'UpstreamError', reason: 'malformed' });
 });
 
-test('the header of a block is read, none has neither null nor an error, and anything else is the fault of the node', () => {
+test('the header of a block is read, none has neither null nor an error, and anything else is a node fault', () => {
   const hash = `0x${'ab'.repeat(32)}`;
   const block = { number: '0x7', hash, parentHash: hash, transactions: [] };
   const header = (result: unknown) =>

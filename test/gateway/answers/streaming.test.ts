@@ -142,7 +142,7 @@ test('a connection whose answer was paused when its last piece came serves the n
   assert.equal(await ask(), 'abcd');
 });
 
-test('an answer of any size leaves the memory alone', async (t) => {
+test('streaming an answer of any size takes constant memory', async (t) => {
   const total = 256 * MB;
   const serving = await serveNode(t, (_, response) => flood(response, total));
   const before = bytesInUse();

@@ -419,7 +419,7 @@ test('a new head shows at once after a transaction or an announcement, else with
   );
 });
 
-test('each part can be switched off', async (t) => {
+test('each cache can be disabled', async (t) => {
   const { node, chain, gateway } = await scripted(t, { merge: false, cache: false, local: false });
   for (let i = 0; i < 5; i++) await gateway.result('eth_chainId');
   for (let i = 0; i < 5; i++) await gateway.result('eth_getBlockByNumber', '0x1', false);

@@ -137,7 +137,7 @@ test('debug_* allows methods that read the chain; those that control the node or
   assert.ok(methodPolicy({ allow: ['debug_setHead'] })('debug_setHead'));
 });
 
-test('namespaces that steer the node cannot be configured', () => {
+test('namespaces that control the node cannot be configured', () => {
   for (const entry of [
     'admin_*',
     'Admin_*',

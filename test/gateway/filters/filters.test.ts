@@ -112,7 +112,7 @@ test('a poll whose client disconnects loses no changes', async (t) => {
   assert.deepEqual(await gateway.result('eth_getFilterChanges', id), await newestHashes(3));
 });
 
-test('a poll finds what the node has by then, whatever the head cache has', async (t) => {
+test('a poll sees the current state of the node, whatever the head cache holds', async (t) => {
   const { anvil, gateway, newestHashes } = await setUp(t);
   const id = await gateway.result('eth_newBlockFilter');
   for (let i = 0; i < 20; i++) {
@@ -162,7 +162,7 @@ test('a log filter gives new logs that match, each once', async (t) => {
   assert.deepEqual(values(await changes(gateway, id)), [5]);
 });
 
-test('logs of orphaned blocks are given again as removed, then those of the new chain', async (t) => {
+test('logs of orphaned blocks are repeated as removed, followed by those of the new chain', async (t) => {
   const { anvil, gateway, address, mine, deposit, reorganise } = await setUp(t);
   const id = await gateway.result('eth_newFilter', { address });
   await deposit(1);
@@ -323,7 +323,7 @@ test('a key has sixty-four filters, and those not polled for five minutes are fo
   assert.equal((await gateway.call('eth_getFilterChanges', [first])).error?.code, -32000);
 });
 
-test('a filter that the node does not understand is refused in its words', async (t) => {
+test('a filter that the node does not understand is refused with the message of the node', async (t) => {
   const { gateway, anvil } = await setUp(t);
   const filter = { address: '0x1234' };
   const message = await anvil.call('eth_getLogs', [filter]).then(String, (error: Error) => error.message);

@@ -120,7 +120,7 @@ test('a filter too long to repeat for each part of a range is sent once or refus
   assert.deepEqual(await logs('0x1', '0x400', of(1_000)), expected(1, 0x400));
 });
 
-test('a range that the node takes is passed on as it was written', async (t) => {
+test('a range that the node accepts is forwarded unchanged', async (t) => {
   const { node, gateway } = await setUp(t);
   for (const params of [
     '[{"fromBlock":"0x1","toBlock":"0x64"}]',
@@ -179,7 +179,7 @@ test('tags and missing ends mean what they mean to the node', async (t) => {
   assert.deepEqual(await logs('finalized', 'latest'), expected(700, 1_050));
 });
 
-test('a tag for which the node has no block is left to the node', async (t) => {
+test('a tag without a block is left to the node', async (t) => {
   const { node, chain, gateway } = await setUp(t);
   node.misbehave({ nullFor: ['eth_getBlockByNumber'], when: ({ params }) => params[0] === 'finalized' });
   chain.refuse = () => {
@@ -216,7 +216,7 @@ test('a range beyond the limit is refused with one that works', async (t) => {
   assert.deepEqual(await logs('0x1', 'latest'), expected(1, 900));
 });
 
-test('the width that the node takes is found out by trying', async (t) => {
+test('the width that the node accepts is found by trying', async (t) => {
   const { chain, logs } = await setUp(t);
   chain.refuse = tooWide(1_001, 'block range too large');
   for (let i = 0; i < 5; i++) assert.deepEqual(await logs('0x1', quantity(4_999)), expected(1, 4_999));
@@ -257,7 +257,7 @@ test('an error that does not refuse the range is passed on', async (t) => {
   }
 });
 
-test('of the blocks of a range the one that is too much for the node is named', async (t) => {
+test('the block that is too much for the node is named', async (t) => {
   const { chain, logs } = await setUp(t);
   chain.refuse = (width, from) => {
     if (from <= 27 && from + width > 27) throw new NodeError(-32602, 'response exceeds size limit');
@@ -308,7 +308,7 @@ test('logs of two branches are never mixed', async (t) => {
   assert.deepEqual([...new Set(result.map(({ branch }) => branch))], [1]);
 });
 
-test('logs of two branches are not mixed where few blocks are not final, but lie in two parts', async (t) => {
+test('logs of two branches are not mixed even if the few non-final blocks lie in two parts', async (t) => {
   const { chain, gateway } = await setUp(t, { cache: true, logs_max_range: 110 });
   Object.assign(chain, { head: 2_000, finalized: 1_950 });
   const isKept = async () => {

@@ -16,7 +16,7 @@ function learn(limit: RangeLimit, taken: number, requests = 50): number[] {
   return refused;
 }
 
-test('the width is raised to nearly what the node takes, and never beyond the largest', () => {
+test('the width is raised to nearly the limit of the node, and never beyond the maximum', () => {
   for (const taken of [100, 1_000, 5_000]) {
     const limit = new RangeLimit(100, 10_000);
     assert.ok(learn(limit, taken).length < 8);
@@ -47,7 +47,7 @@ test('one request at a time tries a wider range, whatever its outcome', () => {
   assert.deepEqual([limit.nextWidth(), limit.nextWidth()], [175, 150]);
 });
 
-test('a refused width is tried again after ten thousand requests: the node may take more by then', () => {
+test('a refused width is tried again after ten thousand requests: the node may accept more by then', () => {
   const limit = new RangeLimit(100, 10_000);
   learn(limit, 100, 1_000);
   assert.deepEqual(learn(limit, 100, 8_900), []);

@@ -82,7 +82,7 @@ test('a node is used only once its head reaches what clients have seen', () => {
   course.after(100).answers(1, 11).uses(1, 'now it has what clients saw');
 });
 
-test('blocks that only a lost node had are given up after a minute', () => {
+test('blocks that only a lost node had are abandoned after a minute', () => {
   const course = new Course().answers(0, 10).answers(1, 9).fails(0);
   course
     .after(FLOOR_MS - 1)
@@ -132,6 +132,6 @@ test('with no usable node the last one stays, and the first to answer is used', 
   course.after(30_000).answers(1, 5).uses(1, 'it answers, quiet or not');
 });
 
-test('a node that is down from the start gives way before it has ever answered', () => {
+test('a node that is down from the start is replaced before it has ever answered', () => {
   new Course().fails(0).uses(0, 'nothing is known of the other').answers(1, 7).uses(1, 'it answers');
 });

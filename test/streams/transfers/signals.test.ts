@@ -62,7 +62,7 @@ type Record = { [member: string]: unknown };
 const recordOf = (event: ReturnType<typeof eventOf>, direction: 'in' | 'out') =>
   signalRecord(event, sideSignal(event.row, direction), 0) as Record;
 
-test('a buy says what the same wallet sent in the transaction, who sent that, and which leg it is', () => {
+test('a buy reports what the wallet sent in the transaction, its sender, and its leg', () => {
   const tokenFacts = (token: string) => ({ symbol: token === USDC ? 'USDC' : null, decimals: 6 });
   const [, , buy] = swap({ tokenFacts, partiesOf: () => ({ from: WALLET, to: ROUTER }) });
   const { paid, isMint, txFrom, txTo, leg, legs, received } = recordOf(buy!, 'in');
@@ -74,7 +74,7 @@ test('a buy says what the same wallet sent in the transaction, who sent that, an
   assert.equal(received, undefined);
 });
 
-test('a sell says what the wallet received, summed up by token; the last leg is leg = legs', () => {
+test('a sell reports what the wallet received, summed by token; the last leg is leg = legs', () => {
   const events = swap();
   const { received, isBurn, paid } = recordOf(events[1]!, 'out');
   assert.deepEqual(received, [
@@ -89,7 +89,7 @@ test('a sell says what the wallet received, summed up by token; the last leg is 
   assert.deepEqual(places, ['1/5', '2/5', '3/5', '4/5', '5/5'], 'the transfer of nothing is no leg');
 });
 
-test('mints and burns say so; the router’s legs are its own', () => {
+test('mints and burns are marked; the router’s legs are its own', () => {
   const [mint, burn] = transaction([
     transfer(ZERO, WALLET, { token: MEME }),
     transfer(ROUTER, ZERO, { token: MEME }),
@@ -98,7 +98,7 @@ test('mints and burns say so; the router’s legs are its own', () => {
   assert.equal(recordOf(burn!, 'out').legs, 1);
 });
 
-test('sender and receiver of a direct transfer are known without asking', () => {
+test('sender and receiver of a direct transfer are known without a node call', () => {
   const [payment] = transaction([transfer(WALLET, ROUTER)], {
     partiesOf: () => assert.fail('the node is asked'),
   });
@@ -118,7 +118,7 @@ function eventsFor(given: Partial<SignalFilter>, events: ReturnType<typeof trans
   return events.flatMap((event) => signalsOf(filter, event).map((signal) => signal.event));
 }
 
-test('purchasesOnly leaves out what the wallet got for nothing; excludeMints what was minted', () => {
+test('purchasesOnly excludes buys without a payment; excludeMints excludes mints', () => {
   const wallets = new Set([WALLET]);
   const airdrop = transaction([transfer(ROUTER, WALLET, { token: MEME })]);
   const mint = transaction([transfer(ZERO, WALLET, { token: MEME }), transfer(WALLET, ROUTER)]);
