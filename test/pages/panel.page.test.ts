@@ -226,7 +226,7 @@ pageTests({
     await press('Tab', /^Create key$/);
     await page.keyboard.press('Enter');
     await page.locator('.secret').waitFor();
-    await press('Tab', /^I have it/);
+    await press('Tab', /^I have saved it/);
     await page.keyboard.press('Enter');
     await page.locator('dialog').waitFor({ state: 'detached' });
     assert.equal(await focused(), 'Create key', 'the focus was lost while the key was made');
