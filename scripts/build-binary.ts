@@ -38,7 +38,7 @@ await buildBinary(options.out, arch);
 async function buildBinary(out: string, arch: Architecture): Promise<void> {
   if (process.platform !== 'linux') throw new Error('the single binary is built on Linux, for Linux');
   mkdirSync(dirname(out), { recursive: true });
-  // Next to the result, which appears whole, by a rename.
+  // Beside the result, which appears atomically, by a rename.
   const work = mkdtempSync(`${out}-build-`);
   try {
     const commit = commitOf(ROOT);

@@ -1,6 +1,6 @@
 /**
- * A Chromium that needs neither root nor a system package: the system's where there is one, else the binary inside the
- * npm package `@sparticuz/chromium`.
+ * A Chromium that needs neither root nor a system package: the system's if present, else the binary inside the npm
+ * package `@sparticuz/chromium`.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,13 +29,13 @@ const PACKAGE = join(MODULES, '@sparticuz', 'chromium');
 const CACHE = join(MODULES, '.cache', 'atlas-chromium');
 
 /**
- * The package inflates its binary, SwiftShader and fonts into the temporary folder, and the shared libraries (NSS, NSPR)
- * only where it takes the machine for a cloud function.
+ * The package inflates its binary, SwiftShader and fonts into the temporary folder, and the shared libraries (NSS,
+ * NSPR) only if it takes the machine for a cloud function.
  */
 const INFLATE = `import chromium from '@sparticuz/chromium'; await chromium.executablePath();`;
 const INFLATE_ENV = { AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
 
-/** What Playwright needs to start Chromium here. Throws where none can start. */
+/** Playwright's options to start Chromium here. Throws if none can start. */
 export function chromiumLaunch(choice = process.env[CHOICE] ?? ''): LaunchOptions {
   if (choice === 'package') return packagedChromium();
   if (choice !== '') return { executablePath: choice, args: ARGUMENTS };
@@ -59,7 +59,7 @@ function launchFrom(folder: string): LaunchOptions & { executablePath: string } 
   return { executablePath: join(folder, 'chromium'), args: ARGUMENTS, env };
 }
 
-/** Several test files may do this at once: each inflates its own copy, and the first to finish provides it. */
+/** Several test files may do this at once. Each inflates its own copy, and the first to finish publishes it. */
 function inflate(folder: string): void {
   mkdirSync(CACHE, { recursive: true });
   const own = mkdtempSync(`${folder}-`);
@@ -76,7 +76,7 @@ function inflate(folder: string): void {
   }
 }
 
-/** The configuration in the package names folders of a cloud function. */
+/** The package's configuration names folders of a cloud function. */
 function fontConfig(folder: string): string {
   return `<?xml version="1.0"?>
 <fontconfig>
@@ -86,7 +86,9 @@ function fontConfig(folder: string): string {
 `;
 }
 
-/** A missing shared library or another processor shows here, with its message, instead of as a browser that has gone. */
+/**
+ * A missing shared library or a foreign processor shows here, with its message, rather than as a browser that vanished.
+ */
 function checkStart(folder: string): void {
   const { executablePath, env } = launchFrom(folder);
   execFileSync(executablePath, ['--version'], { env });

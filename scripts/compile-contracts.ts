@@ -1,6 +1,6 @@
 /**
- * Compiles the demo contracts of scripts/contracts to src/dev/contracts.json.
- * Run by hand after a change there: `node_modules/.bin/node scripts/compile-contracts.ts`, then `npm run format`.
+ * Compiles the demo contracts of scripts/contracts to src/dev/contracts.json. Run it manually after a change there:
+ * `node_modules/.bin/node scripts/compile-contracts.ts`, then `npm run format`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -43,10 +43,10 @@ function compile(files: string[]): CompilerOutput {
       files.map((file) => [file, { content: readFileSync(join(SOURCES, file), 'utf8') }]),
     ),
     settings: {
-      // Monad and every chain the daemon meets runs at least Cancun; OpenZeppelin 5 needs its MCOPY.
+      // Monad and every other supported chain run at least Cancun; OpenZeppelin 5 needs its MCOPY.
       evmVersion: 'cancun',
       optimizer: { enabled: true, runs: 200 },
-      // Without the hash of the sources' metadata a changed comment does not change the bytecode.
+      // Without the metadata hash of the sources, a changed comment does not change the bytecode.
       metadata: { bytecodeHash: 'none' },
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
     },

@@ -1,4 +1,4 @@
-/** The daemon as users start it, in a process of its own, so that its time and memory can be measured. */
+/** The daemon as users start it, in its own process, so that its time and memory can be measured. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -11,11 +11,11 @@ export const LAUNCHER = fileURLToPath(new URL('../bin/atlas-node', import.meta.u
 export interface Daemon {
   url: string;
   pid: number;
-  /** Ends it; resolves with its exit code. */
+  /** Ends the daemon. Resolves with its exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Starts a program with the flags of `start` on a free port; resolves when it serves. `env` holds further settings. */
+/** Starts a program with the flags of `start` on a free port. Resolves when it serves. `env` holds further settings. */
 export async function startDaemon(
   program: string,
   flags: readonly string[],

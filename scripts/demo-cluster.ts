@@ -1,4 +1,4 @@
-/** A cluster to look at: one chain, two daemons, PostgreSQL and nginx. See `--help`. */
+/** A demo cluster: one chain, two daemons, PostgreSQL and nginx. See `--help`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitForStopSignal } from '../src/cli/signals.ts';
 import { startAnvil } from '../src/dev/anvil.ts';
@@ -32,9 +32,9 @@ if (!hasNginx) refuse('the demo needs nginx: install it (apt install nginx), it 
 
 const BLOCK_TIME_MS = 1_000;
 const ROUND_PAUSE_MS = 3_000;
-/** Between two lines about the client, milliseconds. */
+/** Interval of log lines about the client, milliseconds. */
 const REPORT_MS = 5_000;
-/** How long a killed daemon stays away, milliseconds. */
+/** How long a killed daemon stays down, milliseconds. */
 const AWAY_MS = 10_000;
 
 interface Cluster {
@@ -102,7 +102,7 @@ async function demo(): Promise<void> {
   await Promise.race([watch({ nginx, daemons, key }, head), stopped]);
 }
 
-/** Shows what a client sees, kills the daemon that serves it once, and starts any that is gone. */
+/** Shows the client's view, kills the daemon that serves it once, and restarts any that is down. */
 async function watch({ nginx, daemons, key }: Cluster, fromBlock: number): Promise<void> {
   const client = new ResumingStream(nginx.url, key, fromBlock);
   cleanup.after(() => client.stop());
@@ -131,7 +131,7 @@ async function watch({ nginx, daemons, key }: Cluster, fromBlock: number): Promi
   }
 }
 
-/** The daemon that has the client's socket. */
+/** The daemon that holds the client's socket. */
 async function servingDaemon(daemons: readonly ClusterDaemon[]): Promise<ClusterDaemon | undefined> {
   for (const daemon of daemons) {
     if (!daemon.isRunning()) continue;

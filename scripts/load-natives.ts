@@ -1,4 +1,4 @@
-/** Loads the native modules as the daemon does; setup runs it under the pinned Node. A failure is one line on stderr. */
+/** Loads the native modules like the daemon. Setup runs it under the pinned Node. A failure is one line on stderr. */
 import { nativeLoadError } from '../src/cli/errors.ts';
 
 try {

@@ -1,8 +1,8 @@
-/** Whether the memory of a process stays flat under load. */
+/** Checks whether the memory of a process stays flat under load. */
 import { median } from './bench/figure.ts';
 import { residentMegabytes } from './bench/process/resource-usage.ts';
 
-/** Memory counts as flat when the last third needs at most this many times what the one before needs. */
+/** Memory counts as flat if the last third needs at most this many times the memory of the third before. */
 const MAX_GROWTH = 1.1;
 
 export class MemoryMonitor {
@@ -30,7 +30,7 @@ export class MemoryMonitor {
     return `memory ${this.samples[0]} MB at first, ${middle} in the middle third, ${last} in the last`;
   }
 
-  /** What is wrong; null when the memory is flat. */
+  /** What is wrong; null if the memory is flat. */
   fault(): string | null {
     const [middle, last] = this.laterThirds();
     return last <= middle * MAX_GROWTH ? null : `memory grew from ${middle} to ${last} MB`;

@@ -1,4 +1,4 @@
-/** The options of the scripts: `--help` prints what a script does, and a mistake is one line and exit code 2. */
+/** The options of the scripts: `--help` prints what a script does; a mistake causes one line and exit code 2. */
 import { basename } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
@@ -17,7 +17,10 @@ type Value<O> = O extends { kind: 'flag' }
   ? boolean
   : (O extends { kind: 'text' } ? string : number) | (O extends { default: unknown } ? never : undefined);
 
-/** What the command line says, `files` if they have a name; ends the process where it asks for help or is wrong. */
+/**
+ * The parsed command line, with `files` if they have a name. Ends the process if help is requested or the command line
+ * is invalid.
+ */
 export function readOptions<const T extends Record<string, Option>>(
   does: string,
   options: T,

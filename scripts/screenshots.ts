@@ -1,4 +1,7 @@
-/** Takes pictures of the pages of `atlas-node dev`: the two of the README, or of each page at three widths in both themes. See `--help`. */
+/**
+ * Takes screenshots of `atlas-node dev`: the two of the README, or of each page at three widths in both themes. See
+ * `--help`.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -12,7 +15,7 @@ import { readOptions, refuse } from './options.ts';
 const LAUNCHER = fileURLToPath(new URL('../bin/atlas-node', import.meta.url));
 const OUTPUT = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const VIEWPORT = { width: 1200, height: 800 };
-/** The README stays quick to load. */
+/** Keeps the README fast to load. */
 const MAX_BYTES = 150_000;
 const TIMEOUT_MS = 120_000;
 const SETTLE_MS = 1_500;
@@ -48,7 +51,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Resolves once the daemon has printed where it listens and with which secrets. */
+/** Resolves once the daemon has printed its address and its secrets. */
 async function readBanner(): Promise<{ url: string; key: string; token: string; wallet: string }> {
   let text = '';
   for await (const chunk of dev.stdout) {
@@ -83,7 +86,7 @@ async function takePanel(browser: Browser, { url, token }: Awaited<ReturnType<ty
   await save(page, 'panel');
 }
 
-/** Every page, by the name of its picture; the panel's need its session. */
+/** Every page, by the name of its screenshot. The panel's pages need its session. */
 function pagesOf(wallet: string, token: string, tx: string): Record<string, string> {
   return {
     home: '/',
@@ -133,7 +136,7 @@ async function takeAll(
   for (const [name, path] of Object.entries(pagesOf(wallet, tokenAddress, txHash))) {
     await page.goto(url + path);
     await page.locator('main :is(h1, h2)').first().waitFor();
-    await page.waitForTimeout(SETTLE_MS); // streams and polls never rest
+    await page.waitForTimeout(SETTLE_MS); // streams and polls never become idle
     await takeViews(page, join(folder, name));
   }
 }

@@ -1,4 +1,4 @@
-/** How many calls sent at once stock clients get answered, by client, tier and number of calls. See `--help`. */
+/** Measures how many concurrent calls stock clients get answered, by client, tier and number of calls. See `--help`. */
 import { BATCHING, SINGLE } from '../test/support/clients/stock-clients.ts';
 import { startStockWorld } from '../test/support/clients/stock-world.ts';
 import { readOptions } from './options.ts';

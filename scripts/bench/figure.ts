@@ -1,6 +1,6 @@
 /** The result of a measurement: figures with all their samples, in tables. Pure. */
 
-/** Units of which more is better; of all others, less is better. */
+/** Units for which more is better. For all others, less is better. */
 const MORE_IS_BETTER = ['transfers/s', 'blocks/s', 'requests/s', 'messages/s'] as const;
 export type Unit =
   | (typeof MORE_IS_BETTER)[number]
@@ -17,9 +17,9 @@ export type Unit =
 
 /** A limit on a figure's median or, if it is compared with something, on its ratio. */
 export interface Budget {
-  /** The limit that the figure must meet. */
+  /** The required limit. */
   floor: number;
-  /** The value to aim for. */
+  /** The target value. */
   goal: number;
 }
 
@@ -30,7 +30,7 @@ export interface Figure {
   unit: Unit;
   /** One value per repetition. */
   samples: number[];
-  /** The same figure of something else, measured alternately in the same run. */
+  /** The same figure of a comparison, measured alternately in the same run. */
   against?: { name: string; samples: number[] };
   budget?: Budget;
 }
@@ -40,7 +40,7 @@ export interface Table {
   /** `list`: a line per figure. `grid`: a line per name and a column per column. */
   layout: 'list' | 'grid';
   figures: Figure[];
-  /** What a reader must know, such as what was left out and why. */
+  /** Notes for the reader, such as omissions with their reasons. */
   notes: string[];
 }
 
@@ -59,7 +59,7 @@ export function quantile(samples: readonly number[], q: number): number {
   return below + (above - below) * (at - Math.floor(at));
 }
 
-/** How many times better than what it is compared with: above 1 is better in any unit. Null without a comparison. */
+/** How many times better than the comparison: above 1 is better in any unit. Null without a comparison. */
 export function ratioOf({ unit, samples, against }: Figure): number | null {
   if (against === undefined) return null;
   const more = MORE_IS_BETTER.some((name) => name === unit);
@@ -71,7 +71,7 @@ export function ratioOf({ unit, samples, against }: Figure): number | null {
   return median(ratios);
 }
 
-/** How a figure compares with its budget; null when it has none or nothing was measured. */
+/** How a figure compares with its budget; null without a budget or without samples. */
 export function verdictOf(figure: Figure): 'goal' | 'floor' | 'missed' | null {
   const { budget, unit, samples } = figure;
   const ratio = ratioOf(figure);

@@ -1,4 +1,4 @@
-/** The machine that a benchmark ran on. */
+/** The machine of a benchmark run. */
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { versionText } from '../../src/lib/version.ts';
@@ -17,17 +17,18 @@ export interface Machine {
 /** One run of the benchmark. */
 export interface Run {
   machine: Machine;
-  /** As it was typed. */
+  /** As typed. */
   command: string;
   seconds: number;
   /**
-   * Load averages over the minute before the run, showing how busy others keep the machine, and over its last minute.
+   * Load averages over the minute before the run, which show how busy other programs keep the machine, and over its
+   * last minute.
    */
   loadBefore: number;
   loadAfter: number;
   /**
-   * Share of the processor time wanted by programs that the host of a virtual machine gave to others; null when the
-   * system does not tell.
+   * Share of the demanded processor time that the host of a virtual machine gave to other guests; null if the system
+   * does not report it.
    */
   stolenPercent: number | null;
 }
@@ -36,7 +37,7 @@ export function loadAverage(): number {
   return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }
 
-/** How the processors' time was spent since boot. Only Linux has it. */
+/** How processor time was spent since boot. Linux only. */
 const STAT = '/proc/stat';
 
 /** Time of all processors in ticks: used by programs, and withheld by the host. */
@@ -45,12 +46,12 @@ export interface ProcessorTimes {
   stolen: number;
 }
 
-/** Null where the system does not tell. */
+/** Null if the system does not report it. */
 export function processorTimes(): ProcessorTimes | null {
   return existsSync(STAT) ? parseProcessorTimes(readFileSync(STAT, 'utf8')) : null;
 }
 
-/** The first line is of all processors together; its fields are named in proc_stat(5). */
+/** The first line covers all processors; its fields are named in proc_stat(5). */
 export function parseProcessorTimes(stat: string): ProcessorTimes {
   const fields = (stat.split('\n', 1)[0] ?? '').split(/\s+/).map(Number);
   const [, user = 0, nice = 0, system = 0, _idle, _ioWait, irq = 0, softIrq = 0, stolen = 0] = fields;

@@ -21,18 +21,18 @@ export const MEASURES = [
 export type MeasureName = (typeof MEASURES)[number];
 
 export interface BenchOptions {
-  /** Transfers of the generated chain that fill the index; some more are kept for later measurements. */
+  /** Transfers of the generated chain that fill the index; some more are reserved for later measurements. */
   transfers: number;
-  /** Short loads and no repetitions: to check that everything works, not for figures. */
+  /** Short loads and no repetitions: checks that everything works, without meaningful figures. */
   quick: boolean;
-  /** Repetitions, of which the median counts. */
+  /** Repetitions; the median counts. */
   repeat: number;
   only: readonly MeasureName[];
-  /** Folder of the index that `growth` keeps and continues, and `answers` reads; null for a temporary one. */
+  /** Folder of the index that `growth` keeps and continues, and that `answers` reads; null for a temporary one. */
   index: string | null;
   /** Whether `growth` drops the pages of its index from the page cache before each commit. */
   cold: boolean;
-  /** File to draw the figures of `growth` in, as SVG. */
+  /** SVG file for the charts of `growth`. */
   picture: string | null;
   /** File to write all figures to. */
   json: string | null;
@@ -46,7 +46,7 @@ const REPEAT = 3;
 
 const MAX_COUNT = 10_000_000_000;
 
-/** Reads the command line; a mistake ends the process. */
+/** Parses the command line. A mistake ends the process. */
 export function readBenchOptions(): BenchOptions {
   const { quick, transfers, repeat, only, index, cold, picture, json, markdown } = readOptions(
     `Measures speed and size on this machine, on a generated chain in a temporary folder.

@@ -1,4 +1,4 @@
-/** The benchmark: takes the requested measurements one after the other, and reports. */
+/** Takes the requested measurements one after another, and reports. */
 import { writeFileSync } from 'node:fs';
 import { type Figure, median, ratioOf, type Table, verdictOf } from './figure.ts';
 import { describeMachine, loadAverage, processorTimes, type Run, stolenPercent } from './machine.ts';
@@ -43,8 +43,8 @@ interface MeasureResult {
 }
 
 /**
- * Measures and prints the tables; `command` is the command line as typed. `log` gets a description of each step. When
- * `stop` resolves, everything that was started is ended and what was measured so far is discarded.
+ * Measures and prints the tables; `command` is the command line as typed. `log` receives a description of each step.
+ * When `stop` resolves, ends everything that was started and discards the results so far.
  */
 export async function runBench(
   options: BenchOptions,

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError } from '../../src/lib/errors.ts';
 
 export interface WaitOptions {
-  /** What is waited for; becomes the error message. */
+  /** The awaited condition, for the error message. */
   what: string;
   timeoutMs: number;
   everyMs: number;
 }
 
-/** Polls `probe` and resolves with its first value that is not null. Throws FatalError after the time limit. */
+/** Polls `probe` and resolves with its first non-null value. Throws FatalError after the time limit. */
 export async function waitUntil<T>(
   probe: () => T | Promise<T>,
   options: WaitOptions,

@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Modules that look for files next to themselves, and their replacements for the binary, which has no such files. */
+/** Modules that read files next to themselves, with their replacements for the binary, which has no such files. */
 const REPLACED_MODULES: Record<string, string> = {
   'src/threads/entries.ts': 'src/binary/threads.ts',
   'src/lib/build.ts': 'src/binary/build.ts',
@@ -23,9 +23,9 @@ const LOADERS: Record<string, string> = {
 
 export interface Bundle {
   script: string;
-  /** Folders of the packages whose code the script contains, relative to the project's root. */
+  /** Folders of the bundled packages, relative to the project's root. */
   packages: string[];
-  /** Files of the project that the script contains, relative to its root. */
+  /** Bundled project files, relative to the root. */
   files: string[];
 }
 
@@ -40,12 +40,12 @@ export async function bundle(entry: string, commit: string): Promise<Bundle> {
     platform: 'node',
     target: 'node22',
     format: 'cjs',
-    // Only white space: names and messages in stack traces stay those of the sources.
+    // Only whitespace is removed, so that names and messages in stack traces match the sources.
     minifyWhitespace: true,
     legalComments: 'eof',
     define: { BUILD_COMMIT: JSON.stringify(commit) },
     plugins: [replaceModules(), loaders()],
-    // A module that asks for its own location would fail in the binary: it needs a replacement.
+    // A module that asks for its own location would fail in the binary and needs a replacement.
     logOverride: { 'empty-import-meta': 'error' },
     logLevel: 'error',
   });

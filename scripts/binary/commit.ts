@@ -1,4 +1,4 @@
-/** The commit that is being built. */
+/** The commit being built. */
 import { execFileSync } from 'node:child_process';
 
 /** Abbreviated hash of the checked-out commit, plus `-dirty` when files differ; `unknown` outside a repository. */

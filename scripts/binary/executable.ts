@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { RUNTIME_FLAGS } from '../runtime-flags.ts';
 import type { Architecture } from './platform-parts.ts';
 
-/** The mark in Node's executable that shows that it carries a program. */
+/** The marker in Node's executable that shows that it carries a program. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** The binutils for another processor. */
@@ -16,7 +16,7 @@ const STRIP_OF_OTHERS = { x64: 'x86_64-linux-gnu-strip', arm64: 'aarch64-linux-g
 const SAME_BYTES_FLAGS = ['--random-seed=1'];
 
 interface Contents {
-  /** Node for the processor of the executable, of the version that runs this. */
+  /** Node for the target processor, in the version that runs this script. */
   node: string;
   /** The script to run. */
   main: string;
@@ -37,9 +37,10 @@ export function makeExecutable(folder: string, { node, main, assets }: Contents,
 }
 
 /**
- * Writes the executable's contents in Node's form; returns the path of the file. The same sources give the same bytes:
- * Node records the path of the script, so it is relative, and the seed is fixed, from which V8's hashes in the code cache
- * follow. A start does not use that seed. V8 accepts a code cache only on the processor that made it.
+ * Writes the executable's contents in Node's format and returns the path of the file. The same sources yield the same
+ * bytes: Node records the path of the script, so it is relative, and the seed is fixed, because V8's hashes in the code
+ * cache follow from it. The running program does not use that seed. V8 accepts a code cache only on the processor that
+ * created it.
  */
 function writeBlob(
   folder: string,
@@ -62,12 +63,14 @@ function writeBlob(
   return join(folder, output);
 }
 
-/** Runs this Node and shows its output only in the error of a failure: postject warns of notes that it skips. */
+/**
+ * Runs this Node and shows its output only in the error of a failure, because postject warns of notes that it skips.
+ */
 function run(cwd: string, ...args: string[]): void {
   execFileSync(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Removes the debug symbols, a seventh of the file; the symbols that native modules link to are others and stay. */
+/** Removes the debug symbols, a seventh of the file. The symbols that native modules link to stay. */
 function strip(executable: string, arch: Architecture): void {
   const tool = arch === process.arch ? 'strip' : STRIP_OF_OTHERS[arch];
   const { error } = spawnSync(tool, [executable], { stdio: 'inherit' });

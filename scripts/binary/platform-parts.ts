@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Pins what package-lock.json cannot: it installs only the packages of the machine that builds. */
+/** Pins what package-lock.json cannot, because it installs only the packages of the build machine. */
 const NATIVES = join(ROOT, 'scripts/natives');
 
 /** `process.versions.modules` of Node 22, in the names of uWebSockets.js's files. */
@@ -26,16 +26,18 @@ export interface PlatformParts {
   /** Node's executable. */
   node: string;
   modules: NativeModules;
-  /** Folders of the packages that the parts come from, relative to the project's root. */
+  /** Folders of the packages of these parts, relative to the project's root. */
   packages: string[];
 }
 
-/** The parts for Linux on a processor. Installs those of another processor than this one below `folder`. */
+/** The parts for Linux on a processor. For a foreign processor, installs them below `folder`. */
 export function platformParts(arch: Architecture, folder: string): PlatformParts {
   return arch === process.arch ? partsOfThisMachine() : installedParts(arch, folder);
 }
 
-/** Loads the modules to find their files: what goes into the binary is what runs, whatever the packages call it. */
+/**
+ * Loads the modules to find their files, so that the binary contains what actually runs, whatever the packages call it.
+ */
 function partsOfThisMachine(): PlatformParts {
   const require = createRequire(import.meta.url);
   return {

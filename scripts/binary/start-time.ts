@@ -1,11 +1,11 @@
-/** How long the built binary takes from its start to its first answer. */
+/** Measures the built binary from start to first answer. */
 import { startDaemon } from '../daemon.ts';
 
 const STARTS = 5;
 
-/** Median seconds until `/healthz` answers, on an existing index. Uses `dataDir` and leaves it behind. */
+/** Median seconds until `/healthz` answers, on an existing index. Uses `dataDir` and does not remove it. */
 export async function secondsToFirstAnswer(executable: string, dataDir: string): Promise<number> {
-  await start(executable, dataDir); // makes the files and unpacks the native modules
+  await start(executable, dataDir); // creates the files and unpacks the native modules
   const seconds: number[] = [];
   for (let i = 0; i < STARTS; i++) seconds.push(await start(executable, dataDir));
   return seconds.sort((a, b) => a - b)[Math.floor(STARTS / 2)] ?? 0;

@@ -23,10 +23,10 @@ createServer(async (request, response) => {
   }
   const { deliveries }: HookMessage = JSON.parse(body);
   for (const delivery of deliveries) console.log(alertText(delivery));
-  response.writeHead(204).end(); // an error instead: everything comes again, under the same ids
+  response.writeHead(204).end(); // on an error instead, everything is redelivered under the same ids
 }).listen(port, '127.0.0.1', () => console.log(`listening on ${port}`));
 
-/** An alert channel that knows ids can drop repeats by `deliveryId` and strike out what `withdraws` names. */
+/** An alert channel that stores ids can drop repeats by `deliveryId` and retract the alert named in `withdraws`. */
 function alertText(event: Delivery): string {
   const { deliveryId, withdraws, wallet, to, value_mon, symbol, txHash, funding_age } = event;
   if (withdraws !== undefined) return `${deliveryId} withdraws ${withdraws}: a reorg removed ${txHash}`;

@@ -12,12 +12,12 @@ const [url, key, ...wallets] = process.argv.slice(2);
 if (url === undefined || key === undefined || wallets.length === 0)
   throw new Error('usage: copy-trading.ts URL KEY WALLET...');
 
-// The service leaves out airdrops and plain transfers, and says what was paid.
+// The service filters out airdrops and plain transfers, and reports what was paid.
 const filter = { wallets, events: ['wallet_token_buy' as const], purchasesOnly: true };
 
 for await (const buy of signals(url, key, filter)) {
   if (buy.event !== 'wallet_token_buy') continue;
-  const order = `${buy.txHash}-${buy.eventIndex}`; // the exchange ignores an order that it has already
+  const order = `${buy.txHash}-${buy.eventIndex}`; // the exchange ignores an order that it already has
   if (buy.removed) {
     console.log(JSON.stringify({ cancel: order }));
     continue;

@@ -1,4 +1,4 @@
-/** What the bots share: the events of a filter, across reconnects. */
+/** Shared by the bots: the events of a filter, across reconnects. */
 import { on } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Signal, SignalFilter } from '../../src/api/stream-records.ts';
@@ -6,8 +6,8 @@ import type { Signal, SignalFilter } from '../../src/api/stream-records.ts';
 const RECONNECT_MS = 1_000;
 
 /**
- * Yields events as they come, with those that were missed or withdrawn while the connection was down. After a reconnect
- * the last block's events may come again: give what you do an id made of txHash and eventIndex.
+ * Yields events as they arrive, including those missed or reverted while the connection was down. After a reconnect the
+ * last block's events may be repeated, so give your actions an id made of txHash and eventIndex.
  */
 export async function* signals(url: string, key: string, filter: SignalFilter): AsyncGenerator<Signal> {
   for (let { lastSeen } = filter; ; await sleep(RECONNECT_MS)) {

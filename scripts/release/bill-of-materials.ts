@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { join } from 'node:path';
 import type { ReleaseInputs } from './inputs.ts';
 
-/** Packages that a checkout runs, and no file of a release contains. */
+/** Packages that only a checkout runs, absent from all release files. */
 const CHECKOUT_ONLY = ['@foundry-rs/anvil', 'esbuild'];
 
 /** Writes `<name>-<version>.cdx.json`: the packages of a release with their versions and licences. Returns its path. */
@@ -15,7 +15,7 @@ export function writeBillOfMaterials({
 }: Pick<ReleaseInputs, 'root' | 'out' | 'manifest'>): string {
   const file = join(out, `${manifest.name}-${manifest.version}.cdx.json`);
   const tool = join(root, 'node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js');
-  // Read the lock file: leftovers in node_modules do not count, and every system gives the same bytes.
+  // Reads the lock file, so that leftovers in node_modules do not count and every system yields the same bytes.
   const args = ['--package-lock-only', '--omit', 'dev', '--output-reproducible'];
   args.push('--output-format', 'JSON', '--output-file', file);
   const work = mkdtempSync(join(out, 'bill-'));
@@ -32,7 +32,7 @@ export function writeBillOfMaterials({
   return file;
 }
 
-/** A package.json, with what a release does not contain among the packages of development. */
+/** A package.json in which packages absent from a release are development dependencies. */
 function releaseManifest(path: string): string {
   const manifest = JSON.parse(readFileSync(path, 'utf8'));
   for (const name of CHECKOUT_ONLY) {

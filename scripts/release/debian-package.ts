@@ -21,13 +21,13 @@ import { buildProgram } from '../../src/cli/program.ts';
 import type { ReleaseInputs } from './inputs.ts';
 import { manPage } from './man-page.ts';
 
-/** Debian's name of a processor, and the oldest glibc that the native modules for it run on. */
+/** Debian's name of a processor, and the oldest glibc that its native modules support. */
 const SYSTEMS: Record<string, { architecture: string; glibc: string }> = {
   'linux-x64': { architecture: 'amd64', glibc: '2.34' },
   'linux-arm64': { architecture: 'arm64', glibc: '2.38' },
 };
 
-/** Files of the operator: an upgrade asks before it replaces one that was changed. */
+/** Operator-owned files: an upgrade asks before it replaces a modified one. */
 const CONFIG_FILES = ['/etc/atlas-node/atlas.toml'];
 
 const MAINTAINER_SCRIPTS = ['postinst', 'prerm', 'postrm'];
@@ -51,7 +51,7 @@ export function writeDebianPackage(release: ReleaseInputs): string {
     for (const [name, file] of control) write(join(tree, 'DEBIAN', name), file);
     setTimes(tree, time);
     const deb = join(out, `${manifest.name}_${manifest.version}_${system.architecture}.deb`);
-    // The threads of xz divide the data by the number of processors; gzip gives the same bytes everywhere.
+    // xz splits the data by the number of processors; gzip yields the same bytes everywhere.
     execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '--build', tree, deb], {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(time) },
       stdio: ['ignore', 'ignore', 'inherit'],
@@ -88,12 +88,12 @@ function packagedFiles(
   ]);
 }
 
-/** The unit without the head that explains an installation by hand, and with the program where the package puts it. */
+/** The unit without the head that explains manual installation, and with the package's path of the program. */
 export function packagedUnit(unit: string): string {
   return unit.slice(unit.indexOf('[Unit]')).replaceAll('/usr/local/bin/', '/usr/bin/');
 }
 
-/** The example configuration with the service's folder, so that commands with `--config` find the data too. */
+/** The example configuration with the service's folder, so that commands with `--config` find the data. */
 export function packagedConfig(example: string): string {
   return example.replace(/^data_dir = .*$/m, 'data_dir = "/var/lib/atlas-node"');
 }
@@ -142,7 +142,7 @@ function write(path: string, { contents, executable }: PackagedFile): void {
   chmodSync(path, executable ? 0o755 : 0o644);
 }
 
-/** Gives every file and folder the same time, and folders a mode that does not depend on the builder's umask. */
+/** Gives every file and folder the same time, and folders a mode independent of the builder's umask. */
 function setTimes(folder: string, time: number): void {
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -153,7 +153,7 @@ function setTimes(folder: string, time: number): void {
   lutimesSync(folder, time, time);
 }
 
-/** Seconds since 1970: SOURCE_DATE_EPOCH, or else the time of the commit. */
+/** Unix seconds: SOURCE_DATE_EPOCH, or else the time of the commit. */
 function commitTime(root: string): number {
   const given = process.env['SOURCE_DATE_EPOCH'];
   if (given) return Number(given);

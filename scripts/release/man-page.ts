@@ -1,7 +1,7 @@
-/** The manual page, made from the help of the commands. */
+/** The manual page, generated from the help of the commands. */
 import type { Command, Help } from 'commander';
 
-/** Width of the notes: the builder's terminal must not matter. */
+/** Width of the notes. The builder's terminal must not matter. */
 const COLUMNS = 76;
 
 /** The page in roff for section 1. `date` is the day of the release, `YYYY-MM-DD`. */
@@ -26,7 +26,7 @@ export function manPage(program: Command, version: string, date: string): string
   ].join('\n');
 }
 
-/** A command and all below it. One that only groups others has no section of its own. */
+/** A command and its subcommands. A pure command group has no section of its own. */
 function commandSection(command: Command, parent: string): string[] {
   const name = `${parent} ${command.name()}`;
   const below = command.commands.flatMap((sub) => commandSection(sub, name));
@@ -49,7 +49,7 @@ function argumentsOf(command: Command, help: Help): string[] {
     .flatMap((argument) => entry(`<${help.argumentTerm(argument)}>`, help.argumentDescription(argument)));
 }
 
-/** What a command adds to its help: notes and examples, laid out as they are. */
+/** What a command adds to its help: notes and examples, with their layout. */
 function afterHelp(command: Command): string[] {
   const written: string[] = [];
   command.configureOutput({ writeOut: (text) => written.push(text), getOutHelpWidth: () => COLUMNS });
@@ -62,7 +62,7 @@ function entry(term: string, text: string): string[] {
   return ['.TP', `.B ${toRoff(term)}`, toRoff(text)];
 }
 
-/** Roff takes a backslash anywhere, and a dot or an apostrophe at the beginning of a line, for a command of its own. */
+/** Roff treats any backslash, and a dot or an apostrophe at the start of a line, as a command. */
 function toRoff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -1,6 +1,6 @@
 /**
  * The npm package of a release. It contains the single binary and so has no dependencies: it runs under any Node of the
- * machine, and takes less disk than the packages inside the binary.
+ * machine, and takes less disk space than the packages inside the binary.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export function writeNpmPackage({ root, out, binary, notices, manifest, platform
       libc: ['glibc'],
     };
     writeFileSync(join(work, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
-    // Every file gets the same time and owner, so the same contents give the same bytes.
+    // Every file gets the same time and owner, so that the same contents yield the same bytes.
     const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], {
       cwd: work,
       encoding: 'utf8',

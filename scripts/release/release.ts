@@ -1,6 +1,6 @@
 /**
- * `npm run release`: writes the files of a release to dist/release. The same commit gives the same bytes on the
- * same system, so that anybody can check a download against its source. See `--help`.
+ * `npm run release`: writes the files of a release to dist/release. The same commit yields the same bytes on the same
+ * system, so that anybody can check a download against its source. See `--help`.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -65,14 +65,14 @@ function releasePlatform(out: string, arch: Architecture): string[] {
   return [binary, notices, ...PACKAGERS.map((write) => write(release))];
 }
 
-/** A process of its own: the build prints and fails as `npm run build:binary` does. */
+/** A separate process: the build prints and fails like `npm run build:binary`. */
 function buildBinary(file: string, arch: Architecture): void {
   const script = join(ROOT, 'scripts/build-binary.ts');
   const args = ['--disable-warning=ExperimentalWarning', script, '--out', file, '--arch', arch];
   execFileSync(process.execPath, args, { stdio: 'inherit' });
 }
 
-/** As `sha256sum --check` reads it. */
+/** In the format of `sha256sum --check`. */
 function checksumLine(file: string): string {
   return `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}\n`;
 }

@@ -9,7 +9,7 @@ import { REPLAY_DEFAULTS } from './replay/options.ts';
 
 const MIB = 1024 ** 2;
 const MAX_COUNT = 1_000_000_000;
-/** The longest that a timer of Node waits. */
+/** The longest timer that Node supports. */
 const MAX_MS = 2 ** 31 - 1;
 
 const { files, ...options } = readOptions(

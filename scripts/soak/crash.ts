@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runCrashes } from '../../test/support/runs/crash-run.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
-/** Kills on one chain; then another one begins. */
+/** Kills per chain. Then another chain starts. */
 const KILLS_PER_CHAIN = 50;
 
 const options = readOptions(

@@ -1,4 +1,4 @@
-/** A daemon on a disk that fails, comes back and fails in another way. See `--help`. */
+/** Runs a daemon on a disk that fails, recovers and fails in another way. See `--help`. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const options = readOptions(
   },
 );
 
-/** What fails, and one in how many calls. */
+/** The kind of failure, and one in how many calls fails. */
 const FAULTS: readonly (readonly [kind: FaultKind, share: number])[] = [
   ['read', 1],
   ['read', 7],
@@ -129,7 +129,7 @@ for (let round = 1; round <= options.rounds; round++) {
       words ??= said(daemon, await statusOf().catch(() => null));
     }
     const { child } = daemon;
-    // A sync that fails only leaves pages in the write-ahead log, from which they are read.
+    // A failing sync only leaves pages in the WAL, from where they are read.
     if (share === 1 && kind !== 'sync' && child.exitCode === null)
       words = await waitFor(async () => words ?? said(daemon, await statusOf()), { what: `word of ${name}` });
     const isKilled = fault % 3 === 0;

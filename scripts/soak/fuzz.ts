@@ -1,4 +1,4 @@
-/** The properties of test/support/fuzz with as many inputs as there is time for. See `--help`. */
+/** Checks the properties of test/support/fuzz with as many inputs as time permits. See `--help`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ import { VALUES } from '../../test/support/fuzz/values.ts';
 import { indexedTransfers } from '../../test/support/index/index-rows.ts';
 import { readOptions, refuse } from '../options.ts';
 
-/** Inputs per round; after each round the time is checked and memory is reported. */
+/** Inputs per round. After each round, checks the time and reports memory. */
 const RUNS_PER_ROUND = 2_000;
 
 const options = readOptions('Tries random inputs on the parsers, the REST API and the configuration.', {

@@ -1,7 +1,7 @@
 /**
- * Mixed load at twice what the tiers allow, over REST, /rpc and /ws, while the index fills and follows. In the end every
- * answer must have been right, the limits exact within two in a hundred, the memory flat, and nothing lost: of the
- * counts in keys.db, of the heads and of the transfers pushed.
+ * Mixed load at twice the rate of the tiers, over REST, /rpc and /ws, during backfill and at the head. In the end every
+ * answer must have been right, the limits exact within two percent, the memory flat, and nothing lost: no counts in
+ * keys.db, no heads, no pushed transfers.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ import { ExpectedAnswers } from './load/expected-answers.ts';
 const RATES = { free: 5, growth: 50, pro: 100 } as const;
 const TRANSPORTS = ['rest', 'rpc', 'ws'] as const;
 
-/** The chain grows in bursts, so that the index fills again and again. */
+/** The chain grows in bursts, so that the index backfills repeatedly. */
 const BURST_BLOCKS = 50;
 const BURST_INTERVAL_MS = 2_000;
 const FIRST_BLOCKS = 500;
@@ -65,7 +65,7 @@ const daemon = await startDaemon(
     ...['--data-dir', dir, '--start-block', '1', '--log-level', 'warn'],
     ...['--node-http', node.url, '--node-ws', node.wsUrl],
   ],
-  // Calls over a key's rate fail at once instead of waiting: this script counts what is admitted.
+  // Calls over a key's rate fail at once instead of waiting, because this script counts admitted calls.
   { ATLAS_RPC__RATE_WAIT_MS: '0' },
 );
 await waitForHead(FIRST_BLOCKS);
@@ -134,7 +134,7 @@ async function subscribeWatcher(): Promise<WsClient> {
   return client;
 }
 
-/** Every key at twice its rate, until the time is up. */
+/** Uses every key at twice its rate, until the time is up. */
 async function load(): Promise<{ counts: Map<string, CallCounts>; seconds: number }> {
   const stop = new AbortController();
   const startedAt = performance.now();
@@ -159,7 +159,7 @@ async function load(): Promise<{ counts: Map<string, CallCounts>; seconds: numbe
 }
 
 interface Caller {
-  /** Makes one call and checks its answer; false when it was over the limits. */
+  /** Makes one call and checks its answer. Returns false if it was over the limits. */
   call(): Promise<boolean>;
   close(): void | Promise<void>;
 }
@@ -206,7 +206,7 @@ async function askForBlock(
   return true;
 }
 
-/** Checks what was pushed, the limits, and every wallet once more. */
+/** Checks the pushes, the limits, and every wallet once more. */
 async function checkEnd(): Promise<void> {
   const gap = heads.findIndex((number, i) => i > 0 && number !== heads[i - 1]! + 1);
   if (gap >= 0) reportFault(`after head ${heads[gap - 1]} came ${heads[gap]}`);
@@ -236,7 +236,7 @@ async function checkEnd(): Promise<void> {
   }
 }
 
-/** Exactly the admitted calls must be counted. */
+/** The counts must equal the admitted calls exactly. */
 function checkUsage(): void {
   const db = openKeysFile(join(dir, 'keys.db'));
   const usage = new Map(readUsage(db).map(({ key, requests }) => [key, requests]));

@@ -1,4 +1,4 @@
-/** Kills the daemon and PostgreSQL while the one writes into the other. See `--help`. */
+/** Kills the daemon and PostgreSQL while the daemon writes to PostgreSQL. See `--help`. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,15 +43,15 @@ const FAILURES = [
   'backend ended',
   'PostgreSQL restarted',
 ] as const;
-/** Blocks that the chain grows by for each failure, and the deepest fork. */
+/** Blocks by which the chain grows per failure, and the deepest fork. */
 const BLOCKS_PER_FAILURE = 20;
 const DEEPEST_FORK = 40;
-/** Longest time for a step of the sink after a failure, milliseconds: it backs off up to 15 s. */
+/** Longest time for a step of the sink after a failure, milliseconds. The sink backs off up to 15 s. */
 const CATCH_UP_MS = 120_000;
 
 const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
 const dir = mkdtempSync(join(tmpdir(), 'atlas-sink-kills-'));
-chmodSync(dir, 0o755); // PostgreSQL runs as another user where this runs as root
+chmodSync(dir, 0o755); // if this runs as root, PostgreSQL runs as another user
 const dataDir = join(dir, 'data');
 mkdirSync(dataDir);
 const closers = new CleanupStack();
@@ -105,7 +105,7 @@ async function run(): Promise<void> {
     const head = node.stats().head;
     if (random() < 0.4 && head > DEEPEST_FORK + 2) node.fork(head - Math.floor(random() * DEEPEST_FORK));
     node.mine(1 + Math.floor(random() * (BLOCKS_PER_FAILURE - 1)));
-    // A third of the failures while the sink is at the head, the others anywhere in its work.
+    // A third of the failures happen while the sink is at the head, the others anywhere in its work.
     if (random() < 0.3) await daemon.writes(node.stats().head);
     else await sleep(random() * 1_500);
     await fail[failure]();
@@ -119,7 +119,7 @@ async function run(): Promise<void> {
   console.log(`${stored.length} rows equal after ${options.kills} failures`);
 }
 
-/** A disk that is full after some 60 MB of tables; removed with the cleanup. */
+/** A disk that is full after some 60 MB of tables. The cleanup removes it. */
 function mountSmallDisk(): string {
   const path = join(dir, 'disk');
   mkdirSync(path);
@@ -129,7 +129,7 @@ function mountSmallDisk(): string {
   return path;
 }
 
-/** Fills the disk, lets the sink meet that, and frees it. */
+/** Fills the disk, lets the sink hit the failure, and frees the disk. */
 async function fillUp(url: string, disk: string, mine: () => unknown, daemon: Daemon): Promise<void> {
   const filler = join(disk, 'filler');
   execFileSync('sh', ['-c', 'dd if=/dev/zero of="$1" bs=64k 2>/dev/null || true', 'sh', filler]);
@@ -154,7 +154,7 @@ async function ask(url: string, statement: string): Promise<void> {
   }
 }
 
-/** The lives of a daemon on one data folder. */
+/** Consecutive daemons on one data folder. */
 class Daemon {
   private readonly args: readonly string[];
   private readonly env: NodeJS.ProcessEnv;

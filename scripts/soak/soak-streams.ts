@@ -1,7 +1,7 @@
 /**
- * Streams under trouble: sockets that subscribe, unsubscribe, go and come back at random, while
- * blocks come, reorgs replace them and the connections to the node are cut every few seconds. In the end nothing may
- * have been missed or notified twice, compared with the index and the chain, and the memory must be flat.
+ * Streams under stress: sockets subscribe, unsubscribe, disconnect and reconnect at random, while blocks arrive, reorgs
+ * replace them and the connections to the node are cut every few seconds. In the end nothing may have been missed or
+ * notified twice, compared with the index and the chain, and the memory must be flat.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const CUT_EVERY_MS = 7_000;
 const ACTIONS_PER_SECOND = 40;
 const SAMPLE_MS = 2_000;
 const FIRST_BLOCKS = 50;
-/** How long a notification may take on a machine busy with clients, in addition to those before it in order. */
+/** How long a notification may take on a machine busy with clients, in addition to the notifications before it. */
 const DELIVERY_TIMEOUT_MS = 15_000;
 const MAX_SHOWN_FAULTS = 20;
 
@@ -83,7 +83,7 @@ await settle();
 clients.endAll();
 compare();
 report();
-const exitCode = faults.length === 0 ? 0 : 1; // stopping the daemon closes open connections, which is no fault
+const exitCode = faults.length === 0 ? 0 : 1; // stopping the daemon closes open connections, which is not a fault
 await daemon.stop();
 proxy.close();
 await node.close();
@@ -149,18 +149,18 @@ async function runChaos(): Promise<void> {
   await reorgs;
 }
 
-/** Replaces the last blocks now and then, until the signal aborts. The previous branch always wins in the end. */
+/** Occasionally replaces the last blocks, until the signal aborts. The previous branch always wins in the end. */
 async function reorganise(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await pause(REORG_EVERY_MS - BRANCH_MS, signal);
     counts.reorgs++;
     const replaced = node.fork(head() - prng.below(4));
     await sleep(BRANCH_MS);
-    node.fork(replaced[0]!.number, replaced); // with it the rest of the chain comes back
+    node.fork(replaced[0]!.number, replaced); // also restores the rest of the chain
   }
 }
 
-/** Lets everything settle: no block can still be replaced, all are indexed, and all notifications are sent. */
+/** Waits until everything settles: no block can still be replaced, all are indexed, and all notifications are sent. */
 async function settle(): Promise<void> {
   await sleep(2_000);
   node.mine(UNSETTLED_BLOCKS + 2);

@@ -5,21 +5,21 @@ import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import type { SubjectSet } from '../setup/subjects.ts';
 import { getRequest, postRequest } from './request.ts';
 
-/** Wallets of one batch request: as many as are allowed. */
+/** Wallets per batch request: the maximum. */
 const BATCH = 100;
 const SEARCHES = ['a', 'usd'];
-/** The widest window allowed. */
+/** The widest permitted window. */
 const WIDEST = { blocks: '1000000', depth: '10' };
 const WIDEST_OF_STATS = { blocks: '1000' };
 
 export interface EndpointRequests {
   /** Last part of the path, such as `wallet_summary`. */
   name: string;
-  /** As they go over the wire. */
+  /** As sent over the wire. */
   texts: string[];
 }
 
-/** What each endpoint is asked in turn; `widest` asks for as much history as is allowed. */
+/** The rotating parameters of each endpoint; `widest` requests as much history as permitted. */
 export function apiInputs(
   subjectSet: SubjectSet,
   widest: boolean,

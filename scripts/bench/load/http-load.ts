@@ -7,18 +7,18 @@ export interface LoadSpec {
   connections: number;
   /** Longest duration, seconds. */
   seconds: number;
-  /** Milliseconds between an answer and the next request on a connection; none when left out. */
+  /** Pause between an answer and the next request on a connection, milliseconds. Default: none. */
   pauseMs?: number;
-  /** At least this many requests are sent, even when the time is up. */
+  /** Send at least this many requests, even when the time is up. */
   minRequests?: number;
   /** Sent in rotation. */
   requests: LoadRequest[];
 }
 
 export interface LoadRequest {
-  /** Latencies are grouped by it. */
+  /** Groups latencies. */
   group: string;
-  /** As it goes over the wire. */
+  /** As sent over the wire. */
   text: string;
 }
 
@@ -90,7 +90,7 @@ export class HttpLoad {
     this.sockets = Array.from({ length: connections }, () => this.connect(port));
   }
 
-  /** Resolves when the time is up. Rejects when a connection broke, because the load was then not the one wanted. */
+  /** Resolves when the time is up. Rejects when a connection broke, because the load was then not the intended one. */
   async finished(): Promise<LoadResult> {
     await this.idle;
     for (const socket of this.sockets) socket.close();

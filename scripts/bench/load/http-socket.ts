@@ -1,4 +1,4 @@
-/** A keep-alive HTTP/1.1 connection with one request in flight at a time. As lean as a load generator must be. */
+/** A keep-alive HTTP/1.1 connection with one request in flight at a time. Lean, as a load generator must be. */
 import { Socket } from 'node:net';
 
 /** Called with each answer: its status, and its head as text. */
@@ -11,14 +11,14 @@ export class HttpSocket {
   private readonly onAnswer: OnAnswer;
   private readonly onLost: (error: Error) => void;
   private closed = false;
-  /** Head of the answer being received; null until it is complete. */
+  /** Head of the current answer; null until complete. */
   private head: string | null = null;
   /** The received part of an incomplete head. */
   private partial: Buffer | null = null;
-  /** Bytes of the body that have not arrived yet. */
+  /** Bytes of the body still to arrive. */
   private remainingBytes = 0;
 
-  /** `onLost` is called once when the connection breaks or something other than an answer arrives. */
+  /** `onLost` is called once when the connection breaks or anything other than an answer arrives. */
   constructor(port: number, onAnswer: OnAnswer, onLost: (error: Error) => void) {
     this.onAnswer = onAnswer;
     this.onLost = onLost;

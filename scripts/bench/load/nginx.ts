@@ -1,4 +1,4 @@
-/** nginx as a reverse proxy in front of a node: one worker, no needless writes to disk. */
+/** nginx as a reverse proxy in front of a node: one worker, no needless disk writes. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -12,10 +12,10 @@ import { waitUntil } from '../wait-until.ts';
 
 const run = promisify(execFile);
 
-/** Where Debian and most others put it; it is seldom in the PATH of users. */
+/** Its location on Debian and most other systems. Users rarely have it in their PATH. */
 const PATHS = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'];
 const START_TIMEOUT_MS = 10_000;
-/** Requests before a connection is closed: never, within a measurement. */
+/** Requests before a connection is closed: more than any measurement makes. */
 const KEEP_ALIVE_REQUESTS = 1_000_000_000;
 
 export interface Nginx {
@@ -25,12 +25,12 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-/** Path of nginx, null when it is not installed. */
+/** Path of nginx, null if it is not installed. */
 export function findNginx(): string | null {
   return PATHS.find((path) => existsSync(path)) ?? null;
 }
 
-/** Starts it on a free port of the loopback, with its files below `folder`. */
+/** Starts nginx on a free loopback port, with its files below `folder`. */
 export async function startNginx(
   program: string,
   { upstreamPort, folder, cores }: { upstreamPort: number; folder: string; cores: string | null },
@@ -61,7 +61,7 @@ export async function startNginx(
       },
       { what: 'nginx to listen', timeoutMs: START_TIMEOUT_MS, everyMs: 20 },
     );
-    // It prints its version to stderr.
+    // nginx prints its version to stderr.
     const { stderr } = await run(program, ['-v']);
     return { version: /nginx\/(\S+)/.exec(stderr)?.[1] ?? '', pid: child.pid ?? 0, port, stop };
   } catch (error) {
@@ -70,7 +70,7 @@ export async function startNginx(
   }
 }
 
-/** A port that nothing listens on at the moment. */
+/** A currently unused port. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -85,7 +85,7 @@ function configText(home: string, port: number, upstreamPort: number): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(home, name)};`,
   );
-  // A single process, so that its processor time is all of the proxy's.
+  // A single process, so that its processor time is the whole proxy's.
   return `daemon off;
 master_process off;
 pid ${join(home, 'pid')};

@@ -1,4 +1,4 @@
-/** How many requests per second a server answers, and what each costs it. */
+/** How many requests per second a server answers, and the cost of each. */
 import { join } from 'node:path';
 import { FatalError, messageOf } from '../../../src/lib/errors.ts';
 import { cpuSeconds } from '../process/resource-usage.ts';
@@ -11,7 +11,7 @@ export interface Target {
   /** Process of the server. */
   pid: number;
   port: number;
-  /** Whole requests as they go over the wire, sent in turn. */
+  /** Whole requests as sent over the wire, in rotation. */
   requests: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const CONNECTIONS = 64;
 const SECONDS = 3;
 const QUICK_SECONDS = 1;
 
-/** Which load generator is used on this machine. */
+/** The load generator used on this machine. */
 export async function loadGeneratorName(): Promise<string> {
   return (await hasWrk()) ? 'wrk' : 'own load generator, since wrk is not installed';
 }

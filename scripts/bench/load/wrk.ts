@@ -1,4 +1,4 @@
-/** Load by wrk, which needs a tenth of the processor time that load from JavaScript needs. */
+/** Load by wrk, which needs a tenth of the processor time of a JavaScript load generator. */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -7,17 +7,17 @@ import { pinnedCommand } from '../process/cores.ts';
 
 const run = promisify(execFile);
 
-/** An answer that takes longer fails the whole measurement. */
+/** A slower answer fails the whole measurement. */
 const TIMEOUT_S = 30;
 
 export interface WrkSpec {
   port: number;
   connections: number;
   seconds: number;
-  /** Whole requests as they go over the wire, sent in turn. */
+  /** Whole requests as sent over the wire, in rotation. */
   requests: readonly string[];
   cores: string | null;
-  /** A file that may be written. */
+  /** A writable file. */
   scriptPath: string;
 }
 
@@ -38,9 +38,9 @@ interface Summary {
 
 let isInstalled: Promise<boolean> | undefined;
 
-/** Asked of the system once: a process less before every load. */
+/** Checked once, to save a process before every load. */
 export function hasWrk(): Promise<boolean> {
-  // wrk has no option that does nothing: asked for its version, it prints that and exits with 1.
+  // wrk has no no-op option: given the version option, it prints its version and exits with 1.
   isInstalled ??= run('wrk', ['--version']).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
@@ -48,7 +48,7 @@ export function hasWrk(): Promise<boolean> {
   return isInstalled;
 }
 
-/** Throws FatalError when requests failed: the figures would be of other answers than those wanted. */
+/** Throws FatalError when requests failed, because the figures would be of other answers. */
 export async function runWrk({
   port,
   connections,
@@ -84,7 +84,7 @@ export async function runWrk({
   };
 }
 
-/** JSON and Lua write quoted ASCII text in the same way. */
+/** JSON and Lua quote ASCII text the same way. */
 function script(requests: readonly string[]): string {
   return `local requests = {${requests.map((text) => JSON.stringify(text)).join(',\n')}}
 local i = 0

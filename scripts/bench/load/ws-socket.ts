@@ -1,6 +1,6 @@
 /**
- * A WebSocket client that only notices that a message arrived. A complete one takes longer to read a message than the
- * server takes to send it, so 1,000 of them would measure themselves.
+ * A WebSocket client that only notices the arrival of messages. A complete client takes longer to read a message than
+ * the server to send it, so 1,000 of them would measure themselves.
  */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net';
 const TEXT = 0x81;
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 
-/** Shared by all sockets: each read is processed before the next. */
+/** Shared by all sockets, because each read is processed before the next. */
 const readBuffer = Buffer.allocUnsafe(64 * 1024);
 
 export class WsSocket {
@@ -18,7 +18,7 @@ export class WsSocket {
   /** Receives the bytes until the socket is open and subscribed. */
   private opening: { receive: (bytes: Buffer) => void; fail: (error: Error) => void } | null = null;
 
-  /** Connects and sends `subscribe`, unless it is empty; rejects when either is refused. */
+  /** Connects and sends `subscribe`, unless empty. Rejects when either is refused. */
   static async open(url: URL, key: string, subscribe: string, onMessage: () => void): Promise<WsSocket> {
     const client = new WsSocket(url, onMessage);
     await client.roundTrip(upgradeRequest(url, key), upgradeError);
@@ -50,12 +50,12 @@ export class WsSocket {
 
   private receive(length: number): void {
     if (this.opening === null) {
-      // Pings, and later parts of a message read in several pieces, mostly begin with other bytes.
+      // Pings, and later parts of a message read in several pieces, usually start with other bytes.
       if (readBuffer[0] === TEXT) this.onMessage();
     } else this.opening.receive(readBuffer.subarray(0, length));
   }
 
-  /** Sends something and waits for the answer; `errorOf` returns what is wrong with it, or null. */
+  /** Sends a message and waits for the answer; `errorOf` returns what is wrong with it, or null. */
   private roundTrip(request: string | Buffer, errorOf: (answer: Buffer) => string | null): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => fail(new Error('a WebSocket was not answered')), HANDSHAKE_TIMEOUT_MS);

@@ -1,4 +1,4 @@
-/** How long each endpoint's answer takes on a large index: with none of its pages cached, and asked again. */
+/** How long each endpoint's answer takes on a large index: first with none of its pages cached, then repeated. */
 import { join } from 'node:path';
 import { formatNumber } from '../../../src/cli/format.ts';
 import { type Figure, quantile, type Table } from '../figure.ts';
@@ -6,7 +6,7 @@ import type { BenchContext } from '../setup/bench-context.ts';
 import { findSubjects, type Subjects } from '../setup/subjects.ts';
 import type { AnswerTimes } from '../workers/answers.ts';
 
-/** Wallets and tokens of each kind that every endpoint is asked about. */
+/** Wallets and tokens of each kind queried per endpoint. */
 const SUBJECTS = { standard: 50, quick: 3 };
 
 const PAGE_BYTES = 8192;

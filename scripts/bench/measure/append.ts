@@ -1,4 +1,4 @@
-/** Writing blocks to a filled index: how long it takes, and where the time goes from the node's answers to the file. */
+/** Appends blocks to a filled index: how long it takes, and where the time goes from the node's answers to the file. */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatNumber } from '../../../src/cli/format.ts';
@@ -15,14 +15,14 @@ import { type StepTimes, timeStatements } from './statement-times.ts';
 /** Page cache of the writer, MiB: the daemon's default. */
 const CACHE_MB = parseConfig({}).config.index.cache_mb;
 
-/** Share of `more`, less the blocks appended singly, that is appended in batches as large as while filling. */
+/** Share of `more`, minus the blocks appended singly, that is appended in batches as large as in a backfill. */
 const FILLED_PART = 0.3;
 
-/** What is appended, in the order of the chain. */
+/** The appended blocks, in chain order. */
 interface AppendWork {
   /** One ordinary block each. */
   blocks: LoadedBlocks;
-  /** As many blocks together as one commit takes while filling. */
+  /** As many blocks together as one backfill commit takes. */
   fillings: LoadedBlocks;
   /** One busy block each. */
   large: LoadedBlocks;
@@ -39,7 +39,7 @@ export async function measureAppend(context: BenchContext): Promise<Table[]> {
   return [appendTable(work, times), stepsTable(work, times, steps)];
 }
 
-/** Loads what follows the filled part of the chain. */
+/** Loads the blocks after the filled part of the chain. */
 async function loadWork(
   { options, log }: BenchContext,
   { worker, url, segments }: ChainNode,
@@ -60,7 +60,7 @@ async function loadWork(
   return work;
 }
 
-/** Calls `use` with a writer on a copy of an index, which is removed afterwards. */
+/** Runs `use` with a writer on a copy of an index and removes the copy afterwards. */
 function withCopy<T>(source: string, folder: string, use: (writer: IndexWriter) => T): T {
   const path = join(folder, 'copy.db');
   copyFileSync(source, path);
@@ -73,7 +73,7 @@ function withCopy<T>(source: string, folder: string, use: (writer: IndexWriter) 
   }
 }
 
-/** Something for each kind of work. */
+/** One value per kind of work. */
 type PerWork<T> = Record<keyof AppendWork, T>;
 
 /** Milliseconds of each append. */
@@ -127,7 +127,7 @@ const COLUMNS: PerWork<string> = {
   fillings: 'filling batch',
 };
 
-/** Steps of an append below this part of its time are shown together. */
+/** Steps below this share of an append's time are shown together. */
 const MIN_SHARE = 0.02;
 
 /** Microseconds per transfer in each step, from the node's answer to the file. */
@@ -161,7 +161,7 @@ function stepsTable(work: AppendWork, times: PerWork<number[]>, steps: PerWork<S
   };
 }
 
-/** The steps that matter, largest first. */
+/** The significant steps, largest first. */
 function mainSteps(steps: StepTimes): string[] {
   const total = sum(steps.values());
   return [...steps]

@@ -1,4 +1,4 @@
-/** Decoding a block: from the bytes of the node's answers to columns of transfers. One thread, nothing else running. */
+/** Decodes a block: from the bytes of the node's answers to columns of transfers. One thread, nothing else running. */
 import { Bench } from 'tinybench';
 import { formatNumber } from '../../../src/cli/format.ts';
 import { BatchBuilder } from '../../../src/decode/batch.ts';
@@ -12,7 +12,7 @@ import { LOAD_RULES, resultOf } from './load-steps.ts';
 
 /** Average transactions of an ordinary and of a busy block. */
 const SIZES = [160, 8_000];
-/** Blocks generated before the measured one: a new chain has no holders and so other transactions. */
+/** Blocks generated before the measured one, because a new chain has no holders and so other transactions. */
 const WARM_UP_BLOCKS = 20;
 
 interface Answers {
@@ -62,12 +62,12 @@ function generateAnswers(txPerBlock: number): Answers {
   throw new Error('the generated chain came to its end');
 }
 
-/** As a node sends it. */
+/** As sent by a node. */
 function answerWith(result: Buffer | string): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`);
 }
 
-/** Milliseconds for cutting and for decoding the block once. */
+/** Milliseconds to project and to decode the block once. */
 async function timeBlock(answers: Answers, quick: boolean): Promise<{ cut: number; decode: number }> {
   const bench = new Bench({ time: quick ? 60 : 1_000, warmupTime: quick ? 20 : 300, iterations: 3 });
   const parts = cutAnswers(answers);
@@ -86,7 +86,7 @@ async function timeBlock(answers: Answers, quick: boolean): Promise<{ cut: numbe
   return { cut: medianOf('cut'), decode: medianOf('decode') };
 }
 
-/** Uses copies, since the text is overwritten. */
+/** Uses copies, because the text is overwritten. */
 function cutAnswers({ block, receipts, trace }: Answers): BlockParts {
   return {
     block: resultOf(Buffer.from(block), 'block', BLOCK_FIELDS),

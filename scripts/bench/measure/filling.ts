@@ -1,4 +1,4 @@
-/** Filling an index from the node's process, end to end. */
+/** Backfills an index from a separate node process, end to end. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatNumber } from '../../../src/cli/format.ts';
@@ -10,9 +10,9 @@ import type { BenchContext } from '../setup/bench-context.ts';
 import { type FillRun, fillIndex, ratesByPart } from '../setup/fill-index.ts';
 
 const PARTS = 10;
-/** With fewer commits than this, the curve has too few points to say anything. */
+/** With fewer commits than this, the curve has too few points to be meaningful. */
 const MIN_POINTS = 10;
-/** Longest time for measuring the size of one table, milliseconds. */
+/** Longest time to measure the size of one table, milliseconds. */
 const SURVEY_MS = 600_000;
 
 export async function measureFilling(context: BenchContext): Promise<Table[]> {
@@ -71,7 +71,7 @@ function rates(runs: readonly FillRun[]): Table {
 /** How the rate falls as the index grows. */
 function course(runs: readonly FillRun[]): Table {
   const tenths = runs.map(({ course }) => ratesByPart(course, PARTS));
-  // The first tenth contains the start; a single tenth is only a few commits.
+  // The first tenth contains the start, and a single tenth is only a few commits.
   const fall = (rates: number[]) => (1 - mean(rates.slice(-2)) / mean(rates.slice(1, 3))) * 100;
   const falls = tenths.map((rates) => `${fall(rates).toFixed(0)} %`).join(', ');
   return {

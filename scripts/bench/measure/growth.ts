@@ -1,4 +1,4 @@
-/** What a transfer costs as the index grows: the writer's path alone, on a chain that grows as real ones do. */
+/** The cost of a transfer as the index grows: the writer's path alone, on a chain that grows like real ones. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatNumber } from '../../../src/cli/format.ts';
@@ -10,26 +10,26 @@ import type { GrowthPoint } from '../workers/growth.ts';
 
 const MILLION = 1_000_000;
 
-/** Each part ends at one of these sizes, in millions; the last part before 3, 10, 30 and 100 is of a tenth or so. */
+/** Each part ends at one of these sizes, in millions. The parts before 3, 10, 30 and 100 cover about a tenth each. */
 const ENDS = [1, 2, 3, 9, 10, 27, 30, 90, 100];
 
-/** The part that others are compared with. */
+/** The baseline part. */
 const FIRST_PART = 2 * MILLION;
 
 const { index } = parseConfig({}).config;
 
-/** Of a page in the write-ahead log: its header and the page. */
+/** Bytes of a page in the WAL: header and page. */
 const FRAME_BYTES = 24 + 8192;
 
 const BUDGETS = {
-  /** Against the second million. */
+  /** Relative to the second million. */
   cpu: { floor: 2, goal: 1.3 },
   frames: { floor: 0.5, goal: 0.2 },
   size: { floor: 95, goal: 80 },
   memory: { floor: 700, goal: 500 },
 };
 
-/** Continues the index, and reports all that was measured while it grew, in earlier runs too. */
+/** Continues the index, and reports everything measured while it grew, including earlier runs. */
 export async function measureGrowth(context: BenchContext): Promise<Table[]> {
   const { transfers, index: kept, cold, picture } = context.options;
   const folder = kept ?? join(context.folder, 'growth');
@@ -64,7 +64,7 @@ const cpuOf = ({ commitCpuSeconds, checkpointCpuSeconds, transfers }: GrowthPoin
 const framesOf = ({ walBytes, transfers }: GrowthPoint) => walBytes / FRAME_BYTES / transfers;
 const sizeOf = ({ fileBytes, totalTransfers }: GrowthPoint) => fileBytes / totalTransfers;
 
-/** The part that others are compared with. */
+/** The baseline part. */
 function baseOf(points: readonly GrowthPoint[]): GrowthPoint | undefined {
   return points.find(({ totalTransfers }) => totalTransfers === FIRST_PART);
 }
@@ -96,7 +96,7 @@ function pictureOf(points: readonly GrowthPoint[]): string {
   );
 }
 
-/** Where the parts from `before` to `transfers` end. */
+/** The ends of the parts from `before` to `transfers`. */
 function endsOf(before: number, transfers: number): number[] {
   const ends = ENDS.map((millions) => millions * MILLION).filter((end) => end < transfers);
   return [...ends, transfers].filter((end) => end > before);

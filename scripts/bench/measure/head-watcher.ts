@@ -1,4 +1,4 @@
-/** Notices each new head of the index as a client does: by the header in every answer. */
+/** Notices each new head of the index like a client: by the header in every answer. */
 import { FatalError } from '../../../src/lib/errors.ts';
 import { HttpSocket } from '../load/http-socket.ts';
 
@@ -13,7 +13,7 @@ interface PendingBlock {
 }
 
 export class HeadWatcher {
-  /** Newest block that an answer named. */
+  /** Newest block named in an answer. */
   head = -1;
   private readonly socket: HttpSocket;
   private readonly pending = new Set<PendingBlock>();
@@ -22,7 +22,7 @@ export class HeadWatcher {
   private timer: NodeJS.Timeout | undefined;
   private failure: Error | null = null;
 
-  /** `request` is any GET of the REST API, as it goes over the wire. */
+  /** `request` is any GET of the REST API, as sent over the wire. */
   constructor(port: number, request: string) {
     this.socket = new HttpSocket(
       port,
@@ -36,8 +36,8 @@ export class HeadWatcher {
   }
 
   /**
-   * Resolves when the block is indexed, with the time at which that was seen, Unix milliseconds with fractions. Rejects
-   * after the time limit, and as soon as nothing can be seen any more.
+   * Resolves when the block is indexed, with the time of the observation, Unix milliseconds with fractions. Rejects
+   * after the time limit, and as soon as the connection is lost.
    */
   waitForBlock(number: number, timeoutMs: number): Promise<number> {
     return new Promise((resolve, reject) => {

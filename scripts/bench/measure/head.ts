@@ -12,7 +12,7 @@ import { HeadWatcher } from './head-watcher.ts';
 import { loadStepByStep } from './load-steps.ts';
 
 const SYNC_TIMEOUT_MS = 900_000;
-/** A block that takes longer to be indexed is a failure. */
+/** A block that takes longer to be indexed counts as a failure. */
 const BLOCK_TIMEOUT_MS = 300_000;
 const LOAD_CONNECTIONS = 4;
 const LOAD_PAUSE_MS = 5;
@@ -22,7 +22,7 @@ export async function measureHead(context: BenchContext): Promise<Table[]> {
   await context.filledFolder();
   context.log('head: filling up to the large blocks');
   await chain.worker.call('setHead', chain.segments.more.last);
-  // Not pinned: writer and loaders are meant to have a core of their own.
+  // Not pinned, because writer and backfill workers are meant to have their own core.
   return context.withServingDaemon({ nodeWs: chain.wsUrl, cores: null }, async (daemon) => {
     await daemon.waitForBlock(chain.segments.more.last, SYNC_TIMEOUT_MS);
     context.log('head: large blocks');
@@ -36,7 +36,7 @@ export async function measureHead(context: BenchContext): Promise<Table[]> {
 interface LargeBlockTimes {
   /** From the announcement of the block until clients can read it, milliseconds. */
   visibleMs: number[];
-  /** How long the node itself takes for its answers when another client asks. */
+  /** How long the node itself takes to answer another client. */
   answersMs: number[];
 }
 
@@ -62,7 +62,7 @@ async function followLarge(
 
 interface FastBlockTimes {
   visibleMs: number[];
-  /** Blocks not yet indexed when the next one came. */
+  /** Blocks not yet indexed when the next one arrived. */
   lags: number[];
   requestP99Ms: number;
 }
@@ -110,7 +110,7 @@ export async function mineAtInterval(
     lags.push(Math.max(0, number - 1 - watcher.head));
     const minedAt = await worker.call('mine');
     const visibleMs = watcher.waitForBlock(number, BLOCK_TIMEOUT_MS).then((at) => at - minedAt);
-    visibleMs.catch(() => undefined); // a failure is thrown below, when all blocks are made
+    visibleMs.catch(() => undefined); // failures are thrown below, once all blocks are mined
     seen.push(visibleMs);
   }
   return { visibleMs: await Promise.all(seen), lags };

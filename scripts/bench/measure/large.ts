@@ -1,4 +1,4 @@
-/** `/rpc` answers of 30 MB for some clients, and what others notice of them. */
+/** `/rpc` answers of 30 MB for some clients, and their effect on others. */
 import { Agent, request } from 'node:http';
 import type { Figure, Table } from '../figure.ts';
 import { getRequest } from '../load/request.ts';
@@ -10,15 +10,15 @@ import { largeLogsCall } from '../workers/large-logs.ts';
 const CLIENTS = 2;
 const SECONDS = 10;
 const QUICK_SECONDS = 1;
-/** Each answer, as the sum of the logs of so many blocks, of which the node gives a hundred at a time. */
+/** Each answer is the sum of the logs of this many blocks; the node returns a hundred blocks at a time. */
 const ANSWER_BYTES = 30_000_000;
 const BLOCKS = 800;
-/** Calls in the batch, and the blocks that each asks for: not more than the node takes at once. */
+/** Calls in the batch, and the blocks of each, within the limit of the node. */
 const BATCH_CALLS = 8;
 const PART_BLOCKS = 100;
-/** Blocks between the ranges of calls that follow each other. */
+/** Distance in blocks between the ranges of consecutive calls. */
 const SHIFT = 7;
-/** Between the requests of the clients whose latency is measured: they would otherwise be the load. */
+/** Pause between the requests of the clients whose latency is measured, so that they are not the load. */
 const PAUSE_MS = 5;
 
 const BUDGET = { floor: 20, goal: 5 };
@@ -27,7 +27,7 @@ interface Sample {
   heldMs: number;
   p99Ms: number;
   answers: number;
-  /** Of the daemon, for each answer. */
+  /** Of the daemon, per answer. */
   cpuMs: number;
 }
 
@@ -38,7 +38,7 @@ export async function measureLarge(context: BenchContext): Promise<Table[]> {
   const blocks = Math.min(BLOCKS, last - first + 1);
   const logs = (from: number, count: number, bytes: number) =>
     largeLogsCall(from, from + count - 1, Math.floor(bytes / count));
-  // Each call has a range of its own, so that most have to be asked of the node.
+  // Each call has its own range, so that most must be forwarded to the node.
   const start = (i: number) => first + ((i * SHIFT) % (last - first + 2 - blocks));
   const part = Math.min(PART_BLOCKS, blocks - BATCH_CALLS);
   const bodies: Record<string, (i: number) => string> = {
@@ -87,7 +87,7 @@ async function measureOne(
 ): Promise<Sample> {
   const seconds = context.options.quick ? QUICK_SECONDS : SECONDS;
   return context.withWorker('http-load', context.cores.load, async (load) => {
-    await daemon.metrics(); // forgets what was before
+    await daemon.metrics(); // drops everything measured before
     const cpuBefore = cpuSeconds(daemon.pid);
     const stop = new AbortController();
     let asked = 0;
@@ -113,7 +113,7 @@ async function measureOne(
   });
 }
 
-/** Asks again and again until `stop` aborts; resolves with the number of whole answers, after the last one. */
+/** Requests repeatedly until `stop` aborts. Resolves with the number of complete answers, after the last one. */
 async function fetchUntil(daemon: DaemonProcess, nextBody: () => string, stop: AbortSignal): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let answers = 0;

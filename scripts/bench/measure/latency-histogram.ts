@@ -2,7 +2,7 @@
 
 const BUCKET = /^atlas_http_request_seconds_bucket\{le="([^"]+)",route="([^"]+)"\}$/;
 
-/** A bucket: how many answers took longer than the previous bound and up to this one, milliseconds. */
+/** A bucket: how many answers took longer than the previous bound and at most this bound, milliseconds. */
 interface Bucket {
   upToMs: number;
   count: number;

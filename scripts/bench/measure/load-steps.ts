@@ -1,4 +1,4 @@
-/** Loading blocks step by step, so that each step can be timed; the daemon overlaps the steps. */
+/** Loads blocks step by step, so that each step can be timed. The daemon overlaps the steps. */
 import { BatchBuilder } from '../../../src/decode/batch.ts';
 import { decodeBlock } from '../../../src/decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../../src/decode/decoded-fields.ts';
@@ -32,7 +32,7 @@ export interface LoadOptions {
   blocksPerBatch: number;
 }
 
-/** What is read of the three answers for a block. */
+/** The parts read of the three answers for a block. */
 const WANTED = [BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS.tree];
 
 const LIMITS = { timeoutMs: 60_000, maxSockets: 3, maxWaiting: 16, maxResponseBytes: 256 * 2 ** 20 };

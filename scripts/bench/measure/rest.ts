@@ -1,6 +1,6 @@
 /**
- * Latency of each REST endpoint, at the head and while filling: as a client with keep-alive connections sees it, and as
- * the daemon itself measures it, from reading the request to writing the answer.
+ * Latency of each REST endpoint, at the head and during a backfill: as seen by a client with keep-alive connections,
+ * and as measured by the daemon itself, from reading the request to writing the answer.
  */
 import { join } from 'node:path';
 import { formatNumber } from '../../../src/cli/format.ts';
@@ -18,23 +18,23 @@ import { bucketsBetween, quantileMs } from './latency-histogram.ts';
 const CONNECTIONS = 4;
 const SECONDS = 1;
 const QUICK_SECONDS = 0.05;
-/** Pause of each connection while filling: load at full speed would only show that there are few cores. */
+/** Pause of each connection during a backfill. Load at full speed would only show that there are few cores. */
 const PAUSE_MS = 5;
 /** Rounds of different requests. */
 const ROUNDS = 100;
 /**
- * Rounds before measuring while filling. They start the read thread, which takes a third of a second then, fill the
+ * Rounds before measuring during a backfill. They start the read thread, which then takes a third of a second, fill the
  * caches of hot wallets, and get most code compiled.
  */
 const WARM_ROUNDS = 25;
-/** Longest time for filling under load, seconds. */
+/** Longest time to fill the index under load, seconds. */
 const FILLING_SECONDS = 900;
 
 /** Milliseconds, measured at the server. */
 const BUDGETS = { ordinary: { floor: 10, goal: 3 }, hottest: { floor: 200, goal: 30 } };
 const LOOP_BUDGET = { floor: 20, goal: 5 };
 
-/** Tools are called by themselves: agents have their own budget, and must not change the figures of REST. */
+/** Tools are called separately, because agents have their own budget and must not change the REST figures. */
 const AGENTS = 'mcp';
 const AGENTS_BUDGET = { floor: 20, goal: 10 };
 
@@ -61,9 +61,9 @@ interface IdlePhase extends Phase {
 
 /** Longest delays of the daemon's event loop, milliseconds. */
 interface LoopTimes {
-  /** Delay for whatever reason. */
+  /** Delay for any reason. */
   lateMs: number;
-  /** Delay without the time spent waiting for a processor. */
+  /** Delay minus the time spent waiting for a processor. */
   heldMs: number;
 }
 
@@ -86,7 +86,7 @@ export async function measureRest(context: BenchContext): Promise<Table[]> {
   ];
 }
 
-/** Each endpoint by itself. */
+/** Each endpoint separately. */
 async function measureIdle(
   context: BenchContext,
   daemon: DaemonProcess,
@@ -168,12 +168,12 @@ interface FillingPhase extends Phase {
   walPeakBytes: number;
 }
 
-/** Between two samples of the size of the write-ahead log, milliseconds. */
+/** Interval of samples of the WAL's size, milliseconds. */
 const WAL_SAMPLE_MS = 50;
 
 /**
- * All endpoints in turn, first with ordinary subjects and then with the hottest, while the index is filled further.
- * Nothing is pinned.
+ * All endpoints in turn, first with ordinary subjects and then with the hottest, while the backfill continues. Nothing
+ * is pinned.
  */
 async function measureWhileFilling(context: BenchContext, subjects: Subjects): Promise<FillingPhase> {
   const { worker, segments } = await context.chain();
@@ -268,7 +268,7 @@ function latencyTable(title: string, { latencies }: Phase, notes: string[]): Tab
   return { title, layout: 'grid', figures, notes: [...notes, ...failureNotes(latencies)] };
 }
 
-/** What ordinary and hottest mean. */
+/** Defines ordinary and hottest. */
 function subjectNote({ largest: { walletTransfers, tokenTransfers, holders } }: Subjects): string {
   return `Ordinary keys have up to 10,000 transfers; the hottest wallet has ${formatNumber(walletTransfers)}, the hottest token ${formatNumber(tokenTransfers)} and ${formatNumber(holders)} holders.`;
 }

@@ -1,4 +1,4 @@
-/** `/rpc` calls that the daemon answers itself or from its cache, against a real node asked directly. */
+/** `/rpc` calls that the daemon answers itself or from its cache, compared with direct calls to a real node. */
 import { join } from 'node:path';
 import { type Anvil, startAnvil } from '../../../src/dev/anvil.ts';
 import { FatalError } from '../../../src/lib/errors.ts';
@@ -8,7 +8,10 @@ import { measureAlternately, measureThroughput, type Throughput } from '../load/
 import { pin } from '../process/cores.ts';
 import type { BenchContext } from '../setup/bench-context.ts';
 
-/** Transactions of the block asked for. anvil recovers each sender every time: a fuller block would only flatter. */
+/**
+ * Transactions in the requested block. anvil recovers each sender every time, so a fuller block would only flatter the
+ * daemon.
+ */
 const TRANSACTIONS = 9;
 /** Blocks on top of it, so that it counts as finalized. */
 const CONFIRMATIONS = 100;

@@ -1,4 +1,4 @@
-/** `/rpc` through the gateway against the node asked directly and against nginx in front of the same node. */
+/** `/rpc` through the gateway, compared with direct calls to the node and with nginx in front of the same node. */
 import type { Figure, Table, Unit } from '../figure.ts';
 import { findNginx, type Nginx, startNginx } from '../load/nginx.ts';
 import { postRequest } from '../load/request.ts';
@@ -16,7 +16,7 @@ import type { ChainNode } from '../setup/fill-index.ts';
 import { fixedCall } from '../workers/fixed-call.ts';
 import { measureLocalAnswers } from './rpc-local.ts';
 
-/** Distinct calls, so that none is merged with another. */
+/** Distinct calls, so that none is coalesced with another. */
 const CALLS = Array.from({ length: 1_000 }, (_, i) => fixedCall(i));
 
 export async function measureRpc(context: BenchContext): Promise<Table[]> {
@@ -68,7 +68,7 @@ async function measurePassthrough(
   const proxy = nginx && { name: 'nginx', pid: nginx.pid, port: nginx.port, requests: requests('/', '') };
   const { server, load } = context.cores;
   const at = (target: Target, connections?: number) => async () => {
-    // When the node is asked directly it is the server; otherwise it runs with the load.
+    // For direct calls, the node is the server under test; otherwise it runs on the cores of the load.
     await pin(chain.worker.pid, target === node ? server : load);
     return measureThroughput(context, target, connections);
   };
@@ -96,7 +96,7 @@ function requests(path: string, key: string): string[] {
   return CALLS.map((body) => postRequest(path, body, key));
 }
 
-/** Results of the node itself, the gateway and, where it is installed, nginx. */
+/** Results of the node itself, the gateway and, if installed, nginx. */
 type Sides = Throughput[][];
 
 function throughputFigures([node = [], gateway = [], nginx = []]: Sides): Figure[] {
@@ -124,7 +124,7 @@ function sideFigures(name: string, measured: Throughput[], nginx: Throughput[]):
   ];
 }
 
-/** What a proxy adds to the time of one call at a time. */
+/** The time that a proxy adds to one call at a time. */
 function latencyFigures([node = [], gateway = [], nginx = []]: Sides): Figure[] {
   const added = (name: string, measured: Throughput[]): Figure => ({
     name: `${name}, time added to one call at a time, p50`,

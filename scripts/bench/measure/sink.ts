@@ -13,7 +13,7 @@ import type { ChainNode } from '../setup/fill-index.ts';
 import { waitUntil } from '../wait-until.ts';
 import { mineAtInterval } from './head.ts';
 
-/** As an operator would set it on a machine of this size; everything else is PostgreSQL's default. */
+/** Settings that an operator would choose on a machine of this size; everything else is PostgreSQL's default. */
 const POSTGRES_SETTINGS = {
   fsync: 'on',
   full_page_writes: 'on',
@@ -101,7 +101,7 @@ class SinkWatcher {
     this.polling = this.poll();
   }
 
-  /** When a block was first seen, by performance.now() of this process as Unix milliseconds. */
+  /** When a block was first seen, Unix milliseconds by this process's performance.now(). */
   waitForBlock(block: number, timeoutMs: number): Promise<number> {
     const seenAt = () => [...this.seen].find(([head]) => head >= block)?.[1] ?? null;
     return waitUntil(async () => seenAt(), {

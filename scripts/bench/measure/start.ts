@@ -1,4 +1,4 @@
-/** From starting the program to serving, on an existing index. */
+/** Time from starting the program to serving, on an existing index. */
 import type { Table } from '../figure.ts';
 import type { BenchContext } from '../setup/bench-context.ts';
 

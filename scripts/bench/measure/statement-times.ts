@@ -1,6 +1,6 @@
 /**
- * Where the time of a write goes, statement by statement, without a line in the measured code: the driver's statements
- * are wrapped while it runs. Reading the clock twice per statement costs some percent, so the whole is measured
+ * Where the time of a write goes, statement by statement, without a line in the measured code: wraps the driver's
+ * statements at run time. Reading the clock twice per statement costs a few percent, so the total is measured
  * separately.
  */
 import { type Db, openDatabase } from '../../../src/store/open-database.ts';

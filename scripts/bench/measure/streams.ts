@@ -1,4 +1,4 @@
-/** How soon messages reach 1,000 WebSockets and what they cost, against a bare publish. */
+/** How soon messages reach 1,000 WebSockets and what they cost, compared with a bare publish. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Figure, quantile, type Table } from '../figure.ts';
 import { pinFirstThread, pinningText } from '../process/cores.ts';
@@ -11,9 +11,9 @@ import type { ChainNode } from '../setup/fill-index.ts';
 import type { WsClientsActions } from '../workers/ws-clients.ts';
 
 const SOCKETS = 1_000;
-/** Pause between two blocks, so that one is finished before the next comes. */
+/** Pause between two blocks, so that one is finished before the next arrives. */
 const PAUSE_MS = 250;
-/** First blocks whose times are not counted: the daemon has the code of notifications compiled meanwhile. */
+/** First blocks excluded from the figures, during which the daemon's notification code is compiled. */
 const WARM_UP_BLOCKS = 5;
 const SYNC_TIMEOUT_MS = 600_000;
 
@@ -35,7 +35,7 @@ export async function measureStreams(context: BenchContext): Promise<Table[]> {
     const bare = await measureBare(context, clients);
     return context.withServingDaemon({ nodeWs: chain.wsUrl, cores: null }, async (daemon) => {
       await daemon.waitForBlock(await chain.worker.call('head'), SYNC_TIMEOUT_MS);
-      // The writer is not pinned: it is meant to have a core of its own while blocks come.
+      // The writer is not pinned, because it is meant to have its own core while blocks arrive.
       await pinFirstThread(daemon.pid, context.cores.server);
       context.log(`streams: heads to ${SOCKETS} sockets`);
       resetPeakMemory(daemon.pid);
@@ -77,7 +77,7 @@ async function measureHeads(
   return times;
 }
 
-/** Calls `publish`, which sends a message to all sockets, again and again. */
+/** Calls `publish`, which sends a message to all sockets, repeatedly. */
 async function measureFanOut(
   clients: WorkerProcess<WsClientsActions>,
   pid: number,
@@ -100,14 +100,14 @@ async function measureFanOut(
 interface DeliveryAges {
   /** From the commit to each socket that was notified, milliseconds, over all blocks. */
   clientMs: number[];
-  /** Per block: notifications, and sockets that got any. */
+  /** Per block: number of notifications, and of sockets that got any. */
   notifications: number;
   sockets: number;
   /** Mean time from the commit to the push, milliseconds, from the daemon's own metrics. */
   serverMs: number;
 }
 
-/** Each socket watches a wallet of its own, some of which have transfers in each block. */
+/** Each socket watches its own wallet. Some of these wallets have transfers in each block. */
 async function measureDeliveryAges(
   context: BenchContext,
   { worker }: ChainNode,
@@ -124,7 +124,7 @@ async function measureDeliveryAges(
   for (let i = 0; i < blocks; i++) {
     await clients.call('arm');
     await worker.call('mine');
-    await sleep(PAUSE_MS); // no requests meanwhile, which would have to be answered too
+    await sleep(PAUSE_MS); // no requests meanwhile, because they would also have to be answered
     const { lastCommitAt } = await daemon.waitForBlock(await worker.call('head'), SYNC_TIMEOUT_MS);
     const arrivals = await clients.call('soFar');
     if (lastCommitAt !== null && i >= WARM_UP_BLOCKS)

@@ -1,4 +1,4 @@
-/** Which cores servers and load run on, so that they do not take each other's time. */
+/** Assigns servers and load to cores, so that they do not take each other's time. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -6,15 +6,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 export interface Cores {
-  /** For the server under load; null when processes cannot be pinned or there is only one core. */
+  /** Cores of the server under load; null if processes cannot be pinned or there is only one core. */
   server: string | null;
-  /** For the load and everything else. */
+  /** Cores of the load and everything else. */
   load: string | null;
   /** Why nothing is pinned, or null. */
   reason: string | null;
 }
 
-/** The first core that this process may use for the server, the others for the load. */
+/** The first available core for the server, the others for the load. */
 export async function chooseCores(): Promise<Cores> {
   const none = { server: null, load: null };
   const [server, ...load] = allowedCores();
@@ -27,22 +27,22 @@ export async function chooseCores(): Promise<Cores> {
   return { server: String(server), load: load.join(','), reason: null };
 }
 
-/** Pins a process with all its threads to cores; does nothing when `cores` is null. */
+/** Pins a process with all its threads to cores. Does nothing if `cores` is null. */
 export async function pin(pid: number, cores: string | null): Promise<void> {
   if (cores !== null) await run('taskset', ['-a', '-c', '-p', cores, String(pid)]);
 }
 
-/** Pins only the first thread of a process to cores; does nothing when `cores` is null. */
+/** Pins only the first thread of a process to cores. Does nothing if `cores` is null. */
 export async function pinFirstThread(pid: number, cores: string | null): Promise<void> {
   if (cores !== null) await run('taskset', ['-c', '-p', cores, String(pid)]);
 }
 
-/** A command line that begins on given cores. */
+/** A command line that starts on given cores. */
 export function pinnedCommand(command: readonly string[], cores: string | null): string[] {
   return cores === null ? [...command] : ['taskset', '-c', cores, ...command];
 }
 
-/** How servers and load share the machine, in words. */
+/** Describes how servers and load share the machine. */
 export function pinningText({ server, load, reason }: Cores): string {
   return reason === null ? `server on core ${server}, load on ${load}` : `nothing is pinned: ${reason}`;
 }

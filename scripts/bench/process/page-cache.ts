@@ -1,7 +1,7 @@
-/** The system's cache of file pages. */
+/** The operating system's page cache. */
 import { spawnSync } from 'node:child_process';
 
-/** Drops what the system caches of a file. Pages that are not on the disk yet are written first. */
+/** Drops a file's pages from the page cache, after writing dirty ones to disk. */
 export function dropFromPageCache(path: string): void {
   const { status, stderr } = spawnSync('dd', [
     `of=${path}`,

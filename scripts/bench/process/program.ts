@@ -1,4 +1,4 @@
-/** How the benchmark starts Node: as bin/atlas-node does, so that every process has the daemon's flags and settings. */
+/** Starts Node like bin/atlas-node, so that every process has the daemon's flags and settings. */
 import { fileURLToPath } from 'node:url';
 import { RUNTIME_ENV, RUNTIME_FLAGS } from '../../runtime-flags.ts';
 

@@ -1,6 +1,6 @@
 /** Messages between the benchmarking process and its workers. */
 
-/** What a worker can be asked to do, by name; each takes one argument or none, which must survive as JSON. */
+/** The actions of a worker, by name. Each takes at most one argument, which must survive as JSON. */
 export type Actions = Record<string, (argument: never) => unknown>;
 
 export interface WorkerRequest {

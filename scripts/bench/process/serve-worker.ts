@@ -3,7 +3,7 @@ import { messageOf } from '../../../src/lib/errors.ts';
 import type { Actions, WorkerRequest, WorkerResponse } from './protocol.ts';
 
 export function serveWorker(actions: Actions): void {
-  // Ctrl-C reaches every process of the terminal; the benchmarking process then ends its workers properly.
+  // Ctrl-C reaches every process of the terminal. The benchmarking process ends its workers cleanly.
   process.on('SIGINT', () => undefined);
   process.once('disconnect', () => process.exit(0));
   process.on('message', (message: WorkerRequest) => void answer(actions, message));
@@ -21,6 +21,6 @@ async function answer(actions: Actions, { id, action, argument }: WorkerRequest)
 }
 
 function reply(message: WorkerResponse): void {
-  // A send fails only when the parent is gone: `disconnect` follows.
+  // A send fails only when the parent is gone, and then `disconnect` follows.
   process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -14,7 +14,7 @@ interface PendingCall {
   timer: NodeJS.Timeout;
 }
 
-/** A process that runs actions on request. It ends with this one, however that ends. */
+/** A process that runs actions on request. It ends when this process ends, for whatever reason. */
 export class WorkerProcess<A extends Actions> {
   readonly name: string;
   private readonly child: ChildProcess;
@@ -43,7 +43,7 @@ export class WorkerProcess<A extends Actions> {
     return this.child.pid;
   }
 
-  /** Runs an action in the worker; rejects with what it threw. */
+  /** Runs an action in the worker. Rejects with the action's error. */
   call<N extends keyof A & string>(
     action: N,
     ...[argument]: Parameters<A[N]>
@@ -63,7 +63,7 @@ export class WorkerProcess<A extends Actions> {
     });
   }
 
-  /** Ends it in the middle of whatever it does: it has nothing to clean up. */
+  /** Ends the process immediately. It has nothing to clean up. */
   async close(): Promise<void> {
     this.child.kill('SIGTERM');
     await this.exited;

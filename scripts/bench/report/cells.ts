@@ -15,7 +15,7 @@ function listCells(figures: readonly Figure[]): string[][] {
     ['compared', ratioText],
     ['budget', budgetText],
   ];
-  // A column that is empty in this table is left out.
+  // Columns that are empty in this table are omitted.
   const used = columns.filter(([, text]) => figures.some((figure) => text(figure) !== ''));
   return [used.map(([heading]) => heading), ...figures.map((figure) => used.map(([, text]) => text(figure)))];
 }

@@ -2,7 +2,7 @@
 import { type Figure, median, ratioOf, verdictOf } from '../figure.ts';
 import type { Run } from '../machine.ts';
 
-/** How much others used the machine: delays caused by them are not the program's. */
+/** How much other programs used the machine: delays caused by them are not the daemon's. */
 export function machineLoadText({
   loadBefore,
   loadAfter,
@@ -13,7 +13,7 @@ export function machineLoadText({
   return `${load}; the host gave ${stolenPercent} % of the processor time wanted to other machines`;
 }
 
-/** A number with as many digits as mean something. */
+/** A number with its significant digits. */
 export function formatSignificant(value: number): string {
   if (!Number.isFinite(value)) return '-';
   const size = Math.abs(value);
@@ -31,7 +31,7 @@ export function spreadText({ samples }: Figure): string {
   return `${formatSignificant(Math.min(...samples))} to ${formatSignificant(Math.max(...samples))}`;
 }
 
-/** The ratio to what it is compared with. */
+/** The ratio to the comparison. */
 export function ratioText(figure: Figure): string {
   const ratio = ratioOf(figure);
   return ratio === null || figure.against === undefined

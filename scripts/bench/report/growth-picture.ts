@@ -1,16 +1,16 @@
-/** What a transfer costs as the index grows, as a picture: one small chart per figure. Pure. */
+/** Charts of the cost of a transfer as the index grows, one small chart per figure. Pure. */
 import { formatSignificant } from './format.ts';
 
 export interface GrowthChart {
   title: string;
-  /** By the transfers in the index; both above zero. */
+  /** Points by the number of transfers in the index; both values above zero. */
   points: readonly { transfers: number; value: number }[];
-  /** Limits that the figure should stay below. */
+  /** Upper limits for the figure. */
   budget: { floor: number; goal: number };
 }
 
 const MILLION = 1_000_000;
-/** Points whose values are written out, besides the last one; also the marks of the axis. */
+/** Points whose values are written out, besides the last one; also the axis marks. */
 const LABELLED = [1, 3, 10, 30, 100].map((millions) => millions * MILLION);
 
 const WIDTH = 760;
@@ -20,7 +20,7 @@ const CELL = { width: WIDTH / COLUMNS, height: 190 };
 const PLOT = { left: 24, right: 24, top: 46, bottom: 30 };
 const FOOT = 30;
 
-/** Carries its own background, because a page that embeds it may have another theme than the reader's system. */
+/** Has its own background, because the embedding page may have a different theme than the reader's system. */
 const STYLE = `
   svg { color-scheme: light dark; }
   .paper { fill: #ffffff; }

@@ -1,4 +1,6 @@
-/** What measurements share: the chain and its node, the filled index, and the processes under measurement. */
+/**
+ * Resources shared by the measurements: the chain and its node, the filled index, and the processes under measurement.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,16 +18,16 @@ import { type DaemonOptions, type DaemonProcess, startDaemonProcess } from './da
 import { type ChainNode, fillIndex } from './fill-index.ts';
 import { findSubjects, type Subjects } from './subjects.ts';
 
-/** Opens each thing when it is first asked for; `close` ends and removes all of them. */
+/** Opens each resource on first use. `close` ends and removes all of them. */
 export class BenchContext {
   readonly options: BenchOptions;
   readonly cores: Cores;
   /** A temporary folder. */
   readonly folder: string;
-  /** Reports what is being done. */
+  /** Reports the current step. */
   readonly log: (text: string) => void;
   private readonly closers = new CleanupStack();
-  /** What is running and must be ended when the run is aborted. */
+  /** Running processes, to be ended when the run is aborted. */
   private readonly running = new Set<() => Promise<void>>();
   private closed = false;
   private chainNode: Promise<ChainNode> | undefined;
@@ -51,13 +53,13 @@ export class BenchContext {
     return this.chainNode;
   }
 
-  /** The data folder of an index that holds the first segment of the chain at least; no daemon runs on it. */
+  /** The data folder of an index with at least the first segment of the chain. No daemon runs on it. */
   filledFolder(): Promise<string> {
     this.index ??= this.fill();
     return this.index;
   }
 
-  /** Makes `filledFolder` return a data folder that was just filled. */
+  /** Makes `filledFolder` return a freshly filled data folder. */
   useFilledFolder(dataDir: string): void {
     this.index = Promise.resolve(dataDir);
   }
@@ -68,7 +70,7 @@ export class BenchContext {
     return this.foundSubjects;
   }
 
-  /** Runs a daemon on the filled index, against the node by default, while `use` lasts. */
+  /** Runs a daemon on the filled index for the duration of `use`, by default against the node. */
   async withServingDaemon<T>(
     options: Partial<DaemonOptions>,
     use: (daemon: DaemonProcess) => Promise<T>,
@@ -80,16 +82,16 @@ export class BenchContext {
     );
   }
 
-  /** Runs a daemon while `use` lasts. */
+  /** Runs a daemon for the duration of `use`. */
   async withDaemon<T>(options: DaemonOptions, use: (daemon: DaemonProcess) => Promise<T>): Promise<T> {
     if (this.closed) throw new FatalError('the benchmark was broken off');
     const starting = startDaemonProcess(options);
-    // Also ends it when the run is aborted while it starts. One that fails to start has ended by itself.
+    // Also ends the daemon when the run is aborted during its start. A daemon that fails to start has ended by itself.
     const end = () => starting.then((daemon) => daemon.stop()).catch(() => undefined);
     return this.withCleanup(async () => use(await starting), end);
   }
 
-  /** Runs a worker while `use` lasts. */
+  /** Runs a worker for the duration of `use`. */
   async withWorker<N extends WorkerName, T>(
     name: N,
     cores: string | null,
@@ -113,7 +115,7 @@ export class BenchContext {
     }
   }
 
-  /** Ends everything in the reverse order of its opening. */
+  /** Ends everything in reverse order of opening. */
   async close(): Promise<void> {
     this.closed = true;
     for (const end of [...this.running].reverse()) await end();

@@ -1,4 +1,4 @@
-/** The daemon as users run it: `atlas-node start` in a process of its own. */
+/** The daemon as users run it: `atlas-node start` in its own process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface DaemonOptions {
   nodeHttp: string;
   /** Empty: the daemon polls for heads. */
   nodeWs: string;
-  /** As `taskset` takes them, or null. */
+  /** A core list for `taskset`, or null. */
   cores: string | null;
   /** More settings, as environment variables. */
   env?: Readonly<Record<string, string>>;
@@ -28,10 +28,10 @@ const STOP_TIMEOUT_MS = 30_000;
 /** Longest time for a status answer: the event loop may be blocked, but not for that long. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const STATUS_POLL_MS = 50;
-/** Enough of the log to hold the reason of a failure. */
+/** Enough of the log for the reason of a failure. */
 const LOG_TAIL_CHARS = 4_000;
 
-/** Settings that differ from the defaults: many sockets under one key, metrics, and a log that can be read. */
+/** Settings that differ from the defaults: many sockets under one key, metrics, and a readable log. */
 const SETTINGS = {
   ATLAS_STREAM__MAX_CONNECTIONS_PER_KEY: '10000',
   ATLAS_METRICS__LISTEN: '127.0.0.1:0',
@@ -39,7 +39,7 @@ const SETTINGS = {
   ATLAS_LOG__LEVEL: 'info',
 };
 
-/** Starts it and waits until it serves. Throws FatalError with the end of its log when it does not. */
+/** Starts the daemon and waits until it serves. Throws FatalError with the end of its log if it does not. */
 export async function startDaemonProcess(options: DaemonOptions): Promise<DaemonProcess> {
   mkdirSync(options.dataDir, { recursive: true });
   const key = createKey(options.dataDir);
@@ -79,22 +79,22 @@ function spawnDaemon({ dataDir, nodeHttp, nodeWs, cores, env }: DaemonOptions): 
   const flags = ['--node-http', nodeHttp, '--data-dir', dataDir, '--port', '0'];
   if (nodeWs !== '') flags.push('--node-ws', nodeWs);
   const [file = '', ...args] = pinnedCommand(programCommand('src/cli.ts', 'start', ...flags), cores);
-  // No settings of the user: neither from the environment nor from a file in the working folder.
+  // Ignores the user's settings, both from the environment and from a file in the working directory.
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('ATLAS_'));
   const child = spawn(file, args, {
     cwd: dataDir,
     env: { ...Object.fromEntries(kept), ...SETTINGS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C reaches every process of the terminal, but the daemon is to be stopped properly.
+    // Ctrl-C reaches every process of the terminal, but the daemon must be stopped cleanly.
     detached: true,
   });
   killOnParentExit(child);
   return child;
 }
 
-/** Its output: its addresses, once it has printed them, and the end of its log. */
+/** Its output: its addresses, once printed, and the end of its log. */
 interface Output {
-  /** Why there is no process, or null. */
+  /** Why the process could not be started, or null. */
   spawnError: Error | null;
   url: string | null;
   metricsUrl: string | null;
@@ -194,7 +194,7 @@ export class DaemonProcess {
     );
   }
 
-  /** Asks it to stop; resolves when it has. */
+  /** Asks the daemon to stop. Resolves when it has. */
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
     const timer = setTimeout(() => this.child.kill('SIGKILL'), STOP_TIMEOUT_MS);
@@ -202,7 +202,7 @@ export class DaemonProcess {
     clearTimeout(timer);
   }
 
-  /** Throws FatalError with the end of the daemon's log when it does not answer. */
+  /** Throws FatalError with the end of the daemon's log if it does not answer. */
   private async fetchText(url: string): Promise<string> {
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });

@@ -1,4 +1,4 @@
-/** Filling an index from the node, end to end, and what that costs. */
+/** Fills an index from the node, end to end, and measures the cost. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError } from '../../../src/lib/errors.ts';
@@ -19,7 +19,7 @@ export interface ChainNode extends ChainFacts {
   worker: WorkerProcess<ChainNodeActions>;
 }
 
-/** How far the index was at a time. */
+/** Position of the index at a time. */
 export interface ProgressPoint {
   /** Seconds since the daemon was ready. */
   at: number;
@@ -30,18 +30,18 @@ export interface FillRun {
   /** From the ready daemon to the last commit. */
   seconds: number;
   transfers: number;
-  /** One point per commit seen. */
+  /** One point per observed commit. */
   course: ProgressPoint[];
   peakMegabytes: number;
   walPeakBytes: number;
   cpuSeconds: number;
-  /** Seconds that the writer spent committing, and the number of commits. */
+  /** Seconds that the writer spent in commits, and their number. */
   commitSeconds: number;
   commits: number;
 }
 
 const SAMPLE_MS = 100;
-/** Transfers per second: anything slower is not filling. */
+/** Transfers per second. Anything slower is not a backfill. */
 const MIN_RATE = 200;
 /** Longest time to the first commit. */
 const FIRST_COMMIT_TIMEOUT_S = 60;
@@ -50,11 +50,11 @@ const FIRST_COMMIT_TIMEOUT_S = 60;
 export async function fillIndex(runner: DaemonRunner, chain: ChainNode, dataDir: string): Promise<FillRun> {
   await chain.worker.call('setHead', chain.segments.fill.last);
   const indexPath = join(dataDir, 'index.db');
-  // Not pinned: filling is meant to use all cores.
+  // Not pinned, because a backfill is meant to use all cores.
   const run = await runner.withDaemon({ dataDir, nodeHttp: chain.url, nodeWs: '', cores: null }, (daemon) =>
     monitorFill(daemon, chain, indexPath),
   );
-  // The last connection to close moves the write-ahead log into the file, which is then complete.
+  // The last connection to close moves the WAL into the file, which is then complete.
   new IndexWriter(indexPath, { cacheMb: 1 }).close();
   return run;
 }
@@ -100,7 +100,7 @@ function recordPoint(
   course.push({ at: (lastCommitAt - readyAt) / 1000, transfers });
 }
 
-/** The largest size seen of a file. */
+/** The largest observed size of a file. */
 export class PeakSize {
   bytes = 0;
   private readonly path: string;

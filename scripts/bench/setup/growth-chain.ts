@@ -1,10 +1,10 @@
 /**
- * A chain that grows as real ones do, as decoded batches: wallets and tokens appear as it goes on, some are hot, most
- * come back seldom. Any block can be made without those before it, so a run can be resumed anywhere. Pure.
+ * A chain that grows like real ones, as decoded batches: wallets and tokens appear over time, some are hot, most return
+ * rarely. Any block can be generated without its predecessors, so a run can be resumed anywhere. Pure.
  *
  * One in NEW_WALLET_EVERY transfers goes to a new wallet. Other wallets are chosen among a few hot ones, among recent
- * ones (by age, log-uniformly) and among all (Zipf, in no order of age). A transfer's token is one of its sender's few, or
- * one by popularity.
+ * ones (by age, log-uniformly) and among all (Zipf, in no order of age). A transfer's token is one of its sender's few
+ * tokens, or one chosen by popularity.
  */
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
@@ -16,7 +16,7 @@ const FIRST_WALLETS = 1_000;
 const NEW_TOKEN_EVERY = 1_500;
 const FIRST_TOKENS = 50;
 const HOT_WALLETS = 500;
-/** Tokens that a wallet sends again and again. */
+/** Tokens that a wallet sends repeatedly. */
 const OWN_TOKENS = 2;
 /** Share of token transfers to known wallets that go to the token's trader. */
 const TO_TRADER = 0.45;
@@ -40,7 +40,7 @@ function mix(value: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
-/** Numbers in [0, 1) that follow from a seed. */
+/** Numbers in [0, 1) derived from a seed. */
 class Random {
   private state: number;
 
@@ -106,7 +106,7 @@ function knownWallet(random: Random, count: number): number {
 function tokenOf(random: Random, sender: number, count: number): number {
   if (random.next() < 0.2) return random.below(count, 4);
   const own = new Random(sender * OWN_TOKENS + random.below(OWN_TOKENS));
-  // Tokens that were there when the wallet appeared: a choice must not change later.
+  // Tokens that existed when the wallet appeared, because a choice must not change later.
   const then = Math.min(count, FIRST_TOKENS + Math.floor((sender * NEW_WALLET_EVERY) / NEW_TOKEN_EVERY));
   return own.below(then, 4);
 }

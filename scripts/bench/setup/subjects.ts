@@ -1,4 +1,4 @@
-/** The wallets and tokens that requests are about: ordinary ones and the hottest, found in the index itself. */
+/** The wallets and tokens of the requests: ordinary ones and the hottest, taken from the index itself. */
 import type { Hex } from '../../../src/lib/hex.ts';
 import { bytesToHex } from '../../../src/lib/hex.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
@@ -30,11 +30,11 @@ const ORDINARY_TOKENS = 100;
 /** Transfers of about 120 blocks, and the wallets with the most of them. */
 const RECENT_TRANSFERS = 30_000;
 const RECENT_WALLETS = 4_000;
-/** How many of the hottest are asked for in turn, so that the figure is not of a single answer. */
+/** How many of the hottest are requested in turn, so that the figure does not depend on a single answer. */
 const HOTTEST = 3;
 const TRANSACTIONS = 100;
 
-/** Reads the whole of some tables: not for a daemon under load. */
+/** Reads whole tables: not for a daemon under load. */
 export function findSubjects(indexPath: string, hottest = HOTTEST): Subjects {
   const db = openIndexForReading(indexPath, { cacheMb: 64 });
   try {
@@ -67,7 +67,7 @@ function ordinarySubjects(db: Db): Addresses {
   };
 }
 
-/** Up to `count` addresses, evenly spread over the ids of a table: the first that `rows` gives from each id on. */
+/** Up to `count` addresses, evenly spread over the ids of a table: the first that `rows` returns from each id on. */
 function spread(db: Db, table: string, rows: string, count: number): Hex[] {
   const next = db.prepare<[number], Buffer>(`${rows} LIMIT 1`).pluck();
   const found = evenIds(highest(db, table), count).flatMap((id) => next.get(id) ?? []);

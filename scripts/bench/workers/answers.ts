@@ -1,4 +1,4 @@
-/** The worker that answers REST requests as the daemon's read thread does, with and without cached pages. */
+/** The worker that answers REST requests like the daemon's read thread, with and without cached pages. */
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { codeOf } from '../../../src/lib/errors.ts';
 import { Snapshot } from '../../../src/query/snapshot.ts';
@@ -15,7 +15,7 @@ const CHAIN_DEPTH = 10;
 
 export interface AnswerTimes {
   endpoint: string;
-  /** Milliseconds of each answer: with no page of the file cached anywhere, and asked again at once. */
+  /** Milliseconds of each answer: with no page of the file cached anywhere, and repeated at once. */
   uncached: number[];
   cached: number[];
   /** Of the uncached answers: milliseconds of processor time, and bytes read. */
@@ -27,7 +27,10 @@ export interface AnswerTimes {
 
 export function answersActions() {
   return {
-    /** Asks each endpoint up to `perEndpoint` different questions. Leaves out those that only a node can answer. */
+    /**
+     * Queries each endpoint up to `perEndpoint` times with different parameters. Leaves out queries that only a node
+     * can answer.
+     */
     measure({
       indexPath,
       subjects,
@@ -58,7 +61,7 @@ export function answersActions() {
   };
 }
 
-/** Asks on a new connection, whose cache is empty. */
+/** Queries on a new connection, whose cache is empty. */
 function askTwice(indexPath: string, path: string, input: object, times: AnswerTimes): void {
   const endpoint = ENDPOINTS.find((each) => each.path === path)!;
   const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });

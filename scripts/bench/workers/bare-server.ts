@@ -1,6 +1,6 @@
 /**
- * The minimal server on uWebSockets.js. The benchmark compares the real one with it, and uses it as a fake node where a
- * real one would be the bottleneck.
+ * The minimal server on uWebSockets.js: the baseline for the real server, and a fake node where a real one would be the
+ * bottleneck.
  */
 import { listen } from '../../../src/server/http/listener.ts';
 import { App, type HttpResponse, queryOf, us_socket_local_port } from '../../../src/server/uws.ts';
@@ -48,7 +48,7 @@ function answerPost(res: HttpResponse, handlers: BareHandlers): void {
   });
   const parts: Buffer[] = [];
   res.onData((part, isLast) => {
-    parts.push(Buffer.from(new Uint8Array(part))); // a copy: the library reuses the memory
+    parts.push(Buffer.from(new Uint8Array(part))); // the library reuses the memory
     if (!isLast) return;
     const answer = handlers.post(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
     if (!(answer instanceof Promise)) return sendJson(res, answer);

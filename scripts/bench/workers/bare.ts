@@ -1,11 +1,11 @@
-/** The worker that is the bare server which the real one is compared with. */
+/** The worker that runs the bare server, the baseline for the real one. */
 import { getByHexAddress } from '../../../src/query/wallets.ts';
 import { type AddressKeys, WALLET_BY_ADDRESS } from '../../../src/store/addresses.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
 import type { Db } from '../../../src/store/open-database.ts';
 import { type BareServer, startBareServer } from './bare-server.ts';
 
-/** Page cache, MiB: the same as that of the daemon's reading connection. */
+/** Page cache, MiB: the same as the daemon's reading connection. */
 const CACHE_MB = 32;
 
 export function bareActions() {
@@ -15,7 +15,7 @@ export function bareActions() {
     return server;
   };
   return {
-    /** Starts the server, over an index when lookups are wanted; resolves with its port. */
+    /** Starts the server, over an index if lookups are wanted. Resolves with its port. */
     async open({ indexPath }: { indexPath: string | null }): Promise<number> {
       const lookup =
         indexPath === null ? () => null : walletLookup(openIndexForReading(indexPath, { cacheMb: CACHE_MB }));
@@ -29,7 +29,7 @@ export function bareActions() {
   };
 }
 
-/** The row of one address as JSON, null when there is none: one lookup by an index and nothing else. */
+/** The row of one address as JSON, null if there is none: one index lookup and nothing else. */
 function walletLookup(db: Db): (address: string) => string | null {
   const statement = db.prepare<AddressKeys, object>(/* sql */ `
     SELECT w.id, w.transfers, w.transactions, w.tokens, w.token_transfers, w.internal_received, w.first_transfer,

@@ -1,4 +1,4 @@
-/** The worker that is the chain node: it generates a chain in segments and serves it. */
+/** The worker that is the chain node: generates a chain in segments and serves it. */
 import { freemem } from 'node:os';
 import type { GeneratedBlock } from '../../simulator/chain/block.ts';
 import { type GeneratedChain, generateChain } from '../../simulator/chain/generate.ts';
@@ -10,7 +10,7 @@ import { answerLargeLogs } from './large-logs.ts';
 
 /** How a segment of blocks is generated. */
 export interface SegmentPlan {
-  /** Least number of transfers, and of blocks: generation stops when both are reached. */
+  /** Minimum number of transfers, and of blocks. Generation stops when both are reached. */
   transfers: number;
   blocks: number;
   /** Transactions per block: on average or, when `even`, in every block. */
@@ -64,8 +64,8 @@ export function chainNodeActions() {
     head: (): number => running().stats().head,
     setHead: (number: number): number => running().setHead(number),
     /**
-     * Makes the next block the head; returns when it was announced, in Unix milliseconds with fractions. Before that,
-     * this node derives the header from the whole block, which no real node does.
+     * Makes the next block the head. Returns the time of its announcement, Unix milliseconds with fractions. Before
+     * that, derives the header from the whole block, which no real node does.
      */
     mine(): number {
       running().mine();
@@ -76,12 +76,12 @@ export function chainNodeActions() {
 
 export type ChainNodeActions = ReturnType<typeof chainNodeActions>;
 
-/** About how many bytes of the node's answers for a block each transfer takes. */
+/** Approximate bytes of the node's answers per transfer. */
 const BYTES_PER_TRANSFER = 2_200;
 
 /**
  * All or nothing: reading back from a file takes time from the processors that the daemon shares, and would slow it
- * down from the block on at which memory is full.
+ * down from the block at which memory is full.
  */
 function memoryFor(plans: Segments<SegmentPlan>): number {
   const transfers = Object.values(plans).reduce(
@@ -118,7 +118,7 @@ function* generateSegments(
   }
 }
 
-/** A fast server in front of the node, which itself is slower than what is measured. Resolves with its address. */
+/** A fast server in front of the node, which is slower than the daemon under measurement. Resolves with its address. */
 async function startFastProxy(nodeUrl: string): Promise<string> {
   const proxy = await startBareServer({
     get: () => null,

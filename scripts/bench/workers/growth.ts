@@ -12,7 +12,7 @@ import { ownUsage, peakMegabytes, resetPeakMemory } from '../process/resource-us
 import { growthBatch, TRANSFERS_PER_BLOCK } from '../setup/growth-chain.ts';
 
 export interface GrowthOptions {
-  /** The index, made when there is none; an existing one is continued. */
+  /** The index: created if missing, otherwise continued. */
   path: string;
   cacheMb: number;
   maxTransfers: number;
@@ -21,20 +21,20 @@ export interface GrowthOptions {
   cold: boolean;
 }
 
-/** What it took to grow by some transfers. */
+/** The cost of growing by some transfers. */
 export interface GrowthPoint {
   cold: boolean;
   transfers: number;
   seconds: number;
-  /** Of processor time: in the commits, and in the checkpoints after them. */
+  /** Processor time: in the commits, and in the checkpoints after them. */
   commitCpuSeconds: number;
   checkpointCpuSeconds: number;
   commits: number;
-  /** Bytes written to the write-ahead log, and bytes read, in the commits. */
+  /** Bytes written to the WAL, and bytes read, in the commits. */
   walBytes: number;
   readBytes: number;
   peakMegabytes: number;
-  /** Of the file at the end, all of it. */
+  /** Total size of the file at the end. */
   fileBytes: number;
   totalTransfers: number;
   wallets: number;
@@ -42,7 +42,7 @@ export interface GrowthPoint {
 }
 
 const CHAIN_ID = 1;
-/** Blocks in a batch: about as many transfers as a worker loads at once. */
+/** Blocks per batch: about as many transfers as a worker loads at once. */
 const BLOCKS_PER_BATCH = 4;
 
 export function growthActions() {
@@ -52,7 +52,7 @@ export function growthActions() {
     return growth;
   };
   return {
-    /** Opens the index; returns the transfers it has. */
+    /** Opens the index. Returns its number of transfers. */
     open(options: GrowthOptions): number {
       growth = new Growth(options);
       return growth.transfers;
@@ -113,7 +113,7 @@ export class Growth {
         walBytes,
         batchBytes: bytes,
         changesBytes: this.writer.changesBytes,
-        // On a machine that others use too, the clock would make commits smaller than an idle one makes them.
+        // On a shared machine, the wall clock would make commits smaller than on an idle one.
         seconds: this.options.cold ? between.seconds - before.seconds : between.cpu - before.cpu,
       });
       sums.commits++;

@@ -6,7 +6,7 @@ export function httpLoadActions() {
   return {
     /** Loads a server for the given time. */
     run: (spec: LoadSpec): Promise<LoadResult> => new HttpLoad(spec).finished(),
-    /** Begins a load that `finish` ends. */
+    /** Starts a load that `finish` ends. */
     start(spec: LoadSpec): void {
       load = new HttpLoad(spec);
     },

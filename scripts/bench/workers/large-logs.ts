@@ -1,17 +1,17 @@
-/** `eth_getLogs` with large answers that cost the node next to nothing. Pure. */
+/** `eth_getLogs` with large answers that cost the node almost nothing. Pure. */
 
-/** Blocks that the node takes in one call, as most do. */
+/** Blocks that the node accepts in one call, as most nodes do. */
 const MAX_RANGE = 100;
 
-/** The beginning of the address for which there are logs: the rest of it is the bytes of logs in a block. */
+/** The prefix of the address that has logs. The rest of the address is the size of a block's logs in bytes. */
 const MARK = '0x1a29e10c';
 const PARAMETERS =
   /"id"\s*:\s*(\d+|"[^"]*").*"fromBlock"\s*:\s*"0x([0-9a-f]+)".*"toBlock"\s*:\s*"0x([0-9a-f]+)"/;
 
-/** Logs of one block by their bytes; only one size is kept. */
+/** Cached logs of one block, for one size in bytes. */
 let blockLogs = '';
 
-/** The body of a call for the logs of these blocks, so many bytes in each. */
+/** The body of a call for the logs of these blocks, `bytes` per block. */
 export function largeLogsCall(from: number, to: number, bytesPerBlock: number): string {
   const address = MARK + bytesPerBlock.toString(16).padStart(42 - MARK.length, '0');
   const [fromBlock, toBlock] = [`0x${from.toString(16)}`, `0x${to.toString(16)}`];
@@ -33,7 +33,7 @@ export function answerLargeLogs(body: Buffer): string | null {
   return `${start}"result":[${Array<string>(blocks).fill(blockLogs).join()}]}`;
 }
 
-/** Logs of about 280 bytes each, so many bytes in all. */
+/** Logs of about 280 bytes each, of this total size. */
 function logsOf(bytes: number): string {
   const log = (data: string) =>
     `{"address":"${MARK}${'0'.repeat(32)}","topics":["0x${'ab'.repeat(32)}"],"data":"0x${data}","logIndex":"0x1"}`;

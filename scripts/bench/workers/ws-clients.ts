@@ -6,18 +6,18 @@ export interface ClientsSpec {
   /** API key, empty for none. */
   key: string;
   count: number;
-  /** Each connection sends one of these, in rotation, and waits for the answer; none when empty. */
+  /** Each connection sends one of these, in rotation, and waits for the answer. Empty: sends nothing. */
   subscribe: readonly string[];
 }
 
-/** Connections opened at the same time. */
+/** Connections opened at once. */
 const OPEN_CONCURRENCY = 50;
-/** Longest wait for something to arrive, milliseconds. */
+/** Longest wait for a message, milliseconds. */
 const ARRIVAL_TIMEOUT_MS = 60_000;
 
 class Clients {
   private sockets: WsSocket[] = [];
-  /** When each connection got its first message since `arm`, Unix milliseconds with fractions; 0 when none came. */
+  /** When each connection got its first message since `arm`, Unix milliseconds with fractions; 0 for none. */
   private arrivals: number[] = [];
   private missing = 0;
   private onAll: () => void = () => undefined;
@@ -35,13 +35,13 @@ class Clients {
     }
   }
 
-  /** Forgets all arrivals. */
+  /** Resets all arrivals. */
   arm(): void {
     this.arrivals = this.sockets.map(() => 0);
     this.missing = this.sockets.length;
   }
 
-  /** The arrivals of all connections, once each got a message; rejects when that takes too long. */
+  /** The arrivals of all connections, once each got a message. Rejects on timeout. */
   async arrived(): Promise<number[]> {
     if (this.missing > 0) {
       await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Who takes part in a generated chain: wallets, token contracts with their balances, and other contracts. */
+/** The participants of a generated chain: wallets, token contracts with their balances, and other contracts. */
 
 import type { Hex } from '../../../src/lib/hex.ts';
 import type { Prng } from '../../../src/lib/random.ts';
@@ -11,7 +11,7 @@ export interface Erc20Token {
   /** Implementation the token delegates to, or null. */
   proxy: Hex | null;
   balances: Map<Hex, bigint>;
-  /** Everybody who ever received the token, in order of the first receipt. */
+  /** Every receiver of the token, in order of the first receipt. */
   holders: Hex[];
 }
 
@@ -39,7 +39,7 @@ export interface Erc1155Token {
 }
 
 export interface ActorCounts {
-  /** Wallets that exist at the start; more come while the chain grows. */
+  /** Wallets that exist at the start. More appear as the chain grows. */
   wallets: number;
   /** ERC-20 contracts. */
   tokens: number;
@@ -49,7 +49,7 @@ export class Actors {
   private readonly prng: Prng;
   readonly wallets: Hex[];
   readonly erc20: Erc20Token[];
-  /** The one ERC-20 whose amounts reach 2^256 - 1 and whose balances go beyond. */
+  /** The one ERC-20 whose amounts reach 2^256 - 1 and whose balances exceed it. */
   readonly huge: Erc20Token;
   readonly erc721: Erc721Token[];
   readonly erc1155: Erc1155Token[];

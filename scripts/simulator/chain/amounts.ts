@@ -1,4 +1,4 @@
-/** How much a generated transfer moves. */
+/** Amounts of generated transfers. */
 
 import type { Prng } from '../../../src/lib/random.ts';
 import { WEI_PER_COIN } from '../../../src/lib/units.ts';
@@ -11,7 +11,7 @@ export function nativeAmount(prng: Prng): bigint {
   return (micro * WEI_PER_COIN) / 1000000n + BigInt(prng.uint32());
 }
 
-/** The part of a balance to move: in one case of twenty all of it, else 1 % to 60 %. */
+/** The part of a balance to move: in one of twenty cases all of it, else 1 % to 60 %. */
 export function randomPortion(prng: Prng, balance: bigint): bigint {
   if (prng.below(100) < 5) return balance;
   return (balance * BigInt(1 + prng.below(60))) / 100n;

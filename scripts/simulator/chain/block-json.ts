@@ -1,4 +1,4 @@
-/** The text of a block, its receipts and its call trees, as a node would send them. */
+/** The text of a block, its receipts and its call trees, as sent by a node. */
 
 import type { Hex } from '../../../src/lib/hex.ts';
 import { toQuantity } from '../../../src/lib/hex.ts';
@@ -25,7 +25,7 @@ export interface BlockHeader {
   transactionsRoot: Hex;
 }
 
-/** A transaction with its place in the chain and what it cost. */
+/** A transaction with its position in the chain and its cost. */
 export interface IncludedTransaction {
   transaction: Transaction;
   chainId: number;

@@ -1,7 +1,7 @@
 import type { Hex } from '../../../src/lib/hex.ts';
 import type { TransferRow } from './ledger.ts';
 
-/** One block: the results a node gives for it, and the transfers in it. */
+/** One block: a node's results for it, and its transfers. */
 export interface GeneratedBlock {
   number: number;
   hash: Hex;

@@ -20,7 +20,7 @@ const EMPTY_BLOCK_EVERY = 97;
 
 export interface GeneratedChain {
   options: ChainOptions;
-  /** Generated while it is read; can be read only once. */
+  /** Generated lazily; can be read only once. */
   blocks: Iterable<GeneratedBlock>;
   /** Changes the size of the blocks from the next one on: `txPerBlock` on average or, when `even`, in every block. */
   resizeBlocks(txPerBlock: number, even: boolean): void;
@@ -138,7 +138,7 @@ function includeTransaction(
   if (transaction.logs.length > 0) gasUsed = 50000 + transaction.logs.length * 9000;
   else if (transaction.input !== '0x') gasUsed = 40000 + prng.below(60000);
   const type = prng.below(10) < 7 ? 2 : 0;
-  // A legacy transaction costs one more draw; without it every published chain would change.
+  // A legacy transaction costs one more draw. Without it every published chain would change.
   if (type === 0) prng.uint32();
   const priorityFee = BigInt(prng.below(5)) * GWEI;
   return {
@@ -160,7 +160,7 @@ function includeTransaction(
   };
 }
 
-/** The base fee walks at random by up to 0.1 gwei a block. */
+/** The base fee walks at random by up to 0.1 gwei per block. */
 function nextBaseFee({ prng }: World, baseFee: bigint): bigint {
   const next = baseFee + BigInt(prng.below(2001) - 1000) * 100000n;
   return next < MIN_BASE_FEE ? MIN_BASE_FEE : next;

@@ -30,7 +30,7 @@ export class Ledger {
   position: Position = { block: 0, txHash: '0x', txIndex: 0, firstLogIndex: 0 };
   private rows: TransferRow[] = [];
 
-  /** Native currency moved, or tokens; the zero address on one side is a mint or a burn. */
+  /** Native currency or tokens moved. The zero address on one side is a mint or a burn. */
   book(transfer: Omit<TransferRow, 'block' | 'hash'>): void {
     const { block, txHash } = this.position;
     this.rows.push({ block, hash: txHash, ...transfer });

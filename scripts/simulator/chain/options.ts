@@ -1,10 +1,10 @@
-/** What to generate. */
+/** Options of the generator. */
 export interface ChainOptions {
   /** Blocks; every 97th is empty. */
   blocks: number;
-  /** Transactions a block on average; a block has half to one and a half of it. */
+  /** Transactions per block, on average. A block has between half and one and a half times as many. */
   txPerBlock: number;
-  /** The same options and seed give the same bytes. */
+  /** The same options and seed yield the same bytes. */
   seed: number;
   chainId: number;
   /** Number of the first block. */
@@ -13,7 +13,7 @@ export interface ChainOptions {
   wallets: number;
   /** ERC-20 tokens. */
   tokens: number;
-  /** Whether to generate call trees; internal transfers happen either way. */
+  /** Whether to generate call trees. Internal transfers happen either way. */
   traces: boolean;
 }
 

@@ -14,7 +14,7 @@ export type FrameType =
 export interface CallFrame {
   type: FrameType;
   from: Hex;
-  /** Null for a creation that failed. */
+  /** Null for a failed creation. */
   to: Hex | null;
   value: bigint;
   input: Hex;
@@ -30,8 +30,8 @@ export interface TransactionLog {
 }
 
 /**
- * A transaction being composed: its contents, its logs and its call tree, and, booked in the ledger by the same calls,
- * the transfers in it.
+ * A transaction under construction: its contents, its logs and its call tree. The same calls book its transfers in the
+ * ledger.
  */
 export class Transaction {
   private readonly ledger: Ledger;
@@ -55,7 +55,7 @@ export class Transaction {
     this.root = { type: to === null ? 'CREATE' : 'CALL', from, to, value, input };
   }
 
-  /** Books the value as moved; call it exactly once for every successful transaction, after `created` is known. */
+  /** Books the value as moved. Call it exactly once for every successful transaction, after `created` is known. */
   pay(): this {
     const receiver = this.to ?? this.created;
     if (this.value > 0n && receiver !== null)
@@ -69,7 +69,7 @@ export class Transaction {
     return this.ledger.position.firstLogIndex + this.logs.length - 1;
   }
 
-  /** Adds a frame below the root. By itself it moves no value: see `move`. */
+  /** Adds a frame below the root. The frame itself moves no value: see `move`. */
   frame(frame: CallFrame): CallFrame {
     this.root.calls ??= [];
     this.root.calls.push(frame);
@@ -81,7 +81,7 @@ export class Transaction {
     return this.frame({ type: 'CALL', from, to, value, input });
   }
 
-  /** Books value that a frame moved; `wei` is above zero. */
+  /** Books value moved by a frame; `wei` is above zero. */
   move(from: Hex, to: Hex, wei: bigint): void {
     this.ledger.book({ kind: 'internal', from, to, amount: wei });
   }

@@ -4,14 +4,14 @@ import { type ActorCounts, Actors } from './actors.ts';
 import { Ledger } from './ledger.ts';
 import { Transaction } from './transaction.ts';
 
-/** The state of a chain while it is generated: what the activities draw from and change. */
+/** The state of a chain during generation: activities draw from it and change it. */
 export class World {
   readonly prng: Prng;
   readonly actors: Actors;
   readonly ledger = new Ledger();
-  /** Wallets that recently got their first coins, oldest first: funding chains grow from here. */
+  /** Wallets that recently got their first coins, oldest first. Funding chains grow from here. */
   readonly recentlyFunded: Hex[] = [];
-  /** Funders that still owe one transaction to a fresh wallet, one entry a transaction. */
+  /** Funders that still owe one transaction to a fresh wallet, one entry per transaction. */
   readonly fundingQueue: Hex[] = [];
 
   constructor(seed: number, counts: ActorCounts) {
@@ -19,7 +19,7 @@ export class World {
     this.actors = new Actors(this.prng, counts);
   }
 
-  /** Begins the transaction at the ledger's position. */
+  /** Starts the transaction at the ledger's position. */
   begin(from: Hex, to: Hex | null, value: bigint, input?: Hex): Transaction {
     return new Transaction(this.ledger, from, to, value, input);
   }

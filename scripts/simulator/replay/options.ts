@@ -2,26 +2,26 @@ import type { ChainBlock } from './blocks/block.ts';
 
 /** What the replay node serves and how it behaves. */
 export interface ReplayOptions {
-  /** Recorded exchanges, one JSON object a line, plain or `.gz`; several files are one chain. */
+  /** Recorded exchanges, one JSON object per line, plain or `.gz`. Several files form one chain. */
   files?: readonly string[];
-  /** Blocks to serve beside those of the files, read once at the start. */
+  /** Blocks to serve in addition to those of the files, read once at the start. */
   chain?: Iterable<ChainBlock> | AsyncIterable<ChainBlock>;
   /** Overrides the recorded chain id; without either it is 1. */
   chainId?: number;
   host?: string;
-  /** 0 takes a free port. */
+  /** 0 for a free port. */
   port?: number;
   /** First head: a block number, or, when below the first block, the n-th block. Default: the last block. */
   head?: number;
-  /** Move the head one block forward every this many milliseconds, starting at the first block. 0 = never. */
+  /** Interval at which the head advances by one block, milliseconds, starting at the first block. 0 = never. */
   blockTimeMs?: number;
-  /** Wait before each answer; a batch waits once. */
+  /** Delay of each answer. A batch waits once. */
   latencyMs?: number;
-  /** Upper bound of a random wait that is added. */
+  /** Upper bound of a random extra delay. */
   jitterMs?: number;
   /** How many blocks `finalized` is behind the head; `safe` is one behind. */
   finalizedLag?: number;
-  /** `eth_getLogs` refuses a range whose ends are further apart. */
+  /** `eth_getLogs` refuses a wider range. */
   maxLogRange?: number;
   /** Most calls in one batch. */
   maxBatch?: number;
@@ -38,9 +38,9 @@ export interface ReplayOptions {
   errorRate?: number;
   /** Seed of jitter and errors. */
   seed?: number;
-  /** Renumber all blocks from here on, one after the other, and link them. */
+  /** Renumber all blocks consecutively from here, and link them. */
   rechain?: number;
-  /** Most bytes of recorded text kept in memory; the rest is compressed in a temporary file. */
+  /** Most bytes of recorded text kept in memory. The rest is compressed in a temporary file. */
   memoryBytes?: number;
   /** Answer to `web3_clientVersion`. */
   clientVersion?: string;

@@ -1,4 +1,4 @@
-/** What the node was asked since its start. */
+/** Counts of the requests since the node's start. */
 export interface CallStats {
   calls: number;
   batches: number;
@@ -11,11 +11,11 @@ export interface CallStats {
 
 export interface ReplayStats extends CallStats {
   head: number;
-  /** First and last block, visible or not; null while there is none. */
+  /** First and last block, visible or not; null without blocks. */
   first: number | null;
   last: number | null;
   blocks: number;
-  /** Bytes of recorded text in memory, and of the overflow file, where it is compressed. */
+  /** Bytes of recorded text in memory, and of the compressed overflow file. */
   memoryBytes: number;
   spilledBytes: number;
 }

@@ -3,16 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
-/** A text in memory, or its place in the overflow file, where it is compressed. */
+/** A text in memory, or its position in the compressed overflow file. */
 export type StoredText = Buffer | { offset: number; length: number };
 
-/** The fastest level: it shrinks blocks as JSON to a seventh; reading them back takes a millisecond per megabyte. */
+/** The fastest level. It shrinks block JSON to a seventh; reading back takes a millisecond per megabyte. */
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /**
  * Recorded texts: in memory up to a limit, the rest in a temporary file that vanishes with the process. The file is
- * compressed so that the system can keep it in memory and does not read or write gigabytes on a disk that something
- * under measurement uses too.
+ * compressed so that the system can cache it, without gigabytes of I/O on a disk that a measurement also uses.
  */
 export class TextStore {
   private readonly maxBytes: number;
@@ -52,7 +51,7 @@ export class TextStore {
   }
 }
 
-/** A file without a name: it needs no cleaning up, however the process ends. */
+/** An unlinked file needs no cleanup, however the process ends. */
 function openUnlinked(): number {
   const folder = mkdtempSync(join(tmpdir(), 'replay-node-'));
   const file = openSync(join(folder, 'overflow'), 'w+');

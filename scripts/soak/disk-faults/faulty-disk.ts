@@ -22,7 +22,7 @@ export class FaultyDisk {
     this.env = { LD_PRELOAD: library, DISK_FAULT: this.control };
   }
 
-  /** From now on one in `share` calls of this kind fails. */
+  /** Makes one in `share` calls of this kind fail. */
   begin(kind: FaultKind, share: number): void {
     this.set([BITS[kind], share, 0, 0]);
   }
@@ -31,7 +31,7 @@ export class FaultyDisk {
     this.set([0, 0, 0, 0]);
   }
 
-  /** In place: the process has the file mapped. */
+  /** In place, because the process has the file mapped. */
   private set(bytes: number[]): void {
     writeFileSync(this.control, Uint8Array.from(bytes), { flag: 'a+' });
     writeFileSync(this.control, Uint8Array.from(bytes), { flag: 'r+' });

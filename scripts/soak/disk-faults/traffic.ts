@@ -1,4 +1,4 @@
-/** Requests to a daemon whose disk fails: each answer must be right for the block that it names. */
+/** Requests to a daemon whose disk fails. Each answer must be right for its block. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -11,7 +11,7 @@ export interface Expected {
 }
 
 export class Traffic {
-  /** Answers by HTTP status; 0 is no answer. */
+  /** Answers by HTTP status; 0 means no answer. */
   readonly statuses = new Map<number, number>();
   wrong: string[] = [];
   private readonly expected: Expected;
@@ -35,7 +35,7 @@ export class Traffic {
   private async run(url: () => string): Promise<void> {
     for (let i = 0; !this.stopping.signal.aborted; i++) {
       const address = this.addresses[i % this.addresses.length]!;
-      const status = await this.ask(url(), address).catch(() => 0); // the daemon may be down at this moment
+      const status = await this.ask(url(), address).catch(() => 0); // the daemon may be down right now
       this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
       await sleep(PAUSE_MS);
     }

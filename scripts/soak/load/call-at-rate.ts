@@ -1,7 +1,7 @@
-/** Calls at a fixed rate, whether or not the previous ones are answered. */
+/** Calls at a fixed rate, whether or not previous ones are answered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time between two readings of the clock, milliseconds. */
+/** Interval between two readings of the clock, milliseconds. */
 const TICK_MS = 10;
 
 /** The outcome of the calls. */
@@ -13,8 +13,8 @@ export interface CallCounts {
 }
 
 /**
- * Makes `perSecond` calls a second until `signal` aborts, and resolves when all are answered. `call` says whether it
- * was admitted; it must not reject.
+ * Makes `perSecond` calls per second until `signal` aborts, and resolves when all are answered. `call` returns whether
+ * it was admitted; it must not reject.
  */
 export async function callAtRate(
   perSecond: number,

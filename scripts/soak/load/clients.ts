@@ -1,11 +1,11 @@
-/** The three transports: REST, /rpc and /ws. Each call returns whether it was admitted and has its answer checked. */
+/** The three transports: REST, /rpc and /ws. Each call checks its answer and returns whether it was admitted. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** How long an answer may take, milliseconds. */
+/** Longest time for an answer, milliseconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** JSON-RPC's code of a call over the limits. */
+/** JSON-RPC's code for a call over the limits. */
 const RATE_LIMITED_CODE = -32005;
 
 export interface RpcAnswer {

@@ -1,4 +1,4 @@
-/** What the service must answer as of any block, according to a generated chain. */
+/** The correct answers as of any block, derived from a generated chain. */
 import type { GeneratedBlock } from '../../simulator/chain/block.ts';
 import type { HttpAnswer, RpcAnswer } from './clients.ts';
 
@@ -28,12 +28,12 @@ export class ExpectedAnswers {
     return this.historyOf(wallet).flatMap(({ block }) => (block > above && block <= upTo ? block : []));
   }
 
-  /** The path that asks for a wallet's transfers. */
+  /** The path that requests a wallet's transfers. */
   pathOf(wallet: string): string {
     return `/api/address_transfers?address=${wallet}&limit=${PAGE}&include_internal=true`;
   }
 
-  /** What is wrong with a wallet's newest transfers as of the block that the answer names, or null. */
+  /** What is wrong with a wallet's newest transfers as of the answer's block, or null. */
   checkTransfers(wallet: string, { block, body }: HttpAnswer): string | null {
     const { transfers } = body as { transfers: { txHash: string; blockNumber: number }[] };
     const received = transfers.map(({ txHash, blockNumber }) => `${blockNumber} ${txHash}`);
@@ -45,7 +45,7 @@ export class ExpectedAnswers {
     return same ? null : `the transfers of ${wallet} as of block ${block} are wrong`;
   }
 
-  /** What is wrong with a block that a call gave, or null. */
+  /** What is wrong with a returned block, or null. */
   checkBlock(number: number, { result, error }: RpcAnswer): string | null {
     const hash = (result as { hash?: string } | null | undefined)?.hash;
     if (hash === this.hashes.get(number)) return null;

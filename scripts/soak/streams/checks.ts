@@ -1,17 +1,17 @@
-/** What a subscription's notifications must add up to. A check follows one subscription and reports faults at once. */
+/** Checks that a subscription's notifications add up. A check follows one subscription and reports faults at once. */
 
-/** Called with each fault in the notifications of a subscription. */
+/** Called for each fault in the notifications of a subscription. */
 export type OnFault = (fault: string) => void;
 
-/** The final comparison leaves out this many blocks below the head: a reorg may be in progress there. */
+/** The final comparison omits this many blocks below the head, because a reorg may be in progress there. */
 export const UNSETTLED_BLOCKS = 8;
 
 export interface Check {
   /** A notification's result. */
   onNotification(result: unknown): void;
   /**
-   * Compares with the expected state, once the subscription is over. Everything up to `head` must have been notified,
-   * and everything up to the last block that any notification was about.
+   * Compares with the expected state after the subscription has ended. Everything up to `head` must have been notified,
+   * and everything up to the last block in any notification.
    */
   verify(head: number, state: ExpectedState): void;
 }
@@ -23,7 +23,7 @@ export interface ExpectedState {
   logs(address: string | null, from: number, to: number): string[];
   /** The eventKey of a wallet's transfers in blocks `from .. to`. */
   transfers(wallet: string, from: number, to: number): string[];
-  /** The signalKey of those that are signals. */
+  /** The signalKey of those transfers that are signals. */
   signals(wallet: string, from: number, to: number): string[];
 }
 
@@ -50,7 +50,7 @@ export class HeadCheck implements Check {
       this.hashes.delete(this.chain.pop()!.hash);
     }
     const last = this.chain.at(-1);
-    // What is below the first notified head is unknown here.
+    // The blocks below the first notified head are unknown here.
     if (last !== undefined && last.hash !== parentHash) {
       this.onFault(`head ${Number(number)} does not follow ${last.number}, the last one sent`);
     }
@@ -81,7 +81,7 @@ export class LogCheck implements Check {
   private readonly since: number;
   private readonly notified = new Map<string, number>();
 
-  /** `since` is a block at or before the one at which the subscription was answered. */
+  /** `since` is at or before the block at which the subscription was answered. */
   constructor(address: string | null, since: number, onFault: OnFault) {
     this.address = address;
     this.since = since;
@@ -100,7 +100,7 @@ export class LogCheck implements Check {
   verify(head: number, state: ExpectedState): void {
     const settled = Math.max(head, ...this.notified.values()) - UNSETTLED_BLOCKS;
     const notified = [...this.notified].filter(([, number]) => number <= settled).map(([key]) => key);
-    // Which of the first blocks were notified depends on when exactly the subscription began.
+    // Which of the first blocks were notified depends on the exact start of the subscription.
     const from = this.since + UNSETTLED_BLOCKS;
     const expected = state.logs(this.address, from, settled);
     const known = new Set(state.logs(this.address, 0, settled));
@@ -122,12 +122,15 @@ interface Transfer extends EventId {
   removed?: boolean;
 }
 
-/** What tells a transfer from every other one, across reorgs too: the key that the documentation tells clients to use. */
+/**
+ * Distinguishes a transfer from every other one, also across reorgs: the key that the documentation recommends to
+ * clients.
+ */
 export function eventKey({ blockHash, txHash, eventIndex }: EventId): string {
   return `${blockHash}.${txHash}.${eventIndex}`;
 }
 
-/** The same for a signal: a transfer is one for each side. */
+/** Like `eventKey`, for a signal: a transfer has one per side. */
 export function signalKey(event: EventId, direction: string): string {
   return `${eventKey(event)}.${direction}`;
 }
@@ -141,7 +144,7 @@ export class TransferCheck implements Check {
   private readonly notified: { key: string; id: number; block: number }[] = [];
   private readonly keys = new Set<string>();
 
-  /** With `replayed` everything from block `since` on is expected, else from some blocks after it. */
+  /** With `replayed`, expects everything from block `since` on, else from a few blocks after it. */
   constructor(
     {
       wallets,

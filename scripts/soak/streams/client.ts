@@ -1,4 +1,6 @@
-/** One socket of the soak: subscribes, unsubscribes, disconnects, reconnects; its checks get the notifications. */
+/**
+ * One socket of the soak test: subscribes, unsubscribes, disconnects, reconnects. Its checks receive the notifications.
+ */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Check } from './checks.ts';
@@ -6,11 +8,11 @@ import type { Check } from './checks.ts';
 /** A finished subscription, to be compared with the expected state at the end. */
 export interface EndedSubscription {
   check: Check;
-  /** The block up to which everything must have been notified when it ended. */
+  /** The block up to which everything must have been notified by its end. */
   head: number;
 }
 
-/** Least lifetime of a subscription of which everything up to its end is expected, milliseconds. */
+/** Shortest lifetime after which a subscription must have received everything up to its end, milliseconds. */
 const MIN_LIFETIME_MS = 20_000;
 
 interface LiveSubscription {
@@ -64,7 +66,7 @@ export class SoakClient {
     await once(socket, 'open');
   }
 
-  /** Disconnects: with a close message, or by cutting the connection. */
+  /** Disconnects with a close message, or by cutting the connection. */
   async disconnect(politely: boolean): Promise<void> {
     const { socket } = this;
     if (socket === null) return;
@@ -74,13 +76,13 @@ export class SoakClient {
     await closed;
   }
 
-  /** Subscribes; `checkFor` makes the check as soon as the answer arrives. */
+  /** Subscribes. `checkFor` creates the check as soon as the answer arrives. */
   async subscribe(method: string, params: unknown, checkFor: () => Check): Promise<void> {
     const { result, error } = await this.call(method, params, ({ result }) => {
       if (typeof result === 'string')
         this.subscriptions.set(result, { check: checkFor(), since: Date.now() });
     });
-    // While the connection to the node is cut, no one can tell where heads would begin.
+    // While the connection to the node is cut, the first head is unpredictable.
     const expected = error?.message.startsWith('upstream');
     if (result === undefined && error !== undefined && !expected)
       this.onFault(`refused: ${JSON.stringify(error)}`);

@@ -1,4 +1,4 @@
-/** What the index and the chain contain at the end, read from the index file and from the blocks themselves. */
+/** The final contents of the index and the chain, read from the index file and from the blocks themselves. */
 
 import { openIndexForReading } from '../../../src/store/index-file.ts';
 import type { GeneratedBlock } from '../../simulator/chain/block.ts';

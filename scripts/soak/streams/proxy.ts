@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   url: string;
-  /** Drops every connection; new ones are accepted. */
+  /** Drops every connection. New ones are accepted. */
   dropConnections(): void;
   close(): void;
 }

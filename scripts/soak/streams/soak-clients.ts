@@ -1,10 +1,10 @@
-/** The sockets of the soak, which subscribe, unsubscribe and reconnect at random. */
+/** The sockets of the soak test, which subscribe, unsubscribe and reconnect at random. */
 import type { Prng } from '../../../src/lib/random.ts';
 import { HeadCheck, LogCheck, type OnFault, TransferCheck } from './checks.ts';
 import { type EndedSubscription, SoakClient } from './client.ts';
 
 const MAX_SUBSCRIPTIONS = 4;
-/** Sockets opened at the same time at the beginning. */
+/** Sockets opened at once at the start. */
 const OPENED_TOGETHER = 50;
 
 export interface SoakClientsOptions {
@@ -12,12 +12,12 @@ export interface SoakClientsOptions {
   /** The `ws://` URL of a path of the daemon, with the key. */
   urlOf: (path: '/ws' | '/ws/signals') => string;
   prng: Prng;
-  /** Addresses to draw from; some occur several times. */
+  /** Addresses to draw from. Some occur several times. */
   wallets: readonly string[];
   tokens: readonly string[];
   /** The newest block of the node. */
   head: () => number;
-  /** The newest block of which a subscription that ends now must have been notified. */
+  /** The newest block that a subscription ending now must have been notified of. */
   expectedHead: () => number;
   onEnded: (ended: EndedSubscription) => void;
   onFault: OnFault;
@@ -53,7 +53,7 @@ export class SoakClients {
     return this.sockets.filter(({ client }) => client.isOpen).length;
   }
 
-  /** Opens all sockets and makes one subscription on each. */
+  /** Opens all sockets and creates one subscription on each. */
   async openAll(): Promise<void> {
     for (let i = 0; i < this.sockets.length; i += OPENED_TOGETHER) {
       await Promise.all(this.sockets.slice(i, i + OPENED_TOGETHER).map(({ client }) => client.open()));
@@ -61,7 +61,7 @@ export class SoakClients {
     await Promise.all(this.sockets.map((socket) => this.subscribe(socket)));
   }
 
-  /** Makes one socket do something. */
+  /** Makes one socket act. */
   async doRandomAction(): Promise<void> {
     const { prng } = this.options;
     const socket = prng.pick(this.sockets);

@@ -55,7 +55,7 @@ export function failTransaction(world: World): Transaction {
   return failed;
 }
 
-/** A contract pays several wallets; between the payments are frames that carry value but move nothing. */
+/** A contract pays several wallets. Between the payments are frames that carry value but move nothing. */
 export function disperse(world: World): Transaction {
   const { prng, actors } = world;
   const contract = prng.pickZipf(actors.dispersers);
@@ -78,7 +78,7 @@ function pickPayments({ prng, actors }: World): { to: Hex; wei: bigint }[] {
   });
 }
 
-/** A payment; the receiver sometimes delegates, which repeats the value without moving it again. */
+/** A payment. The receiver sometimes delegates, which repeats the value without moving it again. */
 function payOne(world: World, transaction: Transaction, from: Hex, to: Hex, wei: bigint): void {
   const { prng, actors } = world;
   const frame = transaction.call(from, to, wei);

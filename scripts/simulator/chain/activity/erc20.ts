@@ -87,14 +87,14 @@ function payOut(world: World, swap: Transaction, router: Hex, trader: Hex): void
   swap.move(router, trader, wei);
 }
 
-/** The pool pays in tokens; it mints some for itself when it has too few. */
+/** The pool pays in tokens, and mints some for itself if it has too few. */
 function buyErc20(world: World, swap: Transaction, token: Erc20Token, pool: Hex, trader: Hex): void {
   const wanted = mintAmount(world.prng, token);
   if (balanceOf(token, pool) < wanted) moveErc20(world, swap, token, ZERO_ADDRESS, pool, wanted);
   moveErc20(world, swap, token, pool, trader, randomPortion(world.prng, balanceOf(token, pool)));
 }
 
-/** A transaction to the token; a token behind a proxy delegates to its implementation. */
+/** A transaction to the token. A token behind a proxy delegates to its implementation. */
 function beginTokenCall(world: World, token: Erc20Token, from: Hex, input: Hex): Transaction {
   const transaction = world.begin(from, token.address, 0n, input).pay();
   if (token.proxy !== null) {
@@ -131,7 +131,7 @@ function balanceOf(token: Erc20Token, holder: Hex): bigint {
   return token.balances.get(holder) ?? 0n;
 }
 
-/** A holder with a balance, or null when four tries found none. */
+/** A holder with a balance, or null if four tries found none. */
 function pickHolder({ prng }: World, token: Erc20Token): Hex | null {
   for (let tries = 0; tries < 4 && token.holders.length > 0; tries++) {
     const holder = prng.pickZipf(token.holders);

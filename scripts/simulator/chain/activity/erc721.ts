@@ -8,7 +8,7 @@ import { nativeAmount } from '../amounts.ts';
 import type { Transaction } from '../transaction.ts';
 import type { World } from '../world.ts';
 
-/** A mint, paid for in three cases of ten, else a transfer or now and then a burn. */
+/** A mint, paid in three of ten cases, else a transfer or occasionally a burn. */
 export function moveErc721(world: World): Transaction {
   const { prng, actors, ledger } = world;
   const token = prng.pickZipf(actors.erc721);

@@ -24,7 +24,7 @@ export function sendToSelf(world: World): Transaction {
   return world.begin(wallet, wallet, nativeAmount(world.prng)).pay();
 }
 
-/** A fresh wallet gets its first coins; funders are often fresh themselves, so chains of funding grow. */
+/** A fresh wallet gets its first coins. Funders are often fresh themselves, so funding chains grow. */
 export function fundFreshWallet(world: World): Transaction {
   const { prng, recentlyFunded } = world;
   const fromRecent = prng.chance(0.45) && recentlyFunded.length > 0;
@@ -34,7 +34,7 @@ export function fundFreshWallet(world: World): Transaction {
   return transaction;
 }
 
-/** One funder, several fresh wallets in the transactions that follow: coordinated wallets. */
+/** One funder, several fresh wallets in the following transactions: coordinated wallets. */
 export function startFundingBurst(world: World): Transaction {
   const funder = world.actors.wallet();
   const wallets = 3 + world.prng.below(8);

@@ -6,7 +6,7 @@ import type { BlockPart, StoredBlock } from './block.ts';
 import { flatTraces } from './flat-traces.ts';
 import { type IndexedLog, type LogFilter, matchesLog } from './log-filter.ts';
 
-/** The parts of stored blocks and values derived from them, with a cache of the latest of each. */
+/** The parts of stored blocks and values derived from them, with a cache of recent ones. */
 export class BlockReader {
   private readonly store: TextStore;
   private readonly logs = new LruMap<string, IndexedLog[]>(2000);
@@ -19,7 +19,7 @@ export class BlockReader {
     this.store = store;
   }
 
-  /** The recorded text of a part; throws an RpcError when the recording lacks it. */
+  /** The recorded text of a part. Throws an RpcError if the recording lacks it. */
   text(block: StoredBlock, part: BlockPart): Buffer {
     const stored = block[part];
     if (stored === null) throw methodNotSupported();
@@ -86,7 +86,7 @@ export class BlockReader {
   }
 }
 
-/** The value kept for a block, made by `create` when there is none. */
+/** The cached value of a block, created by `create` if missing. */
 function cached<V>(values: LruMap<string, V>, { hash }: StoredBlock, create: () => V): V {
   const known = values.get(hash);
   if (known !== undefined) return known;

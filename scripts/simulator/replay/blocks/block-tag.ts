@@ -1,4 +1,4 @@
-/** Which block a parameter refers to. */
+/** Resolves block parameters. */
 import { quantityToNumber } from '../../../../src/lib/hex.ts';
 import { isObject } from '../../../../src/lib/text.ts';
 import { invalidParams } from '../rpc-error.ts';
@@ -7,7 +7,7 @@ import type { ReplayChain } from './chain.ts';
 
 const HASH_LENGTH = 66;
 
-/** The number of a tag or quantity; an absent one means `latest`. Throws an RpcError for anything else. */
+/** The number of a tag or quantity. A missing one means `latest`. Throws an RpcError for anything else. */
 export function resolveNumber(chain: ReplayChain, finalizedLag: number, tag: unknown): number {
   switch (tag ?? 'latest') {
     case 'latest':

@@ -1,6 +1,6 @@
 import type { StoredText, TextStore } from '../text-store.ts';
 
-/** The results a node gives for one block, as JSON text. */
+/** A node's results for one block, as JSON text. */
 export interface ChainBlock {
   number: number;
   hash: string;
@@ -10,7 +10,7 @@ export interface ChainBlock {
   receipts?: string | Buffer | null;
   /** Result of `debug_traceBlockByNumber [n, {tracer: callTracer}]`, where known. */
   trace?: string | Buffer | null;
-  /** Result of `trace_block [n]`, where it was recorded; else it is derived from the call trees. */
+  /** Result of `trace_block [n]`, if recorded; else it is derived from the call trees. */
   flatTrace?: string | Buffer | null;
 }
 
@@ -27,7 +27,7 @@ export interface StoredBlock {
 
 export type BlockPart = 'block' | 'receipts' | 'trace' | 'flatTrace';
 
-/** Puts the block's texts in the store; buffers are kept as they are, not copied. */
+/** Puts the block's texts into the store. Buffers are kept, not copied. */
 export function storeBlock(store: TextStore, block: ChainBlock): StoredBlock {
   const keep = (text: string | Buffer) => store.keep(typeof text === 'string' ? Buffer.from(text) : text);
   const keepKnown = (text: string | Buffer | null | undefined) =>

@@ -1,12 +1,12 @@
 import type { StoredBlock } from './block.ts';
 
-/** The canonical chain and its head. Blocks above the head are known but not visible yet. */
+/** The canonical chain and its head. Blocks above the head are known but not yet visible. */
 export class ReplayChain {
   /** By number ascending; recorded chains may have gaps. */
   private readonly blocks: StoredBlock[];
   private readonly indexOfNumber = new Map<number, number>();
   private readonly numberOfHash = new Map<string, number>();
-  /** Index of the head; -1 while there is no block. */
+  /** Index of the head; -1 without blocks. */
   headIndex: number;
   /** Called after blocks were replaced. */
   onReplaced: (old: readonly StoredBlock[], current: readonly StoredBlock[]) => void = () => undefined;
@@ -23,7 +23,7 @@ export class ReplayChain {
     return this.blocks.length;
   }
 
-  /** Number of the head, 0 while there is no block. */
+  /** Number of the head, 0 without blocks. */
   get head(): number {
     return this.blocks[this.headIndex]?.number ?? 0;
   }
@@ -49,7 +49,7 @@ export class ReplayChain {
     return index === undefined || index > this.headIndex ? null : this.blocks[index]!;
   }
 
-  /** The visible canonical block of a hash in any case; a block that was replaced is gone. */
+  /** The visible canonical block with a hash in any case. Replaced blocks are gone. */
   byHash(hash: string): StoredBlock | null {
     const number = this.numberOfHash.get(hash.toLowerCase());
     return number === undefined ? null : this.byNumber(number);
@@ -65,7 +65,7 @@ export class ReplayChain {
     this.splice(index, 1, [block]);
   }
 
-  /** Replaces all blocks from an index on. The head must be moved into range if there are fewer new ones. */
+  /** Replaces all blocks from an index on. If there are fewer new ones, the head must be moved into range. */
   replaceFrom(index: number, blocks: readonly StoredBlock[]): void {
     this.splice(index, this.blocks.length - index, blocks);
   }

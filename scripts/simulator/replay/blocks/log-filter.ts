@@ -2,9 +2,9 @@
 import { isObject } from '../../../../src/lib/text.ts';
 
 export interface LogFilter {
-  /** Lower-case addresses of which one must match; null matches all. */
+  /** Lower-case addresses, one of which must match; null matches all. */
   addresses: ReadonlySet<string> | null;
-  /** Per position the lower-case topics of which one must match, null for any; null matches all. */
+  /** Per position the lower-case topics, one of which must match, null for any; null matches all. */
   topics: (ReadonlySet<string> | null)[] | null;
 }
 

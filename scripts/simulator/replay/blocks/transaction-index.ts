@@ -9,7 +9,7 @@ export interface TransactionLocation {
   hash: string;
 }
 
-/** Finds transactions by hash. Built at the first lookup. */
+/** Finds transactions by hash. Built on the first lookup. */
 export class TransactionIndex {
   private readonly chain: ReplayChain;
   private readonly reader: BlockReader;
@@ -48,7 +48,7 @@ export class TransactionIndex {
     }
   }
 
-  /** Empty while the index is not built: then blocks need not be parsed for it. */
+  /** Empty until the index is built, so that blocks need not be parsed for it. */
   private hashes(block: StoredBlock): string[] {
     if (!this.locations) return [];
     return this.reader.transactionHashes(block).map((hash) => hash.toLowerCase());

@@ -1,4 +1,4 @@
-/** Methods for tests in other processes: each does what the control of the same name does. */
+/** Methods for tests in other processes. Each does what the control of the same name does. */
 import type { ReplayControls } from '../controls.ts';
 import { jsonBytes } from '../rpc-json.ts';
 import type { Methods } from './method.ts';

@@ -19,7 +19,7 @@ export function logMethods(state: NodeState): Methods {
   };
 }
 
-/** The blocks of the range, or the one with the hash; an unknown hash gives none, as on Monad. */
+/** The blocks of the range, or the one with the hash. An unknown hash yields none, as on Monad. */
 function requestedBlocks(state: NodeState, request: Record<string, unknown>): StoredBlock[] {
   const { chain } = state;
   if (request.blockHash !== undefined) {
@@ -35,7 +35,7 @@ function requestedBlocks(state: NodeState, request: Record<string, unknown>): St
   return blocks;
 }
 
-/** The requested range, cut off at the head as on Monad; throws Monad's errors. */
+/** The requested range, truncated at the head as on Monad. Throws Monad's errors. */
 function checkedRange({ chain, settings }: NodeState, request: Record<string, unknown>) {
   const { finalizedLag, maxLogRange } = settings;
   const from = resolveNumber(chain, finalizedLag, request.fromBlock);

@@ -9,7 +9,7 @@ export type Methods = Record<string, Method>;
 
 export const NULL_RESULT = Buffer.from('null');
 
-/** What the methods answer from. */
+/** The data behind the methods. */
 export interface NodeState {
   chain: ReplayChain;
   reader: BlockReader;

@@ -15,12 +15,15 @@ interface ExchangeJson {
   error?: unknown;
 }
 
-/** The method and the parameters precede the answer and are short. */
+/** Method and parameters precede the answer and are short. */
 const HEAD_BYTES = 4096;
 const ANSWER = /,\s*"(result|error)"\s*:\s*/;
 const CLOSING_BRACE = 125;
 
-/** Reads a line without parsing its answer, which may be megabytes, if it comes last. Throws when it is no exchange. */
+/**
+ * Reads a line without parsing its answer, which may be megabytes, if the answer comes last. Throws if the line is not
+ * an exchange.
+ */
 export function parseExchange(line: Buffer): Exchange {
   const head = line.toString('latin1', 0, HEAD_BYTES);
   const match = ANSWER.exec(head);
@@ -36,7 +39,7 @@ export function parseExchange(line: Buffer): Exchange {
   };
 }
 
-/** The request, if the text before the answer is one; null if the answer comes first, or inside. */
+/** The request, if the text before the answer is one; null if the answer comes first, or in the middle. */
 function parseRequest(text: string): ExchangeJson | null {
   try {
     const request: ExchangeJson = JSON.parse(text);

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 10;
 
-/** The lines of a file, `.gz` or plain, as bytes without the newline; empty lines are left out. Copy what is kept. */
+/** The non-empty lines of a file, `.gz` or plain, as bytes without the newline. Copy any line that you keep. */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
   for await (const chunk of readChunks(path)) {

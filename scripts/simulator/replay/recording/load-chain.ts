@@ -1,4 +1,4 @@
-/** Everything a replay node serves, in the store. */
+/** Loads everything that a replay node serves into the store. */
 import { toQuantity } from '../../../../src/lib/hex.ts';
 import { type ChainBlock, readBlock, type StoredBlock, storeBlock } from '../blocks/block.ts';
 import { ReplayChain } from '../blocks/chain.ts';
@@ -16,7 +16,7 @@ export interface LoadedChain {
   networkId: string;
 }
 
-/** Rejects when a file cannot be read or is no recording. */
+/** Rejects when a file is unreadable or not a recording. */
 export async function loadChain(options: ReplayOptions, store: TextStore): Promise<LoadedChain> {
   const recording = await loadRecording(options.files ?? [], store);
   const blocks = [...recording.blocks];
@@ -29,7 +29,7 @@ export async function loadChain(options: ReplayOptions, store: TextStore): Promi
   return { chain, answers: recording.answers, ...network(recording, options.chainId) };
 }
 
-/** The chain id asked for, else the recorded one, else 1. */
+/** The requested chain id, else the recorded one, else 1. */
 function network({ chainId, networkId }: Recording, override: number | undefined) {
   if (override !== undefined) return { chainId: toQuantity(override), networkId: String(override) };
   return { chainId: chainId ?? '0x1', networkId: networkId ?? String(Number(chainId ?? 1)) };
@@ -49,7 +49,7 @@ function rechain(blocks: readonly StoredBlock[], start: number, store: TextStore
   return blocks.map((stored, i) => {
     const block: ChainBlock = renumber(readBlock(store, stored), start + i, parentHash);
     parentHash = block.hash;
-    // Call trees do not name their block: they need no second copy.
+    // Call trees do not name their block, so they need no second copy.
     return { ...storeBlock(store, { ...block, trace: null }), trace: stored.trace };
   });
 }

@@ -12,9 +12,9 @@ export interface RecordedAnswer {
 }
 
 export interface Recording {
-  /** Quantity, or null when no file names it. */
+  /** Quantity, or null if no file has it. */
   chainId: string | null;
-  /** Decimal, or null when no file names it. */
+  /** Decimal, or null if no file has it. */
   networkId: string | null;
   /** By number ascending. */
   blocks: StoredBlock[];
@@ -26,12 +26,12 @@ type PartialBlock = { hash: string | null } & { [part in BlockPart]: StoredText 
 
 const HASH_FIELD = /"hash"\s*:\s*"(0x[0-9a-fA-F]{64})"/;
 
-/** Key of a recorded answer: the method and the very parameters. */
+/** Key of a recorded answer: the method and the exact parameters. */
 export function exchangeKey(method: string, params: readonly unknown[]): string {
   return method + JSON.stringify(params);
 }
 
-/** Rejects when a file cannot be read or a line is no exchange. */
+/** Rejects when a file is unreadable or a line is not an exchange. */
 export async function loadRecording(files: readonly string[], store: TextStore): Promise<Recording> {
   const blocks = new Map<number, PartialBlock>();
   const recording: Recording = { chainId: null, networkId: null, blocks: [], answers: new Map() };
@@ -79,7 +79,7 @@ function addExchange(
   else recording.answers.set(exchangeKey(method, params), { isError, body: store.keep(body) });
 }
 
-/** Which part of a block the exchange holds, or null when it is something else. */
+/** The part of a block in the exchange, or null for any other exchange. */
 function blockPart({ method, params, isError, body }: Exchange): BlockPart | null {
   if (isError || body.toString('latin1', 0, 4) === 'null') return null;
   if (method === 'eth_getBlockByNumber') return params[1] === true ? 'block' : null;
@@ -99,7 +99,7 @@ function hashOf(body: Buffer): string {
   return block.hash.toLowerCase();
 }
 
-/** The blocks of which at least the block itself is recorded, in order. */
+/** The blocks for which at least the block itself is recorded, in order. */
 function completeBlocks(blocks: Map<number, PartialBlock>): StoredBlock[] {
   const complete: StoredBlock[] = [];
   for (const [number, { hash, block, receipts, trace, flatTrace }] of blocks) {

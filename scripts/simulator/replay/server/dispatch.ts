@@ -1,4 +1,4 @@
-/** From the text of a request to the bytes of its answer: singles, batches, limits, errors. */
+/** Turns the text of a request into the bytes of its answer: single calls, batches, limits, errors. */
 
 import type { Prng } from '../../../../src/lib/random.ts';
 import { isObject } from '../../../../src/lib/text.ts';
@@ -10,7 +10,7 @@ import { jsonBytes } from '../rpc-json.ts';
 import type { CallStats } from '../stats.ts';
 import type { TextStore } from '../text-store.ts';
 
-/** Pieces that together make up an answer: large results are sent as they are in memory. */
+/** Pieces that make up an answer. Large results are sent straight from memory. */
 export type AnswerChunks = Buffer[];
 
 const OPEN = Buffer.from('[');
@@ -20,7 +20,7 @@ const END = Buffer.from('}');
 
 export interface DispatcherDeps {
   methods: Methods;
-  /** Recorded exchanges that are answered verbatim; they take precedence over the methods. */
+  /** Recorded exchanges answered verbatim. They take precedence over the methods. */
   answers: ReadonlyMap<string, RecordedAnswer>;
   store: TextStore;
   settings: ReplaySettings;
@@ -131,7 +131,7 @@ function opening(id: unknown): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id ?? null)},`;
 }
 
-/** Undefined when the text is no JSON. */
+/** Undefined if the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -23,7 +23,7 @@ export function createHttpServer(handlers: HttpHandlers, latency: Latency): Serv
   });
 }
 
-/** Uses a callback, not a promise: this is the hot path of every measurement made against the node. */
+/** A callback, not a promise, because this is the hot path of every measurement against the node. */
 function readBody(request: IncomingMessage, done: (body: string) => void): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));

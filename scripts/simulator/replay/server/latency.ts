@@ -1,6 +1,6 @@
 import type { Prng } from '../../../../src/lib/random.ts';
 
-/** Delays answers: a fixed time and a random one on top. */
+/** Delays answers: a fixed delay plus a random one. */
 export class Latency {
   /** Milliseconds. */
   fixedMs: number;
@@ -14,7 +14,7 @@ export class Latency {
     this.prng = prng;
   }
 
-  /** Runs `answer` after its delay; at once when there is none. */
+  /** Runs `answer` after its delay; immediately if there is none. */
   delay(answer: () => void): void {
     const wait = this.fixedMs + (this.jitterMs > 0 ? this.prng.fraction() * this.jitterMs : 0);
     if (wait === 0) {
@@ -28,7 +28,7 @@ export class Latency {
     this.pending.add(timer);
   }
 
-  /** Drops the answers that still wait. */
+  /** Drops delayed answers. */
   close(): void {
     for (const timer of this.pending) clearTimeout(timer);
     this.pending.clear();

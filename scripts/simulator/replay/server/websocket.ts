@@ -24,7 +24,7 @@ export function attachWebSocket(
       latency.delay(() => socket.send(Buffer.concat(handle(text, connectionMethods)), { binary: false }));
     });
     socket.on('close', () => feed.remove(subscriber));
-    // The library closes a client that breaks the protocol; the close event does the rest.
+    // The library closes a client that violates the protocol; the close event does the rest.
     socket.on('error', () => undefined);
   });
   return sockets;

@@ -1,10 +1,10 @@
-/** Makes one linked chain of blocks that are not adjacent or come from several recordings. */
+/** Links blocks that are not adjacent, or come from several recordings, into one chain. */
 import { toQuantity } from '../../../../src/lib/hex.ts';
 import type { ChainBlock } from '../blocks/block.ts';
 
 const PARENT_HASH = /"parentHash"\s*:\s*"0x[0-9a-fA-F]{64}"/;
 
-/** The block under another number, linked to `parentHash`; hashes stay, so they no longer match the headers. */
+/** The block under another number, linked to `parentHash`. Hashes stay, so they no longer match the headers. */
 export function renumber(block: ChainBlock, number: number, parentHash: string | null): ChainBlock {
   const swap = (text: string | Buffer | null | undefined) =>
     text === null || text === undefined ? null : replaceBlockNumber(text.toString(), block.number, number);

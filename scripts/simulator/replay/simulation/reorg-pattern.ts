@@ -4,8 +4,8 @@ import type { TextStore } from '../text-store.ts';
 import { siblingBlock } from './sibling-branch.ts';
 
 /**
- * Regular reorgs for long runs: the last `depth` blocks up to each multiple of `every` are served as siblings with
- * other hashes; when the chain moves past the multiple, the recorded blocks take their place.
+ * Regular reorgs for long runs: the last `depth` blocks up to each multiple of `every` are first served as siblings
+ * with other hashes. When the chain moves past the multiple, the recorded blocks replace them.
  */
 export class ReorgPattern {
   private readonly chain: ReplayChain;
@@ -14,7 +14,7 @@ export class ReorgPattern {
   private readonly depth: number;
   /** Recorded blocks whose siblings are served, by index ascending. */
   private readonly withheld = new Map<number, StoredBlock>();
-  /** The multiple that the head last approached. */
+  /** The multiple that the head is approaching. */
   private multiple: number | null = null;
 
   constructor(chain: ReplayChain, store: TextStore, every: number, depth: number) {
@@ -24,7 +24,7 @@ export class ReorgPattern {
     this.depth = depth;
   }
 
-  /** Prepares the block that is about to become the head; returns the recorded blocks that came back, in order. */
+  /** Prepares the block that is about to become the head. Returns the restored recorded blocks, in order. */
   prepareHead(index: number): StoredBlock[] {
     const { number } = this.chain.at(index)!;
     const multiple = Math.ceil(number / this.every) * this.every;

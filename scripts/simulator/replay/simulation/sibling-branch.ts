@@ -1,9 +1,9 @@
-/** Making a sibling of a block: the same block without its last transaction. */
+/** Creates siblings of blocks: the same block without its last transaction. */
 import { createHash } from 'node:crypto';
 import type { ChainBlock } from '../blocks/block.ts';
 import type { RpcBlock } from '../rpc-json.ts';
 
-/** The sibling under another hash, child of `parentHash` (null: of the same parent). The other header fields stay. */
+/** The sibling under another hash, child of `parentHash` (null: the same parent). The other header fields stay. */
 export function siblingBlock(original: ChainBlock, parentHash: string | null): ChainBlock {
   const hash = siblingHash(original.hash);
   const block: RpcBlock = JSON.parse(original.block.toString());

@@ -22,7 +22,7 @@ export class Simulation {
   private readonly deps: SimulationDeps;
   private readonly pattern: ReorgPattern | null;
 
-  /** With `reorgEvery` above zero, applies the pattern of forks to the blocks around the head at once. */
+  /** With `reorgEvery` above zero, applies the fork pattern to the blocks around the head at once. */
   constructor(deps: SimulationDeps, reorgEvery: number, reorgDepth: number) {
     const { chain, store } = deps;
     this.deps = deps;
@@ -32,21 +32,23 @@ export class Simulation {
       this.pattern.prepareHead(index);
   }
 
-  /** Makes the last block at or below a number the head; every block on the way forward is announced. Returns the head. */
+  /**
+   * Makes the last block at or below a number the head, announcing every block on the way forward. Returns the head.
+   */
   setHead(number: number): number {
     return this.moveHead(this.deps.chain.indexAtOrBelow(number));
   }
 
-  /** Moves the head on by `count` blocks, at most to the last one. Returns the head. */
+  /** Advances the head by `count` blocks, at most to the last one. Returns the head. */
   mine(count: number): number {
     return this.moveHead(this.deps.chain.headIndex + count);
   }
 
   /**
-   * Replaces every block from a number on and announces the new blocks up to the head. Without `newBlocks` they are
-   * siblings of the old ones, each without its last transaction. Given blocks begin at that number; the first is linked
-   * to the block below, the others must already be linked. Returns the replaced blocks: given to `fork`, they bring the
-   * old branch back. If `from` is one above the last block, blocks are added.
+   * Replaces every block from a number on and announces the new blocks up to the head. Without `newBlocks` the new
+   * blocks are siblings of the old ones, each without its last transaction. Given blocks start at that number; the
+   * first is linked to the block below, the others must already be linked. Returns the replaced blocks; passed to
+   * `fork`, they restore the old branch. If `from` is one above the last block, blocks are added.
    */
   fork(from: number, newBlocks?: Iterable<ChainBlock>, options: ForkOptions = {}): ChainBlock[] {
     const { chain, store, feed } = this.deps;
