@@ -29,11 +29,7 @@ export function TransferFlow({ transfers }: { transfers: readonly Transfer[] }) 
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by the keyboard */}
-      <section
-        class="flow"
-        tabIndex={0}
-        aria-label="Diagram of the transfers; the table below has the same data"
-      >
+      <section class="flow" tabIndex={0} aria-label="Diagram of the transfers listed below">
         <svg width={width} height={height} aria-hidden="true">
           <defs>
             <marker
