@@ -81,7 +81,7 @@ for (const [args, message] of BAD_USAGE) {
   });
 }
 
-test('in a folder that was removed it says so in one line', async (t) => {
+test('in a deleted working directory it says so in one line', async (t) => {
   const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" config show';
   const { code, stderr } = await run(t, ['/bin/sh', '-c', script, LAUNCHER], { cwd: tempDir(t) });
   assert.match(stderr, /^atlas-node: the working directory no longer exists: .*\n$/m);
@@ -138,7 +138,7 @@ test('config show prints the source of each setting and no secret, as text and a
   assert.deepEqual(json.admin_token, { value: '***', source: 'file my.toml' });
 });
 
-test('a reader that leaves early is no failure', async (t) => {
+test('a reader that exits early is not a failure', async (t) => {
   const command = `${LAUNCHER} config show | head -n 1; exit "\${PIPESTATUS[0]}"`;
   const { code, stderr } = await run(t, ['/bin/bash', '-c', command], { cwd: tempDir(t) });
   assert.deepEqual([code, stderr], [0, '']);
@@ -223,7 +223,7 @@ test('keys are created, listed, rotated and revoked, and shown in full only when
   assert.equal((await keys('usage', '99')).code, 2);
 });
 
-test('status of no daemon says so and exits with 1', async (t) => {
+test('status without a daemon says so and exits with 1', async (t) => {
   const { code, stderr } = await atlas(t, ['status', '--url', 'http://127.0.0.1:1'], { cwd: tempDir(t) });
   assert.equal(code, 1);
   assert.match(

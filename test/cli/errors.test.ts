@@ -32,7 +32,7 @@ function loadError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-test('an old glibc is named with the version that is needed', () => {
+test('an old glibc is reported with the required version', () => {
   const cause = loadError(
     'ERR_DLOPEN_FAILED',
     "/lib/libc.so.6: version `GLIBC_2.34' not found (required by x.node)",
@@ -71,7 +71,7 @@ test('errors of other kinds are not those of native modules', () => {
   assert.equal(nativeLoadError(undefined, DEBIAN), undefined);
 });
 
-test('this process finds a glibc where it runs on one', {
+test('this process detects glibc if it runs on it', {
   skip: process.platform !== 'linux' && 'Linux only',
 }, () => {
   const error = nativeLoadError(loadError('ERR_DLOPEN_FAILED', "version `GLIBC_9.99' not found"));

@@ -60,13 +60,13 @@ test('the progress line shows height, rates, lag and ETA', () => {
   );
 });
 
-test('the progress line keeps to the width and leaves out whole parts from the end', () => {
+test('the progress line fits the width by omitting whole parts from the end', () => {
   assert.equal(progressLine(BACKFILLING, 60), 'block 1,234,567 of 2,345,678  812 blocks/s');
   for (let columns = 0; columns < 120; columns++)
     assert.ok(progressLine(BACKFILLING, columns).length <= columns);
 });
 
-test('the progress line says why nothing moves, and is empty at the head', () => {
+test('the progress line says why there is no progress, and is empty at the head', () => {
   const waiting = { ...BACKFILLING, phase: 'starting' as const, reason: 'connection refused' };
   assert.equal(progressLine(waiting, 100), 'waiting for the node: connection refused');
   const connected = { ...waiting, reason: null, head: null, capabilities: ANVIL };
@@ -85,7 +85,7 @@ test('lag counts from before the first block while the index is empty, and ETA n
   assert.equal(etaSeconds({ ...BACKFILLING, nodeHead: 1_234_567, blocksPerSecondLastMinute: 0 }), 0);
 });
 
-test('numbers, spans and sizes are set for reading', () => {
+test('numbers, durations and sizes are formatted for people', () => {
   assert.deepEqual([0, 0.25, 9.96, 1234.5].map(formatNumber), ['0', '0.3', '10', '1,235']);
   assert.deepEqual([0, 59.6, 3_599, 7_260, 200_000].map(formatDuration), [
     '0 s',
@@ -97,7 +97,7 @@ test('numbers, spans and sizes are set for reading', () => {
   assert.deepEqual([0, 1023, 1536, 5 * 1024 ** 3].map(formatBytes), ['0 B', '1,023 B', '1.5 KiB', '5 GiB']);
 });
 
-test('columns are as wide as their widest cell, numbers at the right', () => {
+test('columns are as wide as their widest cell, numbers right-aligned', () => {
   assert.equal(
     formatTable(
       ['NAME', 'N'],
@@ -111,7 +111,7 @@ test('columns are as wide as their widest cell, numbers at the right', () => {
   assert.equal(formatTable(['NAME', 'N'], []), 'NAME  N');
 });
 
-test('the status table says what cannot be read, once', () => {
+test('the status table reports a read failure once', () => {
   const readFailure = 'index.db is damaged (...): restore a backup';
   const table = (status: Partial<IndexStatus>) => tableOf({ ...BACKFILLING, ...status }, 1_700_000_060_000);
   assert.match(table({ readFailure }), /\nreads +index\.db is damaged \(\.\.\.\): restore a backup\n/);
@@ -186,7 +186,7 @@ test('the status table reports a stopped chain and the time of the last commit',
   assert.equal(row('reorgs'), `0 ${since}`);
 });
 
-test('the daemon of a configuration is reached on this machine, whatever it listens on', () => {
+test('the daemon of a configuration is reached locally, whatever address it listens on', () => {
   const url = (host: string) => daemonUrl(parseConfig({ flags: { '--host': host } }).config);
   assert.equal(url('0.0.0.0'), 'http://127.0.0.1:8650');
   assert.equal(url('::'), 'http://[::1]:8650');

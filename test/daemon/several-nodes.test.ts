@@ -115,7 +115,7 @@ function network(nodes: readonly NodeProcess[], first: number) {
   };
 }
 
-test('a frozen, a late and a dead node cost no read, and the index is what it would have been', async (t) => {
+test('a frozen, a late and a dead node cost no read, and the index is unaffected', async (t) => {
   const chain = ['--generate', '3000x6', '--generate-seed', '77', '--head-start', '300'];
   const [first, second] = await Promise.all([startNodeProcess(t, chain), startNodeProcess(t, chain)]);
   const start = await first.head();
@@ -165,7 +165,7 @@ test('a frozen, a late and a dead node cost no read, and the index is what it wo
   assert.deepEqual(dumpIndex(join(daemon.dataDir, 'index.db')), dumpIndex(undisturbed.path));
 });
 
-test('a node on another chain or fork is refused by name, and the index stays as it is', async (t) => {
+test('a node on another chain or fork is refused by name, and the index is unchanged', async (t) => {
   const options = { blocks: 60, txPerBlock: 4, seed: 5 };
   const { node, blocks } = await startGeneratedNode(nestedCleanup(t), options, { head: 40 });
   const { node: stranger } = await startGeneratedNode(nestedCleanup(t), { ...options, seed: 6 });
@@ -245,7 +245,7 @@ test('calls in flight to a node that is left do not count against the next one',
   );
 });
 
-test('a transaction goes to one node once, whatever becomes of it', async (t) => {
+test('a transaction is sent to one node once, whatever its outcome', async (t) => {
   const { node } = await startGeneratedNode(nestedCleanup(t), { blocks: 20, txPerBlock: 2 });
   const received: string[] = [];
   let isHanging = false;
