@@ -32,7 +32,7 @@ async function hashOf(anvil: Anvil, number: number): Promise<string> {
   return block.hash;
 }
 
-/** Waits until the index stands at the node's present head, by hash. */
+/** Waits until the index is at the node's current head, by hash. */
 async function caughtUp(anvil: Anvil, daemon: TestDaemon): Promise<void> {
   const head = await headOf(anvil);
   const hash = await hashOf(anvil, head);
@@ -41,7 +41,7 @@ async function caughtUp(anvil: Anvil, daemon: TestDaemon): Promise<void> {
   });
 }
 
-/** The index of the same chain made from nothing. */
+/** A fresh index of the same chain. */
 async function freshDump(t: TestContext, anvil: Anvil): Promise<string[]> {
   const fresh = await startTestDaemon(t, { flags: { '--node-http': anvil.url } });
   await caughtUp(anvil, fresh);
@@ -138,7 +138,7 @@ suite('after demo traffic', () => {
   });
 });
 
-/** Contracts that named themselves as beneficiary of their SELFDESTRUCT. */
+/** Contracts that named themselves as the beneficiary of their SELFDESTRUCT. */
 async function burnedContracts(anvil: Anvil): Promise<Set<string>> {
   const burned = new Set<string>();
   const head = await headOf(anvil);

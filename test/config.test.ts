@@ -22,7 +22,7 @@ function fromToml(text: string, more: ConfigInput = {}) {
   return parseConfig({ file: { path: 'atlas.toml', text }, ...more });
 }
 
-/** The message of the ConfigError that an input ends in. */
+/** The message of the ConfigError caused by an input. */
 function refusal(input: ConfigInput): string {
   try {
     parseConfig(input);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PHASES, runCrashes } from './support/runs/crash-run.ts';
 import { tempDir } from './support/temp-dir.ts';
 
-/** scripts/soak/crash.ts makes 200. */
+/** scripts/soak/crash.ts runs 200. */
 const KILLS = 10;
 
 test(`a daemon killed ${KILLS} times during everything it does has the index of a daemon never killed`, async (t) => {

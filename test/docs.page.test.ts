@@ -1,4 +1,4 @@
-/** The browser example of the docs, opened in a real browser from an origin of its own. */
+/** The browser example of the docs, in a real browser, from its own origin. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

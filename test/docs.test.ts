@@ -21,11 +21,11 @@ const IMAGE_BYTES = 150_000;
 /** Stands for `0x...`. */
 const ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cff8b92266';
 
-/** All `sh` blocks. `bash` blocks change the system or take long: no test runs them. */
+/** All `sh` blocks. `bash` blocks change the system or take long, so no test runs them. */
 const SHELL_BLOCKS = codeBlocks('sh');
 const commandsRun = new Set<string>();
 
-/** The shell block with a text, all of whose lines then count as run. */
+/** The shell block that contains a text. Marks all of its lines as run. */
 function blockWith(text: string): string {
   const block = SHELL_BLOCKS.find((one) => one.includes(text));
   assert.ok(block, `no shell block of the docs has ${text}`);
@@ -33,7 +33,7 @@ function blockWith(text: string): string {
   return block;
 }
 
-/** The line of a shell block with a text, which then counts as run. */
+/** The line of a shell block that contains a text. Marks it as run. */
 function lineWith(text: string): string {
   const line = SHELL_BLOCKS.flatMap(linesOf).find((one) => one.includes(text));
   assert.ok(line, `no command of the docs has ${text}`);
@@ -50,7 +50,7 @@ interface ShellOptions {
   env: Record<string, string>;
 }
 
-/** Runs a script in a process group of its own, which ends with the test. */
+/** Runs a script in its own process group, which ends with the test. */
 function startShell(t: TestContext, script: string, options: ShellOptions) {
   const child: ChildProcess = spawn('/bin/sh', ['-ec', script], {
     cwd: options.cwd,
@@ -74,7 +74,7 @@ function startShell(t: TestContext, script: string, options: ShellOptions) {
 
 type Shell = ReturnType<typeof startShell>;
 
-/** Waits for something of a running program. Rejects with what it printed, at once when it ends. */
+/** Waits for output of a running program. If the program ends first, rejects at once with its output. */
 async function waitForShell<T>(
   shell: Shell,
   what: string,
@@ -98,7 +98,7 @@ async function run(script: string, options: ShellOptions): Promise<string> {
   return stdout;
 }
 
-/** Runs a client example to its end; returns what it printed. */
+/** Runs a client example to its end. Returns its output. */
 async function runExample(name: string, url: string, key: string): Promise<string> {
   const source = `const url = ${JSON.stringify(url)}; const key = ${JSON.stringify(key)};\n${codeBlock(`js ${name}`)}`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', source], {
@@ -107,7 +107,7 @@ async function runExample(name: string, url: string, key: string): Promise<strin
   return stdout;
 }
 
-/** Sends each example message for one WebSocket; returns the replies. */
+/** Sends the example messages for one WebSocket. Returns the replies. */
 async function repliesTo(endpoint: string, url: string, key: string): Promise<string[]> {
   const messages = linesOf(codeBlock(`jsonl ${endpoint}`).replaceAll('0x...', ADDRESS));
   const socket = new WebSocket(`${url.replace('http', 'ws')}/${endpoint}?api_key=${key}`);
@@ -122,7 +122,7 @@ async function repliesTo(endpoint: string, url: string, key: string): Promise<st
   return replies;
 }
 
-/** The ids that GitHub gives the headings of a page. */
+/** The ids that GitHub assigns to the headings of a page. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
@@ -132,7 +132,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-/** Whether this is the line below the headings of a table. */
+/** Whether this is the line below a table's headings. */
 function isRule(line: string): boolean {
   return /^\|[|\s:-]+$/.test(line);
 }

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { NODE_ANSWERS } from './support/fuzz/node-answers.ts';
 
-/** Inputs per property, always the same ones; scripts/soak/fuzz.ts makes others, as many as it is given time for. */
+/** Inputs per property, always the same. scripts/soak/fuzz.ts generates others, as many as time permits. */
 const INPUTS = { runs: 400, seed: 1 };
 
 for (const property of NODE_ANSWERS) {

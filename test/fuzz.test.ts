@@ -11,7 +11,7 @@ import { VALUES } from './support/fuzz/values.ts';
 import { indexedTransfers } from './support/index/index-rows.ts';
 import { tempDir } from './support/temp-dir.ts';
 
-/** Inputs per property, always the same ones; scripts/soak/fuzz.ts makes others, as many as it is given time for. */
+/** Inputs per property, always the same. scripts/soak/fuzz.ts generates others, as many as time permits. */
 const INPUTS = { runs: 500, seed: 1 };
 
 describe('packed values are read back unchanged', () => {

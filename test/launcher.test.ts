@@ -9,7 +9,7 @@ import { LAUNCHER, PINNED_NODE, ROOT, readyUrl, run, start } from './support/dae
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
 
-/** A Node of the system that is not the one the project pins, or undefined where there is none. */
+/** A system Node other than the pinned one, or undefined if there is none. */
 function foreignNode(): string | undefined {
   const folders = (process.env.PATH ?? '')
     .split(delimiter)
@@ -23,7 +23,7 @@ function versionOf(node: string): string {
   return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim().slice(1);
 }
 
-/** A copy of what the launcher needs beside itself, without node_modules. */
+/** A copy of the files that the launcher needs, without node_modules. */
 function bareCopy(t: TestContext): { root: string; launcher: string } {
   const root = join(tempDir(t), 'a copy');
   cpSync(join(ROOT, 'bin'), join(root, 'bin'), { recursive: true });
@@ -73,7 +73,7 @@ test('either way it runs with the flags that the single binary has, and the sett
   for (const command of [[LAUNCHER], [PINNED_NODE, LAUNCHER]]) {
     const { stderr } = await run(t, [...command, '--version'], { cwd: dir, env });
     const [flags, environment] = JSON.parse(stderr) as [string[], Record<string, string>];
-    assert.deepEqual(flags.slice(1, -2), RUNTIME_FLAGS); // before them the warning of types, after them their stripping
+    assert.deepEqual(flags.slice(1, -2), RUNTIME_FLAGS); // first the warning about types, then about stripping them
     assert.deepEqual({ ...environment, ...RUNTIME_ENV }, environment);
   }
 });
@@ -106,7 +106,7 @@ test('where the pinned Node does not run it says in one line what it needs', asy
   }
 });
 
-/** Nothing listens there, so the daemon waits for its node and serves meanwhile. */
+/** Nothing listens there, so the daemon waits for its node and meanwhile serves. */
 const START = ['start', '--node-http', 'http://127.0.0.1:1', '--port', '0', '--log-format', 'json'];
 
 test('the daemon is the very process that was started, and SIGTERM ends it with 0', async (t) => {

@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
 
-/** What everything may import. */
+/** What every part may import. */
 const SHARED = ['lib', 'model', 'log', 'metrics', 'threads'];
 
-/** The folders of src and the files in its root, lowest first, and what else each may import. */
+/** The folders and root files of src, lowest first, and what else each may import. */
 const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   lib: [],
   model: [],
@@ -45,7 +45,7 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   binary: 'anything',
 };
 
-/** Packages that only some parts may know, so that each can be replaced in one place. */
+/** Packages that only some parts may use, so that each can be replaced in one place. */
 const ONLY_IN: Record<string, string[]> = {
   'better-sqlite3': ['store'],
   standardwebhooks: ['hooks'],
@@ -69,12 +69,12 @@ const ONLY_IN: Record<string, string[]> = {
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
 interface Import {
-  /** File below src that imports. */
+  /** The importing file, below src. */
   file: string;
   line: number;
   /** As written. */
   specifier: string;
-  /** Whether nothing of it is left at run time. */
+  /** Whether the import vanishes at run time. */
   typeOnly: boolean;
 }
 
@@ -97,12 +97,12 @@ function importsOf(file: string, text: string): Import[] {
   return found;
 }
 
-/** Part of a file below src: its folder, or its own name in the root. */
+/** The part of a file below src: its folder, or its own name in the root. */
 function partOf(file: string): string {
   return file.replace(/\.tsx?$/, '').split('/')[0] ?? file;
 }
 
-/** The part that a relative import leads to, or undefined when it leads out of src. */
+/** The part that a relative import leads to, or undefined outside src. */
 function targetPart({ file, specifier }: Import): string | undefined {
   const target = relative(SRC, join(SRC, dirname(file), specifier))
     .split(sep)
@@ -120,7 +120,7 @@ function packageOf(specifier: string): string {
 const own = imports.filter(({ specifier }) => specifier.startsWith('.'));
 const foreign = imports.filter(({ specifier }) => !specifier.startsWith('.') && !isBuiltin(specifier));
 
-/** Fails with one line for each import that breaks a rule. */
+/** Fails with one line per import that breaks a rule. */
 function assertNone(offences: string[]): void {
   assert.ok(offences.length === 0, `\n  ${offences.join('\n  ')}\n`);
 }

@@ -1,4 +1,4 @@
-/** How SQLite carries out the statements of the read side: none may walk a whole table. */
+/** Query plans of the read side: no statement may scan a whole table. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
@@ -10,19 +10,19 @@ import { createIndex } from './support/index/index-fixture.ts';
 
 const QUERY = new URL('../src/query/', import.meta.url);
 
-/** Steps that walk a table or an index from one end and are bounded all the same, with the reason. */
+/** Steps that scan a table or an index from one end but are bounded, with the reason. */
 const ALLOWED = [
-  /^SCAN list VIRTUAL TABLE INDEX/, // json_each: a list of ids, as long as the page that is asked for
+  /^SCAN list VIRTUAL TABLE INDEX/, // json_each: a list of ids, as long as the requested page
   /^SCAN m$/, // the candidates of a token search, which have a limit
   /^SCAN chain$/, // a table of one row
   /^SCAN CONSTANT ROW$/,
-  /^SCAN \(subquery-\d+\)$/, // the rows that an inner query with a limit gives
+  /^SCAN \(subquery-\d+\)$/, // the rows of an inner query with a limit
 ];
 
-/** Statements that begin at one end of a table and stop at the first row, by their text. */
+/** Statements that start at one end of a table and stop at the first row, by their text. */
 const FIRST_ROW_ONLY = [/ORDER BY (blocks\.)?number DESC LIMIT 1$/, /^SELECT max\(id\) FROM wallets$/];
 
-/** All SQL that is prepared while `prepare` runs. */
+/** All SQL prepared while `prepare` runs. */
 function statementsOf(db: Db, prepare: () => void): string[] {
   const seen: string[] = [];
   const original = db.prepare;
@@ -46,7 +46,7 @@ function planOf(db: Db, sql: string): string[] {
     .map(({ detail }) => detail);
 }
 
-/** Every function of query/ that prepares statements: by the rule of that folder it takes the database alone. */
+/** Every function of query/ that prepares statements. By the rule of that folder it takes only the database. */
 async function readers(): Promise<{ name: string; prepare: (db: Db) => unknown }[]> {
   const found: { name: string; prepare: (db: Db) => unknown }[] = [];
   for (const file of readdirSync(QUERY).filter((name) => name.endsWith('.ts'))) {

@@ -1,4 +1,6 @@
-/** Real recorded blocks against results that others computed from the chain's state or by decoders of their own. */
+/**
+ * Real recorded blocks, compared with results that others computed from the chain's state or with their own decoders.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startTestDaemon } from './support/daemon/daemon.ts';
@@ -13,7 +15,7 @@ const KIND_OF = {
   erc721: 'erc721',
   erc1155: 'erc1155',
 };
-/** Contracts whose balances also move by events that are none of a token; the index knows Deposit and Withdrawal of it. */
+/** Contracts whose balances also change by non-token events. The index knows Deposit and Withdrawal. */
 const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
 
 interface Cleanup {
@@ -21,7 +23,7 @@ interface Cleanup {
   after(close: () => void | Promise<void>): void;
 }
 
-/** Indexes a dataset with a whole daemon; null (and reported) where the recordings are absent. */
+/** Indexes a dataset with a whole daemon; null, and reported, if the recordings are absent. */
 async function indexed(t: Cleanup, dataset: string, head: number, start: number) {
   const folder = recordedDataOrSkip(t);
   if (folder === null) return null;
@@ -33,7 +35,7 @@ async function indexed(t: Cleanup, dataset: string, head: number, start: number)
   return { folder, daemon, transfers: indexedTransfers(daemon.dataDir) };
 }
 
-/** Net native change per account of each transaction, accounts without change left out. */
+/** Net native change per account of each transaction. Omits unchanged accounts. */
 function nativeNet(transfers: readonly IndexedTransfer[]): Map<string, Record<string, string>> {
   const sums = new Map<string, Map<string, bigint>>();
   for (const { hash, kind, from, to, amount } of transfers) {
@@ -129,7 +131,10 @@ interface Funding {
   } | null;
 }
 
-/** The summary's wallets through the API. A range that begins in mid-chain has no wrapped-coin or fee effects on these. */
+/**
+ * Checks the summary's wallets through the API. A range that starts in mid-chain has no wrapped-coin or fee effects on
+ * these.
+ */
 async function compareWallets(
   get: <T>(path: string, params: Record<string, string>) => Promise<T>,
   summary: ReturnType<typeof readSummary>,
@@ -143,7 +148,7 @@ async function compareWallets(
     const { firstFunding } = await get<Funding>('wallet_funding_source', params);
     const expected = wallet.firstDirectFunding ?? wallet.firstInternalFunding;
     if (expected?.funder === wallet.address) {
-      // The collection's decoder lets a wallet fund itself; here a transfer to oneself funds nobody.
+      // The collection's decoder lets a wallet fund itself; here a self-transfer funds nobody.
       assert.notEqual(firstFunding?.from, wallet.address);
       continue;
     }
@@ -180,7 +185,7 @@ for (const dataset of SPARSE) {
     const decoded = new Set(
       readExpected(folder, dataset, 'transfers').map(({ hash, logIndex }) => `${hash} ${logIndex}`),
     );
-    // The decoder of the collection knows no wrapped coins.
+    // The collection's decoder knows no wrapped coins.
     const wrapped = index.transfers.filter(
       ({ kind, hash, logIndex }) => kind === 'erc20' && !decoded.has(`${hash} ${logIndex}`),
     ).length;

@@ -11,7 +11,7 @@ console.log(where, process.moduleLoadList.some((name: string) => name.includes('
 if (isMainThread) new Worker(new URL(import.meta.url));
 `;
 
-/** A project of one source beside the real `bin`. */
+/** A project with one source beside the real `bin`. */
 function project(t: TestContext) {
   const root = join(tempDir(t), 'a #1 copy');
   const source = join(root, 'src', 'deep', 'one.ts');

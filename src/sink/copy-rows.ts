@@ -9,7 +9,7 @@ const MIN_CAPACITY = 1 << 16;
 /** Unix seconds of PostgreSQL's epoch, 2000-01-01. */
 const EPOCH_SECONDS = 946_684_800;
 
-// PostgreSQL's binary form of `numeric`: digits of base 10,000, the most significant first.
+// PostgreSQL's binary format of `numeric`: base-10,000 digits, the most significant first.
 
 /** Base-10,000 digits of 2^256. */
 const MAX_DIGITS = 20;

@@ -1,4 +1,4 @@
-/** What strangers may do to the HTTP side, and what it may cost: a real daemon, raw sockets, its memory watched. */
+/** What an unauthenticated client can do over HTTP, and what it costs: a real daemon, raw sockets, and its memory. */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { before, suite, test } from 'node:test';
@@ -15,7 +15,10 @@ import { waitFor } from '../support/wait.ts';
 
 const MAX_CONNECTIONS = 300;
 
-/** How long a flood is kept up that should be cut off: the library gives ten seconds to ask, to send a body or to take an answer. */
+/**
+ * How long a flood lasts that should be cut off. The library allows ten seconds to send a request or a body, or to read
+ * an answer.
+ */
 const FLOOD_MS = 150_000;
 
 const REFUSED = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing or invalid X-API-Key header"}}';
@@ -111,7 +114,7 @@ suite('abuse over HTTP', () => {
           await connection.send(head(path, key));
           await connection.floodWith(chunk, FLOOD_MS);
           assert.ok(connection.ended, `${path} takes a body without end`);
-          // The end may overtake the answer: the system drops what was not read when more comes in.
+          // The close may overtake the answer: the system drops unread data when more arrives.
           if (connection.text !== '') assert.match(connection.text, answer, path);
         }),
       ),
@@ -139,7 +142,7 @@ suite('abuse over HTTP', () => {
       ['GET /ws/signals', `${upgrade}X-API-Key: atlas_x\r\n`],
       ['POST /rpc', ''],
       ['POST /api/wallets/batch', ''],
-      ['POST /api/wallets/batch', `X-API-Key: ${daemon.key}\r\n`], // refused for its type
+      ['POST /api/wallets/batch', `X-API-Key: ${daemon.key}\r\n`], // refused for its content type
       ['POST /healthz', ''],
       ['POST /nothing', ''],
       ['POST /admin/api/nothing', ''],
@@ -235,7 +238,7 @@ suite('abuse over HTTP', () => {
       });
     });
     await waitFor(told, { what: 'the line in the log' });
-    // What is accepted after this has the room of those that went: they are behind it in no queue.
+    // A newly accepted connection has the place of a closed one, since no queue holds it behind them.
     await waitFor(() => daemon.answersWithin(), { what: 'room for one' });
     const open = Array.from({ length: MAX_CONNECTIONS - 50 }, () => daemon.dial());
     await Promise.all(

@@ -1,4 +1,4 @@
-/** What a node says, everywhere the program repeats it: one line, nothing that steers a terminal, no keys. */
+/** Text from a node, wherever the program repeats it: one line, no control characters, no keys. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../src/log/logger.ts';
@@ -15,7 +15,7 @@ const DIRECTION_MARK = '\u202e';
 const ESCAPE = '\u001b[2J';
 const WORDS = `plan ${DIRECTION_MARK}exhausted${ESCAPE}\nat https://eth.example/v2/${KEY}?apikey=${KEY}`;
 
-/** Characters that may stand in no text of a node. */
+/** Characters that no text from a node may contain. */
 const STEERING = /[\p{Cf}\p{Cs}]|[^\P{Cc}\n]/u;
 
 test('node error text reaches status, readiness, panel, command line and log without keys and control characters', async (t) => {

@@ -1,4 +1,4 @@
-/** Keys and the operator's token in every place a client can put them, and none of it in what the daemon tells others. */
+/** Keys and the operator's token in every place where a client can put them. The daemon must not disclose them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
@@ -50,7 +50,7 @@ test('keys and tokens never appear in the log, the metrics or an error', async (
       '/admin/api/session',
       { method: 'POST', headers: { 'X-Atlas-Panel': '1' }, body: JSON.stringify({ token: key }) },
     ],
-    // Where a key does not belong: these answers may show a client its own words, others may not see them.
+    // Places where a key does not belong. These answers may echo a client's own input, but nobody else may see it.
     [`/${key}`, {}],
     [`/api/${key}`, { headers: header }],
   ];
@@ -85,6 +85,6 @@ test('keys and tokens never appear in the log, the metrics or an error', async (
       assert.ok(!text.includes(secret), `the ${what} is in the ${place}`);
     }
   }
-  // Not even most of it: what is cut short could be completed.
+  // Not even most of it, because a truncated key could be completed.
   for (const text of [places.log, metrics]) assert.ok(!text.includes(key.slice(0, -8)));
 });

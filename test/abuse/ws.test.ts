@@ -1,4 +1,4 @@
-/** What holders of a key may do to the WebSocket side, and what it may cost: frames made by hand. */
+/** What the holder of a key can do over WebSockets, and what it costs, with hand-made frames. */
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
@@ -13,14 +13,14 @@ import {
 const MAX_MESSAGE = 65_536;
 const MAX_CONNECTIONS = 40;
 
-/** How long a flood is kept up that should be cut off. */
+/** How long a flood lasts that should be cut off. */
 const FLOOD_MS = 150_000;
 
 const OPCODE = { continuation: 0, text: 1, ping: 9, pong: 10 } as const;
 const FIN = 0x80;
 const RSV1 = 0x40;
 
-/** A frame as a client sends it, masked with zeros. */
+/** A client frame, masked with zeros. */
 function frame(first: number, payload: string | Buffer): Buffer {
   const body = Buffer.from(payload);
   const length = Buffer.alloc(body.length < 126 ? 2 : body.length < 65_536 ? 4 : 10);
@@ -48,7 +48,7 @@ suite('abuse over WebSockets', () => {
     });
   });
 
-  /** A connection that was upgraded; `offer` are further header lines. */
+  /** An upgraded connection; `offer` holds further header lines. */
   async function upgraded(path = '/ws', offer = '', key = daemon.key): Promise<Dialled> {
     const connection = daemon.dial();
     await connection.send(

@@ -14,7 +14,7 @@ function openAll(t: TestContext, startThread = startKeysCheckpointThread) {
   const dir = tempDir(t);
   const path = join(dir, 'keys.db');
   const tiers = { free: { requests_per_month: 0, requests_per_second: 0, chain_depth: 5 } };
-  openAccess(path, tiers).close(); // the tables themselves are in the file from now on
+  openAccess(path, tiers).close(); // from now on the tables are in the file itself
   const access = openAccess(path, tiers);
   t.after(() => access.close());
   const failures: Error[] = [];
@@ -25,7 +25,7 @@ function openAll(t: TestContext, startThread = startKeysCheckpointThread) {
   );
   t.after(() => checkpointer.close());
   const walBytes = () => statSync(`${path}-wal`).size;
-  /** What the file alone holds, without its write-ahead log. */
+  /** The contents of the file alone, without its WAL. */
   const countedInFile = () => {
     const copy = join(dir, 'copy.db');
     copyFileSync(path, copy);
@@ -39,7 +39,7 @@ function openAll(t: TestContext, startThread = startKeysCheckpointThread) {
   return { access, checkpointer, failures, walBytes, countedInFile };
 }
 
-/** Writes usage as a daemon under load does, until the write-ahead log is long. */
+/** Writes usage like a daemon under load, until the WAL is long. */
 function fillWal({ access, walBytes }: Pick<ReturnType<typeof openAll>, 'access' | 'walBytes'>): number {
   let counted = 0;
   while (walBytes() < MIN_WAL_BYTES) {
@@ -88,7 +88,7 @@ test('a short log is left alone, and closing waits for a running checkpoint', as
   await all.checkpointer.checkpointIfLarge();
   assert.equal(all.countedInFile(), 0);
   const counted = fillWal(all) + 1;
-  void all.checkpointer.checkpointIfLarge(); // it does not know yet how long the log is
+  void all.checkpointer.checkpointIfLarge(); // does not know the size of the WAL yet
   await all.checkpointer.close();
   assert.equal(all.countedInFile(), counted);
 });

@@ -20,7 +20,7 @@ function openStore(t: TestContext, path = join(tempDir(t), 'keys.db')): { store:
   return { store, path };
 }
 
-/** Runs a script with `store` open on the same file in a process of its own and gives what it prints. */
+/** Runs a script in its own process, with `store` open on the same file, and returns its output. */
 async function inOtherProcess(path: string, script: string): Promise<string> {
   const module = new URL('../../src/access/keys.ts', import.meta.url).href;
   const code = `
@@ -127,7 +127,7 @@ test('a name with control characters is refused', (t) => {
 });
 
 test('keys created and revoked by another process take effect within a second', async (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] }); // so that a second is one, however busy the machine is
+  t.mock.timers.enable({ apis: ['setInterval'] }); // so that a second suffices, however busy the machine is
   const aSecondPasses = () => t.mock.timers.tick(1_000);
   const { store, path } = openStore(t);
   const changes: number[] = [];
@@ -157,7 +157,7 @@ test('a key that another process just revoked is not rotated', (t) => {
     try {
       other.prepare('UPDATE keys SET revoked_at = 1').run();
     } catch (error) {
-      refused = error; // who comes too late for this rotation
+      refused = error; // loses the race for this rotation
     }
     return now;
   });
@@ -264,7 +264,7 @@ test('other files are refused with advice', (t) => {
   });
 });
 
-/** Opens the file at its second argument as a daemon does, not as root, and prints how that ends. */
+/** Opens the file named by its second argument like a daemon, but not as root, and prints the outcome. */
 const OPEN_AS_NOBODY = `
   const { openAccess } = await import(process.argv[1]);
   if (process.getuid() === 0) {

@@ -18,7 +18,7 @@ const TIERS: Tiers = {
 const NOVEMBER_21 = Date.UTC(2026, 10, 21, 8);
 const DECEMBER = Date.UTC(2026, 11, 1);
 
-/** A limiter over a real file, with a clock that the test moves. */
+/** A limiter over a real file, with a clock controlled by the test. */
 function setUp(t: TestContext, tier: string) {
   const store = openKeyStore(join(tempDir(t), 'keys.db'));
   const key = store.create({ name: 'app', tier }).record;
@@ -74,7 +74,7 @@ test('ten minutes of uneven demand are admitted at exactly the rate', (t) => {
   const end = clock.now + 600_000;
   while (clock.now < end) {
     while (limiter.take(key, 1).ok) admitted++;
-    step = (step * 31) % 191; // 1 to 190 ms, so that the bucket never runs over
+    step = (step * 31) % 191; // 1 to 190 ms, so that the bucket never overflows
     clock.now = Math.min(end, clock.now + step);
   }
   while (limiter.take(key, 1).ok) admitted++;

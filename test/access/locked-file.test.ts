@@ -10,7 +10,7 @@ import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const TIERS = { free: { requests_per_month: 0, requests_per_second: 0, chain_depth: 5 } };
-/** What may pass on a busy machine without any waiting: less than the shortest wait for a lock, five seconds. */
+/** Longest time without a wait, even on a busy machine: less than the shortest wait for a lock, five seconds. */
 const AT_ONCE_MS = 2_000;
 
 function openLockable(t: TestContext) {
@@ -71,7 +71,7 @@ test('a lasting lock is reported once, and its release once', (t) => {
   assert.equal(written(), 30);
 });
 
-/** Locks the file at its second argument, says so, and gives it back half a second later. */
+/** Locks the file named by its second argument, reports it, and releases it half a second later. */
 const LOCKER = `
   const { openDatabase } = await import(process.argv[1]);
   const db = openDatabase(process.argv[2]);
@@ -98,7 +98,7 @@ test('a reader of the keys file does not block a checkpoint that holds the lock'
   t.after(() => access.close());
   other.exec('BEGIN');
   other.prepare('SELECT count(*) FROM keys').get();
-  access.keys.create({ name: 'another', tier: 'free' }); // what the reader does not see
+  access.keys.create({ name: 'another', tier: 'free' }); // not visible to the reader
   const checkpointing = openDatabase(other.name);
   t.after(() => checkpointing.close());
   assertAtOnce(() => checkpointWal(checkpointing));

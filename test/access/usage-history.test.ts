@@ -28,7 +28,7 @@ function openUsage(t: TestContext, now: number) {
 /** Makes reading the file fail, as on a failing disk, until the returned function is called. */
 function makeUnreadable(path: string): () => void {
   const other = openKeyStore(path);
-  other.create({ name: 'app', tier: 'free' }); // whoever has the file open must read it again
+  other.create({ name: 'app', tier: 'free' }); // every connection must read it again
   other.close();
   const wal = readFileSync(`${path}-wal`);
   truncateSync(`${path}-wal`);
@@ -184,7 +184,7 @@ test('a month that begins while the file is unreadable is counted in memory and 
   usage.flush();
   usage.add(1, 4, DECEMBER + HOUR);
   assert.equal(usage.used(1, DECEMBER + HOUR), 6);
-  usage.add(1, 3, TEN); // a clock put right, to a month of which the file has a count
+  usage.add(1, 3, TEN); // a corrected clock, in a month for which the file has a count
   assert.equal(usage.used(1, TEN), 3);
   assert.equal(failures.length, 1);
   assert.match(failures[0] ?? '', /the disk or the file system fails/);

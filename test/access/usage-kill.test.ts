@@ -8,7 +8,7 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { readUsage } from '../../src/access/usage-tables.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-/** Counts one request every millisecond and tells, once a line, how many there were one second ago. */
+/** Counts one request per millisecond and prints, line by line, the count of one second ago. */
 const COUNTER = `
   const { openKeyStore } = await import(process.argv[1]);
   const { UsageCounter } = await import(process.argv[2]);

@@ -12,7 +12,7 @@ const TIERS = {
   tiny: { requests_per_month: 3, requests_per_second: 0, chain_depth: 5 },
 };
 
-/** A line whose timers and clock the test moves, with a bucket that is empty. */
+/** A line with an empty bucket, whose timers and clock the test controls. */
 function setUp(t: TestContext, { tier = 'free', waitMs = 8_000 } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.UTC(2026, 10, 21, 8) });
   let elapsed = 0;

@@ -1,6 +1,6 @@
 /**
- * What the REST API answers to bad input, as tables: also its documentation.
- * A refusal is `{"error":{"code","message","param"}}`; the message is for people and begins with the parameter's name.
+ * The REST API's answers to bad input, as tables that also document them. A refusal is
+ * `{"error":{"code","message","param"}}`; the message is for people and starts with the parameter's name.
  */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -14,10 +14,10 @@ import { suiteCleanup } from '../support/nodes/replay.ts';
 
 const ALICE = address('alice');
 const BATCH = '/api/wallets/batch';
-/** 200 makes "taken as if it were not there". */
+/** 200 means "treated as absent". */
 type Outcome = 200 | 'invalid_address' | 'invalid_parameter' | 'tier_limit';
 
-/** Values as they stand in the URL, and what comes of them for any parameter that holds an address. */
+/** Values as written in the URL, with the outcome for any address parameter. */
 const ADDRESSES: Record<string, [value: string | null, Outcome]> = {
   missing: [null, 'invalid_address'],
   empty: ['', 'invalid_address'],
@@ -58,7 +58,7 @@ const SEARCH_TEXTS: Record<string, [value: string, Outcome]> = {
   'given twice': ['a&NAME=a', 'invalid_parameter'],
 };
 
-/** Values of any parameter that holds a hash, a block or a cursor: none fits. */
+/** Values of any hash, block or cursor parameter. None is valid. */
 const TEXTS: Record<string, [value: string, Outcome]> = {
   empty: ['', 'invalid_parameter'],
   word: ['latest', 'invalid_parameter'],
@@ -74,7 +74,7 @@ const TEXTS: Record<string, [value: string, Outcome]> = {
   'given twice': ['5&NAME=5', 'invalid_parameter'],
 };
 
-/** Values of any parameter that holds a whole number; MIN, MAX and OVER stand for its bounds and what is above. */
+/** Values of any whole-number parameter. MIN, MAX and OVER stand for its bounds and the value above. */
 const INTEGERS: Record<string, [value: string, Outcome]> = {
   least: ['MIN', 200],
   largest: ['MAX', 200],
@@ -160,7 +160,7 @@ const BODIES: Record<string, [body: string, code: string, param?: string]> = {
   prototype: ['{"__proto__":{"addresses":[]}}', 'invalid_body', 'addresses'],
 };
 
-/** Whole requests as bytes, and the status line they get; the key's header is added. */
+/** Whole requests as bytes, with the expected status line. The key's header is added. */
 const REQUESTS: Record<string, [request: string, status: RegExp]> = {
   'a body of 1 MB': [post(`Content-Length: 1000000`, 'x'.repeat(100_000)), / 413 /],
   'a body without content type': [post('Content-Length: 2', '{}', ''), / 415 /],
@@ -195,13 +195,13 @@ function post(length: string, body: string, type = 'Content-Type: application/js
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Of each endpoint a good request, by query. */
+/** A valid request per endpoint, by query. */
 function goodQuery(path: string): Map<string, string> {
   const required = document.paths[path]?.get?.parameters.filter((parameter) => parameter.required) ?? [];
   return new Map(required.map(({ name }) => [name, GOOD_VALUES[name] ?? ALICE]));
 }
 
-/** Of required parameters that hold no address. */
+/** Of required parameters that are not addresses. */
 const GOOD_VALUES: Record<string, string> = { block: '1', q: 'coin', tx: txHash('a') };
 
 const ADDRESS_PATTERN = '^0x[0-9a-fA-F]{40}$';
@@ -312,7 +312,7 @@ suite('bad input', () => {
   });
 });
 
-/** A table's value with the names and bounds of a parameter filled in. */
+/** Fills the names and bounds of a parameter into a table value. */
 function spelled(value: string, name: string, { minimum, maximum }: Record<string, unknown>): string {
   const most = Number(maximum ?? Number.MAX_SAFE_INTEGER);
   return value
@@ -341,12 +341,12 @@ async function assertRefused(
   assert.ok(error.message.length < 200, `${label}: a message of ${error.message.length} characters`);
 }
 
-/** Nothing of the inside: no paths, stack traces, SQL or names of modules. */
+/** No internals: no paths, stack traces, SQL or module names. */
 function assertNoLeak(text: string): void {
   assert.doesNotMatch(text, /\.ts\b|node_modules|at \w+ \(|SELECT|sqlite|zod|\/src\//i);
 }
 
-/** Writes raw bytes and gives what comes back until the server closes or has answered once. */
+/** Writes raw bytes and returns everything received until the server closes or has answered once. */
 function exchange({ server }: Serving, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(server.port, '127.0.0.1', () => socket.write(bytes, 'latin1'));

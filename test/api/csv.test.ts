@@ -1,4 +1,4 @@
-/** Lists as CSV: the same records as in JSON, in any spreadsheet. */
+/** Lists as CSV: the same records as in JSON, for any spreadsheet. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

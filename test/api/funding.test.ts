@@ -15,7 +15,7 @@ async function serveBlocks(t: TestContext, blocks: readonly NamedBlock[]): Promi
   return serve(t, { index });
 }
 
-/** Each name pays the next, a block each. */
+/** Each name pays the next, one block each. */
 function line(names: readonly string[]): NamedBlock[] {
   return names.slice(1).map((to, i) => ({ [`pay ${i}`]: [{ from: names[i]!, to }] }));
 }

@@ -1,4 +1,4 @@
-/** Each threshold of the labels, on it and beside it. */
+/** Each threshold of the labels, at and next to it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** All answers for every wallet and every token of whole chains, against a recount of their transfers. */
+/** All answers for every wallet and token of whole chains, compared with a recount of their transfers. */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -81,7 +81,7 @@ async function checkWallet(ask: AskApi, recount: Recount, address: string): Prom
   }
 }
 
-/** Pages through a wallet's transfers and compares the counters of its summary with what was listed. */
+/** Pages through a wallet's transfers and compares the counters of its summary with the list. */
 async function checkPages(ask: AskApi, recount: Recount, address: string): Promise<void> {
   const listed = await allPages(ask, { address, include_internal: 'true' });
   assert.deepEqual(listed, recount.addressTransfers(address, { internal: true }));
@@ -90,7 +90,7 @@ async function checkPages(ask: AskApi, recount: Recount, address: string): Promi
   assert.equal(summary.uniqueTokens, new Set(listed.flatMap(({ tokenAddress }) => tokenAddress ?? [])).size);
 }
 
-/** A whole list, by its pages. */
+/** A whole list, page by page. */
 async function allPages(
   ask: AskApi,
   input: Record<string, string>,
@@ -126,7 +126,7 @@ async function checkWalletTokens(ask: AskApi, recount: Recount, address: string)
   }
 }
 
-/** Equal counts may be of any of several tokens or wallets: those listed must have theirs. */
+/** On equal counts any of several tokens or wallets may be listed; those listed must have their count. */
 async function checkChainStats(ask: AskApi, recount: Recount, times: Map<number, number>): Promise<void> {
   for (const blocks of [1, 7, 30, 1_000, 7]) {
     const answer = await ask('chain_stats', { blocks: `${blocks}` });
@@ -149,7 +149,7 @@ async function checkChainStats(ask: AskApi, recount: Recount, times: Map<number,
   }
 }
 
-/** Every block and every transaction, by large and by small pages. */
+/** Every block and every transaction, with large and with small pages. */
 async function checkPlaces(ask: AskApi, recount: Recount, blocks: number): Promise<void> {
   for (let block = 1; block <= blocks; block++) {
     const expected = recount.blockTransfers(block);
@@ -189,7 +189,7 @@ async function checkToken(ask: AskApi, recount: Recount, token: string): Promise
   }
 }
 
-/** Balances in order, each the holder's own; which of several equal ones are listed is left open. */
+/** Balances in order, each with the right amount. Which of several equal holders is listed does not matter. */
 async function checkHolders(ask: AskApi, recount: Recount, token: string, limit: number): Promise<void> {
   const holders = await allPages(ask, { token, limit: `${limit}` }, 'token_holders', 'holders');
   const balances = recount.balances(token);
@@ -204,7 +204,7 @@ async function checkHolders(ask: AskApi, recount: Recount, token: string, limit:
 
 const NATIVE = new Set(['native_direct', 'native_internal']);
 
-/** The filters of address_transfers, each alone and several together. */
+/** The filters of address_transfers, alone and combined. */
 async function checkFilters(
   ask: AskApi,
   recount: Recount,
@@ -404,7 +404,7 @@ function indexGenerated(t: TestContext, options: { blocks: number; txPerBlock: n
   return { path, made };
 }
 
-/** A transfer as the generator made it, in the form of those read from an index. */
+/** A transfer from the generator, in the form of those read from an index. */
 function asIndexed(row: TransferRow): Omit<IndexedTransfer, 'id'> {
   const { block, hash, kind, from, to } = row;
   return {
@@ -422,7 +422,7 @@ function asIndexed(row: TransferRow): Omit<IndexedTransfer, 'id'> {
 
 const NATIVE_KINDS = { native: 'native_direct', internal: 'native_internal' } as const;
 
-/** In an order of their own: within a transaction the generator has another one. */
+/** In a normalised order, because the generator orders transfers differently within a transaction. */
 function sortedTexts(transfers: readonly Omit<IndexedTransfer, 'id'>[]): string[] {
   return transfers
     .map((transfer) =>

@@ -1,13 +1,13 @@
 /**
- * Every answer of the REST API recomputed from a plain list of transfers, in the simplest way that can be right:
- * filter, group, sum, sort. Shares nothing with the program but the names of the kinds.
+ * Recomputes every answer of the REST API from a plain list of transfers, in the simplest correct way: filter, group,
+ * sum, sort. Shares only the names of the kinds with the program.
  */
 import type { IndexedTransfer } from '../support/index/index-rows.ts';
 
 export interface Counted extends IndexedTransfer {
-  /** ISO text of its block's time. */
+  /** ISO text of the block's time. */
   time: string;
-  /** Its place among the transfers of its transaction. */
+  /** Position among the transfers of its transaction. */
   eventIndex: number;
 }
 
@@ -293,7 +293,7 @@ export class Recount {
     }));
   }
 
-  /** What the transfers of a token leave with each address but zero. */
+  /** The balance of every address except zero that results from a token's transfers. */
   balances(token: string): Map<string, bigint> {
     const balances = new Map<string, bigint>();
     for (const { from, to, amount } of this.byToken.get(token) ?? []) {

@@ -178,7 +178,7 @@ test('whale_transfers truncates amounts, compares exactly and stays within its w
   assert.deepEqual((await whales('min_mon=0&limit=1')).hashes, [txHash('inside')]);
 });
 
-/** What each endpoint says of an address that is in no transfer. */
+/** The answer of each endpoint about an address without transfers. */
 const NOTHING: Record<string, object> = {
   [`token_first_buyers?token=${COIN}`]: { token: COIN, buyers: [], nextCursor: null, count: 0 },
   [`token_stats?token=${COIN}`]: {

@@ -12,8 +12,8 @@ import {
 const MON = 10n ** 18n;
 
 /**
- * Block 100: carol pays herself, which funds nobody. 101: a contract pays bob inside a transaction. 102: alice pays
- * bob directly, twice. 103: a token. 104: alice pays carol inside a transaction.
+ * Block 100: carol pays herself, which funds nobody. 101: a contract pays bob inside a transaction. 102: alice pays bob
+ * directly, twice. 103: a token. 104: alice pays carol inside a transaction.
  */
 const STORY: NamedBlock[] = [
   {

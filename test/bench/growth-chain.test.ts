@@ -5,7 +5,7 @@ import { bytesToDigits } from '../../src/lib/hex.ts';
 import type { BlockBatch } from '../../src/model/block-batch.ts';
 import { packedHash, packedValue } from '../../src/model/block-batch.ts';
 
-/** Each transfer as text, whatever batch it is in. */
+/** Each transfer as text, independent of its batch. */
 function transfersOf(batch: BlockBatch): string[] {
   const address = (i: number) =>
     i < 0 ? 'native' : bytesToDigits(batch.addresses.slice(i * 20, (i + 1) * 20));

@@ -16,7 +16,7 @@ test('the growth chart has a curve per panel, labels at 1 to 100 million, and co
   assert.equal(curves.length, 2);
   const [curve = []] = curves;
   assert.equal(curve.length, points.length);
-  // Each decade of transfers is as wide as the other, and a larger value is higher up.
+  // Every decade of transfers has the same width, and larger values are higher up.
   const [x1, , , x10, , x100] = curve.map(([x = 0]) => x);
   assert.ok(Math.abs(x10! - x1! - (x100! - x10!)) < 0.2, `${[x1, x10, x100]}`);
   assert.ok(curve.every(([, y = 0], i) => i === 0 || y < curve[i - 1]![1]!));

@@ -8,7 +8,7 @@ import { HeadWatcher } from '../../scripts/bench/measure/head-watcher.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
-/** A server that names its head in every answer as the daemon does, watched. */
+/** A watcher on a server that names its head in every answer, like the daemon. */
 async function startWatching(t: TestContext) {
   let head = 7;
   const server = createServer((_, response) => response.setHeader('X-Indexed-Block', head).end('{}'));

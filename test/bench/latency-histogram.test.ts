@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bucketsBetween, quantileMs } from '../../scripts/bench/measure/latency-histogram.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 
-/** The metrics as a client of the daemon gets them. */
+/** The metrics as received by a client of the daemon. */
 async function read(metrics: ReturnType<typeof createMetrics>): Promise<Map<string, number>> {
   const samples = (await metrics.render()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(

@@ -1,4 +1,4 @@
-/** Programs that the benchmark runs and that cannot be run. */
+/** External programs of the benchmark that cannot be run. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { startDaemonProcess } from '../../scripts/bench/setup/daemon-process.ts'
 import { FatalError } from '../../src/lib/errors.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-/** Makes a folder the whole PATH while the test runs. */
+/** Replaces the whole PATH with a folder during the test. */
 function onlyIn(t: TestContext, folder: string): void {
   const { PATH } = process.env;
   process.env.PATH = folder;

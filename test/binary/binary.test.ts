@@ -1,4 +1,4 @@
-/** The single binary, built once: alone on a machine, for a user without a home. */
+/** The single binary, built once, isolated from the machine, for a user without a home. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
@@ -23,14 +23,17 @@ import { DEMO_SEED, generateTraffic } from '../../src/dev/traffic.ts';
 import { LAUNCHER, PINNED_NODE, ROOT, run } from '../support/daemon/command.ts';
 import { type Chain, type Program, runScenario } from '../support/daemon/scenario.ts';
 
-/** It has 118 and starts in a quarter of a second on a machine at rest; half a second is the aim, and others work here too. */
+/**
+ * The binary has 118 MiB and starts in a quarter of a second on an idle machine. The target is half a second, and other
+ * tests run here too.
+ */
 const MOST_MIB = 160;
 const MOST_START_SECONDS = 10;
 
-/** Nobody's number on most systems; this user has no home. */
+/** An unassigned user id on most systems. This user has no home. */
 const NOBODY = 65_534;
 
-/** The least that needs the SQLite driver. */
+/** The smallest command that needs the SQLite driver. */
 const CREATE_KEY = ['keys', 'create', '--name', 'x', '--tier', 'free'];
 
 const root = mkdtempSync(join(tmpdir(), 'atlas-binary-'));
@@ -97,7 +100,7 @@ suite('the single binary', () => {
 
   test('a native module that does not fit on the disk leaves nothing behind', async (t) => {
     const program = alone(t);
-    const limit = 'ulimit -f 512; exec "$@"'; // in 1,024 bytes: less than the part is large
+    const limit = 'ulimit -f 512; exec "$@"'; // 1,024-byte units: less than the size of the module
     const command = ['sh', '-c', limit, 'sh', ...program.command, ...CREATE_KEY];
     const { code, stderr } = await run(t, command, { cwd: program.cwd });
     assert.equal(code, 1);
@@ -122,7 +125,7 @@ suite('the single binary', () => {
   });
 });
 
-/** The binary with nothing around it: no programs in the PATH, no home, an empty working folder. */
+/** The binary without its surroundings: no programs in the PATH, no home, an empty working directory. */
 function alone(t: TestContext): Program {
   const cwd = folder(t, 'binary');
   const temp = join(cwd, 'tmp');
@@ -140,7 +143,7 @@ function folder(t: TestContext, name: string): string {
   return path;
 }
 
-/** A chain with more blocks than are loaded at the head, so that filling begins with the loader threads. */
+/** A chain with more blocks than are loaded inline at the head, so that the backfill workers start. */
 async function startChain(t: TestContext): Promise<Chain> {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
@@ -150,7 +153,7 @@ async function startChain(t: TestContext): Promise<Chain> {
   return { anvil, samples: sampleAddresses(contracts, DEMO_SEED), height };
 }
 
-/** Where the program that is `alone` unpacks its native parts. */
+/** Where the program that is `alone` unpacks its native modules. */
 function cacheOf({ cwd }: Program): string {
   return join(cwd, 'tmp', `atlas-node-${process.getuid?.() === 0 ? NOBODY : process.getuid?.()}`);
 }

@@ -12,7 +12,7 @@ const block = (number: number, branch: string): BlockHeader => ({
   parentHash: hash('0'),
 });
 
-/** Finality over a node that answers when the test says so. */
+/** Finality over a node that answers when the test tells it to. */
 function setUp() {
   const waiting: ((header: BlockHeader) => void)[] = [];
   const fetch = () => new Promise<BlockHeader>((resolve) => waiting.push(resolve));

@@ -17,7 +17,7 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 class Script {
   /** Branch of each block, by number from 0 on. */
   branches: string[];
-  /** Until when answers are held back once they are made. */
+  /** Holds completed answers back until this resolves. */
   held: Promise<void> | null = null;
 
   constructor(length: number) {
@@ -95,7 +95,7 @@ test('a reorg whose blocks cannot be fetched removes nothing', async (context) =
   const { node, events } = await follow(nestedCleanup(context), script);
   script.branches.push('a', 'a', 'a');
   await expectEvents(events, '+50a +51a +52a');
-  // The fork is found with single calls; the blocks above it come in a batch, which fails.
+  // The fork is found with single calls. The blocks above it come in a batch, which fails.
   const failing: NodeCall[] = [];
   const isBatched = (call: NodeCall) => call.method === 'eth_getBlockByNumber' && call.params[0] === '0x33';
   node.misbehave({

@@ -1,11 +1,11 @@
-/** What a head of the node means for the known blocks. */
+/** How a head of the node relates to the known blocks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChainWindow } from '../../src/chain/window.ts';
 import type { Hex } from '../../src/lib/hex.ts';
 import type { BlockHeader } from '../../src/node/methods.ts';
 
-/** Block `number` of a branch; its parent is of the same branch unless another is named. */
+/** Block `number` of a branch. Its parent is on the same branch unless another is given. */
 function block(number: number, branch = 'a', parentBranch = branch): BlockHeader {
   const hash = (height: number, of: string): Hex => `0x${of}${height}`;
   return { number, hash: hash(number, branch), parentHash: hash(number - 1, parentBranch) };

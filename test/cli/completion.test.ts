@@ -1,4 +1,4 @@
-/** The completion scripts, asked by their own shells. */
+/** The completion scripts, run by their own shells. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ async function scriptFor(t: TestContext, shell: string): Promise<{ cwd: string; 
   return { cwd, file };
 }
 
-/** A command line that ends where the cursor is, and what must and must not be offered. */
+/** A command line up to the cursor, with completions that must and must not be offered. */
 const CASES: { line: string; offers: string[]; not?: string[] }[] = [
   { line: 'atlas-node ', offers: ['start', 'keys', 'completion'], not: ['create', 'bash'] },
   { line: 'atlas-node st', offers: ['start', 'status'], not: ['init'] },
@@ -56,7 +56,7 @@ function hold(answers: string[][]): void {
   }
 }
 
-/** Answers divided by lines that hold a `=` only. */
+/** Answers, separated by lines that contain only `=`. */
 function answersOf(stdout: string): string[][] {
   return stdout
     .split(/^=$/m)
@@ -83,7 +83,7 @@ test('fish completes commands, options and values', needs('fish'), async (t) => 
   const asks = CASES.map(({ line }) => `echo =; complete -C '${line}'`);
   const { stdout, stderr } = await run(t, ['fish', '-c', `source ${file}\n${asks.join('\n')}`], { cwd });
   assert.equal(stderr, '');
-  // A folder has its slash, and descriptions stand behind a tab.
+  // Folders end with a slash, and descriptions follow a tab.
   hold(answersOf(stdout.replace(/\/?(\t.*)?$/gm, '')));
 });
 

@@ -1,4 +1,4 @@
-/** Commands run by a user who may not use the data folder. */
+/** Commands run by a user without access to the data folder. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { openKeysFile } from '../../src/access/keys-file.ts';
 import { SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-/** Whom the system refuses what is not theirs; it refuses root nothing. */
+/** Requires a user whom the system refuses access to foreign files; it refuses root nothing. */
 const NOBODY = 65_534;
 
 /** A data folder with keys.db, for its owner alone. */
@@ -21,7 +21,7 @@ function dataDir(t: TestContext): string {
   return path;
 }
 
-/** The message of what `expression` throws, for a user who may not look into the folder. */
+/** The message thrown by `expression`, for a user who may not look into the folder. */
 function refusal(dir: string, expression: string): string {
   const from = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
   const script = `

@@ -1,4 +1,4 @@
-/** Output and a log that cannot be written: /dev/full refuses every byte as a full disk does; or nobody reads it. */
+/** Unwritable output and log: /dev/full refuses every byte like a full disk; or nobody reads it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -23,7 +23,7 @@ for (const command of ['config show', '--help', '--version']) {
   });
 }
 
-/** Runs a command whose reader has left before it prints. */
+/** Runs a command whose reader exits before it prints. */
 function runUnread(t: TestContext, command: string) {
   const line = `${LAUNCHER} ${command} | true; exit "\${PIPESTATUS[0]}"`;
   return run(t, ['/bin/bash', '-c', line], { cwd: tempDir(t) });

@@ -1,4 +1,4 @@
-/** The daemon as systemd runs it, and its configuration reloaded on SIGHUP. */
+/** The daemon under systemd, and configuration reloads on SIGHUP. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ async function startDaemon(
   options: {
     env?: Record<string, string>;
     node?: string;
-    /** The table of the tier of its key, where the configuration has it not. */
+    /** The table of the key's tier, unless the configuration has it. */
     tier?: string;
   } = {},
 ) {
@@ -57,7 +57,7 @@ async function startDaemon(
     key,
     write,
     hangUp: () => running.child.kill('SIGHUP'),
-    /** The rate the daemon says the key has. */
+    /** The key's rate according to the daemon. */
     async limit() {
       const response = await fetch(`${url}/api/wallet_summary?address=0x${'1'.repeat(40)}`, {
         headers: { 'X-API-Key': key },
@@ -152,7 +152,7 @@ test('SIGHUP during the start applies changes made after the configuration was r
   writeFileSync(file, TIER(3));
   const keys = openDatabase(join(dir, 'keys.db'));
   t.after(() => keys.close());
-  keys.exec('BEGIN IMMEDIATE'); // holds up a start that has read its configuration and created the index
+  keys.exec('BEGIN IMMEDIATE'); // delays a start that has read its configuration and created the index
   const command = [LAUNCHER, 'start', '--config', file, '--data-dir', dir, '--port', '0'];
   const running = start(t, command, { cwd: dir });
   await waitFor(() => existsSync(join(dir, 'index.db')), { what: 'the start', everyMs: 1 });
@@ -254,12 +254,12 @@ test('SIGTERM waits at most ten seconds for a node that never answers, and accep
   assert.equal(code, 0);
   assert.doesNotMatch(stderr, /the configuration was reloaded/);
   const seconds = (performance.now() - startedAt) / 1000;
-  // Eight and a bit on a machine at rest; the call itself would wait for a thousand.
+  // Just over eight seconds on an idle machine; the call itself would wait for a thousand.
   assert.ok(seconds < 100, `it took ${seconds} s`);
   assert.equal(await call, 'cut off');
 });
 
-/** Runs a command in a terminal, which it closes once the command has written `ready`; prints the exit code. */
+/** Runs a command in a terminal and closes the terminal once the command has printed `ready`. Prints the exit code. */
 const CLOSED_TERMINAL = `
 import os, pty, sys
 child, terminal = pty.fork()

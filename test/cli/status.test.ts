@@ -1,4 +1,4 @@
-/** `atlas-node status` against servers that answer as a daemon does. */
+/** `atlas-node status` against servers that answer like a daemon. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -150,7 +150,9 @@ test('a watch whose first report fails restores the signal handlers', async () =
   assert.deepEqual(handlers(), before);
 });
 
-/** Runs a command in a terminal, presses Ctrl-C once `count` frames were drawn; prints its exit code and all it wrote, as JSON. */
+/**
+ * Runs a command in a terminal and presses Ctrl-C once `count` frames were drawn. Prints exit code and output as JSON.
+ */
 const IN_TERMINAL = `
 import json, os, pty, sys
 child, terminal = pty.fork()
@@ -183,7 +185,7 @@ test('--watch redraws in place on a terminal, and leaves the last state on it', 
   const [before, drawn, left] = visible(written).split(/<ESC>\[\?1049[hl]/);
   assert.equal(before, '');
   const frames = (drawn ?? '').split('<ESC>[H').length - 1;
-  assert.ok(frames >= 2, `${frames} frames`); // more where the key is heard late
+  assert.ok(frames >= 2, `${frames} frames`); // more if the key press is handled late
   assert.match(left ?? '', /^state +following\r$/m);
 });
 

@@ -5,7 +5,7 @@ import { initialStatus } from '../../src/indexer/progress.ts';
 
 const WATCHDOG_MS = 200;
 
-/** A watched daemon whose indexer reports when it is told to. */
+/** A watched daemon whose indexer reports on request. */
 function watched(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let now = 0;
@@ -25,7 +25,7 @@ function watched(t: TestContext) {
   };
   const end = startHeartbeat(systemd, daemon, () => silences++);
   t.after(end);
-  /** So many milliseconds pass. */
+  /** Lets this many milliseconds pass. */
   const pass = (ms: number) => {
     for (let passed = 0; passed < ms; passed++) {
       now++;

@@ -1,4 +1,4 @@
-/** Errors that nobody caught, provoked in the real program by code that is loaded beside it. */
+/** Uncaught errors, provoked in the real program by injected code. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

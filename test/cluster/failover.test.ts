@@ -47,7 +47,7 @@ describe('two daemons with one set of keys', () => {
     await Promise.all(daemons.map((daemon) => daemon.isReady()));
   });
 
-  /** A key of the command line, valid on both. */
+  /** A key issued on the command line, valid on both daemons. */
   const issue = async (tier: string): Promise<Issued> => {
     const issued = await daemons[0]?.keys<Issued>('create', '--name', tier, '--tier', tier);
     if (issued === undefined) throw new Error('there is no daemon');
@@ -79,7 +79,7 @@ describe('two daemons with one set of keys', () => {
     const reachedAt = admitted[QUOTA - before - 1] ?? Number.POSITIVE_INFINITY;
     const seconds = ((admitted.at(-1) ?? 0) - reachedAt) / 1000;
     assert.ok(admitted.length >= QUOTA - before, `only ${admitted.length} requests were admitted`);
-    // One second on a machine at rest.
+    // One second on an idle machine.
     assert.ok(seconds < 4, `the quota was overrun for ${seconds} s, by ${admitted.length - QUOTA} requests`);
 
     t.diagnostic(`overrun for ${seconds.toFixed(2)} s, by ${admitted.length + before - QUOTA} requests`);

@@ -1,4 +1,4 @@
-/** Keys and counts that several daemons share through a real PostgreSQL, which comes and goes. */
+/** Keys and counts shared by several daemons through a real PostgreSQL, which goes down and comes back. */
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,10 @@ import { grow } from '../support/sink/sink.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** How long a change or a count may take to the other daemons: twice what is asked for, since the machine has other work. */
+/**
+ * How long a change or a count may take to reach the other daemons: twice the requirement, because the machine has
+ * other work.
+ */
 const SOON_MS = 4_000;
 
 function soon(what: string, probe: () => unknown): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** What the shipped nginx configuration does with requests when a daemon is away or dies. */
+/** What the shipped nginx configuration does with requests when a daemon is down or dies. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,7 +7,7 @@ import { suiteCleanup } from '../support/cleanup.ts';
 import { hasNginx, startNginx } from '../support/daemon/nginx.ts';
 import { freePort } from '../support/free-port.ts';
 
-/** A daemon that records what it gets and can be made to die before it answers. */
+/** A daemon that records its requests and can be made to die before it answers. */
 async function startUpstream(cleanup: ReturnType<typeof suiteCleanup>, name: string) {
   const upstream = { name, port: 0, isDying: false, requests: [] as string[] };
   const server = createServer((request, response) => {
@@ -39,7 +39,7 @@ describe('nginx', { skip: !hasNginx && 'left out: this machine has no nginx' }, 
   });
 
   const ask = async (path: string, init?: RequestInit) => (await fetch(url + path, init)).text();
-  /** The upstreams, that of the key first. */
+  /** The upstreams, the key's own first. */
   const of = async (key: string) => {
     const name = await ask('/api/x', { headers: { 'X-API-Key': key } });
     for (const upstream of upstreams) upstream.requests = [];

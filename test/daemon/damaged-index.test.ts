@@ -28,7 +28,7 @@ interface FinishedIndex {
   path: string;
 }
 
-/** An index that stands at HEAD, of which each test damages a copy. */
+/** An index at HEAD. Each test damages a copy. */
 let whole: string;
 const cleanup = suiteCleanup();
 before(async () => {
@@ -39,7 +39,7 @@ before(async () => {
   whole = indexer.path;
 });
 
-/** An index that stands at HEAD, closed, and a node of its chain. */
+/** A closed index at HEAD, and a node of its chain. */
 async function finishedIndex(t: TestContext): Promise<FinishedIndex> {
   const node = await startNode(t, { chain: CHAIN, head: HEAD });
   const dataDir = tempDir(t);
@@ -164,7 +164,7 @@ function blockOf(result: unknown): number | undefined {
   return (result as { blockNumber?: number }).blockNumber;
 }
 
-/** Waits until the daemon says that damage has stopped the indexing, and checks that it serves. */
+/** Waits until the daemon reports that damage has stopped the indexing, and checks that it still serves. */
 async function assertIndexingStopped(daemon: Started, readable: string): Promise<void> {
   let ended = false;
   daemon.daemon.closed.then(
@@ -184,7 +184,7 @@ async function assertIndexingStopped(daemon: Started, readable: string): Promise
 
 test('damage found by the indexer stops the indexing, not the daemon', async (t) => {
   const finished = await finishedIndex(t);
-  damageLeaf(finished.path, 'addresses', 0.2); // read for every address that the next blocks name
+  damageLeaf(finished.path, 'addresses', 0.2); // read for every address in the next blocks
   damageLeaf(finished.path, 'addresses', 0.8);
   const { readable } = readWallets(finished.path);
   const daemon = await startDaemon(t, finished);
@@ -210,7 +210,7 @@ test('a repair does not claim to have fixed a damaged page', async (t) => {
   );
 });
 
-/** Throws what a verification finds. */
+/** Throws the findings of a verification. */
 async function verifyOrThrow(path: string, http: string): Promise<void> {
   const report = await verifyFile({ path, http });
   if (report.differences > 0) throw new Error(differencesOf(report).join());

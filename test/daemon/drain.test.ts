@@ -1,4 +1,4 @@
-/** What clients see of a daemon that is told to stop with `server.drain_seconds`. */
+/** What clients see of a daemon that is stopped with `server.drain_seconds`. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startGeneratedNode } from '../support/nodes/replay.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** A node in front of another one that answers eth_gasPrice itself, once `release` was called. */
+/** A node in front of another one. It answers eth_gasPrice itself, once `release` is called. */
 async function startHoldingNode(t: TestContext, upstream: string) {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {

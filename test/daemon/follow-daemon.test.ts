@@ -1,4 +1,4 @@
-/** A daemon that has another daemon for its node. */
+/** A daemon that uses another daemon as its node. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -47,7 +47,7 @@ test('a daemon that follows another one has the same index, row for row, also af
   assert.equal(second.daemon.status().deepestReorg, first.daemon.status().deepestReorg);
 
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  // Without those about the head, whose number depends on time.
+  // Excludes statements about the head, whose number depends on time.
   const calls = metrics.matchAll(
     /^atlas_rpc_requests_total\{method="\w*(?:Receipts|trace)\w*".*\} (\d+)$/gim,
   );

@@ -1,4 +1,4 @@
-/** The daemon under a limit of open files: what does not fit is refused, and it goes on. */
+/** The daemon under a limit of open files refuses what does not fit and keeps running. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parseConfig } from '../../src/config/parse-config.ts';

@@ -55,7 +55,7 @@ test('when the chain is replaced, indexing stops and no answer comes from the ol
     });
     return ((await response.json()) as { result: { hash: string } | null }).result?.hash;
   };
-  // Often enough for the block to be found final and for its answer to be kept.
+  // Often enough for the block to become final and for its answer to be cached.
   for (let asked = 0; asked < 10; asked++) {
     assert.ok(await ask());
     await new Promise((resolve) => setTimeout(resolve, 50));

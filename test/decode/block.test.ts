@@ -56,7 +56,7 @@ test('a SELFDESTRUCT to itself moves nothing where the node names the last payme
     value: '0x5',
     calls: [{ type: 'SELFDESTRUCT', from: payer, to: payee, value: '0x5' }],
   });
-  // What a library does destroys its caller, B, who is named right; C is somebody else there.
+  // A library's SELFDESTRUCT destroys its caller, B, which is named correctly; C is an unrelated account here.
   const calls = [paid('CALL', C), paid('DELEGATECALL', C), paid('CREATE', C), paid('CALLCODE', C, A, TOKEN)];
   const moves = [
     ['native_internal', B, C, 5n],
@@ -195,7 +195,7 @@ test('requests traces only for blocks where code ran or a receipt lacks its stat
   assert.equal(wants({ input: '0xa9059cbb' }), true);
   assert.equal(wants({ to: null }), true);
   assert.equal(wants({ input: '0xa9059cbb', status: '0x0' }), false, 'a failed transaction moved nothing');
-  // Coins for a contract with no gas left to take them: before Byzantium only the trace says that they came back.
+  // Coins for a contract without gas left to accept them. Before Byzantium only the trace shows that they came back.
   assert.equal(wants({ value: '0x5', status: null }), true);
 });
 

@@ -30,7 +30,7 @@ test('a projected block decodes like the whole one', () => {
     assert.equal(needsTraces(parts.block, parts.receipts, RULES), needsTraces(block, receipts, RULES));
     decodeBlock(whole, { block, receipts, traces }, RULES);
     decodeBlock(cut, parts, RULES);
-    releaseBlock(parts); // what was decoded does not need its memory
+    releaseBlock(parts); // the decoded values do not need its memory
   }
   assert.ok(whole.transferCount > 1_000);
   assert.deepEqual(cut.finish(true), whole.finish(true));

@@ -1,4 +1,4 @@
-/** Answers that a broken or hostile node might give and that once did harm here. */
+/** Answers of a broken or hostile node, each of which once caused a failure here. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BatchBuilder } from '../../src/decode/batch.ts';

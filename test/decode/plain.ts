@@ -1,4 +1,4 @@
-/** Turning batches back into readable rows, and building node answers by hand, for the decode tests. */
+/** Turns batches into readable rows, and builds node answers by hand, for the decode tests. */
 
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { type BlockParts, type DecodeRules, decodeBlock } from '../../src/decode/block.ts';

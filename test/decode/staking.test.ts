@@ -135,7 +135,7 @@ test('a call that failed inside does not explain a log: the later compound does'
 });
 
 test('a call for another validator or by another delegator does not explain a log', () => {
-  const claims = [staking('0xa76e2ca5', 2), staking('0xa76e2ca5', 1, { from: B })]; // with nothing to claim: no logs
+  const claims = [staking('0xa76e2ca5', 2), staking('0xa76e2ca5', 1, { from: B })]; // nothing to claim: no logs
   const root = { type: 'CALL', from: B, to: A, value: '0x0', calls: [...claims, staking('0xb34fea67', 1)] };
   assert.deepEqual(payouts([claimed(1, 9), delegated(1, 9)], root), []);
 });

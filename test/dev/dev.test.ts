@@ -1,4 +1,4 @@
-/** `atlas-node dev` as a stranger runs it: start it, paste what it prints, stop it. */
+/** `atlas-node dev` as a newcomer runs it: start it, paste what it prints, stop it. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait.ts';
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** Starts the command on a free port, its temporary files in `tmp`. */
+/** Starts the command on a free port, with its temporary files in `tmp`. */
 function spawnDev(t: TestContext, tmp: string) {
   const dev = spawn(process.execPath, [...SOURCE_FLAGS, CLI, 'dev'], {
     env: { ...process.env, TMPDIR: tmp, ATLAS_SERVER__PORT: '0' },
@@ -34,7 +34,7 @@ function spawnDev(t: TestContext, tmp: string) {
   return { dev, banner: () => banner, log: () => log, exit };
 }
 
-/** The same, and waits for what it prints. */
+/** Like `start`, and waits for the printed banner. */
 async function startDev(t: TestContext, tmp: string) {
   const { dev, banner, log, exit } = spawnDev(t, tmp);
   await waitFor(
@@ -49,7 +49,7 @@ async function startDev(t: TestContext, tmp: string) {
 
 const foldersIn = (tmp: string) => readdirSync(tmp).filter((name) => name.startsWith('atlas-node-dev-'));
 
-/** The JSON a line of the banner prints when it is pasted into a shell. */
+/** The JSON printed when a line of the banner is pasted into a shell. */
 async function paste(line: string) {
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
   return JSON.parse(stdout);

@@ -1,4 +1,4 @@
-/** The demo traffic as a measure of the indexer as a whole: what it says it makes is what the index holds. */
+/** Tests the whole indexer with the demo traffic: the index must contain exactly the reported traffic. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';

@@ -1,4 +1,4 @@
-/** What a chain holds, counted from the node's own answers with none of the project's decoding. */
+/** The contents of a chain, counted from the node's own answers without the project's decoder. */
 import {
   createPublicClient,
   decodeAbiParameters,
@@ -18,7 +18,7 @@ const CONSECUTIVE = '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896d
 const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c';
 const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65';
 
-/** A frame of `trace_block`, as far as it matters here. */
+/** The relevant fields of a `trace_block` frame. */
 export interface Frame {
   transactionHash: Hex;
   traceAddress: number[];
@@ -33,7 +33,7 @@ export interface Observed {
   yields: Required<TransferCounts>;
 }
 
-/** Counts from block 1 to the head; `wrapped` is the one contract whose deposits and withdrawals count. */
+/** Counts from block 1 to the head; `wrapped` is the only contract whose deposits and withdrawals count. */
 export async function observe(anvil: Anvil, wrapped: Hex): Promise<Observed> {
   const client = createPublicClient({ transport: http(anvil.url) });
   const yields = { native_direct: 0, native_internal: 0, erc20: 0, erc721: 0, erc1155: 0, malformed: 0 };

@@ -1,4 +1,4 @@
-/** The demo traffic is the measure of other tests, so it is held here to what the node itself says of the chain. */
+/** Other tests rely on the demo traffic, so this test compares it with the node's own view of the chain. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Address, createPublicClient, http } from 'viem';

@@ -1,4 +1,4 @@
-/** Exported files, read back by DuckDB and compared with what the API reads. */
+/** Exported files, read by DuckDB and compared with the API. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ interface Exported {
   run(options: Partial<ExportOptions>, signal?: AbortSignal): Promise<number>;
 }
 
-/** An index of random blocks, of which those up to `finalized` are final. */
+/** An index of random blocks, final up to `finalized`. */
 function setUp(t: TestContext, finalized: number): Exported {
   const path = join(tempDir(t), 'index.db');
   const writer = new IndexWriter(path, { cacheMb: 8 });
@@ -62,7 +62,7 @@ function setFinalized(path: string, block: number): void {
   db.close();
 }
 
-/** Runs one statement of DuckDB and gives its rows as JSON values. */
+/** Runs one DuckDB statement and returns its rows as JSON values. */
 async function duck(sql: string): Promise<Record<string, unknown>[]> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

@@ -1,4 +1,7 @@
-/** Nodes of different heights behind one address: what is served as final is true, and filters lose and repeat nothing. */
+/**
+ * Nodes at different heights behind one address: everything served as final is true, and filters neither lose nor
+ * repeat anything.
+ */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -34,7 +37,7 @@ async function setUp(
   return { ...balanced, gateway: startGateway(cleanup, { url: balanced.url, local: false, ...options }) };
 }
 
-/** Lets the gateway find out that blocks up to this one are final. */
+/** Lets the gateway learn that blocks up to this one are final. */
 async function learnFinality({ gateway, pin }: Setting, node: number, block: number): Promise<void> {
   pin(node);
   const ask = () => gateway.result('eth_getBlockByNumber', quantity(block), false);
@@ -45,7 +48,7 @@ async function learnFinality({ gateway, pin }: Setting, node: number, block: num
   });
 }
 
-/** Requests logs until the answer comes from the cache, or as often as given. */
+/** Requests logs until the answer comes from the cache, or this many times. */
 async function logsOf({ gateway }: Setting, from: number, to: number): Promise<Log[]> {
   return (await gateway.result('eth_getLogs', {
     fromBlock: quantity(from),
@@ -128,7 +131,7 @@ for (const by of ['request', 'connection'] as const) {
       for (const call of calls) asked.set(JSON.stringify(call), call);
       for (let i = 0; i < 3; i++)
         await Promise.all(calls.map(([method, ...params]) => gateway.call(method, params)));
-      // Either may be the one that is ahead.
+      // Either node may be ahead.
       const moved = below(2);
       nodes[moved]!.setHead(Math.min(CHAIN.blocks, heads(setting)[moved]! + below(8)));
     }
@@ -203,10 +206,10 @@ test('a range fetched in parts arrives completely or not at all', async (t) => {
       const truth = await resultOf<Log[]>(nodes[0]!.url, 'eth_getLogs', range);
       const wholes = [30, 22].map((head) => truth.filter(({ blockNumber }) => Number(blockNumber) <= head));
       for (let i = 0; i < 3; i++) {
-        // A new one each time: it soon knows that the nodes take the range as a whole.
+        // A new gateway each time, because it soon learns that the nodes accept the whole range.
         const gateway = startGateway(t, { url, logs_node_range: 5, cache: false });
         const { result, error } = await gateway.call('eth_getLogs', [range]);
-        // The range ends at the head of the node that was asked for it.
+        // The range ends at the head of the answering node.
         if (error === undefined) assert.ok(wholes.some((whole) => isDeepStrictEqual(result, whole)));
         else assert.ok([-32602, -32603].includes(error.code), error.message);
         if (to <= 22) assert.equal(error, undefined);

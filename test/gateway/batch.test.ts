@@ -1,4 +1,4 @@
-/** What a batch takes of the memory for answers, it gives back. */
+/** A batch returns all memory that it reserved for answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** viem and ethers doing what applications do, at anvil and through the gateway: they must not notice a difference. */
+/**
+ * viem and ethers run typical application code directly on anvil and through the gateway. They must not notice a
+ * difference.
+ */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import {
@@ -30,7 +33,7 @@ import type { Hex } from '../../src/lib/hex.ts';
 import { serve } from '../server/serving.ts';
 import { receiptOf } from '../support/chain/receipt.ts';
 
-/** The first of anvil's known accounts. */
+/** The first of anvil's well-known accounts. */
 const SECRET: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 const OTHER: Hex = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
@@ -53,7 +56,7 @@ async function chain(t: TestContext): Promise<Anvil> {
   return anvil;
 }
 
-/** Another chain like it, behind the gateway. Every read is asked again directly, and the answers must be equal. */
+/** An identical chain behind the gateway. Every read is repeated directly, and the answers must be equal. */
 async function gateway(t: TestContext): Promise<{ url: string; compared: () => number }> {
   const node = await chain(t);
   const { server, key } = await serve(t, { upstream: node.url });
@@ -61,8 +64,8 @@ async function gateway(t: TestContext): Promise<{ url: string; compared: () => n
 }
 
 /**
- * Wraps fetch for the time of the test. The chain does not advance between the two reads: one request goes at a time, and
- * what is sent is mined before that is answered.
+ * Wraps fetch during the test. The chain does not advance between the two reads: requests run one at a time, and a sent
+ * transaction is mined before its answer.
  */
 function mirror(t: TestContext, gatewayUrl: string, node: Anvil): { compared: () => number } {
   const { fetch } = globalThis;
@@ -94,12 +97,12 @@ function mirror(t: TestContext, gatewayUrl: string, node: Anvil): { compared: ()
   return { compared: () => compared };
 }
 
-/** Resolves when the transactions whose hashes stand in the text are in blocks. */
+/** Resolves when the transactions whose hashes occur in the text are mined. */
 async function mined(node: Anvil, text: string): Promise<void> {
   for (const [hash] of text.matchAll(/0x[0-9a-f]{64}(?![0-9a-f])/g)) await receiptOf(node, hash);
 }
 
-/** `result` and `error` of each answer as text; errors of anvil itself and not of this gateway. */
+/** `result` and `error` of each answer as text; errors from anvil itself, not from the gateway. */
 function outcomes(text: string): unknown[] {
   const answers = text.startsWith('[') ? itemTexts(text) : [text];
   return answers.map((answer) => {
@@ -108,7 +111,7 @@ function outcomes(text: string): unknown[] {
   });
 }
 
-/** Deploys, calls, estimates, reads logs and fees, meets reverts, sends raw transactions, reads in a batch. */
+/** Deploys, calls, estimates, reads logs and fees, hits reverts, sends raw transactions, reads in a batch. */
 async function viemFlow(url: string, batch: boolean): Promise<unknown[]> {
   const transport = http(url, { batch, retryCount: 0 });
   const account = privateKeyToAccount(SECRET);
@@ -216,7 +219,7 @@ for (const batch of [false, true]) {
 /** The same with ethers, which batches by itself. */
 async function ethersFlow(url: string): Promise<unknown[]> {
   const request = new FetchRequest(url);
-  // ethers has an HTTP client of its own; fetch can be watched.
+  // ethers has its own HTTP client; only fetch can be observed.
   request.getUrlFunc = async (sent) => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
     const response = await fetch(sent.url, { ...init, body: Buffer.from(sent.body ?? []).toString() });
@@ -262,7 +265,7 @@ async function ethersFlow(url: string): Promise<unknown[]> {
   } finally {
     provider.destroy();
   }
-  // Its lists are proxies, which are never deeply equal.
+  // Its lists are proxies, which never compare as deeply equal.
   return seen.map((one) =>
     JSON.stringify(one, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
   );

@@ -7,7 +7,7 @@ import { type Reply, startGateway, type TestGatewayOptions } from './gateway.ts'
 const UNAVAILABLE = { code: -32603, message: 'upstream unavailable' };
 const TIMEOUT = { code: -32603, message: 'upstream timeout' };
 
-/** Ways to give no usable answer, after which another try may help. */
+/** Unusable answers after which a retry may help. */
 const WIRES: Record<string, Wire> = {
   'a reset': { kind: 'reset' },
   'half an answer': { kind: 'truncate', afterBytes: 20 },

@@ -27,12 +27,12 @@ export interface TestGateway {
   chain: ChainTracker;
   node: StreamingHttpClient;
   logs: string[];
-  /** Sends one call and gives its answer with the HTTP status. */
+  /** Sends one call and returns its answer with the HTTP status. */
   call(method: string, params?: unknown[], key?: number): Promise<Reply & { status: number }>;
-  /** Gives the result; rejects when it is an error. */
+  /** Returns the result. Rejects for an error. */
   result(method: string, ...params: unknown[]): Promise<unknown>;
   answer(body: string, caller?: Partial<RpcCaller>, signal?: AbortSignal): Promise<RpcAnswer>;
-  /** The value of a metric by its whole name in the text format, such as `name{label="x"}`; 0 if it is not there. */
+  /** The value of a metric by its full name in the text format, such as `name{label="x"}`; 0 if absent. */
   metric(series: string): Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-/** What one key may ask at once, and what nobody may. */
+/** What one key may request at once, and what nobody may. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { configSchema } from '../../src/config/schema.ts';
@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait.ts';
 import { startGateway, type TestGatewayOptions } from './gateway.ts';
 import { answering, startNode } from './node.ts';
 
-/** A node that answers when the test lets it. */
+/** A node that answers when the test tells it to. */
 async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
   const waiting: (() => void)[] = [];
   const node = await startNode(t, (body, response) => {
@@ -166,7 +166,7 @@ test('a method that is not offered is refused by name and never reaches the node
   assert.equal(node.received.length, 0);
 });
 
-/** A node that answers for code and logs when the test lets it, and everything else at once. */
+/** A node that answers requests for code and logs when the test tells it to, and everything else at once. */
 async function setUpSlow(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
   const waiting: (() => void)[] = [];
   const asked: string[] = [];

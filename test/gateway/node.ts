@@ -1,4 +1,4 @@
-/** A node for passthrough tests: answers over a real socket with whatever the test says. */
+/** A node for passthrough tests, which answers over a real socket with whatever the test says. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -7,7 +7,7 @@ export interface TestNode {
   url: string;
   /** Bodies received, in order. */
   received: string[];
-  /** Most requests that were in flight at once. */
+  /** Most concurrent requests. */
   mostAtOnce(): number;
 }
 
@@ -48,7 +48,7 @@ interface Call {
   params: string[];
 }
 
-/** Answers each call, also of a batch, with what `resultOf` makes of it. */
+/** Answers each call, also in a batch, with the result of `resultOf`. */
 export function answering(resultOf: (call: Call) => unknown): CallResult {
   const reply = (call: Call) => ({ jsonrpc: '2.0', id: call.id, result: resultOf(call) });
   return (body, response) => {
@@ -57,7 +57,7 @@ export function answering(resultOf: (call: Call) => unknown): CallResult {
   };
 }
 
-/** Answers each call with a result made of its method. */
+/** Answers each call with a result derived from its method. */
 export const echo: CallResult = (body, response) => {
   const { id, method, params } = JSON.parse(body);
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { method, params } }));

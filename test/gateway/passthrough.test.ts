@@ -92,7 +92,7 @@ test('a batch of one hundred is answered in order, sixteen calls at a time', asy
   const { node, rpc } = await serveNode(t, (body, response, request) => {
     held.push(() => echo(body, response, request));
     count++;
-    // Answers only when as many wait as may: with fewer at once the test would not end.
+    // Answers only when the permitted number of calls is waiting; with fewer, the test would not end.
     if (held.length === 16 || count === 100) for (const answer of held.splice(0)) answer();
   });
   const { json } = await rpc(
@@ -139,7 +139,7 @@ test('requests that are not calls get the standard errors with HTTP 200', async 
 });
 
 test('each item of a batch counts against the rate', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() }); // no bucket fills while the test runs
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() }); // no bucket refills during the test
   const { serving } = await serveNode(t, echo);
   const { key } = serving.access.keys.create({ name: 'app', tier: 'free' });
   const batch = (count: number) =>
@@ -183,7 +183,7 @@ test('a batch over the limits gives each call that wants an answer its error', a
   const transport = http(`${serving.server.url}/rpc?api_key=${key}`, { batch: true, retryCount: 0 });
   const client = createPublicClient({ transport });
   const calls = Array.from({ length: 6 }, (_, i) => client.getBlock({ blockNumber: BigInt(i) }));
-  await assert.rejects(Promise.all(calls), { name: 'HttpRequestError', status: 429 }); // one that it makes again
+  await assert.rejects(Promise.all(calls), { name: 'HttpRequestError', status: 429 }); // viem throws it for a batch refused with 429
   const { id } = (await refused(...Array.from({ length: 6 }, () => notification))) as { id: unknown };
   assert.equal(id, null);
 });

@@ -1,4 +1,4 @@
-/** Recorded exchanges, answered by a scripted node and through the gateway: equal byte for byte. */
+/** Recorded exchanges, answered by a scripted node and through the gateway, must be equal byte for byte. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ function exchangesOf(folder: string, name: string): Exchange[] {
     });
 }
 
-/** The forms in which nodes write an answer: geth and anvil, Monad, geth's line end, chunks of any size. */
+/** The formats in which nodes write an answer: geth and anvil, Monad, geth's line end, chunks of any size. */
 const FORMS: Record<string, (id: string, outcome: string) => string> = {
   'id first': (id, outcome) => `{"jsonrpc":"2.0","id":${id},${outcome}}`,
   'id first, line end': (id, outcome) => `{"jsonrpc":"2.0","id":${id},${outcome}}\n`,
@@ -41,7 +41,7 @@ const FORMS: Record<string, (id: string, outcome: string) => string> = {
   'id last, spaced': (id, outcome) => `{ "jsonrpc" : "2.0" ,${outcome}, "id" : ${id} }\n`,
 };
 
-/** Ids of every JSON type, and spaced like some client does. */
+/** Ids of every JSON type, and spaced as some clients do. */
 const IDS = ['1', '"a \\"b\\""', 'null', '-1.5e3', '12345678901234567890', '"0x1"', '"é"'];
 
 for (const name of ['execution-apis', 'eth_getLogs-answers']) {
@@ -58,11 +58,11 @@ for (const name of ['execution-apis', 'eth_getLogs-answers']) {
         const outcome = outcomes.get(key) ?? '"error":{"code":-32000,"message":"not recorded"}';
         const text = write(members.get('id') ?? 'null', outcome);
         if (key.length % 2 === 0) return response.end(text);
-        // In chunks: the length is not announced.
+        // In chunks: without an announced length.
         for (let at = 0; at < text.length; at += 1000) response.write(text.slice(at, at + 1000));
         response.end();
       });
-      // The recorded ranges are wider than a node of the default settings takes.
+      // The recorded ranges are wider than a node with default settings accepts.
       const serving = await serve(t, {
         upstream: node.url,
         allow: ['debug_*'],

@@ -1,4 +1,4 @@
-/** Stock clients at their defaults send many calls at once, and the rate of their key costs them time, never answers. */
+/** Stock clients with default settings send many calls at once. Their key's rate costs them time, but no answers. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ for (const [name, client] of Object.entries(BATCHING)) {
       const { run } = await world;
       for (const count of [6, 60, 150, 1_000]) {
         let { answered, wrong, error } = await run(client, tier, count);
-        // web3 gives a batch one second, of which a loaded machine may need more for the client alone.
+        // web3 allows a batch one second, part of which a loaded machine may need for the client alone.
         for (let tries = 1; error === 'Batch request timeout' && tries < 3; tries++)
           ({ answered, wrong, error } = await run(client, tier, count));
         assert.deepEqual([answered, wrong, error], [count, 0, null]);

@@ -22,7 +22,7 @@ const ANSWER = '{"jsonrpc":"2.0","id":"x","result":"0x7a69"}';
 async function startDaemon(t: TestContext) {
   const anvil = await startAnvil();
   t.after(() => anvil.stop());
-  // The folder goes after the daemon: hooks run in the order in which they are registered.
+  // The folder is removed after the daemon, because hooks run in registration order.
   const removals: (() => void)[] = [];
   const dir = tempDir({ after: (remove) => removals.push(remove) });
   const files = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') };
@@ -46,7 +46,7 @@ async function startDaemon(t: TestContext) {
   return { port, key, put, hangUp: () => running.child.kill('SIGHUP') };
 }
 
-/** Whose certificate is shown on a new connection, and what a call over it is answered. */
+/** The certificate of a new connection, and the answer to a call over it. */
 function overHttps(port: number, key: string): Promise<{ name: string; answer: string }> {
   return new Promise((resolve, reject) => {
     const headers = { 'X-API-Key': key, 'Content-Length': CALL.length };
@@ -65,7 +65,7 @@ function overHttps(port: number, key: string): Promise<{ name: string; answer: s
   });
 }
 
-/** So that what never comes fails the test instead of holding it. */
+/** Makes the test fail instead of hang. */
 const soon = () => ({ signal: AbortSignal.timeout(WAIT_TIMEOUT_MS) });
 
 async function openWss(t: TestContext, port: number, key: string): Promise<WebSocket> {

@@ -1,4 +1,4 @@
-/** Hooks and lists of a running daemon, by command line, panel and stream. */
+/** Hooks and lists of a running daemon, from command line, panel and stream. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ test('hooks made on the command line and in the panel deliver what the stream sh
     return { status: response.status, body: (await response.json()) as AdminAnswer };
   };
 
-  // A list of the wallets that paid in the first blocks, in a file as people have them.
+  // A list of the wallets that paid in the first blocks, in a typical file.
   const all = await signals.signals<{ wallet: string; blockNumber: number }>({ fromBlock: 0 });
   await waitFor(() => all.results.at(-1)?.blockNumber === 20, { what: 'the first signals' });
   const wallets = [...new Set(all.results.map(({ wallet }) => wallet))].slice(0, 5);
@@ -151,7 +151,7 @@ test('a key owns as many hooks as its tier allows, and its hooks end with it', a
   assert.match(store.get(1).reason ?? '', /its key was revoked/);
 });
 
-/** The members of the panel's answers that are looked at. */
+/** The relevant fields of the panel's answers. */
 interface AdminAnswer {
   hook: { id: number; state: string; secret: string };
   hooks: Record<string, unknown>[];

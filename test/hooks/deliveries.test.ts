@@ -1,4 +1,4 @@
-/** Hooks deliver each event, signed, in order and with an id that never changes, whatever receivers do. */
+/** Hooks deliver each event, signed, in order and with a stable id, whatever receivers do. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { nestedCleanup } from '../support/cleanup.ts';

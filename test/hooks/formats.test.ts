@@ -1,4 +1,4 @@
-/** What receivers read, and what makes a hook. */
+/** The content of deliveries, and valid hook specifications. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bodyOf, deliveryOf, messageId, withdrawalOf } from '../../src/hooks/delivery.ts';

@@ -60,7 +60,7 @@ export class HookWorld {
   }
   private onStop: () => void = () => undefined;
 
-  /** Ends delivering, as a stop of the daemon does. */
+  /** Ends delivering, like a stop of the daemon. */
   async stop(): Promise<void> {
     const { engine } = this;
     this.engine = null;
@@ -73,7 +73,7 @@ export class HookWorld {
     this.engine?.wake();
   }
 
-  /** Creates a hook for everything, but for what is given. */
+  /** Creates a hook for everything, with the given overrides. */
   hook(url: string, given: Record<string, unknown> = {}): Hook {
     const lists = (name: string) => this.store.lists.read(name);
     const spec = parseHookSpec({ url, ...given }, { lists, allowPrivate: true });
@@ -87,7 +87,7 @@ export class HookWorld {
     this.wake();
   }
 
-  /** Appends blocks in which Alice pays Bob that often. */
+  /** Appends blocks in which Alice pays Bob this many times. */
   pay(blocks: number, { payments = 1, branch = '' } = {}): void {
     const head = this.index.writer.head()?.number ?? 0;
     this.append(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { runHooks } from '../support/runs/hook-run.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-/** scripts/soak/hook-soak.ts makes 200. */
+/** scripts/soak/hook-soak.ts runs 200. */
 const KILLS = 3;
 
 test(`a daemon killed ${KILLS} times under reorgs delivers everything, and repeats events only with the same ids`, async (t) => {

@@ -5,13 +5,13 @@ import { AdaptiveCommitSize, SHARED_WAL_BYTES, walLimit } from '../../src/indexe
 const GIB = 2 ** 30;
 
 interface Chain {
-  /** Bytes of log, and of memory for the changes, of a commit of so many transfers. */
+  /** WAL bytes, and memory for the changes, of a commit with this many transfers. */
   walBytes(transfers: number): number;
   bytesPerTransfer?: number;
   secondsPerTransfer?: number;
 }
 
-/** The size of commits after `commits` of them. */
+/** The commit size after `commits` of them. */
 function settle(sizer: AdaptiveCommitSize, chain: Chain, commits = 30): number {
   for (let i = 0; i < commits; i++) {
     const transfers = sizer.targetTransfers;
@@ -32,7 +32,7 @@ const limits = (changed: { maxTransfers?: number; memoryBytes?: number; wal?: nu
   walBytes: () => changed.wal ?? 64 * GIB,
 });
 
-/** Every transfer draws one of so many pages at random, as wallets of a large index do. */
+/** Every transfer draws one of this many pages at random, like wallets of a large index. */
 const randomPages = (pages: number) => (transfers: number) =>
   pages * (1 - Math.exp(-transfers / pages)) * 8_216;
 

@@ -90,7 +90,7 @@ test('reports a block with an unknown transaction type as unverifiable, not as w
       await assert.rejects(findWrongRoot(block, receipts), UnknownTypeError);
 });
 
-/** A recorded node behind a proxy that leaves out the last log of each receipt of some blocks, while it is told to. */
+/** A recorded node behind a proxy that, on request, omits the last log of each receipt of some blocks. */
 async function lossyNode(t: TestContext, folder: string, isLossy: (block: number) => boolean) {
   const node = await startRecordedNode(t, folder, 'eth-17686110-17686121');
   const proxy = await startMisbehavingNode({ upstream: node.url });

@@ -1,4 +1,4 @@
-/** Checkpoints on a thread of their own. */
+/** Checkpoints on their own thread. */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/store/open-database.ts';
 import { Checkpointer } from '../../src/store/wal.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-/** Bytes of a log, as a commit may leave them. */
+/** Bytes of WAL, as a commit may leave them. */
 const LARGE = 2 ** 30;
 const SMALL = 2 ** 10;
 
@@ -17,7 +17,7 @@ interface Counts {
   checkpointed: number;
 }
 
-/** A file whose log nobody moves but the thread; `insert` leaves a megabyte in it. */
+/** A file whose WAL only the thread moves; `insert` leaves a megabyte in it. */
 function openFile(t: TestContext) {
   const path = join(tempDir(t), 'log.db');
   const db = openDatabase(path);

@@ -1,4 +1,4 @@
-/** Where a new index begins beside a node whose head moves. */
+/** The first block of a new index beside a node whose head moves. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { endProcess, listeningAddress, spawnAnvil } from '../../src/dev/anvil-process.ts';
@@ -8,7 +8,7 @@ import { startGeneratedNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Starts an index from the earliest block; resolves with its first block and the log once it follows the head. */
+/** Starts an index from the earliest block. Resolves with its first block and the log once it follows the head. */
 async function beginBeside(t: TestContext, http: string): Promise<{ first: number | null; logs: string }> {
   const indexer = startIndexer(t, { http, dir: tempDir(t), index: { startBlock: 'earliest' } });
   await waitFor(() => indexer.status().phase === 'following' && indexer.status().head !== null, {

@@ -29,7 +29,7 @@ import { waitFor } from '../support/wait.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
 
-/** Lets the file of a connection grow by so many pages and no more. */
+/** Lets the file of a connection grow by this many pages and no more. */
 function limitPages(db: Db, more: number): void {
   db.pragma(`max_page_count = ${Number(db.pragma('page_count', { simple: true })) + more}`);
 }
@@ -97,7 +97,7 @@ test('usage that does not fit on the disk stays in memory, is reported once, and
   const usage = new UsageCounter(store.db, now, (error) => told.push(error?.message ?? null));
   t.after(() => usage.close());
   usage.add(record.id, 5, now);
-  store.db.pragma('query_only = ON'); // writes fail with SQLITE_READONLY, as on a file system gone read-only
+  store.db.pragma('query_only = ON'); // writes fail with SQLITE_READONLY, as on a read-only file system
   usage.flush();
   usage.flush();
   assert.equal(told.length, 1);
@@ -162,7 +162,7 @@ interface Case {
   logs: string[];
 }
 
-/** A daemon at block 20 of a chain of 60 in the folder given. */
+/** A daemon at block 20 of a chain of 60 in the given folder. */
 async function startCase(t: TestContext, dataDir: string): Promise<Case> {
   const chain = [...generateChain({ seed: 11, blocks: 60, txPerBlock: 40 }).blocks];
   const node = await startNode(t, { chain, head: 20 });
@@ -177,7 +177,7 @@ async function startCase(t: TestContext, dataDir: string): Promise<Case> {
   return { node, daemon, logs };
 }
 
-/** Waits until indexing is paused for the reason, and holds that everything else goes on. */
+/** Waits until indexing is paused for the reason, and checks that everything else works. */
 async function assertPaused({ daemon, logs }: Case, reason: RegExp): Promise<void> {
   await waitFor(
     () => daemon.daemon.status().phase === 'paused' && reason.test(daemon.daemon.status().reason ?? ''),
@@ -225,7 +225,7 @@ test('while the index file is moved away or replaced indexing pauses and serving
   await assertResumes(t, running);
 });
 
-/** Mounts a small file system in memory until the test ends; null where that is not permitted. */
+/** Mounts a small in-memory file system until the test ends; null where that is not permitted. */
 function smallDisk(t: TestContext, kib: number): string | null {
   const dir = mkdtempSync(join(tmpdir(), 'atlas-disk-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', dir]).status === 0;
@@ -296,7 +296,7 @@ test('on a full disk keys are opened and usage is counted; it is written when th
   const path = join(dir, 'keys.db');
   const ballast = join(dir, 'ballast');
   const tiers = { free: { requests_per_month: 0, requests_per_second: 0, chain_depth: 5 } };
-  const killed = openKeyStore(path); // leaves its files beside, as a process that was killed
+  const killed = openKeyStore(path); // leaves its files behind, like a killed process
   const { key, record } = killed.create({ name: 'app', tier: 'free' });
   fillUp(ballast);
   const told: (string | null)[] = [];
@@ -320,7 +320,7 @@ test('on a full disk keys are opened and usage is counted; it is written when th
   });
 });
 
-/** Writes a file until the disk takes no more. */
+/** Writes a file until the disk is full. */
 function fillUp(path: string): void {
   for (const size of [1 << 20, 1 << 12]) {
     try {

@@ -10,7 +10,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
 const HEADS = 20_000;
-/** Bytes; a tenth of what a signal made for each head would leave. */
+/** Bytes; a tenth of what one signal per head would leave. */
 const MOST_KEPT = 400_000;
 
 async function heapUsed(): Promise<number> {

@@ -27,7 +27,7 @@ async function replay(t: TestContext, options: ReplayOptions) {
   return node;
 }
 
-/** Every row of an index made in one go from the node as it is now. */
+/** Every row of a fresh index of the node's current chain. */
 async function freshIndex(t: TestContext, url: string, head: number): Promise<string[]> {
   const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(head);
@@ -95,7 +95,7 @@ test('commits of few transfers are announced with the ids that they get, large o
   assert.ok(indexer.watermarks.length > indexer.announced.length);
 });
 
-/** Id of the last transfer up to and with each block. */
+/** Id of the last transfer up to and including each block. */
 function lastTransferByBlock(path: string): Map<number, number> {
   const db = openIndexForReading(path);
   const rows = db

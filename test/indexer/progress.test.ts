@@ -22,7 +22,7 @@ test('setting the clock changes no rate, and the time of the last commit follows
   assert.equal(progress.takeReport().status.lastCommitAt, 1_763_744_400_000);
 });
 
-/** Rates at the end of each pause; a commit of 100 blocks follows each pause that is not marked as quiet. */
+/** Rates at the end of each pause. A commit of 100 blocks follows each pause that is not marked as quiet. */
 function ratesOver(
   t: TestContext,
   rate: 'blocksPerSecond' | 'blocksPerSecondLastMinute',

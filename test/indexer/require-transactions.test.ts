@@ -1,4 +1,4 @@
-/** Blocks of which a node has only the header, against those that are empty or whose header says something else. */
+/** Blocks of which a node has only the header, compared with blocks that are empty or have an unusual header. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadBlocks } from '../../src/indexer/backfill/load-blocks.ts';
@@ -7,7 +7,7 @@ import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 
 const NO_HASH = `0x${'0'.repeat(64)}`;
 
-/** Block 1 of the chain that execution clients are tested with, which has four transactions. */
+/** Block 1 of the chain used in tests of execution clients, which has four transactions. */
 const HEADER = {
   number: '0x1',
   hash: '0x80e911b62f552f563a2544dfef5eb39ec8863d9082c998ca6b657f76e19de38e',
@@ -51,7 +51,7 @@ test('a block whose header alone is available is not indexed as empty', async (t
     load(HEADER, { ...HEADER, hash: NO_HASH }),
     /the node's block 1 changed while it was read/,
   );
-  // What a header says proves nothing if it does not hash to the block's hash, and an empty block is valid.
+  // A header proves nothing if it does not hash to the block's hash, and an empty block is valid.
   for (const other of [
     { hash: NO_HASH },
     { extraData: '0x01' },

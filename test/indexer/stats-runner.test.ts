@@ -9,14 +9,14 @@ import { startThread } from '../../src/threads/start-thread.ts';
 import { createIndex, type NamedBlock } from '../support/index/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Works on the file through a connection of its own. */
+/** Works on the file through its own connection. */
 function inFile(path: string, work: (db: Db) => void): void {
   const db = openDatabase(path);
   work(db);
   db.close();
 }
 
-/** A block with one transfer of each of the kinds named. */
+/** A block with one transfer of each given kind. */
 function blockOf(n: number): NamedBlock {
   return {
     [`a${n}`]: [{ from: 'bob', to: `alice${n}` }],
@@ -50,7 +50,7 @@ test('growth is that of the last day on the clock of the chain', (t) => {
   const index = createIndex(t);
   index.append([{}]);
   assert.equal(measureIndex(index.reader(t), index.path).growth, null);
-  // Blocks of the fixture are two seconds apart: the first day has one transfer a block, what follows four.
+  // Blocks of the fixture are two seconds apart: the first day has one transfer per block, the following time four.
   const day = 43_200;
   index.append(Array.from({ length: day }, (_, n) => ({ [`t${n}`]: [{ from: 'bob', to: 'alice' }] })));
   index.append(Array.from({ length: 100 }, (_, n) => blockOf(n)));
@@ -65,7 +65,7 @@ test('pages that are only in the write-ahead log count as part of the file', (t)
   const index = createIndex(t);
   const reader = index.reader(t);
   reader.exec('BEGIN');
-  reader.prepare('SELECT count(*) FROM blocks').get(); // keeps the log from being taken in
+  reader.prepare('SELECT count(*) FROM blocks').get(); // keeps the WAL from being checkpointed
   index.append(Array.from({ length: 2_000 }, (_, n) => blockOf(n)));
   const stats = measureIndex(index.reader(t), index.path);
   reader.exec('ROLLBACK');
@@ -115,7 +115,7 @@ test('index stats from a real thread arrive and are not measured again while fre
   assert.equal(started, 1);
 });
 
-/** A thread that a test plays. */
+/** A thread played by the test. */
 function playedThread() {
   return Object.assign(new EventEmitter(), { terminate: async () => undefined });
 }

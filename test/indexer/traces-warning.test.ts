@@ -13,10 +13,10 @@ import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
 const CHAIN = [...generateChain({ seed: 61, blocks: 60, txPerBlock: 20 }).blocks];
-/** Some of its blocks have internal transfers and some have none. */
+/** Some of its blocks have internal transfers, others have none. */
 const SPARSE = [...generateChain({ seed: 65, blocks: 20, txPerBlock: 2 }).blocks];
 
-/** Indexes on in the folder up to a block. */
+/** Continues the index in the folder up to a block. */
 async function indexTo(
   t: TestContext,
   dir: string,
@@ -35,7 +35,7 @@ async function indexTo(
   return indexer;
 }
 
-/** What /status says of internal transfers, and the warnings about traces. */
+/** What /status says about internal transfers, and the warnings about traces. */
 function told(indexer: TestIndexer): { complete: boolean | null; reason: string | null; warnings: string[] } {
   const { internalTransfers, internalTransfersReason } = describeStatus(indexer.status(), 0, Date.now());
   return {

@@ -1,4 +1,4 @@
-/** The index beside nodes that would destroy it: of another chain, behind, reset, or deep in another branch. */
+/** The index beside nodes that would destroy it: on another chain, behind, reset, or deep in another branch. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -30,7 +30,7 @@ function chainOf(seed: number, blocks: number) {
   return [...generateChain({ seed, blocks, txPerBlock: 8 }).blocks];
 }
 
-/** No block of it is finalized but the first. */
+/** Only its first block is finalized. */
 function nodeOf(
   t: TestContext,
   seed: number,
@@ -255,7 +255,7 @@ test('the first block may be replaced soon after the start, by a block of the sa
   assert.match(await stands(indexer, 'another_chain'), /its block 10 is/);
 });
 
-/** Mines at other times: two chains that begin in the same second are equal, block for block. */
+/** Mines at other times, because two chains that start in the same second are equal, block for block. */
 async function mineOther(anvil: Anvil, count: string): Promise<void> {
   await anvil.call('evm_increaseTime', ['0x3e8']);
   await anvil.call('anvil_mine', [count]);

@@ -28,7 +28,7 @@ test('bytes, hex and integers convert without loss, in the shortest form', () =>
       assert.equal(digitsToBigInt(bytesToHex(bytes).slice(2)), value);
       assert.equal(BigInt(toQuantity(value)), value);
     }),
-    // Where the number of bytes grows, and where the words end that small integers are made of.
+    // Sizes at which the number of bytes grows, and at which small integers no longer fit into words.
     {
       examples: [0n, 64n, 128n].flatMap((bits) => [
         [(1n << bits) - 1n],

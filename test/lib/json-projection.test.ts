@@ -9,7 +9,7 @@ import {
 } from '../../src/lib/json-projection.ts';
 import { Prng } from '../../src/lib/random.ts';
 
-/** Rules in brackets are those of each item of an array that is parsed later. */
+/** Rules in brackets apply to each item of a lazily parsed array. */
 type Rule = Rules | [Rules] | 'whole';
 type Rules = { [name: string]: Rule };
 
@@ -24,7 +24,7 @@ function toObjectProjection(rules: Rules): ObjectProjection {
   );
 }
 
-/** The value of what is kept of a text, all items parsed. */
+/** The kept value of a text, with all items parsed. */
 function kept(text: string, rules: Rules): unknown {
   return withoutItems(parseProjected(Buffer.from(text), toObjectProjection(rules)));
 }
@@ -36,7 +36,7 @@ function withoutItems(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutItems(member)]));
 }
 
-/** What the rules mean, on values. */
+/** The meaning of the rules, applied to values. */
 function picked(value: unknown, rules: Rules): unknown {
   if (Array.isArray(value)) return value.map((item) => picked(item, rules));
   if (typeof value !== 'object' || value === null) return value;
@@ -54,7 +54,7 @@ const NAMES = ['a', 'b', 'hash', 'logs', 'result', 'x y', 'ü', ''];
 const TEXTS = ['', '"', '\\', '\\"', '}{', '],[', '"a":1,', 'ü€😀', '0x1234', '\n\t', '\\\\'];
 const SPACES = ['', '', '', ' ', '\n  ', '\t\r\n'];
 
-/** JSON text in all the ways in which it can be written. */
+/** JSON text in all its possible notations. */
 function randomText(random: Prng, depth: number): string {
   const space = () => random.pick(SPACES);
   const items = (make: () => string) =>

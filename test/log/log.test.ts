@@ -160,7 +160,7 @@ test('a log whose file cannot grow takes bounded memory, and goes on when it can
     for (let i = 0; i < 6_000; i++) log.info({ i, pad: 'x'.repeat(1_000) }, 'filling');
     truncateSync('log');
     for (let i = 0; i < 2; i++) log.info({ pad: 'x'.repeat(2_000) }, 'there is room again');`;
-  const limit = 'ulimit -f 2048; exec "$@" 2>>log'; // in 1,024 bytes: the fifth MiB and the sixth find no room
+  const limit = 'ulimit -f 2048; exec "$@" 2>>log'; // 1,024-byte units: the fifth and sixth MiB do not fit
   const flags = [...SOURCE_FLAGS, '--input-type=module', '-e', script];
   const { code } = await run(t, ['/bin/bash', '-c', limit, 'bash', PINNED_NODE, ...flags], { cwd });
   assert.equal(code, 0);

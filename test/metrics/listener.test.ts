@@ -23,7 +23,7 @@ async function listening(t: TestContext) {
   return listener;
 }
 
-/** A port that is taken until the test ends. */
+/** A port that stays taken until the test ends. */
 async function takenPort(t: TestContext): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -228,7 +228,7 @@ function range(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n);
 }
 
-/** Calls of each request the node got, in order of arrival. */
+/** Calls of each request received by the node, in order of arrival. */
 function sizes(node: MisbehavingNode): number[] {
   return node.requests.map(({ calls }) => calls.length);
 }

@@ -10,10 +10,10 @@ import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../suppor
 const HASH = `0x${'ab'.repeat(32)}`;
 const AUTO: ProbeOptions = { traces: true, head: 'auto' };
 
-/** What a method answers: a result, or an error thrown. */
+/** A method's answer: a result, or a thrown error. */
 type Answers = Record<string, (params: unknown[]) => unknown>;
 
-/** A node of the kind named, in the wording of its source. */
+/** A node of the named kind, with the wording of its source. */
 const MONAD: Answers = {
   web3_clientVersion: () => 'Monad/0.16.0',
   eth_chainId: () => '0x8f',
@@ -53,7 +53,7 @@ describe('probing a node', () => {
     return client;
   }
 
-  /** The blocks a method was asked for. */
+  /** The blocks requested from a method. */
   function asked(method: string): unknown[] {
     const calls = node.requests.flatMap((request) => request.calls);
     return calls.filter((call) => call.method === method).map(({ params }) => params[0]);

@@ -1,4 +1,4 @@
-/** What errors mean, by their text and whatever their code is. */
+/** The meaning of errors by their text, whatever their code. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UpstreamError } from '../../src/lib/errors.ts';
@@ -10,7 +10,7 @@ import {
   isUnknownMethod,
 } from '../../src/node/node-errors.ts';
 
-/** Codes that nodes give, among them those that mean something else elsewhere; and some that no standard knows. */
+/** Codes used by nodes, some of which mean something else elsewhere, and some that no standard defines. */
 const CODES = [-32700, -32600, -32601, -32602, -32603, -32000, -32003, -32005, -32015, 3, 4, 0, 12345];
 
 type Meaning = 'execution' | 'rate' | 'busy' | 'too large' | 'unknown method' | 'none';
@@ -42,7 +42,7 @@ const TEXTS: readonly [meaning: Meaning, message: string][] = [
 for (const [meaning, message] of TEXTS) {
   test(`"${message}" means ${meaning}, whatever the code`, () => {
     for (const code of CODES) {
-      if (meaning === 'busy' && code === -32005) continue; // a limit of the rate: also to be waited for
+      if (meaning === 'busy' && code === -32005) continue; // a rate limit: also worth waiting for
       assert.equal(meaningOf(errorOf(code, message)), meaning, `code ${code}`);
     }
   });

@@ -11,11 +11,11 @@ import { NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-no
 interface Limits {
   callsPerSecond: number;
   burst: number;
-  /** Seconds that the answer tells to wait. */
+  /** Seconds in the answer's Retry-After. */
   retryAfter?: number;
 }
 
-/** A node that refuses requests with HTTP 429 for which it has not gathered enough calls, as providers do. */
+/** A node that, like providers, refuses requests with HTTP 429 for which it lacks accumulated calls. */
 async function startLimitedNode(t: TestContext, { callsPerSecond, burst, retryAfter }: Limits) {
   const stats = { refused: 0, requests: 0 };
   let tokens = burst;

@@ -12,7 +12,7 @@ const FAST_RETRY = { first: 5, longest: 20 };
 describe('node subscriptions', () => {
   const open: { close(): Promise<void> }[] = [];
   let node: MisbehavingNode;
-  /** What happened, in order: events, and its own notices. */
+  /** The log of the test: events, and its own notices. */
   let log: unknown[];
   let errors: UpstreamError[];
 
@@ -191,7 +191,7 @@ describe('node subscriptions', () => {
   });
 
   it('stays connected to a quiet node that answers when asked', async () => {
-    const subscriptions = start({ idleTimeoutMs: 3_000 }); // the node is given half of it to answer
+    const subscriptions = start({ idleTimeoutMs: 3_000 }); // the node gets half of it to answer
     let signs = 0;
     node.misbehave({
       replace: (method, _params, result) => {
@@ -404,7 +404,7 @@ interface SilentServer {
   close(): Promise<void>;
 }
 
-/** Accepts connections and says nothing. */
+/** Accepts connections and stays silent. */
 async function startSilentServer(): Promise<SilentServer> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {

@@ -1,4 +1,4 @@
-/** A node's address with the wrong scheme: what the error tells its reader to write instead. */
+/** A node's address with the wrong scheme: the error says what to write instead. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const resettingNode = () =>
     socket.on('error', () => undefined).once('data', () => socket.resetAndDestroy()),
   );
 
-/** Refuses plain requests to a TLS port with a status, as nginx and servers in Go do. */
+/** Refuses plain requests to a TLS port with a status, like nginx and Go servers. */
 const refusingNode = () =>
   createTcpServer((socket) => {
     socket.on('error', () => undefined);

@@ -1,4 +1,6 @@
-/** Whether everybody can use a page: axe-core, and nothing cut off by the window, at three widths and in both themes. */
+/**
+ * Checks that a page is accessible: axe-core, and nothing cut off by the window, at three widths and in both themes.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +9,7 @@ import { z } from 'zod';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Only colours differ between the themes: all rules in one of them, those about colours in the other. */
+/** The themes differ only in colours: check all rules in one theme, colour rules in the other. */
 const COLORS = { runOnly: ['color-contrast', 'link-in-text-block'] };
 const VIEWS = [
   { width: 390, colorScheme: 'light', rules: {} },
@@ -19,7 +21,9 @@ const VIEWS = [
 ] as const;
 const HEIGHT = 900;
 
-/** What stands beyond the right edge of the window and cannot be scrolled to: `main` clips it, so the page is no wider. */
+/**
+ * Elements beyond the right edge of the window that cannot be scrolled to: `main` clips them, so the page is no wider.
+ */
 const CUT_OFF = `[...document.querySelectorAll('main *')]
   .filter((element) =>
     element.checkVisibility({ opacityProperty: true, visibilityProperty: true })

@@ -7,21 +7,20 @@ import { type Cleanup, nestedCleanup } from '../support/cleanup.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
 export const WIDE = { width: 1280, height: 800 };
-/** A tablet held upright, just wide enough for tables. */
+/** A tablet in portrait, just wide enough for tables. */
 export const UPRIGHT = { width: 720, height: 1000 };
 export const NARROW = { width: 320, height: 640 };
 
 export interface PageOptions extends Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'permissions'> {
-  /** Kept as the explorer's key before anything is loaded. */
+  /** Stored as the explorer's key before anything loads. */
   key?: string;
 }
 
 export type OpenPage = (t: Cleanup, url: string, options?: PageOptions) => Promise<Page>;
 
 /**
- * Declares the tests of one page: they share a browser, and each page that a test opens must be free of script
- * errors, refused content and dialogs. What a test opens is closed before what it opened earlier, so that no page
- * loses its server.
+ * Declares the tests of one page. They share a browser, and each page that a test opens must be free of script errors,
+ * refused content and dialogs. Resources close in reverse order of opening, so that no page loses its server.
  */
 export function pageTests(tests: Record<string, (t: Cleanup, open: OpenPage) => Promise<void>>): void {
   let browser: Browser | undefined;
@@ -41,14 +40,17 @@ export async function textOf(locator: Locator): Promise<string> {
   return (await locator.textContent()) ?? '';
 }
 
-/** Keeps the text of whatever changes in a page. */
+/** Records the text of every change in a page. */
 const RECORDER = `
   globalThis.shownTexts = [];
   new MutationObserver((changes) => {
     for (const { target } of changes) shownTexts.push(target.textContent ?? '');
   }).observe(document, { subtree: true, childList: true, characterData: true });`;
 
-/** For what a page shows for a moment only: the returned function resolves when it has shown the text since then, also over a reload. */
+/**
+ * For momentary content: the returned function resolves when the page has shown the text since the call, also across a
+ * reload.
+ */
 export async function recordTexts(page: Page): Promise<(text: string) => Promise<void>> {
   await page.addInitScript(RECORDER);
   await page.evaluate(RECORDER);
@@ -85,6 +87,6 @@ async function openPage(
     if (text !== undefined) sessionStorage.setItem('atlas-api-key', text);
   }, key);
   await page.goto(url);
-  await keeping.dispose(); // or the key would come back whenever the page is loaded anew
+  await keeping.dispose(); // otherwise every page load would restore the key
   return page;
 }

@@ -1,4 +1,6 @@
-/** A generated chain with its daemon, for all tests of the explorer: every kind of transfer, and wallets worth a walk. */
+/**
+ * A generated chain with its daemon, shared by the explorer tests: every kind of transfer, and wallets worth exploring.
+ */
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import type { DemoContracts } from '../../src/dev/contracts.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
@@ -17,7 +19,9 @@ export interface World extends TestDaemon {
   anvil: Anvil;
   contracts: DemoContracts;
   samples: SampleAddresses;
-  /** Sends coins of a rich account in one block, `times` over, and resolves with the last hash once all is indexed. */
+  /**
+   * Sends coins of a rich account in one block, `times` times, and resolves with the last hash once all are indexed.
+   */
   pay(to: string, coins: number, times?: number): Promise<string>;
 }
 

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../support/cleanup.ts';
 
-/** A proxy that takes a path away and passes on what stands below it. */
+/** A proxy that strips a path prefix. */
 export async function prefixProxy(t: Cleanup, target: string, path: string): Promise<string> {
   const proxy = createServer((incoming, response) => {
     const { url = '', method, headers } = incoming;

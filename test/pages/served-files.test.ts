@@ -6,7 +6,7 @@ import { operate } from '../server/operating.ts';
 
 const HTML = { Accept: 'text/html,*/*' };
 
-/** Status of a path sent as it is; fetch would tidy it up first. */
+/** Status of a path sent verbatim; fetch would normalise it. */
 function statusOf(base: string, path: string): Promise<number> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {

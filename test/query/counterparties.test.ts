@@ -66,7 +66,7 @@ test('a sum of more amounts than 53 bits hold stays exact', () => {
   assert.equal(table.top(1)[0]!.outWei, BigInt(times) * (2n ** 96n - 1n + 2n ** 32n - 1n + 2n ** 100n));
 });
 
-/** A hub that deals with others in every way there is; `blocks` is what the index holds of them. */
+/** A hub that deals with others in every way; `blocks` is what the index contains of them. */
 function hubOf(t: TestContext, pagesPerFold?: number) {
   const index = createIndex(t, 0, pagesPerFold);
   // Spreads the ids of the others.
@@ -116,7 +116,7 @@ function hubOf(t: TestContext, pagesPerFold?: number) {
     assert.deepEqual(second, all.slice(limit, 2 * limit));
     checkFunded(hub, limit);
   };
-  /** Pages through windows that begin anywhere. */
+  /** Pages through windows that start anywhere. */
   const checkFunded = (hub: number, limit: number) => {
     const end = 1 + before.length + blocks.flatMap((block) => Object.values(block).flat()).length;
     for (const from of [1, before.length, ...Array.from({ length: 3 }, () => pick(end))]) {
@@ -200,7 +200,7 @@ for (const pagesPerFold of [PAGES_PER_FOLD, 1, 60]) {
     append(4, 200, 'second');
     check(500);
     rollback(72);
-    append(14, 100, 'third'); // as high as it was, and other blocks
+    append(14, 100, 'third'); // same height, other blocks
     check(500);
     rollback(20);
     check(500);

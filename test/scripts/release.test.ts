@@ -1,4 +1,4 @@
-/** The artefacts of a release that need no build of the binary: a script stands for it. */
+/** The artefacts of a release that need no built binary: a script stands in for it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The systemd unit and the recipe of the container: that what reads them understands them, and what they promise. */
+/** The systemd unit and the container recipe are valid and keep their promises. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { tempDir } from '../support/temp-dir.ts';
 
 const UNIT = fileURLToPath(new URL('../../scripts/atlas-node.service', import.meta.url));
 
-/** What is left open, in tenths of systemd's measure of 0 to 10. */
+/** Exposure in tenths of systemd's scale of 0 to 10. */
 const MOST_EXPOSURE = 30;
 
 const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0;
@@ -19,7 +19,7 @@ const needs = { skip: !hasAnalyze && 'left out: this machine has no systemd-anal
 
 const lines = readFileSync(UNIT, 'utf8').split('\n');
 
-/** The value of a setting that stands there once. */
+/** The value of a setting that occurs once. */
 function setting(name: string): string {
   const found = lines.filter((line) => line.startsWith(`${name}=`));
   assert.equal(found.length, 1, `${name} stands there ${found.length} times`);
@@ -83,7 +83,7 @@ test('the help of init and start names the folders of the unit, and no others fo
 
 const recipe = readFileSync(new URL('../../scripts/Containerfile', import.meta.url), 'utf8');
 
-/** What the image sets in the environment. */
+/** The image's environment. */
 const imageEnv = Object.fromEntries(
   (recipe.match(/^ENV .*$/gm) ?? []).flatMap((line) =>
     [...line.matchAll(/\b(ATLAS_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),

@@ -1,4 +1,4 @@
-/** A server with the operator's panel on, for tests. */
+/** A server with the operator's panel enabled, for tests. */
 import { join } from 'node:path';
 import { actOn } from '../../src/daemon/hooks.ts';
 import { parseHookSpec } from '../../src/hooks/hook-spec.ts';
@@ -65,7 +65,7 @@ export async function operate(t: Cleanup, options: ServingOptions = {}): Promise
   };
 }
 
-/** The panel's hooks on a file, without a thread that delivers. */
+/** The panel's hooks on a file, without a delivery thread. */
 function adminHooks(store: HookStore): AdminHooks {
   return {
     list: () => store.list().map(hookJson),
@@ -78,7 +78,7 @@ function adminHooks(store: HookStore): AdminHooks {
   };
 }
 
-/** Stats of an index of 15 million transfers up to block 1,000, whose newest blocks have 2,500 each. */
+/** Stats of an index with 15 million transfers up to block 1,000, whose newest blocks have 2,500 each. */
 export function indexStatsOf(differences: Partial<IndexStats> = {}): IndexStats {
   return {
     at: Date.now(),

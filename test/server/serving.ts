@@ -33,7 +33,7 @@ export const TIERS: Tiers = {
   unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
 };
 
-/** Where the server takes the data folder to be. */
+/** The data folder according to the server. */
 export const DATA_DIR = '/srv/secret place/atlas';
 
 export interface Serving {
@@ -47,7 +47,7 @@ export interface Serving {
   metrics: ReturnType<typeof createMetrics>;
   /** A request with the unlimited key. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The JSON of a GET that must succeed; an answer of the API must be as documented. */
+  /** The JSON of a GET that must succeed. An API answer must match its documentation. */
   json(path: string): Promise<Record<string, unknown>>;
   post(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<Response>;
 }
@@ -58,23 +58,23 @@ export interface ServingOptions {
   timeoutMs?: number;
   settings?: Partial<ServerSettings>;
   rpc?: Partial<RpcSettings>;
-  /** Methods offered through /rpc beyond the default ones. */
+  /** Methods offered through /rpc in addition to the default ones. */
   allow?: string[];
   admin?: AdminOptions;
-  /** The state of a PostgreSQL sink; there is none unless given. */
+  /** The state of a PostgreSQL sink. Default: no sink. */
   sinkState?: () => SinkStatus;
-  /** `index.stale_seconds`; the check is off unless given. */
+  /** `index.stale_seconds`. Default: the check is off. */
   staleSeconds?: number;
   tiers?: Tiers;
-  /** How long calls over the rate wait; they do not unless given. */
+  /** How long calls over the rate wait. Default: not at all. */
   rateWaitMs?: number;
-  /** What REST asks the node; a node with the chain of the index unless given. */
+  /** REST's node. Default: a node with the index's chain. */
   nodeReads?: NodeReads;
-  /** A labels file; none unless given. */
+  /** A labels file. Default: none. */
   labelsPath?: string;
 }
 
-/** `t` is a test, or a suite by `suiteCleanup` of support/replay.ts. */
+/** `t` is a test, or a suite via `suiteCleanup` of support/replay.ts. */
 export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<Serving> {
   const index = options.index ?? createIndex(t);
   const { db, snapshot, walletIds } = index.snapshot(t);
@@ -177,14 +177,14 @@ const ERROR_BODY = z.object({
   retryAfter: z.int().optional(),
 });
 
-/** The body of an error. One of the API has a code that the OpenAPI document lists. */
+/** The body of an error. An API error must have a code listed in the OpenAPI document. */
 export async function errorOf(response: Response): Promise<z.infer<typeof ERROR_BODY>> {
   const body = ERROR_BODY.parse(await response.json());
   if (new URL(response.url).pathname.startsWith('/api/')) z.enum(API_ERROR_CODES).parse(body.error.code);
   return body;
 }
 
-/** The state of an indexer that follows and stands at this block, or has not begun. */
+/** The state of an indexer that is following at this block, or has not begun. */
 export function statusAt(block: number | null): IndexStatus {
   if (block === null) return initialStatus();
   return {

@@ -1,4 +1,6 @@
-/** The generator's own list of transfers against a recount of the JSON it wrote, by a decoder that shares nothing with it. */
+/**
+ * The generator's own list of transfers, compared with a recount of its JSON by a decoder that shares nothing with it.
+ */
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import type { GeneratedBlock } from '../../scripts/simulator/chain/block.ts';
@@ -188,7 +190,7 @@ function wordsOf(data: string): bigint[] {
   return (digits.match(/.{64}/g) ?? []).map((word) => BigInt(`0x${word}`));
 }
 
-/** The array the word at `index` points to, null when it does not lie within the data. */
+/** The array that the word at `index` points to, null if it does not lie within the data. */
 function arrayAt(words: bigint[], index: number): bigint[] | null {
   const start = Number((words[index] ?? -1n) / 32n);
   const length = Number(words[start] ?? -1n);

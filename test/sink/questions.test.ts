@@ -10,7 +10,7 @@ import { createIndex } from '../support/index/index-fixture.ts';
 import { startPostgres } from '../support/sink/postgres.ts';
 import { grow, startSink } from '../support/sink/sink.ts';
 
-/** Addresses of the documentation. */
+/** Addresses in the documentation. */
 const WALLET = 'f39fd6e51aad88f6f4ce6ab8827279cff8b92266';
 const TOKEN = '3bd359c1119da7da1d913d1c4d2b7c461115433a';
 
@@ -43,7 +43,7 @@ describe('the documented SQL queries', () => {
     );
   });
 
-  /** The question about this index's addresses. */
+  /** The query with addresses of this index. */
   const adapted = (question: string): string =>
     question.replaceAll(WALLET, bytesToDigits(wallet)).replaceAll(TOKEN, bytesToDigits(token));
   const question = (words: string): string => {

@@ -72,7 +72,7 @@ describe('the PostgreSQL sink', () => {
       if (int(3) === 0) reorg(index, int(30), int(40) + 1, 100 + round);
       else grow(index, int(40) + 1, 200 + round);
       sink.client.wake(null);
-      await new Promise((resolve) => setTimeout(resolve, int(15))); // somewhere within a transaction, or before or after
+      await new Promise((resolve) => setTimeout(resolve, int(15))); // somewhere within a transaction, or before or after it
       await failures[round % failures.length]?.();
       if (round % 5 === 4) await sink.equals();
     }
@@ -95,7 +95,7 @@ describe('the PostgreSQL sink', () => {
     await sink.equals({ last: 55 });
     assert.equal(sink.client.status.rollbacks, 0);
 
-    index.writer.rollback(30); // as a repair does, which may go below final blocks
+    index.writer.rollback(30); // like a repair, which may go below final blocks
     grow(index, 40, 3);
     index.writer.setFinalized(60);
     sink.client.wake(null);

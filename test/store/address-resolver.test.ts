@@ -1,4 +1,4 @@
-/** Wallets whose addresses begin alike: anybody can have transfers sent to as many of them as he likes. */
+/** Wallets whose addresses start alike: anybody can send transfers to as many of them as they like. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -14,12 +14,12 @@ import { tempDir } from '../support/temp-dir.ts';
 
 const GIVER = '9'.repeat(40);
 
-/** Digits of addresses that begin with the same bytes. */
+/** Digits of addresses that start with the same bytes. */
 function alike(n: number, prefix = 'ab'.repeat(ADDRESS_PREFIX_BYTES)): string {
   return prefix + n.toString(16).padStart(40 - prefix.length, '0');
 }
 
-/** A block in which each of some addresses is paid. */
+/** A block that pays each of some addresses. */
 function paying(number: number, receivers: readonly string[]): BlockBatch {
   const hash = (of: number) => `0x${of.toString(16).padStart(64, '0')}`;
   const transfers = receivers.map((to) => ({

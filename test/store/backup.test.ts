@@ -34,11 +34,11 @@ import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
-/** Makes a throttled copy of an index last for several steps. */
+/** Makes a throttled copy of an index take several steps. */
 const BALLAST_BYTES = 10_000_000;
 const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
 
-/** Runs `atlas-node backup` as its own process. */
+/** Runs `atlas-node backup` in its own process. */
 async function backup(
   dataDir: string,
   file: string,
@@ -52,7 +52,7 @@ async function backup(
   }
 }
 
-/** Starts `atlas-node backup` and resolves once the keys are copied: the index takes seconds more. */
+/** Starts `atlas-node backup` and resolves once the keys are copied. The index takes seconds more. */
 async function startSlowBackup(dataDir: string, file: string, mbPerSecond: number): Promise<ChildProcess> {
   const args = [...SOURCE_FLAGS, CLI, 'backup', file, '--data-dir', dataDir];
   const copying = spawn(process.execPath, [...args, '--max-mb-per-second', String(mbPerSecond)]);
@@ -60,7 +60,7 @@ async function startSlowBackup(dataDir: string, file: string, mbPerSecond: numbe
   return copying;
 }
 
-/** Makes an index that takes several steps to copy. */
+/** Creates an index that takes several steps to copy. */
 function fillWithBallast(path: string): void {
   const writer = new IndexWriter(path, { cacheMb: 8 });
   writer.setChain(1, 1);
@@ -258,7 +258,7 @@ test('refuses a copy that replaced a file whose WAL is still there, and leaves i
   (await copyDatabase(source, restored, { isPrivate: false, onProgress: () => undefined })).publish();
   const whole = dumpIndex(restored);
   for (let next = 200; next < 400; next += 20) writer.append([toBatch(blocks.slice(next, next + 20))]);
-  copyFileSync(`${source}-wal`, `${restored}-wal`); // as kill -9 leaves it
+  copyFileSync(`${source}-wal`, `${restored}-wal`); // as after kill -9
 
   const prepare = () => prepareIndexFile(restored, { onMigration() {} });
   await assert.rejects(

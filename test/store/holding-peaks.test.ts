@@ -45,7 +45,7 @@ function tokenBlock(
 
 /**
  * Block 1 mints to almost as many wallets as make a token large, block 2 makes it large, the others move balances: to
- * and from the largest holders, all of a balance, and to equal balances.
+ * and from the largest holders, whole balances, and to equal balances.
  */
 function chain(seed: number, blocks: number): PlainBlock[] {
   const random = randomSource(seed);
@@ -83,7 +83,7 @@ function peaks(db: Db): [span: number, peak: bigint][] {
     .map(({ span, peak }) => [span, decodeSigned(peak)]);
 }
 
-/** The peaks, and the largest holdings that the query finds, against all holdings sorted. */
+/** Compares the peaks, and the largest holdings found by the query, with all holdings sorted. */
 function compareWithAll(path: string, token: { id: number; wallets: number }): void {
   const db = openDatabase(path, { readonly: true });
   try {

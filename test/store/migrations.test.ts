@@ -34,13 +34,16 @@ import { createIndex as createIndexFixture, type NamedTransfer } from '../suppor
 import { countingMigration, countingTable, ROWS } from '../support/index/slow-migration.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-/** SHA-256 of the schema without comments and spaces. It changes together with SCHEMA_VERSION once one is released. */
+/**
+ * SHA-256 of the schema without comments and spaces. Once a schema is released, it changes only together with
+ * SCHEMA_VERSION.
+ */
 const FROZEN = { version: 3, hash: '0a568d1c1005c496db081318ccdee6a59695a50cd50dfffd3b5ad539a21774c0' };
 
-/** Few enough rows for a migration of 10 steps. */
+/** Few enough rows for a migration in 10 steps. */
 const FEW_ROWS = 200;
 
-/** An index file with the pragma values given. */
+/** An index file with the given pragma values. */
 function createIndex(t: TestContext, pragmas: Record<string, number> = {}): string {
   const path = join(tempDir(t), 'index.db');
   const db = openIndexForWriting(path, {});
@@ -52,7 +55,7 @@ function createIndex(t: TestContext, pragmas: Record<string, number> = {}): stri
 /** The version of the first migration of tests. */
 const NEXT_VERSION = SCHEMA_VERSION + 1;
 
-/** A file of today's schema and a migration of it in 10 steps. */
+/** A file of the current schema and a 10-step migration of it. */
 function createMigratable(t: TestContext): { path: string; migration: Migration } {
   const path = createIndex(t);
   const db = openDatabase(path);
@@ -61,7 +64,7 @@ function createMigratable(t: TestContext): { path: string; migration: Migration 
   return { path, migration: countingMigration(NEXT_VERSION, FEW_ROWS) };
 }
 
-/** How many rows the migration has counted how many times. */
+/** How many rows the migration has counted, by number of times. */
 function counted(path: string): unknown[] {
   const db = openDatabase(path);
   try {
@@ -321,7 +324,7 @@ test('the sums of busy wallets are folded again in steps, and equal those of a n
   const done: number[] = [];
   for (let isComplete = false; !isComplete; ) {
     const steps = migrate(db, [sumsOfSends(1)]);
-    const { value } = steps.next(); // a start that is killed after each step
+    const { value } = steps.next(); // a start killed after each step
     steps.return();
     isComplete = value === undefined;
     if (value) done.push(value.done);

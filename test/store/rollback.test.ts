@@ -27,14 +27,14 @@ function isTraced({ number }: PlainBlock): boolean {
   return Math.floor(number / 9) % 3 !== 1;
 }
 
-/** The first blocks of these that make a batch: at most `size`, all with traces or all without. */
+/** The first of these blocks that make a batch: at most `size`, all with traces or all without. */
 function batchOf(blocks: readonly PlainBlock[], size: number): BlockBatch {
   const traced = isTraced(blocks[0]!);
   const end = blocks.slice(0, size).findIndex((block) => isTraced(block) !== traced);
   return toBatch(blocks.slice(0, end < 0 ? size : end), traced);
 }
 
-/** Appends the blocks cut into commits of random size, each commit of one or more batches. */
+/** Appends the blocks in commits of random size, each with one or more batches. */
 function appendAll(writer: IndexWriter, blocks: readonly PlainBlock[], random: () => number): void {
   for (let at = 0; at < blocks.length; ) {
     const batches = [];
@@ -57,7 +57,7 @@ function freshDump(path: string, blocks: readonly PlainBlock[]): string[] {
   return dumpIndex(path);
 }
 
-/** Rows that only one side has, marked by side: shorter to read than two whole dumps. */
+/** Rows that only one side has, marked by side: shorter than two whole dumps. */
 function differences(actual: readonly string[], expected: readonly string[]): string[] {
   const has = new Set(actual);
   const wants = new Set(expected);
@@ -94,7 +94,10 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
   });
 }
 
-/** Blocks of token transfers to one wallet, up to these counts; it gets native coins where a run or a span of peaks begins, and at the end. */
+/**
+ * Blocks of token transfers to one wallet, up to these counts. The wallet gets native coins where a page or a zone-map
+ * span starts, and at the end.
+ */
 function blocksUpTo(counts: readonly number[]): PlainBlock[] {
   const count = counts.at(-1)!;
   const transfers = Array.from({ length: count }, (_, i) => {
@@ -213,7 +216,7 @@ test('a rollback step takes no longer for large blocks', (t) => {
   );
   const transactions = [{ hash: `0x${'7'.repeat(64)}`, transfers: Array(18).fill(transfers).flat() }];
   const blocks = randomBlocks(1, 9, ROOT, 3).map((block) => ({ ...block, transactions }));
-  // One block more than fits into a step goes in a step of its own.
+  // A block that exceeds a step gets a step of its own.
   blocks.push({ ...randomBlocks(10, 1, ROOT, 3)[0]!, transactions: Array(3).fill(transactions).flat() });
   for (const block of blocks) writer.append([toBatch([block])]);
   const heads: (number | undefined)[] = [];

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { RowWriter } from '../../src/store/row-writer.ts';
 
-/** More than two calls of the statement for several rows, and some rows besides. */
+/** More than two calls of the multi-row statement, and some rows besides. */
 const MOST_ROWS = 20;
 
 function openTable(): Db {

@@ -16,7 +16,7 @@ function openIndex(t: TestContext) {
   writer.setChain(1, 0);
   return {
     writer,
-    /** A batch of blocks that follow the head, up to and with `last`. */
+    /** A batch of blocks that follow the head, up to and including `last`. */
     batch(first: number, last: number, traced: boolean) {
       return toBatch(BLOCKS.slice(first, last + 1), traced);
     },

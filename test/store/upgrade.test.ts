@@ -41,7 +41,7 @@ function read(release: string, name: string): Buffer {
   return gunzipSync(readFileSync(join(FIXTURES, release, `${name}.gz`)));
 }
 
-/** The index of the newest release at today's schema, with work for a migration of tests. */
+/** The index of the newest release at the current schema, with work for a test migration. */
 function unpackMigratable(t: TestContext): string {
   const path = join(unpack(t, RELEASES.sort().at(-1) ?? ''), 'index.db');
   openIndexForWriting(path, {}).close();

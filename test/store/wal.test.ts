@@ -53,7 +53,7 @@ test('readers that follow each other without a gap do not let the WAL grow beyon
     seen.push(wal.sizeBytes());
     wal.checkpointIfLarge();
   });
-  // One commit and what SQLite keeps of its own; a reader that a busy machine holds up may delay one emptying.
+  // One commit and SQLite's own overhead. A reader delayed by a busy machine may delay one checkpoint.
   const usual = [...pages].sort((a, b) => a - b)[Math.floor(COMMITS / 2)]!;
   assert.ok(usual <= COMMIT_PAGES * 1.2, `usually ${usual} pages`);
   assert.ok(Math.max(...pages) < (COMMIT_PAGES * COMMITS) / 4, `at most ${Math.max(...pages)} pages`);

@@ -34,7 +34,7 @@ test('sums equal those of bigints: of small, long and longest amounts, above and
   }
 });
 
-/** The first sums get short amounts only; the last ones also such as no real token has. */
+/** The first sums get only short amounts, the last ones also amounts longer than any real token has. */
 function randomAmount(random: () => number, sum: number): bigint {
   const bytes = Math.floor(random() * (sum < 5 ? 4 + 4 * sum : 33));
   let amount = 0n;

@@ -1,4 +1,7 @@
-/** A WebSocket client of the service for tests: calls, subscriptions, and what was received in its order, each as documented. */
+/**
+ * A WebSocket client for tests: calls, subscriptions, and everything received in order, checked against the
+ * documentation.
+ */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { isObject } from '../../src/lib/text.ts';
@@ -27,7 +30,7 @@ type Json = Record<string, unknown>;
 
 export class StreamClient {
   readonly socket: WebSocket;
-  /** Every answer as text, in order; notifications come whenever a block does and are not among them. */
+  /** Every answer as text, in order. Excludes notifications, which arrive with every block. */
   readonly answerTexts: string[] = [];
   private end: { code: number; reason: string } | undefined;
   private readonly answers = new Map<number, PromiseWithResolvers<Json>>();
@@ -101,7 +104,7 @@ export class StreamClient {
     });
   }
 
-  /** What the subscription received so far; the list grows. */
+  /** Everything the subscription has received; the list grows. */
   resultsOf(id: string): unknown[] {
     let results = this.received.get(id);
     if (results === undefined) {
@@ -127,7 +130,7 @@ export class StreamClient {
     }
     const results = this.received.get(params.subscription);
     if (results === undefined) throw new Error('a notification came before its reply');
-    // Blocks and logs are passed on from a node, which most tests invent.
+    // Blocks and logs are forwarded from a node, which most tests simulate.
     if (isObject(params.result) && 'eventIndex' in params.result) checkNotification(message);
     results.push(params.result);
   }

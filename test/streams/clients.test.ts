@@ -1,4 +1,4 @@
-/** The clients that people use, against a demo chain: viem and ethers. */
+/** Popular clients on a demo chain: viem and ethers. */
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { Contract, WebSocketProvider } from 'ethers';
@@ -36,7 +36,7 @@ suite('real clients', () => {
   /** Some blocks with transfers. */
   const traffic = () => generateTraffic(anvil.url, contracts, { rounds: 1, mine: true, seed: seed++ });
   const height = async () => Number(await anvil.call('eth_blockNumber'));
-  /** Places of the token's transfers in blocks after `from`. */
+  /** Positions of the token's transfers in blocks after `from`. */
   const transfersAfter = async (from: number) => {
     const filter = { fromBlock: `0x${(from + 1).toString(16)}`, toBlock: 'latest', address: contracts.token };
     const logs = (await anvil.call('eth_getLogs', [filter])) as {
@@ -59,7 +59,7 @@ suite('real clients', () => {
     const blocks: bigint[] = [];
     const events: Log[] = [];
     const endBlocks = client.watchBlocks({
-      // viem tells of a block that it could not fetch, for one because the connection ended, as undefined.
+      // viem reports a block that it could not fetch, for example because the connection ended, as undefined.
       onBlock: (block: { number: bigint } | undefined) => {
         if (block !== undefined) blocks.push(block.number);
       },
@@ -73,7 +73,7 @@ suite('real clients', () => {
     });
     const rpc = await client.transport.getRpcClient();
     owner.after(() => rpc.close());
-    /** Waits for the two subscriptions, made anew after those with the ids given. */
+    /** Waits for the two renewed subscriptions, after those with the given ids. */
     const subscribed = async (old: ReadonlySet<unknown>) => {
       const ids = () => [...rpc.subscriptions.keys()].filter((id) => !old.has(id));
       await waitFor(() => ids().length === 2, { what: 'both subscriptions' });
@@ -84,7 +84,7 @@ suite('real clients', () => {
       const known = events.length;
       await traffic();
       const last = await height();
-      // viem fetches each announced block by itself, and a later one may come first.
+      // viem fetches each announced block separately, and a later one may arrive first.
       await waitFor(() => blocks.includes(BigInt(last)), { what: `block ${last}` });
       const expected = await transfersAfter(from);
       await waitFor(() => events.length >= known + expected.length, { what: 'the transfers' });
@@ -136,7 +136,7 @@ suite('real clients', () => {
     );
     await contract.removeAllListeners();
     await provider.removeAllListeners();
-    await provider.send('eth_chainId', []); // the unsubscribes, which ethers does not wait for, are answered before it
+    await provider.send('eth_chainId', []); // the unsubscribes, which ethers does not await, are answered before this call
     await provider.destroy();
   });
 
@@ -163,7 +163,7 @@ suite('real clients', () => {
       feed.results.slice(-5).map(({ amount, removed }) => (removed ? `-${amount}` : amount)),
       ['1', '2', '-2', '-1', '3'],
     );
-    // What a token says of itself may have become known meanwhile.
+    // The metadata of a token may have become known meanwhile.
     const ids = (transfers: readonly { id: number; txHash: string }[]) =>
       transfers.map(({ id, txHash }) => [id, txHash]);
     assert.deepEqual(ids(remaining(feed.results)), ids(await transfersOf(served, wallet ?? '')));

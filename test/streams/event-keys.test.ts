@@ -1,4 +1,4 @@
-/** The key for deduplication, as a client uses it: txHash and eventIndex on a chain, with blockHash across reorgs. */
+/** The deduplication key as used by a client: txHash and eventIndex on a chain, plus blockHash across reorgs. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
@@ -34,14 +34,14 @@ const ZERO = `0x${'0'.repeat(40)}`;
 /** Room for a subscription of every wallet on one socket. */
 const env = { ATLAS_STREAM__MAX_SUBSCRIPTIONS: '10000' };
 
-/** The number of distinct values that `keyOf` gives. */
+/** The number of distinct values of `keyOf`. */
 const distinct = <T>(events: readonly T[], keyOf: (event: T) => string) => new Set(events.map(keyOf)).size;
 
 suite('events of the demo chain', () => {
   const owner = suiteCleanup();
   let served: TestDaemon;
   let anvil: Anvil;
-  /** All transfers of each wallet, as REST lists them. */
+  /** All transfers of each wallet, as listed by REST. */
   const byWallet = new Map<string, Transfer[]>();
 
   before(async () => {
@@ -78,7 +78,7 @@ suite('events of the demo chain', () => {
       for (const { id, eventIndex } of events) assert.equal(eventIndex, places.get(id), `transfer ${id}`);
     }
     const all = new Map([...byWallet.values()].flat().map((event) => [eventKey(event), event]));
-    /** Compares listed transfers, which must be some, with those of address_transfers. */
+    /** Compares a non-empty list of transfers with those of address_transfers. */
     const compare = (listed: readonly Listed[]) => {
       for (const { txHash, eventIndex, blockNumber, to } of listed) {
         const event = all.get(eventKey({ txHash, eventIndex }));
@@ -167,7 +167,7 @@ suite('events of the demo chain', () => {
   });
 });
 
-/** What the records of all lists share; `to` where the record says it. */
+/** The fields shared by the records of all lists; `to` if the record has it. */
 interface Listed {
   txHash: string;
   eventIndex: number;
@@ -182,7 +182,7 @@ interface Recipient {
   eventIndex: number;
 }
 
-/** Resolves when symbols and decimals no longer change: every token's contract was asked for them. */
+/** Resolves when symbols and decimals no longer change, because every token's contract was called. */
 async function tokensExamined({ dataDir }: TestDaemon): Promise<void> {
   const db = openIndexForReading(join(dataDir, 'index.db'));
   const left = db
@@ -273,12 +273,12 @@ suite('events across reorgs', () => {
   });
 });
 
-/** The wallet that an event is of. */
+/** The wallet of an event. */
 const ownerOf = ({ direction, from, to }: StreamedTransfer) => (direction === 'in' ? to : from);
 const blockKey = (event: StreamedTransfer) => `${event.blockHash} ${eventKey(event)}`;
 const blockSide = (event: StreamedTransfer) => `${event.blockHash} ${signalKey(event)}`;
 
-/** What a client is left with that adds each event under its key and deletes what is removed, oldest first. */
+/** The final state of a client that stores each event under its key and deletes removed ones, oldest first. */
 function keep<T extends StreamedTransfer>(results: readonly T[], keyOf: (event: T) => string): T[] {
   const kept = new Map<string, T>();
   for (const event of results) {

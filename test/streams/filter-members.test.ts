@@ -1,4 +1,4 @@
-/** Members that no filter has: each is refused, since ignoring it would select far more than was meant. */
+/** Unknown filter members are refused, because ignoring one would select far more than intended. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onlyFilter } from '../../src/streams/filter-members.ts';
@@ -78,7 +78,7 @@ test('without a close match, the refusal lists the members', () => {
     refusal(parseSignalFilter, { colour: 'red' }),
     'unknown filter member "colour"; the members are wallets, tokens, events, minMon, minAmount, excludeMints, purchasesOnly, fromBlock, lastSeen',
   );
-  // A member of chainLogs is none of logs.
+  // A member of chainLogs is not a member of logs.
   assert.equal(
     refusal(parseLogFilter, { commitStates: true }),
     'unknown filter member "commitStates"; the members are address, topics, fromBlock, toBlock',

@@ -21,7 +21,7 @@ export function walletFilter(wallet: string, fromBlock: number | null = null): W
   };
 }
 
-/** Everything, but for what is given. */
+/** Everything, with the given overrides. */
 export function signalFilter(given: Partial<SignalFilter & ReplayStart> = {}): SignalFilter & ReplayStart {
   return {
     wallets: new Set(),
@@ -37,7 +37,7 @@ export function signalFilter(given: Partial<SignalFilter & ReplayStart> = {}): S
   };
 }
 
-/** An event of a transaction that consists of `transfers`, by default of this one. */
+/** An event of a transaction that consists of `transfers`; default: only this transfer. */
 export function eventOf(
   row: EventRow,
   removed = false,

@@ -1,4 +1,4 @@
-/** Chains that move on while the node gives hardly any logs, or none. */
+/** Chains that advance while the node returns few logs, or none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChainBlock } from '../../src/chain/block.ts';
@@ -76,7 +76,7 @@ function client(topic: string) {
   return { closed, subscription: new Subscription(topic, connection, { total: 0 }, 1_000) };
 }
 
-/** A node that never answers, and what it was asked. */
+/** A node that never answers, and the requests it received. */
 function silentNode() {
   const calls: string[] = [];
   const call = (method: string) => {
@@ -86,7 +86,7 @@ function silentNode() {
   return { calls, call, batch: () => new Promise<never>(() => undefined) };
 }
 
-/** A node that has so many logs of one block, and one log of each other. */
+/** A node with this many logs in one block, and one log in each other. */
 function talkativeNode(busy: number, count: number) {
   const logOf = (blockHash: unknown, index: number, data: string) => ({
     address: `0x${'11'.repeat(20)}`,

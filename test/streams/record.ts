@@ -1,8 +1,8 @@
-/** What a subscription to transfers amounts to, and what REST says. */
+/** Compares the result of a transfer subscription with REST. */
 import assert from 'node:assert/strict';
 import type { TestDaemon } from '../support/daemon/daemon.ts';
 
-/** The members of a transfer that the stream and REST share. */
+/** The fields of a transfer shared by stream and REST. */
 export interface Transfer {
   id: number;
   blockNumber: number;
@@ -25,19 +25,19 @@ export interface StreamedTransfer extends Transfer {
   removed?: true;
 }
 
-/** What tells a transfer from every other one of the chain. */
+/** Distinguishes a transfer from every other one of the chain. */
 export function eventKey({ txHash, eventIndex }: { txHash: string; eventIndex: number }): string {
   return `${txHash} ${eventIndex}`;
 }
 
-/** What tells a signal from every other one of the chain: a transfer gives one for each side. */
+/** Distinguishes a signal from every other one of the chain: a transfer has one per side. */
 export function signalKey(event: { txHash: string; eventIndex: number; direction: string }): string {
   return `${eventKey(event)} ${event.direction}`;
 }
 
 /**
- * What remains of a stream when what was removed is taken off again. Fails when the ids do not ascend, or when
- * something else than the newest is removed: then something was left out or told twice.
+ * The result of a stream after its removals. Fails if the ids do not ascend, or if anything but the newest event is
+ * removed: then an event was missed or repeated.
  */
 export function remaining<T extends { id: number; removed?: true; direction: string }>(
   results: readonly T[],
@@ -62,7 +62,7 @@ export function remaining<T extends { id: number; removed?: true; direction: str
   return kept;
 }
 
-/** The record REST would show of it. */
+/** The record that REST would show. */
 export function asRecord({ assetType, blockHash, ...record }: StreamedTransfer): Transfer {
   const kind = record.transferType.startsWith('native') ? 'native' : record.transferType;
   assert.equal(assetType, kind);

@@ -1,4 +1,4 @@
-/** Who is told that transfers are removed. */
+/** Which clients learn that transfers are removed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { type Client, StreamIndex, tells } from './stream-index.ts';
 v8.setFlagsFromString('--expose-gc');
 const gc: () => void = vm.runInNewContext('gc');
 
-/** Those of the last loop may still be on the stack. */
+/** References from the last loop may still be on the stack. */
 async function assertForgotten(left: readonly WeakRef<Client>[]): Promise<void> {
   await nextTurn();
   gc();

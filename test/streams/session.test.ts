@@ -8,7 +8,7 @@ import { FREE } from './free-payer.ts';
 
 const MAX_SUBSCRIPTIONS = 2;
 
-/** A session of one topic, whose subscriptions are made when the test lets them, and what became of them. */
+/** A session with one topic, whose subscribes complete when the test says so, and their outcomes. */
 function open(t: TestContext) {
   const metrics = createMetrics();
   t.after(() => metrics.close());

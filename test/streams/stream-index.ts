@@ -22,15 +22,15 @@ import { waitFor } from '../support/wait.ts';
 import { signalFilter, walletFilter } from './filters.ts';
 import { FREE } from './free-payer.ts';
 
-/** What a client was told, `+12` for a transfer of block 12 and `-12` for one that is taken back, and its end. */
+/** What a client received: `+12` for a transfer of block 12, `-12` for a removed one; and how it ended. */
 export interface Client {
   told: string[];
   closed: boolean;
-  /** Why it was closed, empty until then. */
+  /** Why it was closed; empty while open. */
   reason: string;
   /** Where its replay begins, null without one. */
   fromBlock: number | null;
-  /** Bytes that it has not taken, and who wants to know when it has. */
+  /** Bytes that it has not read, and callbacks for when it has. */
   backlogBytes: number;
   waiting: (() => void)[];
   unsubscribe: () => void;
@@ -63,7 +63,7 @@ export class StreamIndex {
     cleanup.after(() => this.transfers.close());
   }
 
-  /** Appends a block, or several, in which Alice pays Bob that often. */
+  /** Appends one or more blocks in which Alice pays Bob this many times. */
   commit(count: number, { branch = '', payments = 1 } = {}): void {
     for (let i = 0; i < count; i++) {
       const batch = this.announces ? this.announce({ branch, payments }) : this.nextBlock(branch, payments);
@@ -72,7 +72,7 @@ export class StreamIndex {
     }
   }
 
-  /** How often the age of what was pushed has been measured, and the sum of the ages in seconds. */
+  /** How often the push age was measured, and the sum of the ages in seconds. */
   async pushAges(): Promise<{ count: number; sum: number }> {
     const { values } = await this.metrics.pushAge.get();
     const of = (name: string) => values.find(({ metricName }) => metricName?.endsWith(name))?.value ?? 0;
@@ -84,12 +84,12 @@ export class StreamIndex {
     this.publishRollback(to, this.head().hash);
   }
 
-  /** Rolls the index back without a word. */
+  /** Rolls the index back without a watermark. */
   undo(to: number): void {
     this.fixture.writer.rollback(to);
   }
 
-  /** Says that everything above a block is rolled back. */
+  /** Reports that everything above a block is rolled back. */
   publishRollback(to: number, hash: Hex): void {
     this.snapshot.release();
     this.transfers.onWatermark({ kind: 'rolled-back', to, hash });
@@ -110,7 +110,7 @@ export class StreamIndex {
     );
   }
 
-  /** A wallet's transfers, from where a client saw the index last. */
+  /** A wallet's transfers, from where a client last saw the index. */
   reconnect(name: string, lastSeen: { to: number; hash: Hex }): Promise<Client> {
     const filter = {
       ...walletFilter(address(name).slice(2)),
@@ -119,7 +119,7 @@ export class StreamIndex {
     return this.open(null, (subscription) => new WalletSubscription(subscription, filter));
   }
 
-  /** The same to what any wallet pays out, from a block on. */
+  /** Like the above, for everything that any wallet pays, from a block on. */
   payments(fromBlock: number): Promise<Client> {
     const filter = signalFilter({ events: new Set(['wallet_native_out']), fromBlock });
     return this.open(fromBlock, (subscription) => new SignalSubscription(subscription, filter));
@@ -162,14 +162,14 @@ export class StreamIndex {
     return client;
   }
 
-  /** Announces the next block, in which Alice pays Bob that often. */
+  /** Announces the next block, in which Alice pays Bob this many times. */
   announce({ branch = '', payments = 1 } = {}): BlockBatch {
     const batch = this.nextBlock(branch, payments);
     this.publishAnnouncement(this.announcement(batch));
     return batch;
   }
 
-  /** What is said before the next block is committed. */
+  /** The announcement before the next block is committed. */
   announcement(batch: BlockBatch): CommittingBlocks {
     return { batches: [batch], firstTransfer: (this.fixture.writer.head()?.lastTransfer ?? 0) + 1 };
   }
@@ -179,12 +179,12 @@ export class StreamIndex {
     this.transfers.onCommitting(blocks);
   }
 
-  /** Appends a block without a word. */
+  /** Appends a block without a watermark. */
   write(batch: BlockBatch): void {
     this.fixture.writer.append([batch]);
   }
 
-  /** Says that a block is committed. */
+  /** Reports that a block is committed. */
   publish(batch: BlockBatch): void {
     this.snapshot.release();
     const to = batch.number[0]!;
@@ -193,7 +193,7 @@ export class StreamIndex {
     this.transfers.onWatermark({ kind: 'committed', from: to, to, hash, timestamp: 0, committedAt });
   }
 
-  /** A block that follows the last, in which Alice pays Bob that often. */
+  /** A block that follows the last, in which Alice pays Bob this many times. */
   nextBlock(branch: string, payments: number): BlockBatch {
     const block: NamedBlock = {};
     const number = (this.fixture.writer.head()?.number ?? 0) + 1;

@@ -17,7 +17,7 @@ test('the bytes of an id do not keep a larger buffer alive', () => {
   assert.equal(id?.buffer.byteLength, subscription.id.length);
 });
 
-/** A subscription that keeps up to 100 bytes until its reply, and what its connection was told. */
+/** A subscription that holds up to 100 bytes until its reply, and what its connection received. */
 function held() {
   const told: string[] = [];
   const connection = {

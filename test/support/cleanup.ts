@@ -1,4 +1,4 @@
-/** Closes what a test opens. */
+/** Closes resources opened by a test. */
 import { after } from 'node:test';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 
@@ -9,7 +9,7 @@ export interface Cleanup {
   after(close: Close): void;
 }
 
-/** Closes in reverse order of opening, and goes on when closing something fails. */
+/** Closes in reverse order of opening, and continues when closing something fails. */
 export function nestedCleanup(t: Cleanup): Cleanup {
   const closers = new CleanupStack();
   t.after(() => closers.close());

@@ -1,4 +1,4 @@
-/** Time that this process spent computing so far, milliseconds: what others do on the machine is not in it. */
+/** CPU time used by this process so far, milliseconds, independent of the machine's load. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

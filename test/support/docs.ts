@@ -1,4 +1,4 @@
-/** The README, the pages of docs/ and the others beside them, as a reader finds them. */
+/** The README, the pages of docs/ and the others beside them, as a reader sees them. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -22,7 +22,7 @@ export const PAGES: readonly Page[] = [
     .map((name) => `docs/${name}`),
 ].map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 
-/** The contents of all code blocks that begin with ``` and `info`, such as `js viem`. */
+/** The contents of all code blocks that start with ``` and `info`, such as `js viem`. */
 export function codeBlocks(info: string): string[] {
   return PAGES.flatMap(({ text }) =>
     [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]

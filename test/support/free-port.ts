@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Ports below those that systems lend by themselves, so that none is lent to another between here and its use. */
+/** Ports below those that systems assign themselves, so that none is assigned to another process before its use. */
 const FIRST = 10_000;
 const COUNT = 20_000;
 
-/** A port of this machine that nobody listens on, for what must be told its port before it starts or comes back to it. */
+/** An unused port of this machine, for anything that must know its port before it starts or restarts. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * COUNT);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long a test waits for what should come at once, milliseconds: the machine may have other work, or be slow. */
+/** How long a test waits for something due at once, milliseconds. The machine may have other work, or be slow. */
 export const WAIT_TIMEOUT_MS = 120_000;
 
 export interface WaitOptions {
-  /** What is waited for; becomes the error message. */
+  /** The awaited condition, for the error message. */
   what: string;
-  /** WAIT_TIMEOUT_MS unless given. */
+  /** Default: WAIT_TIMEOUT_MS. */
   timeoutMs?: number;
   everyMs?: number;
 }

@@ -10,7 +10,7 @@ import { address, createIndex, headerOf } from '../support/index/index-fixture.t
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Collects what would be logged. */
+/** Collects log lines. */
 function logs() {
   const lines: string[] = [];
   const log = indexerLog((message) => {

@@ -1,4 +1,4 @@
-/** What blocks take from and give to accounts besides transfers. */
+/** How blocks change balances other than by transfers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BalanceAdjustments } from '../../src/tokens/balance-drift.ts';

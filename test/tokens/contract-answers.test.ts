@@ -1,4 +1,4 @@
-/** What is made of a token contract's answers, by a node that answers from a table. */
+/** Conclusions from a token contract's answers, with a node that answers from a table. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -41,9 +41,9 @@ interface Case {
   stateFrom?: number;
   wrapped?: boolean;
   startBlock?: number;
-  /** Of the node at the index's head. */
+  /** For a node at the index's head. */
   headHash?: string;
-  /** The node that answers batches has this head; a load balancer sends them to another chain. */
+  /** The node that answers batches has this head, because a load balancer sends them to another chain. */
   batchHeadHash?: string;
   token?: number;
 }

@@ -16,7 +16,7 @@ import { address, createIndex, headerOf, txHash } from '../support/index/index-f
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** What the API shows of each contract of OddNames.sol: name, symbol, decimals. */
+/** The API's view of each contract of OddNames.sol: name, symbol, decimals. */
 const SHOWN: Record<string, [name: string | null, symbol: string | null, decimals: number | null]> = {
   ProperNames: ['Proper Coin', 'PROP', 6],
   BytesNames: ['Maker', 'MKR', 18],
@@ -131,7 +131,7 @@ async function readAll(
   await reading;
 }
 
-/** A node that refuses every contract call for its rate, and a client that takes that for an answer. */
+/** A node that rate-limits every contract call, and a client that treats that as an answer. */
 async function startBusyNode(t: TestContext, head: () => BlockRef | null) {
   const node = await startMisbehavingNode();
   t.after(() => node.close());
@@ -209,7 +209,7 @@ test('resumes the scan for unread tokens where it stopped, a bounded number at a
   assert.deepEqual(looks, [[], [], [address('token 2499')]]);
 });
 
-/** An index to which tokens can be added, each by a transfer of its own, of any kind. */
+/** An index to which tokens can be added, each with a transfer of its own, of any kind. */
 function indexOfTokens(t: { after(close: () => void): void }) {
   const index = createIndex(t);
   return {

@@ -13,7 +13,7 @@ import { tempDir } from '../support/temp-dir.ts';
 
 const HEAD = 200;
 
-/** A node, and an index that a node without the last log of some blocks' receipts gave. */
+/** A node, and an index built from a node that omits the last log of some blocks' receipts. */
 async function wronglyIndexed(t: TestContext, wrong: readonly number[]) {
   const chain = [...generateChain({ seed: 61, blocks: HEAD, txPerBlock: 6 }).blocks];
   const node = await startNode(t, { chain });

@@ -12,7 +12,7 @@ import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Does something again and again until the returned function is called. */
+/** Repeats an action until the returned function is called. */
 function keepDoing(everyMs: number, action: (round: number) => unknown): () => Promise<void> {
   let stopped = false;
   const run = async (): Promise<void> => {
@@ -37,7 +37,7 @@ test('reports no false differences while the indexer follows a fast chain with r
   const stop = keepDoing(40, async (round) => {
     const head = node.mine();
     if (round % 15 === 0) node.fork(head - 1 - (round % 3));
-    // A writer that the machine gives no time would fall behind without end, and verify could only say so.
+    // A starved writer would fall behind forever, and verify could only report that.
     await waitFor(() => head - (indexer.status().head?.number ?? 0) < 20, {
       what: 'the writer to keep up',
     });

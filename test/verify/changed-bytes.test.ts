@@ -35,7 +35,7 @@ function contentOf(path: string): string {
   }
 }
 
-/** Whether something is said about the file. */
+/** Whether the check reports anything about the file. */
 async function isFound(path: string): Promise<boolean> {
   const options = { signal: new AbortController().signal, onProgress: () => undefined };
   const report = await verifyFile(path, options).catch((error: unknown) => {
@@ -45,7 +45,7 @@ async function isFound(path: string): Promise<boolean> {
   return report === null || report.differences > 0;
 }
 
-/** Rows of the tables that the recorded blocks leave empty. */
+/** Rows for the tables that the recorded blocks leave empty. */
 function addTokenFacts(path: string): void {
   const writer = new IndexWriter(path, { cacheMb: 8 });
   const fact = { symbol: 'ATL', decimals: 18, tries: 1, retryAt: 1_800_000_000 };

@@ -30,7 +30,7 @@ async function moveAll(chain: OddChain, tokens: Tokens): Promise<void> {
   await chain.rebase(tokens.RebasingToken);
 }
 
-/** Indexes the chain as it is and verifies that. */
+/** Indexes the chain in its current state and verifies it. */
 async function verifyFrom(t: TestContext, chain: OddChain, startBlock: number): Promise<VerifyReport> {
   const { url } = chain.anvil;
   const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock } });
@@ -41,7 +41,7 @@ async function verifyFrom(t: TestContext, chain: OddChain, startBlock: number): 
   return report;
 }
 
-/** What was said of each token, by name. */
+/** The verdict on each token, by name. */
 function said(report: VerifyReport, tokens: Record<string, Hex>): Record<string, string | null | undefined> {
   const of = (address: Hex) => report.tokens.find(({ token }) => token === address)?.quality;
   return Object.fromEntries(Object.entries(tokens).map(([name, address]) => [name, of(address)]));

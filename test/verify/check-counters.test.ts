@@ -5,12 +5,12 @@ import { Check } from '../../src/verify/report.ts';
 import { randomSource } from '../support/chain/random-chain.ts';
 import { address, createIndex, type IndexFixture, type NamedBlock } from '../support/index/index-fixture.ts';
 
-/** A block with so many transfers in one transaction. */
+/** A block with this many transfers in one transaction. */
 function blockOf(name: string, transfers: number): NamedBlock {
   return { [name]: Array.from({ length: transfers }, () => ({ from: 'alice', to: 'bob' })) };
 }
 
-/** Checks a sample that the wallets and tokens of the index fit into. */
+/** Checks a sample large enough for all wallets and tokens of the index. */
 async function check(t: TestContext, index: IndexFixture, onProgress = () => {}): Promise<CounterChecks> {
   const checks = { wallets: new Check('wallets'), tokens: new Check('tokens') };
   const { signal } = new AbortController();

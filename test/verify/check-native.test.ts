@@ -7,7 +7,7 @@ import { differencesOf, verifyFile } from '../support/index/verify.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-/** Code of a creation that destroys the new contract in its own favour: ADDRESS, SELFDESTRUCT. */
+/** Creation code that destroys the new contract in its own favour: ADDRESS, SELFDESTRUCT. */
 const BURN = '0x30ff';
 
 async function startChain(t: TestContext): Promise<{ anvil: Anvil; accounts: string[] }> {
@@ -16,14 +16,14 @@ async function startChain(t: TestContext): Promise<{ anvil: Anvil; accounts: str
   return { anvil, accounts: (await anvil.call('eth_accounts')) as string[] };
 }
 
-/** Sends a transaction, which gets a block of its own, and gives the number of that. */
+/** Sends a transaction in its own block. Returns the block number. */
 async function send(anvil: Anvil, transaction: Record<string, unknown>): Promise<number> {
   const receipt = await receiptOf(anvil, await anvil.call('eth_sendTransaction', [transaction]));
   assert.equal(receipt.status, '0x1');
   return Number(receipt.blockNumber);
 }
 
-/** What a verification says of native balances, of an index that was made from the node at `from`. */
+/** A verification's report on native balances, for an index built from the node at `from`. */
 async function nativeCheck(t: TestContext, anvil: Anvil, head: number, from = anvil.url) {
   const indexer = startIndexer(t, { http: from, dir: tempDir(t) });
   await indexer.reaches(head);

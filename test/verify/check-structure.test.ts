@@ -9,7 +9,7 @@ import { Check } from '../../src/verify/report.ts';
 import { IndexFixture, type NamedTransfer } from '../support/index/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-/** The path of an index whose token has three holders, which nobody has open. */
+/** The path of a closed index whose token has three holders. */
 function threeHolders(t: TestContext): string {
   const fixture = new IndexFixture(join(tempDir(t), 'index.db'), 1);
   const transfers = ['b', 'c', 'd'].map(
@@ -20,7 +20,7 @@ function threeHolders(t: TestContext): string {
   return fixture.path;
 }
 
-/** Checks table by table; `stopAt` aborts when that table is next. */
+/** Checks table by table. Aborts when table `stopAt` is next. */
 async function check(path: string, { stopAt, again = false }: { stopAt?: string; again?: boolean } = {}) {
   const db = openIndexForReading(path);
   const stop = new AbortController();

@@ -15,7 +15,7 @@ const BLOCKS = 24;
 /** Of the index file. */
 const PAGE_BYTES = 8192;
 
-/** Damage, and what must be said of it. */
+/** Damage, and the expected report. */
 const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp][] = [
   ['a block is missing', 'DELETE FROM blocks WHERE number = 12', /blocks: blocks 12 to 12 are missing/],
   [

@@ -38,7 +38,7 @@ function write(path: string, change: (writer: IndexWriter) => void): void {
   writer.close();
 }
 
-/** Ends a repair that would wait for ever for blocks of the right chain. */
+/** Ends a repair that would wait forever for blocks of the right chain. */
 function endWaiting(text: string, stop: AbortController): void {
   if (text.startsWith('waiting')) stop.abort(new Error(text));
 }
@@ -93,7 +93,7 @@ test('damage to the chain identity is found, also after a write, and repaired fr
     const options = { signal: new AbortController().signal, onProgress: () => undefined };
     return differencesOf(await verifyFile(path, options));
   };
-  // The generated chain has no block 0, so a start beside a node that has one records it.
+  // The generated chain has no block 0, so a start beside a node with a block 0 records it.
   const finalized = HEAD - REPLAY_DEFAULTS.finalizedLag;
   const expected: ChainAnchors = { genesis: null, firstParent, finalized, reorgFrom: null };
   for (const [column, value] of [
@@ -152,7 +152,7 @@ test('a damaged block is read only from a node whose chain connects, unless a ra
   await assert.rejects(repairFile(path, node.url, 5, 5, endWaiting), /is not the one that was indexed/);
   assert.deepEqual(dumpIndex(path), damaged);
   node.fork(3, replaced);
-  await repairFile(path, node.url, null, 0); // a later block that is intact proves the chain
+  await repairFile(path, node.url, null, 0); // a later intact block proves the chain
   assert.deepEqual(dumpIndex(path), whole);
   clearHash(path, 5);
   node.fork(3);

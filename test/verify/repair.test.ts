@@ -31,7 +31,7 @@ function verifyArgs(dir: string, url: string, ...more: string[]): string[] {
   return [...SOURCE_FLAGS, CLI, 'verify', '--data-dir', dir, '--node-http', url, ...more];
 }
 
-/** Runs `atlas-node verify` as its own process. */
+/** Runs `atlas-node verify` in its own process. */
 async function verifyCommand(
   dir: string,
   url: string,
@@ -53,7 +53,7 @@ async function indexAll(t: Cleanup, url: string, dir: string, head = HEAD): Prom
   return indexer.path;
 }
 
-/** A node that leaves out the last log of each receipt that has some, in blocks 12 to 15. */
+/** A node that omits the last log of each non-empty receipt in blocks 12 to 15. */
 async function forgetfulNode(t: TestContext, upstream: string): Promise<string> {
   const node = await startMisbehavingNode({ upstream });
   t.after(() => node.close());
@@ -101,7 +101,7 @@ test('detects an index built from wrong receipts, and repairs it to equal a fres
   assert.equal((JSON.parse(json.stdout) as { differences: number }).differences, 0);
 });
 
-/** Damage of the disk, and the statement that makes it. */
+/** Disk damage, and the statement that causes it. */
 const DAMAGES: readonly (readonly [what: string, damage: string])[] = [
   [
     'a token’s amount',
@@ -230,7 +230,7 @@ test('a file whose repair failed is marked: verify names it and no daemon starts
   db.exec("UPDATE transfers SET amount = x'09' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)");
   db.close();
   const damaged = dumpIndex(path);
-  node.setHead(1); // it has not the blocks that the repair needs
+  node.setHead(1); // lacks the blocks that the repair needs
   const args = [CLI, 'start', '--data-dir', dir, '--node-http', node.url, '--port', '0'];
   await assert.rejects(repairFile(path, node.url, null, 0), /cannot be read from the node/);
   assert.deepEqual(dumpIndex(path), damaged);

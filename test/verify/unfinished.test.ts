@@ -12,7 +12,7 @@ const ODD_BALANCES: Partial<Faults> = {
   replace: (method, _params, result) => (method === 'eth_getBalance' ? 'much' : result),
 };
 
-/** An index of a short chain, and its node, which by now gives no balances; `faults` are how. */
+/** An index of a short chain, and its node, which now returns no balances; `faults` says how. */
 async function indexedByNodeWithoutBalances(t: TestContext, faults: Partial<Faults> = ODD_BALANCES) {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());

@@ -23,7 +23,7 @@ type Page = z.infer<typeof PAGE>;
 
 const ALICE = address('alice');
 
-/** Alice's transfers of every kind, a block each, from block 10 on. */
+/** Alice's transfers of every kind, one block each, from block 10 on. */
 const EVERY_KIND: NamedBlock[] = [
   { direct: [{ from: 'bob', to: 'alice', amount: 1_500_000_000_000_000_000n }] },
   {
@@ -216,7 +216,7 @@ test('pages linked by cursor yield the whole list, even while new blocks arrive'
       const body: Page = await page(serving, `&limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`);
       assert.ok(body.count <= limit && body.count === body.transfers.length);
       if (body.nextCursor !== null) assert.equal(body.nextCursor, ids(body).at(-1));
-      // What arrives after the first page is newer than all of it.
+      // Transfers that arrive after the first page are newer than all of it.
       seen.push(...ids(body).filter((id) => id <= whole[0]!));
       cursor = body.nextCursor;
       if (seen.length % 50 === 0)

@@ -16,7 +16,7 @@ async function askApi(t: TestContext, index: IndexFixture): Promise<AskApi> {
   return (path, input) => json(`/api/${path}?${new URLSearchParams(input)}`);
 }
 
-/** A token with so many transfers. */
+/** A token with this many transfers. */
 function transfersOf(token: string, count: number): NamedBlock {
   const transfer = { kind: 'erc20' as const, from: 'zero', to: 'alice', token };
   return {

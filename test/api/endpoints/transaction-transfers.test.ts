@@ -1,4 +1,4 @@
-/** /api/transaction_transfers and /api/block_transfers: places that the node or the index does not have. */
+/** /api/transaction_transfers and /api/block_transfers, including items that the node or the index lacks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeReads } from '../../../src/api/node-reads.ts';
@@ -101,7 +101,7 @@ interface Answer {
   transfers: { id: number; txHash: string; eventIndex: number; transferType: string }[];
 }
 
-/** Without symbols, which are read from the contracts meanwhile. */
+/** Excludes symbols, which are being read from the contracts meanwhile. */
 function keyOf({ id, txHash, eventIndex, transferType }: Answer['transfers'][number]) {
   return [id, txHash, eventIndex, transferType];
 }

@@ -10,7 +10,7 @@ import { serve } from '../../server/serving.ts';
 import { asyncDocument } from '../../support/clients/openapi.ts';
 
 const specification: object = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.0.0.json');
-/** The specification brings the schema of JSON Schema itself. */
+/** The specification includes the schema of JSON Schema itself. */
 const isAsyncApi = new Ajv({
   strict: false,
   meta: false,

@@ -1,4 +1,4 @@
-/** Clients that popular generators make from /openapi.json: they compile, and what they ask is answered. */
+/** Clients generated from /openapi.json by popular generators compile and get answers. */
 import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { tempDir } from '../../support/temp-dir.ts';
 
 const MON = 10n ** 18n;
 
-/** Uses each client as its users do. A wrong type of a member or of an error's code does not compile. */
+/** Uses each client like its users. A wrong type of a member or of an error code does not compile. */
 const PROGRAM = `
 import { type ErrorCode, type Funding, readyz, walletFundingSource, walletSummary } from './atlas/index';
 import { createClient } from './atlas/client/index';
@@ -116,7 +116,7 @@ test('two generators make clients that compile strictly, get answers and keep th
   for (const url of urls) assert.ok(!url.includes(key) && !url.includes('api_key'), url);
 });
 
-/** Runs a program of Node in a folder and throws what it printed if it fails. */
+/** Runs a Node program in a folder. If it fails, throws its output. */
 async function runTool(t: TestContext, cwd: string, args: string[]): Promise<void> {
   const { code, stdout, stderr } = await start(t, [PINNED_NODE, ...args], { cwd }).ended;
   assert.equal(code, 0, stdout + stderr);

@@ -20,10 +20,13 @@ import {
 import { suiteCleanup } from '../../support/nodes/replay.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
-/** More than the event loop's budget of work for one answer. */
+/** Exceeds the event loop's work budget per answer. */
 const MANY = 22_000;
 
-/** Requests that are too much for the event loop: of the hub, which has MANY transfers, and of the coin, which MANY hold. */
+/**
+ * Requests too expensive for the event loop: about the hub, which has MANY transfers, and about the coin, which has
+ * MANY holders.
+ */
 const HEAVY: [path: string, input: Record<string, string>][] = [
   ['/api/wallet_counterparties', { address: address('hub') }],
   ['/api/funding_recipients', { address: address('hub') }],
@@ -33,7 +36,7 @@ const HEAVY: [path: string, input: Record<string, string>][] = [
   ['/api/whale_transfers', { min_mon: '1000', limit: '200' }],
 ];
 
-/** Rare whales among small payments by the hub; then a coin for everybody, given by another. */
+/** Rare whales among small payments by the hub; then a coin for everybody, from another sender. */
 function manyTransfers(): NamedBlock[] {
   const payments = Array.from({ length: MANY }, (_, i): NamedTransfer => {
     const amount = i % 150 === 0 ? 2_000n * 10n ** 18n : BigInt(i + 1);
@@ -130,7 +133,7 @@ suite('answers that are too much for the event loop', () => {
   });
 
   test('are refused with 503 when the queue is full', async (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 }); // those that wait have all the time they need
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 }); // queued requests have unlimited time
     const { snapshot } = index.snapshot(t);
     const head = snapshot.head()!;
     const results = Array.from({ length: 140 }, (_, i) =>
@@ -138,7 +141,7 @@ suite('answers that are too much for the event loop', () => {
     );
     const outcomes = await Promise.allSettled(results);
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
-    const taken = Math.min(2, Math.max(1, availableParallelism() - 1)); // one for each thread
+    const taken = Math.min(2, Math.max(1, availableParallelism() - 1)); // one per thread
     assert.equal(refused.length, 140 - taken - 128);
     for (const error of refused) {
       assert.ok(error instanceof RequestError);
@@ -159,7 +162,7 @@ suite('answers that are too much for the event loop', () => {
   });
 
   test('are timed by a monotonic clock', async (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 }); // the thread has a Date of its own
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 }); // the thread has its own Date
     const { snapshot } = index.snapshot(t);
     const [path, input] = HEAVY[1]!;
     assert.ok((await pool.run(path, { ...input, limit: '3' }, 10, snapshot.head()!)).body.length > 0);

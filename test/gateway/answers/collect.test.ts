@@ -1,4 +1,4 @@
-/** What the collecting of logs takes of the memory for answers, it gives back. */
+/** Collecting logs returns all memory that it reserved for answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 test('a failed collection releases its memory, that of collected answers included', async () => {
   const budget = new ByteBudget(1_000).forClient(1);
   let asked = 0;
-  // The second answer is no list, which ends the collection; the others are there and not read yet, or come later.
+  // The second answer is not a list, which ends the collection. The others have arrived unread, or arrive later.
   const ask: RequestFn = async () => {
     const number = ++asked;
     if (number > 4) await sleep(10);
@@ -30,7 +30,7 @@ test('an aborted collection returns no part of the logs', async () => {
   const calledOff = new AbortController();
   let asked = 0;
   const ask: RequestFn = async () => {
-    // When the last answer is there, none is read yet.
+    // When the last answer arrives, none is read yet.
     if (++asked === 8) calledOff.abort();
     return { tail: resultTail('["0x1"]'), status: 200 };
   };

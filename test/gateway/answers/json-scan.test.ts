@@ -5,7 +5,7 @@ import { itemTexts, memberTexts } from '../../../src/gateway/json-scan.ts';
 
 fc.configureGlobal({ seed: 1 }); // the same inputs in every run
 
-/** Written with random spacing, so that offsets are not those of JSON.stringify. */
+/** Written with random spacing, so that offsets differ from those of JSON.stringify. */
 function spaced(value: unknown, spaces: readonly string[]): string {
   let next = 0;
   const space = () => spaces[next++ % spaces.length] ?? '';

@@ -1,4 +1,4 @@
-/** Checking JSON that arrives in pieces: as JSON.parse decides, wherever the pieces end. */
+/** Validating JSON that arrives in pieces must agree with JSON.parse, wherever the pieces end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JsonStreamValidator } from '../../../src/gateway/json-stream-validator.ts';
@@ -53,7 +53,7 @@ const INVALID = [
   '[\u00a01]',
 ];
 
-/** Whether the text is accepted in pieces of so many bytes. */
+/** Whether the text is accepted in pieces of this many bytes. */
 function accepts(text: string, size: number): boolean {
   const bytes = Buffer.from(text);
   const check = new JsonStreamValidator();

@@ -1,4 +1,4 @@
-/** Answers of many megabytes that the gateway puts together: what they hold while clients do not read them. */
+/** Memory of answers of many megabytes that the gateway assembles, while clients do not read them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -10,16 +10,16 @@ import { waitFor } from '../../support/wait.ts';
 import { type CallResult, startNode } from '../node.ts';
 
 const MB = 2 ** 20;
-/** What one key may hold of answers that are not read, and what else a test needs besides. */
+/** Memory that one key may hold in unread answers, and the overhead of a test. */
 const KEY_BYTES = 128 * MB;
 const OTHER_BYTES = 40 * MB;
-/** More connections than answers of 30 MB that find room. */
+/** More connections than 30 MB answers that fit into memory. */
 const CONNECTIONS = 15;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
 const LOG = `{"address":"0x${'ab'.repeat(20)}","data":"0x${'cd'.repeat(480)}"}`;
-/** The logs of so many blocks, 38 kB of each, without the brackets. */
+/** The logs of this many blocks, 38 kB each, without the brackets. */
 const logsOf = (blocks: number) =>
   Array<string>(blocks * 37)
     .fill(LOG)
@@ -39,7 +39,7 @@ const BATCH = JSON.stringify(
 );
 const BATCH_ANSWER = `[${Array.from({ length: 8 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"result":[${logsOf(100)}]}`).join()}]`;
 
-/** A node with 3.8 MB of logs in a hundred blocks, which is all that it takes, and as much for each trace. */
+/** A node with 3.8 MB of logs in a hundred blocks, the most that it accepts, and as much for each trace. */
 const largeNode: CallResult = (body, response) => {
   const { id, method, params } = JSON.parse(body);
   const start = `{"jsonrpc":"2.0","id":${id},"result":`;
@@ -52,7 +52,7 @@ const largeNode: CallResult = (body, response) => {
 };
 const HEADER = `{"number":"0x320","hash":"0x${'11'.repeat(32)}","parentHash":"0x${'10'.repeat(32)}","timestamp":"0x1"}`;
 
-/** Bytes of all buffers in this process: of clients, gateway and node. What is garbage does not count. */
+/** Bytes of all buffers in this process: of clients, gateway and node. Excludes garbage. */
 function bytesInUse(): number {
   collectGarbage();
   return process.memoryUsage().external;
@@ -66,7 +66,7 @@ async function serveLarge(t: TestContext): Promise<Serving> {
   return serve(t, { upstream: node.url, rpc: { cache_mb: 0 } });
 }
 
-/** Sends one call over a connection of its own, of which only the beginning of the answer is read: 64 KiB or all of it. */
+/** Sends one call over its own connection and reads only the beginning of the answer: 64 KiB or all of it. */
 async function askAndStall(t: TestContext, { server, key }: Serving, body: string) {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
@@ -89,7 +89,7 @@ for (const [what, call, answer] of [
     const serving = await serveLarge(t);
     const sockets: Socket[] = [];
     t.after(() => {
-      for (const socket of sockets) socket.destroy(); // a server that closes waits for them
+      for (const socket of sockets) socket.destroy(); // a closing server waits for them
     });
     for (let i = 0; i < CONNECTIONS; i++) {
       sockets.push((await askAndStall(t, serving, call)).socket);

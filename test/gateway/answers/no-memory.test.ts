@@ -1,4 +1,4 @@
-/** Answers that come when there is no memory left to buffer them. */
+/** Answers that arrive when no memory is left to buffer them. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ import { startNode } from '../node.ts';
 const BUDGET_BYTES = 1_000;
 const DIGITS = 'ab'.repeat(50_000);
 
-/** What a gateway is made of that asks the node at `url` and has little memory. */
+/** The parts of a gateway with little memory, in front of the node at `url`. */
 function gatewayParts(t: TestContext, url: string, maxSockets: number) {
   const limits = { maxSockets, maxWaiting: 1, maxWaitingBytes: 1_000 };
   const node = new StreamingHttpClient({ url, timeoutMs: 5_000, ...limits });
@@ -38,7 +38,7 @@ function gatewayParts(t: TestContext, url: string, maxSockets: number) {
   };
 }
 
-/** The response tail as a client gets it that takes answers in pieces, from a node that writes these pieces. */
+/** The response tail received by a client that accepts pieces, from a node that writes these pieces. */
 async function streamed(t: TestContext, pieces: readonly string[]): Promise<string> {
   const node = await startNode(t, async (_, response) => {
     response.setHeader('content-length', pieces.join('').length);

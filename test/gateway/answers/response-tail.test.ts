@@ -104,7 +104,7 @@ test('the header of a block is read, none has neither null nor an error, and any
   }
 });
 
-/** Texts of results, and whether the quick check sees what they are. */
+/** Texts of results, and whether the quick check recognises them. */
 const BROKEN = [
   ['', true],
   ['0x1', true],

@@ -1,4 +1,4 @@
-/** Takes as long as the library waits for a client, so it has a file of its own, beside which others run. */
+/** Takes as long as the library waits for a client, so it has its own file, which runs beside others. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -22,7 +22,7 @@ async function openAndPause(t: TestContext, port: number, head: string, body: st
   return socket;
 }
 
-/** A server without the measures of ours. `cut` resolves when the library gives up its client. */
+/** A server without our countermeasures. `cut` resolves when the library drops its client. */
 function startBareServer(t: TestContext): { port: number; cut: Promise<void> } {
   const { promise: cut, resolve } = Promise.withResolvers<void>();
   const app = App().post('/', (res) => {
@@ -45,7 +45,7 @@ test('a client that does not read stays connected longer than the library allows
   const { server, key } = await serve(t, { upstream: node.url });
   const port = Number(new URL(server.url).port);
   const kept = await openAndPause(t, port, `POST /rpc HTTP/1.1\r\nX-API-Key: ${key}`, CALL);
-  // The library counts the time of all clients in the same steps, so it would close the earlier one first.
+  // The library advances the timers of all clients in the same steps, so it would close the earlier one first.
   const bare = startBareServer(t);
   await openAndPause(t, bare.port, 'POST / HTTP/1.1', '');
   await bare.cut;

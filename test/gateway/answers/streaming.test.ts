@@ -20,13 +20,13 @@ async function serveNode(t: TestContext, answer: CallResult): Promise<Serving> {
   return serve(t, { upstream: node.url });
 }
 
-/** Bytes of all buffers in this process: of client, gateway and node. What is garbage does not count. */
+/** Bytes of all buffers in this process: of client, gateway and node. Excludes garbage. */
 function bytesInUse(): number {
   collectGarbage();
   return process.memoryUsage().external;
 }
 
-/** Sends one call over a bare connection, so that reading is under control. */
+/** Sends one call over a raw connection, so that the test controls reading. */
 async function open(t: TestContext, { server, key }: Serving, body = CALL): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
@@ -40,7 +40,7 @@ async function open(t: TestContext, { server, key }: Serving, body = CALL): Prom
   return socket;
 }
 
-/** Writes pieces of a hex result as fast as they are taken; `written` counts the bytes that were. */
+/** Writes pieces of a hex result as fast as they are accepted; `written` counts the accepted bytes. */
 function flood(response: ServerResponse, bytes: number): { written: number; closed: boolean } {
   const state = { written: 0, closed: false };
   const piece = Buffer.alloc(64 * 1024, 'ab');
@@ -90,7 +90,7 @@ test('a client that does not read pauses the node, and gets everything once it r
   const socket = await open(t, serving);
   socket.pause();
   await waitFor(() => (sent?.written ?? 0) > MB, { what: 'the answer to begin' });
-  // It has stopped when nothing more was taken for a while.
+  // The node has paused when it has written nothing for a while.
   let last = -1;
   await waitFor(
     () => {
@@ -273,7 +273,7 @@ test('a long answer with the id behind it, in pieces of any size, is passed on b
       const head = size < 100 ? text.length - 50 * size : 0;
       response.write(text.slice(0, head));
       for (let at = head; at < text.length; at += size) {
-        // Each piece on its own, or the reader would see them as one.
+        // Each piece separately; otherwise the reader would see them as one.
         await new Promise((resolve) =>
           response.write(text.slice(at, at + size), () => setImmediate(resolve)),
         );

@@ -1,4 +1,4 @@
-/** What the gateway answers by itself: merged, cached, local; and that none of it is ever wrong. */
+/** Answers that the gateway gives itself, coalesced or cached, are never wrong. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Anvil, startAnvil } from '../../../src/dev/anvil.ts';
@@ -10,14 +10,14 @@ const ADDRESS = `0x${'11'.repeat(20)}`;
 const quantity = (number: number) => `0x${number.toString(16)}`;
 const hashOf = (number: number, branch = '') => `0x${(branch + number.toString(16)).padStart(64, '0')}`;
 
-/** A node of a chain that the test moves. Each answer is different from the one before, but for the block. */
+/** A node whose chain the test controls. Apart from the block, each answer differs from the one before. */
 async function scripted(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
   const chain = {
     head: 100,
     finalized: 90,
     branch: '',
     asked: [] as string[],
-    /** Until when answers about a block, by its quantity, are held back. */
+    /** Holds answers about a block, by its quantity, until this resolves. */
     held: new Map<string, Promise<void>>(),
   };
   let answers = 0;
@@ -60,7 +60,7 @@ async function scripted(t: TestContext, options: Partial<TestGatewayOptions> = {
   return { node, chain, gateway };
 }
 
-/** Asks something that makes the gateway find out what is final. */
+/** Makes a call that causes the gateway to learn what is final. */
 async function learnFinality(gateway: TestGateway, block = 1): Promise<void> {
   await waitFor(
     async () => {
@@ -358,7 +358,7 @@ test('an answer in flight when the chain was replaced is neither cached nor shar
     await happen();
     await learnFinality(gateway);
     chain.held.clear();
-    // A shared answer would come only now.
+    // A shared answer would arrive only now.
     setTimeout(() => release.resolve(), 500);
     assert.equal(await ask(), hashOf(number, branch));
     assert.equal(await underWay, former);
@@ -433,7 +433,7 @@ test('each cache can be disabled', async (t) => {
   );
 });
 
-/** Everything that a client could be told of a block or of one of its transactions. */
+/** Every answer about a block or one of its transactions. */
 async function views(
   ask: (method: string, ...params: unknown[]) => Promise<unknown>,
   block: Block,
@@ -479,10 +479,10 @@ test('after reorganisations of a real chain no answer shows an orphaned block', 
     await anvil.call('anvil_mine', ['0x1']);
     known.push(await newest());
     await anvil.call('anvil_mine', ['0x2']);
-    // Asked twice, so that whatever is kept is kept.
+    // Requested twice, so that cacheable answers are cached.
     for (const block of known) for (let i = 0; i < 2; i++) await views(gateway.result, block);
     await reorganise(anvil, 4);
-    await new Promise((resolve) => setTimeout(resolve, 12)); // longer than anything about the head is kept
+    await new Promise((resolve) => setTimeout(resolve, 12)); // longer than any answer about the head is cached
     for (const block of known) {
       const direct = await views((method, ...params) => anvil.call(method, params), block);
       assert.deepEqual(await views(gateway.result, block), direct, `round ${round}, block ${block.number}`);

@@ -1,4 +1,4 @@
-/** What stays of requests once they are answered: what is kept of one must not hold all of its text. */
+/** Memory that requests leave behind: a retained part must not keep the whole text alive. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,10 +12,10 @@ const collectGarbage: () => void = runInNewContext('gc');
 
 const REQUESTS = 40;
 const PADDING = ' '.repeat(1_900_000);
-/** Bytes; a tenth of what the requests had. */
+/** Bytes; a tenth of the size of the requests. */
 const MOST_KEPT = 8e6;
 
-/** Of texts and buffers. What is garbage does not count, nor what the last request lets go of only in a moment. */
+/** Size of texts and buffers. Excludes garbage, and what the last request releases a moment later. */
 async function bytesInUse(): Promise<number> {
   for (let i = 0; i < 3; i++) {
     await sleep(20);
@@ -25,7 +25,7 @@ async function bytesInUse(): Promise<number> {
   return heapUsed + external;
 }
 
-/** Says that block 16 is final, and 0x1 to everything else. */
+/** Reports block 16 as final, and answers 0x1 to everything else. */
 const node = answering(({ method }) => {
   const hash = `0x${'1'.repeat(64)}`;
   const block = { number: '0x10', hash, parentHash: hash, timestamp: '0x1' };
@@ -45,7 +45,7 @@ for (const [what, memberOf] of Object.entries(KEPT)) {
     const ask = (i: number) => gateway.answer(`{"jsonrpc":"2.0","id":1,${memberOf(i)}${PADDING}}`);
     for (let i = 0; i < 5; i++) await ask(i);
     const before = await bytesInUse();
-    // Only what is requested twice is kept.
+    // Only repeated requests are cached.
     const times = what === 'cached answers' ? 2 : 1;
     for (let i = 0; i < REQUESTS * times; i++) await ask(100 + Math.floor(i / times));
     const kept = (await bytesInUse()) - before;

@@ -1,4 +1,4 @@
-/** Filters that the gateway keeps, over a real chain that is reorganised. */
+/** The gateway's filters, on a real chain that is reorganised. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Contract, JsonRpcProvider } from 'ethers';
@@ -27,7 +27,7 @@ interface Log {
 interface Chain {
   anvil: Anvil;
   gateway: TestGateway;
-  /** The contract that makes a log of each deposit. */
+  /** The contract that emits a log for each deposit. */
   address: Hex;
   deposit(value: number): Promise<void>;
   mine(blocks?: number): Promise<void>;
@@ -85,7 +85,7 @@ async function changes(gateway: TestGateway, id: unknown): Promise<Log[]> {
   return (await gateway.result('eth_getFilterChanges', id)) as Log[];
 }
 
-/** Values of deposits; negative for those taken back. */
+/** Values of deposits; negative for removed ones. */
 const values = (logs: readonly Log[]) => logs.map(({ data, removed }) => Number(data) * (removed ? -1 : 1));
 
 test('a block filter gives each new block once, in order', async (t) => {
@@ -174,7 +174,7 @@ test('logs of orphaned blocks are repeated as removed, followed by those of the 
   const before = await changes(gateway, id);
   assert.deepEqual(values(before), [1, 2, 3]);
 
-  await reorganise(3); // the block of 3, the one behind it, and that of 2
+  await reorganise(3); // the block of 3, the next block, and the block of 2
   const direct = (await anvil.call('eth_getLogs', [{ address, fromBlock: '0x1' }])) as Log[];
   const after = await changes(gateway, id);
   const kept = new Set(direct.map(({ blockHash }) => blockHash));
@@ -359,7 +359,7 @@ test('a chain that is set back below every known block is followed from there on
   const { gateway, anvil, address, mine, deposit, newestHashes } = await setUp(t);
   const snapshot = await anvil.call('evm_snapshot');
   await mine(60);
-  const old = await gateway.result('eth_newBlockFilter'); // knows the last blocks only
+  const old = await gateway.result('eth_newBlockFilter'); // knows only the last blocks
   await anvil.call('evm_revert', [snapshot]);
   assert.deepEqual(await gateway.result('eth_getFilterChanges', old), [], 'the node may only be behind');
   gateway.chain.noteRollback(1);
@@ -374,7 +374,7 @@ test('a chain that is set back below every known block is followed from there on
 });
 
 test('contract.on of ethers and watchContractEvent of viem work over HTTP', async (t) => {
-  // Hooks run in the order in which they are registered, and clients have to end before what they talk to.
+  // Hooks run in registration order, and clients must end before the servers they talk to.
   const clients: (() => void)[] = [];
   t.after(() => {
     for (const end of clients) end();
@@ -385,7 +385,7 @@ test('contract.on of ethers and watchContractEvent of viem work over HTTP', asyn
 
   const provider = new JsonRpcProvider(url, foundry.id, { staticNetwork: true, cacheTimeout: -1 });
   provider.pollingInterval = 20;
-  // A provider that is destroyed in the middle of a poll begins to poll for ever; one that is paused does not.
+  // Destroying a provider in the middle of a poll makes it poll forever; pausing it does not.
   clients.push(() => provider.pause());
   const byEthers: number[] = [];
   const contract = new Contract(address, contracts.DemoWrapped.abi, provider);
@@ -407,7 +407,8 @@ test('contract.on of ethers and watchContractEvent of viem work over HTTP', asyn
   const installed = async () =>
     /atlas_rpc_requests_total\{method="eth_newFilter",status="200"\} 2/.test(await metrics.render());
   await waitFor(installed, { what: 'both clients to install their filter' });
-  // The chain goes on all the time, as chains do: ethers polls once for a new block, not for what is mined meanwhile.
+  // The chain grows constantly, as real ones do: ethers polls once per new block and does not notice blocks mined
+  // meanwhile.
   const mineUntil = (done: () => boolean, what: string) =>
     waitFor(() => mine().then(done), { what, everyMs: 50 });
   await mineUntil(() => blocks.length > 5, 'blocks to be noticed');
@@ -420,7 +421,7 @@ test('contract.on of ethers and watchContractEvent of viem work over HTTP', asyn
   assert.deepEqual([byEthers, byViem], [all, all]);
 });
 
-/** A node whose blocks are nothing but numbers, and whose head is where the test sets it. */
+/** A node whose blocks consist only of numbers, and whose head the test sets. */
 async function startPlainChain(t: TestContext, head: number) {
   const node = await startMisbehavingNode({
     answer(method, [id]) {
@@ -480,7 +481,7 @@ test('a known block that the node briefly omits does not count as orphaned', asy
   chain.head = 107;
   node.misbehave({ ...once, errorFor: { [method]: { code: -32000, message: 'no such thing' } } });
   assert.equal((await gateway.call('eth_getFilterChanges', [id])).status, 502);
-  // As if another node behind the same address, a few blocks behind, answered once.
+  // As if another node behind the same address, a few blocks behind, had answered once.
   node.misbehave({ ...once, nullFor: [method] });
   assert.deepEqual(await gateway.result('eth_getFilterChanges', id), [plainHash(106), plainHash(107)]);
   assert.deepEqual(await gateway.result('eth_getFilterChanges', id), []);

@@ -40,7 +40,7 @@ async function setUp(t: TestContext) {
       }),
   });
   const poll = (id: unknown) => gateway.call('eth_getFilterChanges', [id]);
-  /** Announces transactions and waits until they are there. */
+  /** Announces transactions and waits for their arrival. */
   const announce = async (from: number, to: number) => {
     const before = heard;
     for (let i = from; i <= to; i++) node.publish(KIND, hash(i));

@@ -12,13 +12,13 @@ interface Chain {
   branch: number;
   /** Refuses an eth_getLogs by throwing. */
   refuse: (width: number, from: number) => void;
-  /** Ranges that were asked for, as they were written. */
+  /** Requested ranges, as written. */
   ranges: [unknown, unknown][];
-  /** Most that were asked for at once. */
+  /** Most concurrent requests. */
   atOnce: number;
 }
 
-/** A node with two logs in each block, written in a way that JSON.stringify would not. */
+/** A node with two logs in each block, formatted unlike JSON.stringify. */
 async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
   const chain: Chain = {
     head: 5_000,
@@ -79,7 +79,7 @@ const tooWide = (limit: number, message: string) => (width: number) => {
 
 test('a client’s filter reaches the node unchanged, whatever characters it escapes', async (t) => {
   const { node, gateway } = await setUp(t);
-  const quote = '\\u0122'; // the lower byte of it is that of a quotation mark
+  const quote = '\\u0122'; // its lower byte is a quotation mark
   const text = `${quote}}],${quote}method${quote}:${quote}admin_peers${quote},${quote}x${quote}:[{${quote}`;
   const answer = async (method: string, members: string) => {
     const filter = `{"address":"${text}\\ud83d\\ude00\\ud83d",${members}}`;
@@ -298,7 +298,7 @@ test('logs of two branches are never mixed', async (t) => {
   chain.finalized = 100;
   let answered = 0;
   chain.refuse = () => {
-    // The chain is reorganised in the middle of the first collection.
+    // The chain is reorganised during the first collection.
     if (++answered === 4) chain.branch = 1;
   };
   const result = (await gateway.result('eth_getLogs', { fromBlock: '0x1', toBlock: quantity(2_000) })) as {

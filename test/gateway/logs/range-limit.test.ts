@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RangeLimit } from '../../../src/gateway/logs/node-range.ts';
 
-/** Asks a node that takes so many blocks until nothing wider is tried; returns the widths that it refused. */
+/** Queries a node with this limit until no wider range is tried. Returns the refused widths. */
 function learn(limit: RangeLimit, taken: number, requests = 50): number[] {
   const refused: number[] = [];
   for (let i = 0; i < requests; i++) {

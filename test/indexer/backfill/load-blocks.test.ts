@@ -14,7 +14,7 @@ const chain = [...generateChain({ seed: 7, blocks: 100, txPerBlock: 10 }).blocks
 const FULL = 3;
 const EMPTY = chain.find(({ transfers }) => transfers.length === 0)?.number ?? 0;
 
-/** A node that can be told to misbehave, and a client that asks it. */
+/** A node that can misbehave on request, and a client of it. */
 async function setUp(t: TestContext) {
   const replay = await startNode(t, { chain });
   const node = await startMisbehavingNode({ upstream: replay.url });

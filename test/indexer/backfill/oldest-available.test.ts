@@ -67,7 +67,7 @@ test('a start beyond the head is the node being behind, to be tried again', asyn
   );
 });
 
-/** A chain that grew by `growth` blocks during the search and grows by `after` while its growth is awaited. */
+/** A chain that grew by `growth` blocks during the search and grows by `after` during the wait for growth. */
 function growing(headBefore: number, growth: number, after = 1) {
   let head = headBefore + growth;
   return {
@@ -88,7 +88,7 @@ test('a node that keeps its oldest block while the chain grows costs the index n
 test('a node that prunes as the chain grows is outrun by twice the growth', async () => {
   const chain = growing(1_000, 4);
   const window = async (number: number): Promise<boolean> => number > (await chain.head()) - 128;
-  // Found at head 1,004: 877. At head 1,005 that is gone.
+  // At head 1,004 the search found 877. At head 1,005 that block is gone.
   assert.equal(await stayAheadOfPruning(877, chain, window), 878 + 2 * 5);
 });
 

@@ -102,7 +102,7 @@ test('ranges that have to be waited for become smaller, so that a node that acce
   const pipeline = new Pipeline(
     async (from, to) => {
       sizes.push(to - from + 1);
-      await setImmediate(); // the pipeline waits by then
+      await setImmediate(); // the pipeline is waiting by then
       if (sizes.length === 1) now += 2_100;
       return batchOf(from, to);
     },

@@ -14,7 +14,7 @@ const RANGES = 40;
 const RULES = { monad: false, wrappedNative: new Set<string>(), traces: null, blockReceipts: true };
 
 test('a range cancelled before a worker starts it causes no call to the node, and other ranges continue', async (t) => {
-  // At half a second an answer, two workers with two ranges each would request all of them in five seconds.
+  // At half a second per answer, two workers with two ranges each would request all of them in five seconds.
   const chain = { blocks: RANGES, txPerBlock: 5, startBlock: 1 };
   const { node, blocks } = await startGeneratedNode(t, chain, { latencyMs: 500 });
   const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
@@ -32,7 +32,7 @@ test('a range cancelled before a worker starts it causes no call to the node, an
 
   const again = await pool.load(RANGES, RANGES, new AbortController().signal);
   assert.equal(again.number[0], RANGES);
-  // The answer takes ten times as long as workers may be idle.
+  // The answer takes ten times the idle limit of workers.
   await pool.load(RANGES, RANGES, new AbortController().signal);
   const asked = node.stats().byMethod.eth_getBlockByNumber ?? 0;
   assert.ok(asked < RANGES / 2, `${asked} blocks were asked for`);

@@ -7,12 +7,12 @@ import { ResponseReader } from '../../../src/node/http/response-reader.ts';
 interface Read {
   status: number;
   body: string;
-  /** Whether the body was complete without the connection being closed. */
+  /** Whether the body was complete without a closed connection. */
   isWhole: boolean;
   reusable: boolean;
 }
 
-/** Reads answers that come in pieces of so many bytes, until the connection closes. */
+/** Reads answers in pieces of this many bytes, until the connection closes. */
 function read(text: string, pieceBytes = text.length): Read[] {
   const reader = new ResponseReader();
   const answers: Read[] = [];
@@ -42,7 +42,7 @@ function read(text: string, pieceBytes = text.length): Read[] {
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 
-/** Answers, and what is read of them. */
+/** Answers and their parsed form. */
 const ANSWERS: Record<string, [text: string, expected: Partial<Read>]> = {
   'a length': [`${OK}Content-Length: 5\r\n\r\nhello`, { body: 'hello', reusable: true }],
   'the same length twice': [

@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import type { UpstreamError } from '../../../src/lib/errors.ts';
 import { StreamingHttpClient } from '../../../src/node/http/streaming-client.ts';
 
-/** The first bytes of an answer come sooner, however busy the machine is. */
+/** The first bytes of an answer arrive sooner, however busy the machine is. */
 const TIMEOUT_MS = 800;
 
 test('the timeout of an answer is suspended while paused and restarts afterwards', async (t) => {
   const server = createServer((socket) => {
-    // Of a thousand bytes no more ever come.
+    // The rest of a thousand bytes never arrives.
     socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhello'));
     socket.on('error', () => undefined);
   });

@@ -74,7 +74,7 @@ test('a session needs its cookie and the header that other sites cannot send', a
 
 test('signing in to another daemon on the same host keeps the first session', () => {
   const [one, other] = [new AdminAuth('secret'), new AdminAuth('secret')];
-  const jar = new Map<string, string>(); // browsers tell ports apart nowhere in their cookies
+  const jar = new Map<string, string>(); // browsers do not separate cookies by port
   for (const auth of [one, other]) {
     const [name = '', value = ''] = auth.signIn('secret', 'a', false).split(';')[0]?.split('=') ?? [];
     jar.set(name, value);

@@ -152,7 +152,7 @@ test('a damaged keys file is reported with advice, and serving goes on', async (
     assert.match(message, /keys\.db is damaged .*restore a copy made by atlas-node backup/, path);
   }
   access.usage.add(2, 1, Date.now());
-  access.usage.flush(); // as a timer does twice a second
+  access.usage.flush(); // like the timer, twice a second
   assert.equal(access.usage.used(2, Date.now()), 5);
   assert.equal(
     (await callApi(`/api/wallet_summary?address=0x${'11'.repeat(20)}`)).status,
@@ -161,14 +161,14 @@ test('a damaged keys file is reported with advice, and serving goes on', async (
   );
 });
 
-/** Overwrites all pages of an open file but the first. */
+/** Overwrites all pages of an open file except the first. */
 function damageFile(db: Db): void {
   db.pragma('wal_checkpoint(TRUNCATE)');
   const pageSize = Number(db.pragma('page_size', { simple: true }));
   const file = openSync(db.name, 'r+');
   writeSync(file, Buffer.alloc(statSync(db.name).size - pageSize, 0xff), 0, null, pageSize);
   closeSync(file);
-  db.pragma('shrink_memory'); // what is cached would still be right
+  db.pragma('shrink_memory'); // cached pages would still be right
 }
 
 test('usage lists requests by hour and month, for one key or all', async (t) => {
@@ -204,7 +204,7 @@ test('the index is described with its stats and a forecast from the block of the
   const { status, survey: shown, forecast } = await read();
   assert.equal(status.lagBlocks, 200);
   assert.equal(shown.at, '2026-11-21T00:00:00.000Z');
-  // 5 bytes a transfer; 200 blocks to come of 4 transfers, as many as the newest have and not as all have had.
+  // 5 bytes per transfer; 200 blocks to come with 4 transfers each, like the newest blocks, not the average.
   const expected = { bytesPerDay: 500, bytesWhenFilled: 5_000, daysUntilFull: 16 };
   assert.deepEqual(forecast, expected);
   Object.assign(state, statusAt(250), { startBlock: 1, nodeHead: 300 });

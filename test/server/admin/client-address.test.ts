@@ -1,4 +1,4 @@
-/** Whom the throttle of operator tokens counts, in front of and behind proxies. */
+/** Which client the throttle of operator tokens counts, with and without proxies. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -60,7 +60,7 @@ test('of several X-Forwarded-For headers the last one counts, which the proxy ad
   assert.equal(countedIn(logs), '203.0.113.9');
 });
 
-/** Sends a wrong token with bytes in front of the request and with headers as they are. */
+/** Sends a wrong token, with bytes in front of the request and raw headers. */
 function rawAnswer(port: number, preface: Buffer, headers: readonly string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   const lines = [
@@ -74,7 +74,7 @@ function rawAnswer(port: number, preface: Buffer, headers: readonly string[]): P
   return text(socket);
 }
 
-/** The client that the log says gave a wrong token. */
+/** The client that the log blames for a wrong token. */
 function countedIn(logs: readonly string[]): unknown {
   return JSON.parse(logs.find((one) => one.includes('wrong operator token')) ?? '{}').from;
 }

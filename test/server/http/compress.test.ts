@@ -14,7 +14,7 @@ interface RawAnswer {
   body: Buffer;
 }
 
-/** A GET whose body is left as it comes; fetch would decompress it. */
+/** A GET whose body stays as received; fetch would decompress it. */
 function getRaw({ server, key }: Serving, path: string, encoding?: string): Promise<RawAnswer> {
   const headers = { 'X-API-Key': key, ...(encoding !== undefined && { 'Accept-Encoding': encoding }) };
   return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ const RPC_ERROR = z.strictObject({
   error: z.object({ code: z.int(), message: z.string() }),
 });
 
-/** Writes raw bytes to the server and gives all it answers until it closes, which may be with a reset. */
+/** Writes raw bytes to the server and returns everything received until it closes, possibly with a reset. */
 function exchange(serving: Serving, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(serving.server.port, '127.0.0.1', () => socket.write(bytes));
@@ -169,7 +169,7 @@ test('bytes that are not HTTP get a 400 or a closed connection', async (t) => {
 test('a failed read is a 500 without details, is logged, and leaves the server up', async (t) => {
   const { fetch, post, index, logs } = await serve(t);
   index.append([{}, { a: [{ from: 'bob', to: 'alice' }] }]);
-  // A damaged index: the transfer names a block that is not there.
+  // A damaged index: the transfer refers to a missing block.
   index.damage('DELETE FROM blocks WHERE number = 1; UPDATE wallets SET native_received = 7');
   const good = await fetch(`/api/wallet_summary?address=${address('nobody')}`);
   assert.equal(good.status, 200);

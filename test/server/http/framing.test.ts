@@ -1,4 +1,4 @@
-/** What a request that frames its body in two ways gets, byte for byte on a socket. */
+/** Answers to requests with ambiguous body framing, byte for byte on a socket. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
@@ -53,7 +53,7 @@ test('a request with ambiguous framing is refused, and nothing after it is read'
         serving,
         `POST ${path} HTTP/1.1\r\n${head}${framing}\r\n${chunked}${SMUGGLED}`,
       );
-      // With more behind it the connection may close before the refusal is written.
+      // With more data behind it, the connection may close before the refusal is written.
       assert.match(answer, /^(HTTP\/1\.1 400 (?!.*HTTP\/1)|$)/s, `${path} ${framing}`);
       const alone = await untilClosed(serving, `POST ${path} HTTP/1.1\r\n${head}${framing}\r\n`);
       assert.match(alone, /^HTTP\/1\.1 400 /, `${path} ${framing} alone`);

@@ -1,4 +1,7 @@
-/** What the HTTP library does before our code runs, as docs/security.md says. A library that does better fails here. */
+/**
+ * What the HTTP library does before our code runs, as described in docs/security.md. An improved library fails this
+ * test.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -72,7 +75,7 @@ test('a POST sent before the answer of the node to an earlier one closes the con
   await waitFor(() => pipelined.closed, { what: 'the end of the connection' });
   assert.equal(pipelined.text, '');
 
-  // The index is read in the turn in which the request arrives, so nothing is pending when the next one is parsed.
+  // The index is read in the turn in which the request arrives, so nothing is pending when the next request is parsed.
   const wallets = [address('alice'), address('bob')];
   const batches = wallets.map((wallet) => post('/api/wallets/batch', `{"addresses":["${wallet}"]}`));
   const read = exchange(t, server.port, batches.join(''));

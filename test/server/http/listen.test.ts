@@ -49,7 +49,7 @@ test('closing answers requests in flight, then frees the port', async (t) => {
   t.after(() => node.close());
   const serving = await serve(t, {
     upstream: `http://127.0.0.1:${(node.address() as AddressInfo).port}`,
-    settings: { port: await freePort() }, // not 0: the system lends a port it chose itself only once
+    settings: { port: await freePort() }, // not 0: the system assigns a port that it chose itself only once
   });
   const answer = serving.post('/rpc', '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}');
   await waitFor(() => release, { what: 'the call to reach the node' });

@@ -12,7 +12,7 @@ import { serve } from '../serving.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/tls/', import.meta.url));
 
-/** A server with the certificate of `old.example` and the files it reads it from. */
+/** A server with the certificate of `old.example`, and its certificate files. */
 async function serveTls(t: TestContext) {
   const dir = tempDir(t);
   const files = { tls_cert: join(dir, 'cert.pem'), tls_key: join(dir, 'key.pem') };
@@ -32,7 +32,7 @@ async function serveTls(t: TestContext) {
   };
 }
 
-/** Whose certificate a new connection is shown. */
+/** The subject of a new connection's certificate. */
 function shownName(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket: TLSSocket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
@@ -95,7 +95,7 @@ test('renewing a certificate keeps every metric series and its count', async (t)
   assert.ok(series.includes('atlas_http_requests_total{route="/healthz",status="200"} 2'));
 });
 
-/** Status of /healthz for a client that connects anew when its connection was reset before it was accepted. */
+/** Status of /healthz for a client that reconnects when its connection was reset before it was accepted. */
 async function healthAtSecondTry(port: number): Promise<number | undefined> {
   return health(port).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ECONNRESET') throw error;
@@ -103,7 +103,7 @@ async function healthAtSecondTry(port: number): Promise<number | undefined> {
   });
 }
 
-// The kernel resets connections that wait to be accepted when a listening socket is closed, so one retry is due.
+// Closing a listening socket makes the kernel reset connections that wait to be accepted, so allow one retry.
 test('requests succeed at the second try at most while certificates are renewed in a row', async (t) => {
   const { server, put, reload } = await serveTls(t);
   let answered = 0;

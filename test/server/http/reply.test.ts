@@ -9,11 +9,11 @@ import { ReplyWriter } from '../../../src/server/http/reply.ts';
 import { App, us_listen_socket_close, us_socket_local_port } from '../../../src/server/uws.ts';
 import { waitFor } from '../../support/wait.ts';
 
-/** More than the system keeps for a connection. */
+/** More than the system buffers per connection. */
 const BODY = Buffer.alloc(40_000_000, 'abcdefghij');
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** A server that answers with a body at once, and a client that has asked and does not read. */
+/** A server that answers with a body at once, and a client that has sent a request and does not read. */
 async function unread(t: TestContext, body = BODY, onAnswered = () => {}, source?: BodySource) {
   const replies = new ReplyWriter(createLogger({ level: 'error', format: 'json', write: () => undefined }));
   const app = App();

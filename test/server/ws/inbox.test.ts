@@ -5,7 +5,7 @@ import { Inbox } from '../../../src/server/ws/inbox.ts';
 const MEGABYTE = 2 ** 20;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** An inbox whose messages are answered when the test says so, and what its client has not taken. */
+/** An inbox whose messages are answered when the test says so, and its client's unread answers. */
 class Client {
   backlogBytes = 0;
   overflows = 0;
@@ -35,7 +35,7 @@ class Client {
     for (const message of messages) this.inbox.enqueue(Buffer.from(String(message)));
   }
 
-  /** Answers the first messages with this many bytes each, none of which the client reads. */
+  /** Answers the first messages with this many bytes each, which the client does not read. */
   async answer(count: number, bytes = 0): Promise<void> {
     this.backlogBytes += count * bytes;
     for (const answer of this.answers.splice(0, count)) answer();

@@ -1,4 +1,4 @@
-/** How the answers of one message come together. */
+/** How the answers of one message are combined. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeyRecord } from '../../../src/access/key.ts';
@@ -28,7 +28,7 @@ const MIXED = [
   { jsonrpc: '2.0', id: 2, method: 'eth_chainId' },
 ];
 
-/** What a client reads that sends a message of which the calls that are not answered here are answered with `body`. */
+/** What a client receives for a message whose forwarded calls are answered with `body`. */
 async function answerOf(
   body: string | null,
   message = JSON.stringify(MIXED),

@@ -7,7 +7,7 @@ import { Notification } from '../../../src/streams/notification.ts';
 
 const ID = Buffer.from(`0x${'ab'.repeat(16)}`);
 
-/** A socket that takes `room` bytes until it is drained. */
+/** A socket that accepts `room` bytes until it is drained. */
 class Socket {
   room: number;
   sent: string[] = [];
@@ -191,7 +191,7 @@ test('answers hold budget of their key until they are delivered or the client is
   assert.ok(budget.forClient(2).reserve(150_000));
 });
 
-/** An answer of pieces of 200,000 bytes, and whether a budget of a million has all of its memory. */
+/** An answer in pieces of 200,000 bytes, and whether a budget of a million has all its memory back. */
 function heldAnswer(...fills: string[]) {
   const budget = new ByteBudget(1_000_000).forClient(1);
   const held = LargeAnswer.of(

@@ -1,4 +1,4 @@
-/** The rules of the WebSocket endpoints: who may connect, limits, bad input, and how connections end. */
+/** The rules of the WebSocket endpoints: admission, limits, bad input, and how connections end. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ suite('WebSocket endpoints', () => {
     owner.after(() => keys.close());
   });
 
-  /** A new key that the daemon knows already. */
+  /** A new key that the daemon already knows. */
   const newKey = async (tier = 'unlimited', allow: string[] = []) => {
     const { key, record } = keys.create({ name: 'test', tier, allow });
     const url = `${served.url}/api/wallet_summary?address=0x${'0'.repeat(40)}`;
@@ -347,7 +347,7 @@ suite('WebSocket endpoints', () => {
 
   test('a revoked key loses its connections within a second', async () => {
     const took: number[] = [];
-    // The machine may be busy with another test for a moment, but not each time.
+    // The machine may be busy with another test for a moment, but not every time.
     while (Math.min(...took) >= 1_000 && took.length < 20) {
       const { key, id } = await newKey();
       const clients = [
@@ -402,7 +402,7 @@ suite('WebSocket endpoints', () => {
     await waitFor(() => logged.includes('closed a slow consumer'), {
       what: 'the end of patience',
     });
-    // It reads nothing still, but holds no place any more.
+    // It still reads nothing, but no longer occupies a place.
     const others = Array.from({ length: 5 }, () => StreamClient.open(owner, served.url, key));
     for (const { socket } of await Promise.all(others)) socket.close();
     slow.socket.resume();

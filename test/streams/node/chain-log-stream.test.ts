@@ -43,7 +43,7 @@ class ScriptedMonad {
     return monad;
   }
 
-  /** Makes a block and announces its head and, as each state is reached, its logs. */
+  /** Creates a block and announces its head and, as each state is reached, its logs. */
   propose(states: readonly string[] = ['Proposed']): void {
     this.head++;
     this.node.publish('newHeads', header(this.head, this.hashOf));
@@ -56,7 +56,7 @@ class ScriptedMonad {
       .length;
   }
 
-  /** Makes a block without announcing it. */
+  /** Creates a block without announcing it. */
   proposeUnannounced(): void {
     this.head++;
   }
@@ -130,7 +130,7 @@ function quantity(number: number): string {
   return `0x${number.toString(16)}`;
 }
 
-/** Subscriptions at the node: the indexer's heads, those of the streams, and monadLogs. */
+/** Subscriptions at the node: heads for the indexer, heads for the streams, and monadLogs. */
 const WITH_LOGS = 3;
 
 const places = (logs: readonly ChainLog[]) =>
@@ -247,7 +247,7 @@ test('logs of blocks that replace others while the connection is broken are fetc
   await waitFor(back, { what: 'the subscriptions at the node again' });
   monad.fork = 102;
   monad.head = 104;
-  monad.announce(105, 'Proposed'); // before the head that tells of the other branch
+  monad.announce(105, 'Proposed'); // before the head that reveals the other branch
   await reach(once, 12);
   monad.propose([]);
   monad.propose();

@@ -28,7 +28,7 @@ const LOG = {
   logIndex: '0x0',
 };
 
-/** Fetches from a node that answers by method and number of earlier calls of it; retries do not wait. */
+/** Fetches from a node that answers by method and number of earlier calls; retries do not wait. */
 function ask(answer: (method: string, before: number) => unknown, header: Record<string, unknown> = HEADER) {
   const calls: string[] = [];
   const count = (name: string) => calls.filter((method) => method === name).length;
@@ -142,7 +142,7 @@ for (const hasBits of [true, false]) {
       behind.setHead(19);
       const client = new RpcClient({ url, timeoutMs: 5_000, maxSockets: 4, maxBatch: 10 });
       t.after(() => client.close());
-      // Each begins with the other node.
+      // Each time the other node is first.
       for (let turn = 0; turn < 2; turn++) {
         const block = readAnnouncedBlock({ ...found, logsBloom });
         const { signal } = new AbortController();

@@ -82,7 +82,7 @@ suite('logs', () => {
     const all = await clients[1]!.subscribe<Log>('logs');
     node.mine(40);
     for (const [i, filter] of filters.entries()) {
-      // The simulated node takes a null among alternatives literally; for geth and here it matches anything.
+      // The simulated node takes a null among alternatives literally; geth and this server match anything.
       const plain = JSON.stringify(filter).includes('[[') && JSON.stringify(filter).includes('null]]');
       await receives(feeds[i]!, await answered(plain ? {} : filter, 21, 60));
     }

@@ -1,4 +1,4 @@
-/** Pending transactions of a node that may refuse to announce them, at once or later. */
+/** Pending transactions of a node that may refuse to announce them, immediately or later. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Logger } from '../../../src/log/logger.ts';
@@ -22,7 +22,7 @@ async function open(t: TestContext) {
   return { node, warnings, stream: new PendingTransactionStream(subscriptions, log) };
 }
 
-/** A subscription, and what its client received. */
+/** A subscription, and everything its client received. */
 function client() {
   const told: unknown[] = [];
   const connection = {
@@ -47,7 +47,7 @@ test('clients with equal parameters share a subscription at the node, which ends
     await stream.subscribe(true, whole.subscription),
   ];
   assert.equal(node.subscriptions, 2);
-  // The node here does not tell the two subscriptions apart.
+  // This node does not distinguish the two subscriptions.
   node.publish(KIND, '0x1');
   node.publishText(KIND, `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
   ends[0]?.();

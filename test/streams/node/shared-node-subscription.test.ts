@@ -46,7 +46,7 @@ test('after the node ends a subscription, the next user subscribes again', async
   node.misbehave({ errorFor: { eth_subscribe: { code: -32603, message: 'limit reached' } } });
   node.drop();
   await waitFor(() => losses > 0, { what: 'the refusal' });
-  // The connections of the former clients are being closed: not all of them have released it.
+  // The connections of the former clients are closing, and not all of them have released it.
   first();
   await assert.rejects(shared.acquire(), /limit reached/);
   node.misbehave({});

@@ -1,4 +1,4 @@
-/** Events wait for what is missing in them, behind each other, and never for long. */
+/** Events wait for their missing data, behind each other, and never for long. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';

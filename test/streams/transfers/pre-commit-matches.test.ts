@@ -22,7 +22,7 @@ import { CHAIN } from '../filters.ts';
 import { FREE } from '../free-payer.ts';
 import { StreamIndex, tells } from '../stream-index.ts';
 
-/** Is shown every transfer and wants all of them, also those of no amount, or none. */
+/** Is offered every transfer and wants all of them, including zero transfers, or none. */
 class SubscriberToAll extends TransferSubscription {
   shown = 0;
   private readonly forms: readonly Form[];
@@ -46,7 +46,7 @@ class SubscriberToAll extends TransferSubscription {
   }
 }
 
-/** Everything that clients are told of a transfer. */
+/** Everything that clients receive about a transfer. */
 function payloads(event: TransferEvent): string {
   const signals = (['wallet_token_buy', 'wallet_token_sell', 'wallet_created'] as const).map((name) =>
     signalJson(event, { event: name, direction: name === 'wallet_token_sell' ? 'out' : 'in' }, 0),
@@ -155,13 +155,13 @@ test('pushes to clients that left do not count towards the age of later pushes',
   index.commit(1);
   const client = await index.wallet('alice');
   const batch = index.announce();
-  index.publish(batch); // the index does not have it, so that the turn ends here
+  index.publish(batch); // the index lacks it, so that the turn ends here
   await tells(client, '+2');
   client.unsubscribe();
   const { now } = performance;
   context.mock.method(performance, 'now', () => now.call(performance) + 3_600_000);
   index.write(batch);
-  await new Promise(setImmediate); // what the present turn reads does not have it
+  await new Promise(setImmediate); // the reads of the current turn lack it
   const later = await index.wallet('alice');
   index.commit(1);
   await tells(later, '+3');
@@ -176,7 +176,7 @@ test('pre-commit matches are pushed on their watermark, before the index is read
   const client = await index.wallet('alice');
   const batch = index.announce({ payments: 40 });
   assert.deepEqual(client.told, []);
-  index.publish(batch); // the index does not have it, so nothing of it can be read
+  index.publish(batch); // the index lacks it, so none of it can be read
   await tells(client, Array(40).fill('+2').join(' '));
 });
 
@@ -201,7 +201,7 @@ test('a client that subscribes after the announcement delays no one', async (con
   const early = await index.wallet('alice');
   const batch = index.announce({ payments: 40 });
   const late = await index.wallet('bob');
-  index.publish(batch); // the index does not have it, so nothing of it can be read
+  index.publish(batch); // the index lacks it, so none of it can be read
   for (const client of [early, late]) await tells(client, Array(40).fill('+2').join(' '));
 });
 
@@ -301,7 +301,7 @@ test('while a rollback cannot be read yet, later pre-commit matches are not push
   const { to, hash } = index.head();
   index.commit(1);
   const later = index.announce({ branch: 'b' });
-  index.undo(1); // a further rollback, which is not published yet
+  index.undo(1); // a further rollback, not yet published
   index.publishRollback(to, hash);
   index.publish(later);
   await nextTurn();

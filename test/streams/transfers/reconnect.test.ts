@@ -1,4 +1,4 @@
-/** A client that reconnects with the last block it saw is told what was withdrawn meanwhile. */
+/** A client that reconnects with the last block it saw learns what was reverted meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nestedCleanup } from '../../support/cleanup.ts';

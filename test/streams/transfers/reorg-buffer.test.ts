@@ -10,7 +10,7 @@ import {
 import { eventOf, walletFilter } from '../filters.ts';
 import { FREE } from '../free-payer.ts';
 
-/** Watches the wallet whose address is `byte` over and over. */
+/** Watches the wallet whose address consists of `byte` repeated. */
 function subscriber(byte = '00'): TransferSubscription {
   const connection = { backlogBytes: 0, push() {}, whenDrained() {}, close() {}, payer: FREE };
   const subscription = new Subscription('wallet_transfers', connection, { total: 0 }, 1_000);

@@ -1,4 +1,4 @@
-/** Replays to clients that do not take at once what they are sent. */
+/** Replays to clients that do not read immediately. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Payer } from '../../../src/streams/subscription.ts';
@@ -6,7 +6,7 @@ import { nestedCleanup } from '../../support/cleanup.ts';
 import { waitFor } from '../../support/wait.ts';
 import { StreamIndex, tells } from '../stream-index.ts';
 
-/** The limit, and more than is read of the index at a time. */
+/** The limit, and more than is read from the index at a time. */
 const MAX_BACKLOG_BYTES = 256 * 1024;
 const BLOCKS = 250;
 
@@ -22,7 +22,7 @@ test('a replay waits for a slow client while others go on, and finishes without 
   assert.deepEqual(behind.told, []);
   index.commit(1);
   await tells(reading, blocks(1, BLOCKS + 1));
-  // It is never asked twice to tell when all is read.
+  // It is never asked twice to report that everything is read.
   assert.deepEqual([behind.told, behind.waiting.length], [[], 1]);
   behind.backlogBytes = 0;
   for (const resume of behind.waiting.splice(0)) resume();

@@ -1,4 +1,4 @@
-/** What signals say about a transaction, and which of them a filter lets through. */
+/** What signals report about a transaction, and which of them a filter selects. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
@@ -43,7 +43,7 @@ function transaction(transfers: EventRow[], source: Partial<EventSource> = {}) {
   return rows.map((row) => eventOf(row, false, { transfers: rows, ...source }));
 }
 
-/** The wallet pays 100 USDC and 1 wei, gets MEME in two legs, and 10 USDC back. */
+/** The wallet pays 100 USDC and 1 wei, receives MEME in two legs, and 10 USDC back. */
 function swap(source: Partial<EventSource> = {}) {
   return transaction(
     [

@@ -83,8 +83,8 @@ test('the cost of a transfer does not grow with the number of subscriptions', ()
     });
     return Math.min(...best);
   };
-  milliseconds(1_000); // warm
-  // A hundred times the subscribers; a search through them would take a hundred times as long.
+  milliseconds(1_000); // warm-up
+  // A hundred times the subscribers. A linear search would take a hundred times as long.
   const [few, many] = [milliseconds(1_000), milliseconds(100_000)];
   assert.ok(many < 20 * Math.max(few, 0.5), `${few} ms with 1,000 subscribers, ${many} ms with 100,000`);
 });

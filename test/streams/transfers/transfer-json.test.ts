@@ -38,7 +38,7 @@ const NFT: EventRow = {
   logIndex: 3,
 };
 
-/** What is pushed for one side of a transfer that is all of its transaction. */
+/** The push for one side of a transfer that is its whole transaction. */
 function signal(row: EventRow, direction: Direction, now: number, removed = false): string {
   return signalJson(eventOf(row, removed), sideSignal(row, direction), now);
 }

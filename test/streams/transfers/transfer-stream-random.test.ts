@@ -1,4 +1,4 @@
-/** Commits, reorgs, messages of the writer that come late and clients that come and go, all at random. */
+/** Commits, reorgs, delayed messages of the writer, and clients that connect and disconnect, all at random. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { Prng } from '../../../src/lib/random.ts';
 import { nestedCleanup } from '../../support/cleanup.ts';
 import { type Client, StreamIndex } from '../stream-index.ts';
 
-/** A client, and the first block that it is to be told. */
+/** A client, and the first block that it must receive. */
 interface Listener {
   client: Client;
   first: number;
@@ -18,11 +18,11 @@ for (let seed = 1; seed <= 16; seed++) {
     const index = new StreamIndex(nestedCleanup(context), false);
     const turns = new Prng(seed + 1_000);
     let now = 0;
-    // Turns end at any point when time passes at random.
+    // Turns end at any point because time passes at random.
     context.mock.method(performance, 'now', () => (now += turns.below(seed % 3)));
-    /** What the writer said, not heard yet. */
+    /** Messages of the writer that have not arrived yet. */
     const messages: (() => void)[] = [];
-    /** How often Alice paid in each block, as far as the stream heard. */
+    /** How often Alice paid in each block, as far as the stream knows. */
     const payments: number[] = [0];
     const listeners = new Set<Listener>();
 
@@ -31,7 +31,7 @@ for (let seed = 1; seed <= 16; seed++) {
       const batch = index.nextBlock(String(prng.below(1e9)), count);
       const announcement = index.announcement(batch);
       if (count > 0 && prng.below(6) > 0) messages.push(() => index.publishAnnouncement(announcement));
-      if (prng.below(10) === 0) return; // it failed
+      if (prng.below(10) === 0) return; // the client failed
       index.write(batch);
       messages.push(() => {
         payments[batch.number[0]!] = count;
@@ -102,7 +102,7 @@ for (let seed = 1; seed <= 16; seed++) {
   });
 }
 
-/** What was told and not taken back; only what was told last may be. */
+/** What was received and not removed. Only the newest may be removed. */
 function remaining(told: readonly string[]): string[] {
   const left: string[] = [];
   for (const one of told) {

@@ -1,4 +1,4 @@
-/** wallet_transfers and signals through the whole daemon, compared with what REST says. */
+/** wallet_transfers and signals through the whole daemon, compared with REST. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
@@ -21,7 +21,7 @@ interface Signal extends StreamedTransfer {
 
 const ZERO = `0x${'0'.repeat(40)}`;
 
-/** The 20 addresses that occur most, the most frequent first. */
+/** The 20 most frequent addresses, the most frequent first. */
 function busiest(addresses: readonly string[]): string[] {
   const times = new Map<string, number>();
   for (const address of addresses) times.set(address, (times.get(address) ?? 0) + 1);
@@ -55,7 +55,7 @@ suite('transfers', () => {
   });
 
   const open = (path?: string) => StreamClient.open(owner, served.url, served.key, path);
-  /** Waits until the last block of the index is the node's. */
+  /** Waits until the index and the node have the same last block. */
   const caughtUp = async () => {
     const { hash } = await resultOf<{ hash: string }>(node.url, 'eth_getBlockByNumber', 'latest', false);
     await waitFor(() => lastHash(db) === hash, {
@@ -64,7 +64,7 @@ suite('transfers', () => {
     });
   };
 
-  /** Blocks come, a few at a time, and now and then the last ones are replaced, and back again. */
+  /** Blocks arrive, a few at a time; occasionally the last ones are replaced, and restored. */
   const mine = async (prng: Prng) => {
     for (let round = 0; round < 40; round++) {
       node.mine(1 + prng.below(4));
@@ -72,7 +72,7 @@ suite('transfers', () => {
         await caughtUp();
         const replaced = node.fork(node.stats().head - prng.below(4));
         await caughtUp();
-        node.fork(replaced[0]!.number, replaced); // with it the rest of the chain comes back too
+        node.fork(replaced[0]!.number, replaced); // also restores the rest of the chain
       }
       await sleep(prng.below(12));
     }
@@ -251,12 +251,12 @@ suite('transfers', () => {
   });
 });
 
-/** What tells one signal from another. */
+/** Distinguishes one signal from another. */
 function signalKey({ id, wallet, direction }: { id: number; wallet: string; direction: string }): string {
   return `${id} ${wallet} ${direction}`;
 }
 
-/** A transfer of no amount is no signal. */
+/** A zero transfer is not a signal. */
 function isEvent({ amount }: { amount: string }): boolean {
   return amount !== '0';
 }
@@ -267,7 +267,7 @@ function lastEvent(db: Db): unknown {
   return db.prepare(`SELECT max(id) FROM transfers WHERE ${isSignal}`).pluck().get();
 }
 
-/** What the index itself says: the receivers of a token, oldest first. */
+/** According to the index itself: the receivers of a token, oldest first. */
 function purchases(db: Db, token: string): { id: number; wallet: string }[] {
   return db
     .prepare<[Buffer], { id: number; wallet: string }>(
@@ -310,7 +310,7 @@ async function restShows(served: TestDaemon, address: string, id: number): Promi
   assert.equal(transfers[0]?.id, id);
 }
 
-/** A live subscription has all of the blocks after the one that was indexed when it was made, and nothing but the end of what REST has. */
+/** A live subscription has all blocks after the one indexed when it was created, and only the end of the REST list. */
 function assertSuffix(
   told: readonly { id: number }[],
   rest: readonly { id: number; blockNumber: number }[],

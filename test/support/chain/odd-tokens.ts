@@ -26,7 +26,7 @@ export class OddChain {
     this.creationCode = creationCode;
   }
 
-  /** Each transaction is a block of its own. */
+  /** Each transaction gets its own block. */
   async deploy(contract: OddToken): Promise<Hex> {
     const { contractAddress } = await this.send({ data: this.creationCode[contract] });
     if (contractAddress === null) throw new Error(`the creation of ${contract} made no contract`);
@@ -64,7 +64,7 @@ export class OddChain {
     return Number(await this.anvil.call('eth_blockNumber'));
   }
 
-  /** Resolves with the receipt once the transaction is in a block; a failed one is a defect of the test. */
+  /** Resolves with the receipt once the transaction is mined. A failed transaction is a bug of the test. */
   private async send(transaction: { from?: Hex; to?: Hex; data: Hex | undefined }): Promise<Receipt> {
     const hash = await this.anvil.call('eth_sendTransaction', [
       { from: this.accounts[0], gas: '0x2dc6c0', ...transaction },

@@ -1,4 +1,6 @@
-/** Small random chains for property tests: few wallets and tokens, so that every counter, run and fact is hit often. */
+/**
+ * Small random chains for property tests: few wallets and tokens, so that every counter, page and fact is hit often.
+ */
 import { createHash } from 'node:crypto';
 import { BatchBuilder } from '../../../src/decode/batch.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
@@ -37,13 +39,13 @@ export function randomSource(seed: number): () => number {
 const ZERO = '0'.repeat(40);
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Digits of an address; a third of all begin alike (store/addresses.ts). */
+/** Digits of an address. A third of all addresses start alike (store/addresses.ts). */
 function address(name: string): string {
   const digits = digest(name).slice(0, 40);
   return digits < '5' ? `${ZERO.slice(0, 12)}${digits.slice(12)}` : digits;
 }
 
-/** `count` blocks on top of `parent`; another `salt` gives another branch at the same heights. */
+/** `count` blocks on top of `parent`. Another `salt` yields another branch at the same heights. */
 export function randomBlocks(from: number, count: number, parent: string, salt: number): PlainBlock[] {
   const blocks: PlainBlock[] = [];
   for (let i = 0; i < count; i++) {
@@ -80,7 +82,7 @@ function randomTransfer(
   salt: number,
   logIndex: number,
 ): PlainTransfer {
-  // Squared, so that some wallets are hot; now and then one that only this block has.
+  // Squared, so that some wallets are hot; occasionally a wallet that only this block has.
   const wallet = (): string => {
     if (int(12) === 0) return ZERO;
     if (int(8) === 0) return address(`new ${number} ${salt} ${int(3)}`);

@@ -9,7 +9,7 @@ export interface Receipt {
   contractAddress: Hex | null;
 }
 
-/** Resolves with the receipt once the transaction is in a block: anvil answers a send before it has mined. */
+/** Resolves with the receipt once the transaction is mined: anvil answers a send before it has mined. */
 export function receiptOf(anvil: Anvil, hash: unknown): Promise<Receipt> {
   return waitFor(async () => (await anvil.call('eth_getTransactionReceipt', [hash])) as Receipt | null, {
     what: `the receipt of ${String(hash)}`,

@@ -14,8 +14,8 @@ interface Output {
 }
 
 /**
- * Creation code by contract name, of a file in test/fixtures that imports nothing. Cached in a file: loading the compiler
- * alone takes a second of CPU.
+ * Creation code by contract name, of a file in test/fixtures without imports. Cached in a file, because loading the
+ * compiler alone takes a second of CPU.
  */
 export async function compileFixture(name: string): Promise<Record<string, Hex>> {
   const content = readFileSync(join(ROOT, 'test/fixtures', name), 'utf8');

@@ -1,4 +1,4 @@
-/** The REST API over an index file without a server: what a client would get, as an object. */
+/** The REST API over an index file without a server: a client's view, as an object. */
 import { prepareApi } from '../../../src/api/api.ts';
 import { ReadPool, startReader } from '../../../src/api/read-pool/read-pool.ts';
 import { Snapshot } from '../../../src/query/snapshot.ts';
@@ -7,7 +7,10 @@ import { openIndexForReading } from '../../../src/store/index-file.ts';
 import { nodeReadsOf } from './node-reads.ts';
 import { checkAnswer } from './openapi.ts';
 
-/** Answers `path` below `/api/` with query values, or with a body. Throws when the answer is not as documented. */
+/**
+ * Answers `path` below `/api/` with query values, or with a body. Throws when the answer does not match its
+ * documentation.
+ */
 export type AskApi = (path: string, input: Record<string, unknown>) => Promise<Record<string, unknown>>;
 
 export function askApi(owner: { after(close: () => void | Promise<void>): void }, indexPath: string): AskApi {

@@ -1,4 +1,4 @@
-/** What a node that follows the same chain as an index answers to REST, read from that index by plain SQL. */
+/** A node's answers to REST, for a node on the same chain as an index, read from that index by plain SQL. */
 import type { NodeReads } from '../../../src/api/node-reads.ts';
 import { bytesToHex, hexToBytes } from '../../../src/lib/hex.ts';
 import type { BlockRef } from '../../../src/model/block.ts';

@@ -1,4 +1,4 @@
-/** The published documents as a measure: whether an answer or a message is as they describe, with nothing undocumented in it. */
+/** Checks answers and messages against the published documents, without undocumented fields. */
 import { Ajv } from 'ajv';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type AsyncApiDocument, asyncApiDocument } from '../../../src/api/openapi/asyncapi.ts';
@@ -12,14 +12,14 @@ const OPTIONS = {
   allErrors: true,
   strict: true,
   allowUnionTypes: true,
-  keywords: ['components'], // where references lead
+  keywords: ['components'], // targets of references
   formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ },
 };
 
 const ajv = new Ajv2020(OPTIONS);
 const validators = new Map<string, ValidateFunction>();
 
-/** Throws when `answer` is not what the document says of a good answer at `path` (`/api/...`). */
+/** Throws when `answer` does not match the document's success schema for `path` (`/api/...`). */
 export function checkAnswer(path: string, answer: unknown): void {
   const validate = validators.get(path) ?? compile(path);
   if (validate(answer)) return;
@@ -37,7 +37,7 @@ function compile(path: string): ValidateFunction {
 
 let isNotification: ValidateFunction | undefined;
 
-/** Throws when a message that a stream pushed is none of those in the AsyncAPI document. */
+/** Throws when a pushed message matches none in the AsyncAPI document. */
 export function checkNotification(message: unknown): void {
   isNotification ??= new Ajv(OPTIONS).compile({
     anyOf: ['newHead', 'log', 'pendingTransaction', 'walletTransfer', 'signal'].map((name) =>
@@ -52,7 +52,7 @@ export function checkNotification(message: unknown): void {
 
 let isHookMessage: ValidateFunction | undefined;
 
-/** Throws when the body of a delivery is not as the OpenAPI document says. */
+/** Throws when the body of a delivery does not match the OpenAPI document. */
 export function checkHookMessage(body: unknown): void {
   isHookMessage ??= ajv.compile({
     $ref: '#/components/schemas/HookMessage',
@@ -62,7 +62,7 @@ export function checkHookMessage(body: unknown): void {
     throw new Error(`${JSON.stringify(body)} is not as documented: ${ajv.errorsText(isHookMessage.errors)}`);
 }
 
-/** A schema whose objects may have no other properties than it names. The published one is open, for clients. */
+/** A schema whose objects permit no other properties. The published schema is open, for clients. */
 export function closed<T>(schema: T): T {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
     isObject(value) && 'properties' in value && !('additionalProperties' in value)

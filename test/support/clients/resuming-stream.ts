@@ -1,4 +1,4 @@
-/** A client of `/ws/signals` that reconnects and resumes as docs/streams.md says. */
+/** A client of `/ws/signals` that reconnects and resumes as described in docs/streams.md. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamClient } from '../../streams/client.ts';
 
@@ -49,7 +49,7 @@ export class ResumingStream {
           await sleep(5);
         }
       } catch {
-        // the daemon is gone: again
+        // the daemon is down: retry
       }
       await sleep(50);
     }

@@ -1,11 +1,11 @@
-/** Stock clients as their documentation creates them, without settings, each sending a number of calls at once. */
+/** Stock clients as created in their documentation, without settings, each sending a number of calls at once. */
 import { JsonRpcProvider } from 'ethers';
 import { providers } from 'ethers-v5';
 import { createPublicClient, http } from 'viem';
 import { Web3 } from 'web3';
 import type { Hex } from '../../../src/lib/hex.ts';
 
-/** The address whose balance call number `i` reads, and the balance that the node of the test gives for it. */
+/** The address whose balance call `i` reads, and the test node's balance for it. */
 export function addressOf(i: number): Hex {
   return `0x${(i + 1).toString(16).padStart(40, '0')}`;
 }
@@ -13,7 +13,7 @@ export function balanceOf(address: string): bigint {
   return BigInt(address) * 7n;
 }
 
-/** Reads the balances of the addresses 0 to `count` - 1 at once. `url` has the key. */
+/** Reads the balances of the addresses 0 to `count` - 1 at once. `url` contains the key. */
 export type StockClient = (url: string, count: number) => Promise<PromiseSettledResult<bigint>[]>;
 
 const all = (count: number, read: (address: Hex) => Promise<bigint>) =>
@@ -62,7 +62,7 @@ export const BATCHING: Record<string, StockClient> = {
   'web3 4 BatchRequest': web3Batch,
 };
 
-/** Those that send each call by itself: as many are answered as the rate admits before they give up. */
+/** Clients that send single calls: the rate determines how many are answered before they give up. */
 export const SINGLE: Record<string, StockClient> = {
   viem: viem(false),
   'ethers 5 JsonRpcProvider': ethers5(providers.JsonRpcProvider),

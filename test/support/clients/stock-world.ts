@@ -1,4 +1,4 @@
-/** The gateway with the default tiers and waits, before a node that answers at once, for stock clients. */
+/** The gateway with the default tiers and waits, in front of a node that answers at once, for stock clients. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ export interface Outcome {
 export interface StockWorld {
   /** The address of /rpc with a new key of the tier. */
   urlFor(tier: string): string;
-  /** Has the client send so many calls at once with a new key. */
+  /** Makes the client send this many calls at once with a new key. */
   run(client: StockClient, tier: string, count: number): Promise<Outcome>;
 }
 
@@ -55,7 +55,7 @@ export async function startStockWorld(owner: Cleanup): Promise<StockWorld> {
   };
 }
 
-/** Answers for the chain's id and balances. Gives its address. */
+/** Answers for the chain id and balances. Returns its address. */
 async function startBalanceNode(owner: Cleanup): Promise<string> {
   const node = createServer((request, response) => {
     let body = '';

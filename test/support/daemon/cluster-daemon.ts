@@ -1,4 +1,4 @@
-/** Daemons of one cluster, as processes that are killed and started again on the same port and data. */
+/** Daemons of one cluster, as processes that are killed and restarted on the same port and data. */
 import type { Cleanup } from '../cleanup.ts';
 import { freePort } from '../free-port.ts';
 import { tempDir } from '../temp-dir.ts';
@@ -13,11 +13,11 @@ export interface ClusterDaemon {
   /** Process id of the last start. */
   pid(): number | undefined;
   isRunning(): boolean;
-  /** What it logged since the last start. */
+  /** The log since the last start. */
   log(): string;
-  /** Starts it again; resolves when it serves. */
+  /** Restarts it. Resolves when it serves. */
   start(): Promise<void>;
-  /** Sends a signal and resolves with the exit code when it has ended. */
+  /** Sends a signal. Resolves with the exit code. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
   /** Resolves when it is ready for clients. */
   isReady(): Promise<void>;

@@ -10,7 +10,7 @@ import type { Cleanup } from '../cleanup.ts';
 import { createIndex, type IndexFixture } from '../index/index-fixture.ts';
 import { tempDir } from '../temp-dir.ts';
 
-/** `free` is small enough to be used up, `unlimited` needs no care. */
+/** `free` is small enough to be used up, `unlimited` has no limits. */
 const TIERS: Tiers = {
   free: { requests_per_month: 100, requests_per_second: 0, chain_depth: 5 },
   unlimited: { requests_per_month: 0, requests_per_second: 0, chain_depth: 10 },
@@ -21,24 +21,24 @@ export interface Member {
   client: ClusterClient;
   dir: string;
   logs: string[];
-  /** Counts that many requests of the key with this text, one by one; returns how many were admitted. */
+  /** Counts this many requests of the key with this text, one by one. Returns how many were admitted. */
   request(key: string, count: number): number;
   /** The record of a key, or null when it is refused. */
   verify(key: string): KeyRecord | null;
-  /** Stops it in order. */
+  /** Stops it cleanly. */
   stop(): Promise<void>;
 }
 
 export interface MemberOptions {
   url: string;
   name?: string;
-  /** Folder of keys.db; a new one unless given. */
+  /** Folder of keys.db. Default: a new one. */
   dir?: string;
-  /** Its index; an empty one unless given. */
+  /** Its index. Default: an empty one. */
   index?: Pick<IndexFixture, 'path'>;
 }
 
-/** Starts a member, which rejects as a daemon would when it may not start. */
+/** Starts a member. Rejects like a daemon that may not start. */
 export async function startMember(cleanup: Cleanup, options: MemberOptions): Promise<Member> {
   const { url, name = 'one', dir = tempDir(cleanup), index = createIndex(cleanup) } = options;
   mkdirSync(dir, { recursive: true });

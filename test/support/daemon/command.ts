@@ -1,4 +1,4 @@
-/** Running the program as a user does: as a process of its own. */
+/** Runs the program like a user, in its own process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { homedir } from 'node:os';
@@ -34,7 +34,7 @@ export interface Running {
   ended: Promise<Ended>;
 }
 
-/** Starts a command without any setting of this environment. It is killed when the owner ends before it. */
+/** Starts a command without any setting of this environment. It is killed when the owner ends first. */
 export function start(
   owner: { after(fn: () => Promise<void>): void },
   [file = '', ...args]: string[],

@@ -1,4 +1,4 @@
-/** A daemon as a process of its own, for tests that watch what it costs the machine. */
+/** A daemon in its own process, for tests that measure its cost to the machine. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -54,14 +54,17 @@ export async function startDaemonProcess(
   };
 }
 
-/** What a flood may cost, MiB, and how long others may wait meanwhile, milliseconds; without a bound it is many times as much. */
+/**
+ * What a flood may cost, MiB, and how long others may wait meanwhile, milliseconds. Without a bound the cost would be
+ * many times as high.
+ */
 const MOST_MEMORY = 150;
 const LONGEST_WAIT_MS = 5_000;
 
-/** What a flood sends at full speed: twice the memory that the daemon may take for it. */
+/** What a flood sends at full speed: twice the memory that the daemon may use for it. */
 const FULL_SPEED_BYTES = 2 * MOST_MEMORY * 1024 * 1024;
 
-/** Runs a flood; others must be answered meanwhile, and the memory must not follow it. */
+/** Runs a flood. Others must be answered meanwhile, and the memory must stay bounded. */
 export async function bounded(
   daemon: DaemonProcess,
   what: string,
@@ -91,10 +94,10 @@ function residentMemory(pid: number | undefined): number {
   return Number(kib) / 1024;
 }
 
-/** A raw connection: what is sent is sent as it is. */
+/** A raw connection: sends bytes verbatim. */
 export class Dialled {
   readonly socket: Socket;
-  /** All that was received. */
+  /** Everything received. */
   text = '';
   /** Whether the other side has ended it. */
   ended = false;
@@ -111,7 +114,7 @@ export class Dialled {
     });
   }
 
-  /** Sends and waits until the system has room for more, for `forMs` at most. */
+  /** Sends and waits until the system has room for more, for at most `forMs`. */
   async send(data: string | Uint8Array, forMs = 100): Promise<void> {
     if (this.ended || this.socket.write(data)) return;
     await new Promise<void>((resolve) => {
@@ -128,8 +131,9 @@ export class Dialled {
   }
 
   /**
-   * Sends the same again and again until the other side ends the connection or `limitMs` are over. Slows down once it has
-   * sent more than a daemon may keep: a daemon that waits for a client to take its close frame discards gigabytes.
+   * Sends the same bytes repeatedly until the other side ends the connection or `limitMs` are over. Slows down once it
+   * has sent more than a daemon may keep, because a daemon that waits for a client to accept its close frame discards
+   * gigabytes.
    */
   async floodWith(data: string | Uint8Array, limitMs: number): Promise<void> {
     const deadline = performance.now() + limitMs;

@@ -1,4 +1,4 @@
-/** A whole daemon for tests: own data folder, free port, a key, and requests to its API. */
+/** A whole daemon for tests: its own data folder, a free port, a key, and requests to its API. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeyStore } from '../../../src/access/keys.ts';
@@ -19,7 +19,7 @@ export interface TestDaemon {
   dataDir: string;
   /** JSON of a GET below `/api/`, which must answer 200. */
   get<T = Record<string, unknown>>(path: string, params?: Record<string, string | number>): Promise<T>;
-  /** Resolves when the index stands at this block. */
+  /** Resolves when the index is at this block. */
   reaches(number: number): Promise<void>;
 }
 
@@ -35,11 +35,11 @@ export interface DaemonOptions {
 type Cleanup = { after(close: () => void | Promise<void>): void };
 
 export async function startTestDaemon(owner: Cleanup, options: DaemonOptions): Promise<TestDaemon> {
-  // The folder goes after the daemon: hooks run in the order in which they were registered.
+  // The folder is removed after the daemon, because hooks run in registration order.
   const removals: (() => void)[] = [];
   const dataDir = options.dataDir ?? tempDir({ after: (remove) => removals.push(remove) });
   const { config } = parseConfig({
-    // The test chains are of the past.
+    // The test chains are in the past.
     env: { ATLAS_INDEX__POLL_MS: '20', ATLAS_INDEX__STALE_SECONDS: '0', ...options.env },
     flags: { '--data-dir': dataDir, '--port': '0', ...options.flags },
   });

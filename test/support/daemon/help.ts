@@ -1,8 +1,8 @@
-/** What `--help` prints, without a process for each command. */
+/** The output of `--help`, without a process per command. */
 import type { Command } from 'commander';
 import { buildProgram } from '../../../src/cli/program.ts';
 
-/** The help of every command by its path, such as `keys create`, and of the program by ''. As wide as in a pipe. */
+/** The help of every command by its path, such as `keys create`, and of the program by ''. In the width of a pipe. */
 export function helpTexts(): Map<string, string> {
   const texts = new Map<string, string>();
   const visit = (command: Command, path: string): void => {

@@ -11,18 +11,18 @@ import { freePort } from '../free-port.ts';
 import { waitFor } from '../wait.ts';
 import { ROOT } from './command.ts';
 
-/** Debian puts it where an ordinary user's PATH does not lead. */
+/** Debian installs it outside an ordinary user's PATH. */
 const PROGRAM = ['nginx', '/usr/sbin/nginx'].find((path) => spawnSync(path, ['-v']).status === 0);
 
 export const hasNginx = PROGRAM !== undefined;
 
 export interface Nginx {
   url: string;
-  /** What it logged. */
+  /** Its log. */
   errors(): string;
 }
 
-/** Starts nginx with scripts/nginx.conf, whose daemons are those at `ports`. */
+/** Starts nginx with scripts/nginx.conf, for the daemons at `ports`. */
 export async function startNginx(cleanup: Cleanup, ports: readonly number[], port = 0): Promise<Nginx> {
   if (PROGRAM === undefined) throw new Error('this machine has no nginx');
   const dir = mkdtempSync(join(tmpdir(), 'atlas-nginx-'));
@@ -32,7 +32,7 @@ export async function startNginx(cleanup: Cleanup, ports: readonly number[], por
   const listen = port === 0 ? await freePort() : port;
   const shipped = readFileSync(join(ROOT, 'scripts/nginx.conf'), 'utf8');
   writeFileSync(join(dir, 'nginx.conf'), wholeConfig(withPorts(shipped, ports, listen, dir), dir));
-  // -e: the log of the time before it has read its configuration.
+  // -e: the log until it has read its configuration.
   const child = spawn(PROGRAM, ['-p', dir, '-c', 'nginx.conf', '-e', join(dir, 'error.log')], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -46,7 +46,7 @@ export async function startNginx(cleanup: Cleanup, ports: readonly number[], por
   return { url: `http://127.0.0.1:${listen}`, errors: () => errors };
 }
 
-/** The shipped text with other addresses; throws when it has not the lines that this replaces. */
+/** The shipped text with other addresses. Throws if the lines to replace are missing. */
 function withPorts(text: string, ports: readonly number[], listen: number, dir: string): string {
   const replace = (from: RegExp, to: string, count: number) => {
     const found = text.match(from)?.length ?? 0;
@@ -60,7 +60,7 @@ function withPorts(text: string, ports: readonly number[], listen: number, dir: 
   return text;
 }
 
-/** A configuration that needs nothing of the machine's own. */
+/** A configuration without dependencies on the machine. */
 function wholeConfig(http: string, dir: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${join(dir, name)};`)

@@ -1,10 +1,10 @@
-/** The socket that systemd listens on: of a kind that Node has no means to open, so Python does it. */
+/** The socket that systemd listens on. Node cannot open sockets of this kind, so Python does. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { waitFor } from '../wait.ts';
 
-/** Prints one line a message, with tabs for line ends. Descriptors that come along are closed, which ends the sender's wait. */
+/** Prints one line per message, with tabs for line ends. Closes received descriptors, which ends the sender's wait. */
 const RECEIVER = `
 import array, os, socket, sys
 address = sys.argv[1]
@@ -20,9 +20,9 @@ while True:
 `;
 
 export interface NotifySocket {
-  /** The assignments of each message so far; those by which a sender waits for its delivery are left out. */
+  /** The assignments of each message so far, without those by which a sender waits for its delivery. */
   messages(): string[][];
-  /** Resolves when a message has all of these assignments, given as patterns; looks from message `from` on. */
+  /** Resolves when a message has all of these assignments, given as patterns. Searches from message `from` on. */
   hears(patterns: RegExp[], from?: number): Promise<void>;
 }
 

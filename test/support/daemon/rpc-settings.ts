@@ -1,6 +1,6 @@
 import type { RpcSettings } from '../../../src/gateway/handler.ts';
 
-/** The gateway with everything switched on, and bounds that tests reach. */
+/** The gateway with everything enabled, and limits that tests reach. */
 export const RPC_SETTINGS: RpcSettings = {
   slow_ms: 1_000,
   cache_mb: 16,

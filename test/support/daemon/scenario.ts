@@ -1,4 +1,4 @@
-/** What a user does first, done by the program in whatever form it comes: issue a key, start, ask, revoke, stop. */
+/** A user's first steps, run by the program in any of its forms: issue a key, start, query, revoke, stop. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -8,9 +8,9 @@ import { waitFor } from '../wait.ts';
 import { readyUrl, run, start } from './command.ts';
 
 export interface Program {
-  /** The command that arguments are put behind. */
+  /** The command to which arguments are appended. */
   command: string[];
-  /** The working folder, in which its data goes. */
+  /** The working directory, which will contain its data. */
   cwd: string;
 }
 
@@ -37,7 +37,7 @@ interface Check {
 
 const ADMIN_TOKEN = 'operator-token-of-a-test';
 
-/** Every kind of answer the program gives. */
+/** Every kind of answer of the program. */
 function checks({ samples, height }: Chain): Check[] {
   const head = `0x${height.toString(16)}`;
   return [
@@ -87,7 +87,7 @@ function checks({ samples, height }: Chain): Check[] {
   ];
 }
 
-/** Runs it all. Throws where anything is not as it must be. */
+/** Runs all steps. Throws if anything is not as expected. */
 export async function runScenario(owner: Cleanup, { command, cwd }: Program, chain: Chain): Promise<void> {
   const { anvil, height } = chain;
   const atlas = async (...args: string[]) => {

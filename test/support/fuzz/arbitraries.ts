@@ -1,10 +1,10 @@
-/** Inputs as a hostile or broken peer would make them: nearly right, or not at all. */
+/** Inputs as a hostile or broken peer would send them: nearly right, or completely wrong. */
 import fc from 'fast-check';
 
-/** Any JSON, nested up to a few levels, with the odd values that JSON carries. */
+/** Any JSON, nested up to a few levels, with JSON's odd values. */
 export const anyJson: fc.Arbitrary<unknown> = fc.jsonValue({ maxDepth: 4 });
 
-/** Text that looks like hex, and text that only begins so. */
+/** Text that looks like hex, or only starts like hex. */
 export const hexLike: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.stringMatching(/^0x[0-9a-f]{0,66}$/) },
   { weight: 2, arbitrary: hexDigits(64) },
@@ -21,7 +21,7 @@ export function hexDigits(count: number): fc.Arbitrary<string> {
   return fc.stringMatching(new RegExp(`^0x[0-9a-fA-F]{${count}}$`));
 }
 
-/** A JSON value with some of its parts, at any depth, replaced by others; absent, duplicated and reordered parts too. */
+/** A JSON value with some parts, at any depth, replaced; including missing, duplicated and reordered parts. */
 export function corrupt(
   good: unknown,
   replacement: fc.Arbitrary<unknown> = fc.oneof(anyJson, hexLike),
@@ -38,7 +38,7 @@ export function corrupt(
     });
 }
 
-/** Walks down by `path` (numbers choose among the members) and changes what it ends at. */
+/** Walks down by `path` (numbers choose among the members) and changes the value at its end. */
 function changed(json: unknown, path: readonly number[], how: number, value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof json !== 'object' || json === null) return how === 0 ? undefined : value;

@@ -1,4 +1,4 @@
-/** What clients may send: an answer or a refusal that names what is wrong, and soon. */
+/** Client input ends in an answer or a refusal that says what is wrong, within a time limit. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { IndexSource } from '../../../src/api/endpoint.ts';
@@ -18,7 +18,7 @@ import { cpuMs } from '../cpu-time.ts';
 import { anyJson, corrupt, hexLike } from './arbitraries.ts';
 import { type Property, property } from './property.ts';
 
-/** Longest time of the processor one input may take, milliseconds. */
+/** Longest processor time for one input, milliseconds. */
 const MAX_MS = 1_000;
 
 function onlyRefusals(run: () => void): void {
@@ -52,7 +52,7 @@ const bodies = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
-/** Nested deeper than this the reader may refuse what JSON.parse takes. */
+/** Below this depth the reader may refuse what JSON.parse accepts. */
 const SHALLOW = 32;
 
 const requests = property('JSON-RPC bodies', bodies, (body) => {
@@ -89,7 +89,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** A call that was read says what JSON.parse says; one that was refused is not well-formed. */
+/** An accepted call equals the result of JSON.parse; a refused one is malformed. */
 function checkCall(call: IncomingCall | { id: string | null; error: object }, parsed: unknown): void {
   const { jsonrpc, id, method, params } = (
     typeof parsed === 'object' && parsed !== null ? parsed : {}
@@ -163,7 +163,7 @@ const PARAMETERS = [
   'after_id',
 ];
 
-/** The REST endpoints over an index; `addresses` are some that it knows. */
+/** The REST endpoints over an index; `addresses` are some that it contains. */
 export function restInputs(source: IndexSource, head: Head, addresses: readonly string[]): Property {
   const endpoints = ENDPOINTS.map((endpoint) => ({
     endpoint,

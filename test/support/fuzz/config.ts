@@ -1,4 +1,4 @@
-/** Configurations of any form: a configuration or a ConfigError of one line. */
+/** Any configuration input ends in a configuration or a ConfigError of one line. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { FLAGS, type FlagValues } from '../../../src/config/flags.ts';

@@ -1,4 +1,4 @@
-/** What a node may answer: decoding must end in transfers or an UpstreamError, and soon. */
+/** Any answer of a node: decoding must end in transfers or an UpstreamError, within a time limit. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
@@ -24,10 +24,10 @@ import { cpuMs } from '../cpu-time.ts';
 import { anyJson, corrupt, hexDigits, hexLike } from './arbitraries.ts';
 import { type Property, property } from './property.ts';
 
-/** Longest time of the processor one input may take, milliseconds; a slow one needs some of it. */
+/** Longest processor time for one input, milliseconds. Far above what a slow machine needs. */
 const MAX_MS = 3_000;
 
-/** Runs it; anything but an UpstreamError is a failure, and so is taking too long. */
+/** Runs an input. Anything but an UpstreamError is a failure, and so is taking too long. */
 function onlyUpstreamErrors(run: () => void): void {
   const startedAt = cpuMs();
   try {
@@ -48,7 +48,7 @@ function decode(parts: BlockParts): BlockBatch {
   return out.finish(true);
 }
 
-/** The columns of a batch fit each other, whatever came in. */
+/** The columns of a batch are consistent, whatever the input. */
 function checkBatch(batch: BlockBatch): void {
   const { transferCount, blockCount } = batch;
   assert.equal(batch.hash.length, blockCount * 32);
@@ -121,7 +121,7 @@ function cutParts({ block, receipts, traces }: BlockParts): BlockParts {
   };
 }
 
-/** What the client gives of a result that came as text. */
+/** The client's view of a result that arrived as text. */
 function cutTo(wanted: Projection, result: unknown): unknown {
   const reply = readSingle(parseBody(answerWith(result), 'test', wanted), 'test');
   assert.ok('result' in reply);
@@ -132,7 +132,7 @@ function answerWith(result: unknown): Buffer {
   return Buffer.from(JSON.stringify({ id: 1, result: result ?? null }));
 }
 
-/** The batch, or null when the parts are refused. */
+/** The batch, or null if the parts are refused. */
 function decoded(parts: BlockParts): BlockBatch | null {
   try {
     return decode(parts);
@@ -183,7 +183,7 @@ const log = fc.record({
 const zeroWord = '0'.repeat(64);
 const accountTopic = `0x${'0'.repeat(24)}${'a'.repeat(40)}`;
 const small = (n: number): string => n.toString(16).padStart(64, '0');
-/** A log of each kind as contracts make them. */
+/** A log of each kind as emitted by contracts. */
 const goodLogs = [
   { topics: [TRANSFER, accountTopic, accountTopic], data: `0x${small(5)}` },
   { topics: [TRANSFER, accountTopic, accountTopic, `0x${small(5)}`], data: '0x' },
@@ -215,7 +215,7 @@ const logsProperty = property(
   },
 );
 
-/** Many logs of the kinds whose decoding looks at others, or makes many transfers of one. */
+/** Many logs of the kinds whose decoding depends on others, or yields many transfers. */
 const floodProperty = property(
   'many logs of one transaction',
   fc.tuple(fc.constantFrom(DEPOSIT, TRANSFER, CONSECUTIVE_TRANSFER), fc.integer({ min: 1, max: 20_000 })),

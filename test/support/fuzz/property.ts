@@ -1,12 +1,12 @@
-/** Something that must hold for every input, to be run briefly in tests and for long by scripts/soak/fuzz.ts. */
+/** A property that must hold for every input, run briefly in tests and at length by scripts/soak/fuzz.ts. */
 import fc from 'fast-check';
 
 export interface Property {
   /** What the inputs are. */
   name: string;
-  /** How much longer than others one run takes: so many times fewer are made. */
+  /** Relative cost of one run: this many times fewer runs are made. */
   cost: number;
-  /** Runs with the random inputs of the seed; throws with the smallest failing one found. */
+  /** Runs with the random inputs of the seed. Throws with the smallest failing input found. */
   check(options: { runs: number; seed: number; timeLimitMs?: number }): void;
 }
 

@@ -1,4 +1,4 @@
-/** Conversions and packed forms: what is written is read back, and order is kept. */
+/** Conversions and packed forms: written values are read back unchanged, and order is kept. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from '../../../src/lib/hex.ts';
@@ -50,7 +50,7 @@ const garbage = property('bytes that are no run', fc.uint8Array({ maxLength: 200
   while (cursor.next()) assert.ok(++steps <= bytes.length, 'it ends');
 });
 
-/** Around powers of two and of 256, where lengths change. */
+/** Values around powers of two and of 256, where lengths change. */
 const integer = fc.oneof(
   fc.bigInt({ min: -(2n ** 300n), max: 2n ** 300n }),
   fc.tuple(fc.nat(1_000), fc.integer({ min: -2, max: 2 }), fc.boolean()).map(([bits, off, negative]) => {

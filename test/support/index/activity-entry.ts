@@ -3,7 +3,7 @@ import { bigIntToBytes } from '../../../src/lib/hex.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import { HistoryCursor, HistoryFlag, writeEntry } from '../../../src/store/wallet-history.ts';
 
-/** A cursor that stands on one native entry; `direction` is of ActivityFlag. */
+/** A cursor positioned on one native entry; `direction` is from HistoryFlag. */
 export function nativeEntry(
   transfer: number,
   other: number,

@@ -1,7 +1,4 @@
-/**
- * A thread that reads a database in one transaction of so many milliseconds after another, with hardly a gap, until it
- * is told to stop.
- */
+/** A thread that reads a database in back-to-back transactions of this many milliseconds, until it is told to stop. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openDatabase } from '../../../src/store/open-database.ts';
 

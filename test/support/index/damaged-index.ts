@@ -17,7 +17,7 @@ export function leafPages(path: string, tree: string): number[] {
   }
 }
 
-/** Overwrites a page, which must not be in a write-ahead log. The returned function puts the old bytes back. */
+/** Overwrites a page, which must not be in the WAL. The returned function restores it. */
 export function damagePage(path: string, page: number): () => void {
   const bytes = pageSize(path);
   const before = Buffer.alloc(bytes);
@@ -32,7 +32,7 @@ export function damagePage(path: string, page: number): () => void {
   return () => write(original);
 }
 
-/** Addresses of wallets whose rows can be read, and ids of those whose rows are damaged. */
+/** Addresses of wallets with readable rows, and ids of those with damaged rows. */
 export function readWallets(path: string): { readable: string[]; damaged: number[] } {
   const db = openDatabase(path, { readonly: true });
   try {

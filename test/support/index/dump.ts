@@ -1,4 +1,4 @@
-/** The whole content of an index file as text lines, for comparing two of them row by row. */
+/** The whole content of an index file as text lines, to compare two files row by row. */
 import { openDatabase } from '../../../src/store/open-database.ts';
 
 export const INDEX_TABLES = [

@@ -19,7 +19,7 @@ import { tempDir } from '../temp-dir.ts';
 
 export const FIRST_TIMESTAMP = 1_700_000_000;
 
-/** An address or hash that is a name: the same name gives the same one. */
+/** An address or hash derived from a name. The same name yields the same one. */
 export function address(name: string): Hex {
   return `0x${digest(`address ${name}`).slice(0, 40)}`;
 }
@@ -61,12 +61,12 @@ export class IndexFixture {
     this.writer.setChain(143, startBlock);
   }
 
-  /** Appends blocks in one commit; `branch` gives other hashes at the same heights. */
+  /** Appends blocks in one commit. Another `branch` yields other hashes at the same heights. */
   append(blocks: readonly NamedBlock[], branch = ''): void {
     this.writer.append([this.batch(blocks, branch)]);
   }
 
-  /** What `append` would append. */
+  /** The blocks that `append` would append. */
   batch(blocks: readonly NamedBlock[], branch = ''): BlockBatch {
     const head = this.writer.head();
     const first = head === null ? this.startBlock : head.number + 1;
@@ -87,14 +87,14 @@ export class IndexFixture {
     return toBatch(plain);
   }
 
-  /** Changes rows behind the writer's back, as a broken disk would. */
+  /** Changes rows behind the writer's back, like a broken disk. */
   damage(sql: string): void {
     const db = openDatabase(this.path);
     db.exec(sql);
     db.close();
   }
 
-  /** A connection of its own for reading. */
+  /** A separate connection for reading. */
   reader(owner: { after(fn: () => void): void }): Db {
     const db = openIndexForReading(this.path);
     this.closeWith(owner, () => db.close());
@@ -117,7 +117,7 @@ export class IndexFixture {
     this.writer.close();
   }
 
-  /** Closes a reader with its owner, and in any case before the writer, whose closing waits for open reads. */
+  /** Closes a reader with its owner, and in any case before the writer, whose close waits for open reads. */
   private closeWith(owner: { after(fn: () => void): void }, close: () => void): void {
     const once = () => {
       if (this.readers.delete(once)) close();

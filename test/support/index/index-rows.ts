@@ -1,4 +1,4 @@
-/** Reading an index in tests by SQL of their own, apart from the program's queries. */
+/** Reads an index in tests with separate SQL, independent of the program's queries. */
 import { join } from 'node:path';
 import { bytesToBigInt, bytesToHex } from '../../../src/lib/hex.ts';
 import { decodeSigned } from '../../../src/lib/signed.ts';
@@ -87,7 +87,7 @@ export function blockTimes(dataDir: string): Map<number, number> {
   }
 }
 
-/** What each wallet's transfers of a token leave it with, by address. */
+/** The balance of each wallet that results from its transfers of a token, by address. */
 export function indexedBalances(dataDir: string, token: string): Map<string, bigint> {
   const db = openDatabase(join(dataDir, 'index.db'), { readonly: true });
   try {

@@ -1,4 +1,4 @@
-/** An indexer thread on its own file, without the serving half. */
+/** An indexer thread on its own file, without the serving thread. */
 import { join } from 'node:path';
 import { IndexerClient } from '../../../src/indexer/indexer-client.ts';
 import type { IndexerThreadOptions } from '../../../src/indexer/protocol.ts';
@@ -21,15 +21,15 @@ export interface TestIndexer {
   path: string;
   status(): IndexStatus;
   watermarks: Watermark[];
-  /** What was announced, and how many watermarks there were before. */
+  /** Announcements, each with the number of watermarks before it. */
   announced: { blocks: CommittingBlocks; before: number }[];
   logs: string[];
   client: IndexerClient;
-  /** Resolves when the index stands at this block (and hash). */
+  /** Resolves when the index is at this block (and hash). */
   reaches(number: number, hash?: string): Promise<void>;
 }
 
-/** A thread that still runs when its cleanup ends is stopped. */
+/** A thread still running at the end of its cleanup is stopped. */
 export function startIndexer(cleanup: Cleanup, options: IndexerOptions): TestIndexer {
   const path = join(options.dir, 'index.db');
   let status: IndexStatus | undefined;
@@ -74,7 +74,7 @@ export function startIndexer(cleanup: Cleanup, options: IndexerOptions): TestInd
       onLog: (level, fields, msg) => logs.push(`${level} ${msg} ${JSON.stringify(fields)}`),
     },
   );
-  cleanup.after(() => client.stop().catch(() => undefined)); // it may have ended already, and not on request
+  cleanup.after(() => client.stop().catch(() => undefined)); // may have ended already, without a request
   const current = (): IndexStatus => {
     if (status === undefined) throw new Error('the indexer has not reported yet');
     return status;

@@ -1,6 +1,6 @@
 /**
- * A migration of many steps, for tests that interrupt it. As a program it migrates the given file (to the given version, with
- * the given rows) slowly and prints its progress, so that a test can kill it.
+ * A migration of many steps, for tests that interrupt it. As a program it migrates the given file (to the given
+ * version, with the given rows) slowly and prints its progress, so that a test can kill it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Migration, migrate } from '../../../src/store/migrations.ts';
@@ -19,7 +19,7 @@ export function countingTable(db: Db, rows = ROWS): void {
   })();
 }
 
-/** Counts up every row: one that was done twice, or not at all, shows. */
+/** Increments every row, which reveals rows done twice or not at all. */
 export function countingMigration(version: number, rows = ROWS): Migration {
   return {
     version,

@@ -1,4 +1,4 @@
-/** Verifying an index file against a node in tests. */
+/** Verifies an index file against a node in tests. */
 
 import { probeCapabilities } from '../../../src/node/capabilities.ts';
 import { RpcClient } from '../../../src/node/client.ts';
@@ -24,7 +24,7 @@ async function withClient<T>(url: string, work: (client: RpcClient) => Promise<T
   return work(client).finally(() => client.close());
 }
 
-/** Repairs as the command does, until `onProgress` aborts the controller. */
+/** Repairs like the command, until `onProgress` aborts the controller. */
 export function repairFile(
   path: string,
   http: string,
@@ -49,7 +49,7 @@ export function repairFile(
   );
 }
 
-/** Verifies with a sample that small test chains fit into whole. */
+/** Verifies with a sample large enough for a whole small test chain. */
 export function verifyFile(options: VerifyTestOptions): Promise<VerifyReport> {
   return withClient(options.http, async (client) =>
     verifyIndex({

@@ -1,6 +1,6 @@
 /**
- * Replay nodes of one chain behind one address, each with a head of its own: what a load balancer over nodes of
- * different heights looks like from outside. The nodes cut a range of logs at their head without saying so, as Monad does.
+ * Replay nodes of one chain behind one address, each with its own head, like a load balancer over nodes at different
+ * heights. Like Monad, the nodes silently truncate a range of logs at their head.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -13,7 +13,7 @@ import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
 import type { ReplayOptions } from '../../../scripts/simulator/replay/options.ts';
 import { type Cleanup, startNode } from './replay.ts';
 
-/** What gets a node in turn. */
+/** What is balanced. */
 export type BalancedBy = 'request' | 'connection';
 
 export interface BalancedNodes {
@@ -21,16 +21,16 @@ export interface BalancedNodes {
   url: string;
   nodes: ReplayNode[];
   blocks: GeneratedBlock[];
-  /** Bodies of all requests, with the index of the node that got each. */
+  /** Bodies of all requests, with the index of the node that received each. */
   received: { body: string; node: number }[];
-  /** Sends every request to this node until it is called with null. */
+  /** Sends every request to this node until called with null. */
   pin(node: number | null): void;
   balanceBy(by: BalancedBy): void;
-  /** Answers every batch with an error, as nodes do that take none. */
+  /** Answers every batch with an error, like nodes that accept none. */
   refuseBatches(): void;
 }
 
-/** As many nodes as there are heads; each node has at least the first block. */
+/** One node per head. Each node has at least the first block. */
 export async function startBalancedNodes(
   owner: Cleanup,
   chain: Partial<ChainOptions>,

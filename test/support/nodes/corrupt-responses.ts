@@ -1,4 +1,4 @@
-/** How the misbehaving node corrupts an answer: on the wire, in a batch, by its size. */
+/** How the misbehaving node corrupts an answer: on the wire, in a batch, or by size. */
 import type { ServerResponse } from 'node:http';
 import { cut } from './cut.ts';
 
@@ -57,7 +57,7 @@ export function refusal(calls: readonly Call[], form: Refusal): { status: number
   return { status: 200, body: JSON.stringify(form === 'first' ? [reply] : reply) };
 }
 
-/** The body when the replies are over the limit of bytes, else undefined. */
+/** The body if the replies exceed the byte limit, else undefined. */
 export function limited(
   replies: readonly Reply[],
   calls: readonly Call[],

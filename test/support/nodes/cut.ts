@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * Ends a connection at once, with a reset where that is possible. A reset of a socket that is being shut down fails
- * and leaves the handle for ever open, so that the process neither runs nor ends.
+ * Ends a connection at once, with a reset if possible. Resetting a socket that is shutting down fails and leaks its
+ * handle, so that the process never ends.
  */
 export function cut(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();

@@ -1,6 +1,6 @@
 /**
- * A chain node that fails in every way a real one, or what stands before it, has been seen to fail. It answers from a
- * function or passes calls on to a real node, over HTTP and WebSocket, and corrupts answers on demand.
+ * A chain node that fails in every way in which a real node, or anything in front of it, has been seen to fail. It
+ * answers from a function or forwards calls to a real node, over HTTP and WebSocket, and corrupts answers on demand.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -25,7 +25,7 @@ import { cut } from './cut.ts';
 
 export type { BatchOrder, NodeCall, Refusal, Wire } from './corrupt-responses.ts';
 
-/** Thrown by `answer` to make an error object. */
+/** Thrown by `answer` to return an error object. */
 export class NodeError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -35,21 +35,21 @@ export class NodeError extends Error {
 }
 
 export interface Faults {
-  /** Milliseconds before each answer. */
+  /** Delay of each answer, milliseconds. */
   delayMs: number;
   wire: Wire | null;
   order: BatchOrder | null;
-  /** Calls a batch may have; a larger one is refused. */
+  /** Most calls per batch. A larger batch is refused. */
   maxBatch: number;
   refuseAs: Refusal;
-  /** Bytes of an answer. Above, all is refused (Monad) or the calls after the limit are (geth). */
+  /** Most bytes per answer. Above, everything is refused (Monad) or the calls after the limit are (geth). */
   maxBytes: number;
   tooLargeAs: 'object' | 'rest';
   /** Methods answered with null. */
   nullFor: readonly string[];
   /** Methods answered with an error. */
   errorFor: Readonly<Record<string, { code: number; message: string }>>;
-  /** Changes results on their way out. */
+  /** Changes outgoing results. */
   replace: (method: string, params: readonly unknown[], result: unknown) => unknown;
   /** Corrupts only requests that contain such a call. */
   when: (call: NodeCall) => boolean;
@@ -59,9 +59,9 @@ export interface Faults {
   numericIds: boolean;
   sameIds: boolean;
   earlyEvents: readonly unknown[];
-  /** Only WebSocket: read and answered are no more, while the connection stays open. */
+  /** WebSocket only: stops reading and answering while the connection stays open. */
   deaf: boolean;
-  /** Only WebSocket, with upstream: what a message of the node becomes on its way to the client. */
+  /** WebSocket only, with upstream: changes the node's messages on their way to the client. */
   relay: (text: string) => readonly string[];
 }
 
@@ -86,13 +86,15 @@ const GOOD: Faults = {
 };
 
 export interface NodeOptions {
-  /** Address of a real node; its WebSocket is taken to be on the same port. */
+  /** Address of a real node, whose WebSocket must be on the same port. */
   upstream?: string;
-  /** Without upstream: makes each result (or a promise of it), or throws a NodeError. Unless given, every result is null. */
+  /**
+   * Without upstream: returns each result (or a promise of it), or throws a NodeError. Default: every result is null.
+   */
   answer?: (method: string, params: unknown[]) => unknown;
 }
 
-/** An HTTP request that came in. */
+/** A received HTTP request. */
 export interface NodeRequest {
   calls: readonly NodeCall[];
   batch: boolean;
@@ -142,17 +144,17 @@ export class MisbehavingNode {
     return this.url.replace('http', 'ws');
   }
 
-  /** Connections open now, of HTTP and WebSocket. */
+  /** Open connections, HTTP and WebSocket. */
   get connections(): number {
     return this.#tcp.size;
   }
 
-  /** Subscriptions open now, without upstream. */
+  /** Open subscriptions, without upstream. */
   get subscriptions(): number {
     return this.#subscriptions.size;
   }
 
-  /** From now on exactly these faults; `misbehave({})` is a good node again. */
+  /** Sets the faults from now on; `misbehave({})` makes it a good node again. */
   misbehave(faults: Partial<Faults>): void {
     this.#faults = { ...GOOD, ...faults };
     this.#corrupted = 0;
@@ -163,7 +165,7 @@ export class MisbehavingNode {
     this.publishText(kind, JSON.stringify(result));
   }
 
-  /** The same with the result as JSON text, which may be what nothing here could make. */
+  /** Like the above, with the result as JSON text, which may be impossible to create here. */
   publishText(kind: string, json: string): void {
     for (const [id, { kind: subscribed, socket }] of this.#subscriptions) {
       if (subscribed === kind) notify(socket, id, json);
@@ -180,7 +182,7 @@ export class MisbehavingNode {
     for (const socket of this.#tcp) cut(socket);
   }
 
-  /** Listens, after `close` on the port it had before. */
+  /** Listens; after `close`, on the same port as before. */
   async listen(): Promise<void> {
     this.#port ??= await freePort();
     this.#http.listen(this.#port, '127.0.0.1');
@@ -197,7 +199,7 @@ export class MisbehavingNode {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A client that gives up half-way is nothing to this server.
+    // This server tolerates clients that give up half-way.
     const chunks = await request.toArray().catch(() => null);
     if (chunks === null) return;
     const parsed: Call | Call[] = JSON.parse(Buffer.concat(chunks).toString());
@@ -271,7 +273,7 @@ export class MisbehavingNode {
     });
   }
 
-  /** Passes messages both ways; either end closing closes the other. */
+  /** Forwards messages both ways. Closing either end closes the other. */
   #pipe(socket: WebSocket, upstream: string): void {
     const target = new WebSocket(upstream.replace(/^http/, 'ws'));
     const opened = once(target, 'open');

@@ -1,4 +1,4 @@
-/** Replay nodes as processes of their own, which can be killed and frozen. */
+/** Replay nodes in their own processes, which can be killed and frozen. */
 import type { Cleanup } from '../cleanup.ts';
 import { PINNED_NODE, ROOT, SOURCE_FLAGS, start } from '../daemon/command.ts';
 import { waitFor } from '../wait.ts';
@@ -9,7 +9,7 @@ const REPLAY_NODE = `${ROOT}scripts/simulator/replay-node.ts`;
 export interface NodeProcess {
   url: string;
   wsUrl: string;
-  /** False: it was killed or frozen. */
+  /** False if it was killed or frozen. */
   isUp: boolean;
   head(): Promise<number>;
   setHead(number: number): Promise<number>;
@@ -18,7 +18,7 @@ export interface NodeProcess {
   kill(): void;
 }
 
-/** Starts a node and waits until it answers. Equal arguments give equal chains. */
+/** Starts a node and waits until it answers. Equal arguments yield equal chains. */
 export async function startNodeProcess(cleanup: Cleanup, args: readonly string[]): Promise<NodeProcess> {
   const command = [PINNED_NODE, ...SOURCE_FLAGS, REPLAY_NODE, '--port', '0', ...args];
   const { child, stdout } = start(cleanup, command, { cwd: ROOT });

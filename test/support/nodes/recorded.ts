@@ -1,6 +1,6 @@
 /**
- * Real chain data beside the repository: recorded node answers, and results computed by others.
- * It is used in place and is not part of the repository, so tests that need it say that they were left out without it.
+ * Real chain data beside the repository: recorded node answers, and results computed by others. It is used in place and
+ * is not part of the repository, so tests that need it report that they were left out without it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 
 const FOLDER = resolve(import.meta.dirname, '../../../../shared/data/real');
 
-/** The folder of the recorded data, or null where it is absent. */
+/** The folder of the recorded data, or null if absent. */
 export function recordedData(): string | null {
   return existsSync(join(FOLDER, 'replay')) ? FOLDER : null;
 }
@@ -43,7 +43,7 @@ export function readExpected<K extends keyof ExpectedLines>(
     .map((line) => JSON.parse(line));
 }
 
-/** The form of the lines of each kind; amounts are decimal strings. */
+/** The line format of each kind; amounts are decimal strings. */
 export interface ExpectedLines {
   transfers: RecordedTransfer;
   'native-net': NativeNet;
@@ -77,17 +77,17 @@ export interface RecordedTransfer {
   op?: string;
 }
 
-/** What a transaction changed in native balances, by state changes rather than by traces. */
+/** The native balance changes of a transaction, from state changes rather than traces. */
 export interface NativeNet {
   block: number;
   txHash: string;
   /** Signed wei by address, without fees. */
   netTransfers: Record<string, string>;
-  /** Every move in order, where known. */
+  /** Every move in order, if known. */
   moves?: [from: string, to: string, wei: string][];
 }
 
-/** A token's balances by its storage. */
+/** A token's balances according to its storage. */
 export interface Erc20Storage {
   token: string;
   /** Whether an index of transfers must show exactly `storageDelta` for every holder. */

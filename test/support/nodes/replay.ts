@@ -1,4 +1,4 @@
-/** Replay nodes for tests, closed when the test that owns them ends, and the little that is needed to ask one. */
+/** Replay nodes for tests, closed when their test ends, and helpers to query them. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { GeneratedBlock } from '../../../scripts/simulator/chain/block.ts';
@@ -31,7 +31,7 @@ export async function startGeneratedNode(
   return { node, blocks };
 }
 
-/** A node of recorded datasets; several need `rechain`. `folder` is what `recordedDataOrSkip` gave. */
+/** A node of recorded datasets; several need `rechain`. `folder` is the result of `recordedDataOrSkip`. */
 export function startRecordedNode(
   cleanup: Cleanup,
   folder: string,
@@ -48,7 +48,7 @@ export interface Reply<T = unknown> {
   error?: { code: number; message: string };
 }
 
-/** Posts any JSON, or a text as it is. */
+/** Posts any JSON, or a text verbatim. */
 export async function post<T>(url: string, body: unknown): Promise<T> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(url, { method: 'POST', body: text });
@@ -60,7 +60,7 @@ export function ask<T = unknown>(url: string, method: string, ...params: unknown
   return post(url, { jsonrpc: '2.0', id: 1, method, params });
 }
 
-/** The result of one call over HTTP; rejects when it is an error. */
+/** The result of one call over HTTP. Rejects for an error. */
 export async function resultOf<T = unknown>(url: string, method: string, ...params: unknown[]): Promise<T> {
   const { result, error } = await ask<T>(url, method, ...params);
   if (error) throw new Error(`${method} gave ${error.code} ${error.message}`);
@@ -68,7 +68,7 @@ export async function resultOf<T = unknown>(url: string, method: string, ...para
   return result;
 }
 
-/** Subscribes over a connection of its own; `received` grows by every notification's result, in order. */
+/** Subscribes over its own connection; `received` collects every notification's result, in order. */
 export async function subscribe<T>(
   cleanup: Cleanup,
   wsUrl: string,

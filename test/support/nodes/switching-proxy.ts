@@ -1,4 +1,4 @@
-/** One address with several nodes behind it, one of them at a time: a load balancer, or a node that is exchanged. */
+/** One address for several nodes, one at a time: a load balancer, or a node that is being replaced. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import type { Cleanup } from '../cleanup.ts';
 
 export interface SwitchingProxy {
   url: string;
-  /** Each later request goes to this node; connections of clients stay open. */
+  /** Routes later requests to this node. Connections of clients stay open. */
   switchTo(url: string): void;
 }
 

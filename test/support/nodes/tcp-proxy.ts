@@ -1,4 +1,4 @@
-/** A TCP proxy that breaks connections on demand: a network that is cut. */
+/** A TCP proxy that breaks connections on demand, like a network failure. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Cleanup } from '../cleanup.ts';
@@ -8,7 +8,7 @@ export interface TcpProxy {
   port: number;
   /** Resets every open connection. */
   cut(): void;
-  /** While true, new connections are reset at once. */
+  /** While true, resets new connections at once. */
   isDown: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A real daemon process that is killed with SIGKILL again and again, at moments chosen for what it is doing, on a
- * chain that grows and is reorganised. What it leaves must be as if it had never been killed.
+ * A real daemon process that is killed repeatedly with SIGKILL, at moments chosen by its activity, on a chain that
+ * grows and is reorganised. The result must be as if it had never been killed.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ import { dumpIndex } from '../index/dump.ts';
 import { startIndexer } from '../index/indexer.ts';
 import { waitFor } from '../wait.ts';
 
-/** What the daemon is doing when it is killed. */
+/** The daemon's activity at the kill. */
 export const PHASES = ['starting', 'backfilling', 'following', 'reorging', 'checkpointing'] as const;
 export type Phase = (typeof PHASES)[number];
 
@@ -38,24 +38,24 @@ export interface CrashRunOptions {
 }
 
 export interface CrashRunResult {
-  /** All rows after the kills, and of an index made without any. */
+  /** All rows after the kills, and of an index built without any. */
   actual: string[];
   fresh: string[];
   kills: Record<Phase, number>;
-  /** Requests answered over all lives of the daemon, and those its file knows of. */
+  /** Requests answered over all runs of the daemon, and those counted in its file. */
   answered: number;
   counted: number;
 }
 
 const CLI = resolve(import.meta.dirname, '../../../src/cli.ts');
 
-/** What a kill may cost of the usage: the traffic of one second. */
+/** The usage that a kill may lose: the traffic of one second. */
 const USAGE_LOSS_MS = 1_000;
 
-/** Deepest reorg: by so much the index may end lower than what it had shown. */
+/** Deepest reorg: the index may end this much lower than it had shown. */
 const MAX_REORG = 12;
 
-/** Blocks of the chain per kill, so that there is always something ahead. */
+/** Blocks of the chain per kill, so that there is always something to index. */
 const BLOCKS_PER_KILL = 14;
 
 export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions): Promise<CrashRunResult> {
@@ -98,7 +98,7 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
   }
 }
 
-/** The data folder, and the lives of the daemon on it. */
+/** The data folder, and the consecutive daemons on it. */
 class Trial {
   readonly indexPath: string;
   answered = 0;
@@ -108,7 +108,7 @@ class Trial {
   private readonly key: string;
   private child: ChildProcess | null = null;
   private traffic: Traffic | null = null;
-  /** Requests that the file counted at the end of the life before. */
+  /** Requests counted in the file at the end of the previous run. */
   private countedBefore = 0;
 
   constructor(node: ReplayNode, dataDir: string, port: number) {
@@ -158,7 +158,7 @@ class Trial {
     await this.kill();
   }
 
-  /** What must be so whenever the daemon is dead: nothing that was answered from is gone, and usage is nearly whole. */
+  /** Invariants whenever the daemon is dead: no block that was served is lost, and usage is nearly complete. */
   checkAfterKill(): void {
     const { answeredBy, sent, last } = this.traffic ?? { answeredBy: () => 0, sent: 0, last: 0 };
     const db = openKeysFile(join(this.dataDir, 'keys.db'));
@@ -178,7 +178,7 @@ class Trial {
     this.traffic = null;
   }
 
-  /** Lets a last daemon come to the end of the chain and asks it to stop. */
+  /** Lets a last daemon reach the end of the chain and stops it. */
   async finish(head: number): Promise<void> {
     const { child, ended } = this.start();
     await this.whenReady();
@@ -251,7 +251,7 @@ class Trial {
     return head?.number ?? 0;
   }
 
-  /** Makes blocks until the database file itself is written to, which only a checkpoint does. */
+  /** Mines blocks until the database file itself is written, which only a checkpoint does. */
   private async untilCheckpoint(random: () => number): Promise<void> {
     const written = () => statSync(this.indexPath, { bigint: true }).mtimeNs;
     const before = written();
@@ -267,20 +267,20 @@ class Trial {
     try {
       return readLastBlock(db)?.number ?? 0;
     } catch {
-      return 0; // killed before the tables were made
+      return 0; // killed before the tables were created
     } finally {
       db.close();
     }
   }
 }
 
-/** Pause between two requests, milliseconds: without one the requests would take most of the processor's time. */
+/** Pause between two requests, milliseconds. Without it the requests would take most of the processor's time. */
 const REQUEST_PAUSE_MS = 10;
 
-/** One client that asks all the time. */
+/** One client that sends requests constantly. */
 class Traffic {
   sent = 0;
-  /** Highest block that an answer was given from. */
+  /** Highest block in any answer. */
   newestBlock = 0;
   private readonly answers: number[] = [];
   private readonly stopping = new AbortController();
@@ -290,7 +290,7 @@ class Traffic {
     this.running = this.run(`http://127.0.0.1:${port}/api/wallet_summary?address=0x${'1'.repeat(40)}`, key);
   }
 
-  /** When the last answer came, by performance.now(): as far as is known the daemon had no time to write after it. */
+  /** Time of the last answer, by performance.now(): the daemon may have had no time to write after it. */
   get last(): number {
     return this.answers.at(-1) ?? 0;
   }

@@ -1,4 +1,7 @@
-/** A writer on a node that misbehaves at random, over a chain that grows and is reorganised; at the end the truth must stand in the index. */
+/**
+ * A writer on a node that misbehaves at random, over a chain that grows and is reorganised. In the end the index must
+ * be correct.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import { startReplayNode } from '../../../scripts/simulator/replay/node.ts';
@@ -13,16 +16,16 @@ import { waitFor } from '../wait.ts';
 
 export interface FaultRunOptions {
   seed: number;
-  /** Things that happen: blocks, reorgs, faults. */
+  /** Number of events: blocks, reorgs, faults. */
   steps: number;
-  /** Whether a fault may last until another one comes; else it is over after a few requests. */
+  /** Whether a fault may last until the next one; otherwise it ends after a few requests. */
   lasting: boolean;
-  /** Folders for the index under trial and for the fresh one. */
+  /** Folders for the index under test and for a fresh one. */
   dirs: [string, string];
 }
 
 export interface FaultRunResult {
-  /** All rows of the index under trial, and of one made from the node as it ended. */
+  /** All rows of the index under test, and of one built from the node's final chain. */
   actual: string[];
   fresh: string[];
   rollbacks: number;
@@ -87,14 +90,14 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
   }
 }
 
-/** Waits until it is so, but not for long. */
+/** Waits for the condition, but not for long. */
 async function waitShortly(isSo: () => boolean): Promise<void> {
   for (let waited = 0; waited < SETTLE_MS && !isSo(); waited += 20) await sleep(20);
 }
 
 type Real = Awaited<ReturnType<typeof startReplayNode>>;
 
-/** One thing happens; returns the head of the chain that must be indexed in the end. */
+/** Triggers one event. Returns the head of the chain that must be indexed in the end. */
 async function happen(
   int: Int,
   head: number,
@@ -159,7 +162,7 @@ const ERRORS = [
   { code: -32602, message: 'Block requested not found. Request might be querying historical state' },
 ];
 
-/** Everything the misbehaving node can do that a client can notice. */
+/** Everything that the misbehaving node can do and a client can notice. */
 function randomFault(int: Int): { kind: string; faults: Partial<Faults> } {
   const pick = <T>(list: readonly T[]): T => list[int(list.length)]!;
   const method = pick(METHODS);
@@ -211,7 +214,7 @@ const blockLie =
       ? change(result as Record<string, unknown>)
       : result;
 
-/** Answers that are well-formed and untrue. */
+/** Well-formed but untrue answers. */
 const LIES: { kind: string; replace: Replace }[] = [
   { kind: 'another parent', replace: blockLie((block) => ({ ...block, parentHash: hash('8') })) },
   { kind: 'another hash', replace: blockLie((block) => ({ ...block, hash: hash('7') })) },

@@ -1,6 +1,6 @@
 /**
- * An index behind an address that leads to the right chain, to the same chain some blocks behind, and to another chain
- * with the same chain id, lower and higher than the index, by turns.
+ * An index behind an address that alternates between the right chain, the same chain some blocks behind, and another
+ * chain with the same chain id, lower and higher than the index.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,11 +15,11 @@ import { startSwitchingProxy } from '../nodes/switching-proxy.ts';
 
 export interface FlappingOptions {
   seed: number;
-  /** How long the nodes are switched, milliseconds. */
+  /** How long the nodes alternate, milliseconds. */
   forMs: number;
   /** Shortest and longest time with one node, milliseconds. */
   turnMs: readonly [number, number];
-  /** Blocks of each chain: more than the turns can mine. */
+  /** Blocks of each chain: more than the run can mine. */
   blocks: number;
   /** Two empty folders. */
   dirs: { flapping: string; fresh: string };
@@ -39,7 +39,7 @@ const FIRST_HEAD = 200;
 const MAX_TRUE_REORG = 5;
 const TX_PER_BLOCK = 8;
 
-/** Throws when anything was removed that the right chain holds, or when the index does not end equal to a fresh one. */
+/** Throws if any block of the right chain was removed, or if the index does not end equal to a fresh one. */
 export async function runFlapping(cleanup: Cleanup, options: FlappingOptions): Promise<FlappingResult> {
   const { seed, forMs, turnMs, blocks, dirs, onTurn } = options;
   const prng = new Prng(seed);
@@ -57,7 +57,7 @@ export async function runFlapping(cleanup: Cleanup, options: FlappingOptions): P
   const backends = { node, behind, lower, higher };
   const names = Object.keys(backends) as (keyof typeof backends)[];
   const states: FlappingResult['states'] = {};
-  /** The last blocks below the reorgs of the right chain: no rollback may end elsewhere. */
+  /** The last blocks below the reorgs of the right chain. No rollback may end elsewhere. */
   const forkPoints = new Set<number>();
   let head = FIRST_HEAD;
   let turns = 0;

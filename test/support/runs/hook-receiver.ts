@@ -1,4 +1,4 @@
-/** A real HTTP receiver of webhooks: verifies signatures, keeps what it accepted, and misbehaves on demand. */
+/** A real HTTP receiver of webhooks: verifies signatures, stores accepted events, and misbehaves on demand. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ export interface Received {
 
 export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** Answers with a status and nothing else. */
+/** Answers only with a status. */
 export const answers =
   (status: number, headers: Record<string, string> = {}): Behaviour =>
   (response) =>
@@ -42,7 +42,7 @@ export class HookReceiver {
   forged = 0;
   /** Verified once it is known. */
   secret = '';
-  /** What the next requests get; 200 if null. */
+  /** The outcome of the next requests; null means 200. */
   behave: Behaviour | null = null;
   readonly url: string;
   private readonly server: ReturnType<typeof createServer>;
@@ -95,7 +95,7 @@ export class HookReceiver {
   }
 }
 
-/** What a client has that stores each event and deletes what is withdrawn. Fails on anything out of order. */
+/** The state of a client that stores each event and deletes withdrawn ones. Fails on anything out of order. */
 export function keptEvents(events: readonly Received[]): Received[] {
   const kept = new Map<string, Received>();
   for (const event of events) {

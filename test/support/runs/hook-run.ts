@@ -1,6 +1,6 @@
 /**
- * A real daemon that delivers webhooks to real receivers, good and bad, while it is killed again and again and its chain is
- * reorganised. In the end nothing may be missing, and what came twice must have come with the same id.
+ * A real daemon that delivers webhooks to real receivers, good and bad, while it is killed repeatedly and its chain is
+ * reorganised. In the end nothing may be missing, and repeated events must have the same id.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -26,16 +26,16 @@ export interface HookRunOptions {
   kills: number;
   /** Folder for all files. */
   dir: string;
-  /** Longest life of a daemon, milliseconds. */
+  /** Longest run of a daemon, milliseconds. */
   lifeMs: number;
   blockEveryMs: number;
   onKill?(kill: number, events: number): void;
 }
 
 export interface HookRunResult {
-  /** Events that the receivers have in the end, each of them once. */
+  /** Distinct events that the receivers have in the end. */
   events: number;
-  /** Deliveries of events that they had already, and withdrawals. */
+  /** Repeated deliveries, and withdrawals. */
   repeated: number;
   withdrawn: number;
 }
@@ -72,7 +72,7 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
     const stopMining = mineForEver(node, blocks, blockEveryMs, random);
     for (let kill = 1; kill <= kills; kill++) {
       const child = startDaemon(node, dir);
-      // Every fourth is killed while it starts.
+      // Every fourth daemon is killed during its start.
       if (kill % 4 === 0) await sleep(random() * 800);
       else await untilDelivering(child, good);
       await sleep(random() * lifeMs);
@@ -109,7 +109,7 @@ async function headHash({ url }: ReplayNode): Promise<string> {
   return (await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', 'latest', false)).hash;
 }
 
-/** Waits until the hook is at the head: the receiver then has the events of the index, and nothing else, in their order. */
+/** Waits until the hook is at the head. The receiver then has exactly the events of the index, in order. */
 async function settles(receiver: HookReceiver, dir: string, hash: string): Promise<string[]> {
   const store = openHookStore(join(dir, 'hooks.db'));
   try {
@@ -133,7 +133,7 @@ function makeFlaky(receiver: HookReceiver, random: () => number): void {
     if (choice < FLAKINESS / 2) return void response.writeHead(500).end();
     receiver.events.push(...JSON.parse(receiver.bodies.at(-1)!).deliveries);
     if (choice < FLAKINESS)
-      response.destroy(); // accepted, but nobody hears of it
+      response.destroy(); // accepted, but the acceptance is lost
     else response.writeHead(200).end();
   };
 }
@@ -156,7 +156,7 @@ function openHookStoreAnd(path: string, action: (store: ReturnType<typeof openHo
   store.close();
 }
 
-/** Blocks come, and now and then another branch wins. The returned function stops it. */
+/** Mines blocks, and occasionally lets another branch win. The returned function stops it. */
 function mineForEver(
   node: ReplayNode,
   blocks: Iterator<GeneratedBlock>,
@@ -184,7 +184,7 @@ function nextBlock(blocks: Iterator<GeneratedBlock>): GeneratedBlock {
   return value;
 }
 
-/** The first delivery of a life may be of blocks that came before it. */
+/** The first delivery of a run may concern blocks from before it. */
 async function untilDelivering(child: ChildProcess, { bodies }: HookReceiver): Promise<void> {
   const before = bodies.length;
   await waitFor(() => bodies.length > before || child.exitCode !== null, { what: 'a delivery', everyMs: 10 });
@@ -211,7 +211,7 @@ function keyOf({ blockHash, txHash, eventIndex, direction }: Keyed): string {
   return `${blockHash} ${txHash} ${eventIndex} ${direction}`;
 }
 
-/** The same id stands for the same event, whenever it comes. */
+/** The same id stands for the same event, whenever it arrives. */
 function checkRepeats({ events }: HookReceiver): void {
   const seen = new Map<string, string>();
   for (const event of events) {
@@ -221,7 +221,7 @@ function checkRepeats({ events }: HookReceiver): void {
   }
 }
 
-/** The keys of all events, straight from the rows of the index. */
+/** The keys of all events, directly from the rows of the index. */
 function eventsInIndex(path: string): string[] {
   const db = openIndexForReading(path);
   try {

@@ -1,4 +1,4 @@
-/** Repairs that are killed with SIGKILL, and what they leave. */
+/** Repairs killed with SIGKILL, and their results. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { SOURCE_FLAGS } from '../daemon/command.ts';
 
 const PROCESS = join(import.meta.dirname, 'repair-process.ts');
 
-/** The repair of a range, in a process of its own. */
+/** The repair of a range, in its own process. */
 export interface RepairRun {
   path: string;
   url: string;
@@ -17,7 +17,7 @@ export interface RepairRun {
   to: number;
 }
 
-/** When to kill it: at one of its steps, or that many milliseconds after its first one. */
+/** When to kill it: at one of its steps, or this many milliseconds after the first. */
 export type KillPoint = { step: number } | { afterMs: number };
 
 export interface RepairEnd {
@@ -48,7 +48,7 @@ export async function repairProcess(
   return { killed: signal === 'SIGKILL', steps: text.split('\n').filter(Boolean) };
 }
 
-/** Checks that a file a kill left is whole: SQLite finds no fault, and its blocks have no gap. */
+/** Checks that a killed repair's file is intact: SQLite finds no fault, and its blocks have no gap. */
 export function assertWhole(path: string): void {
   const db = openDatabase(path);
   try {

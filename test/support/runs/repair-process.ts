@@ -1,5 +1,5 @@
 /**
- * A repair as a process of its own, to be killed: `repair-process.ts INDEX NODE FROM TO [KILL]`. It prints each step and
+ * A repair in its own process, to be killed: `repair-process.ts INDEX NODE FROM TO [KILL]`. It prints each step and
  * kills itself at step KILL, counted from 1.
  */
 import { writeSync } from 'node:fs';

@@ -29,7 +29,7 @@ import { waitFor } from '../wait.ts';
 const NOBODY = 65_534;
 const USER = 'atlas';
 
-/** A crash of the machine may cost a test its data, not a crash of PostgreSQL. */
+/** A crash of the machine may lose a test's data; a crash of PostgreSQL does not. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -41,9 +41,9 @@ const SETTINGS = {
 } as const;
 
 export interface PostgresOptions {
-  /** Where the data goes instead of a new temporary folder; must be writable by the user that runs it. */
+  /** Data folder in place of a new temporary one. Must be writable by the user that runs it. */
   dataDir?: string;
-  /** More of postgresql.conf. */
+  /** Additional settings of postgresql.conf. */
   settings?: Readonly<Record<string, string>>;
 }
 
@@ -66,7 +66,7 @@ export interface TestPostgres {
 
 interface Installation {
   bin: string;
-  /** User that the processes run as: undefined is the present one. */
+  /** User of the processes; undefined for the current one. */
   user: { uid: number; gid: number } | undefined;
 }
 
@@ -85,8 +85,8 @@ export async function startPostgres(cleanup: Cleanup, options: PostgresOptions =
 }
 
 /**
- * A copy of the package's files with the links that npm cannot pack. In a copy because another user, who may not be able
- * to read the checkout, runs it when the tests run as root.
+ * A copy of the package's files, with the links that npm cannot pack. Copied because PostgreSQL runs as another user,
+ * possibly without access to the checkout, when the tests run as root.
  */
 function install(folder: string): Installation {
   const source = join(
@@ -153,7 +153,7 @@ class Server implements TestPostgres {
   }
 
   async start(): Promise<void> {
-    // More than once: after a SIGKILL the new postmaster refuses to run until the old one's children have ended.
+    // Retried, because after a SIGKILL the new postmaster refuses to run until the old one's children have ended.
     await waitFor(() => this.#tryStart(), { what: 'PostgreSQL to accept connections', timeoutMs: 60_000 });
   }
 
@@ -212,7 +212,7 @@ class Server implements TestPostgres {
     await exited;
   }
 
-  /** One statement on a connection of its own. */
+  /** One statement on its own connection. */
   async #ask(statement: (sql: postgres.Sql) => PromiseLike<unknown>): Promise<void> {
     const sql = postgres(this.url(), { max: 1, connect_timeout: 5, onnotice: () => {} });
     try {

@@ -1,4 +1,4 @@
-/** The rows that the sink should have written and those that it has, as text to compare. */
+/** The rows that the sink should have written and those that it has, as comparable text. */
 import postgres from 'postgres';
 import { bytesToBigInt } from '../../../src/lib/hex.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../../../src/model/transfer-kind.ts';
@@ -14,10 +14,7 @@ export interface ExpectedRows {
 
 type Row = Record<string, unknown>;
 
-/**
- * Every row of the sink's tables as they should be for an index, computed from the index by plain joins: none of the
- * sink's own code takes part.
- */
+/** The expected rows of the sink's tables, computed from the index by plain joins without the sink's own code. */
 export function expectedSinkRows(indexPath: string, range: ExpectedRows = {}): string[] {
   const { first = 0, last = Number.MAX_SAFE_INTEGER, wallets = false } = range;
   const db = openDatabase(indexPath, { readonly: true });

@@ -1,4 +1,4 @@
-/** A sink on an index of the test, and the comparison of its tables with that index. */
+/** A sink on a test index, and the comparison of its tables with that index. */
 import assert from 'node:assert/strict';
 import type { SinkOptions } from '../../../src/sink/protocol.ts';
 import { SinkClient } from '../../../src/sink/sink-client.ts';
@@ -13,11 +13,11 @@ export interface TestSink {
   readonly logs: string[];
   /** Wakes the sink and waits until its status says so. */
   reaches(block: number): Promise<void>;
-  /** Waits until it has the index's last block, then compares every row; `url` is where PostgreSQL is read directly. */
+  /** Waits until it has the index's last block, then compares every row; `url` is for reading PostgreSQL directly. */
   equals(expected?: ExpectedRows): Promise<void>;
 }
 
-/** `direct` is the database's address where `url` goes through a proxy. */
+/** `direct` is the database's address if `url` goes through a proxy. */
 export function startSink(
   cleanup: Cleanup,
   index: Pick<IndexFixture, 'path' | 'writer'>,
@@ -62,7 +62,7 @@ export function startSink(
   };
 }
 
-/** Fails with the first rows that differ: all of them would fill the screen. */
+/** Fails with the first differing rows, because all of them would fill the screen. */
 export function assertSameRows(stored: readonly string[], expected: readonly string[]): void {
   const without = (rows: readonly string[], others: ReadonlySet<string>) =>
     rows.filter((row) => !others.has(row)).slice(0, 5);
@@ -70,14 +70,14 @@ export function assertSameRows(stored: readonly string[], expected: readonly str
   assert.equal(stored.length, expected.length);
 }
 
-/** Appends random blocks; another salt gives other blocks at the same heights. */
+/** Appends random blocks. Another salt yields other blocks at the same heights. */
 export function grow({ writer }: Pick<IndexFixture, 'writer'>, count: number, salt: number): void {
   const head = writer.head();
   const from = (head?.number ?? 0) + 1;
   writer.append([toBatch(randomBlocks(from, count, head?.hash ?? `0x${'0'.repeat(64)}`, salt))]);
 }
 
-/** Takes off the newest blocks, at most all but the first, and appends others. */
+/** Removes the newest blocks, all but the first at most, and appends others. */
 export function reorg(index: Pick<IndexFixture, 'writer'>, depth: number, count: number, salt: number): void {
   const head = index.writer.head()?.number ?? 0;
   index.writer.rollback(Math.max(1, head - depth));
