@@ -34,11 +34,11 @@ export interface Daemon {
    * nothing changed, for an unusable certificate.
    */
   reload(parsed: ParsedConfig): Promise<void>;
-  /** Resolves after `close`; rejects with FatalError when the daemon cannot go on (and should then be closed). */
+  /** Resolves after `close`. Rejects with FatalError when the daemon cannot continue; then call `close`. */
   closed: Promise<void>;
   /** Reports not ready on `/readyz`, and resolves after `server.drain_seconds` of normal service. */
   drain(): Promise<void>;
-  /** Stops accepting, finishes what is in flight, commits, closes. Can be called more than once. */
+  /** Stops accepting, finishes open requests, commits, closes. Can be called more than once. */
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
 async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStack): Promise<Daemon> {
   const { log, development = false, examples = [], sources = {}, signal } = deps;
   let effective: ParsedConfig = { config, sources };
-  const max_connections = maxConnections(config, log); // fails before anything is opened
+  const max_connections = maxConnections(config, log); // throws before anything is opened
 
   const stores = await openDataStores(config, log, closers, signal);
   let server: Server | null = null;

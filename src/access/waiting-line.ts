@@ -29,8 +29,8 @@ interface Line {
   calls: number;
   bytes: number;
   timer: NodeJS.Timeout | undefined;
-  /** When the next request that waited in vain is asked to come back, by performance.now(). */
-  nextReturn: number;
+  /** Retry time given to the next request refused after waiting, by performance.now(). */
+  nextRetry: number;
 }
 
 export class WaitingLine {
@@ -53,7 +53,7 @@ export class WaitingLine {
       return admission;
     }
     if (line !== undefined) return isFull(line, waiter) ? admission : this.join(line, waiter);
-    const opened: Line = { waiters: [], calls: 0, bytes: 0, timer: undefined, nextReturn: 0 };
+    const opened: Line = { waiters: [], calls: 0, bytes: 0, timer: undefined, nextRetry: 0 };
     this.lines.set(waiter.record.id, opened);
     this.advanceIn(admission.waitMs, waiter.record.id, opened);
     return this.join(opened, waiter);
@@ -105,21 +105,21 @@ export class WaitingLine {
         return this.advanceIn(Math.min(admission.waitMs, Math.ceil(left)), key, line);
       }
       remove(line, 0);
-      const inVain = !admission.ok && admission.code === 'rate_limited';
-      waiter.onDecided(inVain ? withOwnReturn(line, admission, waiter.calls, now) : admission);
+      const isRefusedLate = !admission.ok && admission.code === 'rate_limited';
+      waiter.onDecided(isRefusedLate ? withOwnRetry(line, admission, waiter.calls, now) : admission);
     }
   }
 }
 
 /**
- * Spreads the returns of requests that waited in vain, at the rate of the key. If all came back at the same time, most
- * would wait in vain again until the client gives up.
+ * Spreads the retries of requests refused after waiting, at the rate of the key. If all retried at once, most would be
+ * refused again until the client gives up.
  */
-function withOwnReturn(line: Line, refused: Refused, calls: number, now: number): Refused {
-  const returnTime = Math.max(now + refused.waitMs, line.nextReturn);
+function withOwnRetry(line: Line, refused: Refused, calls: number, now: number): Refused {
+  const retryTime = Math.max(now + refused.waitMs, line.nextRetry);
   const msPerCall = 1000 / refused.limit;
-  line.nextReturn = Math.min(returnTime + calls * msPerCall, now + MAX_WAITING * msPerCall);
-  const waitMs = Math.ceil(returnTime - now);
+  line.nextRetry = Math.min(retryTime + calls * msPerCall, now + MAX_WAITING * msPerCall);
+  const waitMs = Math.ceil(retryTime - now);
   return { ...refused, waitMs, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 

@@ -245,13 +245,16 @@ export class CounterpartySumsTable {
     if (this.target(history.finishedPages) > 0) this.foldAll(history);
   }
 
-  /** Folds at most so many portions of what a wallet's sums lack. Returns whether nothing is left to fold. */
+  /**
+   * Folds up to `portions` portions of the wallet's missing sums. Returns whether folding is complete, or stopped by
+   * damage.
+   */
   foldSome(history: History, portions: number): boolean {
     const target = this.target(history.finishedPages);
     const { pages } = this.summed.get(history.id) ?? NOTHING_SUMMED;
     const end = Math.min(target, pages + portions * this.pagesPerFold);
     if (pages < end) this.fold(history, end);
-    const isStuck = (this.summed.get(history.id)?.pages ?? 0) < end; // damage, which verify names
+    const isStuck = (this.summed.get(history.id)?.pages ?? 0) < end; // damage, which verify reports
     return isStuck || end === target;
   }
 

@@ -19,7 +19,7 @@ const NO_LENGTH = new RequestError(411, 'length_required', 'send Content-Length 
 /** A request of the panel, copied so that it outlives the handler. */
 export interface AdminRequest {
   credentials: Credentials;
-  /** The `:id` of the path, empty where there is none. */
+  /** The `:id` of the path, otherwise empty. */
   id: string;
   query: URLSearchParams;
   /** Parsed JSON of a POST, otherwise undefined. */
