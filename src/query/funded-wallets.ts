@@ -2,12 +2,15 @@
 import { isSent, PAGES_PER_FOLD, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
-import { ENTRIES_PER_PAGE, type HistoryCursor } from '../store/wallet-history.ts';
+import { ENTRIES_PER_PAGE, type HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import type { IdRange } from './blocks.ts';
 import { prepareSummedCounterparties } from './counterparty-peaks.ts';
 import { RecipientTable, type RecipientTotals } from './recipient-table.ts';
 import { prepareHistoryPages, prepareHistorySize } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
+
+/** Most history pages of a recipient to count from; of a busier one, the sender's history is read instead. */
+const MAX_OWN_PAGES = 32;
 
 /**
  * The wallets to which a wallet sent native coins within a range, latest first. Excludes mints and self-transfers. Once
@@ -15,6 +18,7 @@ import type { WorkBudget } from './work-budget.ts';
  */
 export function prepareFundedWallets(
   db: Db,
+  maxOwnPages: number = MAX_OWN_PAGES,
 ): (wallet: number, range: IdRange, limit: number, budget: WorkBudget, upTo?: number) => RecipientTotals[] {
   const readPages = prepareHistoryPages(db);
   const sizeOf = prepareHistorySize(db);
@@ -33,6 +37,23 @@ export function prepareFundedWallets(
     }
   };
 
+  /** Counts what a wallet sent from the recipient's history, which is short for most. */
+  const countReceived = (
+    recipients: RecipientTable,
+    recipient: number,
+    wallet: number,
+    range: IdRange,
+    budget: WorkBudget,
+  ) => {
+    const row = recipients.rowOf(recipient);
+    for (const cursor of readPages(recipient, range, budget)) {
+      while (cursor.next()) {
+        const isWithin = cursor.transfer >= range.from && cursor.transfer < range.below;
+        if (isWithin && cursor.counterparty === wallet && isReceived(cursor)) row?.add(cursor);
+      }
+    }
+  };
+
   return (wallet, range, limit, budget, upTo = range.below) => {
     if (wallet === ZERO_WALLET) return [];
     const recipients = new RecipientTable(limit, upTo);
@@ -45,9 +66,14 @@ export function prepareFundedWallets(
     budget.ensure(PAGES_PER_FOLD * ENTRIES_PER_PAGE); // the worst case, however few entries have been added
     findAndCount(recipients, wallet, { from: last + 1, below: range.below }, budget);
     const partly = sums.addTo(recipients, wallet, range.from, budget);
-    if (partly.size === 0) return recipients.list();
-    // Sums that started before the range say nothing about the part within it.
+    // Sums that began before the range say nothing about the part within it.
     const older = { from: range.from, below: last + 1 };
+    for (const recipient of partly) {
+      if (sizeOf(recipient, older) > maxOwnPages * ENTRIES_PER_PAGE) continue;
+      partly.delete(recipient);
+      countReceived(recipients, recipient, wallet, older, budget);
+    }
+    if (partly.size === 0) return recipients.list();
     for (const cursor of readPages(wallet, older, budget)) {
       while (cursor.next()) {
         const row = isSentWithin(cursor, wallet, older) && recipients.rowOf(cursor.counterparty);
@@ -141,4 +167,9 @@ function addLatestRecipients(
 
 function isSentWithin(cursor: HistoryCursor, wallet: number, { from, below }: IdRange): boolean {
   return cursor.transfer >= from && cursor.transfer < below && isSent(cursor, wallet);
+}
+
+/** Whether the entry receives native coins. Only native entries carry an amount. */
+function isReceived({ flags, amountStart, amountEnd }: HistoryCursor): boolean {
+  return (flags & HistoryFlag.in) !== 0 && amountEnd > amountStart;
 }
