@@ -2,17 +2,14 @@
  * Takes screenshots of `atlas-node dev`: the two of the README, or of each page at three widths in both themes. See
  * `--help`.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { chromiumLaunch } from './chromium.ts';
-import { readOptions, refuse } from './options.ts';
+import { type Demo, startDemo } from './demo.ts';
+import { readOptions } from './options.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../bin/atlas-node', import.meta.url));
 const OUTPUT = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const VIEWPORT = { width: 1200, height: 800 };
 /** Keeps the README fast to load. */
@@ -27,49 +24,23 @@ const { all } = readOptions(
   { all: { about: 'folder for a picture of each page', kind: 'text', default: '' } },
 );
 
-const folder = mkdtempSync(join(tmpdir(), 'atlas-screenshots-'));
-const dev = spawn(LAUNCHER, ['dev'], {
-  env: { ...process.env, TMPDIR: folder, ATLAS_SERVER__PORT: '0', ATLAS_ADMIN_TOKEN: '' },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-const exited = once(dev, 'exit');
+const demo = await startDemo();
 try {
-  const banner = await readBanner();
   const browser = await chromium.launch(chromiumLaunch());
   try {
     mkdirSync(OUTPUT, { recursive: true });
     if (all === '') {
-      await takeExplorer(browser, banner);
-      await takePanel(browser, banner);
-    } else await takeAll(browser, banner, all);
+      await takeExplorer(browser, demo);
+      await takePanel(browser, demo);
+    } else await takeAll(browser, demo, all);
   } finally {
     await browser.close();
   }
 } finally {
-  dev.kill('SIGINT');
-  await exited;
-  rmSync(folder, { recursive: true });
+  await demo.close();
 }
 
-/** Resolves once the daemon has printed its address and its secrets. */
-async function readBanner(): Promise<{ url: string; key: string; token: string; wallet: string }> {
-  let text = '';
-  for await (const chunk of dev.stdout) {
-    text += String(chunk);
-    if (!text.includes('#key=')) continue;
-    const find = (pattern: RegExp): string =>
-      pattern.exec(text)?.[1] ?? refuse(`the banner has no ${pattern}`);
-    return {
-      url: find(/REST +(\S+)\/api/),
-      key: find(/ key +(\S+)/),
-      token: find(/operator token (\S+)\)/),
-      wallet: find(/trader +(0x[0-9a-f]{40})/),
-    };
-  }
-  throw new Error(`atlas-node dev ended before it was ready:\n${text}`);
-}
-
-async function takeExplorer(browser: Browser, { url, key, wallet }: Awaited<ReturnType<typeof readBanner>>) {
+async function takeExplorer(browser: Browser, { url, key, wallet }: Demo) {
   const page = await openPage(browser);
   await page.addInitScript((text) => sessionStorage.setItem('atlas-api-key', text), key);
   await page.goto(`${url}/address/${wallet}`);
@@ -78,7 +49,7 @@ async function takeExplorer(browser: Browser, { url, key, wallet }: Awaited<Retu
   await save(page, 'explorer');
 }
 
-async function takePanel(browser: Browser, { url, token }: Awaited<ReturnType<typeof readBanner>>) {
+async function takePanel(browser: Browser, { url, token }: Demo) {
   const page = await openPage(browser);
   await signIn(page, url, token);
   await page.getByRole('heading', { name: 'The last hour' }).waitFor();
@@ -116,11 +87,7 @@ function pagesOf(wallet: string, token: string, tx: string): Record<string, stri
   };
 }
 
-async function takeAll(
-  browser: Browser,
-  { url, key, token, wallet }: Awaited<ReturnType<typeof readBanner>>,
-  folder: string,
-): Promise<void> {
+async function takeAll(browser: Browser, { url, key, token, wallet }: Demo, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const context = await browser.newContext();
   context.setDefaultTimeout(TIMEOUT_MS);

@@ -11,7 +11,8 @@ export const WIDE = { width: 1280, height: 800 };
 export const UPRIGHT = { width: 720, height: 1000 };
 export const NARROW = { width: 320, height: 640 };
 
-export interface PageOptions extends Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'permissions'> {
+export interface PageOptions
+  extends Pick<BrowserContextOptions, 'viewport' | 'permissions' | 'reducedMotion'> {
   /** Stored as the explorer's key before anything loads. */
   key?: string;
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
+import { PageMeter } from '../../scripts/page-memory.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
-import { byteSize, grouped } from '../../src/pages/ui/format.ts';
+import { byteSize, grouped, unitsToText } from '../../src/pages/ui/format.ts';
 import { serve } from '../server/serving.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { waitFor } from '../support/wait.ts';
@@ -21,6 +22,50 @@ before(async () => {
 interface TransferAnswer {
   transfers: { txHash: string; from: string; to: string; transferType: string }[];
 }
+
+const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
+interface HeldToken {
+  tokenAddress: string;
+  balance: string;
+  decimals: number | null;
+}
+
+interface Receipt extends HeldToken {
+  amount: string;
+  tokenId: string | null;
+}
+
+const shownRowsSchema = z.array(
+  z.object({ links: z.array(z.string()), figures: z.array(z.string()), text: z.string() }),
+);
+
+/** What rows say: where their links lead, and each amount as a plain number, whole although it is shown short. */
+async function shownRows(page: Page, selector: string): Promise<z.output<typeof shownRowsSchema>> {
+  return shownRowsSchema.parse(
+    await page.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map((row) => ({
+      links: [...row.querySelectorAll('a')].map((link) => link.href),
+      figures: [...row.querySelectorAll('.amount')].map((amount) =>
+        (amount.title || amount.textContent).replace('Token number ', '').split(' ')[0].replaceAll(',', '')),
+      text: row.textContent,
+    }))`),
+  );
+}
+
+/** The first token that a wallet received, and how much it holds of it, by the API. */
+async function firstBuy(address: string): Promise<{ bought: Receipt; held: HeldToken | undefined } | null> {
+  const { get } = world;
+  const { transfers } = await get<{ transfers: (Receipt & { tokenAddress: string | null })[] }>(
+    'address_transfers',
+    { address, direction: 'in', type: 'erc20,erc721,erc1155', limit: 500 },
+  );
+  const bought = transfers.at(-1);
+  if (bought === undefined) return null;
+  const { tokens } = await get<{ tokens: HeldToken[] }>('wallet_tokens', { address, limit: 200 });
+  return { bought, held: tokens.find(({ tokenAddress }) => tokenAddress === bought.tokenAddress) };
+}
+
+const textOfUnits = (units: string, decimals: number | null) => unitsToText(BigInt(units), decimals ?? 0);
 
 const rowsOf = (page: Page, section: string) => page.locator(`#${section} tbody tr`);
 
@@ -167,38 +212,82 @@ pageTests({
     await waitFor(async () => (await rowsOf(page, 'transfers').count()) === count, { what: 'its transfers' });
   },
 
-  'with the mouse alone one finds a funder three hops back, its other wallets, and what they bought first':
+  'with the mouse alone one finds a funder three hops back, its other wallets, what they bought first and whether they hold it: each figure is the one of the API':
     async (t, open) => {
       const { url, key, samples, get } = world;
-      const page = await open(t, `${url}/address/${samples.chain[2]}`, { key });
+      const page = await open(t, `${url}/`, { key });
+      await page.getByRole('link', { name: 'Third in a chain' }).click();
       await page.getByRole('link', { name: 'Funding', exact: true }).click();
-      const hop = page.locator('.funding-chain li').nth(3).getByRole('link').last();
-      const { chain } = await get<{ chain: { funder: string }[] }>('funding_chain', {
-        address: samples.chain[2] ?? '',
-      });
+      const { chain } = await get<{ chain: { funder: string; amount: string; txHash: string }[] }>(
+        'funding_chain',
+        { address: samples.chain[2] ?? '', depth: 10 },
+      );
+      const hops = page.locator('.funding-chain li:has(.payment)');
+      await hops.nth(2).waitFor();
+      assert.deepEqual(
+        (await shownRows(page, '.funding-chain li:has(.payment)')).map(({ links, figures }) => [
+          links,
+          figures,
+        ]),
+        chain.map(({ funder, amount, txHash }) => [
+          [`${url}/tx/${txHash}`, `${url}/address/${funder}`],
+          [amount],
+        ]),
+      );
       const funder = chain[2]?.funder ?? '';
-      assert.equal(await hop.getAttribute('href'), `${url}/address/${funder}`);
-      await hop.click();
+      await hops.nth(2).getByRole('link').last().click();
       await page.waitForURL(`${url}/address/${funder}`);
+
       await page.getByRole('link', { name: 'Funding', exact: true }).click();
-      await page.getByRole('button', { name: 'What did they buy first?' }).click();
-      const buyer = rowsOf(page, 'recipients')
-        .filter({ has: page.locator('.in', { hasText: 'holds' }) })
-        .first();
-      await buyer.waitFor();
-      const wallet = (await buyer.getByRole('link').first().getAttribute('href'))?.split('/').at(-1) ?? '';
-      const { transfers } = await get<{ transfers: { tokenAddress: string | null }[] }>('address_transfers', {
-        address: wallet,
-        direction: 'in',
-        limit: 500,
-      });
-      const bought = transfers.filter(({ tokenAddress }) => tokenAddress !== null).at(-1)?.tokenAddress ?? '';
-      assert.equal(await buyer.locator('.token a').getAttribute('href'), `${url}/token/${bought}`);
-      await buyer.getByRole('link').first().click();
+      const { recipients } = await get<{ recipients: { address: string; amount: string }[] }>(
+        'funding_recipients',
+        { address: funder, blocks: 1_000_000, limit: 50 },
+      );
+      await page.locator('#recipients').getByRole('button', { name: 'What did they buy first?' }).click();
+      const holders = rowsOf(page, 'recipients').filter({ has: page.locator('.in', { hasText: 'holds' }) });
+      await holders.first().waitFor();
+      const shown = await shownRows(page, '#recipients tbody tr');
+      assert.equal(shown.length, recipients.length);
+      for (const [i, { address, amount }] of recipients.entries()) {
+        const { links = [], figures = [], text = '' } = shown[i] ?? {};
+        assert.equal(links[0], `${url}/address/${address}`);
+        assert.equal(figures[0], amount, address);
+        if (text.includes('not looked up')) continue;
+        const buy = await firstBuy(address);
+        if (buy === null) assert.match(text, /no token/);
+        else {
+          const { tokenAddress, tokenId, decimals, amount: units } = buy.bought;
+          assert.equal(links.at(-1), `${url}/token/${tokenAddress}`);
+          assert.equal(figures[1], tokenId ?? textOfUnits(units, decimals), address);
+          assert.equal(/holds|sold/.exec(text)?.[0], buy.held === undefined ? 'sold' : 'holds', address);
+        }
+      }
+
+      const row = holders.first();
+      const buyer = (await row.getByRole('link').first().getAttribute('href'))?.split('/').at(-1) ?? '';
+      const { bought, held } = (await firstBuy(buyer)) ?? {};
+      await row.getByRole('link').first().click();
+      await page.waitForURL(`${url}/address/${buyer}`);
       await page.getByRole('link', { name: 'Tokens', exact: true }).last().click();
-      const held = rowsOf(page, 'tokens').locator(`a[href="${url}/token/${bought}"]`);
-      await held.click();
-      await page.locator('#holders').waitFor();
+      const tokenLink = rowsOf(page, 'tokens').locator(`a[href="${url}/token/${bought?.tokenAddress}"]`);
+      await tokenLink.waitFor();
+      const holding = (await shownRows(page, '#tokens tbody tr')).find(({ links }) =>
+        links.includes(`${url}/token/${bought?.tokenAddress}`),
+      );
+      assert.equal(holding?.figures[0], textOfUnits(held?.balance ?? '', held?.decimals ?? null));
+      await tokenLink.click();
+      await rowsOf(page, 'holders').first().waitFor();
+      const { holders: listed } = await get<{ holders: { address: string; balance: string }[] }>(
+        'token_holders',
+        { token: bought?.tokenAddress ?? '', limit: 100 },
+      );
+      assert.deepEqual(
+        (await shownRows(page, '#holders tbody tr')).map(({ links, figures }) => [links[0], figures[0]]),
+        listed.map(({ address, balance }) => [
+          `${url}/address/${address}`,
+          textOfUnits(balance, held?.decimals ?? null),
+        ]),
+      );
     },
 
   'the network grows with clicks and keys, and is saved as a table and an image': async (t, open) => {
@@ -329,5 +418,77 @@ pageTests({
       .locator('#large time', { hasText: /^\d{4}-\d\d-\d\d / })
       .first()
       .waitFor();
+  },
+
+  'a thousand rows scroll without a frame that takes 100 ms': async (t, open) => {
+    const { url, key, pay } = world;
+    const wallet = `0x${'7a'.repeat(20)}`;
+    const rows = 1_000;
+    await pay(wallet, 1, rows);
+    const page = await open(t, `${url}/address/${wallet}`, { key });
+    for (let shown = 50; shown < rows; shown += 50) {
+      await rowsOf(page, 'transfers')
+        .nth(shown - 1)
+        .waitFor();
+      await page.getByRole('button', { name: 'Load more' }).click();
+    }
+    await rowsOf(page, 'transfers')
+      .nth(rows - 1)
+      .waitFor();
+    const meter = await PageMeter.attach(page);
+    await page.mouse.move(400, 400);
+    await page.evaluate(TWO_FRAMES);
+    const frames: number[] = [];
+    for (let before = await meter.taskSeconds(), step = 0; step < 40; step++) {
+      await page.mouse.wheel(0, 1_000);
+      await page.evaluate(TWO_FRAMES);
+      const after = await meter.taskSeconds();
+      frames.push(after - before);
+      before = after;
+    }
+    assert.ok(Number(await page.evaluate('scrollY')) > 20_000, 'it did not scroll');
+    assert.ok(Math.max(...frames) < 0.1, `CPU seconds by step: ${frames.map((one) => one.toFixed(3))}`);
+  },
+
+  'a live page whose list is full grows no more': async (t, open) => {
+    const { url, key, pay } = world;
+    const page = await open(t, `${url}/live?kind=native_direct`, { key });
+    await page.getByText('live', { exact: true }).waitFor();
+    const wallet = `0x${'7b'.repeat(20)}`;
+    const fill = async (transfers: number) => {
+      const hash = await pay(wallet, 1, transfers);
+      await page.locator(`#live a[href$="${hash}"]`).first().waitFor();
+    };
+    const meter = await PageMeter.attach(page);
+    await fill(250);
+    const full = await meter.memory();
+    for (let i = 0; i < 4; i++) await fill(250);
+    const later = await meter.memory();
+    assert.equal(await rowsOf(page, 'live').count(), 200);
+    assert.ok(later.nodes <= full.nodes + 100, `${full.nodes} nodes became ${later.nodes}`);
+    assert.ok(later.heapBytes <= full.heapBytes + 2e6, `${full.heapBytes} bytes became ${later.heapBytes}`);
+  },
+
+  'a wallet is printed without what only a screen can use, in ink on white, and nothing moves': async (
+    t,
+    open,
+  ) => {
+    const { url, key, samples } = world;
+    const page = await open(t, `${url}/address/${samples.trader}`, { key, reducedMotion: 'reduce' });
+    await rowsOf(page, 'transfers').first().waitFor();
+    assert.equal(await page.evaluate('document.getAnimations().length'), 0);
+    await page.setViewportSize({ width: 794, height: 1_123 }); // A4
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    for (const name of ['.top', '.tabs', '.controls', '.quiet', '.copy'])
+      assert.equal(await page.locator(`${name}:visible`).count(), 0, name);
+    assert.equal(await page.locator('h1').getByText(samples.trader).isVisible(), true);
+    assert.equal(await page.locator('.facts > div:visible').count(), 6);
+    assert.equal(await rowsOf(page, 'transfers').first().isVisible(), true);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0);
+    const [paper, ink] = ['backgroundColor', 'color'].map(
+      (name) => `getComputedStyle(document.documentElement).${name}`,
+    );
+    assert.equal(await page.evaluate(String(paper)), 'rgb(250, 250, 247)');
+    assert.equal(await page.evaluate(String(ink)), 'rgb(25, 28, 31)');
   },
 });

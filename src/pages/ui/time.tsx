@@ -1,5 +1,6 @@
 /** A time, relative or absolute. One switch changes all times of a page, and the browser remembers it. */
-import { useEffect, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ago, dateTime } from './format.ts';
 
 const STORAGE_KEY = 'atlas-time';
@@ -7,10 +8,20 @@ const TICK_MS = 1_000;
 
 type Mode = 'ago' | 'utc';
 
-/** Called at each tick and when the mode changes. */
-const listeners = new Set<() => void>();
+/** How each time that is shown redraws itself, by its element. */
+const redraws = new Map<Element, () => void>();
+
+/** Only these tick: of a thousand rows a few are in sight, and all of them together would take longer than a frame. */
+const inSight = new Set<Element>();
+const sight = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    inSight[isIntersecting ? 'add' : 'delete'](target);
+    redraws.get(target)?.();
+  }
+});
 let mode: Mode = readMode();
 let timer: ReturnType<typeof setInterval> | undefined;
+addEventListener('beforeprint', redrawAll);
 
 function readMode(): Mode {
   try {
@@ -20,33 +31,47 @@ function readMode(): Mode {
   }
 }
 
-function notify(): void {
-  for (const listener of listeners) listener();
+function redrawAll(): void {
+  for (const redraw of redraws.values()) redraw();
 }
 
-function listen(listener: () => void): () => void {
-  listeners.add(listener);
-  timer ??= setInterval(() => document.hidden || notify(), TICK_MS);
+function tick(): void {
+  if (document.hidden) return;
+  for (const element of inSight) redraws.get(element)?.();
+}
+
+function keepCurrent(element: Element, redraw: () => void): () => void {
+  redraws.set(element, redraw);
+  sight.observe(element);
+  timer ??= setInterval(tick, TICK_MS);
   return () => {
-    listeners.delete(listener);
-    if (listeners.size > 0) return;
+    sight.unobserve(element);
+    inSight.delete(element);
+    redraws.delete(element);
+    if (redraws.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
 }
 
-/** The value of a function of the clock and the mode; redraws only when it changes. */
-function useTicking(compute: () => string): string {
+/** The value of a function of the clock and the mode, and the element that shows it; redraws only when it changes. */
+function useTicking<E extends Element>(compute: () => string): [text: string, element: RefObject<E | null>] {
   const [, redraw] = useState('');
-  const text = compute();
-  useEffect(() => listen(() => redraw(compute())), [text]);
-  return text;
+  const element = useRef<E>(null);
+  const latest = useRef(compute);
+  latest.current = compute;
+  useEffect(
+    () =>
+      element.current === null ? undefined : keepCurrent(element.current, () => redraw(latest.current())),
+    [],
+  );
+  return [compute(), element];
 }
 
 export function Time({ iso }: { iso: string }) {
-  const text = useTicking(() => (mode === 'ago' ? ago(iso) : dateTime(iso)));
+  const [text, element] = useTicking<HTMLTimeElement>(() => (mode === 'ago' ? ago(iso) : dateTime(iso)));
   return (
-    <time class="nowrap" dateTime={iso} title={`${dateTime(iso)} UTC`}>
+    <time ref={element} class="nowrap" dateTime={iso} title={`${dateTime(iso)} UTC`}>
       {text}
     </time>
   );
@@ -54,11 +79,16 @@ export function Time({ iso }: { iso: string }) {
 
 /** The age of a time by the clock, whatever the switch is set to. */
 export function Age({ iso }: { iso: string }) {
-  return <span class="nowrap">{useTicking(() => ago(iso))}</span>;
+  const [text, element] = useTicking<HTMLSpanElement>(() => ago(iso));
+  return (
+    <span ref={element} class="nowrap">
+      {text}
+    </span>
+  );
 }
 
 export function TimeSwitch() {
-  const current = useTicking(() => mode);
+  const [current, element] = useTicking<HTMLButtonElement>(() => mode);
   const change = () => {
     mode = mode === 'ago' ? 'utc' : 'ago';
     try {
@@ -66,11 +96,11 @@ export function TimeSwitch() {
     } catch {
       // If the visitor blocks storage, the choice lasts as long as the page.
     }
-    notify();
+    redrawAll();
   };
   const title = current === 'ago' ? 'Age: show times as dates in UTC' : 'UTC: show times as ages';
   return (
-    <button type="button" class="quiet" onClick={change} aria-label={title} title={title}>
+    <button ref={element} type="button" class="quiet" onClick={change} aria-label={title} title={title}>
       {current === 'ago' ? 'Age' : 'UTC'}
     </button>
   );
