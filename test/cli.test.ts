@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
+import { openKeyStore } from '../src/access/keys.ts';
 import { SCHEMA_VERSION } from '../src/store/index-file.ts';
 import { openDatabase } from '../src/store/open-database.ts';
 import {
@@ -14,14 +15,15 @@ import {
   type RunOptions,
   readyUrl,
   run,
+  SOURCE_FLAGS,
   start,
 } from './support/daemon/command.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
 
-/** Runs atlas-node with arguments. */
+/** Runs atlas-node with arguments, without the launcher: it starts a second Node to see whether it runs. */
 function atlas(t: TestContext, args: string[], options: RunOptions) {
-  return run(t, [LAUNCHER, ...args], options);
+  return run(t, [PINNED_NODE, ...SOURCE_FLAGS, `${ROOT}src/cli.ts`, ...args], options);
 }
 
 test('version --json names version, commit, schema and runtimes', async (t) => {
@@ -165,7 +167,8 @@ test('init writes a file for the owner and the first key, and never overwrites',
 
 test('init that cannot issue the key leaves no file, so that it can be run again', async (t) => {
   const cwd = tempDir(t);
-  await atlas(t, ['keys', 'create', '--name', 'x', '--tier', 'free', '--data-dir', 'atlas-data'], { cwd });
+  mkdirSync(join(cwd, 'atlas-data'));
+  openKeyStore(join(cwd, 'atlas-data', 'keys.db')).close();
   const keys = openDatabase(join(cwd, 'atlas-data', 'keys.db'));
   t.after(() => keys.close());
   keys.exec("CREATE TRIGGER full BEFORE INSERT ON keys BEGIN SELECT RAISE(FAIL, 'no room'); END");
