@@ -41,6 +41,23 @@ test('a request of HTTP/1.0 or in absolute form gets a 505, and the connection c
   }
 });
 
+test('lines of a chunked body may end with LF alone, and a chunk extension is never answered', async (t) => {
+  const { server, key, index } = await serve(t);
+  index.append([{}]);
+  const body = `{"addresses":["${address('alice')}"]}`;
+  const size = body.length.toString(16);
+  const post = (chunks: string) =>
+    'POST /api/wallets/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
+    `X-API-Key: ${key}\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`;
+  const lines = exchange(t, server.port, post(`${size}\n${body}\r\n0\n\r\n`));
+  await waitFor(() => lines.text.startsWith('HTTP/1.1 200 '), {
+    what: 'an answer to lines that end with LF',
+  });
+  const extended = exchange(t, server.port, post(`${size};a=b\r\n${body}\r\n0\r\n\r\n`));
+  await waitFor(() => extended.closed, { what: 'the end of a connection with a chunk extension' });
+  assert.equal(extended.text, '');
+});
+
 test('pipelined GETs are answered in order, and the connection stays open', async (t) => {
   const { server } = await serve(t);
   const paths = ['/healthz', '/nothing', '/readyz', '/healthz'];
