@@ -170,7 +170,7 @@ test('SIGHUP during the start applies changes made after the configuration was r
 
 test('keys of a tier that is not configured are reported at the start and at a reload', async (t) => {
   const daemon = await startDaemon(t, '');
-  const told = '"msg":"keys have a tier that is not configured","level":"warn"';
+  const told = '"msg":"some keys have a tier that is not configured","level":"warn"';
   const warnings = () =>
     daemon.running
       .stderr()

@@ -328,7 +328,7 @@ test('nodes of several chains and heights behind one address remove nothing from
     seed: 11,
     forMs: 3_000,
     turnMs: [20, 300],
-    blocks: 700,
+    blocks: 530,
     dirs: { flapping: tempDir(t), fresh: tempDir(t) },
   });
   assert.ok(result.turns > 5, JSON.stringify(result));

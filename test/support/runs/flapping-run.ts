@@ -35,7 +35,7 @@ export interface FlappingResult {
   states: Partial<Record<NodeChain, number>>;
 }
 
-const FIRST_HEAD = 200;
+const FIRST_HEAD = 80;
 const MAX_TRUE_REORG = 5;
 const TX_PER_BLOCK = 8;
 
@@ -48,7 +48,7 @@ export async function runFlapping(cleanup: Cleanup, options: FlappingOptions): P
   const settings = { chainId: 7, finalizedLag: 64 };
   const node = await startNode(cleanup, { ...settings, chain: right, head: FIRST_HEAD });
   const behind = await startNode(cleanup, { ...settings, chain: right, head: FIRST_HEAD - 20 });
-  const lower = await startNode(cleanup, { ...settings, chain: wrong, head: 60 });
+  const lower = await startNode(cleanup, { ...settings, chain: wrong, head: 40 });
   const higher = await startNode(cleanup, { ...settings, chain: wrong });
   const proxy = await startSwitchingProxy(cleanup, node.url);
   const indexer = startIndexer(cleanup, { http: proxy.url, dir: dirs.flapping, index: { startBlock: 1 } });
