@@ -16,6 +16,9 @@ const LIMIT = 200;
 /** Receivers whose balance is looked up. Each costs a request. */
 const CHECKED = 20;
 
+/** Balances of a receiver that are looked through: one page. */
+const TOKENS = 200;
+
 type Buyer = Answers['token_first_buyers']['buyers'][number];
 
 export function BuyersTab({ stats }: TokenTabProps) {
@@ -25,12 +28,13 @@ export function BuyersTab({ stats }: TokenTabProps) {
   const checked = isAsked ? (list.data?.buyers.slice(0, CHECKED).map(({ address }) => address) ?? []) : [];
   const balances = useLoaded(`balances ${token} ${checked.join()}`, async (api, signal) => {
     const answers = await Promise.all(
-      checked.map((address) => api.get('wallet_tokens', { address, limit: 200 }, signal)),
+      checked.map((address) => api.get('wallet_tokens', { address, limit: TOKENS }, signal)),
     );
-    const held = answers.map(
-      ({ data }) => data.tokens.find(({ tokenAddress }) => tokenAddress === token)?.balance ?? '0',
-    );
-    return { data: new Map(checked.map((address, i) => [address, held[i] ?? '0'])), exchanges: [] };
+    const held = answers.map(({ data: { tokens, nextCursor } }) => {
+      const found = tokens.find(({ tokenAddress }) => tokenAddress === token);
+      return found?.balance ?? (nextCursor === null ? '0' : null);
+    });
+    return { data: new Map(checked.map((address, i) => [address, held[i]])), exchanges: [] };
   });
   const since: Column<Buyer> = {
     title: 'Holds now',
@@ -39,6 +43,7 @@ export function BuyersTab({ stats }: TokenTabProps) {
       const balance = balances.data?.get(address);
       if (balance === undefined)
         return <span class="soft">{checked.includes(address) ? '…' : 'not looked up'}</span>;
+      if (balance === null) return <span class="soft">more than {TOKENS} tokens</span>;
       if (balance === '0') return <span class="out">sold</span>;
       return <Units units={balance} decimals={decimals} symbol={symbol} />;
     },

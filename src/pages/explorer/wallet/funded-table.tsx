@@ -16,6 +16,9 @@ const CHECKED = 20;
 /** Receipts searched for the first one: one page. */
 const RECEIPTS = 500;
 
+/** Balances that are looked through for it: one page. */
+const TOKENS = 200;
+
 type FundedWallet = Pick<
   Answers['funding_recipients']['recipients'][number],
   'address' | 'amount' | 'timestamp' | 'txHash'
@@ -24,7 +27,8 @@ type FundedWallet = Pick<
 interface FirstPurchase {
   /** Null for a wallet without tokens; `many` when it has more receipts than are searched. */
   bought: Transfer | null | 'many';
-  holds: boolean;
+  /** Null for a wallet with more tokens than are looked through. */
+  holds: boolean | null;
 }
 
 interface FundedTableProps {
@@ -101,6 +105,7 @@ function purchaseColumns(
       cell: ({ address }) => {
         const purchase = found?.get(address);
         if (purchase === undefined || purchase.bought === null || purchase.bought === 'many') return '';
+        if (purchase.holds === null) return <span class="soft">more than {TOKENS} tokens</span>;
         return purchase.holds ? <span class="in">holds</span> : <span class="out">sold</span>;
       },
     },
@@ -128,6 +133,7 @@ async function firstPurchase(api: Api, address: string, signal: AbortSignal): Pr
   if (data.nextCursor !== null) return { bought: 'many', holds: false };
   const bought = data.transfers.filter(({ tokenAddress }) => tokenAddress !== null).at(-1) ?? null;
   if (bought === null) return { bought, holds: false };
-  const held = await api.get('wallet_tokens', { address, limit: 200 }, signal);
-  return { bought, holds: held.data.tokens.some(({ tokenAddress }) => tokenAddress === bought.tokenAddress) };
+  const held = await api.get('wallet_tokens', { address, limit: TOKENS }, signal);
+  const isHeld = held.data.tokens.some(({ tokenAddress }) => tokenAddress === bought.tokenAddress);
+  return { bought, holds: isHeld || held.data.nextCursor === null ? isHeld : null };
 }

@@ -36,7 +36,7 @@ export function FundingChain({ address, chain }: { address: string; chain: Chain
         ))}
         {closesAt >= 0 && (
           <li
-            class="loop"
+            class={closesAt === 0 ? 'loop' : 'loop from-hop'}
             aria-hidden="true"
             style={{ gridRow: `${closesAt + 1} / ${wallets.length + 1}` }}
           />
@@ -46,7 +46,12 @@ export function FundingChain({ address, chain }: { address: string; chain: Chain
         {closesAt >= 0 ? (
           <>
             The chain closes here: the last wallet received its first coins from{' '}
-            <Address address={lastFunder ?? ''} here={lastFunder === address} />, shown above.
+            <Address
+              address={lastFunder ?? ''}
+              label={labelOf(hops[closesAt - 1] ?? {}, 'funder')}
+              here={lastFunder === address}
+            />
+            , shown above.
           </>
         ) : (
           endText(chain)

@@ -2,7 +2,7 @@
 import type { Exchange } from '../../client/api.ts';
 import { ApiError } from '../../client/api-error.ts';
 import { useAnswer, useLoaded } from '../../client/use-answer.ts';
-import { Address } from '../../ui/address.tsx';
+import { Address, labelOf } from '../../ui/address.tsx';
 import { countText } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
 import { FundedTable } from './funded-table.tsx';
@@ -87,11 +87,12 @@ function Coordinated({ address }: { address: string }) {
       note="Other wallets whose first coins came from the same wallet, nearest in time first."
       loaded={list}
     >
-      {({ funder, funderFundedCount, hub, coordinated }) => (
+      {({ funder, funderFundedCount, hub, coordinated, ...answer }) => (
         <>
           {funder !== null && (
             <p class="small controls">
-              <Address address={funder} /> funded {countText(funderFundedCount, 'wallet')} first
+              <Address address={funder} label={labelOf(answer, 'funder')} /> funded{' '}
+              {countText(funderFundedCount, 'wallet')} first
               {hub && ', as exchanges and faucets do: these wallets may be unrelated'}
             </p>
           )}
