@@ -9,7 +9,7 @@ import { RecipientTable, type RecipientTotals } from './recipient-table.ts';
 import { prepareHistoryPages, prepareHistorySize } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Most history pages of a recipient to count from; of a busier one, the sender's history is read instead. */
+/** Most history pages of a recipient to count from. If one has more, the sender's history is read instead. */
 const MAX_OWN_PAGES = 32;
 
 /**
@@ -68,12 +68,11 @@ export function prepareFundedWallets(
     const partly = sums.addTo(recipients, wallet, range.from, budget);
     // Sums that began before the range say nothing about the part within it.
     const older = { from: range.from, below: last + 1 };
-    for (const recipient of partly) {
-      if (sizeOf(recipient, older) > maxOwnPages * ENTRIES_PER_PAGE) continue;
-      partly.delete(recipient);
-      countReceived(recipients, recipient, wallet, older, budget);
+    const isShort = (recipient: number) => sizeOf(recipient, older) <= maxOwnPages * ENTRIES_PER_PAGE;
+    if ([...partly].every(isShort)) {
+      for (const recipient of partly) countReceived(recipients, recipient, wallet, older, budget);
+      return recipients.list();
     }
-    if (partly.size === 0) return recipients.list();
     for (const cursor of readPages(wallet, older, budget)) {
       while (cursor.next()) {
         const row = isSentWithin(cursor, wallet, older) && recipients.rowOf(cursor.counterparty);
