@@ -11,8 +11,8 @@ import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../toke
 import { runMetadataLoop } from '../tokens/metadata-loop.ts';
 import { AdaptiveCommitSize, walLimit } from './adaptive-commit-size.ts';
 import { applyEvent } from './apply-event.ts';
-import { deriveLoadRules, type LoadRules, loadBlocks } from './backfill/load-blocks.ts';
-import { Pipeline } from './backfill/pipeline.ts';
+import { deriveLoadRules, loadBlocks } from './backfill/load-blocks.ts';
+import { Pipeline, RANGE_BLOCKS_START } from './backfill/pipeline.ts';
 import { BackfillWorkerPool } from './backfill/worker-pool.ts';
 import { ChainGuard } from './chain-guard.ts';
 import { CheckpointClient } from './checkpoint-client.ts';
@@ -152,18 +152,25 @@ async function indexInto(
     send({ kind: 'status', at, status, delta: { ...delta, calls: calls.drain() } });
   };
   const reportTimer = setInterval(report, REPORT_MS);
+  /** Smaller after each round that stored nothing, so that blocks are stored even where the node changes often. */
+  let firstRange = RANGE_BLOCKS_START;
   try {
     report();
     while (!signal.aborted) {
       at = node.at;
       progress.setNodeChain('unchecked');
       const { ws, http } = node.current;
+      const before = progress.status.head?.number;
       const source = { ws, http, tracesHttp: options.tracesHttp, ...options.node };
       await untilNodeChanges(node, signal, async (round) => {
         const client = newNodeClient(source, calls);
         const context = { store, checkpoints, progress, client, calls, send, log };
-        await runSync(options, source, context, { round, stop: signal }).finally(() => client.close());
+        await runSync(options, source, context, { round, stop: signal, firstRange }).finally(() =>
+          client.close(),
+        );
       });
+      const hasStored = progress.status.head?.number !== before;
+      firstRange = hasStored ? RANGE_BLOCKS_START : Math.max(1, firstRange >> 1);
     }
   } finally {
     clearInterval(reportTimer);
@@ -192,10 +199,12 @@ interface IndexSource extends NodeClientOptions {
   ws: string;
 }
 
-interface SyncSignals {
+interface SyncRound {
   /** Aborts when another node is chosen, or with `stop`. */
   round: AbortSignal;
   stop: AbortSignal;
+  /** Most blocks of the first range. */
+  firstRange: number;
 }
 
 /** Connects, chooses the first block, and stores the events of the sync. */
@@ -203,7 +212,7 @@ async function runSync(
   options: IndexerThreadOptions,
   from: IndexSource,
   context: IndexerContext,
-  { round: signal, stop }: SyncSignals,
+  { round: signal, stop, firstRange }: SyncRound,
 ): Promise<void> {
   const { store, progress, client, calls, send, log } = context;
   const capabilities = await connect(options, context, signal);
@@ -221,9 +230,20 @@ async function runSync(
     memoryBytes: options.index.backfillMemoryMb * 2 ** 20,
     walBytes: () => walLimit(freeDiskBytes(options.indexPath)),
   });
+  let isFirst = true;
   const pipeline = new Pipeline(
-    (from, to, rangeSignal) => loadRange(context, pool, rules, from, to, rangeSignal),
-    { depth: PIPELINE_DEPTH, maxDepth: MAX_PIPELINE_DEPTH, batchTransfers: commitSizer.targetTransfers },
+    (from, to, rangeSignal) => {
+      // The first range waits for no thread to start, so that blocks are stored even if another node is chosen soon.
+      const isHere = isFirst || isNearHead(progress, from);
+      isFirst = false;
+      return isHere ? loadBlocks(client, rules, from, to, rangeSignal) : pool.load(from, to, rangeSignal);
+    },
+    {
+      depth: PIPELINE_DEPTH,
+      maxDepth: MAX_PIPELINE_DEPTH,
+      batchTransfers: commitSizer.targetTransfers,
+      firstRange,
+    },
   );
   const { wrappedNative } = rules;
   const isFollowing = () => progress.status.phase === 'following';
@@ -303,15 +323,6 @@ const MAX_PIPELINE_DEPTH = 256;
  */
 const INLINE_BLOCKS = 2;
 
-function loadRange(
-  context: IndexerContext,
-  pool: BackfillWorkerPool,
-  rules: LoadRules,
-  from: number,
-  to: number,
-  signal: AbortSignal,
-) {
-  const behind = (context.progress.status.nodeHead ?? 0) - from;
-  if (behind <= INLINE_BLOCKS) return loadBlocks(context.client, rules, from, to, signal);
-  return pool.load(from, to, signal);
+function isNearHead({ status }: Progress, from: number): boolean {
+  return (status.nodeHead ?? 0) - from <= INLINE_BLOCKS;
 }

@@ -10,13 +10,15 @@ interface PipelineOptions {
   maxDepth?: number;
   /** Target transfers per `take`: the size of a backfill commit. */
   batchTransfers: number;
+  /** Most blocks of the first range; RANGE_BLOCKS_START unless given. */
+  firstRange?: number;
 }
 
 /** Target transfers per range: enough for few round trips, few enough to bound the queue. */
 const RANGE_TRANSFERS = 1_000;
 /** Most blocks per range, and the size of the first ranges of an unknown chain. */
 const RANGE_BLOCKS_MAX = 500;
-const RANGE_BLOCKS_START = 16;
+export const RANGE_BLOCKS_START = 16;
 
 /**
  * Longest time to gather a batch, milliseconds, so that even a quiet chain gets regular commits and visible progress.
@@ -39,16 +41,20 @@ export class Pipeline {
   /** Target transfers of the next `take`. */
   batchTransfers: number;
   private ranges: Range[] = [];
-  private blocksPerRange = RANGE_BLOCKS_START;
+  private blocksPerRange: number;
   /** Whether the last range was about full. */
   private isDense = false;
   private controller = new AbortController();
 
-  constructor(load: LoadRange, { depth, maxDepth = depth, batchTransfers }: PipelineOptions) {
+  constructor(
+    load: LoadRange,
+    { depth, maxDepth = depth, batchTransfers, firstRange = RANGE_BLOCKS_START }: PipelineOptions,
+  ) {
     this.load = load;
     this.depth = depth;
     this.maxDepth = maxDepth;
     this.batchTransfers = batchTransfers;
+    this.blocksPerRange = firstRange;
   }
 
   /**

@@ -131,3 +131,16 @@ test('asking for another block than the next one drops what was prefetched', asy
   await pipeline.take(1, 400);
   assert.equal(numbers(await pipeline.take(5, 400))[0], 5);
 });
+
+test('the first range has no more blocks than wanted', async () => {
+  const asked: number[] = [];
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      asked.push(to - from + 1);
+      return batchOf(from, to);
+    },
+    { depth: 1, batchTransfers: 1, firstRange: 2 },
+  );
+  assert.deepEqual(numbers(await pipeline.take(1, 400)), [1, 2]);
+  assert.equal(asked[0], 2);
+});
