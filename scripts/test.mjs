@@ -30,20 +30,25 @@ const CONCURRENCY = 4;
 /** A test or a file that hangs fails after this long; the longest takes a minute on an idle machine. */
 const TEST_TIMEOUT_MS = 900_000;
 
-/** Files that take more than 20 s on an idle machine. */
+/** Files that take longest, by the CPU they use or the time they wait. */
 const LONGEST = [
-  'test/pages/panel.page.test.ts',
   'test/indexer/indexer.test.ts',
   'test/verify/repair.test.ts',
-  'test/gateway/filters/filters.test.ts',
-  'test/store/backup.test.ts',
-  'test/docs.test.ts',
-  'test/indexer/faults.test.ts',
-  'test/gateway/stock-clients.test.ts',
-  'test/cli.test.ts',
-  'test/abuse/http.test.ts',
   'test/indexer/wrong-chain.test.ts',
+  'test/docs.test.ts',
   'test/pages/explorer.page.test.ts',
+  'test/pages/panel.page.test.ts',
+  'test/gateway/stock-clients.test.ts',
+  'test/indexer/faults.test.ts',
+  'test/gateway/filters/filters.test.ts',
+  'test/cli.test.ts',
+  'test/recorded.test.ts',
+  'test/cli/service.test.ts',
+  'test/cluster/failover.test.ts',
+  'test/store/backup.test.ts',
+  'test/streams/event-keys.test.ts',
+  'test/anvil.test.ts',
+  'test/abuse/http.test.ts',
 ];
 
 /** Types are stripped as in the launcher: a loader such as tsx would take 0.2 s of CPU more for each test file. */
