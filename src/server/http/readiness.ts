@@ -32,8 +32,9 @@ interface Snapshot extends ReadinessLimits {
 
 /** Every reason for not being ready, checked in this order. Null means that the reason does not apply. */
 const REASONS: Readonly<Record<string, (snapshot: Snapshot) => string | null>> = {
+  // Before the failures of a node, which pass. A paused indexer has a reason of its own.
+  readFailure: ({ state }) => (state.phase === 'paused' ? null : state.readFailure),
   indexerFailure: ({ state }) => state.reason,
-  readFailure: ({ state }) => state.readFailure,
   emptyIndex: ({ state: { head, phase } }) =>
     head !== null ? null : phase === 'starting' ? 'waiting for the node' : 'no block is indexed yet',
   unknownNodeHead: ({ state }) => (lagBlocks(state) === null ? 'waiting for the node' : null),

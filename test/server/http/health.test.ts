@@ -78,6 +78,20 @@ test('callers without a token never see the path of the data directory', async (
   }
 });
 
+test('a failing node does not hide damage in /readyz, and damage does not hide why the indexer has stopped', () => {
+  const reasonOf = (changes: Partial<IndexStatus>) =>
+    notReadyReason(
+      { ...following(90, 100), ...changes },
+      { readyLag: 10, staleSeconds: 0 },
+      false,
+      Date.now(),
+    );
+  const readFailure = 'index.db is damaged';
+  assert.equal(reasonOf({ readFailure, reason: 'the node does not respond' }), readFailure);
+  assert.equal(reasonOf({ readFailure, reason: 'another chain', phase: 'paused' }), 'another chain');
+  assert.equal(reasonOf({ readFailure }), readFailure);
+});
+
 test('/readyz gives the first reason for not being ready', () => {
   const at = (state: Partial<IndexStatus>, stalled = false) =>
     notReadyReason(
