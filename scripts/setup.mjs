@@ -48,10 +48,10 @@ if (option === '--help' || option === '-h') {
   process.exitCode = 2;
 }
 
-/** @param {boolean} all whether the packages for tests, benchmarks and releases are wanted too */
+/** @param {boolean} all whether to include the packages for tests, benchmarks and releases */
 async function setup(all) {
   const found = readText(STAMP_FILE);
-  // Where a test ran once, its packages stay: without them every change of the lock file would remove and refetch them.
+  // Keeps the packages of a test that ran once. Otherwise each change of the lock file would remove and refetch them.
   const withOthers = all || found?.endsWith(' all\n') === true;
   if (found !== stamp(withOthers) || !existsSync(PINNED_NODE)) {
     if (!matchesLockFile(withOthers)) await install(withOthers);
@@ -70,7 +70,7 @@ function stamp(all) {
   return `${hash.digest('hex')} ${PLATFORM} ${all ? 'all' : 'program'}\n`;
 }
 
-/** Whether every package is installed in its version; optional ones may be for other systems. */
+/** Whether every package is installed in the locked version. Optional packages may be for other systems. */
 function matchesLockFile(all) {
   const complete = lockedPackages(all).every(([path, { version, optional }]) => {
     const manifest = readText(join(ROOT, path, 'package.json'));
@@ -79,7 +79,7 @@ function matchesLockFile(all) {
   return complete && existsSync(PINNED_NODE) && existsSync(SERVER);
 }
 
-/** Runs npm for the project, and for the parts of other platforms than Linux on x64, with progress. */
+/** Runs npm for the project and for the packages of other platforms than Linux x64, with progress. */
 async function install(all) {
   const adds = all && matchesLockFile(false);
   const isInstalled = (path) => existsSync(join(ROOT, path, 'package.json'));
@@ -90,7 +90,7 @@ async function install(all) {
   say(
     `fetching ${wanted.length} packages${purpose}, about ${sum('fetch')} MB (${sum('disk')} MB on disk); fewer where npm's cache has them`,
   );
-  // `npm ci` would remove the packages first, on which a program may be running.
+  // `npm ci` would first remove packages that a running program may use.
   const args = [...(adds ? ['install', '--no-save'] : ['ci']), all ? '--include=dev' : '--omit=dev'];
   args.push('--include=optional');
   // The module for Linux on x64 cannot be optional: npm then skips it under a Node other than 22. Elsewhere npm refuses

@@ -113,7 +113,7 @@ suite('after demo traffic', () => {
       const account = address as `0x${string}`;
       const before = await client.getBalance({ address: account, blockNumber: 0n });
       const after = await client.getBalance({ address: account });
-      // What a contract leaves to itself in the transaction that made it is burned (EIP-6780), which is no transfer.
+      // A contract that destroys itself in its first transaction, in its own favour, burns its balance (EIP-6780).
       const explained = burned.has(address) ? 0n : before + sum - (fees.get(address) ?? 0n);
       assert.equal(after, explained, `balance of ${address}`);
     }

@@ -1,4 +1,4 @@
-/** The commands as a user runs them: as processes, with their output and exit codes. */
+/** Runs the commands as a user does: as processes, with their output and exit codes. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -79,7 +79,7 @@ class Relay {
   }
 }
 
-/** How often a relay was handed each transaction. */
+/** How often each transaction was sent to a relay. */
 const sent = new Map<string, number>();
 
 function noteSent(body: string): void {
@@ -148,7 +148,7 @@ async function read(url: string, key: string, hash: string, signal: AbortSignal)
   return answers;
 }
 
-/** Sends transactions through the daemon until `signal` aborts. One without an answer is never sent again. */
+/** Sends transactions through the daemon until `signal` aborts. Never resends an unanswered one. */
 async function send(anvil: Anvil, url: string, key: string, signal: AbortSignal) {
   const http = new HttpClient(url, key);
   await anvil.call('anvil_setBalance', [SENDER.address, '0xffffffffffffffffffff']);
@@ -173,7 +173,7 @@ async function send(anvil: Anvil, url: string, key: string, signal: AbortSignal)
   return counts;
 }
 
-/** A fault of the first node, and its end. */
+/** Starts and ends a fault of the first node. */
 const FAULTS: Record<string, (first: Relay) => () => void | Promise<void>> = {
   killed(first) {
     first.signal('SIGKILL');
@@ -296,7 +296,7 @@ async function firstTransaction(anvil: Anvil): Promise<string> {
   return String(hashes[0]);
 }
 
-/** Ends the daemon and compares its index with one made without any fault. */
+/** Stops the daemon and compares its index with an index built without faults. */
 async function compareIndex(anvil: Anvil, dir: string, end: number): Promise<string> {
   const fresh = join(dir, 'fresh');
   mkdirSync(fresh);

@@ -78,7 +78,7 @@ CREATE TABLE usage_elsewhere (
 ) WITHOUT ROWID;
 `;
 
-/** Version 6: what changed since a reader looked last. Triggers, so that no statement that writes keys can forget it. */
+/** Version 6: changes since a reader's last check. Triggers record them, so that no statement can omit it. */
 const KEYS_SCHEMA_V6 = /* sql */ `
 -- Higher than in any other row since the last change of this one.
 ALTER TABLE keys ADD COLUMN change INTEGER NOT NULL DEFAULT 0;

@@ -46,7 +46,7 @@ export function sampleAddresses(contracts: DemoContracts, seed: number): SampleA
   };
 }
 
-/** What the explorer's home page suggests to look at. */
+/** The addresses that the explorer's home page suggests. */
 export function exampleAddresses({ trader, hotWallet, chain }: SampleAddresses): ExampleAddress[] {
   const third = chain[2] ?? hotWallet;
   return [

@@ -59,7 +59,7 @@ export class NodeCall implements ResponseListener {
   private state: State = 'waiting';
   private attempt: Attempt;
   private exchange: Exchange | null = null;
-  /** Position of the node that was asked, of several. */
+  /** Position of the asked node in the configuration, if there are several. */
   private node: number | undefined;
   private head: ResponseHead | null = null;
   /** The sink accepts no more pieces until `resume`. */
@@ -342,7 +342,7 @@ export class NodeCall implements ResponseListener {
     return this.stopWaiting !== null;
   }
 
-  /** Whether a failure counts against the node in use: one of the node before it, which was left meanwhile, does not. */
+  /** Whether a failure counts against the node in use. A late failure of the previous node does not. */
   private isOfNode({ reason }: UpstreamError): boolean {
     if (this.node !== this.deps.failover?.node) return false;
     if (this.exchange?.wasSent === false || reason === 'inconsistent') return false;

@@ -72,7 +72,7 @@ function lineOf(delivery: Delivery): string {
   return `${text.slice(0, 120)} (${String(txHash).slice(0, 66)})`;
 }
 
-/** The address, shortened behind a label. */
+/** The address, shortened if it follows a label. */
 function walletText({ wallet, walletLabel }: Delivery): string {
   const address = String(wallet);
   const name = labelText(walletLabel);
@@ -85,7 +85,7 @@ function counterpartyText({ direction, fromLabel, toLabel }: Delivery): string {
   return name === '' ? '' : ` ${direction === 'in' ? 'from' : 'to'} ${name}`;
 }
 
-/** The name of a label, empty without one. Only characters that no chat reads as markup are shown. */
+/** The name of the label, empty without a label. Omits characters that chats read as markup. */
 function labelText(label: unknown): string {
   if (typeof label !== 'object' || label === null || !('name' in label)) return '';
   return String(label.name)

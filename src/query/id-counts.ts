@@ -4,7 +4,7 @@
 
 /** Initial number of slots; always a power of two. */
 const INITIAL_SLOTS = 1_024;
-/** Odd, and spreads neighbouring ids: 2^32 divided by the golden ratio. */
+/** 2^32 divided by the golden ratio, made odd. Spreads neighbouring ids. */
 const HASH_MULTIPLIER = 0x9e3779b1;
 
 export interface IdCount {
@@ -49,7 +49,7 @@ export class IdCounts {
     return best;
   }
 
-  /** Drops ids whose count is 0, and makes room for as many as are left. */
+  /** Drops ids whose count is 0, and makes room for as many as remain. */
   private rebuild(): void {
     const { ids, counts } = this;
     const left = counts.reduce((sum, count) => sum + Number(count !== 0), 0);

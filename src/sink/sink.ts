@@ -254,7 +254,7 @@ async function waitAtLeast({ waitForNews, signal }: SinkDeps, ms: number): Promi
   while (!signal.aborted && performance.now() < until) await waitForNews(until - performance.now());
 }
 
-/** Where PostgreSQL and the index may agree. */
+/** The blocks that PostgreSQL and the index may share. */
 interface Sides {
   /** The block in PostgreSQL. */
   stored(number: number): Promise<SinkTip | null>;

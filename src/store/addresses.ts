@@ -86,7 +86,7 @@ function prepareAddressOf(db: Db): Statement<[number], Buffer> {
   return db.prepare<[number], Buffer>('SELECT address FROM wallets WHERE id = ?').pluck();
 }
 
-/** Addresses of wallets for messages. Prepares once: a verification names every wallet that it compares. */
+/** Addresses of wallets for messages. Prepared once, because a verification looks up every compared wallet. */
 export function prepareWalletNames(db: Db): (wallet: number) => string {
   const addressOf = prepareAddressOf(db);
   return (wallet) => {

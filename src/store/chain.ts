@@ -1,4 +1,4 @@
-/** The indexed chain, and block reads that several folders share. */
+/** The indexed chain, and block reads shared by several directories. */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { IndexedBlock } from '../model/block.ts';
 import type { Db } from './open-database.ts';

@@ -38,7 +38,7 @@ export function isSent(cursor: HistoryCursor, wallet: number): boolean {
   return (flags & HistoryFlag.out) !== 0 && counterparty !== wallet && amountEnd > amountStart;
 }
 
-/** Adds the entry at the cursor to the sums. Coins sent to the zero address are summed, although it is no counterparty. */
+/** Adds the entry at the cursor to the sums, also for the zero address, although it is no counterparty. */
 export function addToSums(table: CounterpartyTable, cursor: HistoryCursor, wallet: number): void {
   if (isCounterparty(cursor, wallet)) table.add(cursor);
   else if (isSent(cursor, wallet)) table.addWei(cursor);
@@ -193,7 +193,7 @@ export interface History {
   finishedPages: number;
 }
 
-/** Portions that are summed in memory before they are written: two million entries, so at most 200 MB. */
+/** Portions summed in memory before writing: two million entries, at most 200 MB. */
 const PORTIONS_AT_ONCE = 8;
 
 const NOTHING_SUMMED: SummedHistory = { pages: 0, last: 0 };

@@ -11,7 +11,7 @@ import { type HistoryCursor, HistoryFlag } from './wallet-history.ts';
 const INITIAL_SLOTS = 2048;
 /** Rows per slot: the highest fraction of slots in use. */
 const MAX_LOAD_FACTOR = 0.5;
-/** Odd, and spreads neighbouring ids: 2^32 divided by the golden ratio. */
+/** 2^32 divided by the golden ratio, made odd. Spreads neighbouring ids. */
 const HASH_MULTIPLIER = 0x9e3779b1;
 
 /** The summed transfers between a wallet and one counterparty. */
@@ -226,7 +226,7 @@ type Sent = Pick<CounterpartyTotals, 'sentCount' | 'firstSent' | 'lastSent'>;
 
 const NOTHING_SENT: Sent = { sentCount: 0, firstSent: 0, lastSent: 0 };
 
-/** The entries of each sum of wei: how many, the first and the newest. */
+/** The entries of each wei sum: their number, the first and the newest. */
 class SummedEntries {
   private counts: Int32Array;
   private firsts: Float64Array;

@@ -55,7 +55,7 @@ const CHECKSUM_OF_ANCHORS: Migration = {
   },
 };
 
-/** Portions of history that a step folds: half a million entries. */
+/** Portions folded per step: half a million entries. */
 const PORTIONS_PER_STEP = 2;
 /** Rows of the former sums that a step deletes. */
 const DELETED_PER_STEP = 5_000;

@@ -9,7 +9,7 @@ import { RECOUNT_BYTES } from './recount.ts';
 import type { Check } from './report.ts';
 import type { SampleIds } from './sample.ts';
 
-/** Memory that the recounts of one pass over the transfers may take, bytes: half for wallets, half for tokens. */
+/** Memory limit for the recounts of one pass over the transfers, bytes: half for wallets, half for tokens. */
 const BYTES_PER_PASS = 300_000_000;
 
 interface FullRecountOptions {
@@ -21,7 +21,7 @@ interface FullRecountOptions {
   bytesPerPass?: number;
 }
 
-/** The cost is one pass over all transfers for each `bytesPerPass` of recounts. */
+/** Costs one pass over all transfers per `bytesPerPass` of recounts. */
 export async function checkAllCounters(
   db: Db,
   checks: CounterChecks,
@@ -103,7 +103,7 @@ class PassPacker {
   }
 }
 
-/** Ids from `from` on whose sizes are at most `maxBytes` together; at least one. */
+/** The ids from `from` on whose sizes add up to at most `maxBytes`; at least one id. */
 function pack(
   sizes: Statement<[number, number], number | null>,
   from: number,

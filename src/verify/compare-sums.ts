@@ -21,7 +21,7 @@ interface Wallet {
   firstTransfer: number | null;
 }
 
-/** Bytes of sums that are compared in one pass over a wallet's history: about two million, some 200 MB in memory. */
+/** Bytes of sums compared in one pass over a wallet's history: about two million sums, some 200 MB in memory. */
 const BYTES_PER_PASS = 40_000_000;
 
 /** Reports every difference. The pages themselves are compared with the transfers elsewhere (comparers.ts). */
@@ -72,7 +72,7 @@ export function prepareSumsComparer(
   };
 }
 
-/** The spans at which another pass begins, so that each has about so many bytes of sums. */
+/** The spans at which a new pass starts, so that each pass has about the given bytes of sums. */
 function* endsOfPasses(
   rows: Iterable<{ span: number; bytes: number }>,
   bytesPerPass: number,

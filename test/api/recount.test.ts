@@ -267,7 +267,7 @@ async function checkWhales(ask: AskApi, recount: Recount, mins: readonly string[
   }
 }
 
-/** All wallets in batches of 100, plain and with the answers of other endpoints. */
+/** All wallets in batches of 100, with and without the answers of other endpoints. */
 async function checkBatches(ask: AskApi, recount: Recount): Promise<void> {
   for (let from = 0; from < recount.wallets.length; from += 100) {
     const addresses = recount.wallets.slice(from, from + 100);
@@ -290,7 +290,7 @@ async function checkBatches(ask: AskApi, recount: Recount): Promise<void> {
   }
 }
 
-/** Search for every wallet, token, transaction and block, and for what is not there. */
+/** Searches for every wallet, token, transaction and block, and for missing ones. */
 async function checkSearch(ask: AskApi, recount: Recount): Promise<void> {
   const found = async (q: string) => {
     const { results } = await ask('search', { q });

@@ -1,4 +1,4 @@
-/** The messages and exit codes of errors, native modules that do not load among them. */
+/** Messages and exit codes of errors, including native modules that fail to load. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeError, nativeLoadError } from '../../src/cli/errors.ts';

@@ -1,4 +1,4 @@
-/** What `status` and the progress line print. */
+/** The status that `status` and the progress line print. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatBytes, formatDuration, formatNumber, formatTable } from '../../src/cli/format.ts';

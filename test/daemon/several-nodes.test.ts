@@ -193,7 +193,7 @@ test('a node on another chain or fork is refused by name, and the index is uncha
   );
 });
 
-/** A node that passes on what `takes` leaves to it. */
+/** A node that forwards the calls that `takes` does not answer. */
 async function startPassingNode(
   t: TestContext,
   { url, wsUrl }: { url: string; wsUrl: string },
@@ -249,7 +249,7 @@ test('a transaction is sent to one node once, whatever its outcome', async (t) =
   const { node } = await startGeneratedNode(nestedCleanup(t), { blocks: 20, txPerBlock: 2 });
   const received: string[] = [];
   let isHanging = false;
-  /** Takes transactions, which the first one does not answer. */
+  /** The node that accepts transactions. The first node does not answer them. */
   const nodeAt = (name: string) =>
     startPassingNode(t, node, (body, response) => {
       if (!body.includes('eth_sendRawTransaction')) return name === 'first' && isHanging;

@@ -23,7 +23,7 @@ import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
 const CHAIN_ID = 7;
-/** Few, so that short chains can exceed it. */
+/** Low, so that short chains can exceed it. */
 const MAX_REORG = 16;
 
 function chainOf(seed: number, blocks: number) {
@@ -120,7 +120,7 @@ test('a node that is behind on another branch is waited for', async (t) => {
   stale.setHead(39);
   await waitFor(() => indexer.status().nodeHead === 39, { what: 'the head below that of the index' });
   assert.deepEqual(rollbacksOf(indexer), []);
-  stale.setHead(40); // at the index's height it has proven another branch
+  stale.setHead(40); // a head at the index's height proves another branch
   await waitFor(() => rollbacksOf(indexer).length > 0, { what: 'the rollback' });
   await indexer.client.stop();
   assert.deepEqual(rollbacksOf(indexer), [30]);

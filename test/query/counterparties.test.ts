@@ -169,7 +169,7 @@ function emptyRow(counterparty: number) {
   };
 }
 
-/** To whom the hub sent native coins from a transfer on, latest first. */
+/** Recipients of the hub's native coins from a transfer on, latest first. */
 function plainRecipients(
   blocks: readonly NamedBlock[],
   transfersBefore: number,

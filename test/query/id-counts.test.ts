@@ -21,7 +21,7 @@ test('the top equals a full sort while counts come and go', () => {
   };
   check();
   for (let step = 0; step < 60_000; step++) {
-    const id = 1 + Math.floor(random() ** 4 * 2 ** 31 * (1 - 1e-9)); // few of them often
+    const id = 1 + Math.floor(random() ** 4 * 2 ** 31 * (1 - 1e-9)); // a few ids often
     add(id % (step < 30_000 ? 2 ** 31 - 1 : 3_000) || 1, 1);
     window.push(id % (step < 30_000 ? 2 ** 31 - 1 : 3_000) || 1);
     if (window.length > 4_000) add(window.shift()!, -1);

@@ -1,4 +1,4 @@
-/** What a key with an allow list reaches through each face of the server: exactly what the list names. */
+/** A key with an allow list reaches exactly the listed names, through each interface of the server. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
@@ -24,7 +24,7 @@ const ALLOW_LISTS: readonly string[][] = [
   ['net_*', 'web3_clientVersion'],
 ];
 
-/** Answered by the node, by the head cache, by the filters, by nothing. */
+/** Answered by the node, the head cache, the filters, and by none of them. */
 const METHODS = [
   'eth_chainId',
   'eth_blockNumber',
@@ -44,7 +44,7 @@ const NAMES = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
 const ANSWERS = z.array(z.object({ id: z.number(), error: z.object({ message: z.string() }).optional() }));
 const TOOLS = z.object({ result: z.object({ tools: z.array(z.object({ name: z.string() })) }) });
 
-/** The names that a list allows, found without the program's own matching. */
+/** The names that a list allows, computed independently of the program. */
 function named(allow: readonly string[], names: readonly string[]): string[] {
   const patterns = allow.map((entry) => new RegExp(`^${entry.replaceAll('*', '.*')}$`));
   return names.filter((name) => patterns.some((pattern) => pattern.test(name)));
@@ -82,7 +82,7 @@ suite('allow lists', () => {
     });
     return { key, id: record.id };
   };
-  /** An empty body asks for no method and no endpoint. */
+  /** An empty body names no method and no endpoint. */
   const isKnown = async (key: string) =>
     (await ask('/rpc', key, { method: 'POST', body: '' })).status !== 401;
 

@@ -51,7 +51,7 @@ function unpackMigratable(t: TestContext): string {
   return path;
 }
 
-/** Every table and index without comments and layout. */
+/** The SQL of every table and index, without comments and whitespace. */
 function schemaOf(path: string): string[] {
   const db = openIndexForReading(path);
   try {

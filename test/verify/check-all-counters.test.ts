@@ -25,7 +25,7 @@ test('a full recount goes over the transfers in passes of bounded memory, and co
     UPDATE wallets SET transactions = 7 WHERE address IN
       (x'${address('wallet 3').slice(2)}', x'${address('wallet 399').slice(2)}');
     UPDATE tokens SET holders = 7 WHERE id = 400`);
-  const most = 100; // wallets or tokens of a pass
+  const most = 100; // wallets or tokens per pass
   const bytesPerPass = 2 * most * Math.min(RECOUNT_BYTES.wallet, RECOUNT_BYTES.token);
   let passes = 0;
   let recounted = 0;

@@ -9,9 +9,9 @@ import { isObject } from '../../../src/lib/text.ts';
 
 const [target = '', port = ''] = process.argv.slice(2);
 
-/** The newest block that is shown; null for the node's own. */
+/** Newest block to show; null shows the node's head. */
 let shown: Promise<number> | null = null;
-/** Requests on their way, which may show a newer block than the next ones. */
+/** Open requests, which may report a newer block than later ones. */
 const inFlight = new Set<Promise<unknown>>();
 
 process.on('message', (message) => {
@@ -76,7 +76,7 @@ async function ask(body: string): Promise<string> {
   return (await fetch(target, { method: 'POST', body, headers })).text();
 }
 
-/** What a node answers that has no block above `head` yet. */
+/** The answer of a node without blocks above `head`. */
 async function askLate(body: string, head: number): Promise<string> {
   const calls: unknown = JSON.parse(body);
   if (!Array.isArray(calls)) return answerLate(calls, head);

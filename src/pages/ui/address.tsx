@@ -8,7 +8,7 @@ import { addressPath, blockPath, Link, tokenPath, transactionPath } from './link
 export interface AddressLabel {
   name: string;
   category: string;
-  /** The list that it comes from. */
+  /** The list that contains the label. */
   source: string;
 }
 
@@ -20,7 +20,7 @@ export function labelOf(record: object, field: string): AddressLabel | null {
   return { name: String(label.name), category: String(label.category), source: String(label.source) };
 }
 
-/** What a label says and who says so: `exchange, by my list`. */
+/** A label's category and source: `exchange, by my list`. */
 export function labelText({ category, source }: AddressLabel): string {
   return `${category}, by ${safeName(source, 40)}`;
 }
