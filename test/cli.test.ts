@@ -200,7 +200,7 @@ test('keys are created, listed, rotated and revoked, and shown in full only when
   assert.deepEqual([bad.code, bad.stderr.split(':')[1]], [2, ' "/rpc" cannot be allowed']);
   const contradiction = await keys('update', '2', '--allow', 'all', '--allow', 'eth_call');
   assert.deepEqual(
-    [contradiction.code, contradiction.stderr.includes('give it alone')],
+    [contradiction.code, contradiction.stderr.includes('use it alone')],
     [2, true],
     contradiction.stderr,
   );

@@ -121,6 +121,6 @@ export function warnAboutKeys(
     if (!Object.hasOwn(limiter.tiers, tier)) unknown.set(tier, (unknown.get(tier) ?? 0) + 1);
   }
   for (const [tier, count] of unknown) {
-    log.warn({ tier, keys: count, limits: FALLBACK_TIER }, 'some keys have a tier that is not configured');
+    log.warn({ tier, keys: count, limits: FALLBACK_TIER }, 'keys have a tier that is not configured');
   }
 }
