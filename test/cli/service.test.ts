@@ -170,12 +170,12 @@ test('SIGHUP during the start applies changes made after the configuration was r
 
 test('keys of a tier that is not configured are reported at the start and at a reload', async (t) => {
   const daemon = await startDaemon(t, '');
-  const told = '"msg":"some keys have a tier that is not configured","level":"warn"';
+  const message = '"msg":"keys have a tier that is not configured","level":"warn"';
   const warnings = () =>
     daemon.running
       .stderr()
       .split('\n')
-      .filter((line) => line.includes(told));
+      .filter((line) => line.includes(message));
   await waitFor(() => warnings().length === 1, { what: 'the warning' });
   assert.match(warnings()[0] ?? '', /"tier":"test","keys":1,"limits":"free"/);
   assert.equal(await daemon.limit(), 5);

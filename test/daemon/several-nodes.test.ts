@@ -186,7 +186,10 @@ test('a node on another chain or fork is refused by name, and the index is uncha
   const { nodes } = (await (await fetch(`${daemon.url}/status`)).json()) as {
     nodes: Record<string, unknown>[];
   };
-  assert.match(String(nodes[2]?.reason), /^its block 3\d is 0x[0-9a-f]{64}, the indexed one 0x[0-9a-f]{64}$/);
+  assert.match(
+    String(nodes[2]?.reason),
+    /^its block 3\d is 0x[0-9a-f]{64}, the indexed one is 0x[0-9a-f]{64}$/,
+  );
   assert.ok(
     nodes.every(({ address }) => address === null),
     'no address is public',
