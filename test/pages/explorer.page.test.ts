@@ -7,6 +7,9 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { byteSize, grouped, unitsToText } from '../../src/pages/ui/format.ts';
 import { serve } from '../server/serving.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
+import { freePort } from '../support/free-port.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 import { assertAccessible } from './accessible.ts';
 import { pageTests, textOf } from './browser.ts';
@@ -395,6 +398,26 @@ pageTests({
     });
     store.revoke(record.id);
     await page.getByText('This key is invalid or has been revoked.').waitFor();
+  },
+
+  'a wallet outlives a restart of the daemon: what arrived meanwhile appears by itself': async (t, open) => {
+    const { anvil, pay } = world;
+    const port = String(await freePort());
+    const flags = { '--node-http': anvil.url, '--node-ws': anvil.wsUrl, '--port': port };
+    const dataDir = tempDir(t);
+    const first = await startTestDaemon(t, { flags, dataDir });
+    const wallet = `0x${'76'.repeat(20)}`;
+    await pay(wallet, 1);
+    await first.reaches(Number(await anvil.call('eth_blockNumber')));
+    const page = await open(t, `${first.url}/address/${wallet}`, { key: first.key });
+    await page.getByText('live', { exact: true }).waitFor();
+    await first.daemon.close();
+    await page.getByText('connection lost, reconnecting').waitFor();
+    await pay(wallet, 42);
+    await startTestDaemon(t, { flags, dataDir });
+    await page.getByText('live', { exact: true }).waitFor();
+    const amounts = () => page.locator('#transfers tbody .amount').allInnerTexts();
+    await waitFor(async () => (await amounts()).join() === '+42,+1', { what: 'the missed transfer' });
   },
 
   'live transfers arrive, are held while paused, and the time switch is remembered': async (t, open) => {
