@@ -46,7 +46,7 @@ function partyColumns(wallet: string | undefined): Column<Transfer>[] {
   return [
     { title: 'From', plain: true, cell: (row) => party(row, 'from') },
     {
-      title: wallet === undefined ? '' : 'Way',
+      title: wallet === undefined ? '' : 'Direction',
       plain: true,
       tableOnly: true,
       cell: (row) => (wallet === undefined ? <Arrow /> : <Direction transfer={row} />),
