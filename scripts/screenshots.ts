@@ -1,7 +1,4 @@
-/**
- * Takes screenshots of `atlas-node dev`: the two of the README, or of each page at three widths in both themes. See
- * `--help`.
- */
+/** Takes screenshots of `atlas-node dev`: those of the docs, or of each page at three widths in both themes. See `--help`. */
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +17,7 @@ const WIDTHS = [390, 768, 1440];
 const THEMES = ['light', 'dark'] as const;
 
 const { all } = readOptions(
-  'Starts a local chain with traffic and takes docs/images/explorer.png and panel.png, or with --all DIR a picture of each page at 390, 768 and 1440 px, light and dark.',
+  'Starts a local chain with traffic and takes the pictures of docs/images, or with --all DIR a picture of each page at 390, 768 and 1440 px, light and dark.',
   { all: { about: 'folder for a picture of each page', kind: 'text', default: '' } },
 );
 
@@ -32,6 +29,7 @@ try {
     if (all === '') {
       await takeExplorer(browser, demo);
       await takePanel(browser, demo);
+      await takeWalk(browser, demo);
     } else await takeAll(browser, demo, all);
   } finally {
     await browser.close();
@@ -55,6 +53,33 @@ async function takePanel(browser: Browser, { url, token }: Demo) {
   await page.getByRole('heading', { name: 'The last hour' }).waitFor();
   await page.getByText('Requests', { exact: true }).last().click();
   await save(page, 'panel');
+}
+
+/** The walk of docs/explorer.md, with the mouse alone. */
+async function takeWalk(browser: Browser, { url, key }: Demo) {
+  const page = await openPage(browser);
+  await page.addInitScript((text) => sessionStorage.setItem('atlas-api-key', text), key);
+  await page.goto(`${url}/`);
+  await page.getByRole('link', { name: 'Third in a chain' }).click();
+  const openTab = (name: string) => page.getByRole('link', { name, exact: true }).last().click();
+  await openTab('Funding');
+  const thirdHop = page.locator('.funding-chain li:has(.payment)').nth(2);
+  await thirdHop.waitFor();
+  await save(page, 'walk-funders');
+
+  await thirdHop.getByRole('link').last().click();
+  await openTab('Funding');
+  const recipients = page.locator('#recipients');
+  await recipients.getByRole('button', { name: 'What did they buy first?' }).click();
+  const holder = recipients.locator('tbody tr').filter({ has: page.locator('.in', { hasText: 'holds' }) });
+  await holder.first().waitFor();
+  await recipients.evaluate((section) => section.scrollIntoView());
+  await save(page, 'walk-recipients');
+
+  await holder.first().getByRole('link').first().click();
+  await openTab('Tokens');
+  await page.locator('#tokens tbody tr').first().waitFor();
+  await save(page, 'walk-holding');
 }
 
 /** Every page, by the name of its screenshot. The panel's pages need its session. */
