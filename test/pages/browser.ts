@@ -6,10 +6,7 @@ import { chromiumLaunch } from '../../scripts/chromium.ts';
 import { type Cleanup, nestedCleanup } from '../support/cleanup.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
-export const WIDE = { width: 1280, height: 800 };
-/** A tablet in portrait, just wide enough for tables. */
-export const UPRIGHT = { width: 720, height: 1000 };
-export const NARROW = { width: 320, height: 640 };
+const WIDE = { width: 1280, height: 800 };
 
 export interface PageOptions
   extends Pick<BrowserContextOptions, 'viewport' | 'permissions' | 'reducedMotion'> {

@@ -17,7 +17,7 @@ import { waitFor } from '../support/wait.ts';
 const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0;
 const needs = { skip: !hasPrometheus && 'left out: this machine has no prometheus' };
 
-/** Panels of values that a running daemon measures and that are never 0. */
+/** Panels of values that a running daemon measures, so they show data from the start, not a default of 0. */
 const MEASURED = new Set([
   'Ready',
   'Lag',

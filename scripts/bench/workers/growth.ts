@@ -66,8 +66,6 @@ export function growthActions() {
   };
 }
 
-export type GrowthActions = ReturnType<typeof growthActions>;
-
 export class Growth {
   private readonly options: GrowthOptions;
   private readonly writer: IndexWriter;
