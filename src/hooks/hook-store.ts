@@ -4,6 +4,7 @@ import { RequestError } from '../lib/errors.ts';
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { Db, Statement } from '../store/open-database.ts';
+import type { Delivery } from './delivery.ts';
 import type { HookFormat, HookSpec } from './hook-spec.ts';
 import { openHooksFile } from './hooks-file.ts';
 import { AddressLists } from './lists.ts';
@@ -54,12 +55,12 @@ const COLUMNS = /* sql */ `
   next_attempt_at AS nextAttemptAt, last_error AS lastError, last_success_at AS lastSuccessAt, delivered,
   test_requested_at AS testRequestedAt, test_result AS testResult`;
 
-/** Events of one block that were delivered together and may still be withdrawn. */
+/** Events of one block that were sent together and that a reorg may still withdraw. */
 export interface RevocableEvents {
   block: number;
   hash: Hex;
   /** In delivery order. */
-  events: readonly object[];
+  events: readonly Delivery[];
 }
 
 /** A stored `RevocableEvents`. */
@@ -76,7 +77,6 @@ export interface Accepted {
   cursor: HookCursor;
   /** Number of events in the delivery. */
   count: number;
-  revocable: readonly RevocableEvents[];
   /** Blocks up to here are beyond any reorg. */
   finalUpTo: number;
 }
@@ -232,16 +232,33 @@ export class HookStore {
       .run(block, hash && hexToBytes(hash), position, id);
   }
 
-  saveAccepted(id: number, { cursor, count, revocable, finalUpTo }: Accepted): void {
+  /**
+   * Records the events that a delivery is about to send from `cursor` on, without those of earlier attempts. Call it
+   * before sending: a receiver may accept a delivery that the daemon then believes to have failed.
+   */
+  saveAttempt(id: number, cursor: HookCursor, revocable: readonly RevocableEvents[]): void {
+    const insert = this.db.prepare(
+      'INSERT INTO revocable (hook, block, hash, withdrawn, events) VALUES (?, ?, ?, 0, ?)',
+    );
+    this.db
+      .transaction(() => {
+        const parts = this.attemptedParts(id, cursor);
+        const known = new Set(
+          parts.flatMap((part) => this.readRevocable(part.id).map(({ deliveryId }) => deliveryId)),
+        );
+        for (const { block, hash, events } of revocable) {
+          const added = events.filter(({ deliveryId }) => !known.has(deliveryId));
+          if (added.length > 0) insert.run(id, block, hexToBytes(hash), JSON.stringify(added));
+        }
+      })
+      .immediate();
+  }
+
+  saveAccepted(id: number, { cursor, count, finalUpTo }: Accepted): void {
     this.db
       .transaction(() => {
         this.advance(id, cursor);
         this.recordSuccess(id, count);
-        const insert = this.db.prepare(
-          'INSERT INTO revocable (hook, block, hash, withdrawn, events) VALUES (?, ?, ?, 0, ?)',
-        );
-        for (const { block, hash, events } of revocable)
-          insert.run(id, block, hexToBytes(hash), JSON.stringify(events));
         this.db
           .prepare('DELETE FROM revocable WHERE hook = ? AND block <= ? AND withdrawn = 0')
           .run(id, finalUpTo);
@@ -265,13 +282,18 @@ export class HookStore {
       .run(Date.now(), nextAttemptAt, error, id);
   }
 
-  /** In reverse delivery order. */
-  revocableParts(id: number): RevocablePart[] {
+  /** The parts sent from `cursor` on, whose acceptance is unknown. In the middle of a block also its accepted parts. */
+  attemptedParts(id: number, { block, position }: HookCursor): RevocablePart[] {
+    return this.revocableParts(id, position === null ? block + 1 : block);
+  }
+
+  /** The parts of blocks from `from` on, in reverse delivery order. */
+  revocableParts(id: number, from = 0): RevocablePart[] {
     return this.db
-      .prepare<[number], { id: number; block: number; hash: Buffer; withdrawn: number }>(
-        'SELECT id, block, hash, withdrawn FROM revocable WHERE hook = ? ORDER BY id DESC',
+      .prepare<[number, number], { id: number; block: number; hash: Buffer; withdrawn: number }>(
+        'SELECT id, block, hash, withdrawn FROM revocable WHERE hook = ? AND block >= ? ORDER BY id DESC',
       )
-      .all(id)
+      .all(id, from)
       .map((row) => ({ ...row, hash: bytesToHex(row.hash), withdrawn: row.withdrawn === 1 }));
   }
 

@@ -41,15 +41,15 @@ CREATE TABLE hooks (
   test_result TEXT                       -- what came of the last one
 );
 
--- Events that were delivered and may still be withdrawn by a reorg: the index will not have them then. Rows of blocks
--- too old for that are deleted.
+-- Events that were sent, accepted or not, and may still be withdrawn by a reorg: the index will not have them then. Rows
+-- of blocks too old for that are deleted.
 CREATE TABLE revocable (
   id INTEGER PRIMARY KEY AUTOINCREMENT,  -- in the order of delivery
   hook INTEGER NOT NULL,
   block INTEGER NOT NULL,
   hash BLOB NOT NULL,
   withdrawn INTEGER NOT NULL,            -- 1 once the withdrawal has begun, even if the block comes back
-  events TEXT NOT NULL                   -- JSON: events of the block that were delivered together
+  events TEXT NOT NULL                   -- JSON: events of the block that were sent together
 );
 CREATE INDEX revocable_by_hook ON revocable (hook, block);
 

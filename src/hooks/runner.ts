@@ -71,7 +71,7 @@ export class HookRunner {
     const wait = (hook.nextAttemptAt ?? 0) - Date.now();
     if (wait > 0) return this.context.waitForChange(wait);
     const { planner, store } = this.context;
-    if (store.isWithdrawing(hook.id)) return this.withdraw(hook);
+    if (store.isWithdrawing(hook.id) || this.wasAttemptReverted(hook)) return this.withdraw(hook);
     const plan = planner.plan(hook, this.context.compile(hook), maxEvents(hook.format));
     if (plan.kind === 'events') this.lag = plan.lag;
     switch (plan.kind) {
@@ -106,10 +106,20 @@ export class HookRunner {
     const deliveries = events.map(({ event, signal }) =>
       deliveryOf(hook.id, { ...signalRecord(event, signal, Date.now()) }),
     );
-    if (!(await this.send(hook, deliveries))) return;
+    const { store } = this.context;
     const revocable = revocableEvents(events, deliveries, finalUpTo);
-    this.context.store.saveAccepted(hook.id, { cursor, count: deliveries.length, revocable, finalUpTo });
+    if (revocable.length > 0) store.saveAttempt(hook.id, hook.cursor, revocable);
+    if (!(await this.send(hook, deliveries))) return;
+    store.saveAccepted(hook.id, { cursor, count: deliveries.length, finalUpTo });
     this.cursor = cursor;
+  }
+
+  /** Whether a reorg removed a block from which a delivery was sent whose acceptance is unknown. */
+  private wasAttemptReverted({ id, cursor }: Hook): boolean {
+    const { planner, store } = this.context;
+    const attempted = store.attemptedParts(id, cursor);
+    if (attempted.length === 0) return false;
+    return planner.read(() => attempted.some(({ block, hash }) => planner.hashAt(block) !== hash));
   }
 
   private async withdraw(hook: Hook): Promise<void> {

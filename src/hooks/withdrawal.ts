@@ -1,4 +1,4 @@
-/** Withdraws events after a reorg: those of reverted blocks that a hook received, newest first. */
+/** Withdraws events after a reorg: those of reverted blocks that were sent to a hook, newest first. */
 import type { Hex } from '../lib/hex.ts';
 import { type Delivery, withdrawalOf } from './delivery.ts';
 import type { Hook, HookCursor, HookStore, RevocablePart } from './hook-store.ts';
@@ -44,25 +44,22 @@ export function planWithdrawal(
     taken.push({ id, left: events.slice(0, kept) });
   }
   const isLast = taken.length === gone.length && taken.every(({ left }) => left.length === 0);
-  return {
-    deliveries,
-    parts: taken,
-    cursor: isLast
-      ? forkCursor(
-          hook,
-          parts.find((part) => !isGone(part)),
-          chain,
-        )
-      : null,
-  };
+  return { deliveries, parts: taken, cursor: isLast ? cursorAfter(hook.cursor, parts, gone, chain) : null };
 }
 
-/** The highest block that is certainly on both branches and whose events the hook all has. */
-function forkCursor(
-  { cursor }: Pick<Hook, 'cursor'>,
-  last: RevocablePart | undefined,
+/**
+ * The position from which the hook continues: its cursor, if only events after it were withdrawn; otherwise the highest
+ * block that is certainly on both branches and whose events the hook all has.
+ */
+function cursorAfter(
+  cursor: HookCursor,
+  parts: readonly RevocablePart[],
+  gone: readonly RevocablePart[],
   chain: Chain,
 ): HookCursor {
+  const isOnChain = cursor.hash === null || chain.hashAt(cursor.block) === cursor.hash;
+  if (isOnChain && gone.every(({ block }) => block > cursor.block)) return cursor;
+  const last = parts.find((part) => part.block < cursor.block && !gone.includes(part));
   const floor = Math.min(chain.finalBlock(cursor.block), cursor.block - 1);
   const block = last === undefined ? floor : Math.max(floor, last.block);
   return { block, hash: chain.hashAt(block), position: null };

@@ -94,6 +94,30 @@ test('an event whose acceptance was lost is redelivered with the same id', async
   assert.equal(new Set(receiver.messageIds).size, 1);
 });
 
+test('events whose acceptance was lost are withdrawn if a reorg removes their block before the retry', async (context) => {
+  const { world, receiver } = await setUp(context);
+  const hook = world.hook(receiver.url, OUT);
+  receiver.behave = (response) => {
+    receiver.events.push(...JSON.parse(receiver.bodies.at(-1)!).deliveries);
+    if (blocksOf(receiver).includes(3)) response.destroy();
+    else response.writeHead(200).end();
+  };
+  world.start();
+  world.pay(2);
+  await received(receiver, 2);
+  world.pay(1);
+  await waitFor(() => world.store.get(hook.id).failures > 0, { what: 'the lost acceptance' });
+  await world.stop();
+  receiver.behave = null;
+  world.rollBack(2);
+  world.pay(2, { branch: 'b' });
+  world.start();
+  await received(receiver, 6);
+  const shown = receiver.events.map(({ blockNumber, removed }) => `${removed ? '-' : '+'}${blockNumber}`);
+  assert.equal(shown.join(' '), '+1 +2 +3 -3 +3 +4');
+  assert.equal(receiver.events[3]?.withdraws, receiver.events[2]?.deliveryId);
+});
+
 test('a receiver that hangs or is down delays no other', async (context) => {
   const { cleanup, world, receiver } = await setUp(context);
   const hanging = await HookReceiver.start(cleanup);
