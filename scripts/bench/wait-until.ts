@@ -17,7 +17,7 @@ export async function waitUntil<T>(
   for (;;) {
     const value = await probe();
     if (value !== null && value !== undefined) return value;
-    if (performance.now() > deadline) throw new FatalError(`waited in vain for ${options.what}`);
+    if (performance.now() > deadline) throw new FatalError(`timed out waiting for ${options.what}`);
     await sleep(options.everyMs);
   }
 }

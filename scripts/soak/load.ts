@@ -269,7 +269,7 @@ async function waitForHead(number: number): Promise<void> {
 
 async function waitUntil(probe: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let tries = 0; !(await probe()); tries++) {
-    if (tries > 600) throw new Error(`waited in vain for ${what}`);
+    if (tries > 600) throw new Error(`timed out waiting for ${what}`);
     await sleep(100);
   }
 }

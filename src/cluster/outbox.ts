@@ -22,7 +22,10 @@ export class UsageOutbox {
       if (month < this.newest && requests <= sent) this.entries.delete(key);
   }
 
-  /** Corrects the record of what PostgreSQL has for a month. Returns its surplus over keys.db. */
+  /**
+   * Reconciles one month: `own` are the totals of keys.db, `sent` those of PostgreSQL. Returns the requests that
+   * PostgreSQL has and keys.db lacks, by key.
+   */
   compare(own: readonly MonthlyUsage[], sent: readonly MonthlyUsage[]): MonthlyUsage[] {
     const sentOf = new Map(sent.map((total) => [total.key, total.requests]));
     const ownOf = new Map(own.map((total) => [total.key, total.requests]));

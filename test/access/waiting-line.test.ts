@@ -94,7 +94,7 @@ test('after the longest wait the call is refused with the time until it would be
   assert.deepEqual(turns, [['b', 'rate_limited']]);
 });
 
-test('calls that waited in vain are asked back one after the other, at the rate', (t) => {
+test('calls refused after waiting get Retry-After values spread at the rate', (t) => {
   const { line, key, limiter, tick } = setUp(t);
   limiter.take(key, 5);
   const returns: number[] = [];

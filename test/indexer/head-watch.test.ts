@@ -10,7 +10,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
 const HEADS = 20_000;
-/** Bytes; a tenth of what one signal per head would leave. */
+/** Most heap growth allowed, bytes. Leaking one abort signal per head would grow it ten times as much. */
 const MOST_KEPT = 400_000;
 
 async function heapUsed(): Promise<number> {

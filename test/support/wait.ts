@@ -24,7 +24,7 @@ export async function waitFor<T>(probe: () => T | Promise<T>, options: WaitOptio
       last = error;
     }
     if (performance.now() > deadline)
-      throw new Error(`waited in vain for ${options.what}; last: ${String(last)}`);
+      throw new Error(`timed out waiting for ${options.what}; last: ${String(last)}`);
     await sleep(options.everyMs ?? 25);
   }
 }
