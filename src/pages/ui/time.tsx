@@ -11,7 +11,7 @@ type Mode = 'ago' | 'utc';
 /** How each time that is shown redraws itself, by its element. */
 const redraws = new Map<Element, () => void>();
 
-/** Only these tick: of a thousand rows a few are in sight, and all of them together would take longer than a frame. */
+/** The ages in view. Only they tick: updating a thousand rows at once would take longer than a frame. */
 const inSight = new Set<Element>();
 const sight = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
