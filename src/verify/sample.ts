@@ -85,9 +85,9 @@ function addTo(
  * long.
  */
 function isAmong(column: string, ids: readonly number[]): string {
-  const [first, last] = [ids[0], ids.at(-1)];
-  const isRange = first !== undefined && last !== undefined && last - first === ids.length - 1;
-  return isRange ? `${column} BETWEEN ${first} AND ${last}` : `${column} IN (${ids.join(',')})`;
+  const [first] = ids;
+  const isRange = first !== undefined && ids.every((id, i) => id === first + i);
+  return isRange ? `${column} BETWEEN ${first} AND ${ids.at(-1)}` : `${column} IN (${ids.join(',')})`;
 }
 
 /**

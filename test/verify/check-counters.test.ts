@@ -56,3 +56,18 @@ test('the largest native transfer of a span is looked for in that span alone', a
   index.append([{ a: [...transfers(255), { from: 'alice', to: 'bob', amount: 9n }, ...transfers(300)] }]);
   assert.deepEqual((await check(t, index)).wallets.differences, []);
 });
+
+test('a sample in any order is recounted completely', async (t) => {
+  const index = createIndex(t);
+  const tokens = Array.from({ length: 9 }, (_, i) => `token${i}`);
+  index.append([{ a: tokens.map((token) => ({ from: 'alice', to: 'bob', token, kind: 'erc20' as const })) }]);
+  const checks = { wallets: new Check('wallets'), tokens: new Check('tokens') };
+  await checkCounters(index.reader(t), checks, {
+    sample: 20,
+    only: { wallets: [], tokens: [3, 9, 5] },
+    random: randomSource(1),
+    signal: new AbortController().signal,
+    onProgress: () => {},
+  });
+  assert.deepEqual([...checks.wallets.differences, ...checks.tokens.differences], []);
+});

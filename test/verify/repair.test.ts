@@ -248,7 +248,8 @@ test('a file whose repair failed is marked: verify names it and no daemon starts
   assert.equal(repaired.code, 0, repaired.stderr);
   assert.match(repaired.stdout, /the index was damaged: it was rebuilt/);
   assert.deepEqual(dumpIndex(path), fresh);
-  assert.equal((await verifyCommand(dir, node.url)).code, 0);
+  const after = await verifyCommand(dir, node.url);
+  assert.equal(after.code, 0, after.stdout + after.stderr);
   await indexAll(t, node.url, dir);
 });
 
