@@ -41,6 +41,11 @@ export interface ChainFacts {
   segments: Segments<Segment>;
 }
 
+/** The node indexes all transactions at its first lookup by hash, for which no measured request should wait. */
+const FIRST_LOOKUP = Buffer.from(
+  '{"jsonrpc":"2.0","id":1,"method":"eth_getTransactionByHash","params":["0x00"]}',
+);
+
 export function chainNodeActions() {
   let node: ReplayNode | null = null;
   const running = (): ReplayNode => {
@@ -59,6 +64,7 @@ export function chainNodeActions() {
         memoryBytes: memoryFor(plans),
       });
       const { url, wsUrl } = node;
+      await forward(url, FIRST_LOOKUP);
       return { url, wsUrl, fastUrl: await startFastProxy(url), chainId, segments };
     },
     head: (): number => running().stats().head,

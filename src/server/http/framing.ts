@@ -8,19 +8,24 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 
 type Handler = Parameters<TemplatedApp['any']>[1];
 
-/** Makes every route that is registered on the app after this call refuse ambiguous framing. */
+/**
+ * Makes every route that is registered on the app after this call refuse ambiguous framing. GET and HEAD also cut off a
+ * client that sends a chunked body, because nothing would read it (body.ts).
+ */
 export function guardFraming(app: TemplatedApp): void {
   for (const method of ['get', 'head', 'post', 'options', 'del', 'any'] as const) {
     const register = app[method].bind(app);
-    app[method] = (path, handler) => register(path, refuseAmbiguous(handler));
+    const readsBody = method !== 'get' && method !== 'head';
+    app[method] = (path, handler) => register(path, guarded(handler, readsBody));
   }
 }
 
-function refuseAmbiguous(handle: Handler): Handler {
+function guarded(handle: Handler, readsBody: boolean): Handler {
   return (res, req) => {
     const problem = framingProblem(req);
-    if (problem === null) handle(res, req);
-    else refuse(res, problem);
+    if (problem !== null) refuse(res, problem);
+    else if (codings > 0 && !readsBody) res.close();
+    else handle(res, req);
   };
 }
 

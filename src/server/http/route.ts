@@ -3,7 +3,6 @@
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import { type Answer, withoutBody } from './answer.ts';
-import { isChunked } from './body.ts';
 import type { ReplyWriter } from './reply.ts';
 
 /** Adapts an answer to the request's method, GET or HEAD. */
@@ -18,21 +17,14 @@ export function methodAdapterFor(req: HttpRequest): MethodAdapter {
 
 type Handler = (res: HttpResponse, req: HttpRequest) => void;
 
-/** Registers a handler for GET and HEAD. Cuts off a client that sends a chunked body. */
+/** Registers a handler for GET and HEAD. */
 export function addGetRoute(
   app: TemplatedApp,
   path: string,
   makeHandler: (adapt: MethodAdapter) => Handler,
 ): void {
-  app.get(path, rejectChunked(makeHandler(unchanged)));
-  app.head(path, rejectChunked(makeHandler(withoutBody)));
-}
-
-function rejectChunked(handle: Handler): Handler {
-  return (res, req) => {
-    if (isChunked(req)) res.close();
-    else handle(res, req);
-  };
+  app.get(path, makeHandler(unchanged));
+  app.head(path, makeHandler(withoutBody));
 }
 
 export type HttpMetrics = Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
