@@ -1,8 +1,9 @@
 /** Posts messages to receivers: signed, bounded in time and size, and only to permitted targets. */
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Webhook } from 'standardwebhooks';
 import { codeOf, messageOf } from '../lib/errors.ts';
+import { http } from '../lib/http.ts';
 import { versionText } from '../lib/version.ts';
 import { checkedLookup, parseTarget } from './target.ts';
 
@@ -27,7 +28,7 @@ export type Outcome =
 
 export class Sender {
   private readonly allowPrivate: boolean;
-  private readonly agents: { http: HttpAgent; https: HttpsAgent };
+  private readonly agents: { http: InstanceType<typeof http.Agent>; https: HttpsAgent };
   private readonly timeoutMs: number;
 
   constructor({ allowPrivate, timeoutMs = ACCEPT_MS }: { allowPrivate: boolean; timeoutMs?: number }) {
@@ -36,7 +37,7 @@ export class Sender {
     const options = { keepAlive: true, maxSockets: 1, maxFreeSockets: 1, timeout: 30_000 };
     const lookup = checkedLookup(allowPrivate);
     this.agents = {
-      http: new HttpAgent({ ...options, lookup }),
+      http: new http.Agent({ ...options, lookup }),
       https: new HttpsAgent({ ...options, lookup }),
     };
   }
@@ -71,7 +72,7 @@ export class Sender {
     const isTls = target.protocol === 'https:';
     const agent = isTls ? this.agents.https : this.agents.http;
     const options = { method: 'POST', headers, agent, ...(signal && { signal }) };
-    const request = (isTls ? httpsRequest : httpRequest)(target, options, (response) => {
+    const request = (isTls ? httpsRequest : http.request)(target, options, (response) => {
       clearTimeout(deadline);
       resolve(outcomeOf(response));
       drain(response);

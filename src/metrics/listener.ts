@@ -3,9 +3,10 @@
  * load balancers whose probes speak HTTP/1.0, which the main port's library refuses.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { codeOf, ListenError } from '../lib/errors.ts';
+import { http } from '../lib/http.ts';
 import { hostPort } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -27,7 +28,7 @@ export async function listenForMetrics(
   notReadyReason: () => string | null,
   log: Logger,
 ): Promise<MetricsListener> {
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     void answer(request, metrics, notReadyReason)
       .catch((error: unknown) => {
         log.error({ err: error }, 'the metrics cannot be rendered');

@@ -1,10 +1,11 @@
 /** Queries a running daemon for its status. */
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import type { Config } from '../../config/parse-config.ts';
 import { isHttpUrl } from '../../config/values.ts';
 import { ConfigError, codeOf, FatalError } from '../../lib/errors.ts';
+import { http } from '../../lib/http.ts';
 import { hostPort, isObject } from '../../lib/text.ts';
 import type { ClusterStatus } from '../../model/cluster-status.ts';
 import type { IndexStatus } from '../../model/index-status.ts';
@@ -112,7 +113,7 @@ async function get(
   url: string,
   headers: Record<string, string>,
 ): Promise<{ code: number; body: unknown }> {
-  const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const request = url.startsWith('https:') ? httpsRequest : http.request;
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
