@@ -3,7 +3,7 @@ import { type Command, CommanderError } from 'commander';
 import { describeError, EXIT_USAGE } from './cli/errors.ts';
 import { assertOutputWritten, handleOutputErrors } from './cli/output-errors.ts';
 import { buildProgram } from './cli/program.ts';
-import { isJournal, journalPriority } from './log/journal.ts';
+import { isJournal, journalPriority } from './log/pretty.ts';
 
 const STDERR = 2;
 

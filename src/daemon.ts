@@ -16,7 +16,7 @@ import { CleanupStack } from './lib/cleanup-stack.ts';
 import { fileBytes, freeDiskBytes } from './lib/files.ts';
 import type { Logger } from './log/logger.ts';
 import { ActivityLog } from './metrics/activity.ts';
-import type { ExampleAddress } from './model/example-address.ts';
+import type { ExampleAddress } from './model/address.ts';
 import type { IndexStatus } from './model/index-status.ts';
 import { ReadFailures } from './query/read-failures.ts';
 import type { AdminOptions } from './server/admin/routes.ts';

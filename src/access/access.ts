@@ -7,8 +7,7 @@ import type { KeyChanges } from './key.ts';
 import { type KeyStore, openKeyStore } from './keys.ts';
 import { primeWal } from './keys-checkpointer.ts';
 import { KEYS_CORRUPTION_ADVICE } from './keys-file.ts';
-import { Limiter } from './limiter.ts';
-import type { Tiers } from './tiers.ts';
+import { Limiter, type Tiers } from './limiter.ts';
 import { type OnFailure, UsageCounter } from './usage.ts';
 import { WaitingLine } from './waiting-line.ts';
 

@@ -5,7 +5,9 @@ import { FileIdentity } from '../store/file-guard.ts';
 import type { Db } from '../store/open-database.ts';
 import { clusterCache } from './cluster-cache.ts';
 import {
+  generateKey,
   type IssuedKey,
+  isWellFormedKey,
   type KeyChanges,
   type KeyRecord,
   type KeyRow,
@@ -13,11 +15,11 @@ import {
   keyRevoked,
   type NewKeySettings,
   noSuchKey,
+  PUBLIC_KEY,
   secretOf,
   storable,
   toRecord,
 } from './key.ts';
-import { generateKey, isWellFormedKey, PUBLIC_KEY } from './key-format.ts';
 import { isFileFailure, openKeysFile, readKeysFile, toKeysStorageError } from './keys-file.ts';
 
 /** How often to check the file for changes by other processes, ms. Changes must take effect within one second. */

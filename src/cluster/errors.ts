@@ -1,6 +1,6 @@
 /** Why a daemon cannot share its keys. */
 import { messageOf } from '../lib/errors.ts';
-import { postgresReason } from '../postgres/errors.ts';
+import { postgresReason } from '../postgres/connection.ts';
 
 /** The daemon and PostgreSQL are incompatible until an operator changes something. The message names both sides. */
 export class ClusterMismatchError extends Error {

@@ -1,6 +1,7 @@
 /** Changes of keys that live in PostgreSQL. */
 import { type AllowList, allowList } from '../access/allow-list.ts';
 import {
+  generateKey,
   type IssuedKey,
   type KeyChanges,
   type KeyRecord,
@@ -12,7 +13,6 @@ import {
   storable,
   toRecord,
 } from '../access/key.ts';
-import { generateKey } from '../access/key-format.ts';
 import type { KeyChange } from './key-table.ts';
 
 export class SharedKeys implements KeyChanges {

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { type Access, openAccess } from '../access/access.ts';
 import { KeysCheckpointer, startKeysCheckpointThread } from '../access/keys-checkpointer.ts';
-import { FALLBACK_TIER } from '../access/tiers.ts';
+import { FALLBACK_TIER } from '../access/limiter.ts';
 import { makeDataDir } from '../config/load-config.ts';
 import type { Config } from '../config/parse-config.ts';
 import { Labels } from '../labels/labels.ts';

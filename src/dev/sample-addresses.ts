@@ -2,7 +2,7 @@
 
 import type { LabelRow } from '../labels/labels-file.ts';
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
-import type { ExampleAddress } from '../model/example-address.ts';
+import type { ExampleAddress } from '../model/address.ts';
 import type { DemoContracts } from './contracts.ts';
 import { CHAIN_HOPS, COHORT_SIZE } from './native-scenarios.ts';
 import { roundContext } from './traffic.ts';

@@ -1,8 +1,8 @@
 /** The serving thread's handle on the indexer thread. */
 import type { Worker } from 'node:worker_threads';
 import { FatalError } from '../lib/errors.ts';
+import type { CommittingBlocks, Watermark } from '../model/block-batch.ts';
 import type { IndexStatus } from '../model/index-status.ts';
-import type { CommittingBlocks, Watermark } from '../model/watermark.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { startThread } from '../threads/start-thread.ts';
 import type { FromIndexer, IndexerThreadOptions, MetricsDelta, ToIndexer } from './protocol.ts';

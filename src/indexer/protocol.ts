@@ -1,9 +1,8 @@
 /** Messages between the serving thread and the indexer thread, and between the indexer thread and its workers. */
 
 import type { UpstreamFailure } from '../lib/errors.ts';
-import type { BlockBatch } from '../model/block-batch.ts';
+import type { BlockBatch, CommittingBlocks, Watermark } from '../model/block-batch.ts';
 import type { IndexStatus } from '../model/index-status.ts';
-import type { CommittingBlocks, Watermark } from '../model/watermark.ts';
 import type { NodeAddress } from '../node/choice/selected-node.ts';
 import type { LoadRules } from './backfill/load-blocks.ts';
 

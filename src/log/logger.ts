@@ -2,8 +2,7 @@
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import { isColourless } from '../lib/text.ts';
-import { isJournal } from './journal.ts';
-import { prettyLine } from './pretty.ts';
+import { isJournal, prettyLine } from './pretty.ts';
 import { redact } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

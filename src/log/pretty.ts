@@ -1,6 +1,6 @@
 /** Log lines for people: `12:03:04.123 INFO  message  field=value`. */
 
-import { journalPriority } from './journal.ts';
+import { fstatSync } from 'node:fs';
 
 interface PrettyStyle {
   colour: boolean;
@@ -62,4 +62,24 @@ function fieldText(value: unknown): string {
 /** Escapes all control characters as JSON does, so that foreign text cannot control a terminal. */
 function escapeControls(text: string): string {
   return text.replace(/\p{Cc}/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Syslog priorities, as in sd-daemon(3). */
+const PRIORITIES: Record<string, string> = { debug: '<7>', info: '<6>', warn: '<4>', error: '<3>' };
+
+/** The prefix of a line of this level. */
+export function journalPriority(level: string): string {
+  return PRIORITIES[level] ?? '';
+}
+
+/**
+ * Whether a descriptor leads to the journal. `JOURNAL_STREAM` holds the stream's device and inode, see systemd.exec(5).
+ */
+export function isJournal(
+  descriptor: number,
+  { JOURNAL_STREAM }: Record<string, string | undefined> = process.env,
+): boolean {
+  if (JOURNAL_STREAM === undefined) return false;
+  const { dev, ino } = fstatSync(descriptor);
+  return JOURNAL_STREAM === `${dev}:${ino}`;
 }

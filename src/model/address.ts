@@ -1,3 +1,5 @@
+/** Addresses of the chain. */
+
 import type { Hex } from '../lib/hex.ts';
 
 /** `0x` and 40 hex digits, in any case. */
@@ -7,3 +9,12 @@ export const ADDRESS_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 export const ZERO_DIGITS = '0'.repeat(40);
 
 export const ZERO_ADDRESS: Hex = `0x${ZERO_DIGITS}`;
+
+/** An address that the explorer's home page suggests to visitors. */
+export interface ExampleAddress {
+  name: string;
+  /** What the address shows. */
+  about: string;
+  /** `0x` and 40 hex digits in lower case. */
+  address: string;
+}

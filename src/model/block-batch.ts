@@ -1,4 +1,6 @@
-/** Decoded transfers on their way from the decoder to the store. */
+/** Decoded transfers on their way from the decoder to the store, and what the indexer reports of them once committed. */
+
+import type { Hex } from '../lib/hex.ts';
 
 /** Why a log with the first topic of a transfer was not decoded (metric label). */
 export type SkipReason =
@@ -69,3 +71,18 @@ export function packedValue(bytes: Uint8Array, ends: Uint32Array, i: number): Ui
 export function packedHash(hashes: Uint8Array, i: number): Uint8Array {
   return hashes.subarray(i * 32, i * 32 + 32);
 }
+
+/** Blocks about to be committed. Meanwhile the serving thread prepares their notifications. */
+export interface CommittingBlocks {
+  /** Consecutive batches, as decoded. */
+  batches: readonly BlockBatch[];
+  /** The id that their first transfer will get; the others follow. */
+  firstTransfer: number;
+}
+
+/** How far the index is committed. */
+export type Watermark =
+  /** `committedAt`: Unix milliseconds with a fraction. */
+  | { kind: 'committed'; from: number; to: number; hash: Hex; timestamp: number; committedAt: number }
+  /** `hash` of block `to`; null when the index has no blocks left. */
+  | { kind: 'rolled-back'; to: number; hash: Hex | null };

@@ -1,6 +1,5 @@
-/** The indexer's view of the node and of its own progress, with derived figures: lag, age, trace gaps. */
+/** The indexer's view of the nodes and of its own progress, with derived figures: lag, age, trace gaps. */
 import type { BlockRef } from './block.ts';
-import type { NodeStatus } from './node-status.ts';
 
 /** The node's capabilities that matter to the index; shown by `/status`. */
 export interface Capabilities {
@@ -136,4 +135,36 @@ export function etaSeconds(status: IndexStatus): number | null {
   if (lag === 0) return 0;
   const { blocksPerSecondLastMinute: rate } = status;
   return lag === null || rate <= 0 ? null : lag / rate;
+}
+
+/**
+ * `unchecked`: not queried yet. `healthy`: may be used. `recovering`: answers again; healthy after a quiet period.
+ * `behind`: its head is well below that of another node. `failing`: gives no usable answer in time. `another_chain`,
+ * `another_fork`: its blocks differ from those of the index, so it is rejected.
+ */
+export type NodeHealth =
+  | 'unchecked'
+  | 'healthy'
+  | 'recovering'
+  | 'behind'
+  | 'failing'
+  | 'another_chain'
+  | 'another_fork';
+
+export interface NodeStatus {
+  /** Position in `node_http`, from 1. */
+  node: number;
+  /** Scheme, host and port; null where the reader may not see it. */
+  address: string | null;
+  /** Whether index, streams and `/rpc` use this node now. */
+  current: boolean;
+  state: NodeHealth;
+  /** Why the node is not healthy; null if it is. */
+  reason: string | null;
+  /** Its newest block, null while unknown. */
+  head: number | null;
+  /** Response time of its last check, milliseconds; null while unknown. */
+  latencyMs: number | null;
+  /** Failed checks since the daemon started. */
+  failures: number;
 }

@@ -1,6 +1,6 @@
 /** Why the sink cannot write, in full for operators, and without host and user names for everybody else. */
 import { messageOf } from '../lib/errors.ts';
-import { postgresReason } from '../postgres/errors.ts';
+import { postgresReason } from '../postgres/connection.ts';
 
 /** The tables and this sink are incompatible: nothing is written until an operator changes something. */
 export class SinkMismatchError extends Error {

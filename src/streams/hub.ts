@@ -2,8 +2,8 @@
 import type { ChainTracker } from '../chain/tracker.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
+import type { CommittingBlocks, Watermark } from '../model/block-batch.ts';
 import type { LabelLookup } from '../model/label.ts';
-import type { CommittingBlocks, Watermark } from '../model/watermark.ts';
 import type { NodeConnection } from '../node/connection.ts';
 import type { ReadFailures } from '../query/read-failures.ts';
 import type { StreamReads } from '../query/stream-reads.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { generateKey } from '../../src/access/key-format.ts';
+import { generateKey } from '../../src/access/key.ts';
 import { nestedCleanup, suiteCleanup } from '../support/cleanup.ts';
 import {
   bounded,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateKey, isWellFormedKey, keyHint } from '../../src/access/key-format.ts';
+import { generateKey, isWellFormedKey, keyHint } from '../../src/access/key.ts';
 
 test('a key has the documented form and a valid checksum', () => {
   const keys = Array.from({ length: 200 }, generateKey);

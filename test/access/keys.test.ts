@@ -5,7 +5,7 @@ import { chmodSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mayUseEndpoint, methodFilter } from '../../src/access/allow-list.ts';
-import { generateKey } from '../../src/access/key-format.ts';
+import { generateKey } from '../../src/access/key.ts';
 import { type KeyStore, openKeyStore } from '../../src/access/keys.ts';
 import { toKeysStorageError } from '../../src/access/keys-file.ts';
 import { UsageCounter } from '../../src/access/usage.ts';

@@ -7,7 +7,7 @@ import {
   TRANSFER_BATCH,
   TRANSFER_SINGLE,
   WITHDRAWAL,
-} from '../../src/decode/topics.ts';
+} from '../../src/decode/logs.ts';
 import {
   A,
   B,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeSigned } from '../../src/lib/signed.ts';
-import { prepareTopHoldings } from '../../src/query/holders.ts';
+import { prepareTopHoldings } from '../../src/query/holdings.ts';
 import { prepareTokenFacts } from '../../src/query/tokens.ts';
 import { prepareWalletIdByAddress } from '../../src/query/wallets.ts';
 import { deadlineBudget, type WorkBudget } from '../../src/query/work-budget.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IdCounts } from '../../src/query/id-counts.ts';
+import { IdCounts } from '../../src/query/recent-activity.ts';
 import { randomSource } from '../support/chain/random-chain.ts';
 
 test('the top equals a full sort while counts come and go', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RecipientTable } from '../../src/query/recipient-table.ts';
+import { RecipientTable } from '../../src/query/funded-wallets.ts';
 import { nativeEntry } from '../support/index/activity-entry.ts';
 
 test('sums are exact, however many entries and however large', () => {

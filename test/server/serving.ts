@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openAccess } from '../../src/access/access.ts';
-import type { Tiers } from '../../src/access/tiers.ts';
+import type { Tiers } from '../../src/access/limiter.ts';
 import { prepareApi } from '../../src/api/api.ts';
 import type { NodeReads } from '../../src/api/node-reads.ts';
 import { ReadPool, startReader } from '../../src/api/read-pool/read-pool.ts';

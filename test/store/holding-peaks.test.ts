@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { decodeSigned, encodeSigned } from '../../src/lib/signed.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
-import { prepareTopHoldings } from '../../src/query/holders.ts';
+import { prepareTopHoldings } from '../../src/query/holdings.ts';
 import { deadlineBudget, OverBudgetError, unitBudget } from '../../src/query/work-budget.ts';
 import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../../src/store/holding-peaks.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';

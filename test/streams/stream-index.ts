@@ -1,11 +1,9 @@
 /** A transfer stream on an index that the test writes, and its clients. */
 import assert from 'node:assert/strict';
-import type { Hex } from '../../src/lib/hex.ts';
-import { bytesToHex } from '../../src/lib/hex.ts';
+import { bytesToHex, type Hex } from '../../src/lib/hex.ts';
 import { createLogger } from '../../src/log/logger.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import type { BlockBatch } from '../../src/model/block-batch.ts';
-import type { CommittingBlocks } from '../../src/model/watermark.ts';
+import type { BlockBatch, CommittingBlocks } from '../../src/model/block-batch.ts';
 import { ReadFailures } from '../../src/query/read-failures.ts';
 import { prepareStreamReads } from '../../src/query/stream-reads.ts';
 import type { Notification } from '../../src/streams/notification.ts';

@@ -1,7 +1,7 @@
 /** GET /api/token_holders: the largest balances of a token, summed from its transfers. */
 import { z } from 'zod';
 import { encodeSigned } from '../../lib/signed.ts';
-import { prepareTopHoldings } from '../../query/holders.ts';
+import { prepareTopHoldings } from '../../query/holdings.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
 import { defineEndpoint } from '../endpoint.ts';

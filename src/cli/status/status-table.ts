@@ -9,8 +9,9 @@ import {
   lagBlocks,
   lagSeconds,
   type NodeChain,
+  type NodeHealth,
+  type NodeStatus,
 } from '../../model/index-status.ts';
-import type { NodeHealth, NodeStatus } from '../../model/node-status.ts';
 import type { SinkStatus } from '../../model/sink-status.ts';
 import { formatBytes, formatDuration, formatGroups, formatNumber, type Paint, plain } from '../format.ts';
 import type { DiskReport, StatusReport } from './status-client.ts';

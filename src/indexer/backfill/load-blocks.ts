@@ -10,8 +10,8 @@ import {
   transactionHash,
 } from '../../decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../decode/decoded-fields.ts';
+import { WRAPPED_NATIVE } from '../../decode/logs.ts';
 import { type JsonObject, readHex, readObject } from '../../decode/read-json.ts';
-import { WRAPPED_NATIVE } from '../../decode/topics.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import type { Capabilities } from '../../model/index-status.ts';

@@ -5,7 +5,7 @@
  * replaced at once by the first usable one. A preferred node is used again after a quiet period of health. A node is
  * chosen only if its head reaches the highest head that clients have seen, so no client sees the chain go backwards.
  */
-import type { NodeHealth } from '../../model/node-status.ts';
+import type { NodeHealth } from '../../model/index-status.ts';
 
 /**
  * A node that is more blocks than this behind another, for BEHIND_MS, is not used. Two healthy nodes differ by one or

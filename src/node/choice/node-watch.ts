@@ -3,8 +3,7 @@
  */
 import { UpstreamError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
-import type { NodeChain } from '../../model/index-status.ts';
-import type { NodeStatus } from '../../model/node-status.ts';
+import type { NodeChain, NodeStatus } from '../../model/index-status.ts';
 import { RpcClient, type RpcReply } from '../client.ts';
 import { parseEndpoint } from '../endpoint.ts';
 import { fetchHeaders } from '../methods.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Access } from '../../access/access.ts';
 import { type IssuedKey, keyJson, monthText } from '../../access/key.ts';
-import { type Tiers, tierOf } from '../../access/tiers.ts';
+import { type Tiers, tierOf } from '../../access/limiter.ts';
 import { HISTORY_HOURS, HOUR_MS } from '../../access/usage.ts';
 import { sumUsageByHour, sumUsageByMonth } from '../../access/usage-tables.ts';
 import { RequestError } from '../../lib/errors.ts';

@@ -2,8 +2,8 @@
  * The pages and their files. Each file has its own route and an answer built at startup, so a client's path never
  * reaches the file system.
  */
-import { PUBLIC_KEY } from '../../access/key-format.ts';
-import type { ExampleAddress } from '../../model/example-address.ts';
+import { PUBLIC_KEY } from '../../access/key.ts';
+import type { ExampleAddress } from '../../model/address.ts';
 import { type Answer, jsonAnswer } from '../http/answer.ts';
 import { CachedResponse } from '../http/cached-response.ts';
 import type { ReplyWriter } from '../http/reply.ts';

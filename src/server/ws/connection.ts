@@ -1,6 +1,5 @@
 /** One WebSocket connection of a client. */
-import type { KeyRecord } from '../../access/key.ts';
-import { PUBLIC_KEY } from '../../access/key-format.ts';
+import { type KeyRecord, PUBLIC_KEY } from '../../access/key.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
 import { type CloseCode, FLOODING, SLOW_CONSUMER, TOO_FAST } from '../../streams/close.ts';
 import type { Notification } from '../../streams/notification.ts';

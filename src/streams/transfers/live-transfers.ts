@@ -4,7 +4,7 @@
  * else is read from the index.
  */
 import type { Logger } from '../../log/logger.ts';
-import type { CommittingBlocks } from '../../model/watermark.ts';
+import type { CommittingBlocks } from '../../model/block-batch.ts';
 import type { LastIds } from '../../query/blocks.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { ScannedTransfer, StreamReads } from '../../query/stream-reads.ts';

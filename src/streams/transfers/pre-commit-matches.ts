@@ -1,7 +1,7 @@
 /** Matches the transfers of blocks about to be committed with their subscribers. */
 
 import { bytesToHex, type Hex } from '../../lib/hex.ts';
-import type { CommittingBlocks } from '../../model/watermark.ts';
+import type { CommittingBlocks } from '../../model/block-batch.ts';
 import { type BatchContext, BatchSource } from './batch-source.ts';
 import type { SubscriptionIndex } from './subscription-index.ts';
 import { TransferEvent } from './transfer-event.ts';

@@ -3,8 +3,7 @@
  * needs the reverted blocks, which the index has deleted.
  */
 import { bytesToDigits } from '../../lib/hex.ts';
-import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
-import type { CommittingBlocks } from '../../model/watermark.ts';
+import { type BlockBatch, type CommittingBlocks, packedHash } from '../../model/block-batch.ts';
 import type { LastSeen } from './transfer-filter.ts';
 
 /** Most announced blocks, and most reverted ones. No deeper reorg is reported to clients (MAX_REORG_DEPTH). */

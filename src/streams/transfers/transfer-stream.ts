@@ -3,8 +3,8 @@
  * from there (replay), then live ones. Transfers removed by a reorg are pushed again, marked as removed.
  */
 import type { Logger } from '../../log/logger.ts';
+import type { CommittingBlocks, Watermark } from '../../model/block-batch.ts';
 import type { LabelLookup } from '../../model/label.ts';
-import type { CommittingBlocks, Watermark } from '../../model/watermark.ts';
 import type { RpcClient } from '../../node/client.ts';
 import type { LastIds } from '../../query/blocks.ts';
 import type { EventRow } from '../../query/events.ts';

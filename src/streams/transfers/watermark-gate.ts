@@ -5,7 +5,7 @@
  * which explains the difference.
  */
 import type { BlockRef } from '../../model/block.ts';
-import type { Watermark } from '../../model/watermark.ts';
+import type { Watermark } from '../../model/block-batch.ts';
 import type { LastIds } from '../../query/blocks.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import { indexRollingBack } from '../subscribe-errors.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateKey } from '../../../src/access/key-format.ts';
+import { generateKey } from '../../../src/access/key.ts';
 import { address } from '../../support/index/index-fixture.ts';
 import { errorOf, serve } from '../serving.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Access, openAccess } from '../../../src/access/access.ts';
 import type { KeyRecord } from '../../../src/access/key.ts';
-import type { Tiers } from '../../../src/access/tiers.ts';
+import type { Tiers } from '../../../src/access/limiter.ts';
 import { ClusterClient } from '../../../src/cluster/cluster-client.ts';
 import { SharedKeys } from '../../../src/cluster/shared-keys.ts';
 import type { Cleanup } from '../cleanup.ts';

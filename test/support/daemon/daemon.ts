@@ -6,7 +6,7 @@ import type { FlagValues } from '../../../src/config/flags.ts';
 import { parseConfig } from '../../../src/config/parse-config.ts';
 import { type Daemon, startDaemon } from '../../../src/daemon.ts';
 import type { Logger } from '../../../src/log/logger.ts';
-import type { ExampleAddress } from '../../../src/model/example-address.ts';
+import type { ExampleAddress } from '../../../src/model/address.ts';
 import { tempDir } from '../temp-dir.ts';
 import { waitFor } from '../wait.ts';
 

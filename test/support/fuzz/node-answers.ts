@@ -5,16 +5,17 @@ import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import { BatchBuilder } from '../../../src/decode/batch.ts';
 import { type BlockParts, decodeBlock, needsTraces } from '../../../src/decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../../src/decode/decoded-fields.ts';
-import { decodeLogs, readLogs } from '../../../src/decode/logs.ts';
-import { decodeStakingPayouts } from '../../../src/decode/staking.ts';
 import {
   CONSECUTIVE_TRANSFER,
   DEPOSIT,
+  decodeLogs,
+  readLogs,
   TRANSFER,
   TRANSFER_BATCH,
   TRANSFER_SINGLE,
   WITHDRAWAL,
-} from '../../../src/decode/topics.ts';
+} from '../../../src/decode/logs.ts';
+import { decodeStakingPayouts } from '../../../src/decode/staking.ts';
 import { flatTraces, treeTraces } from '../../../src/decode/traces.ts';
 import { UpstreamError } from '../../../src/lib/errors.ts';
 import type { Projection } from '../../../src/lib/json-projection.ts';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { IndexerClient } from '../../../src/indexer/indexer-client.ts';
 import type { IndexerThreadOptions } from '../../../src/indexer/protocol.ts';
+import type { CommittingBlocks, Watermark } from '../../../src/model/block-batch.ts';
 import type { IndexStatus } from '../../../src/model/index-status.ts';
-import type { CommittingBlocks, Watermark } from '../../../src/model/watermark.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { waitFor } from '../wait.ts';
 

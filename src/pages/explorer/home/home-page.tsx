@@ -1,6 +1,6 @@
 /** The chain at a glance, live. */
 import { useState } from 'preact/hooks';
-import type { ExampleAddress } from '../../../model/example-address.ts';
+import type { ExampleAddress } from '../../../model/address.ts';
 import type { Answers, Status, Transfer } from '../../client/answers.ts';
 import { useRecentTransfers } from '../../client/recent-transfers.ts';
 import { type Loaded, useAnswer } from '../../client/use-answer.ts';
