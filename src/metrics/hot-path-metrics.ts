@@ -2,7 +2,8 @@
  * Counters and histograms for events of every request. Their children count in plain numbers, whereas prom-client looks
  * up a child by its label text, and a bucket by its bound's text, each time.
  */
-import { Counter, type CounterConfiguration } from 'prom-client';
+import type { CounterConfiguration } from 'prom-client';
+import { Counter } from './prom-client.ts';
 
 /** One label combination of a counter. */
 class CounterChild {

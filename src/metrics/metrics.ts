@@ -3,9 +3,10 @@
  * values come from this program (kinds, reasons, routes, well-known methods), never from a client: no addresses, no
  * keys.
  */
-import { type Counter, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
+import type { Counter, GaugeConfiguration } from 'prom-client';
 import { HotPathCounter, HotPathHistogram } from './hot-path-metrics.ts';
 import { LoopDelayMonitor } from './loop-delay.ts';
+import { Gauge, Histogram, Registry } from './prom-client.ts';
 
 /** Bucket bounds in seconds, for work inside the process. */
 const FAST = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
