@@ -1,4 +1,4 @@
-/** The memory of a page, and the time its main thread works, as Chromium has them. */
+/** The memory of a page, as Chromium reports it. */
 import type { CDPSession, Page } from 'playwright-core';
 
 export interface PageMemory {
@@ -16,8 +16,7 @@ export class PageMeter {
 
   static async attach(page: Page): Promise<PageMeter> {
     const session = await page.context().newCDPSession(page);
-    // CPU time: by the clock, a busy machine would make every page slow.
-    await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+    await session.send('Performance.enable');
     return new PageMeter(session);
   }
 
@@ -26,11 +25,6 @@ export class PageMeter {
     await this.session.send('HeapProfiler.collectGarbage');
     const metrics = await this.metrics();
     return { heapBytes: metrics.get('JSHeapUsedSize') ?? 0, nodes: metrics.get('Nodes') ?? 0 };
-  }
-
-  /** CPU seconds that the tasks of the main thread have taken so far. */
-  async taskSeconds(): Promise<number> {
-    return (await this.metrics()).get('TaskDuration') ?? 0;
   }
 
   private async metrics(): Promise<Map<string, number>> {

@@ -1,4 +1,4 @@
-/** Copies a text: an icon that appears near the pointer or the focus, or a button with a word. */
+/** Copies a text: an icon that appears near the pointer or the focus (base.css draws it), or a button with a word. */
 import { useState } from 'preact/hooks';
 
 const SHOWN_MS = 1_500;
@@ -25,17 +25,7 @@ const FAILED = 'The browser refused to copy';
 export function Copy({ text, what }: { text: string; what: string }) {
   const [state, copy] = useCopy(text);
   const label = { idle: `Copy ${what}`, done: DONE, failed: FAILED }[state];
-  return (
-    <button type="button" class={`copy ${state}`} onClick={copy} aria-label={label} title={label}>
-      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
-        {state === 'done' ? (
-          <path d="M3 8.5l3.5 3.5L13 5" />
-        ) : (
-          <path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z" />
-        )}
-      </svg>
-    </button>
-  );
+  return <button type="button" class={`copy ${state}`} onClick={copy} aria-label={label} title={label} />;
 }
 
 /** The word changes for a moment and is announced. */

@@ -373,6 +373,9 @@ suite('WebSocket endpoints', () => {
     const { key, id } = await newKey();
     const client = await StreamClient.open(owner, served.url, key);
     await client.call('eth_chainId', []);
+    await waitFor(async () => (await operate('overview')).status.lagBlocks !== null, {
+      what: 'the head of the node',
+    });
     const { activity, version, status } = await operate('overview');
     assert.ok(activity.totals.rpcCalls > before.rpcCalls && activity.totals.requests > before.requests);
     assert.ok(activity.samples.length > 0 && activity.residentBytes > 0);
