@@ -5,7 +5,7 @@
 import type { Logger } from '../log/logger.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { NodeConnection } from '../node/connection.ts';
-import { MalformedNotifications } from '../node/malformed-notifications.ts';
+import { MalformedNotifications } from '../node/subscriptions.ts';
 import type { ChainBlock, ChainReader } from './block.ts';
 
 interface HeadSourceOptions {

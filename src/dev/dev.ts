@@ -1,24 +1,27 @@
 /** `atlas-node dev`: a local chain with demo contracts and traffic, and a daemon that indexes it. */
+
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openKeyStore } from '../access/keys.ts';
 import { waitForStopSignal } from '../cli/signals.ts';
 import { makeDataDir } from '../config/load-config.ts';
+import { type Config, type ParsedConfig, parseConfig } from '../config/parse-config.ts';
 import { startDaemon } from '../daemon.ts';
 import { type LabelRow, openLabelsFile } from '../labels/labels-file.ts';
 import { pause } from '../lib/async.ts';
 import { CleanupStack } from '../lib/cleanup-stack.ts';
 import { FatalError } from '../lib/errors.ts';
+import type { Hex } from '../lib/hex.ts';
 import type { Logger } from '../log/logger.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
-import { devBanner } from './banner.ts';
 import type { DemoContracts } from './contracts.ts';
 import { deployDemo } from './deploy.ts';
-import { devConfig, withUsablePort } from './dev-config.ts';
-import { demoLabels, exampleAddresses, sampleAddresses } from './sample-addresses.ts';
+import { demoLabels, exampleAddresses, type SampleAddresses, sampleAddresses } from './sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from './traffic.ts';
 
 const BLOCK_TIME_MS = 1_000;
@@ -170,4 +173,120 @@ async function runTraffic(
 async function rejectOnExit(anvil: Anvil): Promise<never> {
   await anvil.exited;
   throw new FatalError('the local chain exited unexpectedly: run `atlas-node dev` again for a new one');
+}
+
+interface BannerData {
+  /** Address of the daemon, such as `http://127.0.0.1:8650`. */
+  url: string;
+  /** Address of the chain's node. */
+  nodeUrl: string;
+  key: string;
+  /** The operator token, or null if the operator already knows it. */
+  adminToken: string | null;
+  samples: SampleAddresses;
+}
+
+/** The addresses, the key and requests to paste, as text for a terminal. */
+export function devBanner(data: BannerData): string {
+  const { url, nodeUrl, key, adminToken, samples } = data;
+  const sockets = url.replace(/^http/, 'ws');
+  const [coordinated] = samples.cohort;
+  return `
+atlas-node is indexing a local chain with demo traffic and serving it.
+
+  key         ${key}
+  REST        ${url}/api, documented at ${url}/docs
+  RPC         ${url}/rpc (anvil_* too, to steer the chain)
+  WebSocket   ${sockets}/ws and ${sockets}/ws/signals
+  node        ${nodeUrl} (anvil, one block a second)
+
+Addresses to look up:
+
+  token       ${samples.token} (ERC-20)
+  NFT         ${samples.nft} (ERC-721)
+  trader      ${samples.trader} (buys and sells every token)
+  hot wallet  ${samples.hotWallet} (funds many wallets)
+  coordinated ${coordinated} (funded together with ${samples.cohort.length - 1} others)
+
+Paste any of these into another terminal:
+
+${curlLines(data).join('\n\n')}
+
+Ctrl-C stops the daemon and the chain. Open one of these in a browser:
+
+  panel       ${url}/admin (operator token ${adminToken ?? 'as configured'})
+  explorer    ${url}/#key=${key}
+`;
+}
+
+/** Five requests with non-trivial answers, each one line of shell. */
+function curlLines({ url, key, samples }: BannerData): string[] {
+  const get = (endpoint: string, parameters: string) =>
+    `curl -s -H 'X-API-Key: ${key}' '${url}/api/${endpoint}?${parameters}'`;
+  const post = (path: string, body: object) =>
+    `curl -s -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}' '${url}${path}'`;
+  const chainEnd = samples.chain.at(-1);
+  const batch: Hex[] = [samples.hotWallet, samples.whale, ...samples.cohort.slice(0, 2)];
+  return [
+    get('address_transfers', `address=${samples.trader}&limit=5`),
+    get('wallet_summary', `address=${samples.hotWallet}`),
+    get('wallet_funding_source', `address=${chainEnd}`),
+    post('/api/wallets/batch', { addresses: batch }),
+    post('/rpc', { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }),
+  ];
+}
+
+/** The configuration of the daemon started by `atlas-node dev`. */
+export interface DevSettings {
+  node: { url: string; wsUrl: string };
+  /** The demo chain's own wrapped native coin. */
+  wrapped: Hex;
+  dataDir: string;
+  /** The port given on the command line. */
+  port?: string | undefined;
+}
+
+/** Length of the generated operator token, used if none is configured. */
+const ADMIN_TOKEN_BYTES = 12;
+
+/** The environment applies here too, except for the node, the data and the wrapped coin, which belong to the demo. */
+export function devConfig(settings: DevSettings, env: Record<string, string | undefined>): ParsedConfig {
+  const { config, sources } = parseConfig({
+    env: { ...env, ATLAS_CHAIN__WRAPPED_NATIVE: settings.wrapped },
+    flags: {
+      '--node-http': settings.node.url,
+      '--node-ws': settings.node.wsUrl,
+      '--data-dir': settings.dataDir,
+      ...(settings.port !== undefined && { '--port': settings.port }),
+    },
+  });
+  // Operators cannot permit these methods, because they control the node. Controlling this node is their purpose.
+  const rpc = { ...config.rpc, allow: [...config.rpc.allow, 'anvil_*'] };
+  const sourcesOfDemo: Record<string, string> = {};
+  let { admin_token, index } = config;
+  if (admin_token === '') {
+    admin_token = randomBytes(ADMIN_TOKEN_BYTES).toString('base64url');
+    sourcesOfDemo['admin_token'] = 'demo';
+  }
+  if (sources['index.stale_seconds'] === 'default') {
+    index = { ...index, stale_seconds: 0 }; // an unused local chain mines no blocks
+    sourcesOfDemo['index.stale_seconds'] = 'demo';
+  }
+  return { config: { ...config, index, rpc, admin_token }, sources: { ...sources, ...sourcesOfDemo } };
+}
+
+/** The configured port, or any free one (0) if no port was requested and the default one is taken. */
+export async function withUsablePort(parsed: ParsedConfig): Promise<Config> {
+  const { config, sources } = parsed;
+  const { host, port } = config.server;
+  if (sources['server.port'] !== 'default' || !(await isTaken(host, port))) return config;
+  return { ...config, server: { ...config.server, port: 0 } };
+}
+
+function isTaken(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EADDRINUSE'));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(false)));
+  });
 }

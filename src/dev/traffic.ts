@@ -1,5 +1,4 @@
 /** Generates traffic of every kind on an anvil chain, identical for the same seed. */
-
 import { pause } from '../lib/async.ts';
 import { Prng } from '../lib/random.ts';
 import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
@@ -13,7 +12,6 @@ import {
   payments,
   revertedPayments,
 } from './native-scenarios.ts';
-import { erc721, erc1155, erc2309, malformedLogs } from './nft-scenarios.ts';
 import {
   type PlannedTransaction,
   type Scenario,
@@ -23,7 +21,7 @@ import {
   zipStages,
 } from './planned-transaction.ts';
 import { createSubmitter, type SubmitOptions, type Submitter } from './submit.ts';
-import { erc20, launch, wrapping } from './token-scenarios.ts';
+import { erc20, erc721, erc1155, erc2309, launch, malformedLogs, wrapping } from './token-scenarios.ts';
 import { freshWallet, roles } from './wallets.ts';
 
 /** Keeps the random numbers of adjacent seeds apart. */

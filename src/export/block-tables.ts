@@ -5,7 +5,7 @@ import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { DamageError } from '../store/storage-error.ts';
 import type { BlockRange } from '../store/trace-gaps.ts';
 import { AddressBook } from './address-book.ts';
-import { BATCH_ROWS, type Batch, type Column } from './columns.ts';
+import { BATCH_ROWS, type Batch, type Column } from './files.ts';
 
 /** A table whose rows belong to blocks. */
 export interface BlockTable {

@@ -5,8 +5,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { FatalError } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
-import type { Column } from './columns.ts';
-import type { Format, WrittenFile } from './files.ts';
+import type { Column, Format, WrittenFile } from './files.ts';
 
 /** Incremented when the columns or the meaning of a table change. */
 const SCHEMA_VERSION = 1;

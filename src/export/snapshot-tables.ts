@@ -5,7 +5,7 @@ import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { AddressBook } from './address-book.ts';
-import { BATCH_ROWS, type Batch, type Column } from './columns.ts';
+import { BATCH_ROWS, type Batch, type Column } from './files.ts';
 
 /** A table with one row per wallet, token or holding. */
 export interface SnapshotTable {

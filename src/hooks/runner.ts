@@ -3,14 +3,21 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { backoffMs, pause } from '../lib/async.ts';
+import type { Hex } from '../lib/hex.ts';
 import type { Logger } from '../log/logger.ts';
 import { signalRecord } from '../streams/transfers/signal-json.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
-import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId } from './delivery.ts';
-import { type Hook, type HookCursor, type HookStore, type RevocableEvents, redactUrl } from './hook-store.ts';
+import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId, withdrawalOf } from './delivery.ts';
+import {
+  type Hook,
+  type HookCursor,
+  type HookStore,
+  type RevocableEvents,
+  type RevocablePart,
+  redactUrl,
+} from './hook-store.ts';
 import type { CompiledFilter, Plan, PlannedEvent, Planner } from './planner.ts';
 import type { Outcome, Sender } from './sender.ts';
-import { planWithdrawal } from './withdrawal.ts';
 
 /** How often the cursor is stored while there are no events, milliseconds. A restart scans again from there. */
 const STORE_CURSOR_MS = 5_000;
@@ -208,4 +215,66 @@ function revocableEvents(
     blocks.set(blockNumber, block);
   }
   return [...blocks].map(([block, { hash, events }]) => ({ block, hash: `0x${hash}`, events }));
+}
+
+interface Withdrawal {
+  deliveries: Delivery[];
+  /** The remaining events of the parts that the deliveries come from. */
+  parts: { id: number; left: readonly object[] }[];
+  /** The hook's position once this is accepted; null while more events are to be withdrawn. */
+  cursor: HookCursor | null;
+}
+
+/** The index's view of blocks. */
+interface Chain {
+  hashAt(block: number): Hex | null;
+  /** Highest block that no reorg can reach when the index is at `head`. */
+  finalBlock(head: number): number;
+}
+
+/** The next withdrawals of a hook, at most `limit`. Without deliveries, only the cursor remains to be set. */
+export function planWithdrawal(
+  store: Pick<HookStore, 'revocableParts' | 'readRevocable' | 'beginWithdrawal'>,
+  hook: Pick<Hook, 'id' | 'cursor'>,
+  chain: Chain,
+  limit: number,
+): Withdrawal {
+  const parts = store.revocableParts(hook.id);
+  const isGone = (part: RevocablePart) => part.withdrawn || chain.hashAt(part.block) !== part.hash;
+  const gone = parts.filter(isGone);
+  store.beginWithdrawal(gone.filter(({ withdrawn }) => !withdrawn)); // the block may be back before everything is withdrawn
+  const deliveries: Delivery[] = [];
+  const taken: Withdrawal['parts'] = [];
+  for (const { id } of gone) {
+    if (deliveries.length >= limit) break;
+    const events = store.readRevocable(id);
+    const kept = Math.max(0, events.length - (limit - deliveries.length));
+    deliveries.push(
+      ...events
+        .slice(kept)
+        .toReversed()
+        .map((event) => withdrawalOf(hook.id, event)),
+    );
+    taken.push({ id, left: events.slice(0, kept) });
+  }
+  const isLast = taken.length === gone.length && taken.every(({ left }) => left.length === 0);
+  return { deliveries, parts: taken, cursor: isLast ? cursorAfter(hook.cursor, parts, gone, chain) : null };
+}
+
+/**
+ * The position from which the hook continues: its cursor, if only events after it were withdrawn; otherwise the highest
+ * block that is certainly on both branches and whose events the hook all has.
+ */
+function cursorAfter(
+  cursor: HookCursor,
+  parts: readonly RevocablePart[],
+  gone: readonly RevocablePart[],
+  chain: Chain,
+): HookCursor {
+  const isOnChain = cursor.hash === null || chain.hashAt(cursor.block) === cursor.hash;
+  if (isOnChain && gone.every(({ block }) => block > cursor.block)) return cursor;
+  const last = parts.find((part) => part.block < cursor.block && !gone.includes(part));
+  const floor = Math.min(chain.finalBlock(cursor.block), cursor.block - 1);
+  const block = last === undefined ? floor : Math.max(floor, last.block);
+  return { block, hash: chain.hashAt(block), position: null };
 }

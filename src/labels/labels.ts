@@ -4,8 +4,7 @@ import { hexToBytes } from '../lib/hex.ts';
 import { LruMap } from '../lib/lru-map.ts';
 import { LABEL_CATEGORIES, type Label } from '../model/label.ts';
 import type { Db, Statement } from '../store/open-database.ts';
-import { AddressFilter } from './address-filter.ts';
-import { type LabelCount, openLabelsForReading, prepareLabelCounts } from './labels-file.ts';
+import { AddressFilter, type LabelCount, openLabelsForReading, prepareLabelCounts } from './labels-file.ts';
 
 /** How often the file is checked for changes, milliseconds. */
 const REFRESH_MS = 500;

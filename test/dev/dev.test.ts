@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type DevSettings, devConfig, withUsablePort } from '../../src/dev/dev-config.ts';
+import { type DevSettings, devConfig, withUsablePort } from '../../src/dev/dev.ts';
 import { SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';

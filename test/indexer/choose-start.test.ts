@@ -1,7 +1,7 @@
 /** The first block of a new index beside a node whose head moves. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { endProcess, listeningAddress, spawnAnvil } from '../../src/dev/anvil-process.ts';
+import { endProcess, listeningAddress, spawnAnvil } from '../../src/dev/anvil.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { startGeneratedNode } from '../support/nodes/replay.ts';

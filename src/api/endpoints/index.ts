@@ -1,7 +1,7 @@
 /** The endpoints of the REST API, one line each. */
 export { addressTransfers } from './address-transfers.ts';
-export { blockTransfers } from './block-transfers.ts';
 export { chainStats } from './chain-stats.ts';
+export { blockTransfers, transactionTransfers } from './chain-transfers.ts';
 export { coordinatedWallets } from './coordinated-wallets.ts';
 export { fundingChain } from './funding-chain.ts';
 export { fundingRecipients } from './funding-recipients.ts';
@@ -11,7 +11,6 @@ export { search } from './search.ts';
 export { tokenFirstBuyers } from './token-first-buyers.ts';
 export { tokenHolders } from './token-holders.ts';
 export { tokenStats } from './token-stats.ts';
-export { transactionTransfers } from './transaction-transfers.ts';
 export { walletCounterparties } from './wallet-counterparties.ts';
 export { walletFundingSource } from './wallet-funding-source.ts';
 export { walletLabel } from './wallet-label.ts';

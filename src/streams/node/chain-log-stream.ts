@@ -3,15 +3,14 @@
  * change of its block's state; clients get each log once, when first seen, unless they ask for every change. The logs
  * of blocks proposed during an interruption of the notifications are fetched.
  */
-
 import { type ChainBlock, MAX_REORG_DEPTH } from '../../chain/block.ts';
 import type { ChainListener, ChainTracker } from '../../chain/tracker.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { NodeConnection } from '../../node/connection.ts';
-import { MalformedNotifications } from '../../node/malformed-notifications.ts';
 import { isBusy } from '../../node/node-errors.ts';
 import { jsonOf } from '../../node/reply.ts';
+import { MalformedNotifications } from '../../node/subscriptions.ts';
 import { type CloseFrame, DEEP_REORG, LOGS_BEHIND, subscriptionEndedByNode } from '../close.ts';
 import { Notification } from '../notification.ts';
 import type { Unsubscribe } from '../session.ts';

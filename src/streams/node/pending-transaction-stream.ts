@@ -1,10 +1,9 @@
 /** `newPendingTransactions`: hashes or, on request, whole transactions, as the node announces them. */
 import { UpstreamError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
-import { MalformedNotifications } from '../../node/malformed-notifications.ts';
 import { isBusy } from '../../node/node-errors.ts';
 import { jsonOf } from '../../node/reply.ts';
-import type { NodeSubscriptions } from '../../node/subscriptions.ts';
+import { MalformedNotifications, type NodeSubscriptions } from '../../node/subscriptions.ts';
 import { subscriptionEndedByNode } from '../close.ts';
 import { Notification } from '../notification.ts';
 import type { Unsubscribe } from '../session.ts';

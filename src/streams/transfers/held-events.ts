@@ -2,8 +2,11 @@
  * Holds events until they are complete, while a new token's metadata is being read or the node is being asked for a
  * transaction. Later events of the same subscription wait too, to keep the order; other subscriptions do not.
  */
-import type { TokenSymbols } from '../../query/tokens.ts';
-import type { MetadataWait } from './metadata-wait.ts';
+
+import { LruMap } from '../../lib/lru-map.ts';
+import type { EventRow } from '../../query/events.ts';
+import type { StreamReads } from '../../query/stream-reads.ts';
+import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
 import type { Form, TransferEvent } from './transfer-event.ts';
 
 /** How often to check for the missing data, milliseconds. */
@@ -106,5 +109,43 @@ export class HeldEvents {
     if (this.queues.size > 0 || this.timer === null) return;
     clearInterval(this.timer);
     this.timer = null;
+  }
+}
+
+/**
+ * Events wait only for tokens that first appeared within this time, milliseconds. After a backfill thousands of older
+ * tokens are still unread, and a replay would wait for each.
+ */
+const MAX_AGE_MS = 60_000;
+
+/** Tokens whose deadline is remembered, so that only their first events wait. */
+const MAX_TOKENS = 10_000;
+
+/** How long the first events of a new token wait for its symbol and decimals. */
+export class MetadataWait {
+  private readonly reads: Pick<StreamReads, 'tokenSymbols' | 'tokenFirstSeen'>;
+  private readonly waitMs: number;
+  /** Deadlines by token, in milliseconds of performance.now(). */
+  private readonly deadlines = new LruMap<string, number>(MAX_TOKENS);
+
+  constructor(reads: Pick<StreamReads, 'tokenSymbols' | 'tokenFirstSeen'>, waitMs: number) {
+    this.reads = reads;
+    this.waitMs = waitMs;
+  }
+
+  /** Whether the token contract may still answer in time. */
+  awaits({ id, token, symbol, decimals, timestamp }: EventRow): boolean {
+    if (token === '' || symbol !== null || decimals !== null || this.waitMs === 0) return false;
+    const oldest = Date.now() - MAX_AGE_MS;
+    if (timestamp * 1000 < oldest) return false;
+    const now = performance.now();
+    const deadline = this.deadlines.get(token);
+    if (deadline !== undefined && now >= deadline) return false;
+    if (this.reads.tokenSymbols(token) !== UNREAD_TOKEN) return false;
+    if (deadline !== undefined) return true;
+    const firstSeen = this.reads.tokenFirstSeen(id);
+    const isNew = firstSeen === undefined || firstSeen * 1000 >= oldest;
+    this.deadlines.set(token, isNew ? now + this.waitMs : now);
+    return isNew;
   }
 }
