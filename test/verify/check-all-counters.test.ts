@@ -69,13 +69,16 @@ test('a recount takes no more memory than a pass allows for it', () => {
     token,
     amount: 10n ** 18n,
   });
-  /** Bytes for each of `count` recounts. */
+  /** Bytes for each of `count` recounts; of several passes the least, because the first also allocates compiled code. */
   const measure = (count: number, make: (id: number) => unknown): number => {
-    const before = heap();
-    const kept = Array.from({ length: count }, (_, i) => make(i + 2));
-    const bytes = heap() - before;
-    assert.equal(kept.length, count);
-    return bytes / count;
+    const passes = [1, 2, 3].map(() => {
+      const before = heap();
+      const kept = Array.from({ length: count }, (_, i) => make(i + 2));
+      const bytes = heap() - before;
+      assert.equal(kept.length, count);
+      return bytes / count;
+    });
+    return Math.min(...passes);
   };
   for (const [entries, tokens] of [
     [1, 0],
