@@ -1,7 +1,7 @@
 /** The sources of settings, each read into values by dotted path with their location. */
 import { z } from 'zod';
+import { closestMatch } from '../lib/closest-match.ts';
 import { ConfigError } from '../lib/errors.ts';
-import { closestMatch } from '../lib/text.ts';
 import { FLAGS, type FlagValues } from './flags.ts';
 import type { Mistakes } from './mistakes.ts';
 import {

@@ -6,7 +6,7 @@
  * `memberTexts` and `itemTexts` require valid JSON and return nonsense for anything else. They are three to six times
  * as fast as JSON.parse, hundreds of times with long strings, and accept any depth.
  *
- * lib/json-projection.ts and buffered-answer.ts also read JSON without building it, but read bytes. They share no
+ * lib/json-projection.ts and json-stream-validator.ts also read JSON without building it, but read bytes. They share no
  * code with this file because each loop is hot.
  */
 

@@ -1,5 +1,5 @@
 /** Refuses unknown filter members. Ignoring a typo would select far more than intended. */
-import { closestMatch } from '../lib/text.ts';
+import { closestMatch } from '../lib/closest-match.ts';
 import { invalidParams } from './subscribe-errors.ts';
 
 /** Longest name to compare and quote. A client may send a megabyte. */

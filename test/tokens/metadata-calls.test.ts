@@ -8,7 +8,7 @@ import {
   decodeText,
   metadataCalls,
   sanitizeText,
-} from '../../src/tokens/metadata-loop.ts';
+} from '../../src/tokens/metadata-calls.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { address } from '../support/index/index-fixture.ts';
 

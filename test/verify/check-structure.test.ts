@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { checkStructure } from '../../src/verify/check-structure.ts';
 import { Check } from '../../src/verify/report.ts';
-import { checkStructure } from '../../src/verify/verify-file.ts';
 import { IndexFixture, type NamedTransfer } from '../support/index/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

@@ -2,8 +2,6 @@
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { ConfigError, ListenError } from '../../lib/errors.ts';
-import { createLogger, isJsonFormat, type LogOptions } from '../../log/logger.ts';
-import { EXIT_FAILURE } from '../errors.ts';
 import { addConfigOptions } from '../options.ts';
 import { ignoreOutputErrors } from '../output-errors.ts';
 import { waitForStopSignal } from '../signals.ts';
@@ -38,7 +36,7 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   }).then(() => stopping.abort());
   const loaded = await load();
   const [{ logUncaughtErrors }, { startService }] = await Promise.all([
-    import('./start.ts'),
+    import('../uncaught-errors.ts'),
     import('./service.ts'),
   ]);
   logUncaughtErrors(loaded.config.log);
@@ -77,17 +75,4 @@ function readyLines(url: string, hasPanel: boolean): string {
 /** The address in a text that contains the line, or undefined. */
 export function readyUrl(text: string): string | undefined {
   return /is ready: REST (\S+)\/api /.exec(text)?.[1];
-}
-
-/**
- * Logs each uncaught error as one line, with its stack, before the process ends with exit code 1. If people read the
- * log, Node itself prints the stack and exits with the same code.
- */
-export function logUncaughtErrors(options: LogOptions): void {
-  if (!isJsonFormat(options)) return;
-  const log = createLogger(options);
-  process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'unexpected failure; please report it');
-    process.exit(EXIT_FAILURE);
-  });
 }

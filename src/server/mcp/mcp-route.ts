@@ -1,23 +1,9 @@
 /** `POST /mcp`: the Model Context Protocol over streamable HTTP, for agents. */
-
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ErrorCode,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
 import { notAllowed } from '../../access/allow-list.ts';
 import type { Api } from '../../api/api.ts';
-import { type Caller, notReady } from '../../api/endpoint.ts';
+import { notReady } from '../../api/endpoint.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/text.ts';
-import { version } from '../../lib/version.ts';
 import type { Logger } from '../../log/logger.ts';
 import {
   type Answer,
@@ -42,8 +28,8 @@ import type { ReplyWriter } from '../http/reply.ts';
 import { apiKeyOf, type ClientAccess } from '../http/request.ts';
 import { type HttpMetrics, routeMeter } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
-import { RESOURCE_TEMPLATES, readResource, resourceCost } from './resources.ts';
-import { callEndpoint, type EndpointTool, toolsFor, toolsOf } from './tools.ts';
+import { resourceCost } from './resources.ts';
+import { type EndpointTool, toolsFor, toolsOf } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -106,7 +92,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
           return { head, chainDepth: access.limiter.tier(key).chain_depth };
         };
         const answer = async (): Promise<Answer> => {
-          const { answerMcp } = await import('./mcp-route.ts');
+          const { answerMcp } = await import('./mcp-server.ts');
           tools ??= toolsOf(api);
           const usable = toolsFor(key, tools);
           if (usable.size === 0) throw NO_TOOLS;
@@ -177,72 +163,4 @@ async function toAnswer(response: Response, headers: string): Promise<Answer> {
     body: await response.text(),
     cache: 'no-store',
   };
-}
-
-const INSTRUCTIONS = `Wallets, tokens and transfers of one chain, indexed from its first block on. Addresses are 0x and \
-40 hex digits. Every answer shows the state at one block. To trace money, start with wallet_summary and funding_chain; \
-to find related wallets, coordinated_wallets. For the next page of a list, pass its nextCursor as cursor.`;
-
-/** Answers one request as the protocol's streamable HTTP transport defines it, without sessions or a stream. */
-export async function answerMcp(
-  request: Request,
-  parsedBody: unknown,
-  tools: ReadonlyMap<string, EndpointTool>,
-  caller: () => Caller,
-): Promise<Response> {
-  const server = createServer(tools, caller);
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  await server.connect(transport);
-  try {
-    return await transport.handleRequest(request, { parsedBody });
-  } finally {
-    await server.close();
-  }
-}
-
-function createServer(tools: ReadonlyMap<string, EndpointTool>, caller: () => Caller): Server {
-  const server = new Server(
-    { name: 'atlas-node', version },
-    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
-  );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [...tools.values()].map(({ tool }) => tool),
-  }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
-    callTool(tools, params.name, params.arguments ?? {}, caller),
-  );
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [] }));
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
-    resourceTemplates: [...RESOURCE_TEMPLATES],
-  }));
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
-    const text = await readResource(uri, tools, caller()).catch((error: unknown) => {
-      if (error instanceof RequestError) throw new McpError(ErrorCode.InvalidParams, error.message);
-      throw error;
-    });
-    return { contents: [{ uri, mimeType: 'application/json', text }] };
-  });
-  return server;
-}
-
-/** A refusal is a result with `isError`, so that the model reads the reason and can correct its call. */
-async function callTool(
-  tools: ReadonlyMap<string, EndpointTool>,
-  name: string,
-  given: Readonly<Record<string, unknown>>,
-  caller: () => Caller,
-): Promise<CallToolResult> {
-  const known = tools.get(name);
-  if (known === undefined) throw new McpError(ErrorCode.InvalidParams, `there is no tool ${name}`);
-  try {
-    const text = await callEndpoint(known.prepared, given, caller());
-    return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
-  } catch (error) {
-    if (!(error instanceof RequestError)) throw error;
-    const { code, message, param } = error;
-    return {
-      isError: true,
-      content: [{ type: 'text', text: JSON.stringify({ error: { code, message, param } }) }],
-    };
-  }
 }
