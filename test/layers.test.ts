@@ -213,3 +213,11 @@ test('imports carry the .ts ending, so that Node runs the sources as they are', 
       .map(({ file, line, specifier }) => `src/${file}:${line} imports ${specifier} without its ending`),
   );
 });
+
+test('no file imports itself: what it loads lazily has a file of its own', () => {
+  assertNone(
+    own
+      .filter(({ file, specifier }) => join(dirname(file), specifier) === file)
+      .map(({ file, line, specifier }) => `src/${file}:${line} imports ${specifier}`),
+  );
+});
