@@ -47,10 +47,10 @@ const USUAL_TRANSFERS = 50_000;
 const MIN_TRANSFERS = 5_000;
 
 /**
- * Longest commit. Including the time to gather its blocks, a commit stays well below the 60 s after which a backfill
- * counts as stalled (server/http/readiness.ts), and below the time that systemd gives a daemon to stop.
+ * Longest commit. A kill loses it. Including the time to gather its blocks, it stays well below the time after which a
+ * backfill counts as stalled (server/http/readiness.ts).
  */
-const MAX_SECONDS = 30;
+const MAX_SECONDS = 90;
 
 /** Fraction of the memory to use, because the next stretch of the chain may be denser than the last. */
 const MEMORY_SHARE = 0.75;

@@ -11,7 +11,10 @@ import type { IndexerContext } from './indexer-context.ts';
 import { readContents } from './progress.ts';
 import { retryWriteAndReport } from './retry-write.ts';
 
-/** Stores an event and reports it. Returns early when the signal aborts. */
+/** A commit was rolled back because the thread must stop. */
+export class CommitAbandoned extends Error {}
+
+/** Stores an event and reports it. Returns early when the thread must stop. */
 export async function applyEvent(
   context: IndexerContext,
   event: SyncEvent,
@@ -19,23 +22,36 @@ export async function applyEvent(
   signal: AbortSignal,
 ): Promise<void> {
   if (event.kind === 'reorg') return applyRollback(context, event, signal);
-  const { store, checkpoints, progress, send } = context;
+  try {
+    await commit(context, event.batches, commitSizer, signal);
+  } catch (error) {
+    if (!(error instanceof CommitAbandoned)) throw error;
+  }
+}
+
+async function commit(
+  context: IndexerContext,
+  batches: readonly BlockBatch[],
+  commitSizer: AdaptiveCommitSize,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, checkpoints, progress, send, onCommitStep } = context;
   const preparedAt = performance.now();
-  store.prepare(event.batches); // while the last commit is still being checkpointed
+  store.prepare(batches, onCommitStep); // while the last commit is still being checkpointed
   await checkpoints.whenIdle();
-  announce(context, event.batches);
+  announce(context, batches);
   const startedAt = performance.now();
   let walBytes = 0;
   const append = (): void => {
-    walBytes = store.append(event.batches);
+    walBytes = store.append(batches, onCommitStep);
   };
   if (!(await retryWriteAndReport(context, append, signal))) return;
   checkpoints.checkpointIfLarge(walBytes);
   const seconds = (performance.now() - preparedAt) / 1000;
-  commitSizer.adapt({ ...sizeOf(event.batches), walBytes, changesBytes: store.changesBytes, seconds });
-  const head = lastBlockOf(event.batches);
-  progress.recordCommit(event.batches, head, (performance.now() - startedAt) / 1000);
-  const from = event.batches[0]?.number[0] ?? head.number;
+  commitSizer.adapt({ ...sizeOf(batches), walBytes, changesBytes: store.changesBytes, seconds });
+  const head = lastBlockOf(batches);
+  progress.recordCommit(batches, head, (performance.now() - startedAt) / 1000);
+  const from = batches[0]?.number[0] ?? head.number;
   const committedAt = performance.timeOrigin + performance.now();
   const { number: to, hash, timestamp } = head;
   send({ kind: 'watermark', watermark: { kind: 'committed', from, to, hash, timestamp, committedAt } });

@@ -5,7 +5,13 @@ import type { CommittingBlocks, Watermark } from '../model/block-batch.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { startThread } from '../threads/start-thread.ts';
-import type { FromIndexer, IndexerThreadOptions, MetricsDelta, ToIndexer } from './protocol.ts';
+import type {
+  FromIndexer,
+  IndexerThreadData,
+  IndexerThreadOptions,
+  MetricsDelta,
+  ToIndexer,
+} from './protocol.ts';
 
 interface IndexerListeners {
   onCommitting(blocks: CommittingBlocks): void;
@@ -23,9 +29,10 @@ export class IndexerClient {
    */
   readonly ended: Promise<void>;
   private readonly thread: Worker;
+  private readonly stopFlag = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(options: IndexerThreadOptions, listeners: IndexerListeners) {
-    this.thread = startThread('indexer', options);
+    this.thread = startThread('indexer', { ...options, stopFlag: this.stopFlag } satisfies IndexerThreadData);
     this.ended = new Promise((resolve, reject) => {
       this.thread.on('message', (message: FromIndexer) => {
         switch (message.kind) {
@@ -58,8 +65,12 @@ export class IndexerClient {
     this.thread.postMessage({ kind: 'node', at } satisfies ToIndexer);
   }
 
-  /** Tells the thread to commit, close the index and exit. Resolves when it has exited. */
+  /**
+   * Tells the thread to close the index and exit. It abandons a commit in progress, whose blocks are indexed again after
+   * the next start. Resolves when the thread has exited.
+   */
   async stop(): Promise<void> {
+    Atomics.store(this.stopFlag, 0, 1);
     this.thread.postMessage({ kind: 'stop' } satisfies ToIndexer);
     await this.ended;
   }

@@ -16,6 +16,11 @@ export interface IndexerContext {
   calls: CallRecorder;
   send: Send;
   log: ThreadLog;
+  /**
+   * Called several times a second during a commit, which blocks the event loop for up to minutes: keeps reporting. Throws
+   * CommitAbandoned when the thread must stop.
+   */
+  onCommitStep(): void;
 }
 
 /** The log of the indexer thread. `send` passes its lines to the serving thread. */

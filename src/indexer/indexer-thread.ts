@@ -4,7 +4,7 @@ import { FatalError, stackOf } from '../lib/errors.ts';
 import { lowerThreadPriority } from '../lib/thread.ts';
 import { SelectedNode } from '../node/choice/selected-node.ts';
 import { runIndexer } from './indexer.ts';
-import type { FromIndexer, IndexerThreadOptions, ToIndexer } from './protocol.ts';
+import type { FromIndexer, IndexerThreadData, ToIndexer } from './protocol.ts';
 
 async function main(): Promise<void> {
   const port = parentPort;
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   lowerThreadPriority(10);
   const send = (message: FromIndexer): void => port.postMessage(message);
   const stop = new AbortController();
-  const options = workerData as IndexerThreadOptions;
+  const options = workerData as IndexerThreadData;
   const node = new SelectedNode(options.nodes);
   node.select(options.inUse, false);
   port.on('message', (message: ToIndexer) => {

@@ -10,7 +10,7 @@ import { IndexWriter } from '../store/index-writer.ts';
 import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../tokens/balance-accuracy-loop.ts';
 import { runMetadataLoop } from '../tokens/metadata-loop.ts';
 import { AdaptiveCommitSize, walLimit } from './adaptive-commit-size.ts';
-import { applyEvent } from './apply-event.ts';
+import { applyEvent, CommitAbandoned } from './apply-event.ts';
 import { deriveLoadRules, loadBlocks } from './backfill/load-blocks.ts';
 import { Pipeline, RANGE_BLOCKS_START } from './backfill/pipeline.ts';
 import { BackfillWorkerPool } from './backfill/worker-pool.ts';
@@ -24,7 +24,7 @@ import { type IndexerContext, indexerLog } from './indexer-context.ts';
 import { fetchNodeHead } from './node-chain.ts';
 import { CallRecorder, newNodeClient } from './node-client.ts';
 import { Progress, readContents } from './progress.ts';
-import type { IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
+import type { IndexerThreadData, IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
 import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
 
 /** Background calls get one socket and small answers, so that they do not delay block fetches. */
@@ -78,7 +78,7 @@ const DAMAGE_RETRY_MS = 15_000;
  * hit the same damage.
  */
 export async function runIndexer(
-  options: IndexerThreadOptions,
+  options: IndexerThreadData,
   node: SelectedNode,
   send: Send,
   signal: AbortSignal,
@@ -116,7 +116,7 @@ async function reportStop(
 }
 
 async function indexUntilStopped(
-  options: IndexerThreadOptions,
+  options: IndexerThreadData,
   node: SelectedNode,
   progress: Progress,
   send: Send,
@@ -135,7 +135,7 @@ async function indexUntilStopped(
 
 async function indexInto(
   store: IndexWriter,
-  options: IndexerThreadOptions,
+  options: IndexerThreadData,
   node: SelectedNode,
   progress: Progress,
   send: Send,
@@ -147,9 +147,15 @@ async function indexInto(
   const log = indexerLog(send);
   /** Position of the node that the status describes. A newly chosen node takes effect in the next round. */
   let { at } = node;
+  let reportedAt = 0;
   const report = (): void => {
+    reportedAt = performance.now();
     const { status, delta } = progress.takeReport();
     send({ kind: 'status', at, status, delta: { ...delta, calls: calls.drain() } });
+  };
+  const onCommitStep = (): void => {
+    if (Atomics.load(options.stopFlag, 0) !== 0) throw new CommitAbandoned();
+    if (performance.now() - reportedAt >= REPORT_MS) report();
   };
   const reportTimer = setInterval(report, REPORT_MS);
   /** Smaller after each round that stored nothing, so that blocks are stored even where the node changes often. */
@@ -164,7 +170,7 @@ async function indexInto(
       const source = { ws, http, tracesHttp: options.tracesHttp, ...options.node };
       await untilNodeChanges(node, signal, async (round) => {
         const client = newNodeClient(source, calls);
-        const context = { store, checkpoints, progress, client, calls, send, log };
+        const context = { store, checkpoints, progress, client, calls, send, log, onCommitStep };
         await runSync(options, source, context, { round, stop: signal, firstRange }).finally(() =>
           client.close(),
         );
@@ -316,7 +322,7 @@ function watchHeads(wsUrl: string, pollMs: number, chainId: number, log: ThreadL
 const PIPELINE_DEPTH = 48;
 
 /** Most prefetched ranges for large commits. They wait in memory, and the chain may become denser meanwhile. */
-const MAX_PIPELINE_DEPTH = 256;
+const MAX_PIPELINE_DEPTH = 4_096;
 
 /**
  * Within this many blocks of the head, the indexer thread loads blocks itself, because another thread only adds delay.

@@ -52,6 +52,12 @@ export interface IndexerThreadOptions {
   wrappedNative: readonly string[];
 }
 
+/** What the indexer thread starts with. */
+export interface IndexerThreadData extends IndexerThreadOptions {
+  /** One number, shared with the serving thread: not 0 once the thread must stop. A commit blocks messages, not this. */
+  stopFlag: Int32Array;
+}
+
 export type ToIndexer =
   | { kind: 'stop' }
   /** Switch indexing to this node. */

@@ -3,11 +3,13 @@ import { StorageError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import type { TraceGaps } from '../model/index-status.ts';
-import { Appender, type Commit } from './append.ts';
+import { Appender } from './append.ts';
 import { BalanceAccuracyTable, type TokenBalanceAccuracy } from './balance-accuracy.ts';
 import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
 import type { ChainAnchors } from './chain-anchors.ts';
-import { Tables } from './commit/change-set.ts';
+import type { Commit } from './commit/commit.ts';
+import type { OnStep } from './commit/on-step.ts';
+import { Tables } from './commit/tables.ts';
 import { FileIdentity, type WriterLock } from './file-guard.ts';
 import { acquireIndexLock, clearDamage, markDamaged, openIndexForWriting } from './index-file.ts';
 import type { Db } from './open-database.ts';
@@ -130,21 +132,21 @@ export class IndexWriter {
    * Prepares the commit of these batches: half of the work, and without a lock. Ignores disk failures, because `append`
    * hits the same ones and throws.
    */
-  prepare(batches: readonly BlockBatch[]): void {
-    const commit = this.nullOnStorageError(() => this.appender.prepare(batches));
+  prepare(batches: readonly BlockBatch[], onStep?: OnStep): void {
+    const commit = this.nullOnStorageError(() => this.appender.prepare(batches, onStep));
     this.prepared = commit && { batches, commit };
   }
 
   /**
    * Appends consecutive blocks after the head, all or none. Returns the WAL's size in bytes, which sizes the next
-   * commit; 0 when unknown.
+   * commit; 0 when unknown. Calls `onStep` often; if it throws, the index stays as it was.
    */
-  append(batches: readonly BlockBatch[]): number {
+  append(batches: readonly BlockBatch[], onStep?: OnStep): number {
     this.checkpointWalIfLarge();
     // A commit that failed half-way has changed its counters in memory, so a retry reads the file again.
     const prepared = this.prepared?.batches === batches ? this.prepared.commit : null;
     this.prepared = null;
-    this.write(() => this.appender.write(prepared ?? this.appender.prepare(batches)));
+    this.write(() => this.appender.write(prepared ?? this.appender.prepare(batches, onStep)));
     return this.walBytes();
   }
 

@@ -5,7 +5,8 @@
  */
 import { TransferKind } from '../model/transfer-kind.ts';
 import { EMPTY_INDEX, prepareLastBlock } from './chain.ts';
-import { ChangeSet, type Tables } from './commit/change-set.ts';
+import { ChangeSet } from './commit/change-set.ts';
+import type { Tables } from './commit/tables.ts';
 import type { WalletState } from './commit/wallet-state.ts';
 import type { Db, Statement } from './open-database.ts';
 import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from './schema.ts';

@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { AdaptiveCommitSize } from '../../src/indexer/adaptive-commit-size.ts';
-import { applyEvent } from '../../src/indexer/apply-event.ts';
+import { applyEvent, CommitAbandoned } from '../../src/indexer/apply-event.ts';
 import { type IndexerContext, indexerLog } from '../../src/indexer/indexer-context.ts';
 import { Progress, readContents } from '../../src/indexer/progress.ts';
 import type { FromIndexer } from '../../src/indexer/protocol.ts';
@@ -74,6 +74,25 @@ test('blocks that the disk refused until the stop are not reported as committed'
   renameSync(`${path}.away`, path);
   assert.deepEqual(watermarks(), []);
   assert.equal(store.head(), null);
+});
+
+test('a stop abandons a commit, and its blocks can be stored later', async (t) => {
+  const { store, progress, send, log, watermarks } = openContext(t);
+  const checkpoints = { whenIdle: () => Promise.resolve(), checkpointIfLarge: () => undefined };
+  let isStopping = true;
+  const onCommitStep = () => {
+    if (isStopping) throw new CommitAbandoned();
+  };
+  const context = { store, progress, send, log, checkpoints, onCommitStep } as unknown as IndexerContext;
+  const batches = [toBatch(randomBlocks(1, 400, ROOT, 4))];
+  const commit = () =>
+    applyEvent(context, { kind: 'blocks', batches }, newSizer(100_000), new AbortController().signal);
+  await commit();
+  assert.equal(store.head(), null);
+  assert.deepEqual(watermarks(), []);
+  isStopping = false;
+  await commit();
+  assert.equal(store.head()?.number, 400);
 });
 
 test('a deep rollback ends at the next step when the daemon stops, and resumes later', async (t) => {

@@ -13,7 +13,7 @@ import { retryWrite } from '../../src/indexer/retry-write.ts';
 import { FatalError, StorageError } from '../../src/lib/errors.ts';
 import { Appender } from '../../src/store/append.ts';
 import { setChain } from '../../src/store/chain.ts';
-import { Tables } from '../../src/store/commit/change-set.ts';
+import { Tables } from '../../src/store/commit/tables.ts';
 import { openIndexForWriting } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';

@@ -8,8 +8,8 @@ import { type IndexStatus, isStale, lagBlocks } from '../../model/index-status.t
  */
 const STALL_MS = 29_000;
 
-/** The same during a backfill, whose commits take up to 30 s (indexer/adaptive-commit-size.ts). */
-const BACKFILL_STALL_MS = 60_000;
+/** The same during a backfill, whose commits take up to 90 s (indexer/adaptive-commit-size.ts). */
+const BACKFILL_STALL_MS = 180_000;
 
 /** How often index and chain are checked, milliseconds. */
 const CHECK_INTERVAL_MS = 1_000;

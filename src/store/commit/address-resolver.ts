@@ -1,62 +1,83 @@
 /** Finds the wallets of all addresses of a commit. */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
-import { ADDRESS_BYTES, ADDRESS_PREFIX_BYTES } from '../schema.ts';
-import type { ChangeSet } from './change-set.ts';
+import { ADDRESS_PREFIX_BYTES } from '../schema.ts';
+import { DamageError } from '../storage-error.ts';
+import { type CommitWallets, FundedBy, NO_ID } from './commit-wallets.ts';
+import { type OnStep, ROWS_PER_STEP } from './on-step.ts';
+import type { Tables } from './tables.ts';
 
 /** Id of an unknown wallet. Sorts after every real id. */
 const UNKNOWN_ID = Number.MAX_SAFE_INTEGER;
 
-/** Adds concatenated addresses to the commit. Returns the slot of each in `changes.wallets`. */
-export function addAddresses({ wallets }: ChangeSet, addresses: Uint8Array): Uint32Array {
-  const slots = new Uint32Array(addresses.length / ADDRESS_BYTES);
-  for (let i = 0; i < slots.length; i++) slots[i] = wallets.slotOfAddress(addresses, i * ADDRESS_BYTES);
-  return slots;
+/** A wallet that first appears in the commit. */
+export interface NewAddress {
+  /** Its slot in CommitWallets. */
+  slot: number;
+  /** Whether its key in `addresses` is the whole address because an earlier wallet took the prefix. */
+  isWholeKey: boolean;
 }
 
 /**
- * Loads the wallets of the added addresses; unknown ones get the ids after `lastWallet`, in order of first appearance.
+ * Sets the ids of all wallets, and how the stored ones are funded. Unknown wallets get the ids after `lastWallet`, in
+ * order of first appearance. Returns them ordered by their keys in `addresses`.
+ *
  * Looks up all ids in address order, then all rows in id order, so each page of either table is fetched once. Resolving
  * one address after another would fetch two pages per address.
  */
-export function resolveAddresses(changes: ChangeSet, lastWallet: number): void {
-  const { wallets, tables } = changes;
+export function resolveAddresses(
+  wallets: CommitWallets,
+  tables: Tables,
+  lastWallet: number,
+  onStep: OnStep,
+): NewAddress[] {
   const { count } = wallets;
   const prefixes = new Float64Array(count);
-  for (let slot = 0; slot < count; slot++) prefixes[slot] = prefixAt(changes, slot);
+  for (let slot = 0; slot < count; slot++) prefixes[slot] = wallets.prefixAt(slot, ADDRESS_PREFIX_BYTES);
   const byPrefix = ascendingOrder(prefixes);
-  const ids = new Float64Array(count);
+  const found = new Float64Array(count);
   const key = Buffer.alloc(ADDRESS_PREFIX_BYTES);
-  for (const slot of byPrefix) {
+  for (let rank = 0; rank < count; rank++) {
+    if (rank % ROWS_PER_STEP === 0) onStep();
+    const slot = byPrefix[rank]!;
     key.writeUIntBE(prefixes[slot]!, 0, ADDRESS_PREFIX_BYTES);
-    ids[slot] = tables.addresses.walletByKey(key) ?? UNKNOWN_ID;
+    found[slot] = tables.addresses.walletByKey(key) ?? UNKNOWN_ID;
   }
-  for (const slot of ascendingOrder(ids)) {
-    if (ids[slot] === UNKNOWN_ID) break;
-    loadMatching(changes, slot, ids[slot]!);
+  const byId = ascendingOrder(found);
+  for (let rank = 0; rank < count && found[byId[rank]!] !== UNKNOWN_ID; rank++) {
+    if (rank % ROWS_PER_STEP === 0) onStep();
+    const slot = byId[rank]!;
+    setIfKnown(wallets, tables, slot, found[slot]!);
   }
   for (let slot = 0, last = lastWallet; slot < count; slot++)
-    if (!wallets.hasId(slot)) wallets.setId(slot, ++last);
-  for (const [rank, slot] of byPrefix.entries()) {
-    if (wallets.idAt(slot) <= lastWallet) continue;
-    const before = byPrefix[rank - 1];
-    const isTaken = ids[slot] !== UNKNOWN_ID || (before !== undefined && prefixes[before] === prefixes[slot]);
-    changes.newAddresses.push({ slot, isWholeKey: isTaken });
+    if (wallets.ids[slot] === NO_ID) wallets.ids[slot] = ++last;
+  const added: NewAddress[] = [];
+  for (let rank = 0; rank < count; rank++) {
+    const slot = byPrefix[rank]!;
+    if (wallets.ids[slot]! <= lastWallet) continue;
+    const isTaken =
+      found[slot] !== UNKNOWN_ID || (rank > 0 && prefixes[byPrefix[rank - 1]!] === prefixes[slot]);
+    added.push({ slot, isWholeKey: isTaken });
   }
-}
-
-function prefixAt({ wallets }: ChangeSet, slot: number): number {
-  const at = wallets.addressOffset(slot);
-  let prefix = 0;
-  for (let i = 0; i < ADDRESS_PREFIX_BYTES; i++) prefix = prefix * 256 + wallets.bytes[at + i]!;
-  return prefix;
+  return added;
 }
 
 /**
- * Loads wallet `first`, found by the prefix of an address, or a later wallet with that whole address, if either
- * matches.
+ * Sets the id of a wallet if it is stored: as wallet `first`, found by the prefix of its address, or as a later wallet
+ * with that whole address.
  */
-function loadMatching({ wallets, tables }: ChangeSet, slot: number, first: number): void {
-  if (tables.wallets.loadIfAddressMatches(slot, first)) return;
-  const id = tables.addresses.walletByKey(wallets.addressAt(slot));
-  if (id !== undefined) tables.wallets.loadInto(slot, id);
+function setIfKnown(wallets: CommitWallets, tables: Tables, slot: number, first: number): void {
+  const address = wallets.addressAt(slot);
+  let id = first;
+  let funder = tables.wallets.funderIfAddressMatches(id, address);
+  if (funder === undefined) {
+    const later = tables.addresses.walletByKey(address);
+    if (later === undefined) return;
+    id = later;
+    funder = tables.wallets.funderIfAddressMatches(id, address);
+    if (funder === undefined) throw new DamageError(`the index refers to wallet ${id}, which has no row`);
+  }
+  wallets.ids[slot] = id;
+  wallets.fundedBy[slot] =
+    funder === null ? FundedBy.nothing : funder < 0 ? FundedBy.direct : FundedBy.internal;
+  wallets.funders[slot] = funder ?? 0;
 }

@@ -1,4 +1,4 @@
-/** The changes of one commit to token holdings, as records in one buffer (see wallet-states.ts). */
+/** The changes of a rollback step to token holdings, as records in one buffer (see wallet-states.ts). */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { EMPTY, hashOfNumbers, isOversized, SlotTable } from './slot-table.ts';
 import type { WalletState } from './wallet-state.ts';
@@ -24,11 +24,6 @@ export class HoldingChanges {
 
   constructor() {
     this.sums.words = new Uint32Array(this.numbers.buffer);
-  }
-
-  /** Memory used, bytes. */
-  get memoryBytes(): number {
-    return this.numbers.byteLength + this.table.bytes;
   }
 
   /** Starts a new commit. */

@@ -13,11 +13,6 @@ export class PagePool {
   private inUse = 1;
   private end = 0;
 
-  /** Memory used, bytes. */
-  get bytes(): number {
-    return this.chunks.length * CHUNK_BYTES;
-  }
-
   /** Frees all pages and drops the chunks unused since the last reset. */
   reset(): void {
     this.chunks.length = this.inUse;

@@ -9,6 +9,7 @@ import { DamageError } from '../storage-error.ts';
 import { HoldingChanges } from './holding-changes.ts';
 import type { WalletState } from './wallet-state.ts';
 import type { WalletStates } from './wallet-states.ts';
+import type { WideSums } from './wide-sums.ts';
 
 interface TokenRow {
   id: number;
@@ -38,6 +39,11 @@ export class TokenState {
   knownBuyers: Set<number> | null = null;
   /** First buyers that this commit adds. */
   readonly newBuyers: { transfer: number; wallet: number }[] = [];
+
+  /** A token before its first transfer is counted. */
+  static create(row: Pick<TokenRow, 'id' | 'wallet' | 'first_transfer' | 'kind'>): TokenState {
+    return new TokenState({ ...row, transfers: 0, holders: 0, wallets: 0, buyers: 0 }, false);
+  }
 
   constructor(row: TokenRow, isStored: boolean) {
     this.id = row.id;
@@ -92,11 +98,6 @@ export class TokenTable {
     this.insertBuyer = db.prepare('INSERT INTO first_buyers (token, transfer, wallet) VALUES (?, ?, ?)');
   }
 
-  /** Memory used by the changes of the commit, bytes. */
-  get memoryBytes(): number {
-    return this.changes.memoryBytes;
-  }
-
   /** Starts a new commit. */
   begin(): void {
     this.changes.reset();
@@ -147,24 +148,50 @@ export class TokenTable {
   }
 
   /**
-   * Writes the tokens' rows, their new first buyers, and the touched holdings in key order. Reads each holding right before
-   * writing it, so that its page is fetched once; deletes holdings without transfers left. Updates the token counts of
+   * Writes the tokens' rows, their new first buyers, and the touched holdings in key order. Updates the token counts of
    * the wallets, whose rows are written later.
    */
   save(tokens: ReadonlyMap<number, TokenState>, wallets: WalletStates): void {
-    const holdings = this.changes.inOrder();
+    const { changes } = this;
+    const holdings = changes.inOrder();
     let next = 0;
     for (const id of [...tokens.keys()].sort((a, b) => a - b)) {
       const token = tokens.get(id)!;
-      for (; next < holdings.length && this.changes.tokenOf(holdings[next]!) === id; next++)
-        this.saveHolding(token, wallets.at(this.changes.walletSlotOf(holdings[next]!)), holdings[next]!);
-      this.savePeaks(token);
+      for (; next < holdings.length && changes.tokenOf(holdings[next]!) === id; next++) {
+        const holding = holdings[next]!;
+        const wallet = wallets.at(changes.walletSlotOf(holding));
+        const [at, transfers] = [changes.balanceAt(holding), changes.transfersOf(holding)];
+        wallet.tokens += this.saveHolding(token, wallet.id, transfers, changes.sums, at);
+      }
       this.saveToken(token);
     }
-    this.holdings.flush();
+    this.flush();
   }
 
-  private saveToken(token: TokenState): void {
+  /**
+   * Adds `transfers` and the sum at `at` to the holding of a wallet. Reads the holding right before writing it, so that
+   * its page is fetched once; deletes a holding without transfers left. Returns by how much the wallet's number of
+   * tokens changes: 1, 0 or -1. Call it in key order, and `saveToken` after the holdings of a token.
+   */
+  saveHolding(token: TokenState, wallet: number, transfers: number, sums: WideSums, at: number): number {
+    const row = token.isStored ? this.holding.get(token.id, wallet) : undefined;
+    if (row !== undefined) sums.addEncoded(at, row[1]);
+    const total = (row?.[0] ?? 0) + transfers;
+    const balance = total === 0 ? null : sums.encode(at);
+    if (balance === null) this.deleteHolding.run(token.id, wallet);
+    else this.holdings.add(token.id, wallet, total, balance);
+    token.peakChanges?.record(wallet, row?.[1] ?? null, balance);
+    const holdingsDelta = Number(total > 0) - Number(row !== undefined);
+    if (wallet === ZERO_WALLET) return holdingsDelta;
+    token.wallets += holdingsDelta;
+    const wasHolder = row !== undefined && isPositive(row[1]);
+    token.holders += Number(sums.sign(at) > 0) - Number(wasHolder);
+    return holdingsDelta;
+  }
+
+  /** Writes a token's row, its first buyers and its peaks. */
+  saveToken(token: TokenState): void {
+    this.savePeaks(token);
     for (const { transfer, wallet } of token.newBuyers) this.insertBuyer.run(token.id, transfer, wallet);
     if (token.isStored)
       this.update.run(token.transfers, token.holders, token.wallets, token.buyers, token.id);
@@ -182,23 +209,9 @@ export class TokenTable {
     }
   }
 
-  private saveHolding(token: TokenState, wallet: WalletState, holding: number): void {
-    const { changes } = this;
-    const { id } = wallet;
-    const row = token.isStored ? this.holding.get(token.id, id) : undefined;
-    const balanceAt = changes.balanceAt(holding);
-    if (row !== undefined) changes.sums.addEncoded(balanceAt, row[1]);
-    const transfers = (row?.[0] ?? 0) + changes.transfersOf(holding);
-    const balance = transfers === 0 ? null : changes.sums.encode(balanceAt);
-    if (balance === null) this.deleteHolding.run(token.id, id);
-    else this.holdings.add(token.id, id, transfers, balance);
-    token.peakChanges?.record(id, row?.[1] ?? null, balance);
-    const holdingsDelta = Number(transfers > 0) - Number(row !== undefined);
-    wallet.tokens += holdingsDelta;
-    if (id === ZERO_WALLET) return;
-    token.wallets += holdingsDelta;
-    const wasHolder = row !== undefined && isPositive(row[1]);
-    token.holders += Number(changes.sums.sign(balanceAt) > 0) - Number(wasHolder);
+  /** Call it after saving all tokens of a commit. */
+  flush(): void {
+    this.holdings.flush();
   }
 
   /** Must run after the token's holdings are saved. */

@@ -1,11 +1,11 @@
 /**
- * The rows of `wallets` that a commit changes, as records in one buffer. A backfill commit changes half a million rows;
- * as objects they would take twice the memory and cost more garbage collection than writing.
+ * The rows of `wallets` in memory, as records in one buffer: a few at a time in a commit, all of a step in a rollback.
+ * A backfill commit changes a million rows; as objects they would cost more garbage collection than writing.
  */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { ADDRESS_BYTES } from '../schema.ts';
 import { PagePool } from './page-pool.ts';
-import { EMPTY, hashOfBytes, hashOfNumbers, isOversized, SlotTable } from './slot-table.ts';
+import { EMPTY, hashOfNumbers, isOversized, SlotTable } from './slot-table.ts';
 import { ADDRESS, ID, RECORD, WalletState } from './wallet-state.ts';
 import { WideSums } from './wide-sums.ts';
 
@@ -14,7 +14,7 @@ const NO_ID = -1;
 
 const MIN_RECORDS = 256;
 
-/** All wallets of a commit, by id or address. */
+/** The wallets in memory, by id. */
 export class WalletStates {
   /** The same records as numbers, words and bytes. Growing replaces the arrays. */
   numbers = new Float64Array(MIN_RECORDS * RECORD);
@@ -23,26 +23,19 @@ export class WalletStates {
   readonly pages = new PagePool();
   /** Records in use. */
   count = 0;
-  private readonly byAddress = new SlotTable();
   private readonly byId = new SlotTable();
 
   constructor() {
     this.sums.words = new Uint32Array(this.numbers.buffer);
   }
 
-  /** Memory used, bytes. */
-  get memoryBytes(): number {
-    return this.bytes.length + this.pages.bytes + this.byAddress.bytes + this.byId.bytes;
-  }
-
-  /** Starts a new commit and drops the wallets of the previous one. */
+  /** Drops all wallets. */
   reset(): void {
     if (isOversized(this.numbers.length / RECORD, this.count)) this.resize(MIN_RECORDS);
     this.numbers.fill(0, 0, Math.min(this.count * RECORD, this.numbers.length));
     this.count = 0;
     this.sums.reset();
     this.pages.reset();
-    this.byAddress.clear();
     this.byId.clear();
   }
 
@@ -56,10 +49,6 @@ export class WalletStates {
     return this.numbers[slot * RECORD + ID]!;
   }
 
-  hasId(slot: number): boolean {
-    return this.idAt(slot) !== NO_ID;
-  }
-
   addressOffset(slot: number): number {
     return (slot * RECORD + ADDRESS) * 8;
   }
@@ -67,19 +56,6 @@ export class WalletStates {
   addressAt(slot: number): Uint8Array {
     const at = this.addressOffset(slot);
     return this.bytes.subarray(at, at + ADDRESS_BYTES);
-  }
-
-  /** The slot of the address at `start` in `bytes`. The record has no id when the address is new to the commit. */
-  slotOfAddress(bytes: Uint8Array, start: number): number {
-    const table = this.byAddress;
-    let place = table.placeOf(hashOfBytes(bytes, start, start + ADDRESS_BYTES));
-    for (let slot = table.slotAt(place); slot !== EMPTY; slot = table.slotAt(place)) {
-      if (this.hasAddress(slot, bytes, start)) return slot;
-      place = table.after(place);
-    }
-    const added = this.add(bytes, start);
-    table.put(place, added, this.hashOfAddressAt);
-    return added;
   }
 
   setId(slot: number, id: number): void {
@@ -110,17 +86,6 @@ export class WalletStates {
     for (let i = 0; i < ADDRESS_BYTES; i++) this.bytes[at + i] = bytes[start + i]!;
     return slot;
   }
-
-  private hasAddress(slot: number, bytes: Uint8Array, start: number): boolean {
-    const at = this.addressOffset(slot);
-    for (let i = 0; i < ADDRESS_BYTES; i++) if (this.bytes[at + i] !== bytes[start + i]) return false;
-    return true;
-  }
-
-  private readonly hashOfAddressAt = (slot: number): number => {
-    const at = this.addressOffset(slot);
-    return hashOfBytes(this.bytes, at, at + ADDRESS_BYTES);
-  };
 
   /** All slots, ordered by id. */
   inOrder(): Uint32Array {

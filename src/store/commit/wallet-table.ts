@@ -1,7 +1,6 @@
 /** Reads and writes rows of `wallets`; writes rows of `activity`. */
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../row-writer.ts';
-import { ADDRESS_BYTES } from '../schema.ts';
 import { DamageError } from '../storage-error.ts';
 import type { FinishedPage, WalletState } from './wallet-state.ts';
 import { WalletStates } from './wallet-states.ts';
@@ -35,27 +34,24 @@ const COLUMNS = /* sql */ `id, transfers, transactions, tokens, token_transfers,
 const BLOBS = /* sql */ `length(native_received), length(native_sent),
   CAST(native_received || native_sent || recent AS BLOB)`;
 
-/** The statements on `wallets` and `activity` that a commit needs, and the wallets that the commit changes. */
+/** The statements on `wallets` and `activity` that commits and rollbacks need, and the wallets in memory. */
 export class WalletTable {
   readonly states = new WalletStates();
-  private readonly byId: Statement<[number], [...row: WalletRow, address: Buffer]>;
-  private readonly byIdAndAddress: Statement<[number, Uint8Array], WalletRow>;
+  private readonly byId: Statement<[number], WalletRow>;
+  private readonly addressOf: Statement<[number], Buffer>;
+  private readonly funderOf: Statement<[number, Uint8Array], number | null>;
   private readonly rows: RowWriter;
   private readonly insertPage: Statement;
-  /** A copy of the wanted address: a view of each record would be garbage. */
-  private readonly wanted = new Uint8Array(ADDRESS_BYTES);
 
   constructor(db: Db) {
     this.byId = db
-      .prepare<[number], [...row: WalletRow, address: Buffer]>(
-        `SELECT ${COLUMNS}, ${BLOBS}, address FROM wallets WHERE id = ?`,
-      )
+      .prepare<[number], WalletRow>(`SELECT ${COLUMNS}, ${BLOBS} FROM wallets WHERE id = ?`)
       .raw();
-    this.byIdAndAddress = db
-      .prepare<[number, Uint8Array], WalletRow>(
-        `SELECT ${COLUMNS}, ${BLOBS} FROM wallets WHERE id = ? AND address = ?`,
-      )
-      .raw();
+    this.addressOf = db.prepare<[number], Buffer>('SELECT address FROM wallets WHERE id = ?').pluck();
+    this.funderOf = db
+      .prepare<[number, Uint8Array], number | null>(/* sql */ `
+        SELECT CASE WHEN first_direct_after IS NULL THEN funder ELSE -1 END FROM wallets WHERE id = ? AND address = ?`)
+      .pluck();
     this.rows = new RowWriter(
       db,
       /* sql */ `
@@ -67,31 +63,35 @@ export class WalletTable {
     this.insertPage = db.prepare('INSERT INTO activity (wallet, first_transfer, entries) VALUES (?, ?, ?)');
   }
 
-  /** Starts a new commit. Invalidates the wallets of the previous one, written or not. */
+  /** Drops the wallets in memory, written or not. */
   begin(): void {
     this.states.reset();
     this.rows.reset();
   }
 
-  /** Adds a stored wallet to the commit. */
-  load(id: number): WalletState {
-    const row = this.rowOf(id);
-    const wallet = this.states.at(this.states.add(row[18], 0));
+  /** Loads a stored wallet. `address` saves a read if it is known. */
+  load(id: number, address: Uint8Array | undefined = this.addressOf.get(id)): WalletState {
+    const row = this.byId.get(id);
+    if (row === undefined || address === undefined)
+      throw new DamageError(`the index refers to wallet ${id}, which has no row`);
+    const wallet = this.states.at(this.states.add(address, 0));
     this.fill(wallet, row);
     return wallet;
   }
 
-  /** Reads a wallet's row into a slot that already has its address. */
-  loadInto(slot: number, id: number): void {
-    this.fill(this.states.at(slot), this.rowOf(id));
+  /** Adds a new wallet. */
+  create(id: number, address: Uint8Array): WalletState {
+    const wallet = this.states.at(this.states.add(address, 0));
+    this.states.setId(wallet.slot, id);
+    return wallet;
   }
 
-  /** Reads a wallet's row into a slot if the addresses match. Returns whether they do. */
-  loadIfAddressMatches(slot: number, id: number): boolean {
-    this.wanted.set(this.states.addressAt(slot));
-    const row = this.byIdAndAddress.get(id, this.wanted);
-    if (row !== undefined) this.fill(this.states.at(slot), row);
-    return row !== undefined;
+  /**
+   * The funder of wallet `id`: null without one, -1 if a direct transfer funded it; undefined when the wallet has another
+   * address.
+   */
+  funderIfAddressMatches(id: number, address: Uint8Array): number | null | undefined {
+    return this.funderOf.get(id, address);
   }
 
   save(wallet: WalletState): void {
@@ -118,7 +118,7 @@ export class WalletTable {
     );
   }
 
-  /** Call it after saving all wallets of a commit. */
+  /** Writes the rows that `save` buffers. Call it before the wallets are dropped. */
   flush(): void {
     this.rows.flush();
   }
@@ -127,13 +127,7 @@ export class WalletTable {
     this.insertPage.run(page.wallet, page.first, page.entries);
   }
 
-  private rowOf(id: number): [...row: WalletRow, address: Buffer] {
-    const row = this.byId.get(id);
-    if (!row) throw new DamageError(`the index refers to wallet ${id}, which has no row`);
-    return row;
-  }
-
-  private fill(wallet: WalletState, row: readonly [...WalletRow, ...unknown[]]): void {
+  private fill(wallet: WalletState, row: WalletRow): void {
     this.states.setId(wallet.slot, row[0]);
     wallet.transfers = row[1];
     wallet.transactions = row[2];
