@@ -40,9 +40,9 @@ test('starts above the blocks that a pruning node drops next', async (t) => {
   const { node: real } = await startGeneratedNode(
     t,
     { seed: 4, blocks: 2_000, startBlock: 1, txPerBlock: 2 },
-    { blockTimeMs: 100 },
+    { blockTimeMs: 200 }, // slow enough for a busy machine to keep up
   );
-  await waitFor(() => real.stats().head >= 80, { what: 'eighty blocks' });
+  await waitFor(() => real.stats().head >= 65, { what: 'blocks that are pruned' });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
   const isPruned = (number: number) => number <= real.stats().head - 60;
