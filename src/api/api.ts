@@ -3,7 +3,7 @@ import { isObject } from '../lib/text.ts';
 import type { ReadFailures, Recheck } from '../query/read-failures.ts';
 import type { Head, Snapshot } from '../query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../query/work-budget.ts';
-import { answerText, type Caller, type Endpoint, type IndexSource, notReady } from './endpoint.ts';
+import { apiResult, type Caller, type Endpoint, type IndexSource, notReady } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/endpoints.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
 import type { ReadPool } from './read-pool/read-pool.ts';
@@ -79,7 +79,7 @@ export function prepareApi(
       const { head, chainDepth } = caller;
       try {
         const context = { head, chainDepth, budget: unitBudget(LOOP_BUDGET), nodeAnswer };
-        return { head, ...answerText(endpoint, input, handler(input, context)) };
+        return apiResult(head, endpoint, input, handler(input, context));
       } catch (error) {
         if (!(error instanceof OverBudgetError)) throw endTurn(error, recheckOf(handle, input, caller));
         return runInThread(endpoint.path, handle, input, caller, nodeAnswer);

@@ -10,6 +10,7 @@ import type { Db } from '../store/open-database.ts';
 import { addLabels, addressPlan } from './address-labels.ts';
 import { csvWriter } from './csv.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
+import type { ApiResult } from './read-pool/reader-protocol.ts';
 
 /** Error codes of schemas that have their own. */
 export const errorCodes = z.registry<{ code: RequestErrorCode }>();
@@ -92,19 +93,12 @@ interface RequestContext extends Caller {
 /** Returns the answer as a plain object. `input` is the query's text values, or the parsed body of a POST. */
 export type EndpointHandler = (input: unknown, context: RequestContext) => object;
 
-/** An answer as text. */
-export interface AnswerText {
-  body: string;
-  /** CSV only, which has no field for it: the start of the next page, null on the last page. */
-  nextCursor?: string | null;
-}
-
 /** The answer as JSON, or as CSV if a list is requested with `format=csv`. */
-export function answerText({ toCsv }: Endpoint, input: unknown, answer: object): AnswerText {
+export function apiResult(head: Head, { toCsv }: Endpoint, input: unknown, answer: object): ApiResult {
   if (toCsv === undefined || !isObject(input) || input.format !== 'csv')
-    return { body: JSON.stringify(answer) };
+    return { head, body: JSON.stringify(answer) };
   const nextCursor: unknown = Reflect.get(answer, 'nextCursor') ?? null;
-  return { body: toCsv(answer), nextCursor: nextCursor === null ? null : String(nextCursor) };
+  return { head, body: toCsv(answer), nextCursor: nextCursor === null ? null : String(nextCursor) };
 }
 
 export type EndpointTag = 'wallets' | 'funding' | 'tokens' | 'chain';

@@ -1,7 +1,6 @@
 /** Messages between the serving thread and the read threads. */
 import type { RequestErrorCode } from '../../lib/errors.ts';
 import type { Head } from '../../query/snapshot.ts';
-import type { AnswerText } from '../endpoint.ts';
 import type { NodeAnswer } from '../node-reads.ts';
 
 /** Fixed for the lifetime of a read thread. */
@@ -25,9 +24,13 @@ export interface ReadRequest {
   deadline: number;
 }
 
-/** An answer and the head of the commit it was read from. */
-export interface ApiResult extends AnswerText {
+/** An answer as text. */
+export interface ApiResult {
+  /** The head of the commit it was read from. */
   head: Head;
+  body: string;
+  /** CSV only, which has no field for it: the start of the next page, null on the last page. */
+  nextCursor?: string | null;
 }
 
 export type ToReader = ReadRequest | 'stop';

@@ -6,7 +6,7 @@ import { Snapshot } from '../../query/snapshot.ts';
 import { WalletIdCache } from '../../query/wallet-id-cache.ts';
 import { deadlineBudget } from '../../query/work-budget.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
-import { answerText, type Endpoint, type EndpointHandler, notReady } from '../endpoint.ts';
+import { apiResult, type Endpoint, type EndpointHandler, notReady } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
 import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
 
@@ -33,9 +33,9 @@ function main(): void {
       const head = snapshot.head();
       if (head === null) throw notReady();
       const context = { head, chainDepth, budget: deadlineBudget(deadline), nodeAnswer };
-      const answer = answerText(found.endpoint, input, found.handler(input, context));
+      const result = apiResult(head, found.endpoint, input, found.handler(input, context));
       snapshot.release();
-      return { head, ...answer };
+      return result;
     } catch (error) {
       if (error instanceof RequestError) snapshot.release();
       else snapshot.discard();
