@@ -31,11 +31,11 @@ export const fundingSchema = z
 
 /** `from` is the sender's address. */
 export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof fundingSchema> {
-  const wei = digitsToBigInt(row.amount);
+  const wei = digitsToBigInt(row.amount).toString();
   return {
     from,
     amount: weiToCoin(wei),
-    amountWei: wei.toString(),
+    amountWei: wei,
     txHash: `0x${row.txHash}`,
     eventIndex: row.eventIndex,
     blockNumber: row.blockNumber,

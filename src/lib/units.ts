@@ -6,8 +6,11 @@ export const NATIVE_DECIMALS = 18;
 /** One coin in wei. */
 export const WEI_PER_COIN = 10n ** BigInt(NATIVE_DECIMALS);
 
-/** Whole coins with up to 18 fractional digits and no trailing zeros: 1500000000000000000n is `1.5`. */
-export function weiToCoin(wei: bigint): string {
+/**
+ * Whole coins with up to 18 fractional digits and no trailing zeros: 1500000000000000000n is `1.5`. Callers that also
+ * show the wei pass their decimal text, because the conversion costs more than the rest.
+ */
+export function weiToCoin(wei: bigint | string): string {
   const digits = wei.toString().padStart(19, '0');
   const point = digits.length - 18;
   let end = digits.length;

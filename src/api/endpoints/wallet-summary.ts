@@ -63,8 +63,8 @@ export const walletSummary = defineEndpoint({
     return ({ address }, { nodeAnswer }) => {
       const balance = nodeAnswer?.balance ?? null;
       const facts = walletIds.query(address, summary);
-      const received = digitsToBigInt(facts?.nativeReceived ?? '');
-      const sent = digitsToBigInt(facts?.nativeSent ?? '');
+      const received = digitsToBigInt(facts?.nativeReceived ?? '').toString();
+      const sent = digitsToBigInt(facts?.nativeSent ?? '').toString();
       return {
         address,
         firstSeenBlock: facts?.firstBlock ?? null,
@@ -72,9 +72,9 @@ export const walletSummary = defineEndpoint({
         txCount: facts?.transactions ?? 0,
         uniqueTokens: facts?.tokens ?? 0,
         nativeReceived: weiToCoin(received),
-        nativeReceivedWei: received.toString(),
+        nativeReceivedWei: received,
         nativeSent: weiToCoin(sent),
-        nativeSentWei: sent.toString(),
+        nativeSentWei: sent,
         nativeBalance: balance === null ? null : weiToCoin(balance),
         nativeBalanceWei: balance === null ? null : balance.toString(),
         firstFundingSource: walletIds.funderOf(facts),
