@@ -30,7 +30,14 @@ import {
 import { etagBuilder, matchesAnyEtag, matchesEtag } from './cached-response.ts';
 import { compressAnswer, isCompressible } from './compress.ts';
 import type { ReplyWriter } from './reply.ts';
-import { apiKeyOf, authenticate, type ClientAccess, KEY_PARAMETER, parseQuery } from './request.ts';
+import {
+  apiKeyOf,
+  authenticate,
+  type ClientAccess,
+  KEY_PARAMETER,
+  parameterNames,
+  parseQuery,
+} from './request.ts';
 import { addGetRoute, type HttpMetrics, type MethodAdapter, routeMeter, sendMetered } from './route.ts';
 
 /** Largest request body, bytes. */
@@ -58,7 +65,7 @@ export function addRestRoutes(app: TemplatedApp, deps: RestRouteDeps): void {
 /** Answers in the turn in which the request arrived, unless the query is slow or the answer is compressed. */
 function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
   const { method, path, params, tierLimited = false } = prepared.endpoint;
-  const names = new Set([...Object.keys(params.shape), KEY_PARAMETER]);
+  const names = parameterNames([...Object.keys(params.shape), KEY_PARAMETER]);
   const etagOf = etagBuilder(path);
   const meter = routeMeter(deps.metrics, path);
 

@@ -10,7 +10,7 @@ import { nodeRequest } from '../../../src/gateway/response-tail.ts';
 import { RequestError } from '../../../src/lib/errors.ts';
 import type { Head } from '../../../src/query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../../../src/query/work-budget.ts';
-import { parseQuery } from '../../../src/server/http/request.ts';
+import { parameterNames, parseQuery } from '../../../src/server/http/request.ts';
 import { parseChainLogFilter, parseLogFilter } from '../../../src/streams/node/log-filter.ts';
 import { parseSignalFilter } from '../../../src/streams/transfers/signal-filter.ts';
 import { parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
@@ -169,7 +169,7 @@ export function restInputs(source: IndexSource, head: Head, addresses: readonly 
     endpoint,
     answer: endpoint.prepare(source),
   }));
-  const known = new Set(PARAMETERS);
+  const known = parameterNames(PARAMETERS);
   const word = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...addresses) },
     {
