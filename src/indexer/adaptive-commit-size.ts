@@ -40,7 +40,7 @@ export const SHARED_WAL_BYTES = 800;
 
 /** Size of the first commit. Later ones grow by at most GROWTH. */
 const FIRST_TRANSFERS = 20_000;
-const GROWTH = 2;
+const GROWTH = 4;
 /** Commits reach this size even while their transfers share pages. */
 const USUAL_TRANSFERS = 50_000;
 /** Smallest commit, however many pages it changes. */

@@ -62,11 +62,11 @@ test('memory, the disk, time and the setting each bound a commit', () => {
   assert.equal(sized({ maxTransfers: 300 }), 300);
 });
 
-test('one commit is at most twice as large as the last, and a WAL of unknown size changes nothing', () => {
+test('one commit is at most four times as large as the last, and a WAL of unknown size changes nothing', () => {
   const sizer = new AdaptiveCommitSize(limits());
   const walBytes = randomPages(10_000_000);
-  assert.equal(settle(sizer, { walBytes }, 1), 40_000);
-  assert.equal(settle(sizer, { walBytes: () => 0 }, 1), 40_000);
+  assert.equal(settle(sizer, { walBytes }, 1), 80_000);
+  assert.equal(settle(sizer, { walBytes: () => 0 }, 1), 80_000);
 });
 
 test('blocks without transfers leave room for some', () => {

@@ -53,7 +53,7 @@ test('a commit waits for the last checkpoint, and the size of the WAL triggers t
   );
   assert.equal(
     sizer.targetTransfers,
-    2 * Math.max(5_000, store.head()?.lastTransfer ?? 0),
+    4 * Math.max(5_000, store.head()?.lastTransfer ?? 0),
     'the next may be larger',
   );
 });
