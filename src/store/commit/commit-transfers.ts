@@ -5,7 +5,7 @@
  */
 import type { BlockBatch } from '../../model/block-batch.ts';
 
-/** A token index for native transfers. */
+/** Marks a native transfer in the token column. */
 export const NATIVE = -1;
 
 /**
@@ -46,7 +46,10 @@ export class CommitTransfers {
     return this.columns.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** Adds the transfers of a batch, whose addresses have these slots. `token` receives the slots of the contracts. */
+  /**
+   * Adds the transfers of a batch, whose addresses have these slots. The token column holds the slots of the contracts
+   * until the commit numbers its tokens.
+   */
   add(batch: BlockBatch, slots: Uint32Array): void {
     const { filled: base, amountsFilled } = this;
     this.kind.set(batch.kind, base);
