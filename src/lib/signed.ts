@@ -37,3 +37,10 @@ export function decodeSigned(bytes: Uint8Array): bigint {
   if (bytes[0]! >= 0x80) return bytesToBigInt(rest);
   return -bytesToBigInt(rest.map((byte) => ~byte & 255));
 }
+
+/** Whether the bytes are the one encoding of their number. Others decode to a number too, but sort elsewhere. */
+export function isSignedEncoding(bytes: Uint8Array): boolean {
+  const [sign = 0, first] = bytes;
+  const length = bytes.length - 1;
+  return sign >= 0x80 ? sign === 0x80 + length && first !== 0 : sign === 0x80 - length && first !== 0xff;
+}

@@ -1,12 +1,11 @@
 /** Compares the zone map with the transfers. */
 import { setImmediate } from 'node:timers/promises';
 import type { Random } from '../lib/random.ts';
-import { decodeSigned } from '../lib/signed.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZONE_SPAN, zoneOf } from '../store/zone-map.ts';
 import { decodeAmount } from '../tokens/transfer-row.ts';
-import type { Check } from './report.ts';
+import { type Check, storedNumber } from './report.ts';
 import { sampleRange } from './sample.ts';
 
 /** Sampled spans of the upper level. Each takes 256 times the work of a lower one. */
@@ -92,7 +91,7 @@ function peakComparer(db: Db, check: Check): (level: number, span: number) => vo
     const kept = peak.get(level, span);
     check.expect(
       `the largest native transfer of ${from} to ${below - 1}`,
-      kept === undefined ? null : decodeSigned(kept),
+      kept === undefined ? null : storedNumber(kept),
       largestOf(from, below),
     );
   };

@@ -11,7 +11,7 @@ import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-hi
 import { decodeAmount } from '../tokens/transfer-row.ts';
 import { prepareSumsComparer } from './compare-sums.ts';
 import type { HistoryEntry, TokenRecount, WalletRecount } from './recount.ts';
-import type { Check, Difference } from './report.ts';
+import { type Check, type Difference, storedNumber } from './report.ts';
 
 /** A row of `holdings`. */
 interface HoldingRow {
@@ -64,7 +64,7 @@ export class TokenComparer {
       }
       seen++;
       check.expect(`${what} (transfers)`, transfers, expected.transfers);
-      check.expect(`${what} (balance)`, decodeSigned(balance), expected.balance);
+      check.expect(`${what} (balance)`, storedNumber(balance), expected.balance);
     }
     if (seen < recount.holdings.size)
       check.addDifference(`${recount.holdings.size - seen} holdings ${name} are missing`);
@@ -74,7 +74,7 @@ export class TokenComparer {
   private comparePeaks(recount: TokenRecount, name: string, check: Check): void {
     const expected = peaksOf(recount);
     for (const { span, peak } of this.peaks.iterate(recount.id)) {
-      check.expect(`the largest holding in span ${span} ${name}`, decodeSigned(peak), expected.get(span));
+      check.expect(`the largest holding in span ${span} ${name}`, storedNumber(peak), expected.get(span));
       expected.delete(span);
     }
     for (const [span, peak] of expected)

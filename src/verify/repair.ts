@@ -30,7 +30,7 @@ const BLOCKS_PER_READ = 16;
 /** Ranges to prefetch while reindexing. */
 const PIPELINE_DEPTH = 8;
 
-export interface RepairOptions {
+interface RepairOptions {
   path: string;
   client: RpcClient;
   capabilities: Capabilities;

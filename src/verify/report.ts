@@ -1,7 +1,8 @@
 /** The result of a verification. */
 
 import { UpstreamError } from '../lib/errors.ts';
-import type { Hex } from '../lib/hex.ts';
+import { bytesToHex, type Hex } from '../lib/hex.ts';
+import { decodeSigned, isSignedEncoding } from '../lib/signed.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { BalanceAccuracyName } from '../store/balance-accuracy.ts';
 import type { Tip } from '../store/chain.ts';
@@ -49,6 +50,11 @@ export class Check {
   addNote(text: string): void {
     this.notes.push(text);
   }
+}
+
+/** A stored signed number for `Check.expect`; text if the bytes are not its encoding, by which SQLite sorts. */
+export function storedNumber(bytes: Uint8Array): bigint | string {
+  return isSignedEncoding(bytes) ? decodeSigned(bytes) : `the bytes ${bytesToHex(bytes)}`;
 }
 
 /** Whether a token's balances follow from its transfers. */

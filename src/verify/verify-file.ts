@@ -11,7 +11,7 @@ import { checkCounters } from './check-counters.ts';
 import { checkStructure } from './check-structure.ts';
 import { Check, finishReport, runCheck, type VerifyReport } from './report.ts';
 
-export interface FileCheckOptions {
+interface FileCheckOptions {
   signal: AbortSignal;
   /** Called with a description of the current work. */
   onProgress(text: string): void;

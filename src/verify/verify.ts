@@ -31,7 +31,7 @@ const NATIVE_PER_SAMPLE = 1 / 4;
 /** Blocks decoded at the same time. */
 const BLOCK_CONCURRENCY = 4;
 
-export interface VerifyOptions {
+interface VerifyOptions {
   path: string;
   client: RpcClient;
   capabilities: Capabilities;

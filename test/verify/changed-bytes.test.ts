@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { IndexWriter } from '../../src/store/index-writer.ts';
@@ -7,7 +7,7 @@ import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { TraceGapTable } from '../../src/store/trace-gaps.ts';
 import { verifyFile } from '../../src/verify/verify-file.ts';
 import { randomSource } from '../support/chain/random-chain.ts';
-import { startIndexer } from '../support/index/indexer.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf } from '../support/index/verify.ts';
 import { recordedDataOrSkip } from '../support/nodes/recorded.ts';
 import { startRecordedNode } from '../support/nodes/replay.ts';
@@ -64,26 +64,24 @@ function addTokenFacts(path: string): void {
     });
   writer.close();
   const db = openDatabase(path);
-  new TraceGapTable(db).append({ first: 17_686_110, last: 17_686_111 });
-  new TraceGapTable(db).append({ first: 17_686_113, last: 17_686_113 });
+  new TraceGapTable(db).append({ first: 17_686_110, last: 17_686_110 });
+  new TraceGapTable(db).append({ first: 17_686_112, last: 17_686_112 });
   db.close();
 }
 
 test('verify --file finds every flipped bit that changes a stored fact, in each table of real blocks', async (t) => {
   const folder = recordedDataOrSkip(t);
   if (folder === null) return;
-  const node = await startRecordedNode(t, folder, 'eth-17686110-17686121', { head: 17_686_113 });
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 17_686_110 } });
-  await indexer.reaches(17_686_113);
-  await indexer.client.stop();
-  addTokenFacts(indexer.path);
+  const node = await startRecordedNode(t, folder, 'eth-17686110-17686121', { head: 17_686_112 });
+  const whole = await buildIndex({ url: node.url, dir: tempDir(t), startBlock: 17_686_110 });
+  addTokenFacts(whole);
   const signal = new AbortController().signal;
-  const clean = await verifyFile(indexer.path, { signal, onProgress: () => undefined });
+  const clean = await verifyFile(whole, { signal, onProgress: () => undefined });
   assert.deepEqual(differencesOf(clean), []);
-  const before = contentOf(indexer.path);
-  const bytes = readFileSync(indexer.path);
+  const before = contentOf(whole);
+  const bytes = readFileSync(whole);
 
-  const db = openDatabase(indexer.path, { readonly: true });
+  const db = openDatabase(whole, { readonly: true });
   const pages = db
     .prepare<[string], { name: string; pageno: number }>(
       'SELECT name, pageno FROM dbstat WHERE name NOT LIKE ?',
@@ -101,7 +99,6 @@ test('verify --file finds every flipped bit that changes a stored fact, in each 
   for (const [table, own] of tables) {
     for (let i = 0; i < (table === 'transfers' ? FLIPS_OF_TRANSFERS : FLIPS_PER_TABLE); i++) {
       const at = (own[pick(own.length)]!.pageno - 1) * pageSize + pick(pageSize);
-      copyFileSync(indexer.path, path);
       const damaged = Buffer.from(bytes);
       damaged[at]! ^= 1 << pick(8);
       writeFileSync(path, damaged);

@@ -6,7 +6,7 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { encodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import { startIndexer } from '../support/index/indexer.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
 import { startNode, suiteCleanup } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -184,6 +184,11 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /tokens: the holding of 0x\w+ of token 0x\w+ \(balance\) is 12345 in the index/,
   ],
   [
+    'the length of a balance is another',
+    "UPDATE holdings SET balance = CAST(x'ff' || substr(balance, 2) AS BLOB) WHERE token = 1 AND balance > x'80'",
+    /tokens: the holding of 0x\w+ of token 0x\w+ \(balance\) is the bytes 0xff\w+ in the index, must be \d+/,
+  ],
+  [
     'a holding is missing',
     'DELETE FROM holdings WHERE token = 1 AND wallet = (SELECT max(wallet) FROM holdings WHERE token = 1)',
     /tokens: 1 holdings of token 0x\w+ are missing/,
@@ -233,12 +238,9 @@ describe('verify', () => {
   let node: ReplayNode;
 
   before(async () => {
-    const chain = generateChain({ seed: 31, blocks: BLOCKS, txPerBlock: 40, wallets: 25, tokens: 5 }).blocks;
+    const chain = generateChain({ seed: 31, blocks: BLOCKS, txPerBlock: 24, wallets: 25, tokens: 5 }).blocks;
     node = await startNode(owner, { chain: [...chain] });
-    const indexer = startIndexer(owner, { http: node.url, dir, index: { startBlock: 1 } });
-    await indexer.reaches(BLOCKS);
-    await indexer.client.stop();
-    path = indexer.path;
+    path = await buildIndex({ url: node.url, dir, startBlock: 1 });
     url = node.url;
   });
 

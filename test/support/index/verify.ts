@@ -7,7 +7,7 @@ import type { VerifyReport } from '../../../src/verify/report.ts';
 import { verifyIndex } from '../../../src/verify/verify.ts';
 import { randomSource } from '../chain/random-chain.ts';
 
-export interface VerifyTestOptions {
+interface VerifyTestOptions {
   path: string;
   http: string;
   sample?: number;
@@ -19,7 +19,7 @@ export interface VerifyTestOptions {
   seed?: number;
 }
 
-async function withClient<T>(url: string, work: (client: RpcClient) => Promise<T>): Promise<T> {
+export async function withClient<T>(url: string, work: (client: RpcClient) => Promise<T>): Promise<T> {
   const client = new RpcClient({ url, timeoutMs: 60_000, maxSockets: 8, maxBatch: 50 });
   return work(client).finally(() => client.close());
 }
