@@ -85,7 +85,7 @@ export async function buildPages(): Promise<PageFiles> {
   return files;
 }
 
-export interface BuiltPages {
+interface BuiltPages {
   files: PageFiles;
   /** Whether the sources are unchanged. */
   isCurrent: boolean;

@@ -1,6 +1,6 @@
 /**
- * The pages and their files. Each file has its own route and an answer built at startup, so a client's path never
- * reaches the file system.
+ * The pages and their files, read at startup. Each has its own route, so a client's path never reaches the file
+ * system, and an answer built when it is first requested.
  */
 import { PUBLIC_KEY } from '../../access/key.ts';
 import type { ExampleAddress } from '../../model/address.ts';
@@ -88,9 +88,13 @@ export function addStaticRoutes(
 ): { paths: string[]; unknownPage: UnknownPage } {
   const { replies, metrics } = deps;
   const paths: string[] = [];
-  const add = (path: string, body: CachedResponse, cache: Answer['cache'], meter: RequestMeter) => {
+  const add = (path: string, build: () => CachedResponse, cache: Answer['cache'], meter: RequestMeter) => {
+    let body: CachedResponse | undefined;
     addGetRoute(app, path, (adapt) => (res, req) => {
-      sendMetered(meter, replies, res, () => adapt(body.answerTo(req, cache)));
+      sendMetered(meter, replies, res, () => {
+        body ??= build();
+        return adapt(body.answerTo(req, cache));
+      });
     });
     paths.push(path);
   };
@@ -100,12 +104,12 @@ export function addStaticRoutes(
     if (!deps.panel && /^(panel|admin)\b/.test(name)) continue;
     if (!name.endsWith('.html')) {
       const headers = `\r\nContent-Type: ${typeOf(name)}${SECURITY_HEADERS}`;
-      add(`/${name}`, new CachedResponse(content, headers), 'immutable', assetMeter);
+      add(`/${name}`, () => new CachedResponse(content, headers), 'immutable', assetMeter);
       continue;
     }
     for (const path of PAGE_PATHS[name] ?? []) {
       const meter = routeMeter(metrics, path);
-      add(path, fill(name, depthOf(path)), 'revalidate', meter);
+      add(path, () => fill(name, depthOf(path)), 'revalidate', meter);
       if (name !== 'explorer.html') paths.push(addRedirect(app, path, replies, meter));
     }
   }
@@ -120,7 +124,6 @@ function depthOf(path: string): number {
 /** Fills in the placeholders of a page. Its links are relative, so that they work below a proxy's path prefix. */
 function pageFiller({ assets, nativeSymbol, examples, panel, isPublic }: StaticRouteDeps) {
   const parts = {
-    ...docsParts(),
     coin: escapeHtml(nativeSymbol),
     examples: escapeHtml(JSON.stringify(examples)),
     panel: panel ? 'admin' : '',
@@ -128,7 +131,8 @@ function pageFiller({ assets, nativeSymbol, examples, panel, isPublic }: StaticR
   };
   return (name: string, depth: number): CachedResponse => {
     const template = assets.get(name)?.toString('utf8') ?? '';
-    const values = new Map(Object.entries({ ...parts, root: depth === 0 ? './' : '../'.repeat(depth) }));
+    const root = depth === 0 ? './' : '../'.repeat(depth);
+    const values = new Map(Object.entries({ ...parts, ...(name === 'docs.html' && docsParts()), root }));
     const html = template.replace(/\{([a-z]+)\}/g, (placeholder, key) => values.get(key) ?? placeholder);
     return new CachedResponse(html, `\r\nContent-Type: text/html; charset=utf-8${SECURITY_HEADERS}`);
   };
