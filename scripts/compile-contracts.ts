@@ -18,7 +18,7 @@ interface CompilerOutput {
 }
 
 /** Per contract its ABI and creation bytecode. */
-export type Artifacts = Record<string, { abi: object[]; bytecode: string }>;
+type Artifacts = Record<string, { abi: object[]; bytecode: string }>;
 
 /** What contracts.json must contain for the current sources. */
 export function compileContracts(): Artifacts {

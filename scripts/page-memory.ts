@@ -1,7 +1,7 @@
 /** The memory of a page, as Chromium reports it. */
 import type { CDPSession, Page } from 'playwright-core';
 
-export interface PageMemory {
+interface PageMemory {
   heapBytes: number;
   /** Nodes of the document, detached ones included. */
   nodes: number;

@@ -42,7 +42,7 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
-export interface DaemonDeps {
+interface DaemonDeps {
   log: Logger;
   /** A local development chain: `anvil_*` may be allowed through `/rpc`. */
   development?: boolean;

@@ -16,7 +16,7 @@ export type Unit =
   | '%';
 
 /** A limit on a figure's median or, if it is compared with something, on its ratio. */
-export interface Budget {
+interface Budget {
   /** The required limit. */
   floor: number;
   /** The target value. */

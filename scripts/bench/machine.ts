@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { versionText } from '../../src/lib/version.ts';
 
-export interface Machine {
+interface Machine {
   cpu: string;
   cores: number;
   memoryGb: number;
@@ -41,7 +41,7 @@ export function loadAverage(): number {
 const STAT = '/proc/stat';
 
 /** Time of all processors in ticks: used by programs, and withheld by the host. */
-export interface ProcessorTimes {
+interface ProcessorTimes {
   taken: number;
   stolen: number;
 }

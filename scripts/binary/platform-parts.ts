@@ -17,7 +17,7 @@ export const ARCHITECTURES = ['x64', 'arm64'] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];
 
 /** Files by the names the bundle asks for. */
-export interface NativeModules {
+interface NativeModules {
   'uws.node': string;
   'better_sqlite3.node': string;
 }

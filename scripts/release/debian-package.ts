@@ -89,12 +89,12 @@ function packagedFiles(
 }
 
 /** The unit without the head that explains manual installation, and with the package's path of the program. */
-export function packagedUnit(unit: string): string {
+function packagedUnit(unit: string): string {
   return unit.slice(unit.indexOf('[Unit]')).replaceAll('/usr/local/bin/', '/usr/bin/');
 }
 
 /** The example configuration with the service's folder, so that commands with `--config` find the data. */
-export function packagedConfig(example: string): string {
+function packagedConfig(example: string): string {
   return example.replace(/^data_dir = .*$/m, 'data_dir = "/var/lib/atlas-node"');
 }
 

@@ -14,7 +14,7 @@ export function startKeysCheckpointThread(path: string): CheckpointThread {
 }
 
 /** The subset of Worker used here. */
-export interface CheckpointThread {
+interface CheckpointThread {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'exit', listener: () => void): unknown;
 }

@@ -36,7 +36,7 @@ CREATE TABLE usage (
 `;
 
 /** Version 2: usage by hour, for charts. Quotas depend on `usage` alone. */
-export const KEYS_SCHEMA_V2 = /* sql */ `
+const KEYS_SCHEMA_V2 = /* sql */ `
 -- Requests that were admitted, per key and hour. New hours replace those older than HISTORY_HOURS (usage.ts).
 CREATE TABLE usage_hours (
   hour INTEGER NOT NULL,                -- Unix time in whole hours

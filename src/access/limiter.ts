@@ -38,7 +38,7 @@ export interface RateLimitStatus {
   reset: number;
 }
 
-export interface Admitted extends RateLimitStatus {
+interface Admitted extends RateLimitStatus {
   ok: true;
 }
 

@@ -10,7 +10,7 @@ export interface MonthlyUsage {
 }
 
 /** Requests in one hour (Unix time in whole hours). */
-export interface HourlyUsage {
+interface HourlyUsage {
   hour: number;
   requests: number;
 }

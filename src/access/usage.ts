@@ -266,7 +266,7 @@ function monthOf(now: number): number {
 }
 
 /** The counts of other daemons that share the keys: this month's totals in memory, all totals in the file. */
-export class UsageElsewhere {
+class UsageElsewhere {
   private readonly db: Db;
   /** Requests in the current month, by key. */
   private readonly counts = new Map<number, number>();

@@ -101,7 +101,7 @@ export function apiResult(head: Head, { toCsv }: Endpoint, input: unknown, answe
   return { head, body: toCsv(answer), nextCursor: nextCursor === null ? null : String(nextCursor) };
 }
 
-export type EndpointTag = 'wallets' | 'funding' | 'tokens' | 'chain';
+type EndpointTag = 'wallets' | 'funding' | 'tokens' | 'chain';
 
 export interface Endpoint {
   method: 'GET' | 'POST';

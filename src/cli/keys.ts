@@ -281,7 +281,7 @@ function formatMinute(ms: number): string {
 }
 
 /** Changes keys where they are stored: in `keys.db`, or in PostgreSQL and then in `keys.db`, its cache. */
-export async function changeKeys<T>(
+async function changeKeys<T>(
   { data_dir, access }: Pick<Config, 'data_dir' | 'access'>,
   change: (keys: KeyChanges) => T | Promise<T>,
   { create = false } = {},

@@ -4,7 +4,7 @@ import { gitCommit } from '../lib/build.ts';
 import { version, versionText } from '../lib/version.ts';
 import { examples } from './options.ts';
 
-export interface VersionInfo {
+interface VersionInfo {
   version: string;
   /** The commit that a released program was built from, with `-dirty` when files had changed; null from a checkout. */
   commit: string | null;

@@ -21,7 +21,7 @@ const CHANGE_MS = 15_000;
 /** Most queued changes. They are made one by one. */
 const MAX_CHANGES = 16;
 
-export interface ClusterListeners {
+interface ClusterListeners {
   onStatus(status: ClusterStatus): void;
   onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
 }

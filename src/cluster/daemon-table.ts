@@ -12,7 +12,7 @@ const ABSENT_AFTER = '1 day';
 /** A daemon is running if seen within this time. */
 const RUNNING_WITHIN = '15 seconds';
 
-export interface DaemonEntry {
+interface DaemonEntry {
   id: string;
   /** Host and port. */
   name: string;
@@ -36,7 +36,7 @@ interface Columns {
   index_schema: number;
 }
 
-export interface Joined {
+interface Joined {
   /** Describes the daemon that assigns different ids; null if none does. */
   mismatch: string | null;
   /** Names of the daemons whose tiers differ. */

@@ -9,7 +9,7 @@ import { changeKey } from './key-table.ts';
 import { ClusterSession } from './session.ts';
 import { SharedKeys } from './shared-keys.ts';
 
-export interface DirectKeys {
+interface DirectKeys {
   changes: KeyChanges;
   close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ export type ToCluster =
   | { kind: 'stop' };
 
 /** A RequestError on its way between threads. */
-export interface RefusedChange {
+interface RefusedChange {
   status: number;
   code: RequestErrorCode;
   message: string;

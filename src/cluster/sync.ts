@@ -44,7 +44,7 @@ const LOG_MS = 60_000;
 const IDENTITY_IN_USE =
   'another daemon uses the identity of this keys.db: a copy of the file must not run beside it (move the copy away, and it will be filled again)';
 
-export interface SyncDeps {
+interface SyncDeps {
   /** keys.db, for the keys. The serving thread writes the counts. */
   db: Db;
   /** Null while the index is empty. */

@@ -3,7 +3,7 @@ import type { Config, ParsedConfig } from './parse-config.ts';
 import { configSchema } from './schema.ts';
 import { flatten, unflatten } from './tree.ts';
 
-export interface ReloadResult {
+interface ReloadResult {
   /** The effective configuration. */
   parsed: ParsedConfig;
   /** Dotted paths of changed settings, and of those whose change needs a restart. */

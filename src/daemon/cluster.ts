@@ -10,7 +10,7 @@ import type { Logger } from '../log/logger.ts';
 import { type Metrics, trackTotal } from '../metrics/metrics.ts';
 import type { DataStores } from './data-stores.ts';
 
-export interface ClusterDeps {
+interface ClusterDeps {
   stores: DataStores;
   metrics: Metrics;
   log: Logger;

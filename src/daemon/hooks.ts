@@ -15,7 +15,7 @@ import type { AdminHooks } from '../server/admin/routes.ts';
 import { rejectForeignWal } from '../store/wal.ts';
 import type { DataStores } from './data-stores.ts';
 
-export interface HookDeps {
+interface HookDeps {
   stores: DataStores;
   node: SelectedNode;
   metrics: Metrics;

@@ -16,7 +16,7 @@ import type { StreamHub } from '../streams/hub.ts';
 import type { DataStores } from './data-stores.ts';
 import type { HooksHandle } from './hooks.ts';
 
-export interface IndexingDeps {
+interface IndexingDeps {
   stores: Pick<DataStores, 'indexPath' | 'snapshot'>;
   node: SelectedNode;
   /** Chooses the node; absent for a single one. */
@@ -30,7 +30,7 @@ export interface IndexingDeps {
   log: Logger;
 }
 
-export interface IndexerHandle {
+interface IndexerHandle {
   /** The last reported status. */
   status(): IndexStatus;
   onStatus(listener: (status: IndexStatus) => void): void;

@@ -34,7 +34,7 @@ export const STREAM_MAX_SOCKETS = 8;
 /** Sockets to the node for REST: one call per request about a transaction or a block hash. */
 export const REST_MAX_SOCKETS = 4;
 
-export interface ServiceDeps {
+interface ServiceDeps {
   stores: DataStores;
   /** The node in use. */
   node: SelectedNode;

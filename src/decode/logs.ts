@@ -16,7 +16,7 @@ export const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c
 export const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65';
 
 /** EIP-7708's emitter. Its Transfer logs repeat native transfers and belong to no token. */
-export const NATIVE_LOG_EMITTER = '0xfffffffffffffffffffffffffffffffffffffffe';
+const NATIVE_LOG_EMITTER = '0xfffffffffffffffffffffffffffffffffffffffe';
 
 /** Wrapped native contracts known per chain id; config adds to them. */
 export const WRAPPED_NATIVE: Readonly<Record<number, readonly string[]>> = {

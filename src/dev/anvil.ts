@@ -103,7 +103,7 @@ async function request(url: string, method: string, params: readonly unknown[]):
 }
 
 /** The anvil process: starts it, waits until it listens, and ends it. */
-export interface AnvilProcess {
+interface AnvilProcess {
   readonly child: ChildProcess;
   readonly stdout: Readable;
   readonly stderr: Readable;

@@ -187,7 +187,7 @@ interface BannerData {
 }
 
 /** The addresses, the key and requests to paste, as text for a terminal. */
-export function devBanner(data: BannerData): string {
+function devBanner(data: BannerData): string {
   const { url, nodeUrl, key, adminToken, samples } = data;
   const sockets = url.replace(/^http/, 'ws');
   const [coordinated] = samples.cohort;

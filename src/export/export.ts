@@ -38,7 +38,7 @@ export interface ExportOptions {
   follow: boolean;
 }
 
-export interface ExportEvents {
+interface ExportEvents {
   onProgress(rows: number, what: string): void;
   onFile(file: { path: string; rows: number; bytes: number }): void;
 }

@@ -10,7 +10,7 @@ import type { Column, Format, WrittenFile } from './files.ts';
 /** Incremented when the columns or the meaning of a table change. */
 const SCHEMA_VERSION = 1;
 
-export interface ManifestFile extends WrittenFile {
+interface ManifestFile extends WrittenFile {
   name: string;
   /** First and last block of the file; for a snapshot, twice its block. */
   first: number;
@@ -30,7 +30,7 @@ export interface Manifest {
 }
 
 /** Identifies an export. A folder holds one export. */
-export type ManifestHeader = Pick<Manifest, 'table' | 'format' | 'chainId' | 'startBlock' | 'columns'>;
+type ManifestHeader = Pick<Manifest, 'table' | 'format' | 'chainId' | 'startBlock' | 'columns'>;
 
 /** Reads the folder's manifest, or starts one. Throws FatalError when the folder holds another export. */
 export function openManifest(folder: string, header: ManifestHeader): Manifest {

@@ -29,7 +29,7 @@ const MAX_NAME_CHARS = 100;
 const MAX_URL_CHARS = 2_000;
 const MAX_CONFIRMATIONS = 100_000;
 
-export interface SpecContext {
+interface SpecContext {
   lists: StoredLists;
   /** `hooks.allow_private`. */
   allowPrivate: boolean;

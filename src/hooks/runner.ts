@@ -31,7 +31,7 @@ const RETRY_MAX_MS = 900_000;
 /** A hook without success for this long is paused. */
 const GIVE_UP_MS = 24 * 3_600_000;
 
-export interface RunnerContext {
+interface RunnerContext {
   store: HookStore;
   planner: Planner;
   sender: Sender;
@@ -233,7 +233,7 @@ interface Chain {
 }
 
 /** The next withdrawals of a hook, at most `limit`. Without deliveries, only the cursor remains to be set. */
-export function planWithdrawal(
+function planWithdrawal(
   store: Pick<HookStore, 'revocableParts' | 'readRevocable' | 'beginWithdrawal'>,
   hook: Pick<Hook, 'id' | 'cursor'>,
   chain: Chain,

@@ -8,7 +8,7 @@ import { versionText } from '../lib/version.ts';
 import { checkedLookup, parseTarget } from './target.ts';
 
 /** Longest time for a receiver to accept, milliseconds. */
-export const ACCEPT_MS = 10_000;
+const ACCEPT_MS = 10_000;
 /** Longest Retry-After to honour, milliseconds. */
 const MAX_RETRY_AFTER_MS = 900_000;
 

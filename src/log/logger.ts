@@ -5,7 +5,7 @@ import { isColourless } from '../lib/text.ts';
 import { isJournal, prettyLine } from './pretty.ts';
 import { redact } from './redact.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** The facts of an event, by name. An Error goes under `err`. */
 export type LogFields = Record<string, unknown>;

@@ -18,7 +18,7 @@ type ActivityMetrics = Pick<
 >;
 
 /** Counts since the start of the daemon. */
-export interface ActivityTotals {
+interface ActivityTotals {
   /** HTTP answers, except those to the panel. */
   requests: number;
   /** Answers with status 5xx. */
@@ -31,7 +31,7 @@ export interface ActivityTotals {
   cacheHits: number;
 }
 
-export interface ActivitySample extends ActivityTotals {
+interface ActivitySample extends ActivityTotals {
   /** Unix milliseconds. */
   at: number;
   lagBlocks: number | null;

@@ -4,7 +4,7 @@ import type { SelectedNode } from './choice/selected-node.ts';
 import type { RpcClient } from './client.ts';
 import { NodeSubscriptions } from './subscriptions.ts';
 
-export interface NodeConnectionOptions {
+interface NodeConnectionOptions {
   /** The node's WebSocket URL, empty if it has none. */
   wsUrl: string;
   /** The selection that the connection follows. Either all nodes have a WebSocket, or none has. */

@@ -39,7 +39,7 @@ export class BatchLimit {
 }
 
 /** Sends one request. Both methods reject when the whole exchange failed and splitting would not help. */
-export interface BatchSender {
+interface BatchSender {
   single(call: RpcCall): Promise<RpcReply>;
   /** Replies to two or more calls, or the error of a node that refused the batch but might accept a smaller one. */
   batch(calls: readonly RpcCall[]): Promise<RpcReply[] | UpstreamError>;

@@ -11,7 +11,7 @@ export interface SocketLimits {
   maxMessageBytes: number;
 }
 
-export interface SocketEvents {
+interface SocketEvents {
   onOpen(): void;
   onText(text: string): void;
   /** The last event, called once, unless `close` was called first. */

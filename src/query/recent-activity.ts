@@ -85,7 +85,7 @@ const INITIAL_SLOTS = 1_024;
 /** 2^32 divided by the golden ratio, made odd. Spreads neighbouring ids. */
 const HASH_MULTIPLIER = 0x9e3779b1;
 
-export interface IdCount {
+interface IdCount {
   id: number;
   count: number;
 }

@@ -15,7 +15,7 @@ const ONE = Uint8Array.of(1);
 const ZERO = new Uint8Array(0);
 const KINDS = TRANSFER_KIND_NAMES.map((name) => Buffer.from(name));
 
-export interface BatchRange {
+interface BatchRange {
   /** Last block in PostgreSQL, null before the first. */
   tip: SinkTip | null;
   /** First block if there is no tip. */
@@ -28,7 +28,7 @@ export interface BatchRange {
   wallets: boolean;
 }
 
-export interface WrittenBatch {
+interface WrittenBatch {
   /** Null when the index no longer has the tip. */
   tip: SinkTip | null;
   tokensUpTo: number;

@@ -31,7 +31,7 @@ export interface SourceBlock {
 }
 
 /** id, tx, sender, receiver, token_kind, amount, token_number, log_index. */
-export type SourceTransfer = [
+type SourceTransfer = [
   id: number,
   tx: Buffer | number,
   sender: number,

@@ -23,7 +23,7 @@ export interface SinkRow {
 }
 
 /** The parameters of a new schema. */
-export type NewSink = Omit<SinkRow, 'headBlock'>;
+type NewSink = Omit<SinkRow, 'headBlock'>;
 
 export class Session {
   private readonly connection: PostgresConnection;

@@ -7,7 +7,7 @@ import type { FromSink, SinkDelta, SinkOptions, ToSink } from './protocol.ts';
 /** Delay before a failed thread is restarted, milliseconds. */
 const RESTART_MS = 5_000;
 
-export interface SinkListeners {
+interface SinkListeners {
   onStatus(status: SinkStatus, delta: SinkDelta): void;
   onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
 }

@@ -295,7 +295,7 @@ async function findCommonBlock(
 const TOKENS_PER_STEP = 5_000;
 
 /** Writes the tokens with ids above `after` that appeared up to a transfer. Returns the highest id written. */
-export async function seedTokens(
+async function seedTokens(
   source: IndexSource,
   writer: BatchWriter,
   lastTransfer: number,
@@ -314,7 +314,7 @@ export async function seedTokens(
  * Copies names, symbols and decimals that the index has learned since. Checks one page of the tokens that may still
  * change, those above `after`, and returns where the next call continues.
  */
-export async function refreshTokens(source: IndexSource, target: Target, after: number): Promise<number> {
+async function refreshTokens(source: IndexSource, target: Target, after: number): Promise<number> {
   const stored = await target.unsettledTokens(after, TOKENS_PER_STEP);
   const known = new Map(stored.map((token) => [token.id, token]));
   const changed = source.tokensOf([...known.keys()]).filter((token) => {

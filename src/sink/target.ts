@@ -13,7 +13,7 @@ interface BlockRow {
 }
 
 /** A token in PostgreSQL whose contract may still return a name. */
-export interface UnsettledToken {
+interface UnsettledToken {
   id: number;
   name: string | null;
   symbol: string | null;
@@ -21,7 +21,7 @@ export interface UnsettledToken {
 }
 
 /** A partition of `transfers`. */
-export interface Partition {
+interface Partition {
   /** The first block of the partition. */
   first: number;
   isIndexed: boolean;

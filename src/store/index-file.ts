@@ -194,7 +194,7 @@ export function clearDamage(db: Db): void {
 }
 
 /** Throws FatalError with advice when the file is marked as damaged. */
-export function rejectDamaged(db: Db, path: string): void {
+function rejectDamaged(db: Db, path: string): void {
   const reason = damageOf(db);
   if (reason === null) return;
   throw new FatalError(

@@ -27,7 +27,7 @@ const LONG_WAIT_MS = 15_000;
 const FRAME_HEADER = 24;
 
 /** The result of `PRAGMA wal_checkpoint`. */
-export interface CheckpointResult {
+interface CheckpointResult {
   /** 1 when readers blocked it. */
   busy: number;
   /** Pages in the WAL. */

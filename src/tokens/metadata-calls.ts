@@ -15,7 +15,7 @@ const MAX_NAME = 128;
 const MAX_SYMBOL = 64;
 
 /** A contract's metadata; a field is null when the contract returns nothing usable. */
-export interface MetadataFields {
+interface MetadataFields {
   name: string | null;
   symbol: string | null;
   decimals: number | null;

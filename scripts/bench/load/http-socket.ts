@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 
 /** Called with each answer: its status, and its head as text. */
-export type OnAnswer = (status: number, head: string) => void;
+type OnAnswer = (status: number, head: string) => void;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 /** A slower answer fails the whole measurement. */
 const TIMEOUT_S = 30;
 
-export interface WrkSpec {
+interface WrkSpec {
   port: number;
   connections: number;
   seconds: number;

@@ -24,7 +24,7 @@ export interface LoadedBlocks {
   decodeMs: number;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   url: string;
   from: number;
   to: number;

@@ -1,7 +1,7 @@
 /** Charts of the cost of a transfer as the index grows, one small chart per figure. Pure. */
 import { formatSignificant } from './format.ts';
 
-export interface GrowthChart {
+interface GrowthChart {
   title: string;
   /** Points by the number of transfers in the index; both values above zero. */
   points: readonly { transfers: number; value: number }[];

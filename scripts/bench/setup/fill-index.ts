@@ -11,7 +11,7 @@ import type { ChainFacts, ChainNodeActions } from '../workers/chain-node.ts';
 import type { DaemonOptions, DaemonProcess } from './daemon-process.ts';
 
 /** The part of the context that a fill needs. */
-export interface DaemonRunner {
+interface DaemonRunner {
   withDaemon<T>(options: DaemonOptions, use: (daemon: DaemonProcess) => Promise<T>): Promise<T>;
 }
 
@@ -20,7 +20,7 @@ export interface ChainNode extends ChainFacts {
 }
 
 /** Position of the index at a time. */
-export interface ProgressPoint {
+interface ProgressPoint {
   /** Seconds since the daemon was ready. */
   at: number;
   transfers: number;

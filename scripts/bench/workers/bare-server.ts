@@ -5,7 +5,7 @@
 import { listen } from '../../../src/server/http/listener.ts';
 import { App, type HttpResponse, queryOf, us_socket_local_port } from '../../../src/server/uws.ts';
 
-export interface BareHandlers {
+interface BareHandlers {
   /** JSON for the query string of a GET, whatever its path; null is answered with 404. */
   get(query: string): string | null;
   /** JSON for the body of a POST. */

@@ -9,7 +9,7 @@ import { answerFixed } from './fixed-call.ts';
 import { answerLargeLogs } from './large-logs.ts';
 
 /** How a segment of blocks is generated. */
-export interface SegmentPlan {
+interface SegmentPlan {
   /** Minimum number of transfers, and of blocks. Generation stops when both are reached. */
   transfers: number;
   blocks: number;
@@ -19,14 +19,14 @@ export interface SegmentPlan {
 }
 
 /** By name, in the order of the chain. */
-export type Segments<T> = Record<'fill' | 'more' | 'large' | 'fast', T>;
+type Segments<T> = Record<'fill' | 'more' | 'large' | 'fast', T>;
 
 export interface ChainPlan {
   seed: number;
   segments: Segments<SegmentPlan>;
 }
 
-export interface Segment {
+interface Segment {
   first: number;
   last: number;
   transfers: number;

@@ -1,7 +1,7 @@
 /** The worker that holds many WebSocket connections and records when each gets a message. */
 import { WsSocket } from '../load/ws-socket.ts';
 
-export interface ClientsSpec {
+interface ClientsSpec {
   url: string;
   /** API key, empty for none. */
   key: string;

@@ -24,7 +24,7 @@ export interface Erc721Token {
 }
 
 /** One holder's balance of one id. */
-export interface Erc1155Position {
+interface Erc1155Position {
   holder: Hex;
   id: bigint;
   balance: bigint;

@@ -1,14 +1,7 @@
 import type { Hex } from '../../../src/lib/hex.ts';
 import type { Ledger } from './ledger.ts';
 
-export type FrameType =
-  | 'CALL'
-  | 'CALLCODE'
-  | 'CREATE'
-  | 'CREATE2'
-  | 'DELEGATECALL'
-  | 'SELFDESTRUCT'
-  | 'STATICCALL';
+type FrameType = 'CALL' | 'CALLCODE' | 'CREATE' | 'CREATE2' | 'DELEGATECALL' | 'SELFDESTRUCT' | 'STATICCALL';
 
 /** A node of the call tree, as the callTracer reports it. */
 export interface CallFrame {

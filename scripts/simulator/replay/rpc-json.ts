@@ -10,7 +10,7 @@ export interface RpcBlock {
   transactions: RpcTransaction[];
 }
 
-export interface RpcLog {
+interface RpcLog {
   address: string;
   topics: string[];
 }

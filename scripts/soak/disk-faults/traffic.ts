@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 const PAUSE_MS = 2;
 
-export interface Expected {
+interface Expected {
   /** The transfers of a wallet up to a block, newest first, as the API lists them. */
   transfersUpTo(address: string, block: number): Promise<unknown>;
 }

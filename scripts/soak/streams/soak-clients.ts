@@ -7,7 +7,7 @@ const MAX_SUBSCRIPTIONS = 4;
 /** Sockets opened at once at the start. */
 const OPENED_TOGETHER = 50;
 
-export interface SoakClientsOptions {
+interface SoakClientsOptions {
   sockets: number;
   /** The `ws://` URL of a path of the daemon, with the key. */
   urlOf: (path: '/ws' | '/ws/signals') => string;

@@ -42,7 +42,7 @@ export type NodeEvent =
   | { kind: 'seen'; head: number };
 
 /** The state of one node. Times are milliseconds of a monotonic clock. */
-export interface NodeView {
+interface NodeView {
   health: NodeHealth;
   reason: string | null;
   head: number | null;

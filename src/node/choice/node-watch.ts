@@ -27,7 +27,7 @@ import {
 } from './compare-chain.ts';
 import type { SelectedNode } from './selected-node.ts';
 
-export interface NodeWatchOptions extends ChoiceRules {
+interface NodeWatchOptions extends ChoiceRules {
   node: SelectedNode;
   /** The indexed chain; null before its first block is chosen. */
   indexed: () => IndexedChain | null;

@@ -3,7 +3,7 @@ import { UpstreamError } from '../../lib/errors.ts';
 import { type NodeHttp, type NodeHttpOptions, openNodeHttp } from './node-http.ts';
 import type { ResponseHead, ResponseListener } from './streaming-client.ts';
 
-export interface BufferedHttpOptions extends Omit<NodeHttpOptions, 'maxWaitingBytes'> {
+interface BufferedHttpOptions extends Omit<NodeHttpOptions, 'maxWaitingBytes'> {
   /** Most bytes of one answer. A longer answer is aborted and fails with `too-large`. */
   maxResponseBytes: number;
 }

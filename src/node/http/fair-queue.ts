@@ -1,7 +1,7 @@
 /** Chooses the next request when requests outnumber sockets: round robin over clients. */
 import type { Exchange, Flow } from './exchange.ts';
 
-export interface FairQueueLimits {
+interface FairQueueLimits {
   /** Most requests in flight. */
   maxRunning: number;
   /** Most queued requests, and their bytes. */

@@ -116,7 +116,7 @@ const MAX_SIZE_DIGITS = 8;
 const MAX_LINE = 4_096;
 
 /** Decodes chunked transfer coding (RFC 9112, section 7.1) from pieces of any size. */
-export class ChunkedBody {
+class ChunkedBody {
   private state: 'size' | 'extension' | 'data' | 'data-end' | 'trailer' | 'done' = 'size';
   private size = 0;
   private digits = 0;

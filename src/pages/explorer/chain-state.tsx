@@ -12,7 +12,7 @@ const WAIT_AFTER = 30;
 const BAD_AFTER = 120;
 
 /** Dispatched on `window` when a reorg removed blocks. */
-export const REORG = 'atlas-reorg';
+const REORG = 'atlas-reorg';
 
 /** The status of the index, polled; undefined at first, null when the server does not answer. */
 export function useStatus(): Status | null | undefined {

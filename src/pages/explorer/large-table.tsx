@@ -7,7 +7,7 @@ import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { COIN } from './coin.ts';
 
-export type LargeTransfer = Answers['whale_transfers']['transfers'][number];
+type LargeTransfer = Answers['whale_transfers']['transfers'][number];
 
 const COLUMNS: Column<LargeTransfer>[] = [
   { title: 'Transaction', plain: true, cell: ({ txHash }) => <TransactionLink hash={txHash} /> },

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { href } from './router.ts';
 
-export interface LinkProps {
+interface LinkProps {
   /** A path of the service, starting with a slash. */
   to: string;
   children: ComponentChildren;

@@ -51,7 +51,7 @@ export function setParams(changes: Record<string, string | null>, options?: { re
 }
 
 /** The current path with other parameters, as a link. */
-export function pathWith(changes: Record<string, string | null>): string {
+function pathWith(changes: Record<string, string | null>): string {
   const { path, params } = currentPlace();
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) params.delete(name);

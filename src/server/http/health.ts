@@ -71,7 +71,7 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
 }
 
 /** The states of the components that use PostgreSQL. */
-export interface PostgresStates {
+interface PostgresStates {
   sink?: SinkStatus | undefined;
   cluster?: ClusterStatus | undefined;
 }

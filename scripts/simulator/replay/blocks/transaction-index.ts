@@ -2,7 +2,7 @@ import type { StoredBlock } from './block.ts';
 import type { BlockReader } from './block-reader.ts';
 import type { ReplayChain } from './chain.ts';
 
-export interface TransactionLocation {
+interface TransactionLocation {
   block: StoredBlock;
   index: number;
   /** Lower case. */

@@ -7,7 +7,7 @@ import { renumber } from '../simulation/rechain.ts';
 import type { TextStore } from '../text-store.ts';
 import { loadRecording, type Recording } from './recording.ts';
 
-export interface LoadedChain {
+interface LoadedChain {
   chain: ReplayChain;
   answers: Recording['answers'];
   /** Quantity. */

@@ -18,7 +18,7 @@ const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 const END = Buffer.from('}');
 
-export interface DispatcherDeps {
+interface DispatcherDeps {
   methods: Methods;
   /** Recorded exchanges answered verbatim. They take precedence over the methods. */
   answers: ReadonlyMap<string, RecordedAnswer>;

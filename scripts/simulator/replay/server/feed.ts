@@ -10,7 +10,7 @@ import { jsonBytes } from '../rpc-json.ts';
 type Subscription = 'heads' | LogFilter;
 
 /** One connection's subscriptions. */
-export interface Subscriber {
+interface Subscriber {
   send(text: string): void;
   subscriptions: Map<string, Subscription>;
 }

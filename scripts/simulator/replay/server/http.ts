@@ -5,7 +5,7 @@ import type { Latency } from './latency.ts';
 const KEEP_ALIVE_MS = 120_000;
 const HEADERS = { 'content-type': 'application/json' };
 
-export interface HttpHandlers {
+interface HttpHandlers {
   /** Answers the body of a POST. */
   rpc(body: string): AnswerChunks;
   /** Answers any other request. */

@@ -11,7 +11,7 @@ export interface ForkOptions {
   head?: number;
 }
 
-export interface SimulationDeps {
+interface SimulationDeps {
   chain: ReplayChain;
   store: TextStore;
   feed: Feed;

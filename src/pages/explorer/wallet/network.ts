@@ -4,7 +4,7 @@ import { type AddressLabel, labelOf } from '../../ui/address.tsx';
 import { ZERO_ADDRESS } from '../../ui/format.ts';
 
 /** How an address relates to the one that it was first loaded for. */
-export type Role = 'start' | 'funder' | 'recipient' | 'counterparty';
+type Role = 'start' | 'funder' | 'recipient' | 'counterparty';
 
 export interface NetworkNode {
   address: string;
@@ -16,7 +16,7 @@ export interface NetworkNode {
 }
 
 /** The transfers between two addresses. Takes the larger value if answers differ. */
-export interface NetworkLink {
+interface NetworkLink {
   from: string;
   to: string;
   /** Coins. */
