@@ -9,7 +9,7 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { LAUNCHER, readyUrl, run, start } from '../support/daemon/command.ts';
-import { startIndexer } from '../support/index/indexer.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
@@ -33,9 +33,7 @@ test('commands without a reader finish their work and report the result in the e
   const chain = [...generateChain({ seed: 5, blocks: 12, txPerBlock: 10 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1 } });
-  await indexer.reaches(chain.length);
-  await indexer.client.stop();
+  const indexPath = await buildIndex({ url: node.url, dir, startBlock: 1 });
   const options = `--data-dir ${dir}`;
   openKeyStore(join(dir, 'keys.db')).close();
   const folder = tempDir(t);
@@ -44,7 +42,7 @@ test('commands without a reader finish their work and report the result in the e
 
   const verify = `verify --node-http ${node.url} ${options}`;
   assert.equal((await runUnread(t, verify)).code, 0);
-  const db = openDatabase(indexer.path);
+  const db = openDatabase(indexPath);
   db.exec('UPDATE wallets SET transfers = transfers + 1 WHERE id = 5');
   db.close();
   const differing = await runUnread(t, verify);

@@ -11,9 +11,9 @@ import { openIndexForReading } from '../../src/store/index-file.ts';
 import { StreamClient } from '../streams/client.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { damagePage, leafPages, readWallets } from '../support/index/damaged-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
-import { startIndexer } from '../support/index/indexer.ts';
 import { differencesOf, repairFile, verifyFile } from '../support/index/verify.ts';
 import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -33,10 +33,7 @@ let whole: string;
 const cleanup = suiteCleanup();
 before(async () => {
   const { url } = await startNode(cleanup, { chain: CHAIN, head: HEAD });
-  const indexer = startIndexer(cleanup, { http: url, dir: tempDir(cleanup), index: { startBlock: 1 } });
-  await indexer.reaches(HEAD);
-  await indexer.client.stop();
-  whole = indexer.path;
+  whole = await buildIndex({ url, dir: tempDir(cleanup), startBlock: 1 });
 });
 
 /** A closed index at HEAD, and a node of its chain. */

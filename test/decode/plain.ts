@@ -53,7 +53,7 @@ export interface PlainLog {
   data: string;
 }
 
-export interface PlainTx {
+interface PlainTx {
   from?: string;
   to?: string | null;
   value?: string;

@@ -27,7 +27,7 @@ export interface Frame {
   action: { callType?: string; value?: Hex; balance?: Hex; address?: Hex; refundAddress?: Hex };
 }
 
-export interface Observed {
+interface Observed {
   transactions: number;
   reverted: number;
   yields: Required<TransferCounts>;

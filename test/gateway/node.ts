@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
-export interface TestNode {
+interface TestNode {
   url: string;
   /** Bodies received, in order. */
   received: string[];

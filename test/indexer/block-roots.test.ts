@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import type { JsonObject } from '../../src/decode/read-json.ts';
 import { findWrongRoot, UnknownTypeError } from '../../src/indexer/block-roots.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
@@ -47,6 +48,9 @@ const DATASETS = [
   'monad-devnet-1-400-notrace',
 ];
 
+/** Computing roots takes a millisecond per transaction, so only blocks with at most this many are changed as well. */
+const MOST_CHANGED = 80;
+
 test('real blocks of all types of transactions have the roots in their headers, and no changed one has', async (t) => {
   const folder = recordedDataOrSkip(t);
   if (folder === null) return;
@@ -58,7 +62,8 @@ test('real blocks of all types of transactions have the roots in their headers, 
       blocks++;
       for (const { type } of block.transactions) types.add(type);
       const [receipt] = receipts;
-      if (receipt === undefined || !Array.isArray(receipt['logs'])) continue;
+      if (receipt === undefined || !Array.isArray(receipt['logs']) || receipts.length > MOST_CHANGED)
+        continue;
       const without = [{ ...receipt, cumulativeGasUsed: '0x1' }, ...receipts.slice(1)];
       assert.match(
         (await findWrongRoot(block, without)) ?? '',
@@ -90,9 +95,13 @@ test('reports a block with an unknown transaction type as unverifiable, not as w
       await assert.rejects(findWrongRoot(block, receipts), UnknownTypeError);
 });
 
+const FIRST = 17_686_110;
+const LOSSY = 17_686_112;
+const LAST = 17_686_114;
+
 /** A recorded node behind a proxy that, on request, omits the last log of each receipt of some blocks. */
 async function lossyNode(t: TestContext, folder: string, isLossy: (block: number) => boolean) {
-  const node = await startRecordedNode(t, folder, 'eth-17686110-17686121');
+  const node = await startRecordedNode(t, folder, 'eth-17686110-17686121', { head: LAST });
   const proxy = await startMisbehavingNode({ upstream: node.url });
   t.after(() => proxy.close());
   proxy.misbehave({
@@ -110,42 +119,38 @@ async function lossyNode(t: TestContext, folder: string, isLossy: (block: number
 test('with index.check_roots receipts that do not match the root in their header are rejected', async (t) => {
   const folder = recordedDataOrSkip(t);
   if (folder === null) return;
-  const { node, proxy } = await lossyNode(t, folder, (block) => block === 17_686_114);
-  const index = { startBlock: 17_686_110, checkRoots: true };
+  const { node, proxy } = await lossyNode(t, folder, (block) => block === LOSSY);
+  const index = { startBlock: FIRST, checkRoots: true };
   const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index });
   await waitFor(
     () => {
       const asked = proxy.requests.flatMap(({ calls }) =>
         calls.filter(
-          ({ method, params }) => method === 'eth_getBlockReceipts' && Number(params[0]) === 17_686_114,
+          ({ method, params }) => method === 'eth_getBlockReceipts' && Number(params[0]) === LOSSY,
         ),
       );
       return asked.length >= 3;
     },
     { what: 'the lossy block to be read again and again' },
   );
-  assert.ok((indexer.status().head?.number ?? 0) < 17_686_114);
+  assert.ok((indexer.status().head?.number ?? 0) < LOSSY);
   proxy.misbehave({});
-  await indexer.reaches(17_686_121);
+  await indexer.reaches(LAST);
   await indexer.client.stop();
-  const fresh = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 17_686_110 } });
-  await fresh.reaches(17_686_121);
-  await fresh.client.stop();
-  assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh.path));
+  const fresh = await buildIndex({ url: node.url, dir: tempDir(t), startBlock: FIRST });
+  assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh));
 });
 
 test('verify --all names the blocks that contradict their header, and how many it could prove', async (t) => {
   const folder = recordedDataOrSkip(t);
   if (folder === null) return;
-  const { node, proxy } = await lossyNode(t, folder, (block) => block === 17_686_114);
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 17_686_110 } });
-  await indexer.reaches(17_686_121);
-  await indexer.client.stop();
-  const clean = verifyText(await verifyFile({ path: indexer.path, http: node.url, all: true, sample: 1 }));
-  assert.match(clean, /^roots +equal +100 % +transactions and receipts of 12 blocks/m);
-  const report = await verifyFile({ path: indexer.path, http: proxy.url, all: true, sample: 1 });
+  const { node, proxy } = await lossyNode(t, folder, (block) => block === LOSSY);
+  const path = await buildIndex({ url: node.url, dir: tempDir(t), startBlock: FIRST });
+  const clean = verifyText(await verifyFile({ path, http: node.url, all: true, sample: 1 }));
+  assert.match(clean, /^roots +equal +100 % +transactions and receipts of 5 blocks/m);
+  const report = await verifyFile({ path, http: proxy.url, all: true, sample: 1 });
   const roots = differencesOf(report).filter((text) => text.startsWith('roots: '));
   assert.deepEqual(roots, [
-    "roots: the node's block 17686114 contradicts its header: its receipts do not match the receipts root",
+    `roots: the node's block ${LOSSY} contradicts its header: its receipts do not match the receipts root`,
   ]);
 });

@@ -10,6 +10,7 @@ import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
@@ -27,12 +28,17 @@ async function replay(t: TestContext, options: ReplayOptions) {
   return node;
 }
 
-/** Every row of a fresh index of the node's current chain. */
-async function freshIndex(t: TestContext, url: string, head: number): Promise<string[]> {
+/** Every row that an indexer thread stores of the node's chain. */
+async function indexed(t: TestContext, url: string, head: number): Promise<string[]> {
   const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(head);
   await indexer.client.stop();
   return dumpIndex(indexer.path);
+}
+
+/** Every row of a fresh index of the node's current chain. */
+async function freshIndex(t: TestContext, url: string): Promise<string[]> {
+  return dumpIndex(await buildIndex({ url, dir: tempDir(t), startBlock: 1 }));
 }
 
 test('a chain that grows while it is indexed is indexed like a chain that existed from the start', async (t) => {
@@ -47,7 +53,7 @@ test('a chain that grows while it is indexed is indexed like a chain that existe
   }
   await indexer.reaches(120, blocks.at(-1)?.hash);
   await indexer.client.stop();
-  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 120));
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url));
 });
 
 test('a node_ws on another chain is reported, one on the same chain is not', async (t) => {
@@ -145,7 +151,7 @@ test('after a stop at any point indexing resumes at the next block', async (t) =
   await waitFor(() => indexer.logs.some(isOtherStart), { what: 'the warning' });
   await indexer.client.stop();
   assert.deepEqual(indexer.watermarks, [], 'nothing is indexed twice');
-  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 60));
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url));
 });
 
 test('large and small commits, and those that follow the head afterwards, give the same rows', async (t) => {
@@ -187,7 +193,7 @@ test('reorgs of growing depth while following end in the index of the branch tha
     indexer.watermarks.filter((mark) => mark.kind === 'rolled-back').map((mark) => mark.to),
     [59, 59, 57, 43, 5],
   );
-  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url, 65));
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, node.url));
 });
 
 async function hashOf(url: string, number: number): Promise<string> {
@@ -327,7 +333,7 @@ test('whatever a node answers wrongly, nothing wrong is stored and the index end
     assert.ok(node.requests.length > before);
   }
   await indexer.client.stop();
-  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, real.url, blocks));
+  assert.deepEqual(dumpIndex(indexer.path), await freshIndex(t, real.url));
 });
 
 test('a node on another chain than the index is refused', async (t) => {
@@ -447,9 +453,9 @@ test('a node whose chain breaks above the index’s head is named as the reason 
 test('without block receipts each transaction is requested, without traces only direct native value is known', async (t) => {
   const blocks = chainOf(8, 12);
   const full = await replay(t, { chain: blocks });
-  const expected = await freshIndex(t, full.url, 12);
+  const expected = await freshIndex(t, full.url);
   const single = await replay(t, { chain: blocks, blockReceipts: false });
-  assert.deepEqual(await freshIndex(t, single.url, 12), expected);
+  assert.deepEqual(await indexed(t, single.url, 12), expected);
   const untraced = await replay(t, { chain: blocks, traces: false });
   const indexer = startIndexer(t, { http: untraced.url, dir: tempDir(t), index: { startBlock: 1 } });
   await indexer.reaches(12);
@@ -461,9 +467,9 @@ test('without block receipts each transaction is requested, without traces only 
 
 test('answers over the size limit of the node are fetched piece by piece', async (t) => {
   const blocks = chainOf(9, 6);
-  const expected = await freshIndex(t, (await replay(t, { chain: blocks })).url, 6);
+  const expected = await freshIndex(t, (await replay(t, { chain: blocks })).url);
   const small = await replay(t, { chain: blocks, maxResponseBytes: 25_000 });
-  assert.deepEqual(await freshIndex(t, small.url, 6), expected);
+  assert.deepEqual(await indexed(t, small.url, 6), expected);
 });
 
 test('a start block that the node has not reached is logged once, not for each of its blocks', async (t) => {

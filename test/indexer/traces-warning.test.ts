@@ -5,6 +5,7 @@ import type { IndexerThreadOptions } from '../../src/indexer/protocol.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { describeStatus } from '../../src/server/http/health.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer, type TestIndexer } from '../support/index/indexer.ts';
 import { repairFile, verifyFile } from '../support/index/verify.ts';
@@ -21,18 +22,25 @@ async function indexTo(
   t: TestContext,
   dir: string,
   head: number,
-  {
-    chain = CHAIN,
-    traces = true,
-    index = {},
-  }: { chain?: typeof CHAIN; traces?: boolean; index?: Partial<IndexerThreadOptions['index']> } = {},
+  { traces = true, index = {} }: { traces?: boolean; index?: Partial<IndexerThreadOptions['index']> } = {},
 ): Promise<TestIndexer> {
-  const node = await startNode(t, { chain, traces, head });
+  const node = await startNode(t, { chain: CHAIN, traces, head });
   const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1, ...index } });
   await indexer.reaches(head);
   await waitFor(() => indexer.status().capabilities !== null, { what: 'the node to be probed' });
   await indexer.client.stop();
   return indexer;
+}
+
+/** Builds or continues the index in the folder up to a block, without the thread. */
+async function buildTo(
+  t: TestContext,
+  dir: string,
+  head: number,
+  { chain = CHAIN, traces = true }: { chain?: typeof CHAIN; traces?: boolean } = {},
+): Promise<string> {
+  const node = await startNode(t, { chain });
+  return buildIndex({ url: node.url, dir, head, startBlock: 1, traces });
 }
 
 /** What /status says about internal transfers, and the warnings about traces. */
@@ -69,7 +77,7 @@ const WITHOUT = {
 for (const [name, without] of Object.entries(WITHOUT)) {
   test(`blocks indexed with ${name} are reported, then and after traces are back`, async (t) => {
     const dir = tempDir(t);
-    await indexTo(t, dir, 20);
+    await buildTo(t, dir, 20);
     const during = await indexTo(t, dir, 40, without);
     assert.equal(told(during).complete, false);
     assert.match(told(during).reason ?? '', /trace.*; blocks 21 to 40 were indexed without traces$/);
@@ -91,9 +99,9 @@ for (const [name, without] of Object.entries(WITHOUT)) {
 
 test('a repair adds the internal transfers that verify names as missing, and ends the warnings', async (t) => {
   const dir = tempDir(t);
-  await indexTo(t, dir, 20);
-  await indexTo(t, dir, 40, { traces: false });
-  const { path } = await indexTo(t, dir, 60);
+  await buildTo(t, dir, 20);
+  await buildTo(t, dir, 40, { traces: false });
+  const path = await buildTo(t, dir, 60);
   const node = await startNode(t, { chain: CHAIN });
   const found = await verifyFile({ path, http: node.url, sample: 1 });
   const notes = found.checks.flatMap((check) => check.notes);
@@ -112,26 +120,26 @@ test('a repair adds the internal transfers that verify names as missing, and end
 
 test('a repair keeps the blocks that have no internal transfers, and they count as traced then', async (t) => {
   const node = await startNode(t, { chain: SPARSE });
-  const fresh = await indexTo(t, tempDir(t), 20, { chain: SPARSE });
+  const fresh = await buildTo(t, tempDir(t), 20, { chain: SPARSE });
   const numbers = SPARSE.map((_, i) => i + 1);
-  const has = (block: number) => internalTransfersIn(fresh.path, block, block) > 0;
+  const has = (block: number) => internalTransfersIn(fresh, block, block) > 0;
   const without = numbers.find((block) => block > 1 && block < 19 && !has(block) && has(block + 1));
   assert.ok(without !== undefined, 'the chain has such a block before one with internal transfers');
   for (const last of [without, without + 1]) {
     const dir = tempDir(t);
-    await indexTo(t, dir, without - 1, { chain: SPARSE });
-    await indexTo(t, dir, last, { chain: SPARSE, traces: false });
-    const { path } = await indexTo(t, dir, 20, { chain: SPARSE });
-    assert.notDeepEqual(dumpIndex(path), dumpIndex(fresh.path));
+    await buildTo(t, dir, without - 1, { chain: SPARSE });
+    await buildTo(t, dir, last, { chain: SPARSE, traces: false });
+    const path = await buildTo(t, dir, 20, { chain: SPARSE });
+    assert.notDeepEqual(dumpIndex(path), dumpIndex(fresh));
     const { replacedFrom } = await repairFile(path, node.url, without, last);
     assert.equal(replacedFrom, last === without ? null : last);
-    assert.deepEqual(dumpIndex(path), dumpIndex(fresh.path));
+    assert.deepEqual(dumpIndex(path), dumpIndex(fresh));
   }
 });
 
 test('an index that never had traces says so at every start, without a warning', async (t) => {
   const dir = tempDir(t);
-  await indexTo(t, dir, 10, { traces: false });
+  await buildTo(t, dir, 10, { traces: false });
   const again = await indexTo(t, dir, 20, { traces: false });
   assert.deepEqual(again.status().untraced, { first: 1, last: 20, blocks: 20 });
   assert.deepEqual(told(again).warnings, []);
@@ -140,8 +148,8 @@ test('an index that never had traces says so at every start, without a warning',
 
 test('a repair without traces leaves the trace gaps unchanged', async (t) => {
   const dir = tempDir(t);
-  await indexTo(t, dir, 20, { traces: false });
-  const { path } = await indexTo(t, dir, 30);
+  await buildTo(t, dir, 20, { traces: false });
+  const path = await buildTo(t, dir, 30);
   const before = dumpIndex(path);
   const untraced = await startNode(t, { chain: CHAIN, traces: false });
   assert.equal((await repairFile(path, untraced.url, 1, 20)).replacedFrom, null);

@@ -8,13 +8,12 @@ import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
 
 const WIDE = { width: 1280, height: 800 };
 
-export interface PageOptions
-  extends Pick<BrowserContextOptions, 'viewport' | 'permissions' | 'reducedMotion'> {
+interface PageOptions extends Pick<BrowserContextOptions, 'viewport' | 'permissions' | 'reducedMotion'> {
   /** Stored as the explorer's key before anything loads. */
   key?: string;
 }
 
-export type OpenPage = (t: Cleanup, url: string, options?: PageOptions) => Promise<Page>;
+type OpenPage = (t: Cleanup, url: string, options?: PageOptions) => Promise<Page>;
 
 /**
  * Declares the tests of one page. They share a browser, and each page that a test opens must be free of script errors,

@@ -13,7 +13,7 @@ import { type Serving, type ServingOptions, serve } from './serving.ts';
 
 export const TOKEN = 'correct horse battery staple';
 
-export interface Operating extends Serving {
+interface Operating extends Serving {
   sockets: LiveSocket[];
   indexStats: IndexStatsState;
   activity: Activity;

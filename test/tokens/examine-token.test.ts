@@ -6,7 +6,7 @@ import { openIndexForReading } from '../../src/store/index-file.ts';
 import { examineToken } from '../../src/tokens/examine-token.ts';
 import { startOddChain } from '../support/chain/odd-tokens.ts';
 import { randomSource } from '../support/chain/random-chain.ts';
-import { startIndexer } from '../support/index/indexer.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('an offset that differs only from one known earlier names no blocks between which it changed', async (t) => {
@@ -16,10 +16,8 @@ test('an offset that differs only from one known earlier names no blocks between
   const startBlock = (await chain.head()) + 1;
   await chain.transfer(token, 0, 1, 400);
   const { url } = chain.anvil;
-  const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock } });
-  await indexer.reaches(await chain.head());
-  await indexer.client.stop();
-  const db = openIndexForReading(indexer.path);
+  const path = await buildIndex({ url, dir: tempDir(t), startBlock });
+  const db = openIndexForReading(path);
   t.after(() => db.close());
   const client = new RpcClient({ url, timeoutMs: 20_000, maxSockets: 2, maxBatch: 50 });
   t.after(() => client.close());

@@ -5,7 +5,7 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { startIndexer } from '../support/index/indexer.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { startNode } from '../support/nodes/replay.ts';
@@ -25,11 +25,9 @@ async function wronglyIndexed(t: TestContext, wrong: readonly number[]) {
         ? (result as { logs: unknown[] }[]).map((receipt) => ({ ...receipt, logs: receipt.logs.slice(1) }))
         : result,
   });
-  const indexer = startIndexer(t, { http: forgetful.url, dir: tempDir(t), index: { startBlock: 1 } });
-  await indexer.reaches(HEAD);
-  await indexer.client.stop();
+  const path = await buildIndex({ url: forgetful.url, dir: tempDir(t), startBlock: 1 });
   forgetful.misbehave({});
-  return { path: indexer.path, node, proxy: forgetful };
+  return { path, node, proxy: forgetful };
 }
 
 test('verify --all compares every block, and resumes where it was stopped', async (t) => {

@@ -4,7 +4,7 @@ import type { Hex } from '../../src/lib/hex.ts';
 import { toQuantity } from '../../src/lib/hex.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { type OddChain, type OddToken, startOddChain } from '../support/chain/odd-tokens.ts';
-import { startIndexer } from '../support/index/indexer.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -33,10 +33,8 @@ async function moveAll(chain: OddChain, tokens: Tokens): Promise<void> {
 /** Indexes the chain in its current state and verifies it. */
 async function verifyFrom(t: TestContext, chain: OddChain, startBlock: number): Promise<VerifyReport> {
   const { url } = chain.anvil;
-  const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock } });
-  await indexer.reaches(await chain.head());
-  await indexer.client.stop();
-  const report = await verifyFile({ path: indexer.path, http: url });
+  const path = await buildIndex({ url, dir: tempDir(t), startBlock });
+  const report = await verifyFile({ path, http: url });
   assert.deepEqual(differencesOf(report), []);
   return report;
 }
@@ -111,9 +109,7 @@ test('a busy node leaves a token undecided', async (t) => {
   await chain.mint(token, 0, 1_000);
   const start = (await chain.head()) + 1;
   await chain.transfer(token, 0, 1, 400);
-  const indexer = startIndexer(t, { http: chain.anvil.url, dir: tempDir(t), index: { startBlock: start } });
-  await indexer.reaches(await chain.head());
-  await indexer.client.stop();
+  const path = await buildIndex({ url: chain.anvil.url, dir: tempDir(t), startBlock: start });
   const node = await startMisbehavingNode({ upstream: chain.anvil.url });
   t.after(() => node.close());
   const before = `0x${(start - 1).toString(16)}`;
@@ -121,7 +117,7 @@ test('a busy node leaves a token undecided', async (t) => {
     when: ({ method, params }) => method === 'eth_getBalance' && params[1] === before,
     errorFor: { eth_getBalance: { code: -32005, message: 'rate limit exceeded' } },
   });
-  const { tokens, checks } = await verifyFile({ path: indexer.path, http: node.url });
+  const { tokens, checks } = await verifyFile({ path, http: node.url });
   assert.deepEqual(tokens, []);
   const notes = checks.find(({ name }) => name === 'balances')?.notes;
   assert.deepEqual(notes, ['1 tokens could not be examined']);
@@ -132,10 +128,8 @@ test('repeats a call that the node answered while it executed the next block', a
   const token = await chain.deploy('PlainToken');
   await chain.mint(token, 0, 1_000);
   await chain.transfer(token, 0, 1, 400);
-  const indexer = startIndexer(t, { http: chain.anvil.url, dir: tempDir(t) });
   const head = await chain.head();
-  await indexer.reaches(head);
-  await indexer.client.stop();
+  const path = await buildIndex({ url: chain.anvil.url, dir: tempDir(t) });
   const node = await startMisbehavingNode({ upstream: chain.anvil.url });
   t.after(() => node.close());
   const asked = new Set<string>();
@@ -148,7 +142,7 @@ test('repeats a call that the node answered while it executed the next block', a
       return `0x${(BigInt(String(result)) + 5n).toString(16).padStart(64, '0')}`;
     },
   });
-  const report = await verifyFile({ path: indexer.path, http: node.url });
+  const report = await verifyFile({ path, http: node.url });
   assert.ok(asked.size > 4, `only ${asked.size} answers were wrong`);
   assert.deepEqual(differencesOf(report), []);
   assert.deepEqual(said(report, { token }), { token: 'exact' });

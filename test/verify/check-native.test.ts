@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import { receiptOf } from '../support/chain/receipt.ts';
-import { startIndexer } from '../support/index/indexer.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -24,11 +24,9 @@ async function send(anvil: Anvil, transaction: Record<string, unknown>): Promise
 }
 
 /** A verification's report on native balances, for an index built from the node at `from`. */
-async function nativeCheck(t: TestContext, anvil: Anvil, head: number, from = anvil.url) {
-  const indexer = startIndexer(t, { http: from, dir: tempDir(t) });
-  await indexer.reaches(head);
-  await indexer.client.stop();
-  const report = await verifyFile({ path: indexer.path, http: anvil.url });
+async function nativeCheck(t: TestContext, anvil: Anvil, from = anvil.url) {
+  const path = await buildIndex({ url: from, dir: tempDir(t) });
+  const report = await verifyFile({ path, http: anvil.url });
   return {
     compared: report.checks.find(({ name }) => name === 'native')?.compared,
     differences: differencesOf(report).filter((text) => text.startsWith('native: ')),
@@ -50,7 +48,7 @@ test('a missing native transfer is reported for both its wallets, with the block
       return { ...block, transactions: block.transactions.map((tx) => ({ ...tx, value: '0x0' })) };
     },
   });
-  const { compared, differences } = await nativeCheck(t, anvil, head, node.url);
+  const { compared, differences } = await nativeCheck(t, anvil, node.url);
   assert.equal(compared, `balance changes of 3 wallets from block 0 to ${head}`);
   assert.equal(differences.length, 2);
   const missing = `transfer 1 of block ${wrong} is missing in the index and native_direct 5 from ${b} to ${c}`;
@@ -65,8 +63,8 @@ test('reports a balance that changed without any transfer in the blocks of the n
   const [a, b] = accounts;
   await send(anvil, { from: a, to: b, value: '0x3' });
   await anvil.call('anvil_setBalance', [b, '0x64']);
-  const head = await send(anvil, { from: a, to: a, value: '0x1' });
-  const { differences } = await nativeCheck(t, anvil, head);
+  await send(anvil, { from: a, to: a, value: '0x1' });
+  const { differences } = await nativeCheck(t, anvil);
   assert.equal(differences.length, 1);
   assert.match(
     differences[0] ?? '',
@@ -79,7 +77,7 @@ test('reports a balance that changed without any transfer in the blocks of the n
 test('coins burnt by a contract that destroys itself to itself are not a difference', async (t) => {
   const { anvil, accounts } = await startChain(t);
   const head = await send(anvil, { from: accounts[0], data: BURN, value: '0x9' });
-  assert.deepEqual(await nativeCheck(t, anvil, head), {
+  assert.deepEqual(await nativeCheck(t, anvil), {
     compared: `balance changes of 2 wallets from block 0 to ${head}`,
     differences: [],
   });

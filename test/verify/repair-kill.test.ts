@@ -3,6 +3,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { repairFile } from '../support/index/verify.ts';
@@ -14,11 +15,11 @@ import { tempDir } from '../support/temp-dir.ts';
 const HEAD = 80;
 const FIRST_WRONG = 32;
 
-async function indexInto(t: TestContext, url: string, dir: string): Promise<string> {
+/** Starts an indexer on a file until it has reached the head. */
+async function startOn(t: TestContext, url: string, dir: string): Promise<void> {
   const indexer = startIndexer(t, { http: url, dir, index: { startBlock: 1 } });
   await indexer.reaches(HEAD);
   await indexer.client.stop();
-  return indexer.path;
 }
 
 test('a repair killed at any step, and then a start, a repair or both, end row for row as a fresh index', async (t) => {
@@ -35,8 +36,8 @@ test('a repair killed at any step, and then a start, a repair or both, end row f
           }))
         : result,
   });
-  const wrong = await indexInto(t, liar.url, tempDir(t));
-  const fresh = dumpIndex(await indexInto(t, node.url, tempDir(t)));
+  const wrong = await buildIndex({ url: liar.url, dir: tempDir(t), startBlock: 1 });
+  const fresh = dumpIndex(await buildIndex({ url: node.url, dir: tempDir(t), startBlock: 1 }));
   assert.notDeepEqual(dumpIndex(wrong), fresh);
 
   const whole = join(tempDir(t), 'index.db');
@@ -64,7 +65,7 @@ test('a repair killed at any step, and then a start, a repair or both, end row f
     copyFileSync(wrong, path);
     const end = await repairProcess({ path, url: node.url, from: 1, to: 60 }, kill);
     assertWhole(path);
-    await indexInto(t, node.url, dir);
+    await startOn(t, node.url, dir);
     const isRemoved = end.steps.some((step) => step.startsWith('indexing again'));
     if (isRemoved) assert.deepEqual(dumpIndex(path), fresh, `${what}, then a start`);
     await repairFile(path, node.url, 1, 60);

@@ -9,8 +9,8 @@ import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { verifyFile } from '../../src/verify/verify-file.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
-import { startIndexer } from '../support/index/indexer.ts';
 import { differencesOf, repairFile } from '../support/index/verify.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { resultOf, startNode } from '../support/nodes/replay.ts';
@@ -49,10 +49,7 @@ function nodeOf(t: TestContext, seed: number): Promise<ReplayNode> {
 }
 
 async function indexOf(t: TestContext, url: string, startBlock: number): Promise<string> {
-  const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock } });
-  await indexer.reaches(HEAD);
-  await indexer.client.stop();
-  return indexer.path;
+  return buildIndex({ url, dir: tempDir(t), startBlock });
 }
 
 const CASES: [what: string, damagedBlock: number | null, range: [number, number] | null][] = [
@@ -140,10 +137,7 @@ test('a damaged block is read only from a node whose chain connects, unless a ra
   const chain = [...generateChain({ seed: 3, blocks: 140, txPerBlock: 4 }).blocks];
   const node = await startNode(t, { chain, finalizedLag: 1_000 });
   const dir = tempDir(t);
-  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1 } });
-  await indexer.reaches(140);
-  await indexer.client.stop();
-  const { path } = indexer;
+  const path = await buildIndex({ url: node.url, dir, startBlock: 1 });
   const whole = dumpIndex(path);
   clearHash(path, 5);
   const damaged = dumpIndex(path);

@@ -12,8 +12,9 @@ import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { startOddChain } from '../support/chain/odd-tokens.ts';
-import { type Cleanup, suiteCleanup } from '../support/cleanup.ts';
+import { suiteCleanup } from '../support/cleanup.ts';
 import { SOURCE_FLAGS, start } from '../support/daemon/command.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { differencesOf, repairFile, verifyFile } from '../support/index/verify.ts';
@@ -46,11 +47,15 @@ async function verifyCommand(
   }
 }
 
-async function indexAll(t: Cleanup, url: string, dir: string, head = HEAD): Promise<string> {
+function indexAll(url: string, dir: string): Promise<string> {
+  return buildIndex({ url, dir, startBlock: 1 });
+}
+
+/** Starts an indexer on a file until it has reached the head. */
+async function startOn(t: TestContext, url: string, dir: string): Promise<void> {
   const indexer = startIndexer(t, { http: url, dir, index: { startBlock: 1 } });
-  await indexer.reaches(head);
+  await indexer.reaches(HEAD);
   await indexer.client.stop();
-  return indexer.path;
 }
 
 /** A node that omits the last log of each non-empty receipt in blocks 12 to 15. */
@@ -75,8 +80,8 @@ test('detects an index built from wrong receipts, and repairs it to equal a fres
   const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  const path = await indexAll(t, await forgetfulNode(t, node.url), dir);
-  const fresh = dumpIndex(await indexAll(t, node.url, tempDir(t)));
+  const path = await indexAll(await forgetfulNode(t, node.url), dir);
+  const fresh = dumpIndex(await indexAll(node.url, tempDir(t)));
   assert.notDeepEqual(dumpIndex(path), fresh);
 
   const found = await verifyCommand(dir, node.url);
@@ -147,7 +152,7 @@ suite('damage of the disk', () => {
   before(async () => {
     const chain = [...generateChain({ seed: 46, blocks: head, txPerBlock: 6 }).blocks];
     node = await startNode(cleanup, { chain });
-    whole = await indexAll(cleanup, node.url, tempDir(cleanup), head);
+    whole = await indexAll(node.url, tempDir(cleanup));
     fresh = dumpIndex(whole);
   });
 
@@ -209,7 +214,7 @@ suite('damage of the disk', () => {
 test('blocks that came wrong from a node and damage of the disk are repaired together', async (t) => {
   const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
   const node = await startNode(t, { chain });
-  const path = await indexAll(t, await forgetfulNode(t, node.url), tempDir(t));
+  const path = await indexAll(await forgetfulNode(t, node.url), tempDir(t));
   const db = openDatabase(path);
   db.exec(
     'UPDATE transfers SET log_index = 9999 WHERE id = (SELECT last_transfer FROM blocks WHERE number = 13)',
@@ -217,14 +222,14 @@ test('blocks that came wrong from a node and damage of the disk are repaired tog
   db.exec('UPDATE wallets SET transfers = transfers + 16 WHERE id = 2');
   db.close();
   assert.ok((await repairFile(path, node.url, 10, 20)).rebuilt);
-  assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(t, node.url, tempDir(t))));
+  assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(node.url, tempDir(t))));
 });
 
 test('a file whose repair failed is marked: verify names it and no daemon starts on it until it is repaired', async (t) => {
   const chain = [...generateChain({ seed: 46, blocks: HEAD, txPerBlock: 10 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  const path = await indexAll(t, node.url, dir);
+  const path = await indexAll(node.url, dir);
   const fresh = dumpIndex(path);
   const db = openDatabase(path);
   db.exec("UPDATE transfers SET amount = x'09' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)");
@@ -250,7 +255,7 @@ test('a file whose repair failed is marked: verify names it and no daemon starts
   assert.deepEqual(dumpIndex(path), fresh);
   const after = await verifyCommand(dir, node.url);
   assert.equal(after.code, 0, after.stdout + after.stderr);
-  await indexAll(t, node.url, dir);
+  await startOn(t, node.url, dir);
 });
 
 test('attributes a missing transfer to the index, not to its token', async (t) => {
@@ -268,10 +273,8 @@ test('attributes a missing transfer to the index, not to its token', async (t) =
         ? (result as object[]).map((receipt) => ({ ...receipt, logs: [] }))
         : result,
   });
-  const indexer = startIndexer(t, { http: forgetful.url, dir: tempDir(t), index: { startBlock: 0 } });
-  await indexer.reaches(wrong + 1);
-  await indexer.client.stop();
-  const report = await verifyFile({ path: indexer.path, http: chain.anvil.url });
+  const path = await buildIndex({ url: forgetful.url, dir: tempDir(t) });
+  const report = await verifyFile({ path, http: chain.anvil.url });
   const balances = differencesOf(report).filter((text) => text.startsWith('balances'));
   assert.match(
     balances[0] ?? '',
@@ -284,7 +287,7 @@ test('a repair follows the chain that the node has now, also where finalized blo
   const chain = [...generateChain({ seed: 42, blocks: HEAD, txPerBlock: 20 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  const path = await indexAll(t, node.url, dir);
+  const path = await indexAll(node.url, dir);
   node.fork(30);
   await assert.rejects(
     repairFile(path, node.url, 35, 40),
@@ -294,14 +297,14 @@ test('a repair follows the chain that the node has now, also where finalized blo
   assert.equal(replacedFrom, 30);
   assert.equal(head.number, 40);
   assert.match(differing[0] ?? '', /block 30 is 0x\w+ in the index and 0x\w+ on the node/);
-  assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(t, node.url, tempDir(t))));
+  assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(node.url, tempDir(t))));
 });
 
 test('a repair that is stopped says that the daemon completes the index, and it does', async (t) => {
   const chain = [...generateChain({ seed: 44, blocks: HEAD, txPerBlock: 30 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  const path = await indexAll(t, await forgetfulNode(t, node.url), dir);
+  const path = await indexAll(await forgetfulNode(t, node.url), dir);
   node.setHead(20); // the repair waits for the rest
   const args = verifyArgs(dir, node.url, '--repair', '10..15');
   const { child, ended } = start(t, [process.execPath, ...args], { cwd: dir });
@@ -320,17 +323,15 @@ test('a repair that is stopped says that the daemon completes the index, and it 
     /the index holds blocks 1 to 20: .* not within; if a repair was stopped, "atlas-node start" indexes the rest/,
   );
   node.setHead(HEAD);
-  assert.deepEqual(
-    dumpIndex(await indexAll(t, node.url, dir)),
-    dumpIndex(await indexAll(t, node.url, tempDir(t))),
-  );
+  await startOn(t, node.url, dir);
+  assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(node.url, tempDir(t))));
 });
 
 test('a repair that is stopped while it compares has replaced nothing', async (t) => {
   const chain = [...generateChain({ seed: 45, blocks: 3, txPerBlock: 2 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  await indexAll(t, node.url, dir, 3);
+  await indexAll(node.url, dir);
   const slow = await startMisbehavingNode({ upstream: node.url });
   t.after(() => slow.close());
   const isOfFirstBlock = ({ method, params }: NodeCall) =>
@@ -350,7 +351,7 @@ test('a repair that is stopped while it compares has replaced nothing', async (t
 test('a repair that is stopped while it removes blocks, or before it counts again, says what is left to do', async (t) => {
   const chain = [...generateChain({ seed: 48, blocks: 520, txPerBlock: 1 }).blocks];
   const node = await startNode(t, { chain });
-  const path = await indexAll(t, node.url, tempDir(t), 520);
+  const path = await indexAll(node.url, tempDir(t));
   node.fork(9);
   const stopAt = (wanted: RegExp) => (text: string, stop: AbortController) => {
     if (wanted.test(text)) stop.abort();
@@ -370,7 +371,7 @@ test('refuses a repair outside the index, while an indexer runs, and when the no
   const chain = [...generateChain({ seed: 43, blocks: HEAD, txPerBlock: 5 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
-  const path = await indexAll(t, node.url, dir);
+  const path = await indexAll(node.url, dir);
   const dump = dumpIndex(path);
   await assert.rejects(
     repairFile(path, node.url, 30, 41),
@@ -417,7 +418,7 @@ test('without an index, or without a node, verify says what to do', async (t) =>
     );
   }
   const chain = [...generateChain({ seed: 7, blocks: 3, txPerBlock: 2 }).blocks];
-  await indexAll(t, (await startNode(t, { chain })).url, dir, 3);
+  await indexAll((await startNode(t, { chain })).url, dir);
   const alone = await verifyCommand(dir, 'http://127.0.0.1:1');
   assert.equal(alone.code, 1);
   assert.match(alone.stderr, /^atlas-node: the node gave no usable answer: .* --node-http\n$/);

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { verifyText } from '../../src/cli/verify/verify-text.ts';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { LAUNCHER, run } from '../support/daemon/command.ts';
-import { startIndexer } from '../support/index/indexer.ts';
+import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
 import { type Faults, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -22,13 +22,11 @@ async function indexedByNodeWithoutBalances(t: TestContext, faults: Partial<Faul
     await anvil.call('anvil_mine', []);
   }
   const dir = tempDir(t);
-  const indexer = startIndexer(t, { http: anvil.url, dir });
-  await indexer.reaches(3);
-  await indexer.client.stop();
+  const path = await buildIndex({ url: anvil.url, dir });
   const node = await startMisbehavingNode({ upstream: anvil.url });
   t.after(() => node.close());
   node.misbehave(faults);
-  return { dir, path: indexer.path, url: node.url };
+  return { dir, path, url: node.url };
 }
 
 test('a check during which the node fails is reported as unfinished, and the others finish', async (t) => {

@@ -29,7 +29,7 @@ export interface Member {
   stop(): Promise<void>;
 }
 
-export interface MemberOptions {
+interface MemberOptions {
   url: string;
   name?: string;
   /** Folder of keys.db. Default: a new one. */

@@ -15,7 +15,7 @@ export const SOURCE_FLAGS = [
   `${ROOT}bin/strip-types.cjs`,
 ];
 
-export interface Ended {
+interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;

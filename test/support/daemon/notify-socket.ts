@@ -19,7 +19,7 @@ while True:
     print(message.decode().replace('\\n', '\\t'), flush=True)
 `;
 
-export interface NotifySocket {
+interface NotifySocket {
   /** The assignments of each message so far, without those by which a sender waits for its delivery. */
   messages(): string[][];
   /** Resolves when a message has all of these assignments, given as patterns. Searches from message `from` on. */

@@ -1,7 +1,7 @@
 /** The whole content of an index file as text lines, to compare two files row by row. */
 import { openDatabase } from '../../../src/store/open-database.ts';
 
-export const INDEX_TABLES = [
+const INDEX_TABLES = [
   'chain',
   'blocks',
   'untraced_blocks',

@@ -17,7 +17,7 @@ import { type Db, openDatabase } from '../../../src/store/open-database.ts';
 import { type PlainBlock, type PlainTransfer, toBatch } from '../chain/random-chain.ts';
 import { tempDir } from '../temp-dir.ts';
 
-export const FIRST_TIMESTAMP = 1_700_000_000;
+const FIRST_TIMESTAMP = 1_700_000_000;
 
 /** An address or hash derived from a name. The same name yields the same one. */
 export function address(name: string): Hex {

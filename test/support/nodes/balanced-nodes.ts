@@ -14,7 +14,7 @@ import type { ReplayOptions } from '../../../scripts/simulator/replay/options.ts
 import { type Cleanup, startNode } from './replay.ts';
 
 /** What is balanced. */
-export type BalancedBy = 'request' | 'connection';
+type BalancedBy = 'request' | 'connection';
 
 export interface BalancedNodes {
   /** The address of the balancer. */

@@ -38,7 +38,7 @@ export type BatchOrder =
 /** How a batch is refused: Monad's single object, geth's answer to the first call, or a status. */
 export type Refusal = 'object' | 'first' | { status: number };
 
-export interface SizeLimit {
+interface SizeLimit {
   maxBytes: number;
   tooLargeAs: 'object' | 'rest';
 }

@@ -85,7 +85,7 @@ const GOOD: Faults = {
   relay: (text) => [text],
 };
 
-export interface NodeOptions {
+interface NodeOptions {
   /** Address of a real node, whose WebSocket must be on the same port. */
   upstream?: string;
   /**
@@ -95,7 +95,7 @@ export interface NodeOptions {
 }
 
 /** A received HTTP request. */
-export interface NodeRequest {
+interface NodeRequest {
   calls: readonly NodeCall[];
   batch: boolean;
   headers: IncomingHttpHeaders;

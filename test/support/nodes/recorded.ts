@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 const FOLDER = resolve(import.meta.dirname, '../../../../shared/data/real');
 
 /** The folder of the recorded data, or null if absent. */
-export function recordedData(): string | null {
+function recordedData(): string | null {
   return existsSync(join(FOLDER, 'replay')) ? FOLDER : null;
 }
 
@@ -44,7 +44,7 @@ export function readExpected<K extends keyof ExpectedLines>(
 }
 
 /** The line format of each kind; amounts are decimal strings. */
-export interface ExpectedLines {
+interface ExpectedLines {
   transfers: RecordedTransfer;
   'native-net': NativeNet;
   'erc20-storage': Erc20Storage;
@@ -60,7 +60,7 @@ export interface ExpectedLines {
 }
 
 /** A transfer in chain order, by the decoder of the collection. */
-export interface RecordedTransfer {
+interface RecordedTransfer {
   block: number;
   tx: number;
   hash: string;
@@ -78,7 +78,7 @@ export interface RecordedTransfer {
 }
 
 /** The native balance changes of a transaction, from state changes rather than traces. */
-export interface NativeNet {
+interface NativeNet {
   block: number;
   txHash: string;
   /** Signed wei by address, without fees. */
@@ -88,14 +88,14 @@ export interface NativeNet {
 }
 
 /** A token's balances according to its storage. */
-export interface Erc20Storage {
+interface Erc20Storage {
   token: string;
   /** Whether an index of transfers must show exactly `storageDelta` for every holder. */
   allMatch: boolean;
   holders: { holder: string; storageDelta: string; logDelta: string; before: string; after: string }[];
 }
 
-export interface TokenTransfer {
+interface TokenTransfer {
   block: number;
   txHash: string;
   logIndex: number;
@@ -112,7 +112,7 @@ interface RecordedFunding {
   block: number;
 }
 
-export interface RecordedSummary {
+interface RecordedSummary {
   dataset: string;
   traced: boolean;
   blocks: number;

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../cleanup.ts';
 
-export interface SwitchingProxy {
+interface SwitchingProxy {
   url: string;
   /** Routes later requests to this node. Connections of clients stay open. */
   switchTo(url: string): void;

@@ -14,22 +14,20 @@ import { startReplayNode } from '../../../scripts/simulator/replay/node.ts';
 import { openKeyStore } from '../../../src/access/keys.ts';
 import { openKeysFile } from '../../../src/access/keys-file.ts';
 import { readUsage } from '../../../src/access/usage-tables.ts';
-import { CleanupStack } from '../../../src/lib/cleanup-stack.ts';
 import { readLastBlock } from '../../../src/store/chain.ts';
 import { openDatabase } from '../../../src/store/open-database.ts';
 import { randomSource } from '../chain/random-chain.ts';
-import type { Cleanup } from '../cleanup.ts';
 import { SOURCE_FLAGS } from '../daemon/command.ts';
 import { freePort } from '../free-port.ts';
+import { buildIndex } from '../index/build-index.ts';
 import { dumpIndex } from '../index/dump.ts';
-import { startIndexer } from '../index/indexer.ts';
 import { waitFor } from '../wait.ts';
 
 /** The daemon's activity at the kill. */
 export const PHASES = ['starting', 'backfilling', 'following', 'reorging', 'checkpointing'] as const;
 export type Phase = (typeof PHASES)[number];
 
-export interface CrashRunOptions {
+interface CrashRunOptions {
   seed: number;
   kills: number;
   /** Folder for all files. */
@@ -37,7 +35,7 @@ export interface CrashRunOptions {
   onKill?(kill: number, phase: Phase): void;
 }
 
-export interface CrashRunResult {
+interface CrashRunResult {
   /** All rows after the kills, and of an index built without any. */
   actual: string[];
   fresh: string[];
@@ -66,7 +64,6 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
   ];
   const node = await startReplayNode({ chain, head: 20, finalizedLag: 128 });
   const trial = new Trial(node, join(dir, 'trial'), await freePort());
-  const closers = new CleanupStack();
   const done = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
   try {
     for (let kill = 0; kill < kills; kill++) {
@@ -78,21 +75,16 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
     }
     const head = node.setHead(chain.length);
     await trial.finish(head);
-    const cleanup: Cleanup = { after: (close) => void closers.adopt(null, close) };
-    const options = { http: node.url, dir: join(dir, 'fresh'), index: { startBlock: 1 } } as const;
-    const fresh = startIndexer(cleanup, options);
-    await fresh.reaches(head);
-    await fresh.client.stop();
+    const fresh = await buildIndex({ url: node.url, dir: join(dir, 'fresh'), startBlock: 1 });
     const { answered, counted } = trial;
     return {
       actual: dumpIndex(trial.indexPath),
-      fresh: dumpIndex(fresh.path),
+      fresh: dumpIndex(fresh),
       kills: done,
       answered,
       counted,
     };
   } finally {
-    await closers.close();
     await trial.end();
     await node.close();
   }

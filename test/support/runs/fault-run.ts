@@ -8,13 +8,14 @@ import { startReplayNode } from '../../../scripts/simulator/replay/node.ts';
 import { CleanupStack } from '../../../src/lib/cleanup-stack.ts';
 import { randomSource } from '../chain/random-chain.ts';
 import type { Cleanup } from '../cleanup.ts';
+import { buildIndex } from '../index/build-index.ts';
 import { dumpIndex } from '../index/dump.ts';
 import { startIndexer } from '../index/indexer.ts';
 import type { BatchOrder, Wire } from '../nodes/corrupt-responses.ts';
 import { type Faults, type NodeCall, startMisbehavingNode } from '../nodes/misbehaving-node.ts';
 import { waitFor } from '../wait.ts';
 
-export interface FaultRunOptions {
+interface FaultRunOptions {
   seed: number;
   /** Number of events: blocks, reorgs, faults. */
   steps: number;
@@ -24,7 +25,7 @@ export interface FaultRunOptions {
   dirs: [string, string];
 }
 
-export interface FaultRunResult {
+interface FaultRunResult {
   /** All rows of the index under test, and of one built from the node's final chain. */
   actual: string[];
   fresh: string[];
@@ -78,11 +79,9 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
       what: `the index to reach block ${head} (seed ${seed}): ${JSON.stringify(indexer.status())}`,
     });
     await indexer.client.stop();
-    const fresh = startIndexer(cleanup, { http: real.url, dir: dirs[1], index: { startBlock: 1 } });
-    await fresh.reaches(head);
-    await fresh.client.stop();
+    const fresh = await buildIndex({ url: real.url, dir: dirs[1], startBlock: 1 });
     const rollbacks = indexer.watermarks.filter(({ kind }) => kind === 'rolled-back').length;
-    return { actual: dumpIndex(indexer.path), fresh: dumpIndex(fresh.path), rollbacks, faults: seen };
+    return { actual: dumpIndex(indexer.path), fresh: dumpIndex(fresh), rollbacks, faults: seen };
   } finally {
     await closers.close();
     await node.close();

@@ -21,7 +21,7 @@ import { resultOf } from '../nodes/replay.ts';
 import { waitFor } from '../wait.ts';
 import { HookReceiver, hangs, keptEvents } from './hook-receiver.ts';
 
-export interface HookRunOptions {
+interface HookRunOptions {
   seed: number;
   kills: number;
   /** Folder for all files. */
@@ -32,7 +32,7 @@ export interface HookRunOptions {
   onKill?(kill: number, events: number): void;
 }
 
-export interface HookRunResult {
+interface HookRunResult {
   /** Distinct events that the receivers have in the end. */
   events: number;
   /** Repeated deliveries, and withdrawals. */

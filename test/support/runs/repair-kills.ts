@@ -10,7 +10,7 @@ import { SOURCE_FLAGS } from '../daemon/command.ts';
 const PROCESS = join(import.meta.dirname, 'repair-process.ts');
 
 /** The repair of a range, in its own process. */
-export interface RepairRun {
+interface RepairRun {
   path: string;
   url: string;
   from: number;
@@ -20,7 +20,7 @@ export interface RepairRun {
 /** When to kill it: at one of its steps, or this many milliseconds after the first. */
 export type KillPoint = { step: number } | { afterMs: number };
 
-export interface RepairEnd {
+interface RepairEnd {
   killed: boolean;
   /** What it printed, one line for each step. */
   steps: string[];

@@ -40,7 +40,7 @@ const SETTINGS = {
   timezone: 'UTC',
 } as const;
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Data folder in place of a new temporary one. Must be writable by the user that runs it. */
   dataDir?: string;
   /** Additional settings of postgresql.conf. */

@@ -8,7 +8,7 @@ import type { IndexFixture } from '../index/index-fixture.ts';
 import { waitFor } from '../wait.ts';
 import { type ExpectedRows, expectedSinkRows, storedSinkRows } from './sink-rows.ts';
 
-export interface TestSink {
+interface TestSink {
   readonly client: SinkClient;
   readonly logs: string[];
   /** Wakes the sink and waits until its status says so. */
