@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bucketsBetween, quantileMs } from '../../scripts/bench/measure/latency-histogram.ts';
-import { createMetrics } from '../../src/metrics/metrics.ts';
+import { bucketsBetween, quantileMs } from '../../../scripts/bench/measure/latency-histogram.ts';
+import { createMetrics } from '../../../src/metrics/metrics.ts';
 
 /** The metrics as received by a client of the daemon. */
 async function read(metrics: ReturnType<typeof createMetrics>): Promise<Map<string, number>> {

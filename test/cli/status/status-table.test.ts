@@ -1,12 +1,17 @@
 /** The status that `status` and the progress line print. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatBytes, formatDuration, formatNumber, formatTable } from '../../src/cli/format.ts';
-import { daemonUrl } from '../../src/cli/status/status-client.ts';
-import { statusTable } from '../../src/cli/status/status-table.ts';
-import { progressLine } from '../../src/cli/terminal.ts';
-import { parseConfig } from '../../src/config/parse-config.ts';
-import { type Capabilities, etaSeconds, type IndexStatus, lagBlocks } from '../../src/model/index-status.ts';
+import { formatBytes, formatDuration, formatNumber, formatTable } from '../../../src/cli/format.ts';
+import { daemonUrl } from '../../../src/cli/status/status-client.ts';
+import { statusTable } from '../../../src/cli/status/status-table.ts';
+import { progressLine } from '../../../src/cli/terminal.ts';
+import { parseConfig } from '../../../src/config/parse-config.ts';
+import {
+  type Capabilities,
+  etaSeconds,
+  type IndexStatus,
+  lagBlocks,
+} from '../../../src/model/index-status.ts';
 
 function tableOf(status: IndexStatus, now: number, staleReason: string | null = null): string {
   return statusTable(

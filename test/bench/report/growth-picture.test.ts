@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { growthPicture } from '../../scripts/bench/report/growth-picture.ts';
+import { growthPicture } from '../../../scripts/bench/report/growth-picture.ts';
 
 const MILLION = 1_000_000;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { methodPolicy } from '../../../src/gateway/policy.ts';
+import { methodPolicy } from '../../src/gateway/policy.ts';
 
 test('standard reading and sending is allowed by default', () => {
   const allowed = methodPolicy({ allow: [] });

@@ -1,7 +1,7 @@
 /** Validating JSON that arrives in pieces must agree with JSON.parse, wherever the pieces end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JsonStreamValidator } from '../../../src/gateway/json-stream-validator.ts';
+import { JsonStreamValidator } from '../../src/gateway/json-stream-validator.ts';
 
 const VALID = [
   '{"jsonrpc":"2.0","id":1,"result":[{"a":"0x1","b":[],"c":{}},{"d":null,"e":true,"f":false}]}',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { itemTexts, memberTexts } from '../../../src/gateway/json-scan.ts';
+import { itemTexts, memberTexts } from '../../src/gateway/json-scan.ts';
 
 fc.configureGlobal({ seed: 1 }); // the same inputs in every run
 

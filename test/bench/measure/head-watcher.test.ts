@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { getRequest } from '../../scripts/bench/load/request.ts';
-import { HeadWatcher } from '../../scripts/bench/measure/head-watcher.ts';
-import { FatalError } from '../../src/lib/errors.ts';
-import { WAIT_TIMEOUT_MS, waitFor } from '../support/wait.ts';
+import { getRequest } from '../../../scripts/bench/load/request.ts';
+import { HeadWatcher } from '../../../scripts/bench/measure/head-watcher.ts';
+import { FatalError } from '../../../src/lib/errors.ts';
+import { WAIT_TIMEOUT_MS, waitFor } from '../../support/wait.ts';
 
 /** A watcher on a server that names its head in every answer, like the daemon. */
 async function startWatching(t: TestContext) {

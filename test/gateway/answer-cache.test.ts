@@ -1,7 +1,7 @@
 /** The answer cache: which calls are admitted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CacheDoorkeeper } from '../../../src/gateway/answer-cache.ts';
+import { CacheDoorkeeper } from '../../src/gateway/answer-cache.ts';
 
 test('the doorkeeper remembers a call until two generations of others have followed it', () => {
   const doorkeeper = new CacheDoorkeeper();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bigIntToBytes } from '../../src/lib/hex.ts';
-import { encodeSigned } from '../../src/lib/signed.ts';
-import { SUM_WORDS, WideSums } from '../../src/store/commit/wide-sums.ts';
-import { randomSource } from '../support/chain/random-chain.ts';
+import { bigIntToBytes } from '../../../src/lib/hex.ts';
+import { encodeSigned } from '../../../src/lib/signed.ts';
+import { SUM_WORDS, WideSums } from '../../../src/store/commit/wide-sums.ts';
+import { randomSource } from '../../support/chain/random-chain.ts';
 
 test('sums equal those of bigints: of small, long and longest amounts, above and below zero', () => {
   const random = randomSource(5);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { headerIn } from '../../../src/gateway/logs/logs.ts';
+import { headerIn } from '../../src/gateway/logs/logs.ts';
 import {
   checkResponseTail,
   extractResponseTail,
   quickCheckResponseTail,
   resultOf,
-} from '../../../src/gateway/response-tail.ts';
+} from '../../src/gateway/response-tail.ts';
 
 const answer = (body: string, id = '"mine"') =>
   `{"jsonrpc":"2.0","id":${id},${extractResponseTail(Buffer.from(body))}`;

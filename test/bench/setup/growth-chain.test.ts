@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { growthBatch, TRANSFERS_PER_BLOCK } from '../../scripts/bench/setup/growth-chain.ts';
-import { bytesToDigits } from '../../src/lib/hex.ts';
-import type { BlockBatch } from '../../src/model/block-batch.ts';
-import { packedHash, packedValue } from '../../src/model/block-batch.ts';
+import { growthBatch, TRANSFERS_PER_BLOCK } from '../../../scripts/bench/setup/growth-chain.ts';
+import { bytesToDigits } from '../../../src/lib/hex.ts';
+import type { BlockBatch } from '../../../src/model/block-batch.ts';
+import { packedHash, packedValue } from '../../../src/model/block-batch.ts';
 
 /** Each transfer as text, independent of its batch. */
 function transfersOf(batch: BlockBatch): string[] {
