@@ -118,7 +118,7 @@ export class Limiter {
     if (state.bucket !== null) spend(state.bucket, state.tier.requests_per_second, requests, state.now);
     this.usage.add(key.id, requests, state.now);
     state.quotaLeft -= requests;
-    return { ok: true, ...this.rateLimitStatus(state) };
+    return this.admitted(state);
   }
 
   /** Why no request is admitted now, or null. Counts nothing. */
@@ -161,14 +161,15 @@ export class Limiter {
   }
 
   /** Reports the tighter of rate and quota. */
-  private rateLimitStatus({ tier, now, quotaLeft, bucket }: KeyState): RateLimitStatus {
+  private admitted({ tier, now, quotaLeft, bucket }: KeyState): Admitted {
     const rate = tier.requests_per_second;
     const inBucket = bucket === null ? Number.POSITIVE_INFINITY : wholeTokens(bucket);
     if (quotaLeft < inBucket) {
-      return { limit: tier.requests_per_month, remaining: quotaLeft, reset: this.secondsLeftInMonth(now) };
+      const reset = this.secondsLeftInMonth(now);
+      return { ok: true, limit: tier.requests_per_month, remaining: quotaLeft, reset };
     }
-    if (bucket === null) return { limit: UNLIMITED, remaining: UNLIMITED, reset: 0 };
-    return { limit: rate, remaining: inBucket, reset: secondsUntilFull(bucket, rate) };
+    if (bucket === null) return { ok: true, limit: UNLIMITED, remaining: UNLIMITED, reset: 0 };
+    return { ok: true, limit: rate, remaining: inBucket, reset: secondsUntilFull(bucket, rate) };
   }
 
   /** `left` is below `requests` but may exceed zero; then smaller batches are still admitted. */
