@@ -198,9 +198,8 @@ export function defineEndpoint<
       const handler = definition.prepare(source);
       const { labels } = source;
       return (input, context) => {
-        const answer = Object.assign(handler(parse(input), context), {
-          historicalCoverageStartBlock: context.head.startBlock,
-        });
+        const answer: object & { historicalCoverageStartBlock?: number } = handler(parse(input), context);
+        answer.historicalCoverageStartBlock = context.head.startBlock;
         if (labels !== undefined && plan !== null && !labels.isEmpty) addLabels(answer, plan, labels);
         return answer;
       };
