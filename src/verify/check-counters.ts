@@ -249,7 +249,8 @@ interface PrefixCollision {
 function prefixCollisions(db: Db): IterableIterator<PrefixCollision> {
   return db
     .prepare<[], PrefixCollision>(/* sql */ `
-      SELECT later.wallet, later.key, earlier.wallet AS first, w.address
+      SELECT later.wallet, CAST(later.key AS BLOB) AS key, earlier.wallet AS first,
+        CAST(w.address AS BLOB) AS address -- damage may change the types
       FROM addresses later LEFT JOIN addresses earlier ON earlier.key = substr(later.key, 1, ${ADDRESS_PREFIX_BYTES})
         LEFT JOIN wallets w ON w.id = earlier.wallet
       WHERE length(later.key) > ${ADDRESS_PREFIX_BYTES}`)

@@ -65,7 +65,9 @@ function checkLastSpans(db: Db, check: Check, last: number): void {
 /** Compares one span of a level. */
 function peakComparer(db: Db, check: Check): (level: number, span: number) => void {
   const peak = db
-    .prepare<[number, number], Buffer>('SELECT peak FROM native_peaks WHERE level = ? AND span = ?')
+    .prepare<[number, number], Buffer>(
+      'SELECT CAST(peak AS BLOB) FROM native_peaks WHERE level = ? AND span = ?',
+    )
     .pluck();
   const amounts = db
     .prepare<[number, number, number, number], Buffer>(

@@ -34,8 +34,10 @@ export class TokenComparer {
     this.row = db.prepare(
       'SELECT wallet, transfers, holders, wallets, buyers, first_transfer, kind FROM tokens WHERE id = ?',
     );
-    this.holdings = db.prepare('SELECT wallet, transfers, balance FROM holdings WHERE token = ?');
-    this.peaks = db.prepare('SELECT span, peak FROM holding_peaks WHERE token = ?');
+    this.holdings = db.prepare(
+      'SELECT wallet, transfers, CAST(balance AS BLOB) AS balance FROM holdings WHERE token = ?',
+    );
+    this.peaks = db.prepare('SELECT span, CAST(peak AS BLOB) AS peak FROM holding_peaks WHERE token = ?');
     this.buyers = db.prepare('SELECT wallet, transfer FROM first_buyers WHERE token = ? ORDER BY transfer');
   }
 

@@ -16,18 +16,12 @@ import { tempDir } from '../support/temp-dir.ts';
 const FLIPS_PER_TABLE = 6;
 const FLIPS_OF_TRANSFERS = 50;
 
-/** The whole logical content, or the error with which SQLite refuses to read it. */
-function contentOf(path: string): string {
+/** The rows of a table, or the error with which SQLite refuses to read them. */
+function contentOf(path: string, table: string): string {
   let db: Db | undefined;
   try {
     db = openDatabase(path, { readonly: true });
-    const tables = db
-      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'")
-      .pluck()
-      .all();
-    return tables
-      .map((table) => JSON.stringify([table, db?.prepare(`SELECT * FROM "${table}"`).raw().all()]))
-      .join('\n');
+    return JSON.stringify(db.prepare(`SELECT * FROM "${table}"`).raw().all());
   } catch (error) {
     return String(error);
   } finally {
@@ -78,15 +72,13 @@ test('verify --file finds every flipped bit that changes a stored fact, in each 
   const signal = new AbortController().signal;
   const clean = await verifyFile(whole, { signal, onProgress: () => undefined });
   assert.deepEqual(differencesOf(clean), []);
-  const before = contentOf(whole);
   const bytes = readFileSync(whole);
 
   const db = openDatabase(whole, { readonly: true });
   const pages = db
-    .prepare<[string], { name: string; pageno: number }>(
-      'SELECT name, pageno FROM dbstat WHERE name NOT LIKE ?',
-    )
-
+    .prepare<[string], { name: string; pageno: number }>(/* sql */ `
+      SELECT name, pageno FROM dbstat
+      WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'table') AND name NOT LIKE ?`)
     .all('sqlite_%');
   const pageSize = Number(db.pragma('page_size', { simple: true }));
   db.close();
@@ -97,12 +89,13 @@ test('verify --file finds every flipped bit that changes a stored fact, in each 
   const missed: string[] = [];
   let changes = 0;
   for (const [table, own] of tables) {
+    const before = contentOf(whole, table);
     for (let i = 0; i < (table === 'transfers' ? FLIPS_OF_TRANSFERS : FLIPS_PER_TABLE); i++) {
       const at = (own[pick(own.length)]!.pageno - 1) * pageSize + pick(pageSize);
       const damaged = Buffer.from(bytes);
       damaged[at]! ^= 1 << pick(8);
       writeFileSync(path, damaged);
-      if (contentOf(path) === before) continue; // an unused byte, or the same value in another form
+      if (contentOf(path, table) === before) continue; // an unused byte, or the same value in another form
       changes++;
       if (!(await isFound(path))) missed.push(`${table} at ${at}`);
     }

@@ -155,6 +155,11 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /wallets: wallet 5 of 0x[0-9a-f]{40} has the address of wallet 4/,
   ],
   [
+    'the key of an address is no bytes',
+    'UPDATE addresses SET key = 1234567890123 WHERE wallet = 5',
+    /wallets: wallet 5 of 0x3132333435363738393031323[23] is stored as a prefix collision with an earlier wallet/,
+  ],
+  [
     'an address is kept as one that begins like another',
     'UPDATE addresses SET key = (SELECT address FROM wallets WHERE id = 5) WHERE wallet = 5',
     /wallets: wallet 5 of 0x[0-9a-f]{40} is stored as a prefix collision with an earlier wallet/,
@@ -187,6 +192,11 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     'the length of a balance is another',
     "UPDATE holdings SET balance = CAST(x'ff' || substr(balance, 2) AS BLOB) WHERE token = 1 AND balance > x'80'",
     /tokens: the holding of 0x\w+ of token 0x\w+ \(balance\) is the bytes 0xff\w+ in the index, must be \d+/,
+  ],
+  [
+    'a balance is no bytes',
+    'UPDATE holdings SET balance = 7 WHERE token = 1 AND wallet = (SELECT max(wallet) FROM holdings WHERE token = 1)',
+    /tokens: the holding of 0x\w+ of token 0x\w+ \(balance\) is the bytes 0x37 in the index, must be \d+/,
   ],
   [
     'a holding is missing',
