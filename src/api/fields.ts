@@ -112,6 +112,15 @@ export function kindField() {
   return z.enum(TRANSFER_KIND_NAMES);
 }
 
+/** How a token names itself, as a list shows it. */
+export function tokenNameFields() {
+  return {
+    name: z.string().nullable().describe('Null while unknown; symbol and decimals likewise'),
+    symbol: z.string().nullable(),
+    decimals: z.int().nullable(),
+  };
+}
+
 export function tokenTypeField() {
   return z.enum(TOKEN_TYPES);
 }

@@ -13,6 +13,7 @@ import {
   countField,
   example,
   timeField,
+  tokenNameFields,
   tokenType,
   tokenTypeField,
 } from '../fields.ts';
@@ -35,9 +36,7 @@ const ratesSchema = z
 const activeTokenSchema = z
   .object({
     tokenAddress: addressField(),
-    name: z.string().nullable().describe('Null while unknown; symbol and decimals likewise'),
-    symbol: z.string().nullable(),
-    decimals: z.int().nullable(),
+    ...tokenNameFields(),
     type: tokenTypeField(),
     transferCount: countField(),
   })

@@ -1,5 +1,3 @@
-/** GET /api/token_stats: a token's transfer totals and its contract metadata. */
-import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
 import { defineEndpoint } from '../endpoint.ts';
@@ -10,6 +8,7 @@ import {
   countField,
   example,
   timeField,
+  tokenNameFields,
   tokenType,
   tokenTypeField,
 } from '../fields.ts';
@@ -23,9 +22,7 @@ export const tokenStats = defineEndpoint({
   params: { token: address() },
   response: {
     token: addressField(),
-    name: z.string().nullable().describe('Null while unknown; symbol and decimals likewise'),
-    symbol: z.string().nullable(),
-    decimals: z.int().nullable(),
+    ...tokenNameFields(),
     type: tokenTypeField().nullable().describe('Derived from its transfers; null if there are none'),
     transferCount: countField(),
     holderCount: countField().describe('Addresses with a balance above zero'),

@@ -15,6 +15,7 @@ import {
   example,
   nextCursorField,
   timeField,
+  tokenNameFields,
   tokenType,
   tokenTypeField,
 } from '../fields.ts';
@@ -23,9 +24,7 @@ import { address, flag, limit, pageCursor } from '../params.ts';
 const walletTokenSchema = z
   .object({
     tokenAddress: addressField(),
-    name: z.string().nullable().describe('Null while unknown; symbol and decimals likewise'),
-    symbol: z.string().nullable(),
-    decimals: z.int().nullable(),
+    ...tokenNameFields(),
     type: tokenTypeField(),
     balance: z
       .string()

@@ -19,7 +19,6 @@ import {
   unauthorized,
 } from './answer.ts';
 import {
-  type BodyBudget,
   type BodyReservation,
   closeIfChunked,
   collectBody,
@@ -29,27 +28,14 @@ import {
 } from './body.ts';
 import { etagBuilder, matchesAnyEtag, matchesEtag } from './cached-response.ts';
 import { compressAnswer, isCompressible } from './compress.ts';
-import type { ReplyWriter } from './reply.ts';
-import {
-  apiKeyOf,
-  authenticate,
-  type ClientAccess,
-  KEY_PARAMETER,
-  parameterNames,
-  parseQuery,
-} from './request.ts';
-import { addGetRoute, type HttpMetrics, type MethodAdapter, routeMeter, sendMetered } from './route.ts';
+import { apiKeyOf, authenticate, KEY_PARAMETER, parameterNames, parseQuery } from './request.ts';
+import { addGetRoute, type KeyedRouteDeps, type MethodAdapter, routeMeter, sendMetered } from './route.ts';
 
 /** Largest request body, bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-interface RestRouteDeps {
+interface RestRouteDeps extends KeyedRouteDeps {
   api: Api;
-  access: ClientAccess;
-  bodyBudget: BodyBudget;
-  replies: ReplyWriter;
-  cors: (req: HttpRequest) => string;
-  metrics: HttpMetrics;
   log: Logger;
 }
 

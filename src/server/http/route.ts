@@ -3,7 +3,18 @@
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import { type Answer, withoutBody } from './answer.ts';
+import type { BodyBudget } from './body.ts';
 import type { ReplyWriter } from './reply.ts';
+import type { ClientAccess } from './request.ts';
+
+/** What the routes of callers with a key share. */
+export interface KeyedRouteDeps {
+  access: ClientAccess;
+  bodyBudget: BodyBudget;
+  replies: ReplyWriter;
+  cors: (req: HttpRequest) => string;
+  metrics: HttpMetrics;
+}
 
 /** Adapts an answer to the request's method, GET or HEAD. */
 export type MethodAdapter = typeof withoutBody;

@@ -10,7 +10,6 @@ import { type CallHandle, type RpcAnswer, type RpcSink, sendAnswer } from '../..
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import { type Answer, jsonAnswer, paddedRetryAfterHeader, rateLimitHeaders, unauthorized } from './answer.ts';
 import {
-  type BodyBudget,
   type BodyReservation,
   closeIfChunked,
   collectBody,
@@ -19,22 +18,16 @@ import {
   UNENCODED_ONLY,
 } from './body.ts';
 import type { ChunkWriter, DeferredReply } from './deferred-reply.ts';
-import type { ReplyWriter } from './reply.ts';
 import { apiKeyOf, type ClientAccess } from './request.ts';
-import { type HttpMetrics, routeMeter } from './route.ts';
+import { type KeyedRouteDeps, routeMeter } from './route.ts';
 
 export const RPC_PATH = '/rpc';
 
 /** Largest request body, bytes. Nodes accept the same. */
 const MAX_BODY_BYTES = 2_000_000;
 
-interface RpcRouteDeps {
+interface RpcRouteDeps extends KeyedRouteDeps {
   rpc: RpcHandler;
-  access: ClientAccess;
-  bodyBudget: BodyBudget;
-  replies: ReplyWriter;
-  cors: (req: HttpRequest) => string;
-  metrics: HttpMetrics;
 }
 
 /** Registers `POST /rpc`. */

@@ -16,7 +16,6 @@ import {
   unauthorized,
 } from '../http/answer.ts';
 import {
-  type BodyBudget,
   type BodyReservation,
   closeIfChunked,
   collectBody,
@@ -24,9 +23,8 @@ import {
   isEncoded,
   UNENCODED_ONLY,
 } from '../http/body.ts';
-import type { ReplyWriter } from '../http/reply.ts';
-import { apiKeyOf, type ClientAccess } from '../http/request.ts';
-import { type HttpMetrics, routeMeter } from '../http/route.ts';
+import { apiKeyOf } from '../http/request.ts';
+import { type KeyedRouteDeps, routeMeter } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import { resourceCost } from './resources.ts';
 import { type EndpointTool, toolsFor, toolsOf } from './tools.ts';
@@ -40,13 +38,8 @@ const MAX_MESSAGES = 20;
 /** Headers that the protocol reads. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const;
 
-interface McpRouteDeps {
+interface McpRouteDeps extends KeyedRouteDeps {
   api: Api;
-  access: ClientAccess;
-  bodyBudget: BodyBudget;
-  replies: ReplyWriter;
-  cors: (req: HttpRequest) => string;
-  metrics: HttpMetrics;
   log: Logger;
 }
 
