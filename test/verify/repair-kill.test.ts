@@ -23,7 +23,7 @@ async function startOn(t: TestContext, url: string, dir: string): Promise<void> 
 }
 
 test('a repair killed at any step, and then a start, a repair or both, end row for row as a fresh index', async (t) => {
-  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
+  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 10 }).blocks];
   const node = await startNode(t, { chain });
   const liar = await startMisbehavingNode({ upstream: node.url });
   t.after(() => liar.close());

@@ -77,7 +77,7 @@ async function forgetfulNode(t: TestContext, upstream: string): Promise<string> 
 }
 
 test('detects an index built from wrong receipts, and repairs it to equal a fresh one', async (t) => {
-  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
+  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 16 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
   const path = await indexAll(await forgetfulNode(t, node.url), dir);
@@ -212,7 +212,7 @@ suite('damage of the disk', () => {
 });
 
 test('blocks that came wrong from a node and damage of the disk are repaired together', async (t) => {
-  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 30 }).blocks];
+  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 16 }).blocks];
   const node = await startNode(t, { chain });
   const path = await indexAll(await forgetfulNode(t, node.url), tempDir(t));
   const db = openDatabase(path);
@@ -301,7 +301,7 @@ test('a repair follows the chain that the node has now, also where finalized blo
 });
 
 test('a repair that is stopped says that the daemon completes the index, and it does', async (t) => {
-  const chain = [...generateChain({ seed: 44, blocks: HEAD, txPerBlock: 30 }).blocks];
+  const chain = [...generateChain({ seed: 44, blocks: HEAD, txPerBlock: 16 }).blocks];
   const node = await startNode(t, { chain });
   const dir = tempDir(t);
   const path = await indexAll(await forgetfulNode(t, node.url), dir);
