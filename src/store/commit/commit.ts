@@ -15,8 +15,8 @@ import { type OnStep, ROWS_PER_STEP } from './on-step.ts';
 import type { Tables } from './tables.ts';
 import { TokenState } from './token-state.ts';
 
-/** Rough heap size of a token with its list of first buyers, bytes. */
-const TOKEN_BYTES = 1_000;
+/** Rough heap size of a token, bytes. */
+const TOKEN_BYTES = 250;
 /** Rough heap size of a new wallet: its key and its first funding, bytes. */
 const NEW_WALLET_BYTES = 100;
 
@@ -101,7 +101,7 @@ export class Commit {
     return slotEnds;
   }
 
-  /** Applies what depends on the order of the transfers of different wallets: tokens, buyers, fundings, peaks. */
+  /** Applies what depends on the order of the transfers of different wallets: tokens, fundings, peaks. */
   private applyInOrder(tables: Tables): void {
     const { transfers, wallets, firstTransfer } = this;
     const tokenAt = new Map<number, number>();
@@ -129,8 +129,6 @@ export class Commit {
       transfers.token[at] = position;
       const token = this.tokens[position]!;
       token.transfers++;
-      const isZero = kind !== TransferKind.erc721 && transfers.amountStart(at) === transfers.amountEnd(at);
-      if (!isZero) tables.tokens.recordBuyer(token, wallets.ids[transfers.receiver[at]!]!, id);
     }
   }
 

@@ -35,10 +35,6 @@ export class TokenState {
   readonly isStored: boolean;
   /** Changes to its peaks; null unless the stored token is large. */
   readonly peakChanges: PeakChanges | null;
-  /** The first buyers so far; null until read. A full list is never read. */
-  knownBuyers: Set<number> | null = null;
-  /** First buyers that this commit adds. */
-  readonly newBuyers: { transfer: number; wallet: number }[] = [];
 
   /** A token before its first transfer is counted. */
   static create(row: Pick<TokenRow, 'id' | 'wallet' | 'first_transfer' | 'kind'>): TokenState {
@@ -57,6 +53,12 @@ export class TokenState {
     this.isStored = isStored;
     this.peakChanges = isStored && row.wallets > LARGE_TOKEN_WALLETS ? new PeakChanges() : null;
   }
+}
+
+/** A wallet receives a token: transfers.id and wallets.id. */
+export interface Receipt {
+  transfer: number;
+  wallet: number;
 }
 
 /** The statements on the token tables that a commit needs. */
@@ -137,18 +139,22 @@ export class TokenTable {
     sums.subtract(at, amount, 0, amount.length);
   }
 
-  /** Records a receiver of a non-zero amount, unless the list of first buyers is full. */
-  recordBuyer(token: TokenState, wallet: number, transfer: number): void {
-    if (token.buyers >= MAX_FIRST_BUYERS || wallet === ZERO_WALLET) return;
-    token.knownBuyers ??= new Set(this.buyersOf.all(token.id));
-    if (token.knownBuyers.has(wallet)) return;
-    token.knownBuyers.add(wallet);
-    token.newBuyers.push({ transfer, wallet });
-    if (++token.buyers === MAX_FIRST_BUYERS) token.knownBuyers = null;
+  /**
+   * Adds to the first buyers, until the list is full. `receipts` are the first receipts of a non-zero amount in this
+   * commit, one per wallet, in transfer order.
+   */
+  saveBuyers(token: TokenState, receipts: Iterable<Receipt>): void {
+    const known = new Set(this.buyersOf.all(token.id));
+    for (const { transfer, wallet } of receipts) {
+      if (token.buyers >= MAX_FIRST_BUYERS) return;
+      if (known.has(wallet)) continue;
+      this.insertBuyer.run(token.id, transfer, wallet);
+      token.buyers++;
+    }
   }
 
   /**
-   * Writes the tokens' rows, their new first buyers, and the touched holdings in key order. Updates the token counts of
+   * Writes the tokens' rows and the touched holdings in key order. Updates the token counts of
    * the wallets, whose rows are written later.
    */
   save(tokens: ReadonlyMap<number, TokenState>, wallets: WalletStates): void {
@@ -189,10 +195,9 @@ export class TokenTable {
     return holdingsDelta;
   }
 
-  /** Writes a token's row, its first buyers and its peaks. */
+  /** Writes a token's row and its peaks. */
   saveToken(token: TokenState): void {
     this.savePeaks(token);
-    for (const { transfer, wallet } of token.newBuyers) this.insertBuyer.run(token.id, transfer, wallet);
     if (token.isStored)
       this.update.run(token.transfers, token.holders, token.wallets, token.buyers, token.id);
     else {
