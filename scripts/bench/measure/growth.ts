@@ -10,8 +10,11 @@ import type { GrowthPoint } from '../workers/growth.ts';
 
 const MILLION = 1_000_000;
 
-/** Each part ends at one of these sizes, in millions. The parts before 3, 10, 30 and 100 cover about a tenth each. */
-const ENDS = [1, 2, 3, 9, 10, 27, 30, 90, 100];
+/**
+ * Each part ends at one of these sizes, in millions. The parts before 3, 10, 30 and 100 cover about a tenth
+ * each. No part takes an hour, the limit of a call to a worker.
+ */
+const ENDS = [1, 2, 3, 9, 10, 27, 30, 60, 90, 100];
 
 /** The baseline part. */
 const FIRST_PART = 2 * MILLION;
