@@ -53,7 +53,7 @@ const MIN_TRANSFERS = 5_000;
 const MAX_SECONDS = 90;
 
 /** Fraction of the memory to use, because the next stretch of the chain may be denser than the last. */
-const MEMORY_SHARE = 0.9;
+const MEMORY_SHARE = 0.8;
 
 export class AdaptiveCommitSize {
   /** Target transfers of the next commit. */
