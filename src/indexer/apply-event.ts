@@ -25,7 +25,7 @@ export async function applyEvent(
   try {
     await commit(context, event.batches, commitSizer, signal);
   } catch (error) {
-    if (!(error instanceof CommitAbandoned)) throw error;
+    if (!(error instanceof CommitAbandoned)) throw error; // else its blocks are indexed after the next start
   }
 }
 

@@ -54,7 +54,7 @@ export interface IndexerThreadOptions {
 
 /** What the indexer thread starts with. */
 export interface IndexerThreadData extends IndexerThreadOptions {
-  /** One number, shared with the serving thread: not 0 once the thread must stop. A commit blocks messages, not this. */
+  /** One number, which the serving thread sets to 1 as it sends `stop`: a commit reads no messages until it ends. */
   stopFlag: Int32Array;
 }
 

@@ -9,16 +9,13 @@ import { z } from 'zod';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/**
- * The themes differ only in colours: all rules in one theme, colour rules in the other. These take most of the CPU, and
- * the middle width shows no element that neither of the others does.
- */
+/** The themes differ only in colours: check all rules in one theme, colour rules in the other. */
 const COLORS = { runOnly: ['color-contrast', 'link-in-text-block'] };
-const NO_COLORS = { rules: Object.fromEntries(COLORS.runOnly.map((rule) => [rule, { enabled: false }])) };
 const VIEWS = [
   { width: 390, colorScheme: 'light', rules: {} },
   { width: 390, colorScheme: 'dark', rules: COLORS },
-  { width: 768, colorScheme: 'dark', rules: NO_COLORS },
+  { width: 768, colorScheme: 'dark', rules: {} },
+  { width: 768, colorScheme: 'light', rules: COLORS },
   { width: 1440, colorScheme: 'light', rules: {} },
   { width: 1440, colorScheme: 'dark', rules: COLORS },
 ] as const;

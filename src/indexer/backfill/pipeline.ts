@@ -1,3 +1,4 @@
+import { UpstreamError } from '../../lib/errors.ts';
 import type { BlockBatch } from '../../model/block-batch.ts';
 
 /** Loads blocks `from..to`, inclusive. */
@@ -59,8 +60,8 @@ export class Pipeline {
 
   /**
    * Returns blocks from `next` to at most `head`: at least one range, and more until the batch is full, its time is up,
-   * the head is reached or a range fails. A node that fails occasionally therefore only makes commits smaller. Rejects
-   * like `LoadRange` when the first range fails; then call `reset`.
+   * the head is reached or a range fails. A node that fails occasionally therefore only makes commits smaller: a failed
+   * range is loaded again for the next call. Rejects like `LoadRange` when the first range fails; then call `reset`.
    */
   async take(next: number, head: number): Promise<BlockBatch[]> {
     if (this.ranges[0] !== undefined && this.ranges[0].from !== next) this.reset();
@@ -76,7 +77,7 @@ export class Pipeline {
       const range = this.ranges[0];
       if (range === undefined) break;
       const askedAt = performance.now();
-      const batch = await (taken.length === 0 ? range.batch : range.batch.catch(() => null));
+      const batch = await (taken.length === 0 ? range.batch : this.batchOrRetry(range));
       if (batch === null) break;
       this.ranges.shift();
       this.isDense = batch.transferCount >= RANGE_TRANSFERS / 2;
@@ -105,10 +106,28 @@ export class Pipeline {
       : this.depth;
     while (this.ranges.length < depth && from <= head) {
       const to = Math.min(head, from + this.blocksPerRange - 1);
-      const batch = this.load(from, to, this.controller.signal);
-      batch.catch(() => undefined); // `take` handles the rejection; nobody awaits a dropped range
-      this.ranges.push({ from, to, batch });
+      this.ranges.push({ from, to, batch: this.start(from, to) });
       from = to + 1;
+    }
+  }
+
+  private start(from: number, to: number): Promise<BlockBatch> {
+    const batch = this.load(from, to, this.controller.signal);
+    batch.catch(() => undefined); // `take` handles the rejection; nobody awaits a dropped range
+    return batch;
+  }
+
+  /**
+   * The batch of a range, null if the node failed. Then the range is loaded once more: were it first in the next `take`
+   * as it is, all ranges after it would be dropped with it, up to a whole commit.
+   */
+  private async batchOrRetry(range: Range): Promise<BlockBatch | null> {
+    try {
+      return await range.batch;
+    } catch (error) {
+      const isWanted = this.ranges[0] === range; // a reset drops it
+      if (isWanted && error instanceof UpstreamError) range.batch = this.start(range.from, range.to);
+      return null;
     }
   }
 

@@ -21,16 +21,36 @@ import type { HttpRequest, TemplatedApp } from '../uws.ts';
 import { codeSample, escapeHtml, type ParameterRow, parameterTable, table } from './docs-html.ts';
 import { STREAMS_SECTION } from './docs-streams.ts';
 
-/** The documents for programs, by path. Built when first requested: they take a tenth of the CPU of a start. */
-const DOCUMENTS: Readonly<Record<string, () => object>> = {
-  '/openapi.json': () => openApiDocument(version),
-  '/asyncapi.json': () => asyncApiDocument(version),
-};
+/** What the program says of its interfaces. It is the same for every server of a process. */
+interface Documents {
+  /** The contents of the page's placeholders. */
+  parts: Record<string, string>;
+  /** The documents for programs, as JSON by path. */
+  json: Record<string, string>;
+}
+
+let built: Documents | undefined;
+
+/**
+ * Builds the documents for the first server of the process, before it listens: at import, every command would pay for
+ * them, and on a request, they would hold the event loop for 0.1 s.
+ */
+function documents(): Documents {
+  if (built !== undefined) return built;
+  const openApi = openApiDocument(version);
+  built = {
+    parts: { title: escapeHtml(openApi.info.title), content: docsContent(openApi) },
+    json: {
+      '/openapi.json': JSON.stringify(openApi),
+      '/asyncapi.json': JSON.stringify(asyncApiDocument(version)),
+    },
+  };
+  return built;
+}
 
 /** The contents of the page's placeholders. */
 export function docsParts(): Record<string, string> {
-  const document = openApiDocument(version);
-  return { title: escapeHtml(document.info.title), content: docsContent(document) };
+  return documents().parts;
 }
 
 /** Registers the documents, which other origins may read, and returns their paths. */
@@ -42,17 +62,15 @@ export function addDocumentRoutes(
     metrics,
   }: { replies: ReplyWriter; cors: (req: HttpRequest) => string; metrics: HttpMetrics },
 ): string[] {
-  for (const [path, build] of Object.entries(DOCUMENTS)) {
+  const { json } = documents();
+  for (const [path, text] of Object.entries(json)) {
     const meter = routeMeter(metrics, path);
-    let body: CachedResponse | undefined;
+    const body = new CachedResponse(text, '\r\nContent-Type: application/json');
     addGetRoute(app, path, (adapt) => (res, req) => {
-      sendMetered(meter, replies, res, () => {
-        body ??= new CachedResponse(JSON.stringify(build()), '\r\nContent-Type: application/json');
-        return adapt(body.answerTo(req, 'revalidate', cors(req)));
-      });
+      sendMetered(meter, replies, res, () => adapt(body.answerTo(req, 'revalidate', cors(req))));
     });
   }
-  return Object.keys(DOCUMENTS);
+  return Object.keys(json);
 }
 
 /** The base URL of the examples. The page's script replaces it with the page's own. */

@@ -1,6 +1,6 @@
 /**
- * The pages and their files, read at startup. Each has its own route, so a client's path never reaches the file
- * system, and an answer built when it is first requested.
+ * The pages and their files. Each file has its own route and an answer built at startup, so a client's path never
+ * reaches the file system.
  */
 import { PUBLIC_KEY } from '../../access/key.ts';
 import type { ExampleAddress } from '../../model/address.ts';
@@ -88,13 +88,9 @@ export function addStaticRoutes(
 ): { paths: string[]; unknownPage: UnknownPage } {
   const { replies, metrics } = deps;
   const paths: string[] = [];
-  const add = (path: string, build: () => CachedResponse, cache: Answer['cache'], meter: RequestMeter) => {
-    let body: CachedResponse | undefined;
+  const add = (path: string, body: CachedResponse, cache: Answer['cache'], meter: RequestMeter) => {
     addGetRoute(app, path, (adapt) => (res, req) => {
-      sendMetered(meter, replies, res, () => {
-        body ??= build();
-        return adapt(body.answerTo(req, cache));
-      });
+      sendMetered(meter, replies, res, () => adapt(body.answerTo(req, cache)));
     });
     paths.push(path);
   };
@@ -104,12 +100,12 @@ export function addStaticRoutes(
     if (!deps.panel && /^(panel|admin)\b/.test(name)) continue;
     if (!name.endsWith('.html')) {
       const headers = `\r\nContent-Type: ${typeOf(name)}${SECURITY_HEADERS}`;
-      add(`/${name}`, () => new CachedResponse(content, headers), 'immutable', assetMeter);
+      add(`/${name}`, new CachedResponse(content, headers), 'immutable', assetMeter);
       continue;
     }
     for (const path of PAGE_PATHS[name] ?? []) {
       const meter = routeMeter(metrics, path);
-      add(path, () => fill(name, depthOf(path)), 'revalidate', meter);
+      add(path, fill(name, depthOf(path)), 'revalidate', meter);
       if (name !== 'explorer.html') paths.push(addRedirect(app, path, replies, meter));
     }
   }
@@ -124,6 +120,7 @@ function depthOf(path: string): number {
 /** Fills in the placeholders of a page. Its links are relative, so that they work below a proxy's path prefix. */
 function pageFiller({ assets, nativeSymbol, examples, panel, isPublic }: StaticRouteDeps) {
   const parts = {
+    ...docsParts(),
     coin: escapeHtml(nativeSymbol),
     examples: escapeHtml(JSON.stringify(examples)),
     panel: panel ? 'admin' : '',
@@ -131,8 +128,7 @@ function pageFiller({ assets, nativeSymbol, examples, panel, isPublic }: StaticR
   };
   return (name: string, depth: number): CachedResponse => {
     const template = assets.get(name)?.toString('utf8') ?? '';
-    const root = depth === 0 ? './' : '../'.repeat(depth);
-    const values = new Map(Object.entries({ ...parts, ...(name === 'docs.html' && docsParts()), root }));
+    const values = new Map(Object.entries({ ...parts, root: depth === 0 ? './' : '../'.repeat(depth) }));
     const html = template.replace(/\{([a-z]+)\}/g, (placeholder, key) => values.get(key) ?? placeholder);
     return new CachedResponse(html, `\r\nContent-Type: text/html; charset=utf-8${SECURITY_HEADERS}`);
   };

@@ -32,7 +32,7 @@ export function resolveAddresses(
 ): NewAddress[] {
   const { count } = wallets;
   const prefixes = new Float64Array(count);
-  for (let slot = 0; slot < count; slot++) prefixes[slot] = wallets.prefixAt(slot, ADDRESS_PREFIX_BYTES);
+  for (let slot = 0; slot < count; slot++) prefixes[slot] = wallets.prefixAt(slot);
   const byPrefix = ascendingOrder(prefixes);
   const found = new Float64Array(count);
   const key = Buffer.alloc(ADDRESS_PREFIX_BYTES);

@@ -4,6 +4,7 @@
  * in key order, and holds one row at a time in memory.
  */
 import type { BlockBatch } from '../../model/block-batch.ts';
+import { TransferKind } from '../../model/transfer-kind.ts';
 
 /** Marks a native transfer in the token column. */
 export const NATIVE = -1;
@@ -81,6 +82,11 @@ export class CommitTransfers {
     return this.amounts.subarray(this.amountStart(at), this.amountEnds[at]);
   }
 
+  /** Whether the amount is zero. That of an ERC-721 transfer is 1 and not stored. */
+  isZero(at: number): boolean {
+    return this.kind[at] !== TransferKind.erc721 && this.amountStart(at) === this.amountEnds[at];
+  }
+
   /** The slot of the wallet on a side. */
   walletOf(side: Side): number {
     return (side & 1) === 0 ? this.sender[side >>> 1]! : this.receiver[side >>> 1]!;
@@ -101,9 +107,7 @@ export class CommitTransfers {
     return buckets;
   }
 
-  /**
-   * The sides of each token, ordered by wallet. `walletOrder` lists the slots by ascending wallet id.
-   */
+  /** The sides of each token, ordered by wallet. `walletOrder` lists the slots by ascending wallet id. */
   byToken(tokens: number, byWallet: Buckets, walletOrder: Uint32Array): Buckets {
     const sizes = new Uint32Array(tokens);
     for (const side of byWallet.sides)

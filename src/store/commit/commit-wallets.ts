@@ -3,7 +3,7 @@
  * more garbage collection than writing its row. A wallet is known by its slot, its position in order of first
  * appearance.
  */
-import { ADDRESS_BYTES } from '../schema.ts';
+import { ADDRESS_BYTES, ADDRESS_PREFIX_BYTES } from '../schema.ts';
 import { EMPTY, hashOfBytes, isOversized, SlotTable } from './slot-table.ts';
 
 const MIN_WALLETS = 256;
@@ -81,10 +81,11 @@ export class CommitWallets {
     return this.bytes.subarray(slot * ADDRESS_BYTES, (slot + 1) * ADDRESS_BYTES);
   }
 
-  /** The first `length` bytes of an address as a number. */
-  prefixAt(slot: number, length: number): number {
+  /** The prefix of an address (addresses.ts) as a number. */
+  prefixAt(slot: number): number {
+    const at = slot * ADDRESS_BYTES;
     let prefix = 0;
-    for (let i = slot * ADDRESS_BYTES; length > 0; i++, length--) prefix = prefix * 256 + this.bytes[i]!;
+    for (let i = at; i < at + ADDRESS_PREFIX_BYTES; i++) prefix = prefix * 256 + this.bytes[i]!;
     return prefix;
   }
 

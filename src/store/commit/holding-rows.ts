@@ -3,76 +3,96 @@ import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
 import type { Commit } from './commit.ts';
-import type { CommitTransfers, Side } from './commit-transfers.ts';
+import type { Buckets, CommitTransfers, Side } from './commit-transfers.ts';
 import { ROWS_PER_STEP } from './on-step.ts';
 import type { Tables } from './tables.ts';
-import type { Receipt } from './token-state.ts';
+import type { Receipt, TokenState } from './token-state.ts';
 import { SUM_WORDS, WideSums } from './wide-sums.ts';
 
 /** The amount of an ERC-721 transfer. */
 const ONE = Uint8Array.of(1);
 
-/** Writes in key order. Sets how the token counts of the wallets change, so it must run before `saveWallets`. */
-export function saveHoldings(commit: Commit, tables: Tables): void {
-  const { tokens, transfers, wallets } = commit;
-  tables.tokens.begin();
-  const byToken = transfers.byToken(tokens.length, commit.byWallet, commit.walletOrder);
-  const sums = new WideSums();
-  let saved = 0;
-  sums.words = new Uint32Array(SUM_WORDS);
-  const order = ascendingOrder(Float64Array.from(tokens, ({ id }) => id));
-  for (const position of order) {
-    const token = tokens[position]!;
+export class HoldingRows {
+  private readonly commit: Commit;
+  private readonly tables: Tables;
+  /** The sides of each token, ordered by wallet. */
+  private readonly byToken: Buckets;
+  /** One sum, at offset 0: the balance change of the current holding. */
+  private readonly sum = new WideSums();
+  private saved = 0;
+
+  constructor(commit: Commit, tables: Tables) {
+    this.commit = commit;
+    this.tables = tables;
+    this.byToken = commit.transfers.byToken(commit.tokens.length, commit.byWallet, commit.walletOrder);
+    this.sum.words = new Uint32Array(SUM_WORDS);
+  }
+
+  /** Writes in key order. Call it once, before the wallets are saved, because it changes their token counts. */
+  save(): void {
+    const { tokens } = this.commit;
+    this.tables.tokens.begin();
+    for (const position of ascendingOrder(Float64Array.from(tokens, ({ id }) => id)))
+      this.saveToken(tokens[position]!, position);
+    this.tables.tokens.flush();
+    this.byToken.release();
+  }
+
+  private saveToken(token: TokenState, position: number): void {
+    const { tables, byToken } = this;
+    const { transfers } = this.commit;
     const end = byToken.end(position);
-    /** Positions of the first receipt of each wallet, for the first buyers. */
+    /** Positions of the first receipt of each wallet. */
     const receipts: number[] = [];
-    for (let i = byToken.start(position); i < end; ) {
-      const slot = transfers.walletOf(byToken.sides[i]!);
-      const first = i;
-      if (saved++ % ROWS_PER_STEP === 0) commit.onStep();
-      sums.words.fill(0);
-      sums.reset();
-      for (; i < end && transfers.walletOf(byToken.sides[i]!) === slot; i++)
-        addToSum(transfers, sums, byToken.sides[i]!);
-      if (token.buyers < MAX_FIRST_BUYERS && wallets.ids[slot] !== ZERO_WALLET) {
-        const receipt = byToken.sides.subarray(first, i).find((side) => isReceipt(transfers, side));
+    for (let start = byToken.start(position), next = start; start < end; start = next) {
+      const wallet = transfers.walletOf(byToken.sides[start]!);
+      while (next < end && transfers.walletOf(byToken.sides[next]!) === wallet) next++;
+      const sides = byToken.sides.subarray(start, next);
+      if (token.buyers < MAX_FIRST_BUYERS) {
+        const receipt = sides.find((side) => isReceipt(transfers, side));
         if (receipt !== undefined) receipts.push(receipt >>> 1);
       }
-      wallets.tokens[slot]! += tables.tokens.saveHolding(token, wallets.ids[slot]!, i - first, sums, 0);
+      this.saveHolding(token, wallet, sides);
     }
-    if (receipts.length > 0) tables.tokens.saveBuyers(token, receiptsInOrder(commit, receipts));
+    if (receipts.length > 0) tables.tokens.saveBuyers(token, this.receiptsInOrder(receipts));
     tables.tokens.saveToken(token);
   }
-  tables.tokens.flush();
-  byToken.release();
+
+  /** `sides` are those of a token and of the wallet in a slot. */
+  private saveHolding(token: TokenState, slot: number, sides: Uint32Array): void {
+    const { sum, tables } = this;
+    const { transfers, wallets, onStep } = this.commit;
+    if (this.saved++ % ROWS_PER_STEP === 0) onStep();
+    sum.words.fill(0);
+    sum.reset();
+    for (const side of sides) addToSum(transfers, sum, side);
+    wallets.tokens[slot]! += tables.tokens.saveHolding(token, wallets.ids[slot]!, sides.length, sum, 0);
+  }
+
+  private *receiptsInOrder(positions: number[]): Generator<Receipt> {
+    const { firstTransfer, transfers, wallets } = this.commit;
+    for (const at of positions.sort((a, b) => a - b)) {
+      const wallet = wallets.ids[transfers.receiver[at]!]!;
+      if (wallet !== ZERO_WALLET) yield { transfer: firstTransfer + at, wallet };
+    }
+  }
 }
 
 /** Adds a side of a token transfer to the sum of its wallet. A transfer to oneself leaves it. */
-function addToSum(transfers: CommitTransfers, sums: WideSums, side: Side): void {
+function addToSum(transfers: CommitTransfers, sum: WideSums, side: Side): void {
   const at = side >>> 1;
   if (transfers.sender[at] === transfers.receiver[at]) return;
   const isNft = transfers.kind[at] === TransferKind.erc721;
   const bytes = isNft ? ONE : transfers.amounts;
   const start = isNft ? 0 : transfers.amountStart(at);
   const end = isNft ? ONE.length : transfers.amountEnd(at);
-  if ((side & 1) === 0) sums.subtract(0, bytes, start, end);
-  else sums.add(0, bytes, start, end);
+  if ((side & 1) === 0) sum.subtract(0, bytes, start, end);
+  else sum.add(0, bytes, start, end);
 }
 
 /** Whether a side receives a non-zero amount. */
 function isReceipt(transfers: CommitTransfers, side: Side): boolean {
   const at = side >>> 1;
   const isReceiver = (side & 1) === 1 || transfers.sender[at] === transfers.receiver[at];
-  return (
-    isReceiver &&
-    (transfers.kind[at] === TransferKind.erc721 || transfers.amountEnd(at) > transfers.amountStart(at))
-  );
-}
-
-function* receiptsInOrder(
-  { firstTransfer, transfers, wallets }: Commit,
-  positions: number[],
-): Generator<Receipt> {
-  for (const at of positions.sort((a, b) => a - b))
-    yield { transfer: firstTransfer + at, wallet: wallets.ids[transfers.receiver[at]!]! };
+  return isReceiver && !transfers.isZero(at);
 }

@@ -50,6 +50,7 @@ export class Tables {
   readonly traceGaps: TraceGapTable;
   readonly anchors: AnchorTable;
   readonly counterpartySums: CounterpartySumsTable;
+
   constructor(db: Db, pagesPerFold?: number) {
     this.wallets = new WalletTable(db);
     this.addresses = new AddressTable(db);

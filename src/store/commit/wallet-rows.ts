@@ -34,7 +34,7 @@ export class WalletRows {
         const isNew = id > before.lastWallet;
         if (!isNew && !this.isChanged(slot, id)) continue;
         const address = wallets.addressAt(slot);
-        const wallet = isNew ? tables.wallets.create(id, address) : tables.wallets.load(id, address);
+        const wallet = isNew ? tables.wallets.states.add(id, address) : tables.wallets.load(id, address);
         const pages = this.addEntries(wallet, slot);
         if (pages > 0) extended.push({ wallet, pages });
         wallet.tokens += wallets.tokens[slot]!;
@@ -110,13 +110,12 @@ export class WalletRows {
     const isToSelf = transfers.sender[at] === transfers.receiver[at];
     const isNative = transfers.token[at] === NATIVE;
     const wei = isNative ? transfers.amountAt(at) : null;
-    const isZero = kind !== TransferKind.erc721 && transfers.amountStart(at) === transfers.amountEnd(at);
     const direction = isToSelf
       ? HistoryFlag.out | HistoryFlag.in
       : isReceiver
         ? HistoryFlag.in
         : HistoryFlag.out;
-    const flags = kind | direction | (isZero ? HistoryFlag.zero : 0);
+    const flags = kind | direction | (transfers.isZero(at) ? HistoryFlag.zero : 0);
     const finished = wallet.addEntry(id, flags, wallets.ids[other]!, wei);
     if (finished !== null) this.tables.wallets.savePage(finished);
     const transaction = firstTransfer + transfers.transactionStart[at]!;

@@ -9,9 +9,6 @@ import { EMPTY, hashOfNumbers, isOversized, SlotTable } from './slot-table.ts';
 import { ADDRESS, ID, RECORD, WalletState } from './wallet-state.ts';
 import { WideSums } from './wide-sums.ts';
 
-/** Id of a wallet that has none yet. 0 is taken by the zero address. */
-const NO_ID = -1;
-
 const MIN_RECORDS = 256;
 
 /** The wallets in memory, by id. */
@@ -58,14 +55,6 @@ export class WalletStates {
     return this.bytes.subarray(at, at + ADDRESS_BYTES);
   }
 
-  setId(slot: number, id: number): void {
-    this.numbers[slot * RECORD + ID] = id;
-    const table = this.byId;
-    let place = table.placeOf(hashOfNumbers(id, 0));
-    while (table.slotAt(place) !== EMPTY) place = table.after(place);
-    table.put(place, slot, this.hashOfIdAt);
-  }
-
   /** The wallet with an id, undefined when the commit has not loaded it. */
   find(id: number): WalletState | undefined {
     const table = this.byId;
@@ -77,14 +66,17 @@ export class WalletStates {
     return undefined;
   }
 
-  /** Adds a record without an id for the address at `start` in `bytes`. */
-  add(bytes: Uint8Array, start: number): number {
+  /** Adds a wallet of which only id and address are known. */
+  add(id: number, address: Uint8Array): WalletState {
     const slot = this.count++;
     if (this.count * RECORD > this.numbers.length) this.resize(Math.ceil(slot * 1.5));
-    this.numbers[slot * RECORD + ID] = NO_ID;
-    const at = this.addressOffset(slot);
-    for (let i = 0; i < ADDRESS_BYTES; i++) this.bytes[at + i] = bytes[start + i]!;
-    return slot;
+    this.numbers[slot * RECORD + ID] = id;
+    this.bytes.set(address, this.addressOffset(slot));
+    const table = this.byId;
+    let place = table.placeOf(hashOfNumbers(id, 0));
+    while (table.slotAt(place) !== EMPTY) place = table.after(place);
+    table.put(place, slot, this.hashOfIdAt);
+    return this.at(slot);
   }
 
   /** All slots, ordered by id. */

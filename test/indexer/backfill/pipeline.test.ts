@@ -144,3 +144,37 @@ test('the first range has no more blocks than wanted', async () => {
   assert.deepEqual(numbers(await pipeline.take(1, 400)), [1, 2]);
   assert.equal(asked[0], 2);
 });
+
+test('a range that fails once costs no other range: it alone is loaded again', async () => {
+  const asked: number[] = [];
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      asked.push(from);
+      if (from > 16 && asked.filter((each) => each > 16).length === 1)
+        throw new UpstreamError('rpc', 'overloaded');
+      return batchOf(from, to);
+    },
+    { depth: 4, batchTransfers: 1_000_000 },
+  );
+  const first = numbers(await pipeline.take(1, 100));
+  const rest = numbers(await pipeline.take(first.length + 1, 100));
+  assert.deepEqual(
+    [...first, ...rest],
+    Array.from({ length: 100 }, (_, i) => i + 1),
+  );
+  const again = asked.filter((from, i) => asked.indexOf(from) < i);
+  assert.deepEqual(again, [first.length + 1], `${asked}`);
+});
+
+test("a failure that is not the node's is reported as it is", async () => {
+  let loads = 0;
+  const pipeline = new Pipeline(
+    async (from, to) => {
+      if (from > 1 && loads++ === 0) throw new TypeError('a bug');
+      return batchOf(from, to);
+    },
+    { depth: 4, batchTransfers: 1_000_000 },
+  );
+  const taken = numbers(await pipeline.take(1, 400));
+  await assert.rejects(pipeline.take(taken.length + 1, 400), TypeError);
+});
