@@ -112,7 +112,7 @@ export function kindField() {
   return z.enum(TRANSFER_KIND_NAMES);
 }
 
-/** How a token names itself, as a list shows it. */
+/** A token's name, symbol and decimals as its contract returns them. */
 export function tokenNameFields() {
   return {
     name: z.string().nullable().describe('Null while unknown; symbol and decimals likewise'),

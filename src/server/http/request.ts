@@ -28,8 +28,8 @@ export function authenticate(access: ClientAccess, req: HttpRequest): KeyRecord 
 }
 
 /**
- * Maps each name to itself. V8 looks up a text cut out of a query in its table of property names before each use as
- * one. The equal text in this map already is a property name, which halves the cost of parsing.
+ * Maps each name to itself. V8 must intern a substring of the query before it can serve as a property name. The equal
+ * key of this map is interned already, which halves the cost of parsing.
  */
 type ParameterNames = ReadonlyMap<string, string>;
 

@@ -7,7 +7,7 @@ import type { BodyBudget } from './body.ts';
 import type { ReplyWriter } from './reply.ts';
 import type { ClientAccess } from './request.ts';
 
-/** What the routes of callers with a key share. */
+/** The dependencies of all routes that require a key. */
 export interface KeyedRouteDeps {
   access: ClientAccess;
   bodyBudget: BodyBudget;

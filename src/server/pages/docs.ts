@@ -21,7 +21,7 @@ import type { HttpRequest, TemplatedApp } from '../uws.ts';
 import { codeSample, escapeHtml, type ParameterRow, parameterTable, table } from './docs-html.ts';
 import { STREAMS_SECTION } from './docs-streams.ts';
 
-/** What the program says of its interfaces. It is the same for every server of a process. */
+/** The reference of the API, the same for every server of a process. */
 interface Documents {
   /** The contents of the page's placeholders. */
   parts: Record<string, string>;
