@@ -6,8 +6,7 @@ import { OverBudgetError, unitBudget } from '../query/work-budget.ts';
 import { apiResult, type Caller, type Endpoint, type IndexSource, notReady } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/endpoints.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
-import type { ReadPool } from './read-pool/read-pool.ts';
-import type { ApiResult } from './read-pool/reader-protocol.ts';
+import type { ApiResult, ReadPool } from './read-pool/read-pool.ts';
 
 /** Work units (query/work-budget.ts) that one answer may cost the event loop: 2 ms at most, usually less. */
 const LOOP_BUDGET = 20_000;

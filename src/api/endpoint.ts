@@ -10,7 +10,7 @@ import type { Db } from '../store/open-database.ts';
 import { addLabels, addressPlan } from './address-labels.ts';
 import { csvWriter } from './csv.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
-import type { ApiResult } from './read-pool/reader-protocol.ts';
+import type { ApiResult } from './read-pool/read-pool.ts';
 
 /** Error codes of schemas that have their own. */
 export const errorCodes = z.registry<{ code: RequestErrorCode }>();

@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openKeysFile } from '../access/keys-file.ts';
 import { pause } from '../lib/async.ts';
 import { openIndexForReading } from '../store/index-file.ts';
+import type { ClusterOptions, FromCluster, ToCluster } from './cluster-client.ts';
 import { readIdentity } from './identity.ts';
-import type { ClusterOptions, FromCluster, ToCluster } from './protocol.ts';
 import { ClusterSync } from './sync.ts';
 
 async function run(options: ClusterOptions): Promise<void> {

@@ -1,9 +1,8 @@
 /** The PostgreSQL table `daemons`: who uses the keys, and whether all daemons assign the same ids. */
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import type { Sql } from '../postgres/connection.ts';
-import { ClusterMismatchError } from './errors.ts';
 import { type IndexIdentity, identityDifferences, parseRanges, rangesText } from './identity.ts';
-import type { ClusterSession } from './session.ts';
+import { ClusterMismatchError, type ClusterSession } from './session.ts';
 
 /**
  * A daemon that did not shut down cleanly counts as present for this long, because it may return with the same index.

@@ -3,10 +3,9 @@ import { cacheKeys } from '../access/cluster-cache.ts';
 import type { KeyChanges } from '../access/key.ts';
 import { FatalError, RequestError } from '../lib/errors.ts';
 import type { Db } from '../store/open-database.ts';
-import { publicReason } from './errors.ts';
 import { joinFile } from './join-file.ts';
 import { changeKey } from './key-table.ts';
-import { ClusterSession } from './session.ts';
+import { ClusterSession, publicReason } from './session.ts';
 import { SharedKeys } from './shared-keys.ts';
 
 interface DirectKeys {

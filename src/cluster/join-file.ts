@@ -10,9 +10,8 @@ import {
 } from '../access/cluster-cache.ts';
 import { readKeyRows } from '../access/keys.ts';
 import type { Db } from '../store/open-database.ts';
-import { ClusterMismatchError } from './errors.ts';
 import { KEYS_PER_PAGE, keyIds, keysAfter, unknownKeys, uploadKeys } from './key-table.ts';
-import type { ClusterSession } from './session.ts';
+import { ClusterMismatchError, type ClusterSession } from './session.ts';
 import { lastVersion } from './usage-table.ts';
 
 /**

@@ -1,7 +1,18 @@
 /** One session with the tables of the shared keys. */
-import { PostgresConnection, type Sql } from '../postgres/connection.ts';
-import { ClusterMismatchError } from './errors.ts';
+import { messageOf } from '../lib/errors.ts';
+import { PostgresConnection, postgresReason, type Sql } from '../postgres/connection.ts';
 import { CLUSTER_MIGRATIONS, CLUSTER_SCHEMA_VERSION, KEYS_CHANNEL } from './schema.ts';
+
+/** The daemon and PostgreSQL are incompatible until an operator changes something. The message names both sides. */
+export class ClusterMismatchError extends Error {
+  override name = 'ClusterMismatchError';
+}
+
+/** Safe to show to anybody. The log has the whole message. */
+export function publicReason(error: unknown): string {
+  if (error instanceof ClusterMismatchError) return error.message;
+  return postgresReason(error, 'access.postgres') ?? `sharing keys failed: ${messageOf(error)}`;
+}
 
 /** Longest wait for an answer, milliseconds, because an operator is waiting. */
 const ANSWER_TIMEOUT_MS = 10_000;

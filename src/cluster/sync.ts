@@ -12,14 +12,13 @@ import { RepeatLimit } from '../lib/limits.ts';
 import { redactNodeText } from '../log/redact.ts';
 import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';
 import type { Db } from '../store/open-database.ts';
+import type { ClusterOptions, FromCluster } from './cluster-client.ts';
 import { beat, joinCluster, leaveCluster } from './daemon-table.ts';
-import { ClusterMismatchError, publicReason } from './errors.ts';
 import type { IndexIdentity } from './identity.ts';
 import { joinFile, updateKeys } from './join-file.ts';
 import { changeKey, type KeyChange } from './key-table.ts';
 import { UsageOutbox } from './outbox.ts';
-import type { ClusterOptions, FromCluster } from './protocol.ts';
-import { ClusterSession } from './session.ts';
+import { ClusterMismatchError, ClusterSession, publicReason } from './session.ts';
 import { sendUsage, sentMonths, sentUsage, USAGE_PER_PAGE, usageElsewhere } from './usage-table.ts';
 
 const RETRY_BASE_MS = 250;

@@ -7,8 +7,8 @@ import type { ThreadLog } from '../log/logger.ts';
 import { parseSignalFilter } from '../streams/transfers/signal-filter.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
 import type { Hook, HookStore } from './hook-store.ts';
+import type { HooksReport } from './hooks-client.ts';
 import { type CompiledFilter, type Planner, WatchSet } from './planner.ts';
-import type { HooksReport } from './protocol.ts';
 import { HookRunner } from './runner.ts';
 import type { Sender } from './sender.ts';
 

@@ -1,11 +1,41 @@
-/** The serving thread's handle on the delivery thread, which runs while there are active hooks. */
+/**
+ * The serving thread's handle on the delivery thread, which runs while there are active hooks, and the messages between
+ * the two.
+ */
 import type { Worker } from 'node:worker_threads';
 import { backoffMs } from '../lib/async.ts';
-import type { Logger } from '../log/logger.ts';
-import type { SelectedNode } from '../node/choice/selected-node.ts';
+import type { LogFields, Logger } from '../log/logger.ts';
+import type { NodeAddress, SelectedNode } from '../node/choice/selected-node.ts';
 import { startThread } from '../threads/start-thread.ts';
 import type { HookStore } from './hook-store.ts';
-import type { FromHooks, HooksReport, HooksThreadOptions, ToHooks } from './protocol.ts';
+
+export interface HooksThreadOptions {
+  indexPath: string;
+  hooksPath: string;
+  labelsPath: string;
+  nativeSymbol: string;
+  metadataWaitMs: number;
+  maxReorg: number;
+  allowPrivate: boolean;
+  /** `inUse`: position of the node used first. */
+  node: { addresses: readonly NodeAddress[]; inUse: number; timeoutMs: number; maxBatch: number };
+}
+
+/** Since the last report, except for `lag`. */
+export interface HooksReport {
+  /** Deliveries by outcome. */
+  outcomes: Record<'accepted' | 'failed' | 'gone', number>;
+  /** Events accepted. */
+  events: number;
+  /** Blocks by which the slowest active hook lags the index. */
+  lag: number;
+}
+
+export type ToHooks = { kind: 'changed' } | { kind: 'node'; at: number } | { kind: 'stop' };
+
+export type FromHooks =
+  | { kind: 'report'; report: HooksReport }
+  | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: LogFields; msg: string };
 
 /** How often to check for hook changes by other processes, milliseconds. */
 const CHECK_MS = 500;

@@ -11,8 +11,8 @@ import { IndexSource } from '../streams/transfers/index-source.ts';
 import { TransactionParties } from '../streams/transfers/transaction-parties.ts';
 import { HookEngine } from './engine.ts';
 import { openHookStore } from './hook-store.ts';
+import type { FromHooks, HooksThreadOptions, ToHooks } from './hooks-client.ts';
 import { Planner } from './planner.ts';
-import type { FromHooks, HooksThreadOptions, ToHooks } from './protocol.ts';
 import { Sender } from './sender.ts';
 
 /** How often to check for hook changes, milliseconds. */

@@ -1,9 +1,25 @@
 /** One session with PostgreSQL: the connection, the lock on the schema, and transactions that verify both. */
 import { hostname } from 'node:os';
 import type { Writable } from 'node:stream';
-import { PostgresConnection, type Sql } from '../postgres/connection.ts';
-import { SinkFencedError, SinkMismatchError } from './errors.ts';
+import { messageOf } from '../lib/errors.ts';
+import { PostgresConnection, postgresReason, type Sql } from '../postgres/connection.ts';
 import { SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
+
+/** The tables and this sink are incompatible: nothing is written until an operator changes something. */
+export class SinkMismatchError extends Error {
+  override name = 'SinkMismatchError';
+}
+
+/** Another sink holds the schema, or took it over. */
+class SinkFencedError extends Error {
+  override name = 'SinkFencedError';
+}
+
+/** Safe to show to anybody. The log has the whole message. */
+export function publicReason(error: unknown): string {
+  if (error instanceof SinkMismatchError || error instanceof SinkFencedError) return error.message;
+  return postgresReason(error, 'sink.postgres.url') ?? `the sink failed: ${messageOf(error)}`;
+}
 
 /** Longest wait for an answer before the connection counts as dead, milliseconds. Building indexes takes longer. */
 const ANSWER_TIMEOUT_MS = 60_000;

@@ -1,8 +1,34 @@
-/** The serving thread's handle on the sink's thread. */
+/** The serving thread's handle on the sink's thread, and the messages between the two. */
 import type { Worker } from 'node:worker_threads';
 import { initialSinkStatus, type SinkStatus } from '../model/sink-status.ts';
 import { startThread } from '../threads/start-thread.ts';
-import type { FromSink, SinkDelta, SinkOptions, ToSink } from './protocol.ts';
+
+export interface SinkOptions {
+  indexPath: string;
+  url: string;
+  schema: string;
+  fromBlock: number | 'earliest';
+  finality: 'latest' | 'finalized';
+  wallets: boolean;
+  partitionBlocks: number;
+}
+
+export type ToSink =
+  /** The index has committed or rolled back; `committedAt` is in Unix milliseconds, null for a rollback. */
+  { kind: 'wake'; committedAt: number | null } | { kind: 'stop' };
+
+/** The sink's work since its last report, for the metrics. */
+export interface SinkDelta {
+  transfers: number;
+  /** Seconds from each commit to the index until its blocks are in PostgreSQL. */
+  delays: number[];
+  errors: number;
+  rollbacks: number;
+}
+
+export type FromSink =
+  | { kind: 'status'; status: SinkStatus; delta: SinkDelta }
+  | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> };
 
 /** Delay before a failed thread is restarted, milliseconds. */
 const RESTART_MS = 5_000;

@@ -5,8 +5,8 @@ import { lowerThreadPriority } from '../lib/thread.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexSource } from './index-source.ts';
 import { SinkProgress } from './progress.ts';
-import type { FromSink, SinkOptions, ToSink } from './protocol.ts';
 import { runSink } from './sink.ts';
+import type { FromSink, SinkOptions, ToSink } from './sink-client.ts';
 
 /** Page cache of this connection, MiB. The bulk read must not grow at the expense of the serving thread's cache. */
 const CACHE_MB = 8;

@@ -4,11 +4,10 @@ import { messageOf } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
 import { redactNodeText } from '../log/redact.ts';
 import { BatchWriter } from './batch-writer.ts';
-import { publicReason, SinkMismatchError } from './errors.ts';
 import type { IndexSource, SinkTip } from './index-source.ts';
 import type { SinkProgress } from './progress.ts';
-import type { SinkOptions } from './protocol.ts';
-import { Session, type SinkRow } from './session.ts';
+import { publicReason, Session, SinkMismatchError, type SinkRow } from './session.ts';
+import type { SinkOptions } from './sink-client.ts';
 import { storable, Target } from './target.ts';
 
 const RETRY_BASE_MS = 500;

@@ -1,12 +1,49 @@
-/** A pool of read threads that answer requests too expensive for the event loop. */
+/** A pool of read threads that answer requests too expensive for the event loop, and the messages to and from them. */
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
-import { RequestError } from '../../lib/errors.ts';
+import { RequestError, type RequestErrorCode } from '../../lib/errors.ts';
 import { monotonicNow } from '../../lib/time.ts';
 import type { Head } from '../../query/snapshot.ts';
 import { startThread } from '../../threads/start-thread.ts';
 import type { NodeAnswer } from '../node-reads.ts';
-import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
+
+/** Fixed for the lifetime of a read thread. */
+export interface ReaderOptions {
+  indexPath: string;
+  /** Symbol of the chain's native coin. */
+  nativeSymbol: string;
+  labelsPath?: string;
+}
+
+export interface ReadRequest {
+  /** Path of the endpoint. */
+  path: string;
+  /** As sent by the client. The read thread validates it again. */
+  input: unknown;
+  /** Largest `depth` the caller may pass to funding_chain. */
+  chainDepth: number;
+  /** The node's earlier answer, for endpoints that ask the node. */
+  nodeAnswer?: NodeAnswer | undefined;
+  /** Time by `monotonicNow` at which the caller gives up. */
+  deadline: number;
+}
+
+/** An answer as text. */
+export interface ApiResult {
+  /** The head of the commit it was read from. */
+  head: Head;
+  body: string;
+  /** CSV only, which has no field for it: the start of the next page, null on the last page. */
+  nextCursor?: string | null;
+}
+
+export type ToReader = ReadRequest | 'stop';
+
+export type FromReader =
+  | ApiResult
+  | { requestError: { status: number; code: RequestErrorCode; message: string; param: string | undefined } }
+  /** Any other error: a failed read, with SQLite's code, or a bug. */
+  | { failure: { code: string; message: string; stack: string } };
 
 export function startReader(options: ReaderOptions): Worker {
   return startThread('reader', options);

@@ -8,7 +8,7 @@ import { deadlineBudget } from '../../query/work-budget.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
 import { apiResult, type Endpoint, type EndpointHandler, notReady } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
-import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './reader-protocol.ts';
+import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './read-pool.ts';
 
 /** Page cache of a read thread, MiB. Its reads are long and rarely repeated, so a larger cache would help little. */
 const CACHE_MB = 8;

@@ -1,6 +1,6 @@
 /** ETags of constant bodies and of REST answers. */
 import { createHash, randomInt } from 'node:crypto';
-import type { ApiResult } from '../../api/read-pool/reader-protocol.ts';
+import type { ApiResult } from '../../api/read-pool/read-pool.ts';
 import type { HttpRequest } from '../uws.ts';
 import type { Answer } from './answer.ts';
 import { compressAnswer, compressorsOfOneBody } from './compress.ts';

@@ -3,7 +3,7 @@ import { requireEndpoint } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
 import type { Api, PreparedEndpoint } from '../../api/api.ts';
 import { type Caller, notReady } from '../../api/endpoint.ts';
-import type { ApiResult } from '../../api/read-pool/reader-protocol.ts';
+import type { ApiResult } from '../../api/read-pool/read-pool.ts';
 import { RequestError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type HttpRequest, type HttpResponse, queryOf, type TemplatedApp } from '../uws.ts';

@@ -1,7 +1,6 @@
 /** A sink on a test index, and the comparison of its tables with that index. */
 import assert from 'node:assert/strict';
-import type { SinkOptions } from '../../../src/sink/protocol.ts';
-import { SinkClient } from '../../../src/sink/sink-client.ts';
+import { SinkClient, type SinkOptions } from '../../../src/sink/sink-client.ts';
 import { randomBlocks, toBatch } from '../chain/random-chain.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { IndexFixture } from '../index/index-fixture.ts';
