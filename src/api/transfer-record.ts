@@ -1,19 +1,25 @@
-/** The JSON record of a transfer. */
+/** The JSON records of transfers, and of those that funded a wallet. */
 import { z } from 'zod';
+import { digitsToBigInt, type Hex } from '../lib/hex.ts';
 import { secondsToIso } from '../lib/time.ts';
-import { NATIVE_DECIMALS } from '../lib/units.ts';
+import { NATIVE_DECIMALS, weiToCoin } from '../lib/units.ts';
 import { isNativeKind } from '../model/transfer-kind.ts';
 import type { IdRange } from '../query/blocks.ts';
+import type { FundingTransfer } from '../query/funding.ts';
 import { amountOf, kindName, type TransferRow, tokenIdOf } from '../query/transfers.ts';
 import {
   addressField,
   blockField,
+  coinField,
   eventIndexField,
   example,
   kindField,
+  sourceField,
+  sourceOf,
   timeField,
   txHashField,
   unitsField,
+  weiField,
 } from './fields.ts';
 
 export const transferSchema = z
@@ -110,4 +116,32 @@ export function pageOfRange(
   const ids = Array.from({ length: Math.max(0, Math.min(limit, below - first)) }, (_, i) => first + i);
   const next = first + ids.length;
   return { ids, nextCursor: next < below ? `${next - 1}` : null };
+}
+
+export const fundingSchema = z
+  .object({
+    from: addressField(),
+    amount: coinField(),
+    amountWei: weiField(),
+    txHash: txHashField(),
+    eventIndex: eventIndexField(),
+    blockNumber: blockField(),
+    timestamp: timeField(),
+    source: sourceField(),
+  })
+  .meta({ id: 'Funding' });
+
+/** `from` is the sender's address. */
+export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof fundingSchema> {
+  const wei = digitsToBigInt(row.amount).toString();
+  return {
+    from,
+    amount: weiToCoin(wei),
+    amountWei: wei,
+    txHash: `0x${row.txHash}`,
+    eventIndex: row.eventIndex,
+    blockNumber: row.blockNumber,
+    timestamp: secondsToIso(row.timestamp),
+    source: sourceOf(row.kind),
+  };
 }

@@ -4,8 +4,7 @@
  */
 import type { Logger } from '../log/logger.ts';
 import type { BlockRef } from '../model/block.ts';
-import type { NodeConnection } from '../node/connection.ts';
-import { MalformedNotifications } from '../node/subscriptions.ts';
+import { MalformedNotifications, type NodeConnection } from '../node/connection.ts';
 import type { ChainBlock, ChainReader } from './block.ts';
 
 interface HeadSourceOptions {

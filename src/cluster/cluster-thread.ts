@@ -4,7 +4,7 @@ import { openKeysFile } from '../access/keys-file.ts';
 import { pause } from '../lib/async.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import type { ClusterOptions, FromCluster, ToCluster } from './cluster-client.ts';
-import { readIdentity } from './identity.ts';
+import { readIdentity } from './daemon-table.ts';
 import { ClusterSync } from './sync.ts';
 
 async function run(options: ClusterOptions): Promise<void> {

@@ -13,13 +13,18 @@ import { redactNodeText } from '../log/redact.ts';
 import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';
 import type { Db } from '../store/open-database.ts';
 import type { ClusterOptions, FromCluster } from './cluster-client.ts';
-import { beat, joinCluster, leaveCluster } from './daemon-table.ts';
-import type { IndexIdentity } from './identity.ts';
+import { beat, type IndexIdentity, joinCluster, leaveCluster } from './daemon-table.ts';
 import { joinFile, updateKeys } from './join-file.ts';
 import { changeKey, type KeyChange } from './key-table.ts';
-import { UsageOutbox } from './outbox.ts';
 import { ClusterMismatchError, ClusterSession, publicReason } from './session.ts';
-import { sendUsage, sentMonths, sentUsage, USAGE_PER_PAGE, usageElsewhere } from './usage-table.ts';
+import {
+  sendUsage,
+  sentMonths,
+  sentUsage,
+  USAGE_PER_PAGE,
+  UsageOutbox,
+  usageElsewhere,
+} from './usage-table.ts';
 
 const RETRY_BASE_MS = 250;
 const RETRY_MAX_MS = 5_000;

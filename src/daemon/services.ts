@@ -3,7 +3,7 @@ import { prepareApi } from '../api/api.ts';
 import { ReadPool, startReader } from '../api/read-pool/read-pool.ts';
 import { ChainTracker } from '../chain/tracker.ts';
 import type { Config } from '../config/parse-config.ts';
-import type { PendingSource } from '../gateway/filters/pending-filter.ts';
+import type { PendingSource } from '../gateway/filters/filter.ts';
 import { RpcHandler } from '../gateway/handler.ts';
 import { methodPolicy } from '../gateway/policy.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
@@ -19,7 +19,7 @@ import { prepareStreamReads } from '../query/stream-reads.ts';
 import { WalletIdCache } from '../query/wallet-id-cache.ts';
 import { WsConnections } from '../server/ws/connections.ts';
 import { StreamHub } from '../streams/hub.ts';
-import type { StoredLists } from '../streams/transfers/signal-filter.ts';
+import type { StoredLists } from '../streams/transfers/transfer-filter.ts';
 import type { DataStores } from './data-stores.ts';
 import { openNodeReads, repeatedAtOtherNodes } from './node-reads.ts';
 

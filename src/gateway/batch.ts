@@ -1,10 +1,9 @@
 /** Answers a batch, a limited number of calls at a time, in the order of the calls. */
 import type { ClientBudget } from '../lib/byte-budget.ts';
-import type { CallResult, CallStatus } from './call.ts';
+import type { CallResult, CallStatus, RpcAnswer } from './call.ts';
 import { errorResult, NO_ROOM, RpcCode } from './errors.ts';
 import { LargeAnswer, MIN_LARGE_BYTES } from './large-answer.ts';
 import { errorForAll, type IncomingCall, type InvalidCall } from './request.ts';
-import type { RpcAnswer } from './sink.ts';
 
 /** Concurrent calls per batch, so that one client's batch does not take every socket. */
 export const BATCH_CONCURRENCY = 16;

@@ -1,14 +1,13 @@
 /** Checks whether a client's call is permitted, hands it to the component that answers it, and measures it. */
 import { detachString } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
-import type { Call, CallResult } from './call.ts';
+import { type Call, type CallHandle, type CallResult, type CallSink, sendResult } from './call.ts';
 import { collectResult } from './collect-answer.ts';
 import { errorResult, RpcCode } from './errors.ts';
 import { LargeAnswer } from './large-answer.ts';
 import type { RpcMeter } from './meter.ts';
 import { methodLabel } from './methods.ts';
 import type { IncomingCall, InvalidCall } from './request.ts';
-import { type CallHandle, type CallSink, sendResult } from './sink.ts';
 
 /** Answers a call of key `key`. */
 export type CallHandler = (call: Call, sink: CallSink, key: number) => CallHandle;

@@ -1,4 +1,8 @@
-/** A JSON-RPC call and its result. */
+/**
+ * A JSON-RPC call, its result, and the receivers of answers. The same interface leads from the node's call to the
+ * client's connection.
+ */
+import type { LargeAnswer } from './large-answer.ts';
 
 export interface Call {
   method: string;
@@ -45,4 +49,104 @@ function latin1Json(value: unknown): string {
     /[\u0100-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** Takes one answer: `send` once, or `begin` (the status is 200), then `write`, then `end` or `abort`. */
+interface Sink<Body, Status> {
+  /** Whether a long answer may come in pieces. */
+  readonly canStream: boolean;
+  /**
+   * The memory of the body is reused after the call unless `mayRetain`. The sink sends or discards a LargeAnswer.
+   * `retryAfter`: seconds, with status 429.
+   */
+  send(body: Body, status: Status, mayRetain: boolean, retryAfter?: number): void;
+  begin(): void;
+  /**
+   * The memory of the piece is reused after the call. Returns false for back-pressure: no more pieces until `resume`.
+   */
+  write(piece: Buffer): boolean;
+  end(): void;
+  /** The rest will never come. */
+  abort(): void;
+}
+
+/** Takes the answer to one call, as its response tail (response-tail.ts). A LargeAnswer is a result, with status 200. */
+export interface CallSink extends Sink<Buffer | LargeAnswer, CallStatus> {
+  /** The answer becomes part of a larger JSON text, so it must be valid JSON. */
+  readonly requiresValidJson: boolean;
+}
+
+/** A whole answer to a request. `body` is null when all calls were notifications. */
+export interface RpcAnswer {
+  status: 200 | 204 | 429 | 500 | 502 | 504;
+  body: Buffer | string | LargeAnswer | null;
+  /** Seconds, with status 429. */
+  retryAfter?: number;
+}
+
+/** Takes the answer to a whole request. */
+export type RpcSink = Sink<RpcAnswer['body'], RpcAnswer['status']>;
+
+/** Controls for the owner of a sink. */
+export interface CallHandle {
+  /** Nobody wants the answer any more. The sink is not called again. */
+  cancel(): void;
+  /** The sink can take more pieces. */
+  resume(): void;
+}
+
+/** The handle of a call that was answered at once. */
+export const SETTLED_HANDLE: CallHandle = { cancel() {}, resume() {} };
+
+/** Sends the result of a call that never reaches the node. */
+export function sendResult(sink: CallSink, { tail, status }: CallResult): CallHandle {
+  sink.send(tail, status, true);
+  return SETTLED_HANDLE;
+}
+
+/** Sends the answer to a request, in memory that is not reused. */
+export function sendAnswer(sink: RpcSink, { body, status, retryAfter }: RpcAnswer): CallHandle {
+  sink.send(body, status, true, retryAfter);
+  return SETTLED_HANDLE;
+}
+
+/** Base of a sink that takes only whole answers. */
+export const NO_STREAMING = {
+  canStream: false,
+  begin: misuse,
+  write: misuse,
+  end: misuse,
+  abort: misuse,
+};
+
+function misuse(): never {
+  throw new Error('pieces were sent to a sink that takes only whole answers');
+}
+
+/** The controls of a waiting sink over its call. */
+interface AwaitedCall {
+  leave(waiter: Waiter): void;
+  resume(): void;
+}
+
+/** A sink that waits for a call. It can be moved to another call. */
+export class Waiter implements CallHandle {
+  readonly sink: CallSink;
+  /** Id of the calling key. */
+  readonly client: number;
+  call: AwaitedCall;
+
+  constructor(sink: CallSink, client: number, call: AwaitedCall) {
+    this.sink = sink;
+    this.client = client;
+    this.call = call;
+  }
+
+  cancel(): void {
+    this.call.leave(this);
+  }
+
+  resume(): void {
+    this.call.resume();
+  }
 }

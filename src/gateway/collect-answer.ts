@@ -1,10 +1,9 @@
 /** Converts callbacks to promises and back, for code that needs whole answers. */
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
-import type { CallResult } from './call.ts';
+import { type CallHandle, type CallResult, type CallSink, NO_STREAMING } from './call.ts';
 import { errorResult, failureResult, INTERNAL_ERROR } from './errors.ts';
 import { LargeAnswer } from './large-answer.ts';
-import { type CallHandle, type CallSink, NO_STREAMING } from './sink.ts';
 
 /**
  * Resolves with the value that `begin` passes to `settle`, perhaps before `begin` returns. Rejects only with the

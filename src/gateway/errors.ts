@@ -1,7 +1,6 @@
 /** The gateway's own JSON-RPC errors. The node's errors pass through unchanged. */
 import type { UpstreamError } from '../lib/errors.ts';
-import type { CallResult, CallStatus } from './call.ts';
-import type { RpcAnswer } from './sink.ts';
+import type { CallResult, CallStatus, RpcAnswer } from './call.ts';
 
 export const RpcCode = {
   parse: -32700,

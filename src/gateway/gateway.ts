@@ -10,7 +10,16 @@ import type { BlockHeader } from '../node/methods.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
 import { AnswerCache, CacheDoorkeeper } from './answer-cache.ts';
 import { type BlockKey, blockKeyOf, blockNumberOf } from './cache-policy.ts';
-import { type Call, type CallResult, callKey, createCall, type RequestFn } from './call.ts';
+import {
+  type Call,
+  type CallHandle,
+  type CallResult,
+  type CallSink,
+  callKey,
+  createCall,
+  type RequestFn,
+  SETTLED_HANDLE,
+} from './call.ts';
 import { collectAnswer } from './collect-answer.ts';
 import { CircuitBreaker, type Failover, headShown } from './failover.ts';
 import { HEAD_TTL_MS, HeadCache, headMethodOf } from './head-cache.ts';
@@ -19,7 +28,6 @@ import { type MethodKind, methodKindOf, methodLabel } from './methods.ts';
 import { BUFFERED_PER_TURN, NodeCall } from './node-call.ts';
 import type { AnchorOptions, NodeCallDeps, NodeCallOptions, TailFacts } from './node-call-options.ts';
 import { checkResponseTail, isResult } from './response-tail.ts';
-import { type CallHandle, type CallSink, SETTLED_HANDLE } from './sink.ts';
 
 /** The settings of the `[rpc]` table that concern single calls. */
 export interface GatewaySettings {

@@ -6,28 +6,27 @@ import { PerKeyLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NodeHttp } from '../node/http/node-http.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
-import { createCall } from './call.ts';
+import {
+  type CallHandle,
+  createCall,
+  NO_STREAMING,
+  type RpcAnswer,
+  type RpcSink,
+  SETTLED_HANDLE,
+  sendAnswer,
+} from './call.ts';
 import { CallDispatcher } from './call-dispatcher.ts';
 import { collectAnswer, toPromise } from './collect-answer.ts';
 import { errorJson, INTERNAL_ERROR, limitExceededAnswer, methodNotAllowed, type Refusal } from './errors.ts';
 import type { Failover } from './failover.ts';
-import type { TrackedChain } from './filters/filter.ts';
+import type { PendingSource, TrackedChain } from './filters/filter.ts';
 import { FilterRegistry } from './filters/filter-registry.ts';
-import type { PendingSource } from './filters/pending-filter.ts';
 import { Gateway, type GatewaySettings } from './gateway.ts';
 import { LargeAnswer } from './large-answer.ts';
 import { LogsHandler, type LogsSettings } from './logs/logs.ts';
 import { RpcMeter, type RpcMetrics } from './meter.ts';
 import { errorForAll, type IncomingCall, type InvalidCall, type RpcRequest, readRequest } from './request.ts';
 import { SingleAnswer } from './single.ts';
-import {
-  type CallHandle,
-  NO_STREAMING,
-  type RpcAnswer,
-  type RpcSink,
-  SETTLED_HANDLE,
-  sendAnswer,
-} from './sink.ts';
 
 /** The client that sent a request. */
 export interface RpcCaller {

@@ -4,9 +4,8 @@ import type { UpstreamError } from '../lib/errors.ts';
 import type { TurnBudget } from '../lib/limits.ts';
 import type { NodeHttp } from '../node/http/node-http.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
-import type { Call } from './call.ts';
+import type { Call, Waiter } from './call.ts';
 import type { CircuitBreaker, Failover } from './failover.ts';
-import type { Waiter } from './sink.ts';
 
 export interface NodeCallDeps {
   node: Pick<NodeHttp, 'post'>;

@@ -5,7 +5,7 @@ import type { Exchange, ResponseHead, ResponseListener } from '../node/http/stre
 import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../node/node-errors.ts';
 import { anchoredRequest, isBatchAnswer, readAnchored } from './anchored-call.ts';
 import { BufferedAnswer } from './buffered-answer.ts';
-import type { Call, CallResult } from './call.ts';
+import { type Call, type CallResult, type CallSink, Waiter } from './call.ts';
 import { errorResult, failureResult, NO_ROOM } from './errors.ts';
 import { isUnsent, mayMoveRead } from './failover.ts';
 import { methodKindOf } from './methods.ts';
@@ -17,7 +17,6 @@ import {
   ResponseTailStream,
   readNodeAnswer,
 } from './response-tail.ts';
-import { type CallSink, Waiter } from './sink.ts';
 
 /** A longer answer is validated piece by piece on arrival and read over several turns of the event loop. */
 const LONG_BYTES = 64 * 1024;

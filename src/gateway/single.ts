@@ -1,9 +1,8 @@
 /** The answer to a request of one call: the client's own id in front of the response tail. */
 import type { ByteBudget } from '../lib/byte-budget.ts';
-import type { CallStatus } from './call.ts';
+import { type CallHandle, type CallSink, type CallStatus, type RpcSink, SETTLED_HANDLE } from './call.ts';
 import { errorJson, NO_ROOM } from './errors.ts';
 import { LargeAnswer, MIN_LARGE_BYTES } from './large-answer.ts';
-import { type CallHandle, type CallSink, type RpcSink, SETTLED_HANDLE } from './sink.ts';
 
 /** Short answers are assembled here. Each is sent before the next is assembled. */
 const SCRATCH = Buffer.allocUnsafeSlow(MIN_LARGE_BYTES);

@@ -4,8 +4,8 @@
  */
 import { RequestError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
-import { parseSignalFilter } from '../streams/transfers/signal-filter.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
+import { parseSignalFilter } from '../streams/transfers/transfer-filter.ts';
 import type { Hook, HookStore } from './hook-store.ts';
 import type { HooksReport } from './hooks-client.ts';
 import { type CompiledFilter, type Planner, WatchSet } from './planner.ts';

@@ -1,8 +1,8 @@
 /** Validates the operator's specification of a new hook. */
 import { RequestError } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
-import { assertKnownMembers } from '../streams/filter-members.ts';
-import { parseSignalFilter, type StoredLists } from '../streams/transfers/signal-filter.ts';
+import { assertKnownMembers } from '../streams/subscribe-errors.ts';
+import { parseSignalFilter, type StoredLists } from '../streams/transfers/transfer-filter.ts';
 import { parseTarget } from './target.ts';
 
 export const FORMATS = ['json', 'slack', 'discord', 'telegram'] as const;

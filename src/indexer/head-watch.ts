@@ -2,7 +2,7 @@
 
 import { abortWith, pause } from '../lib/async.ts';
 import type { UpstreamError } from '../lib/errors.ts';
-import { NodeSubscriptions } from '../node/subscriptions.ts';
+import { NodeSubscriptions } from '../node/connection.ts';
 
 interface HeadWatchEvents {
   /** Announcements stopped or cannot start. Called once, not for each reconnect. */

@@ -7,7 +7,6 @@ import type { LabelLookup } from '../model/label.ts';
 import type { NodeConnection } from '../node/connection.ts';
 import type { ReadFailures } from '../query/read-failures.ts';
 import type { StreamReads } from '../query/stream-reads.ts';
-import { onlyFilter } from './filter-members.ts';
 import { ChainLogStream } from './node/chain-log-stream.ts';
 import { HeadStream } from './node/head-stream.ts';
 import { parseChainLogFilter, parseLogFilter } from './node/log-filter.ts';
@@ -17,12 +16,10 @@ import {
   PendingTransactionStream,
   pendingNotOffered,
 } from './node/pending-transaction-stream.ts';
-import { NotificationCounts } from './notification.ts';
 import { Session, type StreamMetrics, type TopicHandler } from './session.ts';
-import { invalidParams } from './subscribe-errors.ts';
-import type { ClientConnection } from './subscription.ts';
-import { parseSignalFilter, type StoredLists } from './transfers/signal-filter.ts';
-import { parseWalletFilter } from './transfers/transfer-filter.ts';
+import { invalidParams, onlyFilter } from './subscribe-errors.ts';
+import { type ClientConnection, NotificationCounts } from './subscription.ts';
+import { parseSignalFilter, parseWalletFilter, type StoredLists } from './transfers/transfer-filter.ts';
 import { TransferStream } from './transfers/transfer-stream.ts';
 import { SignalSubscription, WalletSubscription } from './transfers/transfer-subscription.ts';
 

@@ -1,8 +1,7 @@
 /** The subscriptions of one connection. */
 import type { Metrics } from '../metrics/metrics.ts';
-import type { NotificationCounts } from './notification.ts';
 import { subscriptionLimitReached, subscriptionNotFound, unknownSubscription } from './subscribe-errors.ts';
-import { type ClientConnection, Subscription } from './subscription.ts';
+import { type ClientConnection, type NotificationCounts, Subscription } from './subscription.ts';
 
 /** Ends a subscription, which then gets no more notifications. */
 export type Unsubscribe = () => void;

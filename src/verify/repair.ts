@@ -20,9 +20,8 @@ import { isCorruption } from '../store/storage-error.ts';
 import { type BlockRange, traceGapRanges } from '../store/trace-gaps.ts';
 import { rejectForeignWal } from '../store/wal.ts';
 import { batchHash, batchParent, blockDifference, loadWithRetry } from './block-comparer.ts';
-import { findDamage, findWrongSum, idsOfBlocks } from './find-damage.ts';
+import { findDamage, findWrongSum, idsOfBlocks, isReplaceable, requireSameChain } from './find-damage.ts';
 import { rebuildIndex } from './rebuild.ts';
-import { isReplaceable, requireSameChain } from './repair-bounds.ts';
 
 /** Blocks per read while comparing. */
 const BLOCKS_PER_READ = 16;

@@ -1,6 +1,7 @@
 /** The gateway between a test and a node, without HTTP on the client's side. */
 
 import type { ChainTracker } from '../../src/chain/tracker.ts';
+import type { RpcAnswer } from '../../src/gateway/call.ts';
 import {
   type RpcCaller,
   RpcHandler,
@@ -9,7 +10,6 @@ import {
 } from '../../src/gateway/handler.ts';
 import { LargeAnswer } from '../../src/gateway/large-answer.ts';
 import { methodPolicy } from '../../src/gateway/policy.ts';
-import type { RpcAnswer } from '../../src/gateway/sink.ts';
 import { createLogger } from '../../src/log/logger.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { StreamingHttpClient, type StreamingHttpOptions } from '../../src/node/http/streaming-client.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
+import type { CallSink } from '../../src/gateway/call.ts';
 import { collectAnswer } from '../../src/gateway/collect-answer.ts';
 import { errorResult } from '../../src/gateway/errors.ts';
-import type { CallSink } from '../../src/gateway/sink.ts';
 
 const NOTHING = { cancel() {}, resume() {} };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UpstreamError } from '../../src/lib/errors.ts';
-import { MalformedNotifications } from '../../src/node/subscriptions.ts';
+import { MalformedNotifications } from '../../src/node/connection.ts';
 
 test('malformed notifications are logged once a minute, however many arrive', (t) => {
   let now = 1e6;

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { UpstreamError } from '../../src/lib/errors.ts';
-import { NodeSubscriptions, type NodeSubscriptionsOptions } from '../../src/node/subscriptions.ts';
+import { NodeSubscriptions, type NodeSubscriptionsOptions } from '../../src/node/connection.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 

@@ -10,7 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { UpstreamError } from '../../src/lib/errors.ts';
 import { RpcClient } from '../../src/node/client.ts';
-import { NodeSubscriptions } from '../../src/node/subscriptions.ts';
+import { NodeSubscriptions } from '../../src/node/connection.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/tls/', import.meta.url));
 const USE_TLS = /if it expects TLS there, use https:\/\/ or wss:\/\/ in its address/;

@@ -1,10 +1,9 @@
 /** Unknown filter members are refused, because ignoring one would select far more than intended. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onlyFilter } from '../../src/streams/filter-members.ts';
 import { parseChainLogFilter, parseLogFilter } from '../../src/streams/node/log-filter.ts';
-import { parseSignalFilter } from '../../src/streams/transfers/signal-filter.ts';
-import { parseWalletFilter } from '../../src/streams/transfers/transfer-filter.ts';
+import { onlyFilter } from '../../src/streams/subscribe-errors.ts';
+import { parseSignalFilter, parseWalletFilter } from '../../src/streams/transfers/transfer-filter.ts';
 
 const ADDRESS = `0x${'a'.repeat(40)}`;
 

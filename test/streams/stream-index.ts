@@ -6,8 +6,7 @@ import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { BlockBatch, CommittingBlocks } from '../../src/model/block-batch.ts';
 import { ReadFailures } from '../../src/query/read-failures.ts';
 import { prepareStreamReads } from '../../src/query/stream-reads.ts';
-import type { Notification } from '../../src/streams/notification.ts';
-import { type Payer, Subscription } from '../../src/streams/subscription.ts';
+import { type Notification, type Payer, Subscription } from '../../src/streams/subscription.ts';
 import { TransferStream } from '../../src/streams/transfers/transfer-stream.ts';
 import {
   SignalSubscription,

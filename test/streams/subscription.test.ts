@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloseCode } from '../../src/streams/close.ts';
-import { Notification } from '../../src/streams/notification.ts';
-import { Subscription } from '../../src/streams/subscription.ts';
+import { Notification, Subscription } from '../../src/streams/subscription.ts';
 import { FREE } from './free-payer.ts';
 
 test('the bytes of an id do not keep a larger buffer alive', () => {

@@ -4,8 +4,8 @@ import { isHubCategory } from '../../model/label.ts';
 import { prepareCoordinatedWallets } from '../../query/funding.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, countField, example, exampleFunding, nextCursorField } from '../fields.ts';
-import { fundingRecord, fundingSchema } from '../funding-record.ts';
 import { address, limit, pageCursor } from '../params.ts';
+import { fundingRecord, fundingSchema } from '../transfer-record.ts';
 
 /** A funder of more wallets than this is probably an exchange or a faucet, not their common owner. */
 const HUB_ABOVE = 1_000;

@@ -4,8 +4,8 @@ import { RequestError } from '../../lib/errors.ts';
 import { prepareFundingChain } from '../../query/funding.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, example, exampleFunding } from '../fields.ts';
-import { fundingRecord, fundingSchema } from '../funding-record.ts';
 import { address, integer } from '../params.ts';
+import { fundingRecord, fundingSchema } from '../transfer-record.ts';
 
 const MAX_DEPTH = 10;
 const DEFAULT_DEPTH = 5;

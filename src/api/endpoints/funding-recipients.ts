@@ -17,8 +17,8 @@ import {
   txHashField,
   weiField,
 } from '../fields.ts';
-import { fundingSchema } from '../funding-record.ts';
 import { address, blockWindow, limit, pageCursor } from '../params.ts';
+import { fundingSchema } from '../transfer-record.ts';
 
 const { amount, eventIndex, timestamp, source } = fundingSchema.shape;
 

@@ -16,8 +16,8 @@ import {
   nextCursorField,
   sourceOf,
 } from '../fields.ts';
-import { fundingSchema } from '../funding-record.ts';
 import { blockWindow, coinAmount, integer, limit, pageCursor } from '../params.ts';
+import { fundingSchema } from '../transfer-record.ts';
 
 const whaleSchema = fundingSchema
   .extend({

@@ -6,16 +6,21 @@ import { UpstreamError } from '../../lib/errors.ts';
 import { bytesToHex } from '../../lib/hex.ts';
 import { isObject } from '../../lib/text.ts';
 import type { Logger } from '../../log/logger.ts';
-import type { Call, CallResult, RequestFn } from '../call.ts';
+import type { Call, CallHandle, CallResult, CallSink, RequestFn } from '../call.ts';
 import type { CallHandler } from '../call-dispatcher.ts';
 import { deliver } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
 import { longFilterError, sanitizeFilter } from '../logs/logs-query.ts';
 import { isResult, resultTail } from '../response-tail.ts';
-import type { CallHandle, CallSink } from '../sink.ts';
-import { BlockFilter, type Filter, type TrackedChain } from './filter.ts';
+import {
+  BlockFilter,
+  type Filter,
+  PendingFilter,
+  type PendingSource,
+  PendingView,
+  type TrackedChain,
+} from './filter.ts';
 import { LogFilter, type LogFilterDeps } from './log-filter.ts';
-import { PendingFilter, type PendingSource, PendingView } from './pending-filter.ts';
 
 /** Most filters per key. */
 const MAX_FILTERS = 64;

@@ -8,13 +8,19 @@ import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type BlockHeader, readBlockHeader } from '../../node/methods.ts';
 import { readQuantity } from '../../node/reply.ts';
-import type { Call, CallResult, RequestFn } from '../call.ts';
+import {
+  type Call,
+  type CallHandle,
+  type CallResult,
+  type CallSink,
+  type RequestFn,
+  sendResult,
+} from '../call.ts';
 import { deliver, whole } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { LargeAnswer } from '../large-answer.ts';
 import { isResult, resultOf } from '../response-tail.ts';
-import { type CallHandle, type CallSink, sendResult } from '../sink.ts';
 import { type CollectDeps, collectLogs, type Range } from './collect.ts';
 import {
   type BlockParam,

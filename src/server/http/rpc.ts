@@ -3,10 +3,10 @@ import { methodFilter } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
 import type { AdmissionResult } from '../../access/limiter.ts';
 import type { Leave, Waiter } from '../../access/waiting-line.ts';
+import { type CallHandle, type RpcAnswer, type RpcSink, sendAnswer } from '../../gateway/call.ts';
 import { errorJson, limitExceededAnswer, RpcCode } from '../../gateway/errors.ts';
 import type { Charge, RpcCaller, RpcHandler } from '../../gateway/handler.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
-import { type CallHandle, type RpcAnswer, type RpcSink, sendAnswer } from '../../gateway/sink.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import { type Answer, jsonAnswer, paddedRetryAfterHeader, rateLimitHeaders, unauthorized } from './answer.ts';
 import {

@@ -26,8 +26,7 @@ import {
 import { apiKeyOf } from '../http/request.ts';
 import { type KeyedRouteDeps, routeMeter } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
-import { resourceCost } from './resources.ts';
-import { type EndpointTool, toolsFor, toolsOf } from './tools.ts';
+import { type EndpointTool, resourceCost, toolsFor, toolsOf } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 

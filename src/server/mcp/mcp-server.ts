@@ -14,8 +14,7 @@ import {
 import type { Caller } from '../../api/endpoint.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { version } from '../../lib/version.ts';
-import { RESOURCE_TEMPLATES, readResource } from './resources.ts';
-import { callEndpoint, type EndpointTool } from './tools.ts';
+import { callEndpoint, type EndpointTool, RESOURCE_TEMPLATES, readResource } from './tools.ts';
 
 const INSTRUCTIONS = `Wallets, tokens and transfers of one chain, indexed from its first block on. Addresses are 0x and \
 40 hex digits. Every answer shows the state at one block. To trace money, start with wallet_summary and funding_chain; \

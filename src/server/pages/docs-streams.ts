@@ -1,11 +1,10 @@
 /** The section of the documentation about the WebSocket streams. */
 import { example } from '../../api/fields.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
-import { signalJson } from '../../streams/transfers/signal-json.ts';
+import { signalJson, transferJson } from '../../streams/transfers/signal-json.ts';
 import { NAMED_EVENTS, SIDE_EVENTS, sideSignal } from '../../streams/transfers/signals.ts';
 import { TransactionLegs } from '../../streams/transfers/transaction-legs.ts';
 import { type EventSource, TransferEvent } from '../../streams/transfers/transfer-event.ts';
-import { transferJson } from '../../streams/transfers/transfer-json.ts';
 import { codeSample, type ParameterRow, parameterTable } from './docs-html.ts';
 
 const START: readonly ParameterRow[] = [

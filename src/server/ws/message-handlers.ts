@@ -6,6 +6,7 @@
 import { methodFilter } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
 import type { AdmissionResult, Limiter } from '../../access/limiter.ts';
+import type { RpcAnswer } from '../../gateway/call.ts';
 import {
   errorJson,
   INTERNAL_ERROR,
@@ -25,7 +26,6 @@ import {
   type RpcRequest,
   readRequest,
 } from '../../gateway/request.ts';
-import type { RpcAnswer } from '../../gateway/sink.ts';
 import { RequestError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import { SIGNALS_TOPIC } from '../../streams/hub.ts';

@@ -4,7 +4,7 @@
  */
 import type { LargeAnswer } from '../../gateway/large-answer.ts';
 import type { ClientBudget } from '../../lib/byte-budget.ts';
-import type { Notification } from '../../streams/notification.ts';
+import type { Notification } from '../../streams/subscription.ts';
 import type { WebSocket } from '../uws.ts';
 
 /** Messages are batched up to this size. After each batch, check whether the system accepted it. */

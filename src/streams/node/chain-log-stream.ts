@@ -7,15 +7,13 @@ import { type ChainBlock, MAX_REORG_DEPTH } from '../../chain/block.ts';
 import type { ChainListener, ChainTracker } from '../../chain/tracker.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
-import type { NodeConnection } from '../../node/connection.ts';
+import { MalformedNotifications, type NodeConnection } from '../../node/connection.ts';
 import { isBusy } from '../../node/node-errors.ts';
 import { jsonOf } from '../../node/reply.ts';
-import { MalformedNotifications } from '../../node/subscriptions.ts';
 import { type CloseFrame, DEEP_REORG, LOGS_BEHIND, subscriptionEndedByNode } from '../close.ts';
-import { Notification } from '../notification.ts';
 import type { Unsubscribe } from '../session.ts';
 import { awaitUpstream } from '../subscribe-errors.ts';
-import type { Subscription } from '../subscription.ts';
+import { Notification, type Subscription } from '../subscription.ts';
 import {
   fetchBlockLogs,
   MAX_QUEUED_BLOCKS,
@@ -23,8 +21,7 @@ import {
   reportLogsUnavailable,
   type SerializedLog,
 } from './fetch-block-logs.ts';
-import type { LogFilter } from './log-filter.ts';
-import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
+import { type LogFilter, type LogSubscriber, LogSubscribers } from './log-filter.ts';
 import { SharedNodeSubscription } from './shared-node-subscription.ts';
 
 /** Most notified logs that wait while a gap is filled. */

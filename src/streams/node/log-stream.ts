@@ -7,10 +7,9 @@ import { type ChainBlock, MAX_REORG_DEPTH } from '../../chain/block.ts';
 import type { ChainListener, ChainTracker } from '../../chain/tracker.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type CloseFrame, DEEP_REORG, LOGS_BEHIND } from '../close.ts';
-import { Notification } from '../notification.ts';
 import type { Unsubscribe } from '../session.ts';
 import { awaitUpstream } from '../subscribe-errors.ts';
-import type { Subscription } from '../subscription.ts';
+import { Notification, type Subscription } from '../subscription.ts';
 import { MAX_TURN_MS } from '../transfers/turn-loop.ts';
 import {
   fetchBlockLogs,
@@ -19,8 +18,7 @@ import {
   reportLogsUnavailable,
   type SerializedLog,
 } from './fetch-block-logs.ts';
-import type { LogFilter } from './log-filter.ts';
-import { type LogSubscriber, LogSubscribers } from './log-subscribers.ts';
+import { type LogFilter, type LogSubscriber, LogSubscribers } from './log-filter.ts';
 
 /** Concurrent fetches of block logs while catching up. */
 const MAX_FETCHES = 8;

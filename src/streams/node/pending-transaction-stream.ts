@@ -1,14 +1,13 @@
 /** `newPendingTransactions`: hashes or, on request, whole transactions, as the node announces them. */
 import { UpstreamError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
+import { MalformedNotifications, type NodeSubscriptions } from '../../node/connection.ts';
 import { isBusy } from '../../node/node-errors.ts';
 import { jsonOf } from '../../node/reply.ts';
-import { MalformedNotifications, type NodeSubscriptions } from '../../node/subscriptions.ts';
 import { subscriptionEndedByNode } from '../close.ts';
-import { Notification } from '../notification.ts';
 import type { Unsubscribe } from '../session.ts';
 import { awaitUpstream, invalidParams } from '../subscribe-errors.ts';
-import type { Subscription } from '../subscription.ts';
+import { Notification, type Subscription } from '../subscription.ts';
 import { SharedNodeSubscription } from './shared-node-subscription.ts';
 
 export class PendingTransactionStream {

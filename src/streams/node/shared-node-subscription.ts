@@ -2,7 +2,7 @@
 
 import { once } from '../../lib/async.ts';
 import { UpstreamError } from '../../lib/errors.ts';
-import type { NodeSubscriptions } from '../../node/subscriptions.ts';
+import type { NodeSubscriptions } from '../../node/connection.ts';
 
 /** How long a client's eth_subscribe waits for the node's answer, milliseconds. */
 const SUBSCRIBE_TIMEOUT_MS = 10_000;

@@ -2,11 +2,11 @@
 import type { EventRow } from '../../query/events.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
+import type { ChainInfo } from './signal-json.ts';
 import type { Direction } from './signals.ts';
 import { MAX_LEGS, TransactionLegs } from './transaction-legs.ts';
 import type { Parties, TransactionParties } from './transaction-parties.ts';
 import type { EventSource } from './transfer-event.ts';
-import type { ChainInfo } from './transfer-json.ts';
 
 interface IndexSourceOptions {
   reads: Pick<StreamReads, 'tokenSymbols' | 'transactionTransfers' | 'firstTransferOf'>;

@@ -1,17 +1,15 @@
-/** Serialises signals, the payload of `/ws/signals`. */
+/** Serialises the payloads of `wallet_transfers` and `/ws/signals`. */
 import { secondsToIso } from '../../lib/time.ts';
 import { NATIVE_DECIMALS, weiToCoin } from '../../lib/units.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
-import { labelMembers } from '../../model/label.ts';
+import { type LabelLookup, labelMembers } from '../../model/label.ts';
 import { isNativeKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
-import type { TransferRow } from '../../query/transfers.ts';
-import { amountOf, kindName, tokenIdOf } from '../../query/transfers.ts';
+import { amountOf, kindName, type TransferRow, tokenIdOf } from '../../query/transfers.ts';
 import type { Direction, Signal, SignalFacts } from './signals.ts';
 import type { Payment } from './transaction-legs.ts';
 import type { Parties } from './transaction-parties.ts';
-import type { ChainInfo } from './transfer-json.ts';
 
 /** A transfer, with the fields of its record that describe its transaction. */
 export interface SignalSubject extends SignalFacts {
@@ -124,4 +122,39 @@ export function formatDuration(ms: number): string {
   if (hours === 0) return `${minutes}m ${seconds % 60}s`;
   if (hours < 24) return `${hours}h ${minutes % 60}m`;
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+export interface ChainInfo {
+  chainId: number;
+  nativeSymbol: string;
+  labels?: LabelLookup | undefined;
+}
+
+/** The payload of `wallet_transfers`. Built by concatenation, in half the time of JSON.stringify. */
+export function transferJson(
+  row: EventRow,
+  direction: Direction,
+  removed: boolean,
+  chainInfo: ChainInfo,
+): string {
+  const native = isNativeKind(row.kind);
+  const kind = kindName(row.kind);
+  const tokenId = tokenIdOf(row);
+  return (
+    `{"id":${row.id},"blockNumber":${row.blockNumber},"blockHash":"0x${row.blockHash}","txHash":"0x${row.txHash}",` +
+    `"eventIndex":${row.eventIndex},"logIndex":${row.logIndex},` +
+    `"assetType":"${native ? 'native' : kind}","transferType":"${kind}",` +
+    `"tokenAddress":${native ? null : `"0x${row.token}"`},"tokenId":${tokenId === null ? null : `"${tokenId}"`},` +
+    `"symbol":${JSON.stringify(native ? chainInfo.nativeSymbol : row.symbol)},` +
+    `"decimals":${native ? NATIVE_DECIMALS : row.decimals},` +
+    `"from":"0x${row.from}","to":"0x${row.to}","amount":"${amountOf(row)}","direction":"${direction}",` +
+    `"timestamp":"${secondsToIso(row.timestamp)}"${removed ? ',"removed":true' : ''}${labelsJson(row, chainInfo)}}`
+  );
+}
+
+function labelsJson({ from, to, token }: EventRow, { labels }: ChainInfo): string {
+  if (labels === undefined || labels.isEmpty) return '';
+  const record = { from: `0x${from}`, to: `0x${to}`, tokenAddress: token === '' ? null : `0x${token}` };
+  const members = Object.entries(labelMembers(record, Object.keys(record), labels));
+  return members.map(([member, label]) => `,"${member}":${JSON.stringify(label)}`).join('');
 }

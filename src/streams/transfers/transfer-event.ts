@@ -3,12 +3,11 @@ import { ZERO_DIGITS } from '../../model/address.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
-import { Notification } from '../notification.ts';
-import { type SignalSubject, signalJson } from './signal-json.ts';
+import { Notification } from '../subscription.ts';
+import { type ChainInfo, type SignalSubject, signalJson, transferJson } from './signal-json.ts';
 import type { Direction, Signal } from './signals.ts';
 import type { Payment, TransactionLegs } from './transaction-legs.ts';
 import type { Parties } from './transaction-parties.ts';
-import { type ChainInfo, transferJson } from './transfer-json.ts';
 
 /** The source of a transfer, which provides facts about its transaction and wallets. */
 export interface EventSource {

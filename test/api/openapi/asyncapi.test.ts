@@ -3,9 +3,8 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { signalFilterSchema, walletFilterSchema } from '../../../src/api/stream-records.ts';
-import { parseSignalFilter } from '../../../src/streams/transfers/signal-filter.ts';
 import { SIGNAL_EVENTS } from '../../../src/streams/transfers/signals.ts';
-import { parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
+import { parseSignalFilter, parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
 import { serve } from '../../server/serving.ts';
 import { asyncDocument } from '../../support/clients/openapi.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startAnvil } from '../../../src/dev/anvil.ts';
 import type { Logger } from '../../../src/log/logger.ts';
-import { NodeSubscriptions } from '../../../src/node/subscriptions.ts';
+import { NodeSubscriptions } from '../../../src/node/connection.ts';
 import { PendingTransactionStream } from '../../../src/streams/node/pending-transaction-stream.ts';
 import { nestedCleanup } from '../../support/cleanup.ts';
 import { startTestDaemon } from '../../support/daemon/daemon.ts';

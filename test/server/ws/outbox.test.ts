@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LargeAnswer } from '../../../src/gateway/large-answer.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import { Outbox } from '../../../src/server/ws/outbox.ts';
-import { Notification } from '../../../src/streams/notification.ts';
+import { Notification } from '../../../src/streams/subscription.ts';
 
 const ID = Buffer.from(`0x${'ab'.repeat(16)}`);
 

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Logger } from '../../../src/log/logger.ts';
-import { NodeSubscriptions } from '../../../src/node/subscriptions.ts';
+import { NodeSubscriptions } from '../../../src/node/connection.ts';
 import { PendingTransactionStream } from '../../../src/streams/node/pending-transaction-stream.ts';
-import type { Notification } from '../../../src/streams/notification.ts';
-import { Subscription } from '../../../src/streams/subscription.ts';
+import { type Notification, Subscription } from '../../../src/streams/subscription.ts';
 import { startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../../support/wait.ts';
 import { FREE } from '../free-payer.ts';

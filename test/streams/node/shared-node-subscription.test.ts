@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NodeSubscriptions } from '../../../src/node/subscriptions.ts';
+import { NodeSubscriptions } from '../../../src/node/connection.ts';
 import { SharedNodeSubscription } from '../../../src/streams/node/shared-node-subscription.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';

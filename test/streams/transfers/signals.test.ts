@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
-import { parseSignalFilter } from '../../../src/streams/transfers/signal-filter.ts';
 import { signalRecord } from '../../../src/streams/transfers/signal-json.ts';
 import { type SignalFilter, sideSignal, signalsOf } from '../../../src/streams/transfers/signals.ts';
 import type { EventSource } from '../../../src/streams/transfers/transfer-event.ts';
+import { parseSignalFilter } from '../../../src/streams/transfers/transfer-filter.ts';
 import { eventOf, signalFilter } from '../filters.ts';
 
 const WALLET = 'aa'.repeat(20);
