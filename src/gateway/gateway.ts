@@ -3,7 +3,7 @@
 import type { Finality } from '../chain/finality.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import { UpstreamError } from '../lib/errors.ts';
-import { TurnBudget } from '../lib/limits.ts';
+import { RepeatLimit, TurnBudget } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NodeHttp } from '../node/http/node-http.ts';
 import type { BlockHeader } from '../node/methods.ts';
@@ -119,7 +119,6 @@ export class Gateway {
    * it.
    */
   private announcedAt = Number.NEGATIVE_INFINITY;
-  private nextRefusalLog = 0;
   /** The node has answered a batch, so a refusal concerns that batch only. */
   private takesBatches = false;
   private noBatchBefore = Number.NEGATIVE_INFINITY;
@@ -135,9 +134,10 @@ export class Gateway {
       if (isOpen) failover?.noteErrors('calls keep failing');
       else log.info({}, 'the node answers again; sending all calls');
     });
+    const refusals = new RepeatLimit(REFUSAL_LOG_MS);
     const onFailure = (call: Call, error: UpstreamError, ofNode: boolean) => {
       if (error.reason === 'connection') this.invalidate();
-      if (!ofNode && !this.mayLogRefusal(performance.now())) return;
+      if (!ofNode && !refusals.allows('refused')) return; // the breaker does not stop these
       log.warn({ err: error, method: methodLabel(call.method) }, 'a call to the node failed');
     };
     const onBatch = (answered: boolean) => {
@@ -366,13 +366,6 @@ export class Gateway {
     this.cache.clear();
     this.doorkeeper.clear();
     this.meter.setCacheBytes(0);
-  }
-
-  /** Rate-limits log lines about failures that are not the node's fault. The breaker does not stop these. */
-  private mayLogRefusal(now: number): boolean {
-    if (now < this.nextRefusalLog) return false;
-    this.nextRefusalLog = now + REFUSAL_LOG_MS;
-    return true;
   }
 
   private invalidate(): void {

@@ -4,6 +4,7 @@
  */
 import { backoffMs } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
+import { RepeatLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
 import type { SelectedNode } from './choice/selected-node.ts';
 import type { RpcClient } from './client.ts';
@@ -146,7 +147,7 @@ const LOG_MS = 60_000;
 export class MalformedNotifications {
   private readonly log: Pick<Logger, 'warn'>;
   private readonly kind: string;
-  private nextLine = Number.NEGATIVE_INFINITY;
+  private readonly limit = new RepeatLimit(LOG_MS);
 
   /** `kind` of notification: head, log, transaction. */
   constructor(log: Pick<Logger, 'warn'>, kind: string) {
@@ -157,10 +158,8 @@ export class MalformedNotifications {
   /** Logs why a notification is malformed, at most once a minute. Rethrows anything but an UpstreamError. */
   report(error: unknown): void {
     if (!(error instanceof UpstreamError)) throw error;
-    const now = performance.now();
-    if (now < this.nextLine) return;
-    this.nextLine = now + LOG_MS;
-    this.log.warn({ err: error }, `the node sent a malformed ${this.kind} notification`);
+    if (this.limit.allows(this.kind))
+      this.log.warn({ err: error }, `the node sent a malformed ${this.kind} notification`);
   }
 }
 

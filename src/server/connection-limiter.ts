@@ -3,6 +3,7 @@
  * without a limit, a flood would exhaust the descriptors that the database and the node connections need.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RepeatLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
 import type { HttpResponse, TemplatedApp } from './uws.ts';
 
@@ -17,7 +18,7 @@ export class ConnectionLimiter {
   private readonly log: Logger;
   private openCount = 0;
   private refused = 0;
-  private loggedAt = Number.NEGATIVE_INFINITY;
+  private readonly logLimit = new RepeatLimit(LOG_INTERVAL_MS);
 
   /** `limit`: most open connections, HTTP and WebSocket together. */
   constructor(limit: number, log: Logger) {
@@ -50,9 +51,7 @@ export class ConnectionLimiter {
 
   private logRefusal(): void {
     this.refused++;
-    const now = performance.now();
-    if (now - this.loggedAt < LOG_INTERVAL_MS) return;
-    this.loggedAt = now;
+    if (!this.logLimit.allows('flood')) return;
     const { limit, refused } = this;
     this.log.warn({ limit, refused }, 'refused connections beyond server.max_connections');
   }
