@@ -12,7 +12,7 @@ import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
-import { startIndexer } from '../support/index/indexer.ts';
+import { startIndexer, startIndexerThread } from '../support/index/indexer.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { ask, resultOf } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -76,7 +76,7 @@ test('commits of few transfers are announced with the ids that they get, large o
   const chain = [...generateChain({ seed: 7, blocks: 25, startBlock: 1, txPerBlock: 300 }).blocks];
   const node = await replay(t, { chain, head: 20 });
   const index = { batchTransfers: 100_000 };
-  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
+  const indexer = startIndexerThread(t, { http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
   await indexer.reaches(20);
   for (let head = 21; head <= 25; head++) {
     node.mine();
@@ -116,7 +116,7 @@ test('an indexer thread that fails or exits is reported', async (t) => {
     [(thread: Worker) => thread.postMessage(null), /^FatalError: the indexer thread failed: .*null/],
     [(thread: Worker) => thread.terminate(), /^FatalError: the indexer thread exited with code \d$/],
   ] as const) {
-    const { client } = startIndexer(t, { http: 'http://127.0.0.1:1', dir: tempDir(t) });
+    const { client } = startIndexerThread(t, { http: 'http://127.0.0.1:1', dir: tempDir(t) });
     end(client['thread']);
     await assert.rejects(client.ended, (error) => told.test(String(error)));
   }

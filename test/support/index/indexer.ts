@@ -1,9 +1,12 @@
-/** An indexer thread on its own file, without the serving thread. */
+/** An indexer on its own file, without the serving thread. */
 import { join } from 'node:path';
+import { runIndexer } from '../../../src/indexer/indexer.ts';
 import { IndexerClient } from '../../../src/indexer/indexer-client.ts';
-import type { IndexerThreadOptions } from '../../../src/indexer/protocol.ts';
+import type { FromIndexer, IndexerThreadOptions } from '../../../src/indexer/protocol.ts';
 import type { CommittingBlocks, Watermark } from '../../../src/model/block-batch.ts';
 import type { IndexStatus } from '../../../src/model/index-status.ts';
+import { SelectedNode } from '../../../src/node/choice/selected-node.ts';
+import { DamageError } from '../../../src/store/storage-error.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { waitFor } from '../wait.ts';
 
@@ -17,26 +20,74 @@ export interface IndexerOptions {
   wrappedNative?: readonly string[];
 }
 
-export interface TestIndexer {
+type Client = Pick<IndexerClient, 'ended' | 'stop'>;
+type Listeners = ConstructorParameters<typeof IndexerClient>[1];
+
+export interface TestIndexer<C extends Client = Client> {
   path: string;
   status(): IndexStatus;
   watermarks: Watermark[];
   /** Announcements, each with the number of watermarks before it. */
   announced: { blocks: CommittingBlocks; before: number }[];
   logs: string[];
-  client: IndexerClient;
+  client: C;
   /** Resolves when the index is at this block (and hash). */
   reaches(number: number, hash?: string): Promise<void>;
 }
 
-/** A thread still running at the end of its cleanup is stopped. */
+/** Runs the indexer in this thread. Its own thread takes a second of CPU to start. */
 export function startIndexer(cleanup: Cleanup, options: IndexerOptions): TestIndexer {
+  return observe(cleanup, options, runHere);
+}
+
+/** Runs the indexer in its own thread, as the daemon does. */
+export function startIndexerThread(cleanup: Cleanup, options: IndexerOptions): TestIndexer<IndexerClient> {
+  return observe(cleanup, options, (thread, listeners) => new IndexerClient(thread, listeners));
+}
+
+function runHere(options: IndexerThreadOptions, listeners: Listeners): Client {
+  const stop = new AbortController();
+  const stopFlag = new Int32Array(1);
+  const onMessage = (message: FromIndexer): void => {
+    switch (message.kind) {
+      case 'committing':
+        return listeners.onCommitting(message.blocks);
+      case 'watermark':
+        return listeners.onWatermark(message.watermark);
+      case 'status':
+        return listeners.onStatus(message.status, message.delta, message.at);
+      case 'log':
+        return listeners.onLog(message.level, message.fields, message.msg);
+      case 'unreadable':
+        return listeners.onUnreadable(new DamageError(message.message));
+    }
+  };
+  // The indexer reuses what it sends: copied, as between threads.
+  const send = (message: FromIndexer): void => onMessage(structuredClone(message));
+  const ended = runIndexer({ ...options, stopFlag }, new SelectedNode(options.nodes), send, stop.signal);
+  ended.catch(() => undefined); // not unhandled: the test awaits `ended` later
+  return {
+    ended,
+    async stop() {
+      stopFlag[0] = 1;
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+/** An indexer still running at the end of its cleanup is stopped. */
+function observe<C extends Client>(
+  cleanup: Cleanup,
+  options: IndexerOptions,
+  run: (options: IndexerThreadOptions, listeners: Listeners) => C,
+): TestIndexer<C> {
   const path = join(options.dir, 'index.db');
   let status: IndexStatus | undefined;
   const watermarks: Watermark[] = [];
   const announced: TestIndexer['announced'] = [];
   const logs: string[] = [];
-  const client = new IndexerClient(
+  const client = run(
     {
       indexPath: path,
       nodes: [{ http: options.http, ws: options.ws ?? '' }],

@@ -10,7 +10,7 @@ import { randomSource } from '../chain/random-chain.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { buildIndex } from '../index/build-index.ts';
 import { dumpIndex } from '../index/dump.ts';
-import { startIndexer } from '../index/indexer.ts';
+import { startIndexerThread } from '../index/indexer.ts';
 import type { BatchOrder, Wire } from '../nodes/corrupt-responses.ts';
 import { type Faults, type NodeCall, startMisbehavingNode } from '../nodes/misbehaving-node.ts';
 import { waitFor } from '../wait.ts';
@@ -52,7 +52,7 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
   const node = await startMisbehavingNode({ upstream: real.url });
   const closers = new CleanupStack();
   const cleanup: Cleanup = { after: (close) => void closers.adopt(null, close) };
-  const indexer = startIndexer(cleanup, {
+  const indexer = startIndexerThread(cleanup, {
     http: node.url,
     ws: node.wsUrl,
     dir: dirs[0],
