@@ -66,7 +66,12 @@ export async function checkAllBlocks(
     while (at <= tip.number) {
       signal.throwIfAborted();
       const end = Math.min(tip.number, at + BLOCKS_PER_READ * CONCURRENCY - 1);
-      const found = await compareBlocks(db, chain.startBlock, at, end, options);
+      const found = await compareBlocks(
+        db,
+        chain.startBlock,
+        { from: at, to: end, size: BLOCKS_PER_READ },
+        options,
+      );
       for (const { block, text } of found.differences) check.addDifference(text, block);
       compared.blocks += end - at + 1;
       compared.transfers += found.transfers;
@@ -128,23 +133,26 @@ interface Found {
   unproven: { block: number; reason: string }[];
 }
 
-/** Reads several ranges at once. Differences are in the order of the blocks. */
+/** Reads several ranges of `size` blocks at once. Differences are in the order of the blocks. */
 async function compareBlocks(
   db: Db,
   start: number,
-  from: number,
-  to: number,
+  { from, to, size }: { from: number; to: number; size: number },
   options: AllBlocksOptions,
 ): Promise<Found> {
   const starts: number[] = [];
-  for (let at = from; at <= to; at += BLOCKS_PER_READ) starts.push(at);
+  for (let at = from; at <= to; at += size) starts.push(at);
   const parts: Found[] = [];
   await forEachConcurrently(starts.entries(), CONCURRENCY, options.signal, async ([i, at], signal) => {
-    const end = Math.min(to, at + BLOCKS_PER_READ - 1);
-    parts[i] = await compareRange(db, start, at, end, { ...options, signal });
+    parts[i] = await compareRange(db, start, at, Math.min(to, at + size - 1), { ...options, signal });
   });
   const found = nothingFound();
-  for (const part of parts) merge(found, part);
+  for (const part of parts) {
+    found.transfers += part.transfers;
+    found.differences.push(...part.differences);
+    found.wrongRoots.push(...part.wrongRoots);
+    found.unproven.push(...part.unproven);
+  }
   return found;
 }
 
@@ -166,7 +174,7 @@ async function compareRange(
   } catch (error) {
     const { WrongRootError } = await import('../indexer/block-roots.ts');
     if (!(error instanceof FatalError && error.cause instanceof WrongRootError)) throw error;
-    if (from < to) return compareSingly(db, start, from, to, options);
+    if (from < to) return compareBlocks(db, start, { from, to, size: 1 }, options);
     const batch = await loadWithRetry(options, options.rules, from, to);
     const found = await compareBatch(db, start, batch, options);
     return { ...found, wrongRoots: [{ block: from, text: error.cause.message }] };
@@ -178,28 +186,8 @@ function distinct(unproven: Found['unproven']): Found['unproven'] {
   return [...new Map(unproven.map((each) => [each.block, each])).values()];
 }
 
-async function compareSingly(
-  db: Db,
-  start: number,
-  from: number,
-  to: number,
-  options: AllBlocksOptions,
-): Promise<Found> {
-  const found = nothingFound();
-  for (let block = from; block <= to; block++)
-    merge(found, await compareRange(db, start, block, block, options));
-  return found;
-}
-
 function nothingFound(): Found {
   return { transfers: 0, differences: [], wrongRoots: [], unproven: [] };
-}
-
-function merge(found: Found, more: Found): void {
-  found.transfers += more.transfers;
-  found.differences.push(...more.differences);
-  found.wrongRoots.push(...more.wrongRoots);
-  found.unproven.push(...more.unproven);
 }
 
 async function compareBatch(

@@ -1,7 +1,7 @@
 /** The checks that need only the file, not a node. Read-only. */
 import { FatalError } from '../lib/errors.ts';
 import type { Random } from '../lib/random.ts';
-import { chainOf, readLastBlock } from '../store/chain.ts';
+import { chainOf, readLastBlock, type Tip } from '../store/chain.ts';
 import { damageOf, openIndexForReading } from '../store/index-file.ts';
 import type { Db } from '../store/open-database.ts';
 import { checkAllCounters } from './check-all-counters.ts';
@@ -32,6 +32,21 @@ interface FileScope {
  * everything else is recounted from them. Throws FatalError when there is no index to verify.
  */
 export async function verifyFile(path: string, options: FileCheckOptions): Promise<VerifyReport> {
+  return withIndex(path, async (db) => {
+    const checks = Object.values(await checkFileContents(db, options));
+    return { node: null, checks, tokens: [] };
+  });
+}
+
+/** Reports the checks of an index. Throws FatalError when it holds no block. */
+export async function withIndex(
+  path: string,
+  verify: (
+    db: Db,
+    chain: { chainId: number; startBlock: number },
+    tip: Tip,
+  ) => Promise<Pick<VerifyReport, 'node' | 'checks' | 'tokens'>>,
+): Promise<VerifyReport> {
   const startedAt = performance.now();
   const db = openIndexForReading(path);
   try {
@@ -39,8 +54,7 @@ export async function verifyFile(path: string, options: FileCheckOptions): Promi
     const tip = readLastBlock(db);
     if (chain === null || tip === null)
       throw new FatalError(`${path} holds no block yet: there is nothing to verify`);
-    const checks = Object.values(await checkFileContents(db, options));
-    return finishReport({ path, chain, tip, node: null, checks, tokens: [], startedAt });
+    return finishReport({ path, chain, tip, ...(await verify(db, chain, tip)), startedAt });
   } finally {
     db.close();
   }

@@ -1,13 +1,12 @@
 /** Compares the index with the node, check by check. Read-only. */
 import { deriveLoadRules, type LoadRules } from '../indexer/backfill/load-blocks.ts';
 import { wrongChainError } from '../indexer/node-chain.ts';
-import { FatalError, UpstreamError } from '../lib/errors.ts';
+import { UpstreamError } from '../lib/errors.ts';
 import type { Random } from '../lib/random.ts';
 import { type Capabilities, internalTransfers } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchBlockNumber } from '../node/methods.ts';
-import { chainOf, readLastBlock, type Tip } from '../store/chain.ts';
-import { openIndexForReading } from '../store/index-file.ts';
+import type { Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { traceGapRanges } from '../store/trace-gaps.ts';
 import { BlockComparer } from './block-comparer.ts';
@@ -15,9 +14,9 @@ import { checkAllBlocks } from './check-all-blocks.ts';
 import { checkBalances } from './check-balances.ts';
 import { checkHashes } from './check-blocks.ts';
 import { checkNative } from './check-native.ts';
-import { Check, finishReport, runCheck, type TokenVerdict, type VerifyReport } from './report.ts';
+import { Check, runCheck, type TokenVerdict, type VerifyReport } from './report.ts';
 import { forEachConcurrently, sampleRange } from './sample.ts';
-import { checkFileContents } from './verify-file.ts';
+import { checkFileContents, withIndex } from './verify-file.ts';
 
 /** Default of `sample`, the number of wallets to recount. The sizes of the other checks follow from it. */
 export const DEFAULT_SAMPLE = 200;
@@ -51,22 +50,12 @@ interface VerifyOptions {
  * fails during a check, that check is reported as unfinished.
  */
 export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
-  const startedAt = performance.now();
   const { path, client, capabilities, signal } = options;
-  const db = openIndexForReading(path);
-  try {
-    const chain = chainOf(db);
-    const tip = readLastBlock(db);
-    if (chain === null || tip === null)
-      throw new FatalError(`${path} holds no block yet: there is nothing to verify`);
-    if (chain.chainId !== capabilities.chainId) throw wrongChainError(chain.chainId, capabilities.chainId);
+  return withIndex(path, async (db, { chainId, startBlock }, tip) => {
+    if (chainId !== capabilities.chainId) throw wrongChainError(chainId, capabilities.chainId);
     const node = { client: capabilities.client, head: await fetchBlockNumber(client, signal) };
-    const run = new Verification(db, options, chain.startBlock, tip);
-    const { checks, tokens } = await run.runChecks();
-    return finishReport({ path, chain, tip, node, checks, tokens, startedAt });
-  } finally {
-    db.close();
-  }
+    return { node, ...(await new Verification(db, options, startBlock, tip).runChecks()) };
+  });
 }
 
 /** One running verification. */
@@ -77,7 +66,6 @@ class Verification {
   private readonly tip: Tip;
   private readonly comparer: BlockComparer;
   private readonly rules: LoadRules;
-  private readonly wrappedNative: ReadonlySet<string>;
 
   constructor(db: Db, options: VerifyOptions, startBlock: number, tip: Tip) {
     const rules = deriveLoadRules(options.capabilities, options.wrappedNative);
@@ -87,7 +75,6 @@ class Verification {
     this.tip = tip;
     this.comparer = new BlockComparer(db, options.client, rules);
     this.rules = rules;
-    this.wrappedNative = rules.wrappedNative;
   }
 
   async runChecks(): Promise<Pick<VerifyReport, 'checks' | 'tokens'>> {
@@ -101,7 +88,8 @@ class Verification {
     );
     await this.runCheck(transfers, () => {
       this.noteTraceGaps(transfers);
-      return all ? this.compareAllTransfers(transfers, roots) : this.compareTransfers(transfers);
+      if (!all) return this.compareTransfers(transfers);
+      return checkAllBlocks(this.db, { transfers, roots }, { ...this.options, rules: this.rules });
     });
     await this.runCheck(native, () => this.compareNative(native));
     let verdicts: TokenVerdict[] = [];
@@ -121,7 +109,8 @@ class Verification {
 
   private compareBalances(check: Check): Promise<TokenVerdict[]> {
     const { client, sample, random, signal, onProgress } = this.options;
-    const { db, startBlock, wrappedNative, comparer } = this;
+    const { db, startBlock, comparer } = this;
+    const { wrappedNative } = this.rules;
     return checkBalances(check, {
       context: { db, client, startBlock, wrappedNative, random, signal },
       comparer,
@@ -148,15 +137,6 @@ class Verification {
       const { reason } = internalTransfers({ capabilities: this.options.capabilities, untraced });
       if (reason !== null) check.addNote(reason);
     }
-  }
-
-  private compareAllTransfers(transfers: Check, roots: Check): Promise<void> {
-    const { path, client, signal, onProgress } = this.options;
-    return checkAllBlocks(
-      this.db,
-      { transfers, roots },
-      { path, client, rules: this.rules, signal, onProgress },
-    );
   }
 
   /** Decodes sampled blocks again and compares every transfer. */
