@@ -19,12 +19,14 @@ interface OpenApiType {
 
 const ADDRESS_RULE = 'must be an address: 0x and 40 hex digits';
 
+/** `rule` continues a sentence that starts with the parameter's name. */
+function requiredText(rule: string) {
+  return z.string({ error: (issue) => (issue.input === undefined ? `is required; it ${rule}` : rule) });
+}
+
 /** An address in any case, left as sent. */
 export function addressAsSent() {
-  return z
-    .string({
-      error: (issue) => (issue.input === undefined ? `is required; it ${ADDRESS_RULE}` : ADDRESS_RULE),
-    })
+  return requiredText(ADDRESS_RULE)
     .regex(ADDRESS_PATTERN, { error: ADDRESS_RULE })
     .describe('0x and 40 hex digits; upper and lower case are accepted')
     .register(errorCodes, { code: 'invalid_address' });
@@ -38,8 +40,7 @@ export function address() {
 /** A transaction or block hash, converted to lower case. */
 export function hash() {
   const rule = 'must be a hash: 0x and 64 hex digits';
-  return z
-    .string({ error: (issue) => (issue.input === undefined ? `is required; it ${rule}` : rule) })
+  return requiredText(rule)
     .regex(/^0x[0-9a-fA-F]{64}$/, { error: rule })
     .transform((text): Hex => `0x${text.slice(2).toLowerCase()}`);
 }
@@ -47,8 +48,7 @@ export function hash() {
 /** A block by number or hash. */
 export function blockId() {
   const rule = 'must be a block number or a block hash of 0x and 64 hex digits';
-  return z
-    .string({ error: (issue) => (issue.input === undefined ? `is required; it ${rule}` : rule) })
+  return requiredText(rule)
     .regex(/^(\d{1,15}|0x[0-9a-fA-F]{64})$/, { error: rule })
     .transform((text): number | Hex =>
       text.startsWith('0x') ? `0x${text.slice(2).toLowerCase()}` : Number(text),
@@ -58,11 +58,7 @@ export function blockId() {
 /** The text of a search field. */
 export function searchText() {
   const error = 'must be a text of 1 to 100 characters';
-  return z
-    .string({ error: (issue) => (issue.input === undefined ? `is required; it ${error}` : error) })
-    .trim()
-    .min(1, { error })
-    .max(100, { error });
+  return requiredText(error).trim().min(1, { error }).max(100, { error });
 }
 
 /** A list of 1 to `max` items in a JSON body. */

@@ -106,6 +106,12 @@ export const examplePlainTransfer: z.output<typeof plainTransferSchema> = {
   eventIndex: 0,
 };
 
+/** The page among `found`, which holds one row more than `limit` if there is a next page; `last` is its cursor then. */
+export function pageOf<T>(found: readonly T[], limit: number): { page: T[]; last: T | undefined } {
+  const page = found.slice(0, limit);
+  return { page, last: found.length > limit ? page.at(-1) : undefined };
+}
+
 /** The ids of one page of a range, ascending, after the last id of the previous page. */
 export function pageOfRange(
   { from, below }: IdRange,

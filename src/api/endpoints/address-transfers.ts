@@ -12,7 +12,7 @@ import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, countField, example } from '../fields.ts';
 import { address, blockNumber, choice, choices, coinAmount, cursor, flag, limit, time } from '../params.ts';
-import { examplePlainTransfer, transferRecord, transferSchema } from '../transfer-record.ts';
+import { examplePlainTransfer, pageOf, transferRecord, transferSchema } from '../transfer-record.ts';
 
 const DIRECTION_FLAGS = {
   in: HistoryFlag.in,
@@ -108,13 +108,13 @@ export const addressTransfers = defineEndpoint({
         limit: limit + 1, // one more shows whether there is a next page
       };
       const { ids, resumeBelow } = listIds(wallet, filter, budget);
-      const page = ids.slice(0, limit);
+      const { page, last } = pageOf(ids, limit);
       return {
         address,
         transfers: readTransfers(page).map((row) =>
           transferRecord(row, address, params.direction, nativeSymbol),
         ),
-        nextCursor: ids.length > page.length ? (page.at(-1) ?? null) : resumeBelow,
+        nextCursor: last ?? resumeBelow,
         count: page.length,
       };
     };

@@ -18,7 +18,7 @@ import {
   weiField,
 } from '../fields.ts';
 import { address, blockWindow, limit, pageCursor } from '../params.ts';
-import { fundingSchema } from '../transfer-record.ts';
+import { fundingSchema, pageOf } from '../transfer-record.ts';
 
 const { amount, eventIndex, timestamp, source } = fundingSchema.shape;
 
@@ -94,8 +94,7 @@ export const fundingRecipients = defineEndpoint({
       const range = idsOfBlocks(head.number - blocks + 1, head.number);
       // One more shows whether there is a next page.
       const found = funder === undefined ? [] : fundedBy(funder, range, limit + 1, budget, cursor?.[0]);
-      const latest = found.slice(0, limit);
-      const next = found.length > latest.length ? latest.at(-1) : undefined;
+      const { page: latest, last: next } = pageOf(found, limit);
       const funded = wallets(latest.map(({ recipient }) => recipient));
       const firsts = blocksOf(latest.map(({ firstTransfer }) => firstTransfer));
       const lasts = readTransfers(latest.map(({ lastTransfer }) => lastTransfer));

@@ -8,7 +8,7 @@ import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, countField, example, nextCursorField } from '../fields.ts';
 import { address, blockWindow, limit, pageCursor } from '../params.ts';
-import { transferRecord, transferSchema } from '../transfer-record.ts';
+import { pageOf, transferRecord, transferSchema } from '../transfer-record.ts';
 
 const TOKEN_KINDS = (1 << TransferKind.erc20) | (1 << TransferKind.erc721) | (1 << TransferKind.erc1155);
 
@@ -75,13 +75,13 @@ export const recentTokenTransfersOut = defineEndpoint({
       };
       const { ids, resumeBelow } =
         wallet === undefined ? { ids: [], resumeBelow: null } : listIds(wallet, sentTokens, budget);
-      const page = ids.slice(0, limit);
-      const next = ids.length > page.length ? page.at(-1) : resumeBelow;
+      const { page, last } = pageOf(ids, limit);
+      const next = last ?? resumeBelow;
       const transfers = readTransfers(page).map((row) => {
         const { from: _, direction: __, ...transfer } = transferRecord(row, address, 'out', nativeSymbol);
         return transfer;
       });
-      const nextCursor = typeof next === 'number' ? `${next}` : null;
+      const nextCursor = next === null ? null : `${next}`;
       return { address, blocksWindow: blocks, transfers, nextCursor, count: transfers.length };
     };
   },

@@ -6,6 +6,7 @@ import { MAX_FIRST_BUYERS } from '../../store/schema.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, blockField, countField, example, nextCursorField, timeField } from '../fields.ts';
 import { address, limit, pageCursor } from '../params.ts';
+import { pageOf } from '../transfer-record.ts';
 
 const buyerSchema = z
   .object({
@@ -46,8 +47,7 @@ export const tokenFirstBuyers = defineEndpoint({
     return ({ token, limit, cursor }) => {
       const id = walletIds.withId(token, tokenOf);
       const found = id === undefined ? [] : buyersOf(id, cursor?.[0] ?? 0, limit + 1);
-      const page = found.slice(0, limit);
-      const next = found.length > page.length ? page.at(-1) : undefined;
+      const { page, last } = pageOf(found, limit);
       const buyers = page.map((buyer) => ({
         address: `0x${buyer.address}`,
         firstSeenBlock: buyer.block,
@@ -57,7 +57,7 @@ export const tokenFirstBuyers = defineEndpoint({
       return {
         token,
         buyers,
-        nextCursor: next === undefined ? null : `${next.transfer}`,
+        nextCursor: last === undefined ? null : `${last.transfer}`,
         count: buyers.length,
       };
     };

@@ -15,6 +15,7 @@ import {
   unitsField,
 } from '../fields.ts';
 import { address, amountCursor, limit } from '../params.ts';
+import { pageOf } from '../transfer-record.ts';
 
 const holderSchema = z.object({ address: addressField(), balance: unitsField() }).meta({ id: 'TokenHolder' });
 
@@ -58,8 +59,7 @@ export const tokenHolders = defineEndpoint({
       const facts = walletIds.withId(token, factsOf);
       const after = cursor && { balance: Buffer.from(encodeSigned(cursor.amount)), wallet: cursor.id };
       const found = facts ? largest(facts, limit + 1, budget, after) : []; // one more shows whether there is a next page
-      const top = found.slice(0, limit);
-      const last = found.length > top.length ? top.at(-1) : undefined;
+      const { page: top, last } = pageOf(found, limit);
       const owners = wallets(top.map(({ wallet }) => wallet));
       const holders = owners.map(({ address }, i) => ({
         address: `0x${address}`,

@@ -17,6 +17,7 @@ import {
   weiField,
 } from '../fields.ts';
 import { address, limit, pageCursor } from '../params.ts';
+import { pageOf } from '../transfer-record.ts';
 
 const counterpartySchema = z
   .object({
@@ -78,8 +79,7 @@ export const walletCounterparties = defineEndpoint({
       const place = cursor && { count, last };
       // One more shows whether there is a next page.
       const found = wallet === undefined ? [] : busiestOf(wallet, limit + 1, budget, place);
-      const busiest = found.slice(0, limit);
-      const next = found.length > busiest.length ? busiest.at(-1) : undefined;
+      const { page: busiest, last: next } = pageOf(found, limit);
       const others = wallets(busiest.map(({ counterparty }) => counterparty));
       const lasts = blocks(busiest.map(({ lastTransfer }) => lastTransfer));
       const counterparties = busiest.map(({ inCount, outCount, inWei, outWei }, i) => ({

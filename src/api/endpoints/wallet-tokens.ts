@@ -20,6 +20,7 @@ import {
   tokenTypeField,
 } from '../fields.ts';
 import { address, flag, limit, pageCursor } from '../params.ts';
+import { pageOf } from '../transfer-record.ts';
 
 const walletTokenSchema = z
   .object({
@@ -91,7 +92,7 @@ export const walletTokens = defineEndpoint({
         limit: limit + 1, // one more shows whether there is a next page
       };
       const found = walletIds.withId(address, (wallet) => tokensOf(wallet, filter, budget)) ?? [];
-      const page = found.slice(0, limit);
+      const { page, last } = pageOf(found, limit);
       const lasts = blocksOf(page.map(({ lastTransfer }) => lastTransfer));
       const tokens = page.map((token, i) => ({
         tokenAddress: `0x${token.address}`,
@@ -105,11 +106,10 @@ export const walletTokens = defineEndpoint({
         lastSeenAt: secondsToIso(lasts[i]!.timestamp),
         accuracy: BALANCE_ACCURACY_NAMES[token.accuracy ?? -1] ?? null,
       }));
-      const next = found.length > page.length ? page.at(-1) : undefined;
       return {
         address,
         tokens,
-        nextCursor: next === undefined ? null : `${next.lastTransfer}`,
+        nextCursor: last === undefined ? null : `${last.lastTransfer}`,
         count: tokens.length,
       };
     };

@@ -17,7 +17,7 @@ import {
   sourceOf,
 } from '../fields.ts';
 import { blockWindow, coinAmount, integer, limit, pageCursor } from '../params.ts';
-import { fundingSchema } from '../transfer-record.ts';
+import { fundingSchema, pageOf } from '../transfer-record.ts';
 
 const whaleSchema = fundingSchema
   .extend({
@@ -80,17 +80,17 @@ export const whaleTransfers = defineEndpoint({
     const readTransfers = prepareTransfersById(db);
     return ({ min_mon, blocks, limit, after_id, cursor }, { head, budget }) => {
       const window = idsOfBlocks(head.number - blocks + 1, head.number);
-      const last = cursor?.[0];
+      const before = cursor?.[0];
       const found =
         after_id === undefined
           ? newestFirst(
               min_mon.wei,
-              { ...window, below: Math.min(window.below, last ?? window.below) },
+              { ...window, below: Math.min(window.below, before ?? window.below) },
               limit + 1, // one more shows whether there is a next page
               budget,
             )
-          : oldestFirst(min_mon.wei, { ...window, from: (last ?? after_id) + 1 }, limit + 1, budget);
-      const page = found.slice(0, limit);
+          : oldestFirst(min_mon.wei, { ...window, from: (before ?? after_id) + 1 }, limit + 1, budget);
+      const { page, last } = pageOf(found, limit);
       const transfers = readTransfers(page).map((row) => {
         const wei = digitsToBigInt(row.amount);
         return {
@@ -111,7 +111,7 @@ export const whaleTransfers = defineEndpoint({
         minMon: min_mon.coins,
         blocksWindow: blocks,
         transfers,
-        nextCursor: found.length > page.length ? `${page.at(-1)}` : null,
+        nextCursor: last === undefined ? null : `${last}`,
         count: transfers.length,
       };
     };

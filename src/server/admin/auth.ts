@@ -6,6 +6,7 @@
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RequestError } from '../../lib/errors.ts';
+import { addressText } from '../http/client-address.ts';
 
 /** Session lifetime, seconds. */
 export const SESSION_SECONDS = 12 * 3600;
@@ -133,9 +134,6 @@ export class AdminAuth {
   }
 }
 
-/** Prefix of an IPv4-mapped IPv6 address, in hex. */
-const IPV4_MAPPED = `${'0'.repeat(20)}ffff`;
-
 const WINDOW_MS = 60_000;
 
 /** Failures within the window before a network must wait. */
@@ -179,9 +177,8 @@ export class AdminThrottle {
  * /64, which usually belongs to one client.
  */
 export function clientNetworkOf(address: Uint8Array): string {
-  if (address.length === 4) return address.join('.');
-  const hex = Buffer.from(address).toString('hex');
-  if (hex.startsWith(IPV4_MAPPED)) return address.subarray(12).join('.');
-  const network = hex.slice(0, 16).match(/..../g) ?? [];
-  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+  const text = addressText(address);
+  if (!text.includes(':')) return text;
+  const network = text.split(':', 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${network.join(':')}::/64`;
 }
