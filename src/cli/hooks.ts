@@ -2,14 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { makeDataDir } from '../config/load-config.ts';
 import type { Config } from '../config/parse-config.ts';
 import type { HookStore } from '../hooks/hook-store.ts';
 import { ConfigError, FatalError, messageOf, RequestError } from '../lib/errors.ts';
 import { dataFileExists } from '../lib/files.ts';
 import { formatTable } from './format.ts';
 import { withKeyStore } from './keys.ts';
-import { addConfigOptions, examples } from './options.ts';
+import { addReport, examples, withDataFile } from './options.ts';
 
 const ID_HELP = 'number of the hook, as shown by "hooks list"';
 
@@ -23,7 +22,6 @@ interface CreateOptions {
   finality?: boolean;
   fromBlock?: number;
   key?: number;
-  json?: boolean;
 }
 
 export function addHooks(program: Command): void {
@@ -69,9 +67,7 @@ function addCreate(hooks: Command): void {
         'hooks create --url https://hooks.slack.com/... --format slack',
       ),
     );
-  const load = addHookOptions(command);
-  command.action(async ({ json, filter, ...given }: CreateOptions) => {
-    const config = await load();
+  addReport(command, async (config, { filter, ...given }: CreateOptions) => {
     const { url, name, format, chat, confirmations, finality, fromBlock, key } = given;
     const options = { url, name, format, chat, confirmations, finality, fromBlock, key };
     const { parseHookSpec } = await import('../hooks/hook-spec.ts');
@@ -91,7 +87,7 @@ function addCreate(hooks: Command): void {
       { create: true },
     );
     const text = `hook ${hook.id} (${hook.name}); its secret, shown this once:\n${hook.secret}`;
-    print(json, text, { ...hookJson(hook), secret: hook.secret });
+    return [text, { ...hookJson(hook), secret: hook.secret }];
   });
 }
 
@@ -100,10 +96,9 @@ function addList(hooks: Command): void {
     .command('list')
     .description('list all hooks and their state')
     .addHelpText('after', examples('hooks list', 'hooks list --json'));
-  const load = addHookOptions(command);
-  command.action(async ({ json }: { json?: boolean }) => {
+  addReport(command, async ({ data_dir }) => {
     const { hookJson } = await import('../hooks/hook-store.ts');
-    const hooks = await withHookStore((await load()).data_dir, (store) => store.list().map(hookJson));
+    const hooks = await withHookStore(data_dir, (store) => store.list().map(hookJson));
     const rows = hooks.map((hook) => [
       String(hook.id),
       hook.name,
@@ -113,7 +108,7 @@ function addList(hooks: Command): void {
       String(hook.delivered),
       hook.reason ?? hook.lastError ?? '',
     ]);
-    print(json, formatTable(['ID', 'NAME', 'URL', 'STATE', 'BLOCK', 'EVENTS', 'REASON'], rows), hooks);
+    return [formatTable(['ID', 'NAME', 'URL', 'STATE', 'BLOCK', 'EVENTS', 'REASON'], rows), hooks];
   });
 }
 
@@ -123,9 +118,7 @@ function addTest(hooks: Command): void {
     .description('send an empty test delivery from here and show the answer of the receiver')
     .argument('<id>', ID_HELP, parseInteger)
     .addHelpText('after', examples('hooks test 1'));
-  const load = addHookOptions(command);
-  command.action(async (id: number, { json }: { json?: boolean }) => {
-    const config = await load();
+  addReport(command, async (config, id: number) => {
     const hook = await withHookStore(config.data_dir, (store) => store.get(id));
     const { testMessage } = await import('../hooks/runner.ts');
     const { Sender } = await import('../hooks/sender.ts');
@@ -133,7 +126,7 @@ function addTest(hooks: Command): void {
     const outcome = await sender.send(testMessage(hook));
     sender.close();
     if (outcome.kind === 'failed') throw new FatalError(`hook ${id} is not accepted: ${outcome.error}`);
-    print(json, `hook ${id}: ${outcome.kind}`, { id, outcome: outcome.kind });
+    return [`hook ${id}: ${outcome.kind}`, { id, outcome: outcome.kind }];
   });
 }
 
@@ -148,18 +141,10 @@ function addChange(
     .description(description)
     .argument('<id>', ID_HELP, parseInteger)
     .addHelpText('after', examples(`hooks ${name} 1`));
-  const load = addHookOptions(command);
-  command.action(async (id: number, { json }: { json?: boolean }) => {
-    const hook = await withHookStore((await load()).data_dir, (store) => change(store, id));
-    print(json, `${name}d hook ${id} (${hook.name})`, { id, name: hook.name });
+  addReport(command, async ({ data_dir }, id: number) => {
+    const hook = await withHookStore(data_dir, (store) => change(store, id));
+    return [`${name}d hook ${id} (${hook.name})`, { id, name: hook.name }];
   });
-}
-
-/** Adds the options of every command. The returned function loads the configuration. */
-export function addHookOptions(command: Command): () => Promise<Config> {
-  command.option('--json', 'as JSON');
-  const load = addConfigOptions(command, ['--data-dir']);
-  return async () => (await load()).config;
 }
 
 /** Parses the filter in a text, or in the file named after `@`. */
@@ -194,10 +179,6 @@ async function indexedHead(dataDir: string) {
   }
 }
 
-export function print(json: boolean | undefined, text: string, value: unknown): void {
-  console.log(json ? JSON.stringify(value, null, 2) : text);
-}
-
 function parseInteger(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
@@ -209,24 +190,11 @@ export async function withHookStore<T>(
   action: (store: HookStore) => T,
   { create = false } = {},
 ): Promise<T> {
-  const path = join(dataDir, 'hooks.db');
-  if (!dataFileExists(path) && !create) {
-    throw new FatalError(
-      `there is no ${path} yet: create a hook or import a list, or name the folder with --data-dir`,
-    );
-  }
-  const [{ openHookStore }, { rejectForeignWal }] = await Promise.all([
-    import('../hooks/hook-store.ts'),
-    import('../store/wal.ts'),
-  ]);
-  makeDataDir(dataDir);
-  rejectForeignWal(path);
-  const store = openHookStore(path);
+  const missing = 'create a hook or import a list, or name the folder with --data-dir';
+  const opener = async () => (await import('../hooks/hook-store.ts')).openHookStore;
   try {
-    return action(store);
+    return await withDataFile(join(dataDir, 'hooks.db'), create ? null : missing, opener, action);
   } catch (error) {
     throw error instanceof RequestError ? new ConfigError(error.message) : error;
-  } finally {
-    store.close();
   }
 }

@@ -5,18 +5,12 @@ import type { AllowList } from '../access/allow-list.ts';
 import { type IssuedKey, type KeyChanges, type KeyRecord, keyJson, monthText } from '../access/key.ts';
 import type { KeyStore } from '../access/keys.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
-import { makeDataDir } from '../config/load-config.ts';
 import type { Config } from '../config/parse-config.ts';
-import { ConfigError, FatalError, messageOf, RequestError } from '../lib/errors.ts';
-import { dataFileExists } from '../lib/files.ts';
+import { ConfigError, messageOf, RequestError } from '../lib/errors.ts';
 import { formatTable } from './format.ts';
-import { addConfigOptions, examples, parseKeyId } from './options.ts';
+import { addReport, examples, parseKeyId, withDataFile } from './options.ts';
 
 const ID_HELP = 'number of the key, as shown by "keys list"';
-
-interface JsonOption {
-  json?: boolean;
-}
 
 export function addKeys(program: Command): void {
   const keys = program
@@ -52,12 +46,10 @@ function addCreate(keys: Command): void {
         'keys create --name app --tier pro --data-dir /var/lib/atlas-node',
       ),
     );
-  const load = addKeyOptions(command);
-  command.action(async ({ json, ...settings }: JsonOption & NewKey) => {
-    const config = await load();
+  addReport(command, async (config, { json: _, ...settings }: NewKey & Json) => {
     assertTier(config, settings.tier);
     const issued = await changeKeys(config, (keys) => keys.create(newSettings(settings)), { create: true });
-    print(json, issuedText(issued), { key: issued.key, ...keyJson(issued.record) });
+    return issuedReport(issued);
   });
 }
 
@@ -66,10 +58,9 @@ function addList(keys: Command): void {
     .command('list')
     .description('list all keys ever issued')
     .addHelpText('after', examples('keys list', 'keys list --json'));
-  const load = addKeyOptions(command);
-  command.action(async ({ json }: JsonOption) => {
-    const records = await readKeys(await load(), (store) => store.list());
-    print(json, recordsTable(records), records.map(keyJson));
+  addReport(command, async (config) => {
+    const records = await readKeys(config, (store) => store.list());
+    return [recordsTable(records), records.map(keyJson)];
   });
 }
 
@@ -79,10 +70,9 @@ function addRevoke(keys: Command): void {
     .description('invalidate a key permanently')
     .argument('<id>', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys revoke 3'));
-  const load = addKeyOptions(command);
-  command.action(async (id: number, { json }: JsonOption) => {
-    const record = await changeKeys(await load(), (keys) => keys.revoke(id));
-    print(json, `key ${id} (${record.name}) is revoked`, keyJson(record));
+  addReport(command, async (config, id: number) => {
+    const record = await changeKeys(config, (keys) => keys.revoke(id));
+    return [`key ${id} (${record.name}) is revoked`, keyJson(record)];
   });
 }
 
@@ -92,11 +82,9 @@ function addRotate(keys: Command): void {
     .description('replace the secret of a key; the old one becomes invalid at once')
     .argument('<id>', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys rotate 3'));
-  const load = addKeyOptions(command);
-  command.action(async (id: number, { json }: JsonOption) => {
-    const issued = await changeKeys(await load(), (keys) => keys.rotate(id));
-    print(json, issuedText(issued), { key: issued.key, ...keyJson(issued.record) });
-  });
+  addReport(command, async (config, id: number) =>
+    issuedReport(await changeKeys(config, (keys) => keys.rotate(id))),
+  );
 }
 
 function addUpdate(keys: Command): void {
@@ -117,18 +105,13 @@ function addUpdate(keys: Command): void {
         'keys update 3 --allow all',
       ),
     );
-  const load = addKeyOptions(command);
-  command.action(async (id: number, { json, ...changes }: JsonOption & Partial<NewKey>) => {
-    const config = await load();
+  addReport(command, async (config, id: number, { json: _, ...changes }: Partial<NewKey> & Json) => {
     if (changes.tier !== undefined) assertTier(config, changes.tier);
     if (Object.keys(changes).length === 0)
       throw new ConfigError('name what to change: --name, --tier, --expires or --allow');
     const record = await changeKeys(config, (keys) => keys.update(id, newSettings(changes)));
-    print(
-      json,
-      `key ${id}: ${record.name}, tier ${record.tier}, ${stateOf(record)}, may use ${allowText(record)}`,
-      keyJson(record),
-    );
+    const facts = `tier ${record.tier}, ${stateOf(record)}, may use ${allowText(record)}`;
+    return [`key ${id}: ${record.name}, ${facts}`, keyJson(record)];
   });
 }
 
@@ -140,6 +123,10 @@ const ALLOW_HELP =
 /** Adds the entries of one `--allow`, separated by commas, to earlier ones. */
 function addEntries(text: string, before: AllowList = []): AllowList {
   return [...before, ...text.split(',')];
+}
+
+interface Json {
+  json?: boolean;
 }
 
 /** Key options of the command line. */
@@ -181,25 +168,17 @@ function addUsage(keys: Command): void {
     .description('show requests by month, newest month first')
     .argument('[id]', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys usage', 'keys usage 3 --json'));
-  const load = addKeyOptions(command);
-  command.action(async (id: number | undefined, { json }: JsonOption) => {
+  addReport(command, async (config, id: number | undefined) => {
     const { readUsage } = await import('../access/usage-tables.ts');
-    const rows = await readKeys(await load(), (store) => {
+    const rows = await readKeys(config, (store) => {
       const records = store.list();
       if (id !== undefined && !records.some((record) => record.id === id)) {
         throw new ConfigError(`there is no key ${id}; "atlas-node keys list" shows all`);
       }
       return usageRows(readUsage(store.db, id), records);
     });
-    print(json, usageTable(rows), rows);
+    return [usageTable(rows), rows];
   });
-}
-
-/** Adds the options that all keys commands share. The returned function loads the configuration. */
-function addKeyOptions(command: Command): () => Promise<Config> {
-  command.option('--json', 'as JSON');
-  const load = addConfigOptions(command, ['--data-dir']);
-  return async () => (await load()).config;
 }
 
 function assertTier({ tiers }: Config, tier: string): void {
@@ -210,13 +189,13 @@ function assertTier({ tiers }: Config, tier: string): void {
   );
 }
 
-function print(json: boolean | undefined, text: string, value: unknown): void {
-  console.log(json ? JSON.stringify(value, null, 2) : text);
-}
-
 /** Keys and their usage as text. A key's secret is shown only once, when it is issued. */
 export function issuedText({ key, record }: IssuedKey): string {
   return `key ${record.id} (${record.name}, tier ${record.tier}), shown this once:\n${key}`;
+}
+
+function issuedReport(issued: IssuedKey): readonly [string, unknown] {
+  return [issuedText(issued), { key: issued.key, ...keyJson(issued.record) }];
 }
 
 function recordsTable(records: KeyRecord[]): string {
@@ -326,25 +305,13 @@ export async function withKeyStore<T>(
   action: (store: KeyStore) => T | Promise<T>,
   { create = false } = {},
 ): Promise<T> {
-  const path = join(dataDir, 'keys.db');
-  if (!dataFileExists(path) && !create) {
-    throw new FatalError(
-      `there is no ${path} yet: issue a key with "atlas-node keys create", or name the folder with --data-dir, or the configuration with --config`,
-    );
-  }
-  const [{ openKeyStore }, { rejectForeignWal }] = await Promise.all([
-    import('../access/keys.ts'),
-    import('../store/wal.ts'),
-  ]);
-  makeDataDir(dataDir);
-  rejectForeignWal(path);
-  const store = openKeyStore(path);
+  const missing =
+    'issue a key with "atlas-node keys create", or name the folder with --data-dir, or the configuration with --config';
+  const opener = async () => (await import('../access/keys.ts')).openKeyStore;
   try {
-    return await action(store);
+    return await withDataFile(join(dataDir, 'keys.db'), create ? null : missing, opener, action);
   } catch (error) {
     if (!(error instanceof RequestError && error.code === 'not_found')) throw error;
     throw new ConfigError(`${error.message}; "atlas-node keys list" shows all`);
-  } finally {
-    store.close();
   }
 }

@@ -3,13 +3,12 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { makeDataDir } from '../config/load-config.ts';
-import type { Config } from '../config/parse-config.ts';
 import type { LabelSelection, LabelsFile } from '../labels/labels-file.ts';
 import { ConfigError, codeOf } from '../lib/errors.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { LABEL_CATEGORIES } from '../model/label.ts';
 import { formatNumber, formatTable } from './format.ts';
-import { addConfigOptions, addNotes, examples } from './options.ts';
+import { addConfigOptions, addNotes, addReport, examples } from './options.ts';
 
 const NOTES = `A CSV file has the columns address, name, category and source, in any order if its first line names them; \
 a JSON file is a list of objects with these fields. Only address and name are required. Categories: \
@@ -32,11 +31,11 @@ function addImport(labels: Command): void {
     .argument('<file>', 'CSV or JSON file')
     .addHelpText('after', examples('labels import exchanges.csv'));
   addNotes(command, NOTES);
-  const load = addLabelOptions(command);
+  const load = addConfigOptions(command, ['--data-dir']);
   command.action(async (file: string) => {
     const { parseLabels } = await import('../labels/parse-labels.ts');
     const text = readList(file);
-    const { data_dir } = await load();
+    const { data_dir } = (await load()).config;
     makeDataDir(data_dir);
     const count = await withLabels(data_dir, (store) => store.import(parseLabels(text, basename(file))));
     console.log(`${formatNumber(count)} labels imported from ${file}`);
@@ -47,13 +46,11 @@ function addList(labels: Command): void {
   const command = labels
     .command('list')
     .description('show the number of labels by source and category')
-    .option('--json', 'as JSON')
     .addHelpText('after', examples('labels list', 'labels list --json'));
-  const load = addLabelOptions(command);
-  command.action(async ({ json }: { json?: boolean }) => {
-    const rows = await withLabels((await load()).data_dir, (store) => store.summary());
+  addReport(command, async ({ data_dir }) => {
+    const rows = await withLabels(data_dir, (store) => store.summary());
     const table = rows.map(({ source, category, labels }) => [source, category, formatNumber(labels)]);
-    console.log(json ? JSON.stringify(rows, null, 2) : formatTable(['SOURCE', 'CATEGORY', 'LABELS'], table));
+    return [formatTable(['SOURCE', 'CATEGORY', 'LABELS'], table), rows];
   });
 }
 
@@ -65,17 +62,12 @@ function addRemove(labels: Command): void {
     .option('--source <source>', 'all labels of this source')
     .option('--all', 'all labels')
     .addHelpText('after', examples('labels remove 0x...', 'labels remove --source exchanges.csv'));
-  const load = addLabelOptions(command);
+  const load = addConfigOptions(command, ['--data-dir']);
   command.action(async (address: string | undefined, options: { source?: string; all?: boolean }) => {
     const selection = selectionOf(address, options);
-    const count = await withLabels((await load()).data_dir, (store) => store.remove(selection));
+    const count = await withLabels((await load()).config.data_dir, (store) => store.remove(selection));
     console.log(`${formatNumber(count)} labels removed`);
   });
-}
-
-function addLabelOptions(command: Command): () => Promise<Config> {
-  const load = addConfigOptions(command, ['--data-dir']);
-  return async () => (await load()).config;
 }
 
 function selectionOf(

@@ -4,8 +4,8 @@ import { basename, extname } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError, messageOf } from '../lib/errors.ts';
 import { formatTable } from './format.ts';
-import { addHookOptions, print, withHookStore } from './hooks.ts';
-import { examples } from './options.ts';
+import { withHookStore } from './hooks.ts';
+import { addReport, examples } from './options.ts';
 
 export function addLists(program: Command): void {
   const lists = program
@@ -24,15 +24,11 @@ function addImport(lists: Command): void {
     .argument('<file>', 'file with the addresses as text, CSV or JSON; at most 100,000')
     .option('--name <name>', 'name of the list (default: the file name)')
     .addHelpText('after', examples('lists import whales.txt', 'lists import today.csv --name watched'));
-  const load = addHookOptions(command);
-  command.action(async (file: string, { name, json }: { name?: string; json?: boolean }) => {
-    const listName = name ?? basename(file, extname(file));
+  addReport(command, async ({ data_dir }, file: string, { name: given }: { name?: string }) => {
+    const name = given ?? basename(file, extname(file));
     const addresses = readAddresses(file);
-    await withHookStore((await load()).data_dir, (store) => store.lists.import(listName, addresses), {
-      create: true,
-    });
-    const count = addresses.size;
-    print(json, `list ${listName}: ${count} addresses`, { name: listName, addresses: count });
+    await withHookStore(data_dir, (store) => store.lists.import(name, addresses), { create: true });
+    return [`list ${name}: ${addresses.size} addresses`, { name, addresses: addresses.size }];
   });
 }
 
@@ -41,12 +37,11 @@ function addList(lists: Command): void {
     .command('list')
     .description('show the lists and their sizes')
     .addHelpText('after', examples('lists list', 'lists list --json'));
-  const load = addHookOptions(command);
-  command.action(async ({ json }: { json?: boolean }) => {
-    const stored = await withHookStore((await load()).data_dir, (store) => store.lists.list());
+  addReport(command, async ({ data_dir }) => {
+    const stored = await withHookStore(data_dir, (store) => store.lists.list());
     const shown = stored.map((list) => ({ ...list, importedAt: new Date(list.importedAt).toISOString() }));
     const rows = shown.map((list) => [list.name, String(list.addresses), list.importedAt]);
-    print(json, formatTable(['NAME', 'ADDRESSES', 'IMPORTED (UTC)'], rows), shown);
+    return [formatTable(['NAME', 'ADDRESSES', 'IMPORTED (UTC)'], rows), shown];
   });
 }
 
@@ -56,10 +51,9 @@ function addRemove(lists: Command): void {
     .description('remove a list that no hook uses')
     .argument('<name>', 'name of the list')
     .addHelpText('after', examples('lists remove whales'));
-  const load = addHookOptions(command);
-  command.action(async (name: string, { json }: { json?: boolean }) => {
-    await withHookStore((await load()).data_dir, (store) => store.lists.remove(name));
-    print(json, `removed list ${name}`, { name });
+  addReport(command, async ({ data_dir }, name: string) => {
+    await withHookStore(data_dir, (store) => store.lists.remove(name));
+    return [`removed list ${name}`, { name }];
   });
 }
 

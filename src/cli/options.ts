@@ -1,8 +1,9 @@
 /** Options that several commands share. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FLAGS, type Flag, type FlagValues } from '../config/flags.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
+import type { Config } from '../config/parse-config.ts';
 import { FatalError } from '../lib/errors.ts';
 import { dataFileExists } from '../lib/files.ts';
 
@@ -26,6 +27,49 @@ export function addConfigOptions(
     const { loadConfig } = await import('../config/load-config.ts');
     return loadConfig(textOption(command, 'config'), values);
   };
+}
+
+/**
+ * Adds `--json`, `--config` and `--data-dir` to a command. `run` gets the configuration and what commander passes, and
+ * returns the text for people and the value for programs.
+ */
+export function addReport<Given extends unknown[]>(
+  command: Command,
+  run: (config: Config, ...given: Given) => Promise<readonly [text: string, value: unknown]>,
+): void {
+  command.option('--json', 'as JSON');
+  const load = addConfigOptions(command, ['--data-dir']);
+  command.action(async (...given: Given) => {
+    const [text, value] = await run((await load()).config, ...given);
+    const { json } = command.opts<{ json?: boolean }>();
+    console.log(json ? JSON.stringify(value, null, 2) : text);
+  });
+}
+
+/**
+ * Opens a file of the data folder that a daemon may have open too, runs `action` and closes the file. `missing`: advice
+ * for a missing file, null to create it.
+ */
+export async function withDataFile<Store extends { close(): void }, T>(
+  path: string,
+  missing: string | null,
+  opener: () => Promise<(path: string) => Store>,
+  action: (store: Store) => T | Promise<T>,
+): Promise<T> {
+  if (!dataFileExists(path) && missing !== null) throw new FatalError(`there is no ${path} yet: ${missing}`);
+  const [open, { rejectForeignWal }, { makeDataDir }] = await Promise.all([
+    opener(),
+    import('../store/wal.ts'),
+    import('../config/load-config.ts'),
+  ]);
+  makeDataDir(dirname(path));
+  rejectForeignWal(path);
+  const store = open(path);
+  try {
+    return await action(store);
+  } finally {
+    store.close();
+  }
 }
 
 /** The examples of `--help`, from command lines without the program's name. */
