@@ -6,10 +6,13 @@ import { type Anvil, startAnvil } from '../src/dev/anvil.ts';
 import type { DemoContracts } from '../src/dev/contracts.ts';
 import { deployDemo } from '../src/dev/deploy.ts';
 import { generateTraffic } from '../src/dev/traffic.ts';
+import { toQuantity } from '../src/lib/hex.ts';
 import { type Cleanup, suiteCleanup } from './support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from './support/daemon/daemon.ts';
+import { buildIndex } from './support/index/build-index.ts';
 import { dumpIndex } from './support/index/dump.ts';
 import { indexedTransfers } from './support/index/index-rows.ts';
+import { withClient } from './support/index/verify.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { waitFor } from './support/wait.ts';
 
@@ -41,12 +44,9 @@ async function caughtUp(anvil: Anvil, daemon: TestDaemon): Promise<void> {
   });
 }
 
-/** A fresh index of the same chain. */
+/** Every row of a fresh index of the same chain. */
 async function freshDump(t: TestContext, anvil: Anvil): Promise<string[]> {
-  const fresh = await startTestDaemon(t, { flags: { '--node-http': anvil.url } });
-  await caughtUp(anvil, fresh);
-  await fresh.daemon.close();
-  return dumpIndex(`${fresh.dataDir}/index.db`);
+  return dumpIndex(await buildIndex({ url: anvil.url, dir: tempDir(t) }));
 }
 
 test('anvil_reorg while following: the index equals a fresh index of the winning chain', async (t) => {
@@ -70,11 +70,13 @@ test('a burst of 500 pooled transactions in one block is indexed completely and 
   const { anvil, daemon } = await start(t);
   const [from = ''] = (await anvil.call('eth_accounts')) as string[];
   const receiver = (i: number): string => `0x${(0x1000 + i).toString(16).padStart(40, '0')}`;
-  for (let i = 0; i < 500; i++) {
-    await anvil.call('eth_sendTransaction', [
-      { from, to: receiver(i), value: `0x${(i + 1).toString(16)}`, gas: '0x5208' },
-    ]);
-  }
+  const payments = Array.from({ length: 500 }, (_, i) => ({
+    method: 'eth_sendTransaction',
+    params: [
+      { from, to: receiver(i), value: toQuantity(i + 1), gas: toQuantity(21_000), nonce: toQuantity(i) },
+    ],
+  }));
+  await withClient(anvil.url, (client) => client.batch(payments));
   await anvil.call('anvil_mine', ['0x1']);
   await caughtUp(anvil, daemon);
   const transfers = indexedTransfers(daemon.dataDir);

@@ -1,6 +1,7 @@
 /**
  * A generated chain with its daemon, shared by the explorer tests: every kind of transfer, and wallets worth exploring.
  */
+import assert from 'node:assert/strict';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
 import type { DemoContracts } from '../../src/dev/contracts.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
@@ -12,8 +13,10 @@ import {
 } from '../../src/dev/sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from '../../src/dev/traffic.ts';
 import { openLabelsFile } from '../../src/labels/labels-file.ts';
+import { toQuantity } from '../../src/lib/hex.ts';
 import type { Cleanup } from '../support/cleanup.ts';
 import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
+import { withClient } from '../support/index/verify.ts';
 
 export interface World extends TestDaemon {
   anvil: Anvil;
@@ -51,12 +54,17 @@ export async function startWorld(cleanup: Cleanup): Promise<World> {
     samples,
     async pay(to, coins, times = 1) {
       const value = `0x${(BigInt(coins) * 10n ** 18n).toString(16)}`;
-      let hash = '';
-      for (let n = 0; n < times; n++)
-        hash = String(await anvil.call('eth_sendTransaction', [{ from, to, value }]));
+      const next = Number(await anvil.call('eth_getTransactionCount', [from, 'latest']));
+      const payments = Array.from({ length: times }, (_, n) => ({
+        method: 'eth_sendTransaction',
+        params: [{ from, to, value, nonce: toQuantity(next + n) }],
+      }));
+      const replies = await withClient(anvil.url, (client) => client.batch(payments));
       await anvil.call('evm_mine');
       await caughtUp();
-      return hash;
+      const last = replies.at(-1) ?? assert.fail();
+      if ('error' in last) throw last.error;
+      return String(last.result);
     },
   };
 }

@@ -48,7 +48,7 @@ suite('events of the demo chain', () => {
     anvil = await startAnvil({ manual: true });
     owner.after(() => anvil.stop());
     const contracts = await deployDemo(anvil.url, { mine: true });
-    await generateTraffic(anvil.url, contracts, { rounds: 3, mine: true });
+    await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
     served = await startTestDaemon(owner, { flags: { '--node-http': anvil.url }, env });
     await served.reaches(Number(await anvil.call('eth_blockNumber')));
     await tokensExamined(served);
@@ -205,7 +205,7 @@ suite('events across reorgs', () => {
   let served: TestDaemon;
 
   before(async () => {
-    const chain = { blocks: 200, txPerBlock: 10, startBlock: 1, wallets: 40, tokens: 12 };
+    const chain = { blocks: 90, txPerBlock: 10, startBlock: 1, wallets: 40, tokens: 12 };
     ({ node, blocks } = await startGeneratedNode(owner, chain, { head: 40, finalizedLag: 100 }));
     served = await startTestDaemon(owner, {
       flags: { '--node-http': node.url, '--node-ws': node.wsUrl },

@@ -248,7 +248,7 @@ describe('verify', () => {
   let node: ReplayNode;
 
   before(async () => {
-    const chain = generateChain({ seed: 31, blocks: BLOCKS, txPerBlock: 24, wallets: 25, tokens: 5 }).blocks;
+    const chain = generateChain({ seed: 40, blocks: BLOCKS, txPerBlock: 16, wallets: 4, tokens: 5 }).blocks;
     node = await startNode(owner, { chain: [...chain] });
     path = await buildIndex({ url: node.url, dir, startBlock: 1 });
     url = node.url;
