@@ -2,8 +2,7 @@
 import { type KeyRow, type KeySettings, keyRevoked, noSuchKey, storable, toRecord } from '../access/key.ts';
 import type { RequestError } from '../lib/errors.ts';
 import type { Sql } from '../postgres/connection.ts';
-import { KEYS_CHANNEL } from './schema.ts';
-import type { ClusterSession } from './session.ts';
+import { type ClusterSession, KEYS_CHANNEL } from './session.ts';
 
 /** Rows per statement. */
 export const KEYS_PER_PAGE = 1_000;

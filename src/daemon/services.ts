@@ -13,7 +13,7 @@ import { type NodeWatch, RETRY_WINDOW_MS } from '../node/choice/node-watch.ts';
 import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { RpcClient } from '../node/client.ts';
 import { NodeConnection } from '../node/connection.ts';
-import { openNodeHttp } from '../node/http/node-http.ts';
+import { openNodeHttp } from '../node/http/streaming-client.ts';
 import type { ReadFailures } from '../query/read-failures.ts';
 import { prepareStreamReads } from '../query/stream-reads.ts';
 import { WalletIdCache } from '../query/wallet-id-cache.ts';

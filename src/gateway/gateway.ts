@@ -5,7 +5,7 @@ import type { ByteBudget } from '../lib/byte-budget.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { RepeatLimit, TurnBudget } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
-import type { NodeHttp } from '../node/http/node-http.ts';
+import type { NodeHttp } from '../node/http/streaming-client.ts';
 import type { BlockHeader } from '../node/methods.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
 import { AnswerCache, CacheDoorkeeper } from './answer-cache.ts';

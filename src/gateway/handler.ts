@@ -4,7 +4,7 @@ import type { ChainTracker } from '../chain/tracker.ts';
 import { ByteBudget } from '../lib/byte-budget.ts';
 import { PerKeyLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
-import type { NodeHttp } from '../node/http/node-http.ts';
+import type { NodeHttp } from '../node/http/streaming-client.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
 import {
   type CallHandle,

@@ -2,7 +2,7 @@
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import type { UpstreamError } from '../lib/errors.ts';
 import type { TurnBudget } from '../lib/limits.ts';
-import type { NodeHttp } from '../node/http/node-http.ts';
+import type { NodeHttp } from '../node/http/streaming-client.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
 import type { Call, Waiter } from './call.ts';
 import type { CircuitBreaker, Failover } from './failover.ts';

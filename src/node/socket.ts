@@ -1,8 +1,7 @@
 /** One WebSocket to the node, from connecting to its end. */
 import { WebSocket } from 'ws';
 import { UpstreamError } from '../lib/errors.ts';
-import type { Endpoint } from './endpoint.ts';
-import { socketErrorText } from './socket-error.ts';
+import { type Endpoint, socketErrorText } from './endpoint.ts';
 
 export interface SocketLimits {
   /** Time to connect and complete the handshake, milliseconds. */

@@ -1,7 +1,12 @@
 /** HTTP to the node with buffered answers and bounded resources. */
 import { UpstreamError } from '../../lib/errors.ts';
-import { type NodeHttp, type NodeHttpOptions, openNodeHttp } from './node-http.ts';
-import type { ResponseHead, ResponseListener } from './streaming-client.ts';
+import {
+  type NodeHttp,
+  type NodeHttpOptions,
+  openNodeHttp,
+  type ResponseHead,
+  type ResponseListener,
+} from './streaming-client.ts';
 
 interface BufferedHttpOptions extends Omit<NodeHttpOptions, 'maxWaitingBytes'> {
   /** Most bytes of one answer. A longer answer is aborted and fails with `too-large`. */

@@ -2,7 +2,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { UpstreamError } from '../../lib/errors.ts';
-import { CLOSED_UNANSWERED, socketErrorText } from '../socket-error.ts';
+import { CLOSED_UNANSWERED, socketErrorText } from '../endpoint.ts';
 import type { ResponseHead } from './response-head.ts';
 import { type ResponseHandler, ResponseReader } from './response-reader.ts';
 

@@ -7,12 +7,12 @@ import {
   errorAnswer,
   jsonAnswer,
   notFound,
+  PREFLIGHT_HEADERS,
   rateLimitHeaders,
   tooManyRequests,
   unauthorized,
 } from './answer.ts';
 import { closeIfChunked, isChunked } from './body.ts';
-import { PREFLIGHT_HEADERS } from './cors.ts';
 import type { ReplyWriter } from './reply.ts';
 import { authenticate, type ClientAccess } from './request.ts';
 import { type HttpMetrics, methodAdapterFor, routeMeter, sendMetered } from './route.ts';

@@ -1,7 +1,7 @@
 /** Answers requests, immediately or later, and counts the pending answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../log/logger.ts';
-import { EventLoopGuard } from '../event-loop-guard.ts';
+import { EventLoopGuard } from '../overload.ts';
 import type { HttpResponse } from '../uws.ts';
 import { type Answer, errorAnswer, internalError } from './answer.ts';
 import { DeferredReply } from './deferred-reply.ts';

@@ -1,5 +1,5 @@
 /** Writes answers to sockets within the limits of uWebSockets.js. */
-import type { EventLoopGuard } from '../event-loop-guard.ts';
+import type { EventLoopGuard } from '../overload.ts';
 import type { HttpResponse } from '../uws.ts';
 import { type Answer, STATUS_LINES } from './answer.ts';
 

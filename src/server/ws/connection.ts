@@ -4,7 +4,7 @@ import { LargeAnswer } from '../../gateway/large-answer.ts';
 import { type CloseCode, FLOODING, SLOW_CONSUMER, TOO_FAST } from '../../streams/close.ts';
 import type { Session } from '../../streams/session.ts';
 import type { ClientConnection, Notification, Payer } from '../../streams/subscription.ts';
-import { EventLoopGuard } from '../event-loop-guard.ts';
+import { EventLoopGuard } from '../overload.ts';
 import type { WebSocket } from '../uws.ts';
 import type { Inbox } from './inbox.ts';
 import { Outbox, type OutboxLimits } from './outbox.ts';
