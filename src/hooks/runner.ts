@@ -3,7 +3,6 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { backoffMs, pause } from '../lib/async.ts';
-import type { Hex } from '../lib/hex.ts';
 import type { Logger } from '../log/logger.ts';
 import { signalRecord } from '../streams/transfers/signal-json.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
@@ -225,18 +224,11 @@ interface Withdrawal {
   cursor: HookCursor | null;
 }
 
-/** The index's view of blocks. */
-interface Chain {
-  hashAt(block: number): Hex | null;
-  /** Highest block that no reorg can reach when the index is at `head`. */
-  finalBlock(head: number): number;
-}
-
 /** The next withdrawals of a hook, at most `limit`. Without deliveries, only the cursor remains to be set. */
 function planWithdrawal(
-  store: Pick<HookStore, 'revocableParts' | 'readRevocable' | 'beginWithdrawal'>,
+  store: HookStore,
   hook: Pick<Hook, 'id' | 'cursor'>,
-  chain: Chain,
+  chain: Pick<Planner, 'hashAt' | 'finalBlock'>,
   limit: number,
 ): Withdrawal {
   const parts = store.revocableParts(hook.id);
@@ -269,7 +261,7 @@ function cursorAfter(
   cursor: HookCursor,
   parts: readonly RevocablePart[],
   gone: readonly RevocablePart[],
-  chain: Chain,
+  chain: Pick<Planner, 'hashAt' | 'finalBlock'>,
 ): HookCursor {
   const isOnChain = cursor.hash === null || chain.hashAt(cursor.block) === cursor.hash;
   if (isOnChain && gone.every(({ block }) => block > cursor.block)) return cursor;

@@ -176,13 +176,30 @@ class SessionRun {
     }
   }
 
-  private commonBlock(newest: SinkTip): Promise<SinkTip> {
-    const { source } = this.deps;
+  /**
+   * The highest block that PostgreSQL and the index share, by bisection: blocks are linked, so sides that agree on one
+   * block agree on all below. Throws SinkMismatchError when they have none in common, which means another chain, not a
+   * reorg.
+   */
+  private async commonBlock(newest: SinkTip): Promise<SinkTip> {
+    const { fromBlock } = this.sink;
     const highest = Math.min(newest.number, this.tip?.number ?? newest.number);
-    return findCommonBlock(this.sink.fromBlock, highest, {
-      stored: (number) => this.target.block(number),
-      isIndexed: (block) => source.contains(block),
-    });
+    let common: SinkTip | null = null;
+    let low = fromBlock;
+    let high = highest;
+    while (low <= high) {
+      // Check the highest block first: usually the index is only behind.
+      const middle: number = common === null && high === highest ? high : Math.floor((low + high) / 2);
+      const block = await this.target.block(middle);
+      if (block !== null && this.deps.source.contains(block)) {
+        common = block;
+        low = middle + 1;
+      } else high = middle - 1;
+    }
+    if (common !== null) return common;
+    throw new SinkMismatchError(
+      `PostgreSQL and the index have no block in common from block ${fromBlock} on: they hold different chains; set another sink.postgres.schema, or drop this one to rewrite it from the start`,
+    );
   }
 
   private async rollback(common: SinkTip): Promise<void> {
@@ -250,44 +267,6 @@ function requireSameChain(
 async function waitAtLeast({ waitForNews, signal }: SinkDeps, ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (!signal.aborted && performance.now() < until) await waitForNews(until - performance.now());
-}
-
-/** The blocks that PostgreSQL and the index may share. */
-interface Sides {
-  /** The block in PostgreSQL. */
-  stored(number: number): Promise<SinkTip | null>;
-  /** Whether the index has exactly this block. */
-  isIndexed(block: SinkTip): boolean;
-}
-
-/**
- * The highest block from `first` to `highest` that both sides have, by bisection: blocks are linked, so sides that
- * agree on one block agree on all below. Throws SinkMismatchError when they have none in common, which means another
- * chain, not a reorg.
- */
-async function findCommonBlock(
-  first: number,
-  highest: number,
-  { stored, isIndexed }: Sides,
-): Promise<SinkTip> {
-  let common: SinkTip | null = null;
-  let low = first;
-  let high = highest;
-  while (low <= high) {
-    // Check the highest block first: usually the index is only behind.
-    const middle: number = common === null && high === highest ? high : Math.floor((low + high) / 2);
-    const block = await stored(middle);
-    if (block !== null && isIndexed(block)) {
-      common = block;
-      low = middle + 1;
-    } else high = middle - 1;
-  }
-  if (common === null) {
-    throw new SinkMismatchError(
-      `PostgreSQL and the index have no block in common from block ${first} on: they hold different chains; set another sink.postgres.schema, or drop this one to rewrite it from the start`,
-    );
-  }
-  return common;
 }
 
 /** Tokens per transaction. */

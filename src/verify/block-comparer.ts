@@ -24,23 +24,12 @@ interface Row {
   log_index: number | null;
 }
 
-/** Compares blocks of the index with those of the node. */
-export class BlockComparer {
-  private readonly db: Db;
-  private readonly client: RpcClient;
-  private readonly rules: LoadRules;
+/** Describes the first difference of an indexed block to the node's; null when there is none. Rejects like `loadBlocks`. */
+export type CompareBlock = (number: number, signal: AbortSignal) => Promise<string | null>;
 
-  constructor(db: Db, client: RpcClient, rules: LoadRules) {
-    this.db = db;
-    this.client = client;
-    this.rules = rules;
-  }
-
-  /** Describes the first difference of an indexed block; null when there is none. Rejects like `loadBlocks`. */
-  async difference(number: number, signal: AbortSignal): Promise<string | null> {
-    const batch = await loadBlocks(this.client, this.rules, number, number, signal);
-    return blockDifference(this.db, batch, 0);
-  }
+export function blockComparer(db: Db, client: RpcClient, rules: LoadRules): CompareBlock {
+  return async (number, signal) =>
+    blockDifference(db, await loadBlocks(client, rules, number, number, signal), 0);
 }
 
 /**

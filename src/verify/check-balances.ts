@@ -7,7 +7,7 @@ import { highest, inReadTransaction } from '../store/open-database.ts';
 import { AnchorMismatchError } from '../tokens/anchored-batch.ts';
 import { findDriftBlock } from '../tokens/balance-drift.ts';
 import { type Examination, type ExamineContext, examineToken } from '../tokens/examine-token.ts';
-import type { BlockComparer } from './block-comparer.ts';
+import type { CompareBlock } from './block-comparer.ts';
 import type { Check, TokenVerdict } from './report.ts';
 
 /** Failed tokens after which the rest is skipped, because the node lacks the state for all of them. */
@@ -18,7 +18,7 @@ const MAX_TRIES = 4;
 
 interface BalanceCheckOptions {
   context: ExamineContext;
-  comparer: BlockComparer;
+  compareBlock: CompareBlock;
   /** Most tokens to examine. */
   count: number;
   onProgress(done: number): void;
@@ -70,10 +70,10 @@ async function reportVerdict(
     reason,
   };
   if (quality !== BalanceAccuracy.unreliable || driftRange === null) return verdict;
-  const { context, comparer } = options;
+  const { context, compareBlock } = options;
   const block = await findDriftBlock(context, { token: address, ...driftRange });
   if (block === null || block < context.startBlock) return verdict;
-  const difference = await comparer.difference(block, context.signal);
+  const difference = await compareBlock(block, context.signal);
   if (difference === null) return { ...verdict, reason: `${reason}, first in block ${block}` };
   check.addDifference(`${address}: ${reason}: ${difference}`, block);
   return { ...verdict, quality: null, reason: `the index lacks transfers of block ${block}` };

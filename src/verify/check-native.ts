@@ -13,7 +13,7 @@ import type { StoredTransfer } from '../store/schema.ts';
 import { hasState, SETTLE_MS } from '../tokens/balance-calls.ts';
 import { BalanceAdjustments } from '../tokens/balance-drift.ts';
 import { toTransferRow } from '../tokens/transfer-row.ts';
-import type { BlockComparer } from './block-comparer.ts';
+import type { CompareBlock } from './block-comparer.ts';
 import type { Check } from './report.ts';
 
 /** Most blocks over which balances are compared. The check reads all their receipts. */
@@ -22,7 +22,7 @@ const WINDOW_BLOCKS = 8;
 interface NativeOptions {
   db: Db;
   client: RpcClient;
-  comparer: BlockComparer;
+  compareBlock: CompareBlock;
   startBlock: number;
   /** Most wallets to compare. */
   wallets: number;
@@ -174,12 +174,12 @@ async function wasDestroyed(
 /** Reports the block in which the index differs from the node. If none does, the decoding rules are wrong. */
 async function reportDifference(
   check: Check,
-  { comparer, signal }: NativeOptions,
+  { compareBlock, signal }: NativeOptions,
   { before, tip }: BlockWindow,
   text: string,
 ): Promise<void> {
   for (let number = before + 1; number <= tip.number; number++) {
-    const difference = await comparer.difference(number, signal);
+    const difference = await compareBlock(number, signal);
     if (difference !== null) return check.addDifference(`${text}: ${difference}`, number);
   }
   check.addDifference(`${text}; the index holds what the node's blocks and traces give`);

@@ -9,7 +9,7 @@ import { fetchBlockNumber } from '../node/methods.ts';
 import type { Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { traceGapRanges } from '../store/trace-gaps.ts';
-import { BlockComparer } from './block-comparer.ts';
+import { blockComparer, type CompareBlock } from './block-comparer.ts';
 import { checkAllBlocks } from './check-all-blocks.ts';
 import { checkBalances } from './check-balances.ts';
 import { checkHashes } from './check-blocks.ts';
@@ -64,7 +64,7 @@ class Verification {
   private readonly options: VerifyOptions;
   private readonly startBlock: number;
   private readonly tip: Tip;
-  private readonly comparer: BlockComparer;
+  private readonly compareBlock: CompareBlock;
   private readonly rules: LoadRules;
 
   constructor(db: Db, options: VerifyOptions, startBlock: number, tip: Tip) {
@@ -73,7 +73,7 @@ class Verification {
     this.options = options;
     this.startBlock = startBlock;
     this.tip = tip;
-    this.comparer = new BlockComparer(db, options.client, rules);
+    this.compareBlock = blockComparer(db, options.client, rules);
     this.rules = rules;
   }
 
@@ -109,11 +109,11 @@ class Verification {
 
   private compareBalances(check: Check): Promise<TokenVerdict[]> {
     const { client, sample, random, signal, onProgress } = this.options;
-    const { db, startBlock, comparer } = this;
+    const { db, startBlock, compareBlock } = this;
     const { wrappedNative } = this.rules;
     return checkBalances(check, {
       context: { db, client, startBlock, wrappedNative, random, signal },
-      comparer,
+      compareBlock,
       count: Math.ceil(sample * TOKENS_PER_SAMPLE),
       onProgress: (done) => onProgress(`balances ${Math.floor(done * 100)} %`),
     });
@@ -151,7 +151,7 @@ class Verification {
     let compared = 0;
     await forEachConcurrently(numbers, BLOCK_CONCURRENCY, this.options.signal, async (number, signal) => {
       try {
-        const difference = await this.comparer.difference(number, signal);
+        const difference = await this.compareBlock(number, signal);
         if (difference !== null) check.addDifference(difference, number);
         onProgress(`transfers of block ${number}`);
         compared++;
@@ -175,7 +175,7 @@ class Verification {
     await checkNative(check, {
       db: this.db,
       client,
-      comparer: this.comparer,
+      compareBlock: this.compareBlock,
       startBlock: this.startBlock,
       wallets: Math.ceil(sample * NATIVE_PER_SAMPLE),
       signal,
