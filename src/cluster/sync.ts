@@ -148,7 +148,7 @@ export class ClusterSync {
     try {
       const { daemon, usageSeen } = await joinFile(db, session);
       if (!(await session.lockDaemon(daemon))) throw new Error(IDENTITY_IN_USE);
-      const run = new SessionRun(session, daemon, usageSeen);
+      const run = { session, daemon, usageSeen, hasIdentity: false, reason: null, nextBeat: 0 };
       await this.join(run);
       await this.compareUsage(run);
       await session.onKeysChanged(() => this.deps.wake());
@@ -261,22 +261,16 @@ export class ClusterSync {
   }
 }
 
-class SessionRun {
+interface SessionRun {
   readonly session: ClusterSession;
   readonly daemon: string;
   /** Highest usage version read. */
   usageSeen: number;
   /** Whether the daemon's row has its index's identity. */
-  hasIdentity = false;
+  hasIdentity: boolean;
   /** What is wrong although the session works. */
-  reason: string | null = null;
-  nextBeat = 0;
-
-  constructor(session: ClusterSession, daemon: string, usageSeen: number) {
-    this.session = session;
-    this.daemon = daemon;
-    this.usageSeen = usageSeen;
-  }
+  reason: string | null;
+  nextBeat: number;
 }
 
 const OTHER_IDS = 'this daemon assigns different ids than another one that shares its keys: see the log';

@@ -41,7 +41,7 @@ export class HookEngine {
     const { version } = this.options.store;
     if (version !== this.version) this.reload();
     this.version = version;
-    for (const resume of [...this.waiting]) resume();
+    this.wakeAll();
   }
 
   /** The events since the last call. */
@@ -73,15 +73,10 @@ export class HookEngine {
   }
 
   private start(id: number): void {
-    const { store, planner, sender, parties, log } = this.options;
     const runner = new HookRunner(
       id,
       {
-        store,
-        planner,
-        sender,
-        parties,
-        log,
+        ...this.options,
         compile: (hook) => this.compile(hook),
         waitForChange: (ms) => this.waitForChange(ms),
         onOutcome: (kind, events) => {
