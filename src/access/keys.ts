@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import { RequestError } from '../lib/errors.ts';
 import { FileIdentity } from '../store/file-guard.ts';
 import type { Db } from '../store/open-database.ts';
-import { clusterCache } from './cluster-cache.ts';
 import {
   generateKey,
   type IssuedKey,
@@ -20,7 +19,7 @@ import {
   storable,
   toRecord,
 } from './key.ts';
-import { isFileFailure, openKeysFile, readKeysFile, toKeysStorageError } from './keys-file.ts';
+import { clusterCache, isFileFailure, openKeysFile, readKeysFile, toKeysStorageError } from './keys-file.ts';
 
 /** How often to check the file for changes by other processes, ms. Changes must take effect within one second. */
 const REFRESH_MS = 250;

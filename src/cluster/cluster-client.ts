@@ -1,8 +1,8 @@
 /** The serving thread's handle on the key-sharing thread, and the messages between the two. */
 import type { Worker } from 'node:worker_threads';
 import type { Access } from '../access/access.ts';
-import { clusterCache } from '../access/cluster-cache.ts';
 import type { KeyRow } from '../access/key.ts';
+import { clusterCache } from '../access/keys-file.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import { FatalError, RequestError, type RequestErrorCode } from '../lib/errors.ts';
 import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';

@@ -1,6 +1,7 @@
 /** Keys in PostgreSQL for a command, which needs no thread. */
-import { cacheKeys } from '../access/cluster-cache.ts';
+
 import type { KeyChanges } from '../access/key.ts';
+import { cacheKeys } from '../access/keys-file.ts';
 import { FatalError, RequestError } from '../lib/errors.ts';
 import type { Db } from '../store/open-database.ts';
 import { joinFile } from './join-file.ts';

@@ -1,5 +1,6 @@
 /** Turns a `keys.db` into a cache of the keys in PostgreSQL, and makes sure it stays one of the same keys. */
 import { randomUUID } from 'node:crypto';
+import { readKeyRows } from '../access/keys.ts';
 import {
   becomeClusterCache,
   type ClusterCache,
@@ -7,8 +8,7 @@ import {
   clusterCache,
   forgetSeen,
   revokeOthers,
-} from '../access/cluster-cache.ts';
-import { readKeyRows } from '../access/keys.ts';
+} from '../access/keys-file.ts';
 import type { Db } from '../store/open-database.ts';
 import { KEYS_PER_PAGE, keyIds, keysAfter, unknownKeys, uploadKeys } from './key-table.ts';
 import { ClusterMismatchError, type ClusterSession } from './session.ts';

@@ -3,7 +3,7 @@
  * counts of the others come back. Unsent counts stay and are sent later.
  */
 
-import { cacheKeys } from '../access/cluster-cache.ts';
+import { cacheKeys } from '../access/keys-file.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import { ownMonths, ownUsage } from '../access/usage-tables.ts';
 import { backoffMs } from '../lib/async.ts';

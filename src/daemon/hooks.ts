@@ -4,7 +4,7 @@ import type { Config } from '../config/parse-config.ts';
 import { parseHookSpec } from '../hooks/hook-spec.ts';
 import { type HookStore, hookJson, openHookStore } from '../hooks/hook-store.ts';
 import { HooksClient } from '../hooks/hooks-client.ts';
-import type { AddressLists } from '../hooks/lists.ts';
+import type { AddressLists } from '../hooks/hooks-file.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import { RequestError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';

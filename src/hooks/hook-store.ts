@@ -6,8 +6,7 @@ import type { BlockRef } from '../model/block.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import type { Delivery } from './delivery.ts';
 import type { HookFormat, HookSpec } from './hook-spec.ts';
-import { openHooksFile } from './hooks-file.ts';
-import { AddressLists } from './lists.ts';
+import { AddressLists, openHooksFile } from './hooks-file.ts';
 
 /** Most hooks per daemon. Bounds its connections and its threads' memory. */
 const MAX_HOOKS = 1_000;

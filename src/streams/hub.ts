@@ -16,9 +16,14 @@ import {
   PendingTransactionStream,
   pendingNotOffered,
 } from './node/pending-transaction-stream.ts';
-import { Session, type StreamMetrics, type TopicHandler } from './session.ts';
 import { invalidParams, onlyFilter } from './subscribe-errors.ts';
-import { type ClientConnection, NotificationCounts } from './subscription.ts';
+import {
+  type ClientConnection,
+  NotificationCounts,
+  Session,
+  type StreamMetrics,
+  type TopicHandler,
+} from './subscription.ts';
 import { parseSignalFilter, parseWalletFilter, type StoredLists } from './transfers/transfer-filter.ts';
 import { TransferStream } from './transfers/transfer-stream.ts';
 import { SignalSubscription, WalletSubscription } from './transfers/transfer-subscription.ts';

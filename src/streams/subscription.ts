@@ -1,12 +1,13 @@
 /**
- * A client's subscription: counts and sends its notifications, but none before the subscribe reply. A notification is
- * serialised once for all subscribers. Only the subscription id differs, and all ids have the same length, so the id is
- * written into the serialised message just before sending.
+ * A client's subscriptions: each counts and sends its notifications, but none before the subscribe reply. A notification
+ * is serialised once for all subscribers. Only the subscription id differs, and all ids have the same length, so the id
+ * is written into the serialised message just before sending.
  */
 import { randomBytes } from 'node:crypto';
 import { bytesToHex } from '../lib/hex.ts';
 import { type Metrics, trackTotal } from '../metrics/metrics.ts';
 import { type CloseCode, SLOW_CONSUMER } from './close.ts';
+import { subscriptionLimitReached, subscriptionNotFound, unknownSubscription } from './subscribe-errors.ts';
 
 /** `0x` and 32 hex digits. */
 const ID_CHARS = 34;
@@ -144,5 +145,93 @@ export class Subscription {
   private send(notification: Notification): void {
     this.sent.total++;
     this.connection.push(notification, this.idBytes);
+  }
+}
+
+/** Ends a subscription, which then gets no more notifications. */
+export type Unsubscribe = () => void;
+
+/**
+ * Starts pushing to a subscription. Rejects with RequestError for invalid parameters. After it resolves, no event is
+ * missed.
+ */
+export type TopicHandler = (
+  params: readonly unknown[],
+  subscription: Subscription,
+) => Promise<Unsubscribe> | Unsubscribe;
+
+interface SessionOptions {
+  handlers: ReadonlyMap<string, TopicHandler>;
+  connection: ClientConnection;
+  maxSubscriptions: number;
+  /** Most bytes of notifications held until the subscribe reply. */
+  maxHeldBytes: number;
+  metrics: Pick<Metrics, 'subscriptions'>;
+  counts: NotificationCounts;
+}
+
+export type StreamMetrics = Pick<Metrics, 'subscriptions' | 'notifications' | 'pushAge' | 'onCollect'>;
+
+/** The subscriptions of one connection. */
+export class Session {
+  private readonly options: SessionOptions;
+  private readonly active = new Map<string, { topic: string; unsubscribe: Unsubscribe }>();
+  /** Subscribes in progress; they count against the limit. */
+  private pendingSubscribes = 0;
+  private closed = false;
+
+  constructor(options: SessionOptions) {
+    this.options = options;
+  }
+
+  /** Topics of the active subscriptions. */
+  get topics(): string[] {
+    return [...this.active.values()].map(({ topic }) => topic);
+  }
+
+  /**
+   * Creates a subscription. Holds its notifications until the caller has sent the reply and calls `release`. Rejects
+   * with RequestError.
+   */
+  async subscribe(name: string, params: readonly unknown[]): Promise<Subscription> {
+    const { handlers, connection, maxSubscriptions, maxHeldBytes, counts } = this.options;
+    const handler = handlers.get(name);
+    if (handler === undefined) throw unknownSubscription(name);
+    if (this.active.size + this.pendingSubscribes >= maxSubscriptions) throw subscriptionLimitReached();
+    const subscription = new Subscription(name, connection, counts.of(name), maxHeldBytes);
+    this.pendingSubscribes++;
+    try {
+      const unsubscribe = await handler(params, subscription);
+      this.activate(subscription, unsubscribe);
+    } finally {
+      this.pendingSubscribes--;
+    }
+    return subscription;
+  }
+
+  /** Throws RequestError if this connection has no subscription with this id. */
+  unsubscribe(id: string): void {
+    const subscription = this.active.get(id);
+    if (subscription === undefined) throw subscriptionNotFound();
+    this.active.delete(id);
+    this.finish(subscription);
+  }
+
+  /** Ends all subscriptions, including those in progress. */
+  close(): void {
+    this.closed = true;
+    for (const subscription of this.active.values()) this.finish(subscription);
+    this.active.clear();
+  }
+
+  private activate({ id, topic }: Subscription, unsubscribe: Unsubscribe): void {
+    if (this.closed) return unsubscribe();
+    this.active.set(id, { topic, unsubscribe });
+    this.options.metrics.subscriptions.inc({ topic });
+  }
+
+  private finish({ topic, unsubscribe }: { topic: string; unsubscribe: Unsubscribe }): void {
+    this.options.metrics.subscriptions.dec({ topic });
+    unsubscribe();
   }
 }

@@ -8,9 +8,8 @@ import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { batchHash, blockDifference, loadWithRetry } from './block-comparer.ts';
 import { compareHash } from './check-blocks.ts';
-import type { Check } from './report.ts';
+import { type Check, isVerifyProgress, ProgressFile, type VerifyProgress } from './report.ts';
 import { forEachConcurrently } from './sample.ts';
-import { isVerifyProgress, ProgressFile, type VerifyProgress } from './verify-progress.ts';
 
 /** Blocks per read, and concurrent reads. */
 const BLOCKS_PER_READ = 16;

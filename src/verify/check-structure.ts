@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../lib/errors.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import type { Check } from './report.ts';
-import { isMark, ProgressFile, type ProgressMark } from './verify-progress.ts';
+import { type Check, isMark, ProgressFile, type ProgressMark } from './report.ts';
 
 const MAX_FAULTS = 10;
 

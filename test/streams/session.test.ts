@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { Session, type Unsubscribe } from '../../src/streams/session.ts';
-import { NotificationCounts } from '../../src/streams/subscription.ts';
+import { NotificationCounts, Session, type Unsubscribe } from '../../src/streams/subscription.ts';
 import { FREE } from './free-payer.ts';
 
 const MAX_SUBSCRIPTIONS = 2;

@@ -2,8 +2,7 @@
 import { type KeyRecord, PUBLIC_KEY } from '../../access/key.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
 import { type CloseCode, FLOODING, SLOW_CONSUMER, TOO_FAST } from '../../streams/close.ts';
-import type { Session } from '../../streams/session.ts';
-import type { ClientConnection, Notification, Payer } from '../../streams/subscription.ts';
+import type { ClientConnection, Notification, Payer, Session } from '../../streams/subscription.ts';
 import { EventLoopGuard } from '../overload.ts';
 import type { WebSocket } from '../uws.ts';
 import type { Inbox } from './inbox.ts';

@@ -8,7 +8,7 @@ import {
   KEY_CHANGED,
   KEY_INVALID,
 } from '../../streams/close.ts';
-import type { Session } from '../../streams/session.ts';
+import type { Session } from '../../streams/subscription.ts';
 import type { WsConnection } from './connection.ts';
 
 /** How often to check the liveness of connections, milliseconds. */

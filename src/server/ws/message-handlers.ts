@@ -29,8 +29,7 @@ import {
 import { RequestError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import { SIGNALS_TOPIC } from '../../streams/hub.ts';
-import type { Session } from '../../streams/session.ts';
-import type { Subscription } from '../../streams/subscription.ts';
+import type { Session, Subscription } from '../../streams/subscription.ts';
 import type { Client, WsConnection } from './connection.ts';
 
 /** JSON-RPC codes for a refused subscribe (streams/subscribe-errors.ts): geth's where geth has one. */

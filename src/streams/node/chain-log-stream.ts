@@ -11,9 +11,8 @@ import { MalformedNotifications, type NodeConnection } from '../../node/connecti
 import { isBusy } from '../../node/node-errors.ts';
 import { jsonOf } from '../../node/reply.ts';
 import { type CloseFrame, DEEP_REORG, LOGS_BEHIND, subscriptionEndedByNode } from '../close.ts';
-import type { Unsubscribe } from '../session.ts';
 import { awaitUpstream } from '../subscribe-errors.ts';
-import { Notification, type Subscription } from '../subscription.ts';
+import { Notification, type Subscription, type Unsubscribe } from '../subscription.ts';
 import {
   fetchBlockLogs,
   MAX_QUEUED_BLOCKS,

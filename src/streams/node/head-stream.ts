@@ -3,9 +3,8 @@
 import type { ChainBlock } from '../../chain/block.ts';
 import type { ChainListener, ChainTracker } from '../../chain/tracker.ts';
 import { DEEP_REORG } from '../close.ts';
-import type { Unsubscribe } from '../session.ts';
 import { awaitUpstream } from '../subscribe-errors.ts';
-import { Notification, type Subscription } from '../subscription.ts';
+import { Notification, type Subscription, type Unsubscribe } from '../subscription.ts';
 
 export class HeadStream implements ChainListener {
   private readonly chain: Pick<ChainTracker, 'acquire'>;

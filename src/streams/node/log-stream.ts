@@ -7,9 +7,8 @@ import { type ChainBlock, MAX_REORG_DEPTH } from '../../chain/block.ts';
 import type { ChainListener, ChainTracker } from '../../chain/tracker.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type CloseFrame, DEEP_REORG, LOGS_BEHIND } from '../close.ts';
-import type { Unsubscribe } from '../session.ts';
 import { awaitUpstream } from '../subscribe-errors.ts';
-import { Notification, type Subscription } from '../subscription.ts';
+import { Notification, type Subscription, type Unsubscribe } from '../subscription.ts';
 import { MAX_TURN_MS } from '../transfers/turn-loop.ts';
 import {
   fetchBlockLogs,

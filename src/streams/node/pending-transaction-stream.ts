@@ -5,9 +5,8 @@ import { MalformedNotifications, type NodeSubscriptions } from '../../node/conne
 import { isBusy } from '../../node/node-errors.ts';
 import { jsonOf } from '../../node/reply.ts';
 import { subscriptionEndedByNode } from '../close.ts';
-import type { Unsubscribe } from '../session.ts';
 import { awaitUpstream, invalidParams } from '../subscribe-errors.ts';
-import { Notification, type Subscription } from '../subscription.ts';
+import { Notification, type Subscription, type Unsubscribe } from '../subscription.ts';
 import { SharedNodeSubscription } from './shared-node-subscription.ts';
 
 export class PendingTransactionStream {

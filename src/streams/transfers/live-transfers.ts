@@ -8,7 +8,7 @@ import type { CommittingBlocks } from '../../model/block-batch.ts';
 import type { LastIds } from '../../query/blocks.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { ScannedTransfer, StreamReads } from '../../query/stream-reads.ts';
-import type { StreamMetrics } from '../session.ts';
+import type { StreamMetrics } from '../subscription.ts';
 import { PreCommitMatches } from './pre-commit-matches.ts';
 import { SCANNED_PER_STEP } from './replay.ts';
 import { SubscriptionIndex } from './subscription-index.ts';

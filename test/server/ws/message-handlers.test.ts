@@ -6,8 +6,7 @@ import type { AdmissionResult } from '../../../src/access/limiter.ts';
 import { createLogger } from '../../../src/log/logger.ts';
 import { createMetrics } from '../../../src/metrics/metrics.ts';
 import { ethMessageHandler } from '../../../src/server/ws/message-handlers.ts';
-import { Session } from '../../../src/streams/session.ts';
-import { NotificationCounts } from '../../../src/streams/subscription.ts';
+import { NotificationCounts, Session } from '../../../src/streams/subscription.ts';
 import { FREE } from '../../streams/free-payer.ts';
 
 const KEY: KeyRecord = {
