@@ -7,8 +7,8 @@ export type Statement<P extends unknown[] = unknown[], R = unknown> = Database.S
 /** Longest wait for another connection's lock, milliseconds. In WAL mode readers never wait; writers of keys.db may. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** SQLite truncates the WAL to this size after a checkpoint has emptied it. */
-const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+/** SQLite truncates the file of an emptied WAL to this size, unless a backfill needs it (wal.ts). */
+export const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface OpenOptions {
   /** Opens read-only; the file must exist. */
@@ -54,7 +54,7 @@ function configure(db: Db, options: OpenOptions): void {
     if (options.pageBytes) db.pragma(`page_size = ${options.pageBytes}`);
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = NORMAL');
-    db.pragma(`journal_size_limit = ${WAL_SIZE_LIMIT_BYTES}`);
+    db.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
   }
   db.pragma(`cache_size = ${-(options.cacheMb ?? 16) * 1024}`);
   db.pragma('temp_store = MEMORY');

@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DamagedFileError, FatalError, StorageError } from '../lib/errors.ts';
 import { fileBytes } from '../lib/files.ts';
-import { type Db, openDatabase, type Statement } from './open-database.ts';
+import { type Db, openDatabase, type Statement, WAL_KEPT_BYTES } from './open-database.ts';
 import { toStorageError } from './storage-error.ts';
 
 /** Below this size, only checkpoints that never wait shorten the WAL. */
@@ -50,6 +50,8 @@ export class WriteAheadLog {
   private readonly limits: Required<WalLimits>;
   /** Above this size the writer waits LONG_WAIT_MS. */
   private longWaitAboveBytes: number;
+  /** SQLite truncates the file of an emptied WAL to this size. */
+  private keptBytes = WAL_KEPT_BYTES;
 
   constructor(db: Db, limits: WalLimits = {}) {
     this.db = db;
@@ -73,10 +75,20 @@ export class WriteAheadLog {
   /**
    * Call it before a commit. Passive checkpoints skip pages that readers need, so under constant readers the WAL would
    * grow without bound. This waits for a moment without readers and empties a large WAL. Readers never wait.
+   *
+   * The emptied file keeps its size for the next commit: overwriting pages takes a backfill less time than appending them.
+   * After the backfill, the file shrinks when SQLite next starts over.
    */
   checkpointIfLarge(): void {
     const bytes = this.sizeBytes();
+    this.keep(Math.max(bytes, WAL_KEPT_BYTES));
     if (bytes > this.limits.checkpointAboveBytes) this.restartWal(bytes);
+  }
+
+  private keep(bytes: number): void {
+    if (bytes === this.keptBytes) return;
+    this.keptBytes = bytes;
+    this.db.pragma(`journal_size_limit = ${bytes}`);
   }
 
   private restartWal(bytes: number): void {
