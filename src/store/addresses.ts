@@ -8,6 +8,7 @@
  */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { Db, Statement } from './open-database.ts';
+import { RowReader } from './row-reader.ts';
 import { RowWriter } from './row-writer.ts';
 import { ADDRESS_PREFIX_BYTES } from './schema.ts';
 
@@ -46,11 +47,13 @@ export interface AddressRow {
 /** The statements on `addresses` that a commit needs. */
 export class AddressTable {
   private readonly byKey: Statement<[Uint8Array], number>;
+  private readonly byKeys: RowReader<[place: number, wallet: number]>;
   private readonly inserts: RowWriter;
   private readonly deleteAbove: Statement<[number, number, number]>;
 
   constructor(db: Db) {
     this.byKey = db.prepare<[Uint8Array], number>('SELECT wallet FROM addresses WHERE key = ?').pluck();
+    this.byKeys = new RowReader(db, 1, 'wallet', 'addresses ON key = k.column2');
     this.inserts = new RowWriter(db, 'INSERT INTO addresses (key, wallet) VALUES (?, ?)');
     this.deleteAbove = db.prepare(/* sql */ `
       DELETE FROM addresses WHERE wallet > ? AND key IN (
@@ -61,6 +64,11 @@ export class AddressTable {
   /** The wallet with this key. */
   walletByKey(key: Uint8Array): number | undefined {
     return this.byKey.get(key);
+  }
+
+  /** Calls `found` with each wallet that has one of the keys, and with the position of that key. */
+  walletsByKey(keys: readonly Uint8Array[], found: (wallet: number, place: number) => void): void {
+    this.byKeys.read(keys, ([, wallet], place) => found(wallet, place));
   }
 
   /** Adds new wallets. Fastest in key order. */

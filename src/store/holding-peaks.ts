@@ -33,7 +33,7 @@ interface SpanChange {
 export class PeakChanges {
   readonly spans = new Map<number, SpanChange>();
 
-  /** Records how a holding changes; null means no row. */
+  /** Records how a holding changes; null means no row. Copies what it keeps. */
   record(wallet: number, before: Uint8Array | null, after: Uint8Array | null): void {
     if (wallet === ZERO_WALLET) return;
     const [was, is] = [before ?? ZERO_BALANCE, after ?? ZERO_BALANCE];
@@ -43,8 +43,9 @@ export class PeakChanges {
       change = { highest: ZERO_BALANCE, lowered: ZERO_BALANCE };
       this.spans.set(span, change);
     }
-    if (Buffer.compare(is, change.highest) > 0) change.highest = is;
-    if (Buffer.compare(is, was) < 0 && Buffer.compare(was, change.lowered) > 0) change.lowered = was;
+    if (Buffer.compare(is, change.highest) > 0) change.highest = Uint8Array.from(is);
+    if (Buffer.compare(is, was) < 0 && Buffer.compare(was, change.lowered) > 0)
+      change.lowered = Uint8Array.from(was);
   }
 }
 

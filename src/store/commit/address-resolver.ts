@@ -1,6 +1,5 @@
 /** Finds the wallets of all addresses of a commit. */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
-import { ADDRESS_PREFIX_BYTES } from '../schema.ts';
 import { DamageError } from '../storage-error.ts';
 import { type CommitWallets, FundedBy, NO_ID } from './commit-wallets.ts';
 import { type OnStep, ROWS_PER_STEP } from './on-step.ts';
@@ -32,21 +31,23 @@ export function resolveAddresses(
 ): NewAddress[] {
   const { count } = wallets;
   const prefixes = new Float64Array(count);
-  for (let slot = 0; slot < count; slot++) prefixes[slot] = wallets.prefixAt(slot);
+  for (let slot = 0; slot < count; slot++) prefixes[slot] = wallets.prefixNumberAt(slot);
   const byPrefix = ascendingOrder(prefixes);
-  const found = new Float64Array(count);
-  const key = Buffer.alloc(ADDRESS_PREFIX_BYTES);
-  for (let rank = 0; rank < count; rank++) {
-    if (rank % ROWS_PER_STEP === 0) onStep();
-    const slot = byPrefix[rank]!;
-    key.writeUIntBE(prefixes[slot]!, 0, ADDRESS_PREFIX_BYTES);
-    found[slot] = tables.addresses.walletByKey(key) ?? UNKNOWN_ID;
+  const found = new Float64Array(count).fill(UNKNOWN_ID);
+  for (let rank = 0; rank < count; rank += ROWS_PER_STEP) {
+    onStep();
+    const slots = byPrefix.subarray(rank, rank + ROWS_PER_STEP);
+    const keys = Array.from(slots, (slot) => wallets.prefixAt(slot));
+    tables.addresses.walletsByKey(keys, (wallet, place) => {
+      found[slots[place]!] = wallet;
+    });
   }
   const byId = ascendingOrder(found);
-  for (let rank = 0; rank < count && found[byId[rank]!] !== UNKNOWN_ID; rank++) {
-    if (rank % ROWS_PER_STEP === 0) onStep();
-    const slot = byId[rank]!;
-    setIfKnown(wallets, tables, slot, found[slot]!);
+  for (let rank = 0; rank < count && found[byId[rank]!] !== UNKNOWN_ID; rank += ROWS_PER_STEP) {
+    onStep();
+    const slots = byId.subarray(rank, rank + ROWS_PER_STEP).filter((slot) => found[slot] !== UNKNOWN_ID);
+    setKnown(wallets, tables, slots, (slot) => found[slot]!);
+    for (const slot of slots) if (wallets.ids[slot] === NO_ID) setIfKnownByWholeKey(wallets, tables, slot);
   }
   for (let slot = 0, last = lastWallet; slot < count; slot++)
     if (wallets.ids[slot] === NO_ID) wallets.ids[slot] = ++last;
@@ -61,23 +62,28 @@ export function resolveAddresses(
   return added;
 }
 
-/**
- * Sets the id of a wallet if it is stored: as wallet `first`, found by the prefix of its address, or as a later wallet
- * with that whole address.
- */
-function setIfKnown(wallets: CommitWallets, tables: Tables, slot: number, first: number): void {
-  const address = wallets.addressAt(slot);
-  let id = first;
-  let funder = tables.wallets.funderIfAddressMatches(id, address);
-  if (funder === undefined) {
-    const later = tables.addresses.walletByKey(address);
-    if (later === undefined) return;
-    id = later;
-    funder = tables.wallets.funderIfAddressMatches(id, address);
-    if (funder === undefined) throw new DamageError(`the index refers to wallet ${id}, which has no row`);
-  }
-  wallets.ids[slot] = id;
-  wallets.fundedBy[slot] =
-    funder === null ? FundedBy.nothing : funder < 0 ? FundedBy.direct : FundedBy.internal;
-  wallets.funders[slot] = funder ?? 0;
+/** Sets the ids of the wallets whose row has their address, and how they are funded. */
+function setKnown(
+  wallets: CommitWallets,
+  tables: Tables,
+  slots: Uint32Array,
+  idOf: (slot: number) => number,
+): void {
+  const keys = Array.from(slots, (slot) => ({ id: idOf(slot), address: wallets.addressAt(slot) }));
+  tables.wallets.readFunders(keys, (funder, place) => {
+    const slot = slots[place]!;
+    wallets.ids[slot] = keys[place]!.id;
+    wallets.fundedBy[slot] =
+      funder === null ? FundedBy.nothing : funder < 0 ? FundedBy.direct : FundedBy.internal;
+    wallets.funders[slot] = funder ?? 0;
+  });
+}
+
+/** Sets the id of a wallet if it is stored with its whole address as key, because an earlier wallet has its prefix. */
+function setIfKnownByWholeKey(wallets: CommitWallets, tables: Tables, slot: number): void {
+  const id = tables.addresses.walletByKey(wallets.addressAt(slot));
+  if (id === undefined) return;
+  setKnown(wallets, tables, Uint32Array.of(slot), () => id);
+  if (wallets.ids[slot] === NO_ID)
+    throw new DamageError(`the index refers to wallet ${id}, which has no row`);
 }

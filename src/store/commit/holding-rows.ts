@@ -6,8 +6,11 @@ import type { Commit } from './commit.ts';
 import type { Buckets, CommitTransfers, Side } from './commit-transfers.ts';
 import { ROWS_PER_STEP } from './on-step.ts';
 import type { Tables } from './tables.ts';
-import type { Receipt, TokenState } from './token-state.ts';
+import type { Receipt, StoredHolding, TokenState } from './token-state.ts';
 import { SUM_WORDS, WideSums } from './wide-sums.ts';
+
+/** Holdings that are read before they are written: as many as one statement reads. */
+const HOLDINGS_AT_ONCE = 8;
 
 /** The amount of an ERC-721 transfer. */
 const ONE = Uint8Array.of(1);
@@ -40,33 +43,59 @@ export class HoldingRows {
 
   private saveToken(token: TokenState, position: number): void {
     const { tables, byToken } = this;
-    const { transfers } = this.commit;
+    const { transfers, wallets } = this.commit;
     const end = byToken.end(position);
     /** Positions of the first receipt of each wallet. */
     const receipts: number[] = [];
-    for (let start = byToken.start(position), next = start; start < end; start = next) {
-      const wallet = transfers.walletOf(byToken.sides[start]!);
-      while (next < end && transfers.walletOf(byToken.sides[next]!) === wallet) next++;
-      const sides = byToken.sides.subarray(start, next);
-      if (token.buyers < MAX_FIRST_BUYERS) {
-        const receipt = sides.find((side) => isReceipt(transfers, side));
-        if (receipt !== undefined) receipts.push(receipt >>> 1);
+    for (let start = byToken.start(position); start < end; ) {
+      /** The wallets of the next holdings, and where the sides of each end. */
+      const slots: number[] = [];
+      const ends: number[] = [];
+      for (let next = start; next < end && slots.length < HOLDINGS_AT_ONCE; ) {
+        const slot = transfers.walletOf(byToken.sides[next]!);
+        while (next < end && transfers.walletOf(byToken.sides[next]!) === slot) next++;
+        slots.push(slot);
+        ends.push(next);
       }
-      this.saveHolding(token, wallet, sides);
+      const stored = tables.tokens.readHoldings(
+        token,
+        slots.map((slot) => wallets.ids[slot]!),
+      );
+      for (const [i, slot] of slots.entries()) {
+        const sides = byToken.sides.subarray(start, ends[i]);
+        start = ends[i]!;
+        if (token.buyers < MAX_FIRST_BUYERS) {
+          const receipt = sides.find((side) => isReceipt(transfers, side));
+          if (receipt !== undefined) receipts.push(receipt >>> 1);
+        }
+        this.saveHolding(token, slot, stored[i], sides);
+      }
     }
     if (receipts.length > 0) tables.tokens.saveBuyers(token, this.receiptsInOrder(receipts));
     tables.tokens.saveToken(token);
   }
 
   /** `sides` are those of a token and of the wallet in a slot. */
-  private saveHolding(token: TokenState, slot: number, sides: Uint32Array): void {
+  private saveHolding(
+    token: TokenState,
+    slot: number,
+    stored: StoredHolding | undefined,
+    sides: Uint32Array,
+  ): void {
     const { sum, tables } = this;
     const { transfers, wallets, onStep } = this.commit;
     if (this.saved++ % ROWS_PER_STEP === 0) onStep();
     sum.words.fill(0);
     sum.reset();
     for (const side of sides) addToSum(transfers, sum, side);
-    wallets.tokens[slot]! += tables.tokens.saveHolding(token, wallets.ids[slot]!, sides.length, sum, 0);
+    wallets.tokens[slot]! += tables.tokens.saveHolding(
+      token,
+      wallets.ids[slot]!,
+      stored,
+      sides.length,
+      sum,
+      0,
+    );
   }
 
   private *receiptsInOrder(positions: number[]): Generator<Receipt> {

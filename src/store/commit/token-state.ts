@@ -3,13 +3,14 @@
 import { isPositive } from '../../lib/signed.ts';
 import { HoldingPeakTable, LARGE_TOKEN_WALLETS, PeakChanges } from '../holding-peaks.ts';
 import { type Db, highest, type Statement } from '../open-database.ts';
+import { RowReader } from '../row-reader.ts';
 import { RowWriter } from '../row-writer.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
 import { DamageError } from '../storage-error.ts';
 import { HoldingChanges } from './holding-changes.ts';
 import type { WalletState } from './wallet-state.ts';
 import type { WalletStates } from './wallet-states.ts';
-import type { WideSums } from './wide-sums.ts';
+import { scratchOfHex, type WideSums } from './wide-sums.ts';
 
 interface TokenRow {
   id: number;
@@ -61,6 +62,9 @@ export interface Receipt {
   wallet: number;
 }
 
+/** A row of `holdings`: its transfers, and its balance as hex digits. */
+export type StoredHolding = [place: number, transfers: number, balance: string];
+
 /** The statements on the token tables that a commit needs. */
 export class TokenTable {
   private readonly db: Db;
@@ -68,7 +72,7 @@ export class TokenTable {
   private readonly byId: Statement<[number], TokenRow>;
   private readonly insert: Statement;
   private readonly update: Statement;
-  private readonly holding: Statement<[number, number], [transfers: number, balance: Buffer]>;
+  private readonly stored: RowReader<StoredHolding>;
   private readonly holdings: RowWriter;
   private readonly changes = new HoldingChanges();
   private readonly deleteHolding: Statement;
@@ -86,11 +90,12 @@ export class TokenTable {
     this.update = db.prepare(
       'UPDATE tokens SET transfers = ?, holders = ?, wallets = ?, buyers = ? WHERE id = ?',
     );
-    this.holding = db
-      .prepare<[number, number], [transfers: number, balance: Buffer]>(
-        'SELECT transfers, balance FROM holdings WHERE token = ? AND wallet = ?',
-      )
-      .raw();
+    this.stored = new RowReader(
+      db,
+      2,
+      'transfers, hex(balance)',
+      'holdings ON token = k.column2 AND wallet = k.column3',
+    );
     this.holdings = new RowWriter(
       db,
       'REPLACE INTO holdings (token, wallet, transfers, balance) VALUES (?, ?, ?, ?)',
@@ -167,30 +172,50 @@ export class TokenTable {
         const holding = holdings[next]!;
         const wallet = wallets.at(changes.walletSlotOf(holding));
         const [at, transfers] = [changes.balanceAt(holding), changes.transfersOf(holding)];
-        wallet.tokens += this.saveHolding(token, wallet.id, transfers, changes.sums, at);
+        const [stored] = this.readHoldings(token, [wallet.id]);
+        wallet.tokens += this.saveHolding(token, wallet.id, stored, transfers, changes.sums, at);
       }
       this.saveToken(token);
     }
     this.flush();
   }
 
+  /** The stored holdings of wallets in a token. Read them right before saving them, so that a page is fetched once. */
+  readHoldings(token: TokenState, wallets: readonly number[]): (StoredHolding | undefined)[] {
+    const rows = new Array<StoredHolding | undefined>(wallets.length).fill(undefined);
+    if (!token.isStored) return rows;
+    this.stored.read(
+      wallets.flatMap((wallet) => [token.id, wallet]),
+      (row, place) => {
+        rows[place] = row;
+      },
+    );
+    return rows;
+  }
+
   /**
-   * Adds `transfers` and the sum at `at` to the holding of a wallet. Reads the holding right before writing it, so that
-   * its page is fetched once; deletes a holding without transfers left. Returns by how much the wallet's number of
-   * tokens changes: 1, 0 or -1. Call it in key order, and `saveToken` after the holdings of a token.
+   * Adds `transfers` and the sum at `at` to a holding, and deletes one without transfers left. Returns by how much the
+   * wallet's number of tokens changes: 1, 0 or -1. Call it in key order, and `saveToken` after the holdings of a token.
    */
-  saveHolding(token: TokenState, wallet: number, transfers: number, sums: WideSums, at: number): number {
-    const row = token.isStored ? this.holding.get(token.id, wallet) : undefined;
-    if (row !== undefined) sums.addEncoded(at, row[1]);
-    const total = (row?.[0] ?? 0) + transfers;
+  saveHolding(
+    token: TokenState,
+    wallet: number,
+    stored: StoredHolding | undefined,
+    transfers: number,
+    sums: WideSums,
+    at: number,
+  ): number {
+    const before = stored === undefined ? null : scratchOfHex(stored[2]);
+    if (before !== null) sums.addEncoded(at, before);
+    const total = (stored?.[1] ?? 0) + transfers;
     const balance = total === 0 ? null : sums.encode(at);
     if (balance === null) this.deleteHolding.run(token.id, wallet);
     else this.holdings.add(token.id, wallet, total, balance);
-    token.peakChanges?.record(wallet, row?.[1] ?? null, balance);
-    const holdingsDelta = Number(total > 0) - Number(row !== undefined);
+    token.peakChanges?.record(wallet, before, balance);
+    const holdingsDelta = Number(total > 0) - Number(before !== null);
     if (wallet === ZERO_WALLET) return holdingsDelta;
     token.wallets += holdingsDelta;
-    const wasHolder = row !== undefined && isPositive(row[1]);
+    const wasHolder = before !== null && isPositive(before);
     token.holders += Number(sums.sign(at) > 0) - Number(wasHolder);
     return holdingsDelta;
   }

@@ -22,19 +22,15 @@ export class WalletRows {
   /** Reads, changes and writes one row after the other, by ascending id. Call it once. */
   save(): void {
     const { tables } = this;
-    const { wallets, walletOrder, onStep, before } = this.commit;
+    const { wallets, walletOrder, onStep } = this.commit;
     const gone: Funding[] = [];
     const added: Funding[] = [];
     for (let at = 0; at < walletOrder.length; at += WALLETS_AT_ONCE) {
       onStep();
       tables.wallets.begin();
       const extended: { wallet: WalletState; pages: number }[] = [];
-      for (const slot of walletOrder.subarray(at, at + WALLETS_AT_ONCE)) {
-        const id = wallets.ids[slot]!;
-        const isNew = id > before.lastWallet;
-        if (!isNew && !this.isChanged(slot, id)) continue;
-        const address = wallets.addressAt(slot);
-        const wallet = isNew ? tables.wallets.states.add(id, address) : tables.wallets.load(id, address);
+      for (const { wallet, slot } of this.load(walletOrder.subarray(at, at + WALLETS_AT_ONCE))) {
+        const { id } = wallet;
         const pages = this.addEntries(wallet, slot);
         if (pages > 0) extended.push({ wallet, pages });
         wallet.tokens += wallets.tokens[slot]!;
@@ -54,6 +50,25 @@ export class WalletRows {
     }
     this.saveUnfunded();
     tables.fundings.applyChanges(gone, added);
+  }
+
+  /** The wallets in these slots that the commit changes: first the stored ones, then the new ones, by ascending id. */
+  private load(slots: Uint32Array): { wallet: WalletState; slot: number }[] {
+    const { wallets, before } = this.commit;
+    const { states } = this.tables.wallets;
+    const stored: number[] = [];
+    const added: number[] = [];
+    for (const slot of slots) {
+      const id = wallets.ids[slot]!;
+      if (id > before.lastWallet) added.push(slot);
+      else if (this.isChanged(slot, id)) stored.push(slot);
+    }
+    const keyOf = (slot: number) => ({ id: wallets.ids[slot]!, address: wallets.addressAt(slot) });
+    const loaded = this.tables.wallets.loadAll(stored.map(keyOf));
+    return [
+      ...stored.map((slot, i) => ({ slot, wallet: loaded[i]! })),
+      ...added.map((slot) => ({ slot, wallet: states.add(wallets.ids[slot]!, wallets.addressAt(slot)) })),
+    ];
   }
 
   /** Whether the commit changes a stored wallet. A token contract may appear without transfers of its own. */

@@ -1,5 +1,6 @@
 /** Reads and writes rows of `wallets`; writes rows of `activity`. */
 import type { Db, Statement } from '../open-database.ts';
+import { RowReader } from '../row-reader.ts';
 import { RowWriter } from '../row-writer.ts';
 import { DamageError } from '../storage-error.ts';
 import type { FinishedPage, WalletState } from './wallet-state.ts';
@@ -7,6 +8,7 @@ import { WalletStates } from './wallet-states.ts';
 
 /** A row in the driver's raw mode, in the order of COLUMNS: twice as fast to read as an object. */
 type WalletRow = [
+  place: number,
   transfers: number,
   transactions: number,
   tokens: number,
@@ -23,34 +25,44 @@ type WalletRow = [
   funded: number,
   receivedLength: number,
   sentLength: number,
-  blobs: Buffer,
+  blobs: string,
 ];
 
 const COLUMNS = /* sql */ `transfers, transactions, tokens, token_transfers, internal_received, first_transfer,
   last_transfer, first_direct, first_internal, latest_direct, latest_internal, funder, funding, funded`;
 
-/** Reads the three blobs of a row as one, because creating a Buffer costs more than reading its bytes. */
+/** The three blobs of a row as one text of hex digits. */
 const BLOBS = /* sql */ `length(native_received), length(native_sent),
-  CAST(native_received || native_sent || recent AS BLOB)`;
+  hex(native_received || native_sent || recent)`;
+
+/** Room for the blobs of a row: a history page and two sums. */
+const BLOB_BYTES = 8_192;
+
+/** A wallet to read: its id and its address. */
+interface WalletKey {
+  id: number;
+  address: Uint8Array;
+}
 
 /** The statements on `wallets` and `activity` that commits and rollbacks need, and the wallets in memory. */
 export class WalletTable {
   readonly states = new WalletStates();
-  private readonly byId: Statement<[number], WalletRow>;
+  private readonly byId: RowReader<WalletRow>;
   private readonly addressOf: Statement<[number], Buffer>;
-  private readonly funderOf: Statement<[number, Uint8Array], number | null>;
+  private readonly funders: RowReader<[place: number, funder: number | null]>;
+  private readonly blobs = Buffer.allocUnsafeSlow(BLOB_BYTES);
   private readonly rows: RowWriter;
   private readonly insertPage: Statement;
 
   constructor(db: Db) {
-    this.byId = db
-      .prepare<[number], WalletRow>(`SELECT ${COLUMNS}, ${BLOBS} FROM wallets WHERE id = ?`)
-      .raw();
+    this.byId = new RowReader(db, 1, `${COLUMNS}, ${BLOBS}`, 'wallets ON id = k.column2');
     this.addressOf = db.prepare<[number], Buffer>('SELECT address FROM wallets WHERE id = ?').pluck();
-    this.funderOf = db
-      .prepare<[number, Uint8Array], number | null>(/* sql */ `
-        SELECT CASE WHEN first_direct_after IS NULL THEN funder ELSE -1 END FROM wallets WHERE id = ? AND address = ?`)
-      .pluck();
+    this.funders = new RowReader(
+      db,
+      2,
+      'CASE WHEN first_direct_after IS NULL THEN funder ELSE -1 END',
+      'wallets ON id = k.column2 AND address = k.column3',
+    );
     this.rows = new RowWriter(
       db,
       /* sql */ `
@@ -68,22 +80,38 @@ export class WalletTable {
     this.rows.reset();
   }
 
-  /** Loads a stored wallet. `address` saves a read if it is known. */
-  load(id: number, address: Uint8Array | undefined = this.addressOf.get(id)): WalletState {
-    const row = this.byId.get(id);
-    if (row === undefined || address === undefined)
-      throw new DamageError(`the index refers to wallet ${id}, which has no row`);
-    const wallet = this.states.add(id, address);
-    fill(wallet, row);
-    return wallet;
+  /** Loads a stored wallet. */
+  load(id: number): WalletState {
+    const address = this.addressOf.get(id);
+    if (address === undefined) throw missingRow(id);
+    return this.loadAll([{ id, address }])[0]!;
+  }
+
+  /** Loads stored wallets, in the order of `keys`. */
+  loadAll(keys: readonly WalletKey[]): WalletState[] {
+    const loaded: WalletState[] = [];
+    this.byId.read(
+      keys.map(({ id }) => id),
+      (row, place) => {
+        const { id, address } = keys[place]!;
+        const wallet = this.states.add(id, address);
+        this.fill(wallet, row);
+        loaded[place] = wallet;
+      },
+    );
+    for (const [place, { id }] of keys.entries()) if (loaded[place] === undefined) throw missingRow(id);
+    return loaded;
   }
 
   /**
-   * The funder of wallet `id`: null without one, -1 if a direct transfer funded it; undefined when the wallet has another
-   * address.
+   * Calls `found` with the position of each key whose wallet has that address, and with its funder: null without one, -1 if
+   * a direct transfer funded the wallet.
    */
-  funderIfAddressMatches(id: number, address: Uint8Array): number | null | undefined {
-    return this.funderOf.get(id, address);
+  readFunders(keys: readonly WalletKey[], found: (funder: number | null, place: number) => void): void {
+    this.funders.read(
+      keys.flatMap(({ id, address }) => [id, address]),
+      ([, funder], place) => found(funder, place),
+    );
   }
 
   save(wallet: WalletState): void {
@@ -118,24 +146,34 @@ export class WalletTable {
   savePage(page: FinishedPage): void {
     this.insertPage.run(page.wallet, page.first, page.entries);
   }
+
+  private fill(wallet: WalletState, row: WalletRow): void {
+    wallet.transfers = row[1];
+    wallet.transactions = row[2];
+    wallet.tokens = row[3];
+    wallet.tokenTransfers = row[4];
+    wallet.internalReceived = row[5];
+    wallet.firstTransfer = row[6];
+    wallet.lastTransfer = row[7];
+    wallet.firstDirect = row[8];
+    wallet.firstInternal = row[9];
+    wallet.latestDirect = row[10];
+    wallet.latestInternal = row[11];
+    wallet.funder = row[12];
+    wallet.funding = row[13];
+    wallet.funded = row[14];
+    wallet.loadStored(row[15], row[16], this.bytesOf(row[17]));
+  }
+
+  /** The bytes of hex digits, valid until the next call. */
+  private bytesOf(hex: string): Uint8Array {
+    if (hex.length > 2 * BLOB_BYTES) return Buffer.from(hex, 'hex');
+    return this.blobs.subarray(0, this.blobs.write(hex, 'hex'));
+  }
 }
 
-function fill(wallet: WalletState, row: WalletRow): void {
-  wallet.transfers = row[0];
-  wallet.transactions = row[1];
-  wallet.tokens = row[2];
-  wallet.tokenTransfers = row[3];
-  wallet.internalReceived = row[4];
-  wallet.firstTransfer = row[5];
-  wallet.lastTransfer = row[6];
-  wallet.firstDirect = row[7];
-  wallet.firstInternal = row[8];
-  wallet.latestDirect = row[9];
-  wallet.latestInternal = row[10];
-  wallet.funder = row[11];
-  wallet.funding = row[12];
-  wallet.funded = row[13];
-  wallet.loadStored(row[14], row[15], row[16]);
+function missingRow(id: number): DamageError {
+  return new DamageError(`the index refers to wallet ${id}, which has no row`);
 }
 
 /** `to` minus `from`; null when either is null. */
