@@ -43,9 +43,9 @@ export function remaining<T extends { id: number; removed?: true; direction: str
   results: readonly T[],
 ): T[] {
   const kept: T[] = [];
-  for (const { removed, ...event } of results) {
+  for (const event of results) {
     const last = kept.at(-1);
-    if (removed) {
+    if (event.removed) {
       const pushedAt = kept.findLastIndex(
         ({ id, direction }) => id === event.id && direction === event.direction,
       );
@@ -56,7 +56,7 @@ export function remaining<T extends { id: number; removed?: true; direction: str
       kept.splice(pushedAt, 1);
     } else {
       assert.ok(last === undefined || last.id <= event.id, `${event.id} after ${last?.id}`);
-      kept.push(event as T);
+      kept.push(event);
     }
   }
   return kept;
