@@ -1,5 +1,5 @@
-/** GET /api/wallet_funding_source and /api/latest_native_in: who funded a wallet first, and who sent it coins last. */
-import { prepareFirstFunding, prepareLatestNativeIn } from '../../query/funding.ts';
+/** GET /api/wallet_funding_source: who funded a wallet first. */
+import { prepareFirstFunding } from '../../query/funding.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressField, example, exampleFunding } from '../fields.ts';
 import { address } from '../params.ts';
@@ -51,30 +51,6 @@ export const walletFundingSource = defineEndpoint({
       const row = walletIds.query(address, funding);
       const record = row ? fundingRecord(row, walletIds.addressOf(row.sender)) : null;
       return { address, firstFunding: record, ...(record ?? NO_FUNDING) };
-    };
-  },
-});
-
-export const latestNativeIn = defineEndpoint({
-  method: 'GET',
-  path: '/api/latest_native_in',
-  tag: 'funding',
-  summary:
-    'The latest native transfer a wallet received: the latest direct one, otherwise the latest internal one',
-  params: { address: address() },
-  response: { address: addressField(), latestNativeIn: fundingSchema.nullable() },
-  example: {
-    params: { address: example.wallet },
-    response: {
-      address: example.wallet,
-      latestNativeIn: { from: example.funder, ...exampleFunding },
-    },
-  },
-  prepare({ db, walletIds }) {
-    const latest = prepareLatestNativeIn(db);
-    return ({ address }) => {
-      const row = walletIds.query(address, latest);
-      return { address, latestNativeIn: row ? fundingRecord(row, walletIds.addressOf(row.sender)) : null };
     };
   },
 });
