@@ -8,8 +8,7 @@
  */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { Db, Statement } from './open-database.ts';
-import { RowReader } from './row-reader.ts';
-import { RowWriter } from './row-writer.ts';
+import { RowReader, RowWriter } from './rows.ts';
 import { ADDRESS_PREFIX_BYTES } from './schema.ts';
 
 /** The key to look up first. */

@@ -8,7 +8,7 @@
  * (commit/commit-transfers.ts, commit/commit-wallets.ts); make a commit as large as memory, disk and time allow
  * (indexer/adaptive-commit-size.ts). Preparing the next commit overlaps with the checkpoint of the last one.
  * In a small index, the work per row dominates. One more buffer per row costs as much as binding its statement, and
- * calling a statement as much as reading or writing its row (row-reader.ts, row-writer.ts).
+ * calling a statement as much as reading or writing its row (rows.ts).
  */
 import type { BlockBatch } from '../model/block-batch.ts';
 import { type AddressRow, addressPrefix } from './addresses.ts';

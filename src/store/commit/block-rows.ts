@@ -3,7 +3,7 @@ import { type BlockBatch, packedHash, packedValue } from '../../model/block-batc
 import { TransferKind } from '../../model/transfer-kind.ts';
 import { mixBlock, mixBytes, mixInteger, mixNull } from '../checksum.ts';
 import type { Db, Statement } from '../open-database.ts';
-import { RowWriter } from '../row-writer.ts';
+import { RowWriter } from '../rows.ts';
 import { packTokenKind } from '../schema.ts';
 import type { Commit } from './commit.ts';
 import { NATIVE, startsTransaction } from './commit-transfers.ts';

@@ -3,7 +3,7 @@ import { AddressTable } from '../addresses.ts';
 import { AnchorTable } from '../chain-anchors.ts';
 import { CounterpartySumsTable } from '../counterparty-sums.ts';
 import type { Db, Statement } from '../open-database.ts';
-import { RowWriter } from '../row-writer.ts';
+import { RowWriter } from '../rows.ts';
 import { TraceGapTable } from '../trace-gaps.ts';
 import { ZoneMapTable } from '../zone-map.ts';
 import { CommitWallets } from './commit-wallets.ts';

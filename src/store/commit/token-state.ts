@@ -3,8 +3,7 @@
 import { isPositive } from '../../lib/signed.ts';
 import { HoldingPeakTable, LARGE_TOKEN_WALLETS, PeakChanges } from '../holding-peaks.ts';
 import { type Db, highest, type Statement } from '../open-database.ts';
-import { RowReader } from '../row-reader.ts';
-import { RowWriter } from '../row-writer.ts';
+import { RowReader, RowWriter } from '../rows.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
 import { DamageError } from '../storage-error.ts';
 import { HoldingChanges } from './holding-changes.ts';

@@ -1,7 +1,6 @@
 /** Reads and writes rows of `wallets`; writes rows of `activity`. */
 import type { Db, Statement } from '../open-database.ts';
-import { RowReader } from '../row-reader.ts';
-import { RowWriter } from '../row-writer.ts';
+import { RowReader, RowWriter } from '../rows.ts';
 import { DamageError } from '../storage-error.ts';
 import type { FinishedPage, WalletState } from './wallet-state.ts';
 import { WalletStates } from './wallet-states.ts';
