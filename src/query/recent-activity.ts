@@ -5,7 +5,7 @@
 import type { BlockRef } from '../model/block.ts';
 import { prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { ZERO_WALLET } from '../store/schema.ts';
+import { tokenOf, ZERO_WALLET } from '../store/schema.ts';
 import { type IdRange, prepareLastIdsAt } from './blocks.ts';
 import type { WorkBudget } from './work-budget.ts';
 
@@ -27,7 +27,7 @@ interface Window {
   wallets: IdCounts;
 }
 
-type Row = [sender: number, receiver: number, token: number | null];
+type Row = [sender: number, receiver: number, tokenKind: number];
 
 /** The `limit` most active within a range of ids that ends at the head; of equal ones the one seen earlier first. */
 export function prepareRecentActivity(
@@ -35,7 +35,7 @@ export function prepareRecentActivity(
 ): (range: IdRange, limit: number, budget: WorkBudget) => RecentActivity {
   const rows = db
     .prepare<[number, number], Row>(
-      'SELECT sender, receiver, token FROM transfers WHERE id >= +? AND id < +?',
+      'SELECT sender, receiver, token_kind FROM transfers WHERE id >= +? AND id < +?', // `token` takes longer to compute
     )
     .raw();
   const lastBlock = prepareLastBlock(db);
@@ -45,10 +45,11 @@ export function prepareRecentActivity(
   const count = (window: Window, { from, below }: IdRange, sign: 1 | -1, budget: WorkBudget): void => {
     for (let at = from; at < below; at += ROWS_PER_READ) {
       budget.spend(Math.min(ROWS_PER_READ, below - at));
-      for (const [sender, receiver, token] of rows.all(at, Math.min(below, at + ROWS_PER_READ))) {
+      for (const [sender, receiver, tokenKind] of rows.all(at, Math.min(below, at + ROWS_PER_READ))) {
         if (sender !== ZERO_WALLET) window.wallets.add(sender, sign);
         if (receiver !== ZERO_WALLET && receiver !== sender) window.wallets.add(receiver, sign);
-        if (token !== null) window.tokens.add(token, sign);
+        const token = tokenOf(tokenKind);
+        if (token !== 0) window.tokens.add(token, sign);
       }
     }
   };

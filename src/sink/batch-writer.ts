@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type postgres from 'postgres';
 import { bytesToHex } from '../lib/hex.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
+import { kindOf, tokenOf } from '../store/schema.ts';
 import { COPY_HEADER, COPY_TRAILER, CopyRows } from './copy-rows.ts';
 import type { Chunk, IndexSource, SinkTip, SourceBlock, SourceToken, SourceWallet } from './index-source.ts';
 import type { Session } from './session.ts';
@@ -123,7 +124,8 @@ export class BatchWriter {
     let hash: Uint8Array = ZERO;
     for (const [id, tx, sender, receiver, tokenKind, amount, tokenNumber, logIndex] of transfers) {
       while (block.last_transfer < id) block = blocks[++at]!;
-      const kind = tokenKind & 7;
+      const kind = kindOf(tokenKind);
+      const token = tokenOf(tokenKind);
       let eventIndex = 0;
       if (typeof tx === 'number') eventIndex = tx;
       else hash = tx;
@@ -138,8 +140,8 @@ export class BatchWriter {
       out.bytea(KINDS[kind]!);
       out.bytea(wallets.addressOf(sender));
       out.bytea(wallets.addressOf(receiver));
-      if (tokenKind < 8) out.null();
-      else out.bytea(tokens.addressOf(Math.floor(tokenKind / 8)));
+      if (token === 0) out.null();
+      else out.bytea(tokens.addressOf(token));
       out.numeric(kind === TransferKind.erc721 ? ONE : (amount ?? ZERO));
       if (kind === TransferKind.erc721 || kind === TransferKind.erc1155) out.numeric(tokenNumber ?? ZERO);
       else out.null();

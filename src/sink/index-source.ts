@@ -4,7 +4,7 @@ import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/addr
 import { blockNumberSql, chainOf, readLastBlock } from '../store/chain.ts';
 import { AnchorTable } from '../store/chain-anchors.ts';
 import { type Db, inReadTransaction, type Statement } from '../store/open-database.ts';
-import { ADDRESS_BYTES } from '../store/schema.ts';
+import { ADDRESS_BYTES, tokenOf } from '../store/schema.ts';
 
 /** Approximate transfers per chunk. The read holds a snapshot of the index for some 20 ms. */
 const CHUNK_TRANSFERS = 4_000;
@@ -224,7 +224,8 @@ export class IndexSource {
     const tokens = new Set<number>();
     for (const [, , sender, receiver, tokenKind] of transfers) {
       wallets.add(sender).add(receiver);
-      if (tokenKind >= 8) tokens.add(Math.floor(tokenKind / 8));
+      const token = tokenOf(tokenKind);
+      if (token !== 0) tokens.add(token);
     }
     this.wallets.load(wallets);
     this.tokens.load(tokens);

@@ -86,6 +86,16 @@ export function packTokenKind(token: number, kind: number): number {
   return token * 8 + kind;
 }
 
+/** tokens.id of a transfers.token_kind, 0 for a native transfer. */
+export function tokenOf(tokenKind: number): number {
+  return Math.floor(tokenKind / 8);
+}
+
+/** The TransferKind of a transfers.token_kind. */
+export function kindOf(tokenKind: number): number {
+  return tokenKind & 7;
+}
+
 const TRANSFERS = /* sql */ `
 -- Every transfer in chain order; id is dense from 1 and is the pagination key of the API.
 CREATE TABLE transfers (
