@@ -78,7 +78,7 @@ function pickSource({ prng }: World, token: Erc1155Token): { from: Hex; id: bigi
 }
 
 /** ABI form of two dynamic arrays: two offsets, then each array as its length and its words. */
-function batchData(ids: bigint[], amounts: bigint[]): Hex {
+export function batchData(ids: bigint[], amounts: bigint[]): Hex {
   const length = BigInt(ids.length);
   return encode('0x', 64n, 96n + 32n * length, length, ...ids, length, ...amounts);
 }
