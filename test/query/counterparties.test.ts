@@ -180,8 +180,10 @@ function plainRecipients(
   for (const { kind = '', from, to, amount = 0n } of blocks.flatMap((block) => Object.values(block).flat())) {
     last++;
     if (last < start || from !== 'hub' || to === 'hub' || !kind.startsWith('native')) continue;
-    const recipient = idOf(to === 'zero' ? ZERO_ADDRESS : address(to))!;
-    const row = rows.get(to) ?? { recipient, count: 0, wei: 0n, firstTransfer: last, lastTransfer: last };
+    const row = rows.get(to) ?? {
+      recipient: idOf(to === 'zero' ? ZERO_ADDRESS : address(to))!,
+      ...{ count: 0, wei: 0n, firstTransfer: last, lastTransfer: last },
+    };
     rows.set(to, { ...row, count: row.count + 1, wei: row.wei + amount, lastTransfer: last });
   }
   return [...rows.values()].sort((a, b) => b.lastTransfer - a.lastTransfer);
