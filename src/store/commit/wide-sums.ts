@@ -15,7 +15,8 @@ export const SUM_WORDS = 6;
 const MAX_BYTES = 20;
 
 /**
- * Memory for the bytes of sums. SQLite takes a view of a buffer half a microsecond sooner than an array of its own.
+ * Memory for the bytes of sums. Binding a view of one buffer takes half a microsecond less than binding a small array,
+ * which first gets a buffer of its own.
  */
 const SCRATCH_BYTES = 2 ** 16;
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
@@ -35,7 +36,7 @@ export function scratchOfHex(hex: string): Uint8Array {
   return bytes;
 }
 
-/** The bytes that it returns are valid until thousands of other sums are read. */
+/** Returned bytes are valid until thousands of other sums are encoded. */
 export class WideSums {
   /** A sum is `SUM_WORDS` words from its offset on. The owner replaces it when it grows. */
   words: Uint32Array = new Uint32Array(0);
