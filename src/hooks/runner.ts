@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { backoffMs, pause } from '../lib/async.ts';
 import type { Logger } from '../log/logger.ts';
-import { signalRecord } from '../streams/transfers/signal-json.ts';
+import { signalRecord } from '../streams/transfers/event-json.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
 import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId, withdrawalOf } from './delivery.ts';
 import {

@@ -13,13 +13,29 @@ import type {
   ToIndexer,
 } from './protocol.ts';
 
-interface IndexerListeners {
+export interface IndexerListeners {
   onCommitting(blocks: CommittingBlocks): void;
   onWatermark(watermark: Watermark): void;
   /** `at`: position of the node that the status describes. */
   onStatus(status: IndexStatus, delta: MetricsDelta, at: number): void;
   onUnreadable(damage: DamageError): void;
   onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
+}
+
+/** Passes a message of the indexer on. The two others end its thread. */
+export function notify(listeners: IndexerListeners, message: FromIndexer): void {
+  switch (message.kind) {
+    case 'committing':
+      return listeners.onCommitting(message.blocks);
+    case 'watermark':
+      return listeners.onWatermark(message.watermark);
+    case 'status':
+      return listeners.onStatus(message.status, message.delta, message.at);
+    case 'log':
+      return listeners.onLog(message.level, message.fields, message.msg);
+    case 'unreadable':
+      return listeners.onUnreadable(new DamageError(message.message));
+  }
 }
 
 export class IndexerClient {
@@ -35,22 +51,9 @@ export class IndexerClient {
     this.thread = startThread('indexer', { ...options, stopFlag: this.stopFlag } satisfies IndexerThreadData);
     this.ended = new Promise((resolve, reject) => {
       this.thread.on('message', (message: FromIndexer) => {
-        switch (message.kind) {
-          case 'committing':
-            return listeners.onCommitting(message.blocks);
-          case 'watermark':
-            return listeners.onWatermark(message.watermark);
-          case 'status':
-            return listeners.onStatus(message.status, message.delta, message.at);
-          case 'log':
-            return listeners.onLog(message.level, message.fields, message.msg);
-          case 'unreadable':
-            return listeners.onUnreadable(new DamageError(message.message));
-          case 'fatal':
-            return reject(new FatalError(message.message));
-          case 'stopped':
-            return resolve();
-        }
+        if (message.kind === 'fatal') reject(new FatalError(message.message));
+        else if (message.kind === 'stopped') resolve();
+        else notify(listeners, message);
       });
       this.thread.on('error', (error) =>
         reject(new FatalError(`the indexer thread failed: ${error.message}`, { cause: error })),

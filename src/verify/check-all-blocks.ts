@@ -65,12 +65,8 @@ export async function checkAllBlocks(
     while (at <= tip.number) {
       signal.throwIfAborted();
       const end = Math.min(tip.number, at + BLOCKS_PER_READ * CONCURRENCY - 1);
-      const found = await compareBlocks(
-        db,
-        chain.startBlock,
-        { from: at, to: end, size: BLOCKS_PER_READ },
-        options,
-      );
+      const ranges = { from: at, to: end, size: BLOCKS_PER_READ, atOnce: CONCURRENCY };
+      const found = await compareBlocks(db, chain.startBlock, ranges, options);
       for (const { block, text } of found.differences) check.addDifference(text, block);
       compared.blocks += end - at + 1;
       compared.transfers += found.transfers;
@@ -132,17 +128,17 @@ interface Found {
   unproven: { block: number; reason: string }[];
 }
 
-/** Reads several ranges of `size` blocks at once. Differences are in the order of the blocks. */
+/** Compares ranges of `size` blocks, `atOnce` at a time. Differences are in the order of the blocks. */
 async function compareBlocks(
   db: Db,
   start: number,
-  { from, to, size }: { from: number; to: number; size: number },
+  { from, to, size, atOnce }: { from: number; to: number; size: number; atOnce: number },
   options: AllBlocksOptions,
 ): Promise<Found> {
   const starts: number[] = [];
   for (let at = from; at <= to; at += size) starts.push(at);
   const parts: Found[] = [];
-  await forEachConcurrently(starts.entries(), CONCURRENCY, options.signal, async ([i, at], signal) => {
+  await forEachConcurrently(starts.entries(), atOnce, options.signal, async ([i, at], signal) => {
     parts[i] = await compareRange(db, start, at, Math.min(to, at + size - 1), { ...options, signal });
   });
   const found = nothingFound();
@@ -173,7 +169,7 @@ async function compareRange(
   } catch (error) {
     const { WrongRootError } = await import('../indexer/block-roots.ts');
     if (!(error instanceof FatalError && error.cause instanceof WrongRootError)) throw error;
-    if (from < to) return compareBlocks(db, start, { from, to, size: 1 }, options);
+    if (from < to) return compareBlocks(db, start, { from, to, size: 1, atOnce: 1 }, options);
     const batch = await loadWithRetry(options, options.rules, from, to);
     const found = await compareBatch(db, start, batch, options);
     return { ...found, wrongRoots: [{ block: from, text: error.cause.message }] };

@@ -1,7 +1,7 @@
 /** The section of the documentation about the WebSocket streams. */
 import { example } from '../../api/fields.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
-import { signalJson, transferJson } from '../../streams/transfers/signal-json.ts';
+import { signalJson, transferJson } from '../../streams/transfers/event-json.ts';
 import { NAMED_EVENTS, SIDE_EVENTS, sideSignal } from '../../streams/transfers/signals.ts';
 import { TransactionLegs } from '../../streams/transfers/transaction-legs.ts';
 import { type EventSource, TransferEvent } from '../../streams/transfers/transfer-event.ts';

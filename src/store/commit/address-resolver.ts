@@ -1,5 +1,6 @@
 /** Finds the wallets of all addresses of a commit. */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
+import { addressPrefix } from '../addresses.ts';
 import { DamageError } from '../storage-error.ts';
 import { type CommitWallets, FundedBy, NO_ID } from './commit-wallets.ts';
 import { type OnStep, ROWS_PER_STEP } from './on-step.ts';
@@ -31,13 +32,13 @@ export function resolveAddresses(
 ): NewAddress[] {
   const { count } = wallets;
   const prefixes = new Float64Array(count);
-  for (let slot = 0; slot < count; slot++) prefixes[slot] = wallets.prefixNumberAt(slot);
+  for (let slot = 0; slot < count; slot++) prefixes[slot] = wallets.prefixAt(slot);
   const byPrefix = ascendingOrder(prefixes);
   const found = new Float64Array(count).fill(UNKNOWN_ID);
   for (let rank = 0; rank < count; rank += ROWS_PER_STEP) {
     onStep();
     const slots = byPrefix.subarray(rank, rank + ROWS_PER_STEP);
-    const keys = Array.from(slots, (slot) => wallets.prefixAt(slot));
+    const keys = Array.from(slots, (slot) => addressPrefix(wallets.addressAt(slot)));
     tables.addresses.walletsByKey(keys, (wallet, place) => {
       found[slots[place]!] = wallet;
     });

@@ -81,13 +81,8 @@ export class CommitWallets {
     return this.bytes.subarray(slot * ADDRESS_BYTES, (slot + 1) * ADDRESS_BYTES);
   }
 
-  /** The prefix of an address (addresses.ts), valid until an address is added. */
-  prefixAt(slot: number): Uint8Array {
-    return this.bytes.subarray(slot * ADDRESS_BYTES, slot * ADDRESS_BYTES + ADDRESS_PREFIX_BYTES);
-  }
-
-  /** The prefix of an address as a number. */
-  prefixNumberAt(slot: number): number {
+  /** The prefix of an address (addresses.ts) as a number. */
+  prefixAt(slot: number): number {
     const at = slot * ADDRESS_BYTES;
     let prefix = 0;
     for (let i = at; i < at + ADDRESS_PREFIX_BYTES; i++) prefix = prefix * 256 + this.bytes[i]!;

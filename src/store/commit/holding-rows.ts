@@ -1,6 +1,7 @@
 /** Writes the rows of `tokens`, `holdings` and the tables that follow from them. */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
+import { ROWS_PER_STATEMENT } from '../rows.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
 import type { Commit } from './commit.ts';
 import type { Buckets, CommitTransfers, Side } from './commit-transfers.ts';
@@ -8,9 +9,6 @@ import { ROWS_PER_STEP } from './on-step.ts';
 import type { Tables } from './tables.ts';
 import type { Receipt, StoredHolding, TokenState } from './token-state.ts';
 import { SUM_WORDS, WideSums } from './wide-sums.ts';
-
-/** Holdings that are read before they are written: as many as one statement reads. */
-const HOLDINGS_AT_ONCE = 8;
 
 /** The amount of an ERC-721 transfer. */
 const ONE = Uint8Array.of(1);
@@ -51,7 +49,7 @@ export class HoldingRows {
       /** The wallets of the next holdings, and where the sides of each end. */
       const slots: number[] = [];
       const ends: number[] = [];
-      for (let next = start; next < end && slots.length < HOLDINGS_AT_ONCE; ) {
+      for (let next = start; next < end && slots.length < ROWS_PER_STATEMENT; ) {
         const slot = transfers.walletOf(byToken.sides[next]!);
         while (next < end && transfers.walletOf(byToken.sides[next]!) === slot) next++;
         slots.push(slot);

@@ -5,7 +5,7 @@ import { TransferKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
 import type { TransactionTransfer } from '../../query/transfers.ts';
-import type { ChainInfo } from './signal-json.ts';
+import type { ChainInfo } from './event-json.ts';
 import type { Direction } from './signals.ts';
 import { MAX_LEGS, TransactionLegs } from './transaction-legs.ts';
 import type { Parties } from './transaction-parties.ts';

@@ -2,7 +2,7 @@
 import type { EventRow } from '../../query/events.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
-import type { ChainInfo } from './signal-json.ts';
+import type { ChainInfo } from './event-json.ts';
 import type { Direction } from './signals.ts';
 import { MAX_LEGS, TransactionLegs } from './transaction-legs.ts';
 import type { Parties, TransactionParties } from './transaction-parties.ts';

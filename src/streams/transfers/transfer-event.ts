@@ -4,7 +4,7 @@ import { TransferKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
 import { Notification } from '../subscription.ts';
-import { type ChainInfo, type SignalSubject, signalJson, transferJson } from './signal-json.ts';
+import { type ChainInfo, type SignalSubject, signalJson, transferJson } from './event-json.ts';
 import type { Direction, Signal } from './signals.ts';
 import type { Payment, TransactionLegs } from './transaction-legs.ts';
 import type { Parties } from './transaction-parties.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
-import { signalRecord } from '../../../src/streams/transfers/signal-json.ts';
+import { signalRecord } from '../../../src/streams/transfers/event-json.ts';
 import { type SignalFilter, sideSignal, signalsOf } from '../../../src/streams/transfers/signals.ts';
 import type { EventSource } from '../../../src/streams/transfers/transfer-event.ts';
 import { parseSignalFilter } from '../../../src/streams/transfers/transfer-filter.ts';

@@ -1,12 +1,11 @@
 /** An indexer on its own file, without the serving thread. */
 import { join } from 'node:path';
 import { runIndexer } from '../../../src/indexer/indexer.ts';
-import { IndexerClient } from '../../../src/indexer/indexer-client.ts';
+import { IndexerClient, type IndexerListeners, notify } from '../../../src/indexer/indexer-client.ts';
 import type { FromIndexer, IndexerThreadOptions } from '../../../src/indexer/protocol.ts';
 import type { CommittingBlocks, Watermark } from '../../../src/model/block-batch.ts';
 import type { IndexStatus } from '../../../src/model/index-status.ts';
 import { SelectedNode } from '../../../src/node/choice/selected-node.ts';
-import { DamageError } from '../../../src/store/storage-error.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { waitFor } from '../wait.ts';
 
@@ -21,7 +20,6 @@ export interface IndexerOptions {
 }
 
 type Client = Pick<IndexerClient, 'ended' | 'stop'>;
-type Listeners = ConstructorParameters<typeof IndexerClient>[1];
 
 export interface TestIndexer<C extends Client = Client> {
   path: string;
@@ -45,25 +43,11 @@ export function startIndexerThread(cleanup: Cleanup, options: IndexerOptions): T
   return observe(cleanup, options, (thread, listeners) => new IndexerClient(thread, listeners));
 }
 
-function runHere(options: IndexerThreadOptions, listeners: Listeners): Client {
+function runHere(options: IndexerThreadOptions, listeners: IndexerListeners): Client {
   const stop = new AbortController();
   const stopFlag = new Int32Array(1);
-  const onMessage = (message: FromIndexer): void => {
-    switch (message.kind) {
-      case 'committing':
-        return listeners.onCommitting(message.blocks);
-      case 'watermark':
-        return listeners.onWatermark(message.watermark);
-      case 'status':
-        return listeners.onStatus(message.status, message.delta, message.at);
-      case 'log':
-        return listeners.onLog(message.level, message.fields, message.msg);
-      case 'unreadable':
-        return listeners.onUnreadable(new DamageError(message.message));
-    }
-  };
   // The indexer reuses what it sends: copied, as between threads.
-  const send = (message: FromIndexer): void => onMessage(structuredClone(message));
+  const send = (message: FromIndexer): void => notify(listeners, structuredClone(message));
   const ended = runIndexer({ ...options, stopFlag }, new SelectedNode(options.nodes), send, stop.signal);
   ended.catch(() => undefined); // not unhandled: the test awaits `ended` later
   return {
@@ -80,7 +64,7 @@ function runHere(options: IndexerThreadOptions, listeners: Listeners): Client {
 function observe<C extends Client>(
   cleanup: Cleanup,
   options: IndexerOptions,
-  run: (options: IndexerThreadOptions, listeners: Listeners) => C,
+  run: (options: IndexerThreadOptions, listeners: IndexerListeners) => C,
 ): TestIndexer<C> {
   const path = join(options.dir, 'index.db');
   let status: IndexStatus | undefined;

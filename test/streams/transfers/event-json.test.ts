@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
-import { formatDuration, signalJson, transferJson } from '../../../src/streams/transfers/signal-json.ts';
+import { formatDuration, signalJson, transferJson } from '../../../src/streams/transfers/event-json.ts';
 import { type Direction, sideSignal } from '../../../src/streams/transfers/signals.ts';
 import { CHAIN, eventOf } from '../filters.ts';
 
