@@ -13,6 +13,7 @@ export type Unit =
   | 'commits'
   | 'pages'
   | 'transfers'
+  | 'times'
   | '%';
 
 /** A limit on a figure's median or, if it is compared with something, on its ratio. */

@@ -1,12 +1,12 @@
 /** The cost of a transfer as the index grows: the writer's path alone, on a chain that grows like real ones. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatNumber } from '../../../src/cli/format.ts';
 import { parseConfig } from '../../../src/config/parse-config.ts';
-import type { Figure, Table } from '../figure.ts';
+import { type Figure, median, type Table } from '../figure.ts';
 import { growthPicture } from '../report/growth-picture.ts';
 import type { BenchContext } from '../setup/bench-context.ts';
-import type { GrowthPoint } from '../workers/growth.ts';
+import type { GrowthOptions, GrowthPoint } from '../workers/growth.ts';
 
 const MILLION = 1_000_000;
 
@@ -16,8 +16,11 @@ const MILLION = 1_000_000;
  */
 const ENDS = [1, 2, 3, 9, 10, 27, 30, 60, 90, 100];
 
-/** The baseline part. */
-const FIRST_PART = 2 * MILLION;
+/** The end of the second million, to which the processor time of the other parts is compared. */
+const SECOND = 2 * MILLION;
+
+/** Parts that end here or later have baselines of their own. */
+const LARGE = 9 * MILLION;
 
 const { index } = parseConfig({}).config;
 
@@ -32,6 +35,15 @@ const BUDGETS = {
   memory: { floor: 700, goal: 500 },
 };
 
+/** The cost of a part. */
+export type GrowthPart = GrowthPoint & {
+  /**
+   * Processor time per transfer of the second million of a fresh index, right before and right after the part, us.
+   * Missing for cold and for small parts, and in files of older versions.
+   */
+  baselines?: readonly number[];
+};
+
 /** Continues the index, and reports everything measured while it grew, including earlier runs. */
 export async function measureGrowth(context: BenchContext): Promise<Table[]> {
   const { transfers, index: kept, cold, picture } = context.options;
@@ -40,16 +52,14 @@ export async function measureGrowth(context: BenchContext): Promise<Table[]> {
   const pointsFile = join(folder, 'growth.json');
   const points = readPoints(pointsFile);
   await context.withWorker('growth', null, async (worker) => {
-    const before = await worker.call('open', {
-      path: join(folder, 'index.db'),
-      cacheMb: index.cache_mb,
-      maxTransfers: index.batch_transfers,
-      memoryMb: index.backfill_memory_mb,
-      cold,
-    });
-    for (const end of endsOf(before, transfers)) {
+    const before = await worker.call('open', growthOptions(folder, cold));
+    const growTo = (end: number) => {
       context.log(`growth: to ${formatNumber(end)} transfers`);
-      points.push(await worker.call('growTo', end));
+      return worker.call('growTo', end);
+    };
+    const baseline = cold ? null : () => measureBaseline(context, join(folder, 'baseline'));
+    for await (const part of growInParts(endsOf(before, transfers), growTo, baseline)) {
+      points.push(part);
       writeFileSync(pointsFile, JSON.stringify(points, null, 1));
     }
     await worker.call('close');
@@ -58,7 +68,61 @@ export async function measureGrowth(context: BenchContext): Promise<Table[]> {
   return [growthTable(points)];
 }
 
-function readPoints(file: string): GrowthPoint[] {
+/**
+ * Grows to each of the ends. The speed of a machine can change within an hour, so each large part has a baseline right
+ * before and right after it. The one between two large parts counts for both.
+ */
+export async function* growInParts(
+  ends: readonly number[],
+  growTo: (end: number) => Promise<GrowthPoint>,
+  measure: (() => Promise<number>) | null,
+): AsyncGenerator<GrowthPart> {
+  let before: number | null = null;
+  for (const end of ends) {
+    if (measure === null || end < LARGE) {
+      yield await growTo(end);
+      continue;
+    }
+    before ??= await measure();
+    const point = await growTo(end);
+    const after = await measure();
+    yield { ...point, baselines: [before, after] };
+    before = after;
+  }
+}
+
+/**
+ * Processor time per transfer of the second million of a fresh index, us. Runs in a process of its own, because the
+ * peak memory of the growing one is measured.
+ */
+function measureBaseline(context: BenchContext, folder: string): Promise<number> {
+  context.log(`growth: baseline, a fresh index to ${formatNumber(SECOND)} transfers`);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  remove();
+  mkdirSync(folder);
+  return context.withCleanup(
+    () =>
+      context.withWorker('growth', null, async (worker) => {
+        await worker.call('open', growthOptions(folder, false));
+        // The first million warms up the process, as it does in the compared run.
+        await worker.call('growTo', SECOND - MILLION);
+        return cpuOf(await worker.call('growTo', SECOND));
+      }),
+    async () => remove(),
+  );
+}
+
+function growthOptions(folder: string, cold: boolean): GrowthOptions {
+  return {
+    path: join(folder, 'index.db'),
+    cacheMb: index.cache_mb,
+    maxTransfers: index.batch_transfers,
+    memoryMb: index.backfill_memory_mb,
+    cold,
+  };
+}
+
+function readPoints(file: string): GrowthPart[] {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
 }
 
@@ -67,14 +131,16 @@ const cpuOf = ({ commitCpuSeconds, checkpointCpuSeconds, transfers }: GrowthPoin
 const framesOf = ({ walBytes, transfers }: GrowthPoint) => walBytes / FRAME_BYTES / transfers;
 const sizeOf = ({ fileBytes, totalTransfers }: GrowthPoint) => fileBytes / totalTransfers;
 
-/** The baseline part. */
-function baseOf(points: readonly GrowthPoint[]): GrowthPoint | undefined {
-  return points.find(({ totalTransfers }) => totalTransfers === FIRST_PART);
+/** The baseline of some of the points, us per transfer: their own, otherwise the second million; NaN without either. */
+function baselineOf(some: readonly GrowthPart[], points: readonly GrowthPart[]): number {
+  const own = some.flatMap(({ baselines = [] }) => baselines);
+  const second = points.filter(({ totalTransfers }) => totalTransfers === SECOND);
+  return median(own.length > 0 ? own : second.map(cpuOf));
 }
 
-function pictureOf(points: readonly GrowthPoint[]): string {
+function pictureOf(points: readonly GrowthPart[]): string {
   const warm = points.filter(({ cold }) => !cold);
-  const base = baseOf(points);
+  const base = baselineOf(warm, points);
   const chart = (
     title: string,
     value: (point: GrowthPoint) => number,
@@ -84,7 +150,7 @@ function pictureOf(points: readonly GrowthPoint[]): string {
     points: warm.map((point) => ({ transfers: point.totalTransfers, value: value(point) })),
     budget,
   });
-  const cpuLimit = (times: number) => times * (base === undefined ? 0 : cpuOf(base));
+  const cpuLimit = (times: number) => (Number.isNaN(base) ? 0 : times * base);
   return growthPicture(
     [
       chart('Processor time per transfer, us', cpuOf, {
@@ -105,13 +171,15 @@ function endsOf(before: number, transfers: number): number[] {
   return [...ends, transfers].filter((end) => end > before);
 }
 
-function growthTable(points: readonly GrowthPoint[]): Table {
+export function growthTable(points: readonly GrowthPart[]): Table {
   const perTransfer = (of: (point: GrowthPoint) => number) => (point: GrowthPoint) =>
     of(point) / point.transfers;
-  const base = baseOf(points);
-  const rows: [name: string, unit: Figure['unit'], value: (point: GrowthPoint) => number][] = [
+  const baseline = (point: GrowthPart) => baselineOf([point], points);
+  const rows: [name: string, unit: Figure['unit'], value: (point: GrowthPart) => number][] = [
     ['processor time per transfer', 'us', cpuOf],
     ['of which checkpoints', 'us', perTransfer((point) => point.checkpointCpuSeconds * 1e6)],
+    ['processor time per transfer of the second million', 'us', baseline],
+    ['processor time against the second million', 'times', (point) => cpuOf(point) / baseline(point)],
     ['time per transfer', 'us', perTransfer((point) => point.seconds * 1e6)],
     ['transfers per commit', 'transfers', (point) => point.transfers / point.commits],
     ['pages written to the log per transfer', 'pages', framesOf],
@@ -124,21 +192,18 @@ function growthTable(points: readonly GrowthPoint[]): Table {
   return {
     title: "Growth of the index, by the writer's path alone",
     layout: 'grid',
-    figures: rows.flatMap(([name, unit, value]) =>
-      points.map((point) => ({
-        name,
-        column: `to ${formatNumber(point.totalTransfers)}${point.cold ? ', cold' : ''}`,
-        unit,
-        samples: [value(point)],
-      })),
-    ),
+    figures: rows
+      .flatMap(([name, unit, value]) =>
+        points.map((point) => ({
+          name,
+          column: `to ${formatNumber(point.totalTransfers)}${point.cold ? ', cold' : ''}`,
+          unit,
+          samples: [value(point)],
+        })),
+      )
+      .filter(({ samples }) => samples.every(Number.isFinite)),
     notes: [
-      ...(base === undefined
-        ? []
-        : points.map(
-            (point) =>
-              `Processor time to ${formatNumber(point.totalTransfers)} against the second million: ${(cpuOf(point) / cpuOf(base)).toFixed(2)} times (at 100 million floor ${BUDGETS.cpu.floor}, goal ${BUDGETS.cpu.goal}).`,
-          )),
+      `Processor time against the second million, at 100 million: floor ${BUDGETS.cpu.floor}, goal ${BUDGETS.cpu.goal}. Parts that end at ${formatNumber(LARGE)} or later are compared with that of a fresh index: the mean of the ones right before and right after the part. Smaller and cold parts, and those of older versions, are compared with that of this index.`,
       `Pages per transfer: floor ${BUDGETS.frames.floor}, goal ${BUDGETS.frames.goal}. Size: ${BUDGETS.size.floor} and ${BUDGETS.size.goal}. Memory: ${BUDGETS.memory.floor} and ${BUDGETS.memory.goal}.`,
       'Generated without a node: a wallet is new in one of nine transfers, the others come back by Zipf. The memory is that of the writer with the generator. Cold: the pages of the file are dropped from the page cache before each commit.',
     ],

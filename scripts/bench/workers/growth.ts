@@ -11,7 +11,7 @@ import { dropFromPageCache } from '../process/page-cache.ts';
 import { ownUsage, peakMegabytes, resetPeakMemory } from '../process/resource-usage.ts';
 import { growthBatch, TRANSFERS_PER_BLOCK } from '../setup/growth-chain.ts';
 
-interface GrowthOptions {
+export interface GrowthOptions {
   /** The index: created if missing, otherwise continued. */
   path: string;
   cacheMb: number;
