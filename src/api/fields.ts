@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { decodeSigned } from '../lib/signed.ts';
 import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../model/transfer-kind.ts';
 import { kindName } from '../query/transfers.ts';
-import { BALANCE_ACCURACY_NAMES } from '../store/balance-accuracy.ts';
 import { DamageError } from '../store/storage-error.ts';
+import { BALANCE_ACCURACY_NAMES } from '../store/tokens/balance-accuracy.ts';
 import { addressFields } from './address-labels.ts';
 
 /** A stored balance as decimal text. */

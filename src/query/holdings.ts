@@ -5,9 +5,9 @@
 
 import { ZERO_BALANCE } from '../lib/signed.ts';
 import { isNativeKind } from '../model/transfer-kind.ts';
-import { LARGE_TOKEN_WALLETS, PEAK_SPAN } from '../store/holding-peaks.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
+import { LARGE_TOKEN_WALLETS, PEAK_SPAN } from '../store/tokens/holding-peaks.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import { LISTED_TOKEN_COLUMNS, type ListedToken } from './tokens.ts';
 import { idList } from './transfers.ts';
@@ -30,10 +30,10 @@ interface Peak {
  * The holdings with the largest balances after a position, in descending order; of equal ones the wallet seen earlier
  * first. `wallets` is the number of wallets of the token. Excludes the zero address.
  *
- * A large token has peaks (store/holding-peaks.ts). Its `limit` largest holdings are in the `limit` spans with the
- * largest peaks, because each of those spans has at least one; the lowest of these peaks bounds what is read of a span.
- * After a position, these are the spans with lower peaks; those with higher peaks, read on earlier pages, may have
- * more.
+ * A large token has peaks (store/tokens/holding-peaks.ts). Its `limit` largest holdings are in the `limit` spans with
+ * the largest peaks, because each of those spans has at least one; the lowest of these peaks bounds what is read of a
+ * span. After a position, these are the spans with lower peaks; those with higher peaks, read on earlier pages, may
+ * have more.
  */
 export function prepareTopHoldings(
   db: Db,

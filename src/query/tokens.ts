@@ -4,9 +4,9 @@
  */
 
 import { walletByStoredAddress } from '../store/addresses.ts';
-import { BALANCE_ACCURACY_NAMES, type BalanceAccuracyName } from '../store/balance-accuracy.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
+import { BALANCE_ACCURACY_NAMES, type BalanceAccuracyName } from '../store/tokens/balance-accuracy.ts';
 import { idList, type TransferRow } from './transfers.ts';
 import type { WorkBudget } from './work-budget.ts';
 

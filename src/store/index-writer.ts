@@ -4,7 +4,6 @@ import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import type { TraceGaps } from '../model/index-status.ts';
 import { Appender } from './append.ts';
-import { BalanceAccuracyTable, type TokenBalanceAccuracy } from './balance-accuracy.ts';
 import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
 import type { ChainAnchors } from './chain-anchors.ts';
 import type { Commit } from './commit/commit.ts';
@@ -15,7 +14,8 @@ import { acquireIndexLock, clearDamage, markDamaged, openIndexForWriting } from 
 import type { Db } from './open-database.ts';
 import { Rollback } from './rollback.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
-import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './token-metadata.ts';
+import { BalanceAccuracyTable, type TokenBalanceAccuracy } from './tokens/balance-accuracy.ts';
+import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './tokens/token-metadata.ts';
 import type { BlockRange } from './trace-gaps.ts';
 import { WriteAheadLog } from './wal.ts';
 

@@ -244,7 +244,8 @@ CREATE TABLE holdings (
 ) WITHOUT ROWID;
 
 -- Zone map: the largest holding above zero in each span of wallets, of tokens with more than LARGE_TOKEN_WALLETS wallets,
--- so that the largest holders are found in a few spans. A span without such a holding has no row (store/holding-peaks.ts).
+-- so that the largest holders are found in a few spans. A span without such a holding has no row
+-- (store/tokens/holding-peaks.ts).
 CREATE TABLE holding_peaks (
   token INTEGER NOT NULL,
   span INTEGER NOT NULL,                -- holdings.wallet / PEAK_SPAN
@@ -263,7 +264,8 @@ CREATE TABLE first_buyers (
 
 const TOKEN_QUALITY = /* sql */ `
 -- Balance accuracy: whether a token's balances follow from its transfers, sampled from the node
--- (store/balance-accuracy.ts). Like token_metadata it does not follow from the chain alone. No row: not examined yet.
+-- (store/tokens/balance-accuracy.ts). Like token_metadata it does not follow from the chain alone. No row: not examined
+-- yet.
 CREATE TABLE token_quality (
   token INTEGER PRIMARY KEY,            -- tokens.id
   quality INTEGER NOT NULL,             -- BalanceAccuracy
@@ -276,7 +278,7 @@ CREATE INDEX token_quality_by_block ON token_quality (block);
 `;
 
 const TOKEN_METADATA = /* sql */ `
--- Name, symbol and decimals from the token contracts (store/token-metadata.ts).
+-- Name, symbol and decimals from the token contracts (store/tokens/token-metadata.ts).
 CREATE TABLE token_metadata (
   address BLOB PRIMARY KEY,             -- 20 bytes
   name TEXT,                            -- each null when the contract gives no usable value

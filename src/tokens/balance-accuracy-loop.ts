@@ -4,14 +4,14 @@ import { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { DamagedFileError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import type { RpcClient } from '../node/client.ts';
+import type { IndexWriter } from '../store/index-writer.ts';
+import { type Db, openDatabase } from '../store/open-database.ts';
+import { toStorageError } from '../store/storage-error.ts';
 import {
   BalanceAccuracy,
   prepareTokensToExamine,
   type TokenBalanceAccuracy,
-} from '../store/balance-accuracy.ts';
-import type { IndexWriter } from '../store/index-writer.ts';
-import { type Db, openDatabase } from '../store/open-database.ts';
-import { toStorageError } from '../store/storage-error.ts';
+} from '../store/tokens/balance-accuracy.ts';
 import { runBackgroundLoop } from './background-loop.ts';
 import { type Examination, examineToken } from './examine-token.ts';
 

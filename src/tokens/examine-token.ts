@@ -13,9 +13,9 @@ import { ZERO_ADDRESS } from '../model/address.ts';
 import type { BlockRef } from '../model/block.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
-import { BalanceAccuracy, type BalanceOffset } from '../store/balance-accuracy.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
+import { BalanceAccuracy, type BalanceOffset } from '../store/tokens/balance-accuracy.ts';
 import { AnchorMismatchError, batchAt } from './anchored-batch.ts';
 import {
   balanceCall,

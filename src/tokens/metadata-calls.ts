@@ -4,7 +4,7 @@ import type { Hex } from '../lib/hex.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { RpcCall } from '../node/client.ts';
 import { contractCall } from '../node/methods.ts';
-import type { UnreadToken } from '../store/token-metadata.ts';
+import type { UnreadToken } from '../store/tokens/token-metadata.ts';
 
 const NAME = '0x06fdde03';
 const SYMBOL = '0x95d89b41';

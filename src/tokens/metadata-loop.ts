@@ -6,7 +6,7 @@ import type { BlockRef } from '../model/block.ts';
 import type { RpcClient, RpcReply } from '../node/client.ts';
 import { isBusy, isExecutionFailure, isUnknownMethod } from '../node/node-errors.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
-import type { TokenMetadata, UnreadToken } from '../store/token-metadata.ts';
+import type { TokenMetadata, UnreadToken } from '../store/tokens/token-metadata.ts';
 import { batchAt } from './anchored-batch.ts';
 import { runBackgroundLoop } from './background-loop.ts';
 

@@ -1,9 +1,9 @@
 /** Examines sampled tokens. Distinguishes a token that moves balances silently from an index that lacks transfers. */
 import { UpstreamError } from '../lib/errors.ts';
 import { randomInt } from '../lib/random.ts';
-import { BALANCE_ACCURACY_NAMES, BalanceAccuracy } from '../store/balance-accuracy.ts';
 import { readLastBlock } from '../store/chain.ts';
 import { highest, inReadTransaction } from '../store/open-database.ts';
+import { BALANCE_ACCURACY_NAMES, BalanceAccuracy } from '../store/tokens/balance-accuracy.ts';
 import { AnchorMismatchError } from '../tokens/anchored-batch.ts';
 import { findDriftBlock } from '../tokens/balance-drift.ts';
 import { type Examination, type ExamineContext, examineToken } from '../tokens/examine-token.ts';

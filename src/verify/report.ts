@@ -6,10 +6,10 @@ import { bytesToHex, type Hex } from '../lib/hex.ts';
 import { decodeSigned, isSignedEncoding } from '../lib/signed.ts';
 import { isObject } from '../lib/text.ts';
 import type { BlockRef } from '../model/block.ts';
-import type { BalanceAccuracyName } from '../store/balance-accuracy.ts';
 import { chainOf, hashAt, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
+import type { BalanceAccuracyName } from '../store/tokens/balance-accuracy.ts';
 
 /** Most differences kept per check. Further ones are only counted. */
 const MAX_DIFFERENCES = 20;

@@ -5,9 +5,9 @@ import { decodeSigned, encodeSigned } from '../../src/lib/signed.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { prepareTopHoldings } from '../../src/query/holdings.ts';
 import { deadlineBudget, OverBudgetError, unitBudget } from '../../src/query/work-budget.ts';
-import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../../src/store/holding-peaks.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../../src/store/tokens/holding-peaks.ts';
 import { type PlainBlock, type PlainTransfer, randomSource, toBatch } from '../support/chain/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { RpcClient } from '../../src/node/client.ts';
-import { BALANCE_ACCURACY_NAMES } from '../../src/store/balance-accuracy.ts';
+import { BALANCE_ACCURACY_NAMES } from '../../src/store/tokens/balance-accuracy.ts';
 import { AnchorMismatchError } from '../../src/tokens/anchored-batch.ts';
 import { examineToken } from '../../src/tokens/examine-token.ts';
 import { randomSource } from '../support/chain/random-chain.ts';

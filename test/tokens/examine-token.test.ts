@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RpcClient } from '../../src/node/client.ts';
-import { BalanceAccuracy } from '../../src/store/balance-accuracy.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
+import { BalanceAccuracy } from '../../src/store/tokens/balance-accuracy.ts';
 import { examineToken } from '../../src/tokens/examine-token.ts';
 import { startOddChain } from '../support/chain/odd-tokens.ts';
 import { randomSource } from '../support/chain/random-chain.ts';

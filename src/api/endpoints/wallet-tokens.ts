@@ -4,7 +4,7 @@ import { isPositive } from '../../lib/signed.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
 import { prepareWalletTokens } from '../../query/holdings.ts';
-import { BALANCE_ACCURACY_NAMES } from '../../store/balance-accuracy.ts';
+import { BALANCE_ACCURACY_NAMES } from '../../store/tokens/balance-accuracy.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import {
   addressField,

@@ -1,11 +1,11 @@
 /** Rows of `tokens`, `holdings` and `first_buyers` while a commit changes them. */
 
 import { isPositive } from '../../lib/signed.ts';
-import { HoldingPeakTable, LARGE_TOKEN_WALLETS, PeakChanges } from '../holding-peaks.ts';
 import { type Db, highest, type Statement } from '../open-database.ts';
 import { RowReader, RowWriter } from '../rows.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
 import { DamageError } from '../storage-error.ts';
+import { HoldingPeakTable, LARGE_TOKEN_WALLETS, PeakChanges } from '../tokens/holding-peaks.ts';
 import { HoldingChanges } from './holding-changes.ts';
 import type { WalletState } from './wallet-state.ts';
 import type { WalletStates } from './wallet-states.ts';

@@ -3,10 +3,10 @@
  * indexed blocks and is keyed by address, so a rollback leaves it alone.
  */
 
-import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
-import { rowChecksum } from './checksum.ts';
-import type { Db, Statement } from './open-database.ts';
-import { ADDRESS_PREFIX_BYTES } from './schema.ts';
+import { bytesToHex, type Hex, hexToBytes } from '../../lib/hex.ts';
+import { rowChecksum } from '../checksum.ts';
+import type { Db, Statement } from '../open-database.ts';
+import { ADDRESS_PREFIX_BYTES } from '../schema.ts';
 
 /** A token contract whose metadata is due to be read. */
 export interface UnreadToken {

@@ -3,9 +3,9 @@
  * not read all holdings. An index by balance would do the same but doubles the writes per transfer; a peak changes only
  * when the largest holding of its span does, and the commit has that holding at hand.
  */
-import { ZERO_BALANCE } from '../lib/signed.ts';
-import type { Db, Statement } from './open-database.ts';
-import { ZERO_WALLET } from './schema.ts';
+import { ZERO_BALANCE } from '../../lib/signed.ts';
+import type { Db, Statement } from '../open-database.ts';
+import { ZERO_WALLET } from '../schema.ts';
 
 /** A token with at least this many wallets has peaks. Reading fewer holdings takes 2 ms, the event loop's limit. */
 export const LARGE_TOKEN_WALLETS = 16_384;

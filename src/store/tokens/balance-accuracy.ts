@@ -1,7 +1,7 @@
 /** Balance accuracy: whether a token's balances follow from its transfers. The table `token_quality`. */
 
-import { rowChecksum } from './checksum.ts';
-import type { Db, Statement } from './open-database.ts';
+import { rowChecksum } from '../checksum.ts';
+import type { Db, Statement } from '../open-database.ts';
 
 /**
  * exact: the contract's balances equal the sums of its transfers. partial: they differ by a constant from before the
