@@ -7,6 +7,7 @@ import { walletByStoredAddress } from '../store/addresses.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { BALANCE_ACCURACY_NAMES, type BalanceAccuracyName } from '../store/tokens/balance-accuracy.ts';
+import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import { idList, type TransferRow } from './transfers.ts';
 import type { WorkBudget } from './work-budget.ts';
 
@@ -122,13 +123,21 @@ interface FirstBuyer {
 
 /** The first receivers of a non-zero amount of a token after a transfer, earliest first. */
 export function prepareFirstBuyers(db: Db): (token: number, after: number, limit: number) => FirstBuyer[] {
-  const statement = db.prepare<[number, number, number], FirstBuyer>(/* sql */ `
-    SELECT f.transfer, lower(hex(w.address)) AS address, b.number AS block, b.timestamp, h.transfers
-    FROM first_buyers f CROSS JOIN wallets w ON w.id = f.wallet
-      CROSS JOIN holdings h ON h.token = f.token AND h.wallet = f.wallet
-      CROSS JOIN blocks b ON b.number = ${blockNumberSql('f.transfer')}
-    WHERE f.token = +? AND f.transfer > +? ORDER BY f.transfer LIMIT +?`);
-  return (token, after, limit) => statement.all(token, after, limit);
+  const buyersOf = prepareBuyersOf(db);
+  const statement = db.prepare<[string, number, number], FirstBuyer>(/* sql */ `
+    SELECT list.value ->> 0 AS transfer, lower(hex(w.address)) AS address, b.number AS block, b.timestamp, h.transfers
+    FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value ->> 1
+      CROSS JOIN holdings h ON h.token = +? AND h.wallet = w.id
+      CROSS JOIN blocks b ON b.number = ${blockNumberSql('(list.value ->> 0)')}
+    LIMIT +?`);
+  return (token, after, limit) => {
+    const later = buyersOf(token).filter(({ transfer }) => transfer > after);
+    return statement.all(
+      JSON.stringify(later.map(({ transfer, wallet }) => [transfer, wallet])),
+      token,
+      limit,
+    );
+  };
 }
 
 /** Most tokens compared per kind of match. */

@@ -8,6 +8,7 @@
  * points depend on the history alone, not on commits.
  */
 import { bigIntToBytes, bytesToBigInt } from '../lib/hex.ts';
+import { pushVarint } from '../lib/varint.ts';
 import { CounterpartyTable, type CounterpartyTotals } from './counterparty-table.ts';
 import type { Db, Statement } from './open-database.ts';
 import { ZERO_WALLET } from './schema.ts';
@@ -171,12 +172,6 @@ class RowEncoder {
     this.peak = count;
     this.last = lastTransfer;
   }
-}
-
-function pushVarint(bytes: number[], value: number): void {
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  bytes.push(rest);
 }
 
 /** The summed part of a wallet's history. */

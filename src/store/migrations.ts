@@ -5,7 +5,8 @@
  */
 import { rowChecksum } from './checksum.ts';
 import { CounterpartySumsTable, type History, PAGES_PER_FOLD } from './counterparty-sums.ts';
-import type { Db } from './open-database.ts';
+import { type Db, highest } from './open-database.ts';
+import { packBuyers, type Receipt } from './tokens/first-buyers.ts';
 import { ENTRIES_PER_PAGE } from './wallet-history.ts';
 
 /** The step from one schema version to the next. */
@@ -118,6 +119,56 @@ function replaceSums(db: Db): void {
     CREATE INDEX counterparty_sums_by_peak ON counterparty_sums (wallet, peak, last, sent);`);
 }
 
+/** Tokens packed per step: at most 200,000 rows. */
+const PACKED_PER_STEP = 1_000;
+
+/**
+ * Packs the first buyers into one row per token. The packed rows leave the former table, so that new ones take their
+ * pages. The cursor is the last token done. Tests pack fewer tokens at a time.
+ */
+export function packedFirstBuyers(tokensPerStep: number = PACKED_PER_STEP): Migration {
+  return {
+    version: 4,
+    title: 'pack the first buyers',
+    end: (db) => highest(db, 'tokens') + 1,
+    step(db, cursor) {
+      if (cursor === null) {
+        db.exec(/* sql */ `
+          ALTER TABLE first_buyers RENAME TO former_first_buyers;
+          CREATE TABLE first_buyers (
+            token INTEGER PRIMARY KEY,
+            buyers BLOB NOT NULL
+          );`);
+        return 0;
+      }
+      const first = db
+        .prepare<[number], number>(
+          'SELECT token FROM former_first_buyers WHERE token > ? ORDER BY token LIMIT 1',
+        )
+        .pluck()
+        .get(cursor);
+      if (first === undefined) {
+        db.exec('DROP TABLE former_first_buyers');
+        return null;
+      }
+      const last = first + tokensPerStep - 1;
+      packBuyersOf(db, first, last);
+      return last;
+    },
+  };
+}
+
+function packBuyersOf(db: Db, first: number, last: number): void {
+  const rows = db
+    .prepare<[number, number], Receipt & { token: number }>(/* sql */ `
+      SELECT token, transfer, wallet FROM former_first_buyers WHERE token BETWEEN ? AND ? ORDER BY token, transfer`)
+    .all(first, last);
+  const insert = db.prepare('INSERT INTO first_buyers (token, buyers) VALUES (?, ?)');
+  for (const [token, buyers] of Map.groupBy(rows, ({ token }) => token))
+    insert.run(token, packBuyers(buyers));
+  db.prepare('DELETE FROM former_first_buyers WHERE token BETWEEN ? AND ?').run(first, last);
+}
+
 function lastBusyWallet(db: Db): number {
   const isReplaced = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'former_summed_histories'").get();
   const table = isReplaced === undefined ? 'summed_histories' : 'former_summed_histories';
@@ -134,7 +185,7 @@ function historyOf(db: Db, id: number): History {
 }
 
 /** Schema 1 is the first release. */
-export const MIGRATIONS: readonly Migration[] = [CHECKSUM_OF_ANCHORS, sumsOfSends()];
+export const MIGRATIONS: readonly Migration[] = [CHECKSUM_OF_ANCHORS, sumsOfSends(), packedFirstBuyers()];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */
 const CREATE_PROGRESS_TABLE = /* sql */ `CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)`;

@@ -36,7 +36,6 @@ export class Rollback {
   private readonly pagesDescending: Statement<[number], Buffer>;
   private readonly deletePage: Statement;
   private readonly senderOf: Statement<[number], number>;
-  private readonly deleteBuyers: Statement;
   private readonly deletions: readonly { by: 'transfer' | 'wallet' | 'block'; statement: Statement }[];
 
   /** Wallets that lose history pages in this step. */
@@ -63,7 +62,6 @@ export class Rollback {
       .pluck();
     this.deletePage = db.prepare('DELETE FROM activity WHERE wallet = ? AND first_transfer = ?');
     this.senderOf = db.prepare<[number], number>('SELECT sender FROM transfers WHERE id = ?').pluck();
-    this.deleteBuyers = db.prepare('DELETE FROM first_buyers WHERE token = ? AND transfer > ?');
     this.deletions = [
       // No index covers first_transfer, but ids have the same order, so the scan stops at the first token that stays.
       {
@@ -108,8 +106,7 @@ export class Rollback {
       if (wallet.id <= lastWallet) requireNonNegative(wallet);
       this.restoreFacts(changes, wallet, lastTransfer);
     }
-    for (const token of changes.tokens.values())
-      token.buyers -= this.deleteBuyers.run(token.id, lastTransfer).changes;
+    for (const token of changes.tokens.values()) this.tables.firstBuyers.rollback(token, lastTransfer);
     changes.save();
     for (const id of this.shortened) this.tables.counterpartySums.rollback(changes.wallet(id));
     const limit = { transfer: lastTransfer, wallet: lastWallet, block: to };

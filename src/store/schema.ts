@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 3, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 4, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -228,7 +228,7 @@ CREATE TABLE tokens (
   transfers INTEGER NOT NULL,
   holders INTEGER NOT NULL,             -- wallets with a balance above zero, without the zero address
   wallets INTEGER NOT NULL,             -- distinct addresses in its transfers, without the zero address
-  buyers INTEGER NOT NULL,              -- rows in first_buyers
+  buyers INTEGER NOT NULL,              -- how many are in first_buyers
   first_transfer INTEGER NOT NULL,
   kind INTEGER NOT NULL                 -- TransferKind of its first transfer
 );
@@ -253,13 +253,12 @@ CREATE TABLE holding_peaks (
   PRIMARY KEY (token, span)
 ) WITHOUT ROWID;
 
--- The first receivers of a non-zero amount of each token, at most MAX_FIRST_BUYERS.
+-- The first receivers of a non-zero amount of each token, at most MAX_FIRST_BUYERS. A token without any has no row.
 CREATE TABLE first_buyers (
-  token INTEGER NOT NULL,
-  transfer INTEGER NOT NULL,            -- the transfer that made the wallet a holder
-  wallet INTEGER NOT NULL,
-  PRIMARY KEY (token, transfer)
-) WITHOUT ROWID;
+  token INTEGER PRIMARY KEY,            -- tokens.id
+  buyers BLOB NOT NULL                  -- each receiver, packed (store/tokens/first-buyers.ts): the distance of the transfer
+                                        -- that made it a holder from that of the receiver before, and its wallets.id
+);
 `;
 
 const TOKEN_QUALITY = /* sql */ `

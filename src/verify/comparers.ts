@@ -6,6 +6,7 @@ import { type AddressKeys, getByAddress, prepareWalletNames, WALLET_BY_ADDRESS }
 import { blockOfTransfer } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
+import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../store/tokens/holding-peaks.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import { decodeAmount } from '../tokens/transfer-row.ts';
@@ -26,7 +27,7 @@ export class TokenComparer {
   private readonly row: Statement<[number], Record<string, number> & { wallet: number }>;
   private readonly holdings: Statement<[number], HoldingRow>;
   private readonly peaks: Statement<[number], { span: number; peak: Buffer }>;
-  private readonly buyers: Statement<[number], { wallet: number; transfer: number }>;
+  private readonly buyersOf: ReturnType<typeof prepareBuyersOf>;
 
   constructor(db: Db) {
     this.db = db;
@@ -38,7 +39,7 @@ export class TokenComparer {
       'SELECT wallet, transfers, CAST(balance AS BLOB) AS balance FROM holdings WHERE token = ?',
     );
     this.peaks = db.prepare('SELECT span, CAST(peak AS BLOB) AS peak FROM holding_peaks WHERE token = ?');
-    this.buyers = db.prepare('SELECT wallet, transfer FROM first_buyers WHERE token = ? ORDER BY transfer');
+    this.buyersOf = prepareBuyersOf(db);
   }
 
   /** Reports every difference between a token's rows and the recount of all its transfers. */
@@ -85,7 +86,7 @@ export class TokenComparer {
 
   private compareBuyers(recount: TokenRecount, name: string, check: Check): void {
     const expected = [...recount.buyers];
-    const rows = this.buyers.all(recount.id);
+    const rows = this.buyersOf(recount.id);
     const at = expected.findIndex(
       ([wallet, transfer], i) => rows[i]?.wallet !== wallet || rows[i]?.transfer !== transfer,
     );

@@ -3,6 +3,7 @@ import { before, describe, test } from 'node:test';
 import postgres from 'postgres';
 import { bytesToDigits } from '../../src/lib/hex.ts';
 import { decodeSigned } from '../../src/lib/signed.ts';
+import { prepareFirstBuyers } from '../../src/query/tokens.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { codeBlocks } from '../support/docs.ts';
@@ -75,16 +76,17 @@ describe('the documented SQL queries', () => {
       holders.slice(0, 20),
     );
 
-    const receivers = index
-      .prepare<[Buffer], Buffer>(/* sql */ `
-        SELECT w.address FROM wallets c JOIN tokens k ON k.wallet = c.id JOIN first_buyers f ON f.token = k.id
-        JOIN wallets w ON w.id = f.wallet WHERE c.address = ? ORDER BY f.transfer LIMIT 20`)
+    const id = index
+      .prepare<[Buffer], number>(
+        'SELECT k.id FROM wallets c JOIN tokens k ON k.wallet = c.id WHERE c.address = ?',
+      )
       .pluck()
-      .all(token);
+      .get(token);
+    const receivers = prepareFirstBuyers(index)(id ?? 0, 0, 20);
     const first = await sql.unsafe(question('min(block_timestamp) AS first_received'));
     assert.deepEqual(
       first.map((row) => bytesToDigits(row['to_address'])),
-      receivers.map(bytesToDigits),
+      receivers.map(({ address }) => address),
     );
 
     const partners = await sql.unsafe(question('AS counterparty').replace('LIMIT 20', ''));

@@ -22,12 +22,14 @@ import {
   MIGRATIONS,
   type Migration,
   migrate,
+  packedFirstBuyers,
   schemaVersion,
   sumsOfSends,
 } from '../../src/store/migrations.ts';
-import { openDatabase } from '../../src/store/open-database.ts';
-import { DEVELOPMENT_APPLICATION_ID, SCHEMA } from '../../src/store/schema.ts';
+import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { DEVELOPMENT_APPLICATION_ID, MAX_FIRST_BUYERS, SCHEMA } from '../../src/store/schema.ts';
 import { DamageError } from '../../src/store/storage-error.ts';
+import { prepareBuyersOf } from '../../src/store/tokens/first-buyers.ts';
 import { ENTRIES_PER_PAGE } from '../../src/store/wallet-history.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { createIndex as createIndexFixture, type NamedTransfer } from '../support/index/index-fixture.ts';
@@ -38,7 +40,7 @@ import { tempDir } from '../support/temp-dir.ts';
  * SHA-256 of the schema without comments and spaces. Once a schema is released, it changes only together with
  * SCHEMA_VERSION.
  */
-const FROZEN = { version: 3, hash: '0a568d1c1005c496db081318ccdee6a59695a50cd50dfffd3b5ad539a21774c0' };
+const FROZEN = { version: 4, hash: '1ece0fdaf678c4b0bf60378a4e153befe358495a832aff6fc8585bcde84c9a89' };
 
 /** Few enough rows for a migration in 10 steps. */
 const FEW_ROWS = 200;
@@ -300,6 +302,23 @@ test('a start that is stopped during a migration stops after the current step', 
   ]);
 });
 
+/** Runs a migration, stopped and started again after each step. Returns its progress, which only grows. */
+function stepByStep(db: Db, migration: Migration): number[] {
+  const done: number[] = [];
+  for (let isComplete = false; !isComplete; ) {
+    const steps = migrate(db, [migration]);
+    const { value } = steps.next();
+    steps.return();
+    isComplete = value === undefined;
+    if (value) done.push(value.done);
+  }
+  assert.deepEqual(
+    done,
+    done.toSorted((a, b) => a - b),
+  );
+  return done;
+}
+
 test('the sums of busy wallets are folded again in steps, and equal those of a new index', (t) => {
   const index = createIndexFixture(t, 1, 1);
   const deal = (from: string, to: string, count: number): NamedTransfer[] =>
@@ -321,23 +340,62 @@ test('the sums of busy wallets are folded again in steps, and equal those of a n
     UPDATE counterparty_sums SET sums = x'00';
     CREATE INDEX counterparty_sums_by_peak ON counterparty_sums (wallet, peak, last);`);
   db.pragma('user_version = 2');
-  const done: number[] = [];
-  for (let isComplete = false; !isComplete; ) {
-    const steps = migrate(db, [sumsOfSends(1)]);
-    const { value } = steps.next(); // a start killed after each step
-    steps.return();
-    isComplete = value === undefined;
-    if (value) done.push(value.done);
-  }
+  const done = stepByStep(db, sumsOfSends(1));
   assert.ok(done.length > 6 && done.at(-1) === 1, `${done}`);
-  assert.deepEqual(
-    done,
-    done.toSorted((a, b) => a - b),
-  );
   assert.deepEqual(
     dumpIndex(index.path).filter((line) => !line.startsWith('chain')),
     expected,
   );
+});
+
+test('the first buyers are packed in steps, and equal those of a new index', (t) => {
+  const index = createIndexFixture(t, 1, 1);
+  const deal = (token: string, buyers: number): NamedTransfer[] =>
+    Array.from({ length: buyers }, (_, i) => ({
+      kind: 'erc20',
+      from: 'shop',
+      to: `buyer ${i}`,
+      token,
+    }));
+  const tokens = ['one', 'many', 'two', 'four', 'five'];
+  index.append([
+    { first: tokens.flatMap((token) => deal(token, token === 'many' ? MAX_FIRST_BUYERS : 3)) },
+    {
+      second: [
+        { kind: 'erc20', from: 'shop', to: 'zero', token: 'burnt' },
+        ...deal('two', 20),
+        ...deal('last', 1),
+      ],
+    },
+  ]);
+  const expected = dumpIndex(index.path);
+  const packed = expected.filter((line) => line.startsWith('first_buyers'));
+  assert.equal(packed.length, tokens.length + 1, 'a token without buyers has no row');
+
+  const db = openDatabase(index.path);
+  t.after(() => db.close());
+  const buyersOf = prepareBuyersOf(db);
+  const ids = db.prepare<[], number>('SELECT token FROM first_buyers').pluck().all();
+  const rows = ids.flatMap((token) =>
+    buyersOf(token).map(({ transfer, wallet }) => [token, transfer, wallet]),
+  );
+  assert.equal(rows.length, MAX_FIRST_BUYERS + 3 * 3 + 20 + 1);
+  // The table of schema 3.
+  db.exec(/* sql */ `
+    DROP TABLE first_buyers;
+    CREATE TABLE first_buyers (
+      token INTEGER NOT NULL,
+      transfer INTEGER NOT NULL,
+      wallet INTEGER NOT NULL,
+      PRIMARY KEY (token, transfer)
+    ) WITHOUT ROWID;`);
+  const insert = db.prepare('INSERT INTO first_buyers (token, transfer, wallet) VALUES (?, ?, ?)');
+  for (const row of rows) insert.run(row);
+  db.pragma('user_version = 3');
+  const done = stepByStep(db, packedFirstBuyers(2));
+  assert.ok(done.length > 4 && done.at(-1) === 1, `${done}`);
+  assert.deepEqual(dumpIndex(index.path), expected);
+  assert.equal(db.prepare("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'former%'").pluck().get(), 0);
 });
 
 test('a daemon that is stopped while it prepares the index does not start', async (t) => {

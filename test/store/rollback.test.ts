@@ -8,6 +8,7 @@ import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { MAX_FIRST_BUYERS } from '../../src/store/schema.ts';
+import { prepareBuyersOf } from '../../src/store/tokens/first-buyers.ts';
 import { ENTRIES_PER_PAGE } from '../../src/store/wallet-history.ts';
 import { ZONE_SPAN } from '../../src/store/zone-map.ts';
 import { type PlainBlock, randomBlocks, randomSource, toBatch } from '../support/chain/random-chain.ts';
@@ -146,6 +147,16 @@ test('rolled back to the edge of a page, a zone-map span or a token, or next to 
   }
 });
 
+/** How many first buyers the only token of an index has. */
+function buyersIn(path: string): number {
+  const db = openDatabase(path, { readonly: true });
+  try {
+    return prepareBuyersOf(db)(1).length;
+  } finally {
+    db.close();
+  }
+}
+
 test('a full list of first buyers takes others in the places that a rollback frees, and never more', (t) => {
   const dir = tempDir(t);
   const path = join(dir, 'rolled.db');
@@ -177,7 +188,7 @@ test('a full list of first buyers takes others in the places that a rollback fre
     for (const block of second) writer.append([toBatch([block])]);
     const fresh = freshDump(join(dir, `${keep}.db`), [...first.slice(0, keep), ...second]);
     assert.deepEqual(differences(dumpIndex(path), fresh), []);
-    assert.equal(fresh.filter((row) => row.startsWith('first_buyers')).length, MAX_FIRST_BUYERS);
+    assert.equal(buyersIn(join(dir, `${keep}.db`)), MAX_FIRST_BUYERS);
   }
   writer.close();
 });

@@ -6,6 +6,7 @@ import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { encodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { packBuyers, prepareBuyersOf } from '../../src/store/tokens/first-buyers.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
 import { startNode, suiteCleanup } from '../support/nodes/replay.ts';
@@ -123,7 +124,7 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     activity: ["(wallet, first_transfer, entries) VALUES (999999, 1, x'')", 'wallet'],
     fundings: ['(funder, funding) VALUES (999999, 1)', 'funder'],
     holdings: ["(token, wallet, transfers, balance) VALUES (999999, 1, 1, x'')", 'token'],
-    first_buyers: ['(token, transfer, wallet) VALUES (999999, 1, 1)', 'token'],
+    first_buyers: ["(token, buyers) VALUES (999999, x'0101')", 'token'],
     token_quality: ["(token, quality, block, offsets, checksum) VALUES (999999, 0, 1, '', 0)", 'token'],
   }).map(([table, [row, owner]]): [string, string, RegExp] => [
     `${table} has a row of a ${owner} that is not there`,
@@ -210,8 +211,28 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
   ],
   [
     'a first buyer is another',
-    'UPDATE first_buyers SET wallet = 1 WHERE token = 1 AND transfer = (SELECT max(transfer) FROM first_buyers WHERE token = 1)',
+    changeLastBuyer,
     /tokens: first buyer \d+ of token 0x\w+ is wallet 1, must be/,
+  ],
+  [
+    'the first buyers of a token are missing',
+    'DELETE FROM first_buyers WHERE token = 1',
+    /tokens: first buyer 1 of token 0x\w+ is wallet undefined, must be \d+/,
+  ],
+  [
+    'the first buyers are cut within a number',
+    "UPDATE first_buyers SET buyers = CAST(substr(buyers, 1, 2) || x'ff' AS BLOB) WHERE token = 1",
+    /tokens: first buyer \d of token 0x\w+ is wallet undefined, must be \d+/,
+  ],
+  [
+    'the first buyers are no numbers',
+    "UPDATE first_buyers SET buyers = unhex(replace(hex(zeroblob(1000)), '00', 'ff')) WHERE token = 1",
+    /tokens: first buyer 1 of token 0x\w+ is wallet undefined, must be \d+/,
+  ],
+  [
+    'the first buyers are no bytes',
+    'UPDATE first_buyers SET buyers = 7 WHERE token = 1',
+    /tokens: first buyer 1 of token 0x\w+ is wallet undefined, must be \d+/,
   ],
   [
     'the peak of a span is another',
@@ -232,6 +253,12 @@ function flipActivity(db: Db): void {
   if (row === undefined) throw new Error('the chain fills no history page');
   row.entries[row.entries.length - 1]! ^= 1;
   db.prepare('UPDATE activity SET entries = ? WHERE wallet = ?').run(row.entries, row.wallet);
+}
+
+function changeLastBuyer(db: Db): void {
+  const buyers = prepareBuyersOf(db)(1);
+  const packed = packBuyers(buyers.with(-1, { ...buyers.at(-1)!, wallet: 1 }));
+  db.prepare('UPDATE first_buyers SET buyers = ? WHERE token = 1').run(packed);
 }
 
 function changeBalance(db: Db): void {

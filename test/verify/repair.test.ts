@@ -139,7 +139,10 @@ const DAMAGES: readonly (readonly [what: string, damage: string])[] = [
   ['a largest transfer', "UPDATE native_peaks SET peak = x'81ff' WHERE level = 1"],
   ['the way to an address', 'DELETE FROM addresses WHERE wallet = 4'],
   ['a first funding', 'DELETE FROM fundings WHERE funding = (SELECT min(funding) FROM fundings)'],
-  ['a first buyer', 'DELETE FROM first_buyers WHERE transfer = (SELECT min(transfer) FROM first_buyers)'],
+  [
+    'a list of first buyers',
+    'UPDATE first_buyers SET buyers = CAST(substr(buyers, 1, length(buyers) - 1) AS BLOB) WHERE token = 1',
+  ],
 ];
 
 suite('damage of the disk', () => {

@@ -3,11 +3,12 @@ import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import { ROWS_PER_STATEMENT } from '../rows.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
+import type { Receipt } from '../tokens/first-buyers.ts';
 import type { Commit } from './commit.ts';
 import type { Buckets, CommitTransfers, Side } from './commit-transfers.ts';
 import { ROWS_PER_STEP } from './on-step.ts';
 import type { Tables } from './tables.ts';
-import type { Receipt, StoredHolding, TokenState } from './token-state.ts';
+import type { StoredHolding, TokenState } from './token-state.ts';
 import { SUM_WORDS, WideSums } from './wide-sums.ts';
 
 /** The amount of an ERC-721 transfer. */
@@ -69,7 +70,7 @@ export class HoldingRows {
         this.saveHolding(token, slot, stored[i], sides);
       }
     }
-    if (receipts.length > 0) tables.tokens.saveBuyers(token, this.receiptsInOrder(receipts));
+    if (receipts.length > 0) tables.firstBuyers.add(token, this.receiptsInOrder(receipts));
     tables.tokens.saveToken(token);
   }
 

@@ -4,6 +4,7 @@ import { AnchorTable } from '../chain-anchors.ts';
 import { CounterpartySumsTable } from '../counterparty-sums.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../rows.ts';
+import { FirstBuyerTable } from '../tokens/first-buyers.ts';
 import { TraceGapTable } from '../trace-gaps.ts';
 import { ZoneMapTable } from '../zone-map.ts';
 import { CommitWallets } from './commit-wallets.ts';
@@ -46,6 +47,7 @@ export class Tables {
   readonly addresses: AddressTable;
   readonly fundings: FundingTable;
   readonly tokens: TokenTable;
+  readonly firstBuyers: FirstBuyerTable;
   readonly zoneMap: ZoneMapTable;
   readonly traceGaps: TraceGapTable;
   readonly anchors: AnchorTable;
@@ -56,6 +58,7 @@ export class Tables {
     this.addresses = new AddressTable(db);
     this.fundings = new FundingTable(db);
     this.tokens = new TokenTable(db);
+    this.firstBuyers = new FirstBuyerTable(db);
     this.zoneMap = new ZoneMapTable(db);
     this.traceGaps = new TraceGapTable(db);
     this.anchors = new AnchorTable(db);

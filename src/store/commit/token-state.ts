@@ -1,9 +1,9 @@
-/** Rows of `tokens`, `holdings` and `first_buyers` while a commit changes them. */
+/** Rows of `tokens` and `holdings` while a commit changes them. */
 
 import { isPositive } from '../../lib/signed.ts';
 import { type Db, highest, type Statement } from '../open-database.ts';
 import { RowReader, RowWriter } from '../rows.ts';
-import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
+import { ZERO_WALLET } from '../schema.ts';
 import { DamageError } from '../storage-error.ts';
 import { HoldingPeakTable, LARGE_TOKEN_WALLETS, PeakChanges } from '../tokens/holding-peaks.ts';
 import { HoldingChanges } from './holding-changes.ts';
@@ -55,12 +55,6 @@ export class TokenState {
   }
 }
 
-/** A wallet receives a token: transfers.id and wallets.id. */
-export interface Receipt {
-  transfer: number;
-  wallet: number;
-}
-
 /** A row of `holdings`: its transfers, and its balance as hex digits. */
 export type StoredHolding = [place: number, transfers: number, balance: string];
 
@@ -75,8 +69,6 @@ export class TokenTable {
   private readonly holdings: RowWriter;
   private readonly changes = new HoldingChanges();
   private readonly deleteHolding: Statement;
-  private readonly buyersOf: Statement<[number], number>;
-  private readonly insertBuyer: Statement;
   private readonly peaks: HoldingPeakTable;
 
   constructor(db: Db) {
@@ -100,8 +92,6 @@ export class TokenTable {
       'REPLACE INTO holdings (token, wallet, transfers, balance) VALUES (?, ?, ?, ?)',
     );
     this.deleteHolding = db.prepare('DELETE FROM holdings WHERE token = ? AND wallet = ?');
-    this.buyersOf = db.prepare<[number], number>('SELECT wallet FROM first_buyers WHERE token = ?').pluck();
-    this.insertBuyer = db.prepare('INSERT INTO first_buyers (token, transfer, wallet) VALUES (?, ?, ?)');
   }
 
   /** Starts a new commit. */
@@ -141,20 +131,6 @@ export class TokenTable {
     const { sums } = this.changes;
     const at = this.changes.balanceAt(this.changes.change(token.id, wallet, transfers));
     sums.subtract(at, amount, 0, amount.length);
-  }
-
-  /**
-   * Adds to the first buyers, until the list is full. `receipts` are the first receipts of a non-zero amount in this
-   * commit, one per wallet, in transfer order.
-   */
-  saveBuyers(token: TokenState, receipts: Iterable<Receipt>): void {
-    const known = new Set(this.buyersOf.all(token.id));
-    for (const { transfer, wallet } of receipts) {
-      if (token.buyers >= MAX_FIRST_BUYERS) return;
-      if (known.has(wallet)) continue;
-      this.insertBuyer.run(token.id, transfer, wallet);
-      token.buyers++;
-    }
   }
 
   /**

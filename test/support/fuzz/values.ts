@@ -5,6 +5,7 @@ import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from '../../../s
 import { decodeSigned, encodeSigned } from '../../../src/lib/signed.ts';
 import { coinToWei, weiToCoin } from '../../../src/lib/units.ts';
 import { isNativeKind, TransferKind } from '../../../src/model/transfer-kind.ts';
+import { packBuyers, unpackBuyers } from '../../../src/store/tokens/first-buyers.ts';
 import { HistoryCursor, HistoryFlag, maxEntryBytes, writeEntry } from '../../../src/store/wallet-history.ts';
 import { type Property, property } from './property.ts';
 
@@ -50,6 +51,22 @@ const garbage = property('bytes that are no run', fc.uint8Array({ maxLength: 200
   while (cursor.next()) assert.ok(++steps <= bytes.length, 'it ends');
 });
 
+const buyer = fc.record(
+  { transfer: fc.integer({ min: 1, max: 2 ** 47 }), wallet: fc.nat(2 ** 33) },
+  { noNullPrototype: true },
+);
+
+const buyers = property('lists of first buyers', fc.array(buyer), (list) => {
+  const ordered = list.toSorted((a, b) => a.transfer - b.transfer);
+  assert.deepEqual(unpackBuyers(packBuyers(ordered)), ordered);
+});
+
+const noBuyers = property('bytes that are no first buyers', fc.uint8Array({ maxLength: 200 }), (bytes) => {
+  const list = unpackBuyers(bytes);
+  assert.ok(list.length <= bytes.length / 2);
+  for (const { transfer, wallet } of list) assert.ok(Number.isFinite(transfer) && Number.isFinite(wallet));
+});
+
 /** Values around powers of two and of 256, where lengths change. */
 const integer = fc.oneof(
   fc.bigInt({ min: -(2n ** 300n), max: 2n ** 300n }),
@@ -87,4 +104,4 @@ const coins = property('amounts of coins', fc.bigInt({ min: 0n, max: 2n ** 256n 
   assert.equal(coinToWei(shown), wei);
 });
 
-export const VALUES: readonly Property[] = [activity, garbage, signed, hex, text, coins];
+export const VALUES: readonly Property[] = [activity, garbage, buyers, noBuyers, signed, hex, text, coins];
