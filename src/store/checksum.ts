@@ -42,6 +42,11 @@ export function mixBytes(sum: number, bytes: Uint8Array, start: number, end: num
   return mixed;
 }
 
+/** The token and kind of a transfer as one value to mix in. 0 for `token` means native. */
+export function mixableKind(token: number, kind: number): number {
+  return token * 8 + kind;
+}
+
 export function mixNull(sum: number): number {
   return mix(sum, NULL_MARK);
 }
@@ -98,7 +103,8 @@ export class ChecksumReader {
     this.seed = seedOf(chainId);
     this.transfers = db
       .prepare<[number, number], StoredRow>(/* sql */ `
-        SELECT t.id, t.tx, t.sender, t.receiver, t.token_kind, t.amount, t.token_number, t.log_index, k.wallet
+        SELECT t.id, t.tx, t.sender, t.receiver, ifnull(t.token, 0) * 8 + t.kind, t.amount,
+          t.token_number, t.log_index, k.wallet
         FROM transfers t LEFT JOIN tokens k ON k.id = t.token AND k.first_transfer = t.id
         WHERE t.id BETWEEN ? AND ? ORDER BY t.id`)
       .raw();

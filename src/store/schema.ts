@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 4, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 5, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -10,6 +10,8 @@
  * Amounts are the shortest big-endian bytes of a non-negative integer (zero is an empty blob); balances are
  * order-preserving signed bytes (lib/signed.ts).
  */
+
+import { TransferKind } from '../model/transfer-kind.ts';
 
 /** wallets.id of the zero address, whose row exists from the start. All other ids count from 1. */
 export const ZERO_WALLET = 0;
@@ -81,20 +83,29 @@ CREATE TABLE chain_anchors (
 );
 `;
 
-/** Value of transfers.token_kind for a token transfer; a native transfer stores its kind alone. */
+/**
+ * Value of transfers.token_kind; `token` is 0 for a native transfer. ERC-20, the most frequent kind, has the negative
+ * numbers for itself: SQLite stores 32,768 tokens in two bytes instead of 4,096.
+ */
 export function packTokenKind(token: number, kind: number): number {
-  return token * 8 + kind;
+  return kind === TransferKind.erc20 ? -token : token * 8 + kind;
 }
 
 /** tokens.id of a transfers.token_kind, 0 for a native transfer. */
 export function tokenOf(tokenKind: number): number {
-  return Math.floor(tokenKind / 8);
+  return tokenKind < 0 ? -tokenKind : Math.floor(tokenKind / 8);
 }
 
 /** The TransferKind of a transfers.token_kind. */
 export function kindOf(tokenKind: number): number {
-  return tokenKind & 7;
+  return tokenKind < 0 ? TransferKind.erc20 : tokenKind & 7;
 }
+
+/** Log index whose transfers.log is 0. SQLite stores the first 256 log indexes of a block in one byte instead of 128. */
+export const LOG_INDEX_BASE = 128;
+
+/** The bytes 0 to 32. SQL has no function from a byte to its number: `instr` finds the byte's place in this list. */
+const LENGTHS = `x'${Buffer.from(Array.from({ length: 33 }, (_, i) => i)).toString('hex')}'`;
 
 const TRANSFERS = /* sql */ `
 -- Every transfer in chain order; id is dense from 1 and is the pagination key of the API.
@@ -104,12 +115,23 @@ CREATE TABLE transfers (
                                         -- others: the distance to that first transfer's id
   sender INTEGER NOT NULL,              -- wallets.id
   receiver INTEGER NOT NULL,            -- wallets.id
-  token_kind INTEGER NOT NULL,          -- token * 8 + kind
-  amount BLOB,                          -- wei or token units; null for ERC-721, whose amount is 1
-  token_number BLOB,                    -- the ERC-721 or ERC-1155 token id (big-endian, shortest), else null
-  log_index INTEGER,                    -- position of the log in its block, null for native
-  kind INTEGER AS (token_kind & 7),     -- model/transfer-kind.ts
-  token INTEGER AS (nullif(token_kind >> 3, 0))  -- tokens.id, null for native
+  token_kind INTEGER NOT NULL,          -- ERC-20: -token; others: token * 8 + kind
+  value BLOB NOT NULL,                  -- of ERC-721 the token id; of ERC-1155 one byte with the length of the token id,
+                                        -- the token id and the amount; of the others the amount
+  log INTEGER,                          -- log_index - ${LOG_INDEX_BASE}
+  log_index INTEGER AS (log + ${LOG_INDEX_BASE}),      -- position of the log in its block, null for native
+  -- model/transfer-kind.ts
+  kind INTEGER AS (iif(token_kind < 0, ${TransferKind.erc20}, nullif(token_kind & 7, ${TransferKind.erc20}))),
+  token INTEGER AS (iif(token_kind < 0, -token_kind, nullif(token_kind >> 3, 0))), -- tokens.id, null for native
+  -- Wei or token units; null for ERC-721, whose amount is 1.
+  amount BLOB AS (CASE kind
+    WHEN ${TransferKind.erc721} THEN NULL
+    WHEN ${TransferKind.erc1155} THEN substr(value, instr(${LENGTHS}, substr(value, 1, 1)) + 1)
+    ELSE value END),
+  -- The ERC-721 or ERC-1155 token id (big-endian, shortest), else null.
+  token_number BLOB AS (CASE kind
+    WHEN ${TransferKind.erc721} THEN value
+    WHEN ${TransferKind.erc1155} THEN substr(value, 2, instr(${LENGTHS}, substr(value, 1, 1)) - 1) END)
 );
 `;
 

@@ -24,6 +24,7 @@ import {
   migrate,
   packedFirstBuyers,
   schemaVersion,
+  smallerTransfers,
   sumsOfSends,
 } from '../../src/store/migrations.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
@@ -31,6 +32,7 @@ import { DEVELOPMENT_APPLICATION_ID, MAX_FIRST_BUYERS, SCHEMA } from '../../src/
 import { DamageError } from '../../src/store/storage-error.ts';
 import { prepareBuyersOf } from '../../src/store/tokens/first-buyers.ts';
 import { ENTRIES_PER_PAGE } from '../../src/store/wallet-history.ts';
+import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { createIndex as createIndexFixture, type NamedTransfer } from '../support/index/index-fixture.ts';
 import { countingMigration, countingTable, ROWS } from '../support/index/slow-migration.ts';
@@ -40,7 +42,7 @@ import { tempDir } from '../support/temp-dir.ts';
  * SHA-256 of the schema without comments and spaces. Once a schema is released, it changes only together with
  * SCHEMA_VERSION.
  */
-const FROZEN = { version: 4, hash: '1ece0fdaf678c4b0bf60378a4e153befe358495a832aff6fc8585bcde84c9a89' };
+const FROZEN = { version: 5, hash: 'abca3d344271d499e98b7ee3d662fb678e62315e175d52b0928736382e78618f' };
 
 /** Few enough rows for a migration in 10 steps. */
 const FEW_ROWS = 200;
@@ -318,6 +320,41 @@ function stepByStep(db: Db, migration: Migration): number[] {
   );
   return done;
 }
+
+test('transfers are copied in steps, and equal those of a new index', (t) => {
+  const path = join(tempDir(t), 'index.db');
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  writer.setChain(1, 1);
+  writer.append([toBatch(randomBlocks(1, 120, `0x${'00'.repeat(32)}`, 5))]);
+  writer.close();
+  const expected = dumpIndex(path);
+  const db = openDatabase(path);
+  t.after(() => db.close());
+  const kinds = db.prepare('SELECT DISTINCT kind FROM transfers ORDER BY kind').pluck().all();
+  assert.deepEqual(kinds, [0, 1, 2, 3, 4]);
+  // The table of schema 4.
+  db.exec(/* sql */ `
+    ALTER TABLE transfers RENAME TO new_transfers;
+    CREATE TABLE transfers (
+      id INTEGER PRIMARY KEY,
+      tx INTEGER NOT NULL,
+      sender INTEGER NOT NULL,
+      receiver INTEGER NOT NULL,
+      token_kind INTEGER NOT NULL,
+      amount BLOB,
+      token_number BLOB,
+      log_index INTEGER,
+      kind INTEGER AS (token_kind & 7),
+      token INTEGER AS (nullif(token_kind >> 3, 0))
+    );
+    INSERT INTO transfers (id, tx, sender, receiver, token_kind, amount, token_number, log_index)
+      SELECT id, tx, sender, receiver, ifnull(token, 0) * 8 + kind, amount, token_number, log_index FROM new_transfers;
+    DROP TABLE new_transfers;`);
+  db.pragma('user_version = 4');
+  const done = stepByStep(db, smallerTransfers(100));
+  assert.ok(done.length > 6 && done.at(-1) === 1, `${done}`);
+  assert.deepEqual(dumpIndex(path), expected);
+});
 
 test('the sums of busy wallets are folded again in steps, and equal those of a new index', (t) => {
   const index = createIndexFixture(t, 1, 1);

@@ -275,7 +275,7 @@ for (const [what, damage, message] of [
   ],
   [
     'more transferred than the sums of a wallet hold',
-    "UPDATE transfers SET amount = x'ffffffffffffffffffffffffffffffffffffff' WHERE kind = 0",
+    "UPDATE transfers SET value = x'ffffffffffffffffffffffffffffffffffffff' WHERE kind = 0",
     /the transfers of wallet \d+ add up to more than its stored sums/,
   ],
 ] as const) {

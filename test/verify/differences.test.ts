@@ -71,18 +71,23 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
   ],
   [
     'an amount is another',
-    "UPDATE transfers SET amount = x'09' WHERE id = (SELECT min(id) FROM transfers WHERE kind = 0)",
+    "UPDATE transfers SET value = x'09' WHERE id = (SELECT min(id) FROM transfers WHERE kind = 0)",
     /transfers: transfer 1 of block \d+ is native_direct 9 from/,
   ],
   [
     'an amount has leading zeros',
-    "UPDATE transfers SET amount = CAST(x'00' || amount AS BLOB) WHERE id = (SELECT min(id) FROM transfers WHERE kind = 1)",
+    "UPDATE transfers SET value = CAST(x'00' || value AS BLOB) WHERE id = (SELECT min(id) FROM transfers WHERE kind = 1)",
     /transfers: transfer \d+ of block \d+ is erc20 \d+ with leading zeros of/,
   ],
   [
-    'an ERC-721 token has an amount',
-    "UPDATE transfers SET amount = x'05' WHERE id = (SELECT min(id) FROM transfers WHERE kind = 3)",
-    /transfers: transfer \d+ of block \d+ is erc721 5 id .* and erc721 one id/,
+    'an ERC-721 token id is another',
+    "UPDATE transfers SET value = x'0505' WHERE id = (SELECT min(id) FROM transfers WHERE kind = 3)",
+    /transfers: transfer \d+ of block \d+ is erc721 one id 1285 .* and erc721 one id/,
+  ],
+  [
+    'the length of an ERC-1155 token id is too large',
+    "UPDATE transfers SET value = CAST(x'ff' || substr(value, 2) AS BLOB) WHERE id = (SELECT min(id) FROM transfers WHERE kind = 4)",
+    /transfers: transfer \d+ of block \d+ is erc1155 \d+ id \d+ .* and erc1155 \d+ id/,
   ],
   [
     'a native transfer is of a token that is not there',

@@ -110,18 +110,18 @@ test('detects an index built from wrong receipts, and repairs it to equal a fres
 const DAMAGES: readonly (readonly [what: string, damage: string])[] = [
   [
     'a token’s amount',
-    "UPDATE transfers SET amount = x'09' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)",
+    "UPDATE transfers SET value = x'09' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)",
   ],
   [
     'an amount of wei',
-    "UPDATE transfers SET amount = x'ffffffffffffffffffffffffffff' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)",
+    "UPDATE transfers SET value = x'ffffffffffffffffffffffffffff' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)",
   ],
   ['the row of a token', 'DELETE FROM tokens WHERE id = (SELECT max(id) FROM tokens)'],
   ['a kind', 'UPDATE transfers SET token_kind = 2 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)'],
   ['a row of transfers', 'DELETE FROM transfers WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)'],
   [
     'a log index',
-    'UPDATE transfers SET log_index = 9999 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)',
+    'UPDATE transfers SET log = 9999 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)',
   ],
   ['the last wallet of a block', 'UPDATE blocks SET last_wallet = last_wallet - 1 WHERE number = 7'],
   ['the hash of a block', 'UPDATE blocks SET hash = zeroblob(32) WHERE number = 9'],
@@ -192,7 +192,7 @@ suite('damage of the disk', () => {
   test('in several blocks is repaired by a repair of a range that begins at one of them', async (t) => {
     const path = damaged(
       t,
-      'UPDATE transfers SET log_index = 9999 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)',
+      'UPDATE transfers SET log = 9999 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 1)',
       'UPDATE blocks SET last_wallet = last_wallet - 1 WHERE number = 7',
       'UPDATE blocks SET hash = zeroblob(32) WHERE number = 9',
     );
@@ -219,9 +219,7 @@ test('blocks that came wrong from a node and damage of the disk are repaired tog
   const node = await startNode(t, { chain });
   const path = await indexAll(await forgetfulNode(t, node.url), tempDir(t));
   const db = openDatabase(path);
-  db.exec(
-    'UPDATE transfers SET log_index = 9999 WHERE id = (SELECT last_transfer FROM blocks WHERE number = 13)',
-  );
+  db.exec('UPDATE transfers SET log = 9999 WHERE id = (SELECT last_transfer FROM blocks WHERE number = 13)');
   db.exec('UPDATE wallets SET transfers = transfers + 16 WHERE id = 2');
   db.close();
   assert.ok((await repairFile(path, node.url, 10, 20)).rebuilt);
@@ -235,7 +233,7 @@ test('a file whose repair failed is marked: verify names it and no daemon starts
   const path = await indexAll(node.url, dir);
   const fresh = dumpIndex(path);
   const db = openDatabase(path);
-  db.exec("UPDATE transfers SET amount = x'09' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)");
+  db.exec("UPDATE transfers SET value = x'09' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)");
   db.close();
   const damaged = dumpIndex(path);
   node.setHead(1); // lacks the blocks that the repair needs

@@ -1,10 +1,10 @@
 /** Writes the rows of `transfers` and `blocks`, with the checksum of each block. */
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
-import { mixBlock, mixBytes, mixInteger, mixNull } from '../checksum.ts';
+import { mixableKind, mixBlock, mixBytes, mixInteger, mixNull } from '../checksum.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../rows.ts';
-import { packTokenKind } from '../schema.ts';
+import { LOG_INDEX_BASE, packTokenKind } from '../schema.ts';
 import type { Commit } from './commit.ts';
 import { NATIVE, startsTransaction } from './commit-transfers.ts';
 
@@ -21,8 +21,8 @@ export class BlockRows {
     this.transfers = new RowWriter(
       db,
       /* sql */ `
-      INSERT INTO transfers (id, tx, sender, receiver, token_kind, amount, token_number, log_index)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      INSERT INTO transfers (id, tx, sender, receiver, token_kind, value, log)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`,
     );
   }
 
@@ -73,22 +73,21 @@ export class BlockRows {
       const sender = ids[transfers.sender[at]!]!;
       const receiver = ids[transfers.receiver[at]!]!;
       const token = transfers.token[at] === NATIVE ? null : tokens[transfers.token[at]!]!;
-      const tokenKind = token === null ? kind : packTokenKind(token.id, kind);
+      const tokenId = token?.id ?? 0;
       const distance = at - transfers.transactionStart[at]!;
       this.transfers.add(
         id,
         distance === 0 ? packedHash(batch.txHashes, batch.tx[i]!) : distance,
         sender,
         receiver,
-        tokenKind,
-        kind === TransferKind.erc721 ? null : packedValue(amounts, amountEnd, i),
-        hasNumber ? packedValue(tokenNumbers, tokenNumberEnd, i) : null,
-        logIndex < 0 ? null : logIndex,
+        packTokenKind(tokenId, kind),
+        storedValue(batch, i),
+        logIndex < 0 ? null : logIndex - LOG_INDEX_BASE,
       );
       let sum = checksums[block]!;
       const hashAt = batch.tx[i]! * 32;
       sum = distance === 0 ? mixBytes(sum, batch.txHashes, hashAt, hashAt + 32) : mixInteger(sum, distance);
-      sum = mixInteger(mixInteger(mixInteger(sum, sender), receiver), tokenKind);
+      sum = mixInteger(mixInteger(mixInteger(sum, sender), receiver), mixableKind(tokenId, kind));
       sum = kind === TransferKind.erc721 ? mixNull(sum) : mixPacked(sum, amounts, amountEnd, i);
       sum = hasNumber ? mixPacked(sum, tokenNumbers, tokenNumberEnd, i) : mixNull(sum);
       sum = logIndex < 0 ? mixNull(sum) : mixInteger(sum, logIndex);
@@ -96,6 +95,18 @@ export class BlockRows {
     }
     return checksums;
   }
+}
+
+/** The column `value` of a transfer. */
+function storedValue(
+  { kind, amounts, amountEnd, tokenNumbers, tokenNumberEnd }: BlockBatch,
+  i: number,
+): Uint8Array {
+  if (kind[i] === TransferKind.erc721) return packedValue(tokenNumbers, tokenNumberEnd, i);
+  const amount = packedValue(amounts, amountEnd, i);
+  if (kind[i] !== TransferKind.erc1155) return amount;
+  const number = packedValue(tokenNumbers, tokenNumberEnd, i);
+  return Buffer.concat([Uint8Array.of(number.length), number, amount]);
 }
 
 /** Mixes the `i`th value of a column of bytes into a checksum. */
