@@ -24,7 +24,7 @@ interface CommitLimits {
 }
 
 /** Largest WAL, bytes, however much space the disk has: readers look pages up in it. */
-const MAX_WAL_BYTES = 4 * 2 ** 30;
+export const MAX_WAL_BYTES = 4 * 2 ** 30;
 const MIN_WAL_BYTES = 64 * 2 ** 20;
 
 /** The WAL and the pages that a checkpoint moves from it into the file take at most half of the free disk. */
