@@ -13,7 +13,7 @@ import { recordedDataOrSkip } from '../support/nodes/recorded.ts';
 import { startRecordedNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-const FLIPS_PER_TABLE = 6;
+const FLIPS_PER_TABLE = 8;
 const FLIPS_OF_TRANSFERS = 50;
 
 /** The rows of a table, or the error with which SQLite refuses to read them. */

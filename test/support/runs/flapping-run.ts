@@ -16,7 +16,7 @@ import { startSwitchingProxy } from '../nodes/switching-proxy.ts';
 
 interface FlappingOptions {
   seed: number;
-  /** How long the nodes alternate, milliseconds. */
+  /** How long the nodes alternate at least, milliseconds. They go on until the index has met the other chain. */
   forMs: number;
   /** Shortest and longest time with one node, milliseconds. */
   turnMs: readonly [number, number];
@@ -38,6 +38,8 @@ interface FlappingResult {
 
 const FIRST_HEAD = 80;
 const MAX_TRUE_REORG = 5;
+/** Most blocks mined per turn. */
+const MAX_MINED = 3;
 const TX_PER_BLOCK = 8;
 
 /** Throws if any block of the right chain was removed, or if the index does not end equal to a fresh one. */
@@ -71,18 +73,19 @@ export async function runFlapping(cleanup: Cleanup, options: FlappingOptions): P
     return rollbacks.length;
   };
   const end = performance.now() + forMs;
-  while (performance.now() < end) {
+  const isOver = () => performance.now() >= end && states.another_chain !== undefined;
+  while (!isOver() && head + MAX_MINED <= blocks) {
     const name = names[prng.below(names.length)] ?? 'node';
     proxy.switchTo(backends[name].url);
     turns++;
     const [least, most] = turnMs;
     const turn = least * (most / least) ** prng.fraction();
-    await sleep(Math.min(turn, Math.max(0, end - performance.now())));
+    await sleep(turn);
     const { nodeChain, head: indexed } = indexer.status();
     states[nodeChain] = (states[nodeChain] ?? 0) + 1;
     onTurn?.(`${name} for ${Math.round(turn)} ms: index at ${indexed?.number} of ${head}, ${nodeChain}`);
     checkRollbacks();
-    head = node.mine(1 + prng.below(3));
+    head = node.mine(1 + prng.below(MAX_MINED));
     behind.setHead(head - 1 - prng.below(40));
     if (prng.below(8) === 0) {
       const from = head - prng.below(MAX_TRUE_REORG);
