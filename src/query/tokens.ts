@@ -124,19 +124,16 @@ interface FirstBuyer {
 /** The first receivers of a non-zero amount of a token after a transfer, earliest first. */
 export function prepareFirstBuyers(db: Db): (token: number, after: number, limit: number) => FirstBuyer[] {
   const buyersOf = prepareBuyersOf(db);
-  const statement = db.prepare<[string, number, number], FirstBuyer>(/* sql */ `
+  const statement = db.prepare<[string, number], FirstBuyer>(/* sql */ `
     SELECT list.value ->> 0 AS transfer, lower(hex(w.address)) AS address, b.number AS block, b.timestamp, h.transfers
     FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value ->> 1
       CROSS JOIN holdings h ON h.token = +? AND h.wallet = w.id
-      CROSS JOIN blocks b ON b.number = ${blockNumberSql('(list.value ->> 0)')}
-    LIMIT +?`);
+      CROSS JOIN blocks b ON b.number = ${blockNumberSql('(list.value ->> 0)')}`);
   return (token, after, limit) => {
-    const later = buyersOf(token).filter(({ transfer }) => transfer > after);
-    return statement.all(
-      JSON.stringify(later.map(({ transfer, wallet }) => [transfer, wallet])),
-      token,
-      limit,
-    );
+    const page = buyersOf(token)
+      .filter(({ transfer }) => transfer > after)
+      .slice(0, limit);
+    return statement.all(JSON.stringify(page.map(({ transfer, wallet }) => [transfer, wallet])), token);
   };
 }
 

@@ -42,9 +42,12 @@ export function mixBytes(sum: number, bytes: Uint8Array, start: number, end: num
   return mixed;
 }
 
-/** The token and kind of a transfer as one value to mix in. 0 for `token` means native. */
-export function mixableKind(token: number, kind: number): number {
-  return token * 8 + kind;
+/**
+ * Mixes in the token (0 for native) and the kind of a transfer, as ChecksumReader reads them. Does not depend on how
+ * the row packs the two, so that the checksum of a block outlives a change of that.
+ */
+export function mixTokenAndKind(sum: number, token: number, kind: number): number {
+  return mixInteger(sum, token * 8 + kind);
 }
 
 export function mixNull(sum: number): number {

@@ -6,7 +6,7 @@
 import { rowChecksum } from './checksum.ts';
 import { CounterpartySumsTable, type History, PAGES_PER_FOLD } from './counterparty-sums.ts';
 import { type Db, highest } from './open-database.ts';
-import { packBuyers, type Receipt } from './tokens/first-buyers.ts';
+import { type Buyer, packBuyers } from './tokens/first-buyers.ts';
 import { ENTRIES_PER_PAGE } from './wallet-history.ts';
 
 /** The step from one schema version to the next. */
@@ -160,7 +160,7 @@ export function packedFirstBuyers(tokensPerStep: number = PACKED_PER_STEP): Migr
 
 function packBuyersOf(db: Db, first: number, last: number): void {
   const rows = db
-    .prepare<[number, number], Receipt & { token: number }>(/* sql */ `
+    .prepare<[number, number], Buyer & { token: number }>(/* sql */ `
       SELECT token, transfer, wallet FROM former_first_buyers WHERE token BETWEEN ? AND ? ORDER BY token, transfer`)
     .all(first, last);
   const insert = db.prepare('INSERT INTO first_buyers (token, buyers) VALUES (?, ?)');

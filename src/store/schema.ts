@@ -120,7 +120,7 @@ CREATE TABLE transfers (
                                         -- the token id and the amount; of the others the amount
   log INTEGER,                          -- log_index - ${LOG_INDEX_BASE}
   log_index INTEGER AS (log + ${LOG_INDEX_BASE}),      -- position of the log in its block, null for native
-  -- model/transfer-kind.ts
+  -- model/transfer-kind.ts. ERC-20 has only the negative form: a positive one is damage and reads as null.
   kind INTEGER AS (iif(token_kind < 0, ${TransferKind.erc20}, nullif(token_kind & 7, ${TransferKind.erc20}))),
   token INTEGER AS (iif(token_kind < 0, -token_kind, nullif(token_kind >> 3, 0))), -- tokens.id, null for native
   -- Wei or token units; null for ERC-721, whose amount is 1.

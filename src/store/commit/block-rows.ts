@@ -1,7 +1,7 @@
 /** Writes the rows of `transfers` and `blocks`, with the checksum of each block. */
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
-import { mixableKind, mixBlock, mixBytes, mixInteger, mixNull } from '../checksum.ts';
+import { mixBlock, mixBytes, mixInteger, mixNull, mixTokenAndKind } from '../checksum.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../rows.ts';
 import { LOG_INDEX_BASE, packTokenKind } from '../schema.ts';
@@ -87,7 +87,7 @@ export class BlockRows {
       let sum = checksums[block]!;
       const hashAt = batch.tx[i]! * 32;
       sum = distance === 0 ? mixBytes(sum, batch.txHashes, hashAt, hashAt + 32) : mixInteger(sum, distance);
-      sum = mixInteger(mixInteger(mixInteger(sum, sender), receiver), mixableKind(tokenId, kind));
+      sum = mixTokenAndKind(mixInteger(mixInteger(sum, sender), receiver), tokenId, kind);
       sum = kind === TransferKind.erc721 ? mixNull(sum) : mixPacked(sum, amounts, amountEnd, i);
       sum = hasNumber ? mixPacked(sum, tokenNumbers, tokenNumberEnd, i) : mixNull(sum);
       sum = logIndex < 0 ? mixNull(sum) : mixInteger(sum, logIndex);

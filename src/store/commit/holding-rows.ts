@@ -3,7 +3,7 @@ import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import { ROWS_PER_STATEMENT } from '../rows.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
-import type { Receipt } from '../tokens/first-buyers.ts';
+import type { Buyer } from '../tokens/first-buyers.ts';
 import type { Commit } from './commit.ts';
 import type { Buckets, CommitTransfers, Side } from './commit-transfers.ts';
 import { ROWS_PER_STEP } from './on-step.ts';
@@ -97,7 +97,7 @@ export class HoldingRows {
     );
   }
 
-  private *receiptsInOrder(positions: number[]): Generator<Receipt> {
+  private *receiptsInOrder(positions: number[]): Generator<Buyer> {
     const { firstTransfer, transfers, wallets } = this.commit;
     for (const at of positions.sort((a, b) => a - b)) {
       const wallet = wallets.ids[transfers.receiver[at]!]!;

@@ -6,8 +6,8 @@ import { pushVarint, readVarints } from '../../lib/varint.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { MAX_FIRST_BUYERS } from '../schema.ts';
 
-/** A wallet receives a token: transfers.id and wallets.id. */
-export interface Receipt {
+/** A wallet, and the transfer that made it a holder: wallets.id and transfers.id. */
+export interface Buyer {
   transfer: number;
   wallet: number;
 }
@@ -21,7 +21,7 @@ interface CountedToken {
 const NOTHING = new Uint8Array(0);
 
 /** The packed form of a token's first buyers, which are in transfer order. */
-export function packBuyers(buyers: readonly Receipt[]): Uint8Array {
+export function packBuyers(buyers: readonly Buyer[]): Uint8Array {
   const bytes: number[] = [];
   let before = 0;
   for (const { transfer, wallet } of buyers) {
@@ -33,9 +33,9 @@ export function packBuyers(buyers: readonly Receipt[]): Uint8Array {
 }
 
 /** The first buyers in a packed row. Reading damaged bytes ends early and never fails. */
-export function unpackBuyers(bytes: Uint8Array): Receipt[] {
+export function unpackBuyers(bytes: Uint8Array): Buyer[] {
   const numbers = readVarints(bytes);
-  const buyers: Receipt[] = [];
+  const buyers: Buyer[] = [];
   let transfer = 0;
   for (let at = 0; at + 1 < numbers.length; at += 2) {
     transfer += numbers[at]!;
@@ -45,7 +45,7 @@ export function unpackBuyers(bytes: Uint8Array): Receipt[] {
 }
 
 /** The first buyers of a token, in transfer order. */
-export function prepareBuyersOf(db: Db): (token: number) => Receipt[] {
+export function prepareBuyersOf(db: Db): (token: number) => Buyer[] {
   const statement = db
     .prepare<[number], Uint8Array | null>(
       'SELECT CAST(buyers AS BLOB) FROM first_buyers WHERE token = +?', // damage may change the type
@@ -56,7 +56,7 @@ export function prepareBuyersOf(db: Db): (token: number) => Receipt[] {
 
 /** The statements on `first_buyers` that a commit needs. */
 export class FirstBuyerTable {
-  private readonly buyersOf: (token: number) => Receipt[];
+  private readonly buyersOf: (token: number) => Buyer[];
   private readonly write: Statement;
   private readonly deleteRow: Statement;
 
@@ -67,17 +67,17 @@ export class FirstBuyerTable {
   }
 
   /**
-   * Adds to the first buyers, until the list is full. `receipts` are the first receipts of a non-zero amount in this
-   * commit, one per wallet, in transfer order.
+   * Adds to the first buyers, until the list is full. `receivers` are those of a non-zero amount in this commit, each
+   * with its first transfer, in transfer order.
    */
-  add(token: CountedToken, receipts: Iterable<Receipt>): void {
+  add(token: CountedToken, receivers: Iterable<Buyer>): void {
     const stored = this.buyersOf(token.id);
     const known = new Set(stored.map(({ wallet }) => wallet));
-    const added: Receipt[] = [];
-    for (const receipt of receipts) {
+    const added: Buyer[] = [];
+    for (const receiver of receivers) {
       if (token.buyers >= MAX_FIRST_BUYERS) break;
-      if (known.has(receipt.wallet)) continue;
-      added.push(receipt);
+      if (known.has(receiver.wallet)) continue;
+      added.push(receiver);
       token.buyers++;
     }
     if (added.length > 0) this.write.run(token.id, packBuyers([...stored, ...added]));
