@@ -131,10 +131,13 @@ const cpuOf = ({ commitCpuSeconds, checkpointCpuSeconds, transfers }: GrowthPoin
 const framesOf = ({ walBytes, transfers }: GrowthPoint) => walBytes / FRAME_BYTES / transfers;
 const sizeOf = ({ fileBytes, totalTransfers }: GrowthPoint) => fileBytes / totalTransfers;
 
-/** The baseline of some of the points, us per transfer: their own, otherwise the second million; NaN without either. */
-function baselineOf(some: readonly GrowthPart[], points: readonly GrowthPart[]): number {
-  const own = some.flatMap(({ baselines = [] }) => baselines);
-  const second = points.filter(({ totalTransfers }) => totalTransfers === SECOND);
+/**
+ * What `parts` are compared with, us per transfer: the median of their own baselines; without any, the second million of
+ * the run; NaN without either.
+ */
+function baselineOf(parts: readonly GrowthPart[], run: readonly GrowthPart[]): number {
+  const own = parts.flatMap(({ baselines = [] }) => baselines);
+  const second = run.filter(({ totalTransfers }) => totalTransfers === SECOND);
   return median(own.length > 0 ? own : second.map(cpuOf));
 }
 
