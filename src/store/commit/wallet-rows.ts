@@ -7,8 +7,11 @@ import { NATIVE, type Side } from './commit-transfers.ts';
 import type { Funding, Tables } from './tables.ts';
 import type { WalletState } from './wallet-state.ts';
 
-/** Rows in memory at once: enough to write several with each statement. */
-const WALLETS_AT_ONCE = 1_024;
+/**
+ * Rows in memory at once: enough to write several with each statement, and few enough that their pages stay in the page
+ * cache until then. With 1,024 a commit in a large index read 16 % more.
+ */
+const WALLETS_AT_ONCE = 128;
 
 export class WalletRows {
   private readonly commit: Commit;
