@@ -35,7 +35,7 @@ export function resetPeakMemory(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
-interface Usage {
+export interface Usage {
   seconds: number;
   /** Seconds of processor time. */
   cpu: number;

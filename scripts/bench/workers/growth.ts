@@ -8,7 +8,7 @@ import { IndexWriter } from '../../../src/store/index-writer.ts';
 import { highest } from '../../../src/store/open-database.ts';
 import { Checkpointer } from '../../../src/store/wal.ts';
 import { dropFromPageCache } from '../process/page-cache.ts';
-import { ownUsage, peakMegabytes, resetPeakMemory } from '../process/resource-usage.ts';
+import { ownUsage, peakMegabytes, resetPeakMemory, type Usage } from '../process/resource-usage.ts';
 import { growthBatch, TRANSFERS_PER_BLOCK } from '../setup/growth-chain.ts';
 
 export interface GrowthOptions {
@@ -41,6 +41,14 @@ export interface GrowthPoint {
   holdings: number;
 }
 
+/** One commit: its transfers, and what the process had used before it, between it and its checkpoint, and after both. */
+interface Committed {
+  count: number;
+  before: Usage;
+  between: Usage;
+  after: Usage;
+}
+
 const CHAIN_ID = 1;
 /** Blocks per batch: about as many transfers as a worker loads at once. */
 const BLOCKS_PER_BATCH = 4;
@@ -59,6 +67,8 @@ export function growthActions() {
     },
     /** Grows the index to `transfers`. */
     growTo: (transfers: number): Promise<GrowthPoint> => opened().growTo(transfers),
+    /** Makes one commit that no point counts, up to at most `transfers`. */
+    commitOnce: (transfers: number): Promise<void> => opened().commitOnce(transfers),
     close(): void {
       opened().close();
       growth = null;
@@ -96,27 +106,9 @@ export class Growth {
     const io = { walBytes: 0, readBytes: 0 };
     resetPeakMemory(process.pid);
     while (this.transfers < transfers) {
-      const batches = this.nextBatches(Math.min(this.sizer.targetTransfers, transfers - this.transfers));
-      if (this.options.cold) dropFromPageCache(this.options.path);
-      const before = ownUsage();
-      this.writer.prepare(batches);
-      const walBytes = this.writer.append(batches);
-      const between = ownUsage();
-      await this.checkpointer.checkpointWal();
-      const after = ownUsage();
-      const count = batches.reduce((sum, { transferCount }) => sum + transferCount, 0);
-      const bytes = batches.flatMap(batchBuffers).reduce((sum, { byteLength }) => sum + byteLength, 0);
-      this.sizer.adapt({
-        transfers: count,
-        walBytes,
-        batchBytes: bytes,
-        changesBytes: this.writer.changesBytes,
-        // On a shared machine, the wall clock would make commits smaller than on an idle one.
-        seconds: this.options.cold ? between.seconds - before.seconds : between.cpu - before.cpu,
-      });
+      const { count, before, between, after } = await this.commit(transfers);
       sums.commits++;
       sums.transfers += count;
-      for (const batch of batches) releaseBatch(batch);
       sums.seconds += after.seconds - before.seconds;
       sums.commitCpuSeconds += between.cpu - before.cpu;
       sums.checkpointCpuSeconds += after.cpu - between.cpu;
@@ -132,9 +124,37 @@ export class Growth {
     };
   }
 
+  async commitOnce(transfers: number): Promise<void> {
+    await this.commit(transfers);
+  }
+
   close(): void {
     this.checkpointer.close();
     this.writer.close();
+  }
+
+  /** One commit and its checkpoint, up to at most `end` transfers. Returns its transfers, and the usage around it. */
+  private async commit(end: number): Promise<Committed> {
+    const batches = this.nextBatches(Math.min(this.sizer.targetTransfers, end - this.transfers));
+    if (this.options.cold) dropFromPageCache(this.options.path);
+    const before = ownUsage();
+    this.writer.prepare(batches);
+    const walBytes = this.writer.append(batches);
+    const between = ownUsage();
+    await this.checkpointer.checkpointWal();
+    const after = ownUsage();
+    const count = batches.reduce((sum, { transferCount }) => sum + transferCount, 0);
+    const bytes = batches.flatMap(batchBuffers).reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.sizer.adapt({
+      transfers: count,
+      walBytes,
+      batchBytes: bytes,
+      changesBytes: this.writer.changesBytes,
+      // On a shared machine, the wall clock would make commits smaller than on an idle one.
+      seconds: this.options.cold ? between.seconds - before.seconds : between.cpu - before.cpu,
+    });
+    for (const batch of batches) releaseBatch(batch);
+    return { count, before, between, after };
   }
 
   private nextBatches(transfers: number): BlockBatch[] {

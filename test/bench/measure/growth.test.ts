@@ -28,20 +28,24 @@ function part(millions: number, cpu: number): GrowthPoint {
 async function grow(ends: number[], withBaselines = true) {
   const steps: string[] = [];
   let baseline = 0;
+  const measureBaseline = async () => {
+    steps.push('baseline');
+    baseline += 10;
+    return baseline;
+  };
   const parts: GrowthPart[] = [];
   const growing = growInParts(
     ends.map((end) => end * MILLION),
-    async (end) => {
-      steps.push(`to ${end / MILLION}`);
-      return part(end / MILLION, 60);
+    {
+      async growTo(end) {
+        steps.push(`to ${end / MILLION}`);
+        return part(end / MILLION, 60);
+      },
+      async warmUp(end) {
+        steps.push(`warm-up below ${end / MILLION}`);
+      },
+      baseline: withBaselines ? measureBaseline : null,
     },
-    withBaselines
-      ? async () => {
-          steps.push('baseline');
-          baseline += 10;
-          return baseline;
-        }
-      : null,
   );
   for await (const one of growing) parts.push(one);
   return { steps, baselines: parts.map(({ baselines }) => baselines) };
@@ -53,15 +57,22 @@ function row(parts: GrowthPart[], name: string): [column: string | undefined, va
     .map(({ column, samples }) => [column, samples[0] ?? Number.NaN]);
 }
 
-test('each large part has a baseline right before and right after it', async () => {
+test('each large part has a baseline right before and right after it, and starts warm', async () => {
   assert.deepEqual(await grow([2, 3, 9, 10]), {
-    steps: ['to 2', 'to 3', 'baseline', 'to 9', 'baseline', 'to 10', 'baseline'],
+    steps: [
+      ...['to 2', 'to 3', 'baseline'],
+      ...['warm-up below 9', 'to 9', 'baseline'],
+      ...['warm-up below 10', 'to 10', 'baseline'],
+    ],
     baselines: [undefined, undefined, [10, 20], [20, 30]],
   });
 });
 
 test('a run that continues a large index measures a baseline first', async () => {
-  assert.deepEqual(await grow([100]), { steps: ['baseline', 'to 100', 'baseline'], baselines: [[10, 20]] });
+  assert.deepEqual(await grow([100]), {
+    steps: ['baseline', 'warm-up below 100', 'to 100', 'baseline'],
+    baselines: [[10, 20]],
+  });
 });
 
 test('no baseline without a large part, nor when they are turned off', async () => {
