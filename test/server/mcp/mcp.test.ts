@@ -42,6 +42,12 @@ const PARAMS: Record<string, Record<string, unknown>> = {
   chain_stats: {},
 };
 
+/** Without the one field that may change between two answers. */
+function withoutAge(answer: unknown): unknown {
+  const { headAgeSeconds: _age, ...rest } = answer as Record<string, unknown>;
+  return rest;
+}
+
 test('there is a tool per endpoint, and each answers what the endpoint answers', async (t) => {
   const { serving, client } = await setUp(t);
   const { tools } = await client.listTools();
@@ -63,7 +69,7 @@ test('there is a tool per endpoint, and each answers what the endpoint answers',
     const expected = await answer.json();
     assert.equal(answer.status, 200, `${name} ${JSON.stringify(expected)}`);
     assert.ok(!isError, name);
-    assert.deepEqual(structuredContent, expected, name);
+    assert.deepEqual(withoutAge(structuredContent), withoutAge(expected), name);
   }
 });
 
