@@ -57,7 +57,7 @@ export async function measureGrowth(context: BenchContext): Promise<Table[]> {
       context.log(`growth: to ${formatNumber(end)} transfers`);
       return worker.call('growTo', end);
     };
-    const warmUp = (end: number) => worker.call('commitOnce', end);
+    const warmUp = (end: number) => worker.call('warmUp', end);
     const baseline = cold ? null : () => measureBaseline(context, join(folder, 'baseline'));
     for await (const part of growInParts(endsOf(before, transfers), { growTo, warmUp, baseline })) {
       points.push(part);
@@ -71,7 +71,7 @@ export async function measureGrowth(context: BenchContext): Promise<Table[]> {
 
 interface GrowthSteps {
   growTo(end: number): Promise<GrowthPoint>;
-  /** Makes one commit that no part counts. */
+  /** Makes one commit that no part counts, if the part has more than one. */
   warmUp(end: number): Promise<void>;
   /** Measures a baseline; null for none. */
   baseline: (() => Promise<number>) | null;

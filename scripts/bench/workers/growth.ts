@@ -67,8 +67,7 @@ export function growthActions() {
     },
     /** Grows the index to `transfers`. */
     growTo: (transfers: number): Promise<GrowthPoint> => opened().growTo(transfers),
-    /** Makes one commit that no point counts, up to at most `transfers`. */
-    commitOnce: (transfers: number): Promise<void> => opened().commitOnce(transfers),
+    warmUp: (transfers: number): Promise<void> => opened().warmUp(transfers),
     close(): void {
       opened().close();
       growth = null;
@@ -124,8 +123,9 @@ export class Growth {
     };
   }
 
-  async commitOnce(transfers: number): Promise<void> {
-    await this.commit(transfers);
+  /** Makes one commit that no point counts, unless that commit would already reach `transfers`. */
+  async warmUp(transfers: number): Promise<void> {
+    if (this.transfers + this.sizer.targetTransfers < transfers) await this.commit(transfers);
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 /** `/mcp` through the protocol's own client. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
@@ -42,10 +43,11 @@ const PARAMS: Record<string, Record<string, unknown>> = {
   chain_stats: {},
 };
 
-/** Without the one field that may change between two answers. */
-function withoutAge(answer: unknown): unknown {
-  const { headAgeSeconds: _age, ...rest } = answer as Record<string, unknown>;
-  return rest;
+/** The answer as it reads a second later. */
+function aSecondLater(answer: object): object {
+  return 'headAgeSeconds' in answer
+    ? { ...answer, headAgeSeconds: Number(answer.headAgeSeconds) + 1 }
+    : answer;
 }
 
 test('there is a tool per endpoint, and each answers what the endpoint answers', async (t) => {
@@ -69,7 +71,9 @@ test('there is a tool per endpoint, and each answers what the endpoint answers',
     const expected = await answer.json();
     assert.equal(answer.status, 200, `${name} ${JSON.stringify(expected)}`);
     assert.ok(!isError, name);
-    assert.deepEqual(withoutAge(structuredContent), withoutAge(expected), name);
+    assert.ok(structuredContent, name);
+    const isLater = isDeepStrictEqual(aSecondLater(structuredContent), expected);
+    assert.deepEqual(isLater ? expected : structuredContent, expected, name);
   }
 });
 
