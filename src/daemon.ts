@@ -24,6 +24,11 @@ import { type Server, startServer } from './server/server.ts';
 import { prepareLastBlock } from './store/chain.ts';
 import { startThread } from './threads/start-thread.ts';
 
+/** Time to close everything, milliseconds, of the 10 s that a stop may take. */
+const CLOSE_MS = 9_000;
+/** Time for the sink of it, milliseconds. */
+const SINK_STOP_MS = 6_000;
+
 export interface Daemon {
   url: string;
   status(): IndexStatus;
@@ -60,7 +65,7 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   try {
     return await openDaemon(config, deps, closers);
   } catch (error) {
-    await closers.close();
+    await closers.close(CLOSE_MS);
     throw error;
   }
 }
@@ -74,7 +79,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   let server: Server | null = null;
   const notReadyReason = () => (server === null ? 'the server is starting' : server.notReadyReason());
   const metrics = await openMetrics(config, stores.indexPath, notReadyReason, log, closers);
-  const cluster = await startCluster(config, { stores, metrics, log }, closers);
+  const cluster = await startCluster(config, { stores, metrics, log }, closers, signal);
   warnAboutKeys(stores.access, config.data_dir, log);
   openToVisitors(stores.access, config.server, log);
   const failures = new ReadFailures({ log, metrics });
@@ -143,6 +148,10 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     },
     closed: cluster ? Promise.race([indexing.ended, cluster.failed]) : indexing.ended,
     drain,
-    close: () => closers.close(),
+    close() {
+      // Requests in flight do not need it, so its time runs beside theirs.
+      sink?.stop(SINK_STOP_MS).catch(() => undefined);
+      return closers.close(CLOSE_MS);
+    },
   };
 }

@@ -1,12 +1,11 @@
 /** The serving thread's handle on the key-sharing thread, and the messages between the two. */
-import type { Worker } from 'node:worker_threads';
 import type { Access } from '../access/access.ts';
 import type { KeyRow } from '../access/key.ts';
 import { clusterCache } from '../access/keys-file.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import { FatalError, RequestError, type RequestErrorCode } from '../lib/errors.ts';
 import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';
-import { startThread } from '../threads/start-thread.ts';
+import { ThreadHandle } from '../threads/thread-handle.ts';
 import type { KeyChange } from './key-table.ts';
 
 export interface ClusterOptions {
@@ -47,9 +46,6 @@ export type FromCluster =
   | { kind: 'unchanged'; id: number; refused: RefusedChange }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> };
 
-/** Delay before a failed thread is restarted, milliseconds. */
-const RESTART_MS = 5_000;
-
 /** Longest time to stop, milliseconds, while the last counts are sent. */
 const STOP_MS = 4_000;
 
@@ -72,40 +68,52 @@ interface PendingChange {
 export class ClusterClient {
   /** Rejects with FatalError when this daemon must not serve beside the others. */
   readonly failed: Promise<never>;
-  private readonly options: ClusterOptions;
   private readonly access: Pick<Access, 'keys' | 'usage'>;
   private readonly listeners: ClusterListeners;
   private readonly changes = new Map<number, PendingChange>();
   private lastChange = 0;
-  private thread: Worker | null = null;
-  private restart: NodeJS.Timeout | undefined;
-  private isStopping = false;
+  private readonly thread: ThreadHandle<ToCluster, FromCluster>;
   private refuse: (error: FatalError) => void = () => undefined;
   private onFirstReport: (isJoined: boolean) => void = () => undefined;
   /** The last reported status. */
   status: ClusterStatus = INITIAL_CLUSTER_STATUS;
 
   constructor(options: ClusterOptions, access: Pick<Access, 'keys' | 'usage'>, listeners: ClusterListeners) {
-    this.options = options;
     this.access = access;
     this.listeners = listeners;
     this.failed = new Promise((_, reject) => {
       this.refuse = reject;
     });
     this.failed.catch(() => undefined); // not unhandled: `ready` or the daemon rejects with it
-    access.usage.onWritten = (totals) => this.post({ kind: 'usage', totals });
-    this.start();
+    access.usage.onWritten = (totals) => this.thread.post({ kind: 'usage', totals });
+    this.thread = new ThreadHandle('cluster', {
+      workerData: options,
+      stop: { kind: 'stop' },
+      onMessage: (message) => this.receive(message),
+      onFailure: (error) => {
+        this.setStatus({ ...this.status, state: 'connecting', reason: 'sharing keys failed: see the log' });
+        this.listeners.onLog('error', { reason: error.message }, 'sharing keys failed; restarting');
+      },
+      onExit: () => {
+        for (const id of this.changes.keys()) this.settle(id)?.reject(NO_ANSWER);
+      },
+    });
   }
 
   /**
    * Resolves when the keys match PostgreSQL or, with a cache, when PostgreSQL is unavailable. Rejects with FatalError
-   * when there is neither, or when the daemon is refused.
+   * when there is neither, or when the daemon is refused, and with the reason of the signal when that aborts.
    */
-  async ready(): Promise<void> {
-    const first = new Promise<boolean>((resolve) => {
-      this.onFirstReport = resolve;
-    });
-    if (await Promise.race([first, this.failed])) return;
+  async ready(signal?: AbortSignal): Promise<void> {
+    const first = Promise.withResolvers<boolean>();
+    this.onFirstReport = first.resolve;
+    const onAbort = () => first.reject(signal?.reason);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const isJoined = await Promise.race([first.promise, this.failed]).finally(() =>
+      signal?.removeEventListener('abort', onAbort),
+    );
+    if (isJoined) return;
     if (clusterCache(this.access.keys.db) !== null) return;
     throw new FatalError(
       `access.postgres: ${this.status.reason ?? 'PostgreSQL cannot be used'}; this daemon has no cache of its keys yet, so it cannot start without it`,
@@ -117,7 +125,7 @@ export class ClusterClient {
    * outcome is unknown.
    */
   change(change: KeyChange): Promise<KeyRow> {
-    if (this.changes.size >= MAX_CHANGES || this.thread === null)
+    if (this.changes.size >= MAX_CHANGES || !this.thread.isRunning)
       return Promise.reject(new RequestError(503, 'busy', 'keys cannot be changed now; try again'));
     const id = ++this.lastChange;
     return new Promise<KeyRow>((resolve, reject) => {
@@ -129,37 +137,14 @@ export class ClusterClient {
           settle(value);
         };
       this.changes.set(id, { resolve: settled(resolve), reject: settled(reject) });
-      this.post({ kind: 'change', id, change });
+      this.thread.post({ kind: 'change', id, change });
     });
   }
 
-  /** Sends the last counts, if PostgreSQL answers, and ends the thread. */
-  async stop(): Promise<void> {
-    this.isStopping = true;
-    clearTimeout(this.restart);
-    const { thread } = this;
-    if (thread === null) return;
-    this.access.usage.flush();
-    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
-    const late = setTimeout(() => void thread.terminate(), STOP_MS);
-    this.post({ kind: 'stop' });
-    await ended;
-    clearTimeout(late);
-  }
-
-  private start(): void {
-    const thread = startThread('cluster', this.options);
-    this.thread = thread;
-    thread.on('message', (message: FromCluster) => this.receive(message));
-    thread.on('error', (error) => {
-      this.setStatus({ ...this.status, state: 'connecting', reason: 'sharing keys failed: see the log' });
-      this.listeners.onLog('error', { reason: error.message }, 'sharing keys failed; restarting');
-    });
-    thread.on('exit', () => {
-      this.thread = null;
-      for (const id of this.changes.keys()) this.settle(id)?.reject(NO_ANSWER);
-      if (!this.isStopping) this.restart = setTimeout(() => this.start(), RESTART_MS);
-    });
+  /** Sends the last counts, if PostgreSQL answers, and ends the thread, within `limitMs`. */
+  async stop(limitMs: number = STOP_MS): Promise<void> {
+    if (this.thread.isRunning) this.access.usage.flush();
+    await this.thread.stop(Math.min(limitMs, STOP_MS));
   }
 
   private receive(message: FromCluster): void {
@@ -171,7 +156,7 @@ export class ClusterClient {
         keys.reloadIfChanged();
         return this.onFirstReport(true);
       case 'refused':
-        this.isStopping = true;
+        this.thread.dismiss();
         return this.refuse(new FatalError(message.message));
       case 'elsewhere':
         return usage.setElsewhere(message.totals, message.seen);
@@ -200,10 +185,6 @@ export class ClusterClient {
     const pending = this.changes.get(id);
     this.changes.delete(id);
     return pending;
-  }
-
-  private post(message: ToCluster): void {
-    this.thread?.postMessage(message);
   }
 }
 

@@ -1,6 +1,7 @@
 /** One session with the PostgreSQL tables of the shared keys, which it creates. */
 import { messageOf } from '../lib/errors.ts';
-import { PostgresConnection, postgresReason, type Sql } from '../postgres/connection.ts';
+import { PostgresConnection, type Sql } from '../postgres/connection.ts';
+import { postgresReason } from '../postgres/reasons.ts';
 
 /** Version of the tables below. A newer version is refused; an older one gets the missing SQL. */
 const CLUSTER_SCHEMA_VERSION = 1;
@@ -78,8 +79,10 @@ export class ClusterMismatchError extends Error {
 /** Safe to show to anybody. The log has the whole message. */
 export function publicReason(error: unknown): string {
   if (error instanceof ClusterMismatchError) return error.message;
-  return postgresReason(error, 'access.postgres') ?? `sharing keys failed: ${messageOf(error)}`;
+  return postgresReason(error, URL_SETTING) ?? `sharing keys failed: ${messageOf(error)}`;
 }
+
+const URL_SETTING = 'access.postgres';
 
 /** Longest wait for an answer, milliseconds, because an operator is waiting. */
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -95,10 +98,15 @@ export class ClusterSession {
   readonly id: string;
   private readonly connection: PostgresConnection;
 
-  /** Connects and creates missing tables. Throws ClusterMismatchError for tables of a newer version. */
-  static async open(url: string): Promise<ClusterSession> {
+  /**
+   * Connects and creates missing tables. Throws ClusterMismatchError for tables of a newer version. The signal ends the
+   * session at once, at any moment.
+   */
+  static async open(url: string, signal?: AbortSignal): Promise<ClusterSession> {
     const connection = new PostgresConnection(url, {
       name: 'atlas-node keys',
+      setting: URL_SETTING,
+      signal,
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
     try {

@@ -142,10 +142,15 @@ export class ClusterSync {
 
   private async runSession(): Promise<void> {
     const { db, signal } = this.deps;
-    const session = await ClusterSession.open(this.options.url);
-    const onAbort = () => void setTimeout(() => void session.close(), STOP_MS).unref();
+    const end = new AbortController();
+    let session: ClusterSession | undefined;
+    const onAbort = () => {
+      if (session === undefined) end.abort();
+      else setTimeout(() => end.abort(), STOP_MS).unref(); // the last counts are sent meanwhile
+    };
     signal.addEventListener('abort', onAbort, { once: true });
     try {
+      session = await ClusterSession.open(this.options.url, end.signal);
       const { daemon, usageSeen } = await joinFile(db, session);
       if (!(await session.lockDaemon(daemon))) throw new Error(IDENTITY_IN_USE);
       const run = { session, daemon, usageSeen, hasIdentity: false, reason: null, nextBeat: 0 };
@@ -160,7 +165,7 @@ export class ClusterSync {
       await leaveCluster(session, daemon);
     } finally {
       signal.removeEventListener('abort', onAbort);
-      await session.close();
+      await session?.close();
     }
   }
 

@@ -24,6 +24,7 @@ export async function startCluster(
   config: Config,
   { stores, metrics, log }: ClusterDeps,
   closers: CleanupStack,
+  signal?: AbortSignal,
 ): Promise<ClusterClient | undefined> {
   if (config.access.postgres === '') return undefined;
   const { access, keysPath, indexPath } = stores;
@@ -49,8 +50,8 @@ export async function startCluster(
       onLog: (level, fields, msg) => log[level](fields, msg),
     },
   );
-  closers.adopt(client, (client) => client.stop());
+  closers.adopt(client, (client, leftMs) => client.stop(leftMs));
   access.changes = new SharedKeys((change) => client.change(change));
-  await client.ready();
+  await client.ready(signal);
   return client;
 }

@@ -42,5 +42,5 @@ export function startSink(
       onLog: (level, fields, msg) => log[level](fields, msg),
     },
   );
-  return closers.adopt(client, (client) => client.stop());
+  return closers.adopt(client, (client, leftMs) => client.stop(leftMs));
 }

@@ -1,28 +1,36 @@
+/** Time for everything, milliseconds. */
+const CLOSE_MS = 10_000;
+/** Time for each resource, milliseconds, also when those before it used up all. */
+const MIN_LEFT_MS = 500;
+
 /** Closes resources in reverse order of opening. */
 export class CleanupStack {
-  private readonly closers: (() => unknown)[] = [];
+  private readonly closers: ((leftMs: number) => unknown)[] = [];
   private closing: Promise<void> | undefined;
 
-  /** Registers how to close a resource (`close` may return a promise). Returns the resource. */
-  adopt<T>(opened: T, close: (opened: T) => unknown): T {
-    this.closers.push(() => close(opened));
+  /**
+   * Registers how to close a resource (`close` may return a promise, and gets the milliseconds left for it). Returns the
+   * resource.
+   */
+  adopt<T>(opened: T, close: (opened: T, leftMs: number) => unknown): T {
+    this.closers.push((leftMs) => close(opened, leftMs));
     return opened;
   }
 
   /**
    * Closes everything, last opened first. Continues after a failure and throws the first error at the end. Further
-   * calls wait for the same close.
+   * calls wait for the same close. What can wait is told how much is left of `limitMs`.
    */
-  close(): Promise<void> {
-    this.closing ??= this.closeAll();
+  close(limitMs: number = CLOSE_MS): Promise<void> {
+    this.closing ??= this.closeAll(performance.now() + limitMs);
     return this.closing;
   }
 
-  private async closeAll(): Promise<void> {
+  private async closeAll(deadline: number): Promise<void> {
     const errors: unknown[] = [];
     for (const close of this.closers.reverse()) {
       try {
-        await close();
+        await close(Math.max(MIN_LEFT_MS, deadline - performance.now()));
       } catch (error) {
         errors.push(error);
       }

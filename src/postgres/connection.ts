@@ -1,18 +1,27 @@
-/**
- * One connection to PostgreSQL: bounded waits, transactions that a lost connection cannot split, and why it fails,
- * without host and user names.
- */
+/** One connection to PostgreSQL: bounded waits, an end at any moment, transactions that a lost connection cannot split. */
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { codeOf } from '../lib/errors.ts';
+import { abortWith } from '../lib/async.ts';
+import { messageOf } from '../lib/errors.ts';
+import { type PostgresAddress, PostgresSetupError, parseAddress } from './address.ts';
+import { openSocket } from './socket.ts';
+import { lost } from './tls.ts';
 
 const CONNECT_TIMEOUT_SECONDS = 10;
+
+/** Time for the last bytes of a closed connection to leave, milliseconds. */
+const FAREWELL_MS = 500;
 
 export interface ConnectionOptions {
   /** Shown in PostgreSQL's list of sessions. */
   name: string;
+  /** The setting that holds the URL, for messages. */
+  setting: string;
   /** Longest wait for an answer before the connection counts as dead, milliseconds. */
   answerTimeoutMs: number;
+  /** Ends the connection at once, whatever it waits for. */
+  signal?: AbortSignal | undefined;
 }
 
 /** The SQL of the connection. */
@@ -20,12 +29,36 @@ export type Sql = postgres.Sql;
 
 export class PostgresConnection {
   readonly sql: Sql;
-  private readonly answerTimeoutMs: number;
+  private readonly options: ConnectionOptions;
+  private readonly address: PostgresAddress;
+  /** Aborts with the reason when no more answers will come. */
+  private readonly ended = new AbortController();
+  /** One for statements, one for notifications. */
+  private readonly sockets = new Set<Socket>();
+  /** Sockets opened since the last answer. */
+  private attempts = 0;
+  private readonly unfollow: () => void;
+  private shutting: Promise<void> | undefined;
 
-  /** The first statement connects. */
-  constructor(url: string, { name, answerTimeoutMs }: ConnectionOptions) {
-    this.answerTimeoutMs = answerTimeoutMs;
-    this.sql = postgres(url, {
+  /** The first statement connects. Throws PostgresSetupError for a URL that cannot be used. */
+  constructor(url: string, options: ConnectionOptions) {
+    this.options = options;
+    this.address = parseAddress(url, options.setting);
+    this.sql = postgres(this.packageOptions());
+    this.ended.signal.addEventListener('abort', () => void this.shut(), { once: true });
+    this.unfollow = options.signal ? abortWith(this.ended, options.signal) : () => undefined;
+  }
+
+  private packageOptions(): postgres.Options<Record<string, never>> & { socket(): Promise<Socket> } {
+    const { hosts, port, user, password, database, targetSession, session } = this.address;
+    return {
+      host: hosts.join(','), // for messages, and to know whether there is another one
+      port,
+      ...(user !== undefined && { user }),
+      ...(password !== undefined && { password }),
+      ...(database !== undefined && { database }),
+      ssl: false, // the sockets are encrypted already
+      socket: () => this.openSocket(),
       max: 1,
       connect_timeout: CONNECT_TIMEOUT_SECONDS,
       keep_alive: 10,
@@ -34,9 +67,11 @@ export class PostgresConnection {
       prepare: false, // behind a pooler, the search path may differ between transactions
       onnotice: () => undefined,
       // A new connection would have neither the locks nor the transaction, so nothing may run on it.
-      onclose: () => void this.close(),
-      connection: { application_name: name },
-    });
+      onclose: () => this.end(lost()),
+      connection: { application_name: this.options.name, ...session },
+      // One server that is not what it should be says so itself.
+      ...(hosts.length > 1 && isTargetSession(targetSession) && { target_session_attrs: targetSession }),
+    };
   }
 
   /**
@@ -53,49 +88,101 @@ export class PostgresConnection {
     return result;
   }
 
-  /** Gives up waiting for an answer; `close` then ends the connection. */
-  async within<T>(answer: Promise<T>, timeoutMs = this.answerTimeoutMs): Promise<T> {
+  /** Gives up waiting for an answer after the time limit, or when the connection ends; `close` it then. */
+  async within<T>(answer: Promise<T>, timeoutMs = this.options.answerTimeoutMs): Promise<T> {
     const stop = new AbortController();
-    const late = sleep(timeoutMs, undefined, { signal: stop.signal }).then(() => {
-      throw Object.assign(new Error(`PostgreSQL did not answer within ${timeoutMs / 1000} s`), {
-        code: 'ETIMEDOUT',
-      });
-    });
+    const unfollow = abortWith(stop, this.ended.signal);
+    const late = sleep(timeoutMs, undefined, { signal: stop.signal }).then(
+      () => {
+        throw Object.assign(new Error(`PostgreSQL did not answer within ${timeoutMs / 1000} s`), {
+          code: 'ETIMEDOUT',
+        });
+      },
+      () => {
+        throw stop.signal.reason;
+      },
+    );
     late.catch(() => undefined);
     try {
-      return await Promise.race([answer, late]);
+      const result = await Promise.race([answer, late]);
+      this.attempts = 0;
+      return result;
     } finally {
+      unfollow();
       stop.abort();
       answer.catch(() => undefined); // after the time limit, its failure is the connection's
     }
   }
 
-  /** Ends the connection at once. The server rolls back uncommitted work. */
-  async close(): Promise<void> {
+  /** Ends the connection at once, also one that is being opened. The server rolls back uncommitted work. */
+  close(): Promise<void> {
+    this.unfollow();
+    this.end(lost());
+    return this.shut();
+  }
+
+  private end(reason: unknown): void {
+    this.ended.abort(reason);
+  }
+
+  private shut(): Promise<void> {
+    this.shutting ??= this.endPackage();
+    return this.shutting;
+  }
+
+  private async endPackage(): Promise<void> {
     await this.sql.end({ timeout: 0 });
+    for (const socket of this.sockets) {
+      socket.destroySoon();
+      // A peer that reads nothing would keep the socket, and with it the thread.
+      setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
+    }
+  }
+
+  /** The next host that accepts a connection. Ends this one when there is none, because the package would wait. */
+  private async openSocket(): Promise<Socket> {
+    const { hosts } = this.address;
+    const { signal } = this.ended;
+    const limit = new AbortController();
+    const unfollow = abortWith(limit, signal);
+    const timer = setTimeout(() => limit.abort(connectTimeout()), CONNECT_TIMEOUT_SECONDS * 1000);
+    try {
+      let failure: unknown = lost();
+      while (this.attempts < hosts.length) {
+        const host = hosts[this.attempts++]!;
+        try {
+          return this.track(await openSocket(this.address, host, this.options.setting, limit.signal));
+        } catch (error) {
+          failure = error;
+          if (limit.signal.aborted || error instanceof PostgresSetupError) break;
+        }
+      }
+      throw failure;
+    } catch (error) {
+      const reason = error instanceof Error ? error : new Error(messageOf(error));
+      this.end(reason);
+      throw reason;
+    } finally {
+      clearTimeout(timer);
+      unfollow();
+    }
+  }
+
+  private track(socket: Socket): Socket {
+    this.sockets.add(socket);
+    socket.once('close', () => this.sockets.delete(socket));
+    return socket;
   }
 }
 
-/** Advice by SQLSTATE. `setting` is the setting that holds the URL. */
-const ADVICE: Record<string, (setting: string) => string> = {
-  '28000': (setting) => `it refuses the user of ${setting}`,
-  '28P01': (setting) => `it refuses the user or the password of ${setting}`,
-  '3D000': (setting) => `the database of ${setting} does not exist: create it`,
-  '42501': () => 'the user lacks a right: it must be able to create and write the schema',
-  '53100': () => 'its disk is full: free some space',
-  '53200': () => 'it is out of memory',
-  '53300': () => 'it has no free connection: raise max_connections',
-  '57P01': () => 'it is shutting down',
-  '57P02': () => 'it is restarting after a crash',
-  '57P03': () => 'it is starting up or shutting down',
-  '58030': () => 'it cannot read or write its files',
-};
+function connectTimeout(): Error {
+  return Object.assign(new Error(`PostgreSQL did not answer within ${CONNECT_TIMEOUT_SECONDS} s`), {
+    code: 'CONNECT_TIMEOUT',
+  });
+}
 
-/** Safe to show to anybody; null for an error that does not concern the connection. */
-export function postgresReason(error: unknown, setting: string): string | null {
-  const code = codeOf(error);
-  if (error instanceof postgres.PostgresError)
-    return `PostgreSQL refuses: ${ADVICE[code]?.(setting) ?? `error ${code}, explained in the log`}`;
-  if (code.startsWith('CONNECTION_')) return 'the connection to PostgreSQL was lost';
-  return code === '' ? null : `PostgreSQL cannot be reached (${code})`;
+const TARGETS = ['read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+
+function isTargetSession(text: string | undefined): text is (typeof TARGETS)[number] {
+  return TARGETS.some((target) => target === text);
 }

@@ -2,7 +2,8 @@
 import { hostname } from 'node:os';
 import type { Writable } from 'node:stream';
 import { messageOf } from '../lib/errors.ts';
-import { PostgresConnection, postgresReason, type Sql } from '../postgres/connection.ts';
+import { PostgresConnection, type Sql } from '../postgres/connection.ts';
+import { postgresReason } from '../postgres/reasons.ts';
 import { SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
 
 /** The tables and this sink are incompatible: nothing is written until an operator changes something. */
@@ -18,8 +19,10 @@ class SinkFencedError extends Error {
 /** Safe to show to anybody. The log has the whole message. */
 export function publicReason(error: unknown): string {
   if (error instanceof SinkMismatchError || error instanceof SinkFencedError) return error.message;
-  return postgresReason(error, 'sink.postgres.url') ?? `the sink failed: ${messageOf(error)}`;
+  return postgresReason(error, URL_SETTING) ?? `the sink failed: ${messageOf(error)}`;
 }
+
+const URL_SETTING = 'sink.postgres.url';
 
 /** Longest wait for an answer before the connection counts as dead, milliseconds. Building indexes takes longer. */
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -50,10 +53,10 @@ export class Session {
 
   /**
    * Connects, takes the lock and creates missing tables. Throws SinkFencedError while another sink holds the lock,
-   * SinkMismatchError for tables of a newer version.
+   * SinkMismatchError for tables of a newer version. The signal ends the session at once, at any moment.
    */
-  static async open(url: string, schema: string, create: NewSink): Promise<Session> {
-    const session = new Session(url, schema);
+  static async open(url: string, schema: string, create: NewSink, signal: AbortSignal): Promise<Session> {
+    const session = new Session(url, schema, signal);
     try {
       await session.lock();
       await session.prepareTables(create);
@@ -64,10 +67,12 @@ export class Session {
     }
   }
 
-  private constructor(url: string, schema: string) {
+  private constructor(url: string, schema: string, signal: AbortSignal) {
     this.schema = schema;
     this.connection = new PostgresConnection(url, {
       name: 'atlas-node sink',
+      setting: URL_SETTING,
+      signal,
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
   }

@@ -1,7 +1,6 @@
 /** The serving thread's handle on the sink's thread, and the messages between the two. */
-import type { Worker } from 'node:worker_threads';
 import { initialSinkStatus, type SinkStatus } from '../model/sink-status.ts';
-import { startThread } from '../threads/start-thread.ts';
+import { ThreadHandle } from '../threads/thread-handle.ts';
 
 export interface SinkOptions {
   indexPath: string;
@@ -30,61 +29,40 @@ export type FromSink =
   | { kind: 'status'; status: SinkStatus; delta: SinkDelta }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> };
 
-/** Delay before a failed thread is restarted, milliseconds. */
-const RESTART_MS = 5_000;
-
 interface SinkListeners {
   onStatus(status: SinkStatus, delta: SinkDelta): void;
   onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
 }
 
 export class SinkClient {
-  private readonly options: SinkOptions;
-  private readonly listeners: SinkListeners;
-  private thread: Worker | null = null;
-  private restart: NodeJS.Timeout | undefined;
-  private isStopping = false;
+  private readonly thread: ThreadHandle<ToSink, FromSink>;
   /** The last reported status. */
   status: SinkStatus;
 
   constructor(options: SinkOptions, listeners: SinkListeners) {
-    this.options = options;
-    this.listeners = listeners;
     this.status = initialSinkStatus(options.schema, options.finality);
-    this.start();
+    this.thread = new ThreadHandle('sink', {
+      workerData: options,
+      stop: { kind: 'stop' },
+      onMessage: (message) => {
+        if (message.kind === 'log') return listeners.onLog(message.level, message.fields, message.msg);
+        this.status = message.status;
+        listeners.onStatus(message.status, message.delta);
+      },
+      onFailure: (error) => {
+        this.status = { ...this.status, state: 'connecting', reason: 'the sink failed: see the log' };
+        listeners.onLog('error', { reason: error.message }, 'the PostgreSQL sink failed; restarting');
+      },
+    });
   }
 
   /** Tells the sink that the index has changed. `committedAt` in Unix milliseconds, null for a rollback. */
   wake(committedAt: number | null): void {
-    this.thread?.postMessage({ kind: 'wake', committedAt } satisfies ToSink);
+    this.thread.post({ kind: 'wake', committedAt });
   }
 
-  /** Resolves when the thread has ended. The next start writes whatever it had not committed. */
-  async stop(): Promise<void> {
-    this.isStopping = true;
-    clearTimeout(this.restart);
-    const { thread } = this;
-    if (thread === null) return;
-    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
-    thread.postMessage({ kind: 'stop' } satisfies ToSink);
-    await ended;
-  }
-
-  private start(): void {
-    const thread = startThread('sink', this.options);
-    this.thread = thread;
-    thread.on('message', (message: FromSink) => {
-      if (message.kind === 'log') return this.listeners.onLog(message.level, message.fields, message.msg);
-      this.status = message.status;
-      this.listeners.onStatus(message.status, message.delta);
-    });
-    thread.on('error', (error) => {
-      this.status = { ...this.status, state: 'connecting', reason: 'the sink failed: see the log' };
-      this.listeners.onLog('error', { reason: error.message }, 'the PostgreSQL sink failed; restarting');
-    });
-    thread.on('exit', () => {
-      this.thread = null;
-      if (!this.isStopping) this.restart = setTimeout(() => this.start(), RESTART_MS);
-    });
+  /** Resolves when the thread has ended, at the latest after `limitMs`. The next start writes the rest. */
+  stop(limitMs?: number): Promise<void> {
+    return this.thread.stop(limitMs);
   }
 }

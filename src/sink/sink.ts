@@ -60,18 +60,13 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
   if (chain === null || source.head('latest') === null) return deps.waitForNews(IDLE_MS); // nothing to write yet
   const fromBlock =
     options.fromBlock === 'earliest' ? chain.startBlock : Math.max(options.fromBlock, chain.startBlock);
-  const session = await Session.open(options.url, options.schema, {
-    ...chain,
-    fromBlock,
-    partitionBlocks: options.partitionBlocks,
-    wallets: options.wallets,
-  });
-  const onAbort = () => void session.close();
-  signal.addEventListener('abort', onAbort, { once: true });
+  const { partitionBlocks, wallets } = options;
+  const create = { ...chain, fromBlock, partitionBlocks, wallets };
+  const session = await Session.open(options.url, options.schema, create, signal);
   try {
     const target = new Target(session);
     const sink = await target.sink();
-    requireSameChain(sink, { ...chain, fromBlock, wallets: options.wallets }, options);
+    requireSameChain(sink, { ...chain, fromBlock, wallets }, options);
     source.wallets.clear(); // the current session has not compared the blocks of these ids
     source.tokens.clear();
     const run = new SessionRun(options, deps, session, target, sink);
@@ -79,7 +74,6 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
     log('info', 'the PostgreSQL sink is writing', { schema: options.schema, block: sink.headBlock });
     while (!signal.aborted) await run.step();
   } finally {
-    signal.removeEventListener('abort', onAbort);
     await session.close();
   }
 }

@@ -6,6 +6,7 @@ import { addConfigOptions } from '../options.ts';
 import { ignoreOutputErrors } from '../output-errors.ts';
 import { waitForStopSignal } from '../signals.ts';
 import { showProgress } from '../terminal.ts';
+import { leaveSoon } from './leave.ts';
 import type { Service } from './service.ts';
 
 const EXAMPLES = `
@@ -43,7 +44,7 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
   service = await startService(loaded, load, stopping.signal).catch((error: unknown) => {
     throw withSettingSource(error, loaded);
   });
-  if (service === null) return;
+  if (service === null) return leaveSoon(0); // the signal came before it was ready
   if (mustReload) service.reload();
   const { daemon, drain } = service;
   ignoreOutputErrors();
@@ -55,6 +56,7 @@ async function start(load: () => Promise<LoadedConfig>): Promise<void> {
     stopProgress();
     await service.close();
   }
+  leaveSoon(0); // all is closed, and a failure would have thrown
 }
 
 /** Adds the source of the setting to a listen error; returns any other error unchanged. */

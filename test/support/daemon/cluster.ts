@@ -36,6 +36,8 @@ interface MemberOptions {
   dir?: string;
   /** Its index. Default: an empty one. */
   index?: Pick<IndexFixture, 'path'>;
+  /** Ends the start. The member is stopped then. */
+  signal?: AbortSignal;
 }
 
 /** Starts a member. Rejects like a daemon that may not start. */
@@ -62,7 +64,10 @@ export async function startMember(cleanup: Cleanup, options: MemberOptions): Pro
     access.close();
   };
   cleanup.after(stop);
-  await client.ready();
+  await client.ready(options.signal).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
   return {
     access,
     client,
