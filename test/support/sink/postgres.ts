@@ -8,18 +8,21 @@ import {
   chmodSync,
   chownSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { codeOf } from '../../../src/lib/errors.ts';
 import { killOnParentExit, removeOnParentExit } from '../../../src/lib/kill-on-parent-exit.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { freePort } from '../free-port.ts';
@@ -45,6 +48,8 @@ interface PostgresOptions {
   dataDir?: string;
   /** Additional settings of postgresql.conf. */
   settings?: Readonly<Record<string, string>>;
+  /** Offers TLS, with server.crt, server.key and root.crt of the data folder once those exist. */
+  tls?: boolean;
 }
 
 export interface TestPostgres {
@@ -60,6 +65,8 @@ export interface TestPostgres {
   start(): Promise<void>;
   /** `fast` disconnects clients and shuts down cleanly; `immediate` leaves recovery to the next start. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>;
+  /** Restarts it with these lines as pg_hba.conf. */
+  useAccessRules(lines: string): Promise<void>;
   /** SIGKILL to the postmaster; the next start recovers from the write-ahead log. */
   kill(): Promise<void>;
 }
@@ -78,7 +85,8 @@ export async function startPostgres(cleanup: Cleanup, options: PostgresOptions =
   const installation = install(folder);
   const dataDir = options.dataDir ?? join(folder, 'data');
   initialise(installation, dataDir);
-  const server = new Server(installation, dataDir, await freePort(), { ...SETTINGS, ...options.settings });
+  const settings = { ...SETTINGS, ...options.settings };
+  const server = new Server(installation, dataDir, await freePort(), settings, options.tls === true);
   cleanup.after(() => server.stop('immediate'));
   await server.start();
   return server;
@@ -125,6 +133,7 @@ class Server implements TestPostgres {
   readonly dataDir: string;
   readonly port: number;
   readonly #settings: Readonly<Record<string, string>>;
+  readonly #offersTls: boolean;
   #child: ChildProcess | undefined;
 
   constructor(
@@ -132,11 +141,13 @@ class Server implements TestPostgres {
     dataDir: string,
     port: number,
     settings: Readonly<Record<string, string>>,
+    offersTls: boolean,
   ) {
     this.#installation = installation;
     this.dataDir = dataDir;
     this.port = port;
     this.#settings = settings;
+    this.#offersTls = offersTls;
   }
 
   get pid(): number {
@@ -172,7 +183,12 @@ class Server implements TestPostgres {
 
   #spawn(): ChildProcess {
     const { bin, user } = this.#installation;
-    const settings = Object.entries(this.#settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const hasTls = this.#offersTls && existsSync(join(this.dataDir, 'server.crt'));
+    const tls = hasTls ? { ssl: 'on', ssl_ca_file: 'root.crt' } : {};
+    const settings = Object.entries({ ...this.#settings, ...tls }).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ]);
     const child = spawn(join(bin, 'postgres'), ['-D', this.dataDir, '-p', String(this.port), ...settings], {
       ...user,
       cwd: this.dataDir,
@@ -191,13 +207,19 @@ class Server implements TestPostgres {
     try {
       await this.#ask((sql) => sql`SELECT 1`);
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      return codeOf(error) === '28000'; // it answers, and its rules keep this client out
     }
   }
 
   async stop(mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
     await this.#end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+  }
+
+  async useAccessRules(lines: string): Promise<void> {
+    await this.stop();
+    writeFileSync(join(this.dataDir, 'pg_hba.conf'), `${lines}\n`);
+    await this.start();
   }
 
   async kill(): Promise<void> {
