@@ -1,5 +1,6 @@
 /** Writes lists as CSV (RFC 4180): one line per record, with columns in the order of the record's schema. */
 import { z } from 'zod';
+import { csvLine } from '../lib/csv.ts';
 import { isObject } from '../lib/text.ts';
 import { addressMembers } from './address-labels.ts';
 
@@ -23,25 +24,17 @@ export function csvWriter(response: z.ZodObject, list: string): (answer: object)
     const own = { title: member, member };
     return addresses.has(member) ? [own, { title: label, member: label, inner: 'name' }] : [own];
   });
-  const header = columns.map(({ title }) => title).join(',');
+  const header = csvLine(columns.map(({ title }) => title));
   return (answer) => {
     const records: unknown = Reflect.get(answer, list);
     if (!Array.isArray(records)) throw new Error(`the answer has no list ${list}`);
-    const lines = records.map((row: unknown) => columns.map((column) => cellOf(row, column)).join(','));
+    const lines = records.map((row: unknown) => csvLine(columns.map((column) => fieldOf(row, column))));
     return `${[header, ...lines].join('\r\n')}\r\n`;
   };
 }
 
-function cellOf(record: unknown, { member, inner }: Column): string {
+function fieldOf(record: unknown, { member, inner }: Column): unknown {
   if (!isObject(record)) throw new Error('a record is not an object');
   const { [member]: value } = record;
-  return cellText(inner !== undefined && isObject(value) ? value[inner] : value);
-}
-
-/** A spreadsheet would run a token's name that starts like a formula, so such a name gets an apostrophe. */
-function cellText(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  const text = String(value);
-  const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d+$/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return inner !== undefined && isObject(value) ? value[inner] : value;
 }

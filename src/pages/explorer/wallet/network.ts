@@ -1,4 +1,5 @@
 /** The graph of a wallet's neighbourhood: the known facts about each address and each pair. Pure functions. */
+import { csvLine } from '../../../lib/csv.ts';
 import type { Answers } from '../../client/answers.ts';
 import { type AddressLabel, labelOf } from '../../ui/address.tsx';
 import { ZERO_ADDRESS } from '../../ui/format.ts';
@@ -139,9 +140,9 @@ function withAmounts(
 
 /** The links as CSV. */
 export function networkCsv({ nodes, links }: Network): string {
-  const name = (address: string) => `"${(nodes.get(address)?.label?.name ?? '').replaceAll('"', '""')}"`;
+  const name = (address: string) => nodes.get(address)?.label?.name;
   const rows = [...links.values()].map(({ from, to, amount, transfers, isFunding }) =>
-    [from, name(from), to, name(to), amount, transfers, isFunding].join(','),
+    csvLine([from, name(from), to, name(to), amount, transfers, isFunding]),
   );
   return ['from,from_label,to,to_label,coins,transfers,first_funding', ...rows].join('\n');
 }
