@@ -17,8 +17,8 @@ type Fields = Partial<Record<(typeof COLUMNS)[number], unknown>>;
  * `source` applies to labels without their own. Throws ConfigError for the first invalid label and says where it is.
  */
 export function* parseLabels(text: string, source: string): Generator<LabelRow> {
-  const start = text.replace(/^\uFEFF/, '').trimStart();
-  const records = start.startsWith('[') ? jsonRecords(start) : csvRecords(start);
+  const list = text.replace(/^\uFEFF/, '');
+  const records = list.trimStart().startsWith('[') ? jsonRecords(list) : csvRecords(list);
   for (const { place, fields } of records) yield toRow(fields, place, source);
 }
 
@@ -47,9 +47,10 @@ function* csvRecords(text: string): Generator<PlacedFields> {
   let columns: readonly string[] = COLUMNS;
   let isFirst = true;
   for (const { line, values } of csvLines(text)) {
+    if (values.length === 1 && values[0]?.trim() === '') continue;
     const names = values.map((value) => value.trim().toLowerCase());
     if (isFirst && names.includes('address')) columns = names;
-    else if (values.length > 1 || values[0]?.trim() !== '') {
+    else {
       yield {
         place: `line ${line}`,
         fields: Object.fromEntries(columns.map((name, i) => [name, values[i]])),
@@ -61,19 +62,47 @@ function* csvRecords(text: string): Generator<PlacedFields> {
 
 /** The values of each line. A quoted value may hold commas, line breaks and doubled quotes. */
 function* csvLines(text: string): Generator<{ line: number; values: string[] }> {
-  const value = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
+  const plain = /[^",\r\n]*/y;
+  const separator = /,|\r?\n|\r|$/y;
   let values: string[] = [];
-  for (let line = 1, first = 1; value.lastIndex < text.length || values.length > 0; ) {
-    const match = value.exec(text);
-    if (match === null) throw new ConfigError(`line ${line} has a quote in the wrong place`);
-    const [all, quoted, plain = '', end] = match;
-    values.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    line += all.match(/\n/g)?.length ?? 0;
-    if (end === ',') continue;
+  for (let at = 0, line = 1, first = 1; at < text.length || values.length > 0; ) {
+    const end = text[at] === '"' ? quotedEnd(text, at, line) : endOfMatch(plain, text, at);
+    const value = text.slice(at, end);
+    separator.lastIndex = end;
+    const [separated] = separator.exec(text) ?? [];
+    if (separated === undefined) throw misplacedQuote(line);
+    values.push(value.startsWith('"') ? value.slice(1, -1).replaceAll('""', '"') : value);
+    line += newlines(value) + newlines(separated);
+    at = end + separated.length;
+    if (separated === ',') continue;
     yield { line: first, values };
     values = [];
     first = line;
   }
+}
+
+/**
+ * The end of the quoted value that starts at `start`, after its closing quote. Not a pattern: a stray quote makes the
+ * rest of the file one value, which exhausts the pattern's stack.
+ */
+function quotedEnd(text: string, start: number, line: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 2))
+    if (text[quote + 1] !== '"') return quote + 1;
+  throw misplacedQuote(line);
+}
+
+function endOfMatch(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  pattern.exec(text);
+  return pattern.lastIndex;
+}
+
+function newlines(text: string): number {
+  return text.match(/\r\n|\r|\n/g)?.length ?? 0;
+}
+
+function misplacedQuote(line: number): ConfigError {
+  return new ConfigError(`line ${line} has a quote in the wrong place`);
 }
 
 function toRow(fields: Fields, place: string, fileSource: string): LabelRow {

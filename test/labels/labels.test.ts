@@ -53,6 +53,7 @@ test('an invalid list is refused with the location of its first error', () => {
     [`${A},${'x'.repeat(101)}`]: /^line 1: a name has/,
     [`"two\nlines",x\n`]: /^line 1: /,
     [`${A},ok,cex`]: /^line 1: category "cex" is not one of exchange, bridge/,
+    [`\n\n${A},ok\r${B},ok,cex`]: /^line 4: category "cex"/,
     [`${A},a"b,dex`]: /^line 1 has a quote in the wrong place/,
     [`[{"address":"${A}","name":"x"},7]`]: /^item 2 is not an object/,
     '[{': /not JSON/,
@@ -60,6 +61,20 @@ test('an invalid list is refused with the location of its first error', () => {
   for (const [text, message] of Object.entries(faults)) {
     assert.throws(() => parse(text), { name: 'ConfigError', message }, text);
   }
+});
+
+test('a stray quote in a large list is refused with its line', () => {
+  const lines = Array.from({ length: 300_000 }, (_, i) => `${A},name ${i}`);
+  for (const [name, reason] of [
+    ['"opened', /^line 5 has a quote in the wrong place/],
+    ['"a"b', /^line 5 has a quote in the wrong place/],
+    ['b"', /^line 5 has a quote in the wrong place/],
+  ] as const) {
+    const text = lines.with(4, `${A},${name}`).join('\n');
+    assert.throws(() => parse(text), { name: 'ConfigError', message: reason }, name);
+  }
+  const closedLater = lines.with(4, `${A},"opened`).with(200_000, `${A},closed"`).join('\n');
+  assert.throws(() => parse(closedLater), /^ConfigError: line 5: a name has 1 to 100 characters/);
 });
 
 function openPair(t: TestContext) {
