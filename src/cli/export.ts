@@ -3,17 +3,21 @@ import { resolve } from 'node:path';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { TableName } from '../export/export.ts';
 import type { Format } from '../export/files.ts';
+import { ConfigError } from '../lib/errors.ts';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { addConfigOptions, addNotes, examples, existingIndexPath } from './options.ts';
 import { waitForStopSignal } from './signals.ts';
 import { statusLine } from './terminal.ts';
 
 const NOTES = [
-  'transfers and blocks are split by block range. A file holds only final blocks and never changes: the same range yields \
-the same bytes. The newest range is written once complete; --to ends the last file earlier.',
-  'tokens, wallets and holders change with every block, so an export of them is one file, as of the last indexed block.',
+  'transfers and blocks are split by block range, at multiples of --blocks-per-file; --from begins with the range that \
+contains it. A file holds only final blocks and never changes: the same range yields the same bytes. The newest range is \
+written once complete. --to ends the last file earlier; that file is called "open", and a later export replaces it.',
+  'tokens, wallets and holders change with every block, so an export of them is one file, as of the last indexed block. \
+The next export replaces it.',
   'Each table has its own folder in --out, with a manifest.json that lists files, rows and SHA-256 sums. Run the same \
-command again to resume after a stop. The daemon may keep running.',
+command again to resume after a stop. A folder belongs to one chain and to one export at a time. The daemon may keep \
+running.',
 ];
 
 interface Options {
@@ -40,7 +44,11 @@ export function addExport(program: Command): void {
     )
     .requiredOption('--out <folder>', 'folder for the files')
     .addOption(new Option('--format <name>', 'file format').choices(['parquet', 'csv']).default('parquet'))
-    .option('--from <block>', 'first block (default: the first of the index)', parseBlock)
+    .option(
+      '--from <block>',
+      'first block, rounded down to a range (default: the first of the index)',
+      parseBlock,
+    )
     .option('--to <block>', 'last block (default: the end of the last complete file)', parseBlock)
     .option('--blocks-per-file <n>', 'blocks per file', parseCount, 10_000)
     .option('--follow', 'keep running and write each file once its blocks are final')
@@ -56,8 +64,19 @@ export function addExport(program: Command): void {
   const load = addConfigOptions(command, ['--data-dir']);
   command.action(async (table: TableName, options: Options) => {
     const { config } = await load();
+    rejectRange(table, options);
     await runExport(existingIndexPath(config.data_dir), table, options);
   });
+}
+
+/** Throws ConfigError for options that only the tables with ranges of blocks have. */
+function rejectRange(table: TableName, { from, to, follow }: Options): void {
+  if (table === 'transfers' || table === 'blocks') return;
+  for (const [option, value] of Object.entries({ '--from': from, '--to': to, '--follow': follow }))
+    if (value !== undefined)
+      throw new ConfigError(
+        `${option} is for transfers and blocks: ${table} are exported as of the last indexed block`,
+      );
 }
 
 async function runExport(
@@ -72,6 +91,8 @@ async function runExport(
   const line = statusLine();
   const startedAt = performance.now();
   let rowsBefore = 0;
+  let written = 0;
+  let idle = '';
   const rate = (rows: number) => formatNumber(rows / Math.max(0.001, (performance.now() - startedAt) / 1000));
   const db = openIndexForReading(path);
   try {
@@ -84,15 +105,20 @@ async function runExport(
         onFile({ path: file, rows, bytes }) {
           line.clear();
           rowsBefore += rows;
+          written++;
           console.log(`${file}: ${formatNumber(rows)} rows, ${formatBytes(bytes)}`);
+        },
+        onIdle(reason) {
+          idle = reason;
+          if (follow) console.log(`waiting: ${reason}`);
         },
       },
       stop.signal,
     );
     const duration = formatDuration((performance.now() - startedAt) / 1000);
     console.log(
-      rowsBefore === 0
-        ? `nothing new to export: ${formatNumber(files)} files are complete`
+      written === 0
+        ? `nothing new to export, ${formatNumber(files)} files in all: ${idle}`
         : `${formatNumber(rowsBefore)} rows in ${duration}, ${rate(rowsBefore)} rows/s; ${formatNumber(files)} files`,
     );
   } finally {

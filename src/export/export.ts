@@ -1,15 +1,18 @@
 /** Exports a table of the index to files: block tables by ranges of final blocks, the others as a snapshot. */
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError, FatalError } from '../lib/errors.ts';
-import { chainOf, readLastBlock } from '../store/chain.ts';
+import { FatalError } from '../lib/errors.ts';
+import { fileErrorReason, makeFolder } from '../lib/files.ts';
+import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
 import { AnchorTable } from '../store/chain-anchors.ts';
+import { withJobLock } from '../store/file-guard.ts';
 import type { Db } from '../store/open-database.ts';
-import type { BlockRange } from '../store/trace-gaps.ts';
 import { BLOCKS, type BlockTable, TRANSFERS } from './block-tables.ts';
+import { ExportFolder } from './export-folder.ts';
 import { type Format, writeFile } from './files.ts';
-import { type Manifest, openManifest, saveManifest } from './manifest.ts';
+import { type BlockRef, MANIFEST, type ManifestFile } from './manifest.ts';
+import { type FileRange, idleReason, planRanges, type RangeRequest } from './ranges.ts';
 import { HOLDERS, type SnapshotTable, TOKENS, WALLETS } from './snapshot-tables.ts';
 
 const TABLES: Readonly<Record<TableName, BlockTable | SnapshotTable>> = {
@@ -30,7 +33,10 @@ export interface ExportOptions {
   format: Format;
   /** Folder of all exports. Each table gets a subfolder. */
   out: string;
-  /** First and last block. Default: the index's first block, and the end of the last whole range. */
+  /**
+   * First and last block. Default: the index's first block, and the end of the last whole range. Files begin at fixed
+   * borders, so the first file may begin before `from`.
+   */
   from?: number;
   to?: number;
   blocksPerFile: number;
@@ -41,11 +47,14 @@ export interface ExportOptions {
 interface ExportEvents {
   onProgress(rows: number, what: string): void;
   onFile(file: { path: string; rows: number; bytes: number }): void;
+  /** Nothing is to be written now, and why. */
+  onIdle?(reason: string): void;
 }
 
 /**
  * Writes the missing files and returns the total number of files. Throws ConfigError for blocks that are not final,
- * FatalError when stopped; written files stay, and the next export resumes from there.
+ * FatalError when stopped, while another export writes the folder, or when the folder belongs to another export or
+ * chain. Written files stay, and the next export resumes from there.
  */
 export async function exportTable(
   db: Db,
@@ -53,121 +62,174 @@ export async function exportTable(
   events: ExportEvents,
   signal: AbortSignal,
 ): Promise<number> {
-  const chain = chainOf(db);
-  if (chain === null) throw new FatalError('the index is empty: start the daemon first');
-  const folder = join(options.out, options.table);
-  const table = TABLES[options.table];
-  mkdirSync(folder, { recursive: true });
-  const { format } = options;
-  const header = { table: options.table, format, ...chain, columns: table.columns };
-  const target = { db, folder, manifest: openManifest(folder, header), events, signal };
-  if (table.kind === 'snapshot') await exportSnapshot(table, target);
-  else await exportRanges(table, options, target);
-  return target.manifest.files.length;
+  const path = join(options.out, options.table);
+  const run = () => exportTo(path, db, options, events, signal);
+  try {
+    makeFolder(path);
+    accessSync(path, constants.W_OK | constants.X_OK);
+    const advice = 'wait for its end, or name another folder with --out';
+    return await withJobLock(join(path, MANIFEST), advice, run, (error) => error);
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new FatalError(`cannot write to ${path}: ${fileErrorReason(error)}`, { cause: error });
+  }
 }
+
+async function exportTo(
+  path: string,
+  db: Db,
+  options: ExportOptions,
+  events: ExportEvents,
+  signal: AbortSignal,
+): Promise<number> {
+  const chain = chainOf(db);
+  const startHash = chain && hashAt(db, chain.startBlock);
+  if (chain === null || startHash === null) throw EMPTY;
+  const { format, table: name } = options;
+  const table = TABLES[name];
+  const blocksPerFile = table.kind === 'snapshot' ? null : options.blocksPerFile;
+  const { columns } = table;
+  const header = { table: name, format, ...chain, startHash, blocksPerFile, columns };
+  const target = { db, folder: await ExportFolder.open(path, header), events, signal };
+  if (table.kind === 'snapshot') await exportSnapshot(table, target);
+  else await exportRanges(table, options, { ...target, startBlock: chain.startBlock });
+  return target.folder.fileCount;
+}
+
+const EMPTY = new FatalError('the index is empty: start the daemon first');
 
 /** The destination of the files. */
 interface Target {
   db: Db;
-  folder: string;
-  manifest: Manifest;
+  folder: ExportFolder;
   events: ExportEvents;
   signal: AbortSignal;
 }
 
-async function exportRanges(table: BlockTable, options: ExportOptions, target: Target): Promise<void> {
-  const { manifest, db, signal } = target;
+async function exportRanges(
+  table: BlockTable,
+  { from, to, blocksPerFile, follow }: ExportOptions,
+  { startBlock, ...target }: Target & { startBlock: number },
+): Promise<void> {
+  const { db, folder, signal, events } = target;
   const read = table.read(db);
-  for (;;) {
-    const final = finalBlock(db);
-    if (options.to !== undefined && options.to > final)
-      throw new ConfigError(
-        `block ${options.to} is not final yet: the last final block of the index is ${final}`,
-      );
-    const ranges = planRanges({
-      startBlock: manifest.startBlock,
-      final,
-      blocksPerFile: options.blocksPerFile,
-      ...(options.from !== undefined && { from: options.from }),
-      ...(options.to !== undefined && { to: options.to }),
-    });
-    const written = new Set(manifest.files.map(({ first, last }) => `${first}-${last}`));
-    for (const range of ranges)
-      if (!written.has(`${range.first}-${range.last}`)) await exportFile(target, table, range, read(range));
-    if (!options.follow || signal.aborted) return;
+  for (let isFirst = true; ; isFirst = false) {
+    const request: RangeRequest = {
+      startBlock,
+      final: finalBlock(db),
+      blocksPerFile,
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+    };
+    const ranges = planRanges(request);
+    const missing = ranges.filter(({ first, last }) => !folder.covers(first, last));
+    if (isFirst || missing.length > 0) requireSameChain(db, folder);
+    for (const range of missing) await exportRange(target, table, range, read(range));
+    if (isFirst && missing.length === 0) events.onIdle?.(idleReason(request, ranges));
+    if (!follow || to !== undefined || signal.aborted) return;
     await sleep(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
   }
 }
 
-/** The highest indexed block that the node has called finalized. */
-function finalBlock(db: Db): number {
-  const { finalized } = new AnchorTable(db).read();
-  if (finalized === null)
-    throw new FatalError('no indexed block is final yet: the node has not called any block finalized');
-  return Math.min(finalized, readLastBlock(db)?.number ?? -1);
+async function exportRange(
+  target: Target,
+  table: BlockTable,
+  { first, last, open }: FileRange,
+  batches: Parameters<typeof writeFile>[3],
+): Promise<void> {
+  const { table: name, format } = target.folder.manifest;
+  const number = (block: number) => String(block).padStart(10, '0');
+  const hash = requireHash(target.db, last);
+  await exportFile(target, table, batches, {
+    name: `${name}-${number(first)}-${open ? 'open' : number(last)}.${format}`,
+    first,
+    last,
+    lastHash: hash,
+    final: { number: last, hash },
+    open,
+  });
 }
 
 /** All rows as of the last indexed block, from one transaction. Checkpoints wait until it ends. */
 async function exportSnapshot(table: SnapshotTable, target: Target): Promise<void> {
-  const { db } = target;
+  const { db, folder } = target;
+  const { table: name, format } = folder.manifest;
   db.exec('BEGIN');
   try {
     const tip = readLastBlock(db);
-    if (tip === null) throw new FatalError('the index is empty: start the daemon first');
-    const range = { first: tip.number, last: tip.number };
-    if (target.manifest.files.some(({ last }) => last === tip.number)) return;
-    await exportFile(target, table, range, table.read(db));
+    if (tip === null) throw EMPTY;
+    requireSameChain(db, folder);
+    await exportFile(target, table, table.read(db), {
+      name: `${name}.${format}`,
+      first: tip.number,
+      last: tip.number,
+      lastHash: tip.hash,
+      final: lastFinal(db) ?? { number: folder.manifest.startBlock, hash: folder.manifest.startHash },
+      open: false,
+    });
   } finally {
     db.exec('COMMIT');
   }
 }
 
 async function exportFile(
-  { folder, manifest, events, signal }: Target,
+  { db, folder, events, signal }: Target,
   table: BlockTable | SnapshotTable,
-  { first, last }: BlockRange,
   batches: Parameters<typeof writeFile>[3],
+  facts: Omit<ManifestFile, 'rows' | 'bytes' | 'sha256'>,
 ): Promise<void> {
-  const name = `${manifest.table}-${[first, last].map((block) => String(block).padStart(10, '0')).join('-')}.${manifest.format}`;
-  const path = join(folder, name);
-  const written = await writeFile(path, manifest.format, table.columns, batches, (rows) => {
+  const { name, last, lastHash } = facts;
+  const partial = folder.partialPath(name);
+  const written = await writeFile(partial, folder.manifest.format, table.columns, batches, (rows) => {
     if (signal.aborted)
       throw new FatalError('stopped; complete files are kept, and the next export continues after them');
     events.onProgress(rows, name);
   });
-  manifest.files = [...manifest.files, { name, first, last, ...written }].sort((a, b) => a.first - b.first);
-  saveManifest(folder, manifest);
-  events.onFile({ path, ...written });
+  if (requireHash(db, last) !== lastHash) {
+    rmSync(partial);
+    throw new FatalError(`block ${last} was replaced during its export; run the export again`);
+  }
+  folder.publish({ ...facts, ...written });
+  events.onFile({ path: join(folder.path, name), rows: written.rows, bytes: written.bytes });
 }
 
-interface RangePlan {
-  /** First block of the index. */
-  startBlock: number;
-  /** Last block that is final. */
-  final: number;
-  /** Files start at multiples of this, so that the same blocks are in the same file on every machine. */
-  blocksPerFile: number;
-  from?: number;
-  to?: number;
+/** The highest indexed block that the node has called finalized. */
+function finalBlock(db: Db): number {
+  const final = lastFinal(db);
+  if (final !== null) return final.number;
+  throw new FatalError('no indexed block is final yet: the node has not called any block finalized');
+}
+
+function lastFinal(db: Db): BlockRef | null {
+  const { finalized } = new AnchorTable(db).read();
+  const block = finalized === null ? null : readLastBlock(db, finalized);
+  return block && { number: block.number, hash: block.hash };
+}
+
+function requireHash(db: Db, block: number): string {
+  const hash = hashAt(db, block);
+  if (hash === null)
+    throw new FatalError(`block ${block} left the index during its export; run the export again`);
+  return hash;
 }
 
 /**
- * The files in block order. Without `to`, leaves out the range that is not final yet, because an existing file never
- * changes. Throws ConfigError when `from` lies before the index or after `to`.
+ * Throws FatalError unless the index has every known block of the exported chain: another chain may have the same id
+ * and first block, and a rebuilt index may hold other blocks.
  */
-function planRanges({ startBlock, final, blocksPerFile, from = startBlock, to }: RangePlan): BlockRange[] {
-  if (from < startBlock)
-    throw new ConfigError(`--from ${from} is before the index, which starts at ${startBlock}`);
-  if (to !== undefined && from > to) throw new ConfigError(`--from ${from} is after --to ${to}`);
-  const ranges: BlockRange[] = [];
-  const end = to ?? final;
-  for (let first = from; first <= end; ) {
-    const boundary = (Math.floor(first / blocksPerFile) + 1) * blocksPerFile - 1;
-    if (to === undefined && boundary > final) break;
-    const last = Math.min(boundary, end);
-    ranges.push({ first, last });
-    first = last + 1;
+function requireSameChain(db: Db, { path, manifest }: ExportFolder): void {
+  const { startBlock, startHash, files } = manifest;
+  const known = [{ number: startBlock, hash: startHash }, ...files.map(({ final }) => final)];
+  for (const { number, hash } of known) {
+    const indexed = hashAt(db, number);
+    if (indexed === hash) continue;
+    throw new FatalError(
+      indexed === null
+        ? `the files in ${path} include block ${number}, which the index does not have yet: ` +
+            'export again once it has, or name another folder with --out'
+        : `block ${number} is ${indexed} in the index and ${hash} in ${join(path, MANIFEST)}: the files are of ` +
+            'another chain or of blocks since replaced; name another folder with --out, or remove that one first',
+    );
   }
-  return ranges;
 }

@@ -1,17 +1,9 @@
-/** Writes one exported file atomically: all of it, or nothing under its name. */
+/** Writes one exported file, in either format, completely or not at all. */
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  createReadStream,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, createReadStream, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { zstdCompressSync } from 'node:zlib';
 import { type ColumnSource, fileWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer';
+import { csvLine } from '../lib/csv.ts';
 
 export const FORMATS = ['parquet', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -29,8 +21,8 @@ interface RowSink {
 }
 
 /**
- * Writes the batches to a temporary file beside `path` and renames it once it is complete and on disk. The same rows
- * always yield the same bytes. `check` runs between batches and may throw to stop.
+ * Writes the batches to `path` and flushes them to the disk. The same rows always yield the same bytes. `check` runs
+ * between batches and may throw to stop. A failure leaves no file.
  */
 export async function writeFile(
   path: string,
@@ -39,9 +31,8 @@ export async function writeFile(
   batches: Iterable<Batch>,
   check: (rows: number) => void,
 ): Promise<WrittenFile> {
-  const partial = `${path}.partial`;
   try {
-    const sink = format === 'parquet' ? parquetSink(partial, columns) : csvSink(partial, columns);
+    const sink = format === 'parquet' ? parquetSink(path, columns) : csvSink(path, columns);
     let rows = 0;
     for (const batch of batches) {
       await sink.write(batch);
@@ -49,11 +40,9 @@ export async function writeFile(
       check(rows);
     }
     await sink.finish();
-    const written = { rows, bytes: syncFile(partial), sha256: await sha256Of(partial) };
-    renameSync(partial, path);
-    return written;
+    return { rows, bytes: syncFile(path), sha256: await sha256Of(path) };
   } catch (error) {
-    rmSync(partial, { force: true });
+    rmSync(path, { force: true });
     throw error;
   }
 }
@@ -86,24 +75,15 @@ function parquetSink(path: string, columns: readonly Column[]): RowSink {
 
 function csvSink(path: string, columns: readonly Column[]): RowSink {
   const file = openSync(path, 'w');
-  writeSync(file, `${columns.map(({ name }) => name).join()}\n`);
+  writeSync(file, `${csvLine(columns.map(({ name }) => name))}\n`);
   return {
     write({ values, rowCount }) {
       const lines: string[] = [];
-      for (let row = 0; row < rowCount; row++)
-        lines.push(values.map((column) => csvValue(column[row])).join());
+      for (let row = 0; row < rowCount; row++) lines.push(csvLine(values.map((column) => column[row])));
       if (rowCount > 0) writeSync(file, `${lines.join('\n')}\n`);
     },
     finish: () => closeSync(file),
   };
-}
-
-/** As defined by RFC 4180. */
-function csvValue(value: string | number | bigint | Date | null | undefined): string {
-  if (value === null || value === undefined) return '';
-  if (value instanceof Date) return value.toISOString();
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Flushes the file to the disk and returns its size. */
@@ -117,7 +97,7 @@ function syncFile(path: string): number {
   return statSync(path).size;
 }
 
-async function sha256Of(path: string): Promise<string> {
+export async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk);
   return hash.digest('hex');

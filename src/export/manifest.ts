@@ -1,64 +1,141 @@
-/**
- * `manifest.json` beside the files of an exported table: their contents, and what an interrupted export still lacks.
- */
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { FatalError } from '../lib/errors.ts';
+/** `manifest.json` beside the files of an exported table: what they contain, and from which chain. */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { FatalError, messageOf } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
+import { fsyncDirectory } from '../store/backup.ts';
 import type { Column, Format, WrittenFile } from './files.ts';
 
-/** Incremented when the columns or the meaning of a table change. */
-const SCHEMA_VERSION = 1;
+/** Incremented when the columns or the meaning of a table or of this file change. */
+const SCHEMA_VERSION = 2;
 
-interface ManifestFile extends WrittenFile {
+export const MANIFEST = 'manifest.json';
+
+/** A block of the exported chain. */
+export interface BlockRef {
+  number: number;
+  hash: string;
+}
+
+export interface ManifestFile extends WrittenFile {
   name: string;
   /** First and last block of the file; for a snapshot, twice its block. */
   first: number;
   last: number;
+  /** Hash of the last block. */
+  lastHash: string;
+  /** A final block that the rows include or, for a snapshot, precede. It identifies the chain of the rows. */
+  final: BlockRef;
+  /** Whether the file ends before its range does. A later export replaces it. */
+  open: boolean;
 }
 
-export interface Manifest {
-  schemaVersion: number;
+/** Identifies an export. A folder holds one export. */
+export interface ManifestHeader {
   table: string;
   format: Format;
   chainId: number;
   /** First block of the index. Nothing earlier is known. */
   startBlock: number;
+  startHash: string;
+  /** Files begin at multiples of this. Null for a snapshot. */
+  blocksPerFile: number | null;
   columns: readonly Column[];
+}
+
+export interface Manifest extends ManifestHeader {
+  schemaVersion: number;
   /** Ordered by first block. */
   files: ManifestFile[];
+  /** Set while a file is put in place, so that the next export can complete it. */
+  pending?: Pending;
 }
 
-/** Identifies an export. A folder holds one export. */
-type ManifestHeader = Pick<Manifest, 'table' | 'format' | 'chainId' | 'startBlock' | 'columns'>;
-
-/** Reads the folder's manifest, or starts one. Throws FatalError when the folder holds another export. */
-export function openManifest(folder: string, header: ManifestHeader): Manifest {
-  const path = join(folder, 'manifest.json');
-  const fresh = { schemaVersion: SCHEMA_VERSION, ...header, files: [] };
-  if (!existsSync(path)) return fresh;
-  const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const stored = isObject(read) ? read : {};
-  for (const member of ['schemaVersion', 'table', 'format', 'chainId', 'startBlock'] as const) {
-    if (stored[member] !== fresh[member])
-      throw new FatalError(
-        `${path} has ${member} ${JSON.stringify(stored[member])}, this export ${JSON.stringify(fresh[member])}; name another folder with --out`,
-      );
-  }
-  const files: unknown[] = Array.isArray(stored.files) ? stored.files : [];
-  return { ...fresh, files: files.filter((file) => isWhole(folder, file)) };
+/** A complete file about to get its name. */
+export interface Pending {
+  file: ManifestFile;
+  /** Name of the file that it replaces, null for none or its own. */
+  replaces: string | null;
 }
 
-/** Replaces the manifest atomically. */
+/** Reads the folder's manifest, null if there is none. Throws FatalError when the folder holds another export. */
+export function readManifest(folder: string, header: ManifestHeader): Manifest | null {
+  const path = join(folder, MANIFEST);
+  if (!existsSync(path)) return null;
+  const stored = parseManifest(path);
+  requireSameExport(path, stored, header);
+  const { files, pending, startHash } = stored;
+  if (
+    typeof startHash !== 'string' ||
+    !(Array.isArray(files) && files.every(isManifestFile)) ||
+    !(pending === undefined || isPending(pending))
+  )
+    throw unreadable(path, 'a member is missing or of the wrong type');
+  return { ...newManifest(header), startHash, files, ...(pending !== undefined && { pending }) };
+}
+
+export function newManifest(header: ManifestHeader): Manifest {
+  return { schemaVersion: SCHEMA_VERSION, ...header, files: [] };
+}
+
+/** Replaces the manifest atomically and durably. */
 export function saveManifest(folder: string, manifest: Manifest): void {
-  const path = join(folder, 'manifest.json');
+  const path = join(folder, MANIFEST);
   writeFileSync(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true });
   renameSync(`${path}.partial`, path);
+  fsyncDirectory(folder);
 }
 
-/** Whether the entry's file exists in full size. Otherwise it is written again. */
-function isWhole(folder: string, entry: unknown): entry is ManifestFile {
-  if (!isObject(entry) || typeof entry.name !== 'string') return false;
-  const path = join(folder, entry.name);
-  return existsSync(path) && statSync(path).size === entry.bytes;
+function parseManifest(path: string): Record<string, unknown> {
+  let read: unknown;
+  try {
+    read = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw unreadable(path, messageOf(error));
+  }
+  if (!isObject(read)) throw unreadable(path, 'it is not an object');
+  return read;
+}
+
+function unreadable(path: string, reason: string): FatalError {
+  return new FatalError(`${path} is damaged (${reason}): restore it, or name another folder with --out`);
+}
+
+function requireSameExport(path: string, stored: Record<string, unknown>, header: ManifestHeader): void {
+  if (stored.schemaVersion !== SCHEMA_VERSION)
+    throw new FatalError(
+      `${path} is of version ${JSON.stringify(stored.schemaVersion)}, and this atlas-node writes version ` +
+        `${SCHEMA_VERSION}: remove that folder and export it again, or name another one with --out`,
+    );
+  for (const member of ['table', 'format', 'chainId', 'startBlock', 'blocksPerFile'] as const) {
+    if (stored[member] === header[member]) continue;
+    const way = member === 'blocksPerFile' ? `use --blocks-per-file ${String(stored[member])}, or ` : '';
+    throw new FatalError(
+      `${path} has ${member} ${JSON.stringify(stored[member])}, this export ${JSON.stringify(header[member])}; ` +
+        `${way}name another folder with --out`,
+    );
+  }
+}
+
+function isManifestFile(entry: unknown): entry is ManifestFile {
+  return (
+    isObject(entry) &&
+    typeof entry.name === 'string' &&
+    basename(entry.name) === entry.name &&
+    ['first', 'last', 'rows', 'bytes'].every((member) => Number.isSafeInteger(entry[member])) &&
+    ['lastHash', 'sha256'].every((member) => typeof entry[member] === 'string') &&
+    typeof entry.open === 'boolean' &&
+    isObject(entry.final) &&
+    Number.isSafeInteger(entry.final.number) &&
+    typeof entry.final.hash === 'string'
+  );
+}
+
+function isPending(value: unknown): value is Pending {
+  return (
+    isObject(value) &&
+    isManifestFile(value.file) &&
+    (value.replaces === null ||
+      (typeof value.replaces === 'string' && basename(value.replaces) === value.replaces))
+  );
 }

@@ -4,17 +4,22 @@ import { dirname } from 'node:path';
 import { codeOf, FatalError, messageOf } from './errors.ts';
 
 /** Accessible only to its owner. */
-const MODE = 0o700;
+const PRIVATE_MODE = 0o700;
+
+/** Creates a folder and its missing parents, accessible to this user only. */
+export function makePrivateFolder(path: string): void {
+  makeFolder(path, PRIVATE_MODE);
+}
 
 /**
- * Creates a folder and its missing parents, accessible to this user only. Recurses itself because Node's `recursive`
- * never returns if a parent exists but cannot contain a new folder, like /proc.
+ * Creates a folder and its missing parents. Recurses itself because Node's `recursive` never returns if a parent exists
+ * but cannot contain a new folder, like /proc.
  */
-export function makePrivateFolder(path: string): void {
+export function makeFolder(path: string, mode?: number): void {
   if (isFolder(path)) return;
-  if (dirname(path) !== path) makePrivateFolder(dirname(path));
+  if (dirname(path) !== path) makeFolder(dirname(path), mode);
   try {
-    mkdirSync(path, { mode: MODE });
+    mkdirSync(path, { mode });
   } catch (error) {
     if (!isFolder(path)) throw error; // otherwise another process has just created it
   }
@@ -29,7 +34,9 @@ const REASONS: Record<string, string> = {
   EACCES: 'permission denied',
   EROFS: 'read-only file system',
   EISDIR: 'it is a folder',
+  EEXIST: 'part of the path is not a folder',
   ENOTDIR: 'part of the path is not a folder',
+  ENOSPC: 'the disk is full',
 };
 
 const ADVICE: Record<string, string> = {

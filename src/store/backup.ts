@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'no
 import { dirname } from 'node:path';
 import { FatalError } from '../lib/errors.ts';
 import { monotonicNow } from '../lib/time.ts';
-import { acquireWriterLock, LOCK_SUFFIX, type WriterLock } from './file-guard.ts';
+import { withJobLock } from './file-guard.ts';
 import { type Db, openDatabase } from './open-database.ts';
 import { corruptionError, isCorruption, toOpenError, toStorageError } from './storage-error.ts';
 
@@ -11,25 +11,10 @@ import { corruptionError, isCorruption, toOpenError, toStorageError } from './st
  * Runs a backup to `target` and returns its result. Two concurrent backups would mistake each other's unfinished copies
  * for their own, so it throws FatalError while another one runs, or when the target cannot be written.
  */
-export async function withBackupLock<T>(
-  source: string,
-  target: string,
-  backup: () => Promise<T>,
-): Promise<T> {
-  const path = `${target}.partial`;
-  let lock: WriterLock;
-  try {
-    lock = acquireWriterLock(path, 'wait for its end, or name another file');
-  } catch (error) {
-    throw toBackupError(error, source, target);
-  }
-  try {
-    return await backup();
-  } finally {
-    // Remove the file before releasing the lock: afterwards, a file of that name may belong to another backup.
-    rmSync(`${path}${LOCK_SUFFIX}`, { force: true });
-    lock.release();
-  }
+export function withBackupLock<T>(source: string, target: string, backup: () => Promise<T>): Promise<T> {
+  return withJobLock(`${target}.partial`, 'wait for its end, or name another file', backup, (error) =>
+    toBackupError(error, source, target),
+  );
 }
 
 /** Pages copied per step: enough for the disk's full speed, few enough to report progress and to stop promptly. */

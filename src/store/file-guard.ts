@@ -1,5 +1,5 @@
 /** Guards a database file: one writer at a time across processes, and detection of a replaced file. */
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { FatalError, StorageError } from '../lib/errors.ts';
 import { requireWritable } from '../lib/files.ts';
@@ -37,6 +37,45 @@ export function acquireWriterLock(
   return { release: () => db.close() };
 }
 
+/** Locks that end while another process opens their file: each attempt after the first needs such a coincidence. */
+const MAX_LOCK_ATTEMPTS = 5;
+
+/**
+ * Runs a job that writes `path` and removes the lock file afterwards, so that the folder holds only the result. Throws
+ * FatalError with advice while another process runs such a job, and `toError` of any other failure to lock.
+ */
+export async function withJobLock<T>(
+  path: string,
+  advice: string,
+  job: () => Promise<T>,
+  toError: (error: unknown) => unknown,
+): Promise<T> {
+  const lockFile = `${path}${LOCK_SUFFIX}`;
+  let lock: WriterLock;
+  try {
+    lock = acquireJobLock(path, lockFile, advice);
+  } catch (error) {
+    throw toError(error);
+  }
+  try {
+    return await job();
+  } finally {
+    // Remove the file before releasing the lock: afterwards, a file of that name may belong to another job.
+    rmSync(lockFile, { force: true });
+    lock.release();
+  }
+}
+
+/** Locks the file that is at the path now, not one that an ending job has just removed: that excludes nobody. */
+function acquireJobLock(path: string, lockFile: string, advice: string): WriterLock {
+  for (let attempt = 1; ; attempt++) {
+    const before = readInode(lockFile);
+    const lock = acquireWriterLock(path, advice);
+    if (attempt > MAX_LOCK_ATTEMPTS || sameInode(before, readInode(lockFile))) return lock;
+    lock.release();
+  }
+}
+
 /** Device and inode number of a file, null when the file does not exist. */
 type Inode = { dev: bigint; ino: bigint } | null;
 
@@ -58,7 +97,7 @@ export class FileIdentity {
     for (const { path, inode } of this.files) {
       if (inode === null) continue;
       const now = readInode(path);
-      if (now !== null && now.dev === inode.dev && now.ino === inode.ino) continue;
+      if (sameInode(inode, now)) continue;
       throw new StorageError(
         now === null
           ? `${path} was removed or moved away: put it back, or restart atlas-node to begin a new one`
@@ -66,6 +105,11 @@ export class FileIdentity {
       );
     }
   }
+}
+
+/** Whether both are the same file. A missing file equals none. */
+function sameInode(a: Inode, b: Inode): boolean {
+  return a !== null && b !== null && a.dev === b.dev && a.ino === b.ino;
 }
 
 function readInode(path: string): Inode {

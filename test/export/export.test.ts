@@ -3,80 +3,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { DuckDBInstance } from '@duckdb/node-api';
-import { type ExportOptions, exportTable } from '../../src/export/export.ts';
-import type { Manifest } from '../../src/export/manifest.ts';
+import { test } from 'node:test';
 import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
 import { amountOf, prepareTransfersById, tokenIdOf } from '../../src/query/transfers.ts';
-import { AnchorTable } from '../../src/store/chain-anchors.ts';
-import { openIndexForReading } from '../../src/store/index-file.ts';
-import { IndexWriter } from '../../src/store/index-writer.ts';
-import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
-import { tempDir } from '../support/temp-dir.ts';
-
-const START = 7;
-const BLOCKS = 300;
-const PARENT = '0'.repeat(64);
-
-interface Exported {
-  db: Db;
-  out: string;
-  files: string[];
-  run(options: Partial<ExportOptions>, signal?: AbortSignal): Promise<number>;
-}
-
-/** An index of random blocks, final up to `finalized`. */
-function setUp(t: TestContext, finalized: number): Exported {
-  const path = join(tempDir(t), 'index.db');
-  const writer = new IndexWriter(path, { cacheMb: 8 });
-  writer.setChain(143, START);
-  writer.append([toBatch(randomBlocks(START, BLOCKS, `0x${PARENT}`, 1))]);
-  writer.close();
-  setFinalized(path, finalized);
-  const db = openIndexForReading(path);
-  t.after(() => db.close());
-  const out = tempDir(t);
-  const files: string[] = [];
-  const events = { onProgress: () => undefined, onFile: (file: { path: string }) => files.push(file.path) };
-  const defaults: ExportOptions = {
-    table: 'transfers',
-    format: 'parquet',
-    out,
-    blocksPerFile: 100,
-    follow: false,
-  };
-  return {
-    db,
-    out,
-    files,
-    run: (options, signal = new AbortController().signal) =>
-      exportTable(db, { ...defaults, ...options }, events, signal),
-  };
-}
-
-function setFinalized(path: string, block: number): void {
-  const db = openDatabase(path);
-  new AnchorTable(db).setFinalized(block);
-  db.close();
-}
-
-/** Runs one DuckDB statement and returns its rows as JSON values. */
-async function duck(sql: string): Promise<Record<string, unknown>[]> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  try {
-    return (await connection.runAndReadAll(sql)).getRowObjectsJson();
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
-}
-
-function manifestOf(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
-}
+import { openDatabase } from '../../src/store/open-database.ts';
+import { waitFor } from '../support/wait.ts';
+import { BLOCKS, createIndex, duck, manifestOf, START, setFinalized, setUp } from './exporting.ts';
 
 for (const format of ['parquet', 'csv'] as const) {
   test(`every transfer in ${format} files equals the API's`, async (t) => {
@@ -193,10 +125,7 @@ test('following writes a file once its last block is final, until it is stopped'
   const { db, files, run } = setUp(t, 120);
   const stop = new AbortController();
   const following = run({ follow: true }, stop.signal);
-  const seen = (count: number) =>
-    assert.doesNotReject(async () => {
-      while (files.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
-    });
+  const seen = (count: number) => waitFor(() => files.length >= count, { what: `${count} files` });
   await seen(1);
   setFinalized(db.name, 220);
   await seen(2);
@@ -204,15 +133,38 @@ test('following writes a file once its last block is final, until it is stopped'
   assert.equal(await following, 2);
 });
 
-test('the documented queries run in DuckDB', async (t) => {
-  const { out, run } = setUp(t, START + BLOCKS - 1);
+test('the documented queries run in DuckDB, and read amounts from CSV to the last digit', async (t) => {
+  const { db, out, run } = setUp(t, START + BLOCKS - 1);
   for (const table of ['transfers', 'tokens'] as const) await run({ table });
+  const csv = `${out}-csv`;
+  t.after(() => rmSync(csv, { recursive: true, force: true }));
+  for (const table of ['transfers', 'holders'] as const)
+    await run({ table, format: 'csv', out: csv, to: START + BLOCKS - 1 });
   const text = readFileSync(new URL('../../docs/analytics.md', import.meta.url), 'utf8');
   const section = text.slice(text.indexOf('## DuckDB'), text.indexOf('## ClickHouse'));
-  const statements = section.split('```sql\n')[1]?.split('```')[0]?.split(';\n') ?? [];
-  const results = await Promise.all(
-    statements.filter((sql) => sql.trim()).map((sql) => duck(sql.replaceAll('/data/atlas', out))),
-  );
-  assert.equal(results.length, 2);
+  const statements = [...section.matchAll(/```sql\n([^`]*)```/g)]
+    .flatMap(([, block = '']) => block.split(';\n'))
+    .filter((sql) => sql.trim());
+  const results: Record<string, unknown>[][] = [];
+  for (const sql of statements) results.push(await duck(sql.replaceAll('/data/atlas', out)));
+  assert.equal(results.length, 4);
   for (const rows of results) assert.ok(rows.length > 0);
+  const largest = db
+    .prepare<[], { amount: Buffer }>(
+      'SELECT amount FROM transfers WHERE kind <> 3 ORDER BY length(amount) DESC, amount DESC',
+    )
+    .get();
+  assert.equal(results[2]?.[0]?.amount, BigInt(`0x${largest?.amount.toString('hex')}`).toString());
+});
+
+test('a token name that looks like a formula is text in CSV', async (t) => {
+  const index = createIndex(t, START + BLOCKS - 1);
+  const writer = openDatabase(index);
+  writer.exec(`INSERT INTO token_metadata (address, symbol, name, decimals, tries, checksum)
+    SELECT address, '\uFF1D1+1', '=cmd("x"),y', 18, 1, 0 FROM wallets JOIN tokens t ON t.wallet = wallets.id`);
+  writer.close();
+  const { out, run } = setUp(t, START + BLOCKS - 1, { index });
+  await run({ table: 'tokens', format: 'csv' });
+  const rows = await duck(`SELECT DISTINCT name, symbol FROM read_csv('${out}/tokens/*.csv')`);
+  assert.deepEqual(rows, [{ name: `'=cmd("x"),y`, symbol: "'\uFF1D1+1" }]);
 });
