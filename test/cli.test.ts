@@ -189,6 +189,7 @@ test('keys are created, listed, rotated and revoked, and shown in full only when
   assert.match(none.stderr, /^atlas-node: there is no .*keys.db yet: issue a key with [^\n]+\n$/);
   assert.ok(!existsSync(join(cwd, 'data')), 'looking creates nothing');
 
+  mkdirSync(join(cwd, 'data'));
   const text = await keys('create', '--name', 'app one', '--tier', 'growth');
   const key = /^atlas_[0-9A-Za-z]{38}$/m.exec(text.stdout)?.[0] ?? assert.fail(text.stdout + text.stderr);
   const allow = ['--allow', 'GET /api/*', '--allow', 'eth_call,eth_chainId'];

@@ -69,6 +69,22 @@ export function storable({ name, tier, expiresAt = null, allow = [] }: NewKeySet
   return { name: keyName(name), tier, expiresAt, allow: allowList(allow).join() };
 }
 
+/**
+ * Settings of a new key in their stored form. Throws RequestError `invalid_parameter` for what `storable` rejects, and
+ * for an expiry in the past: such a key would be shown once and never work.
+ */
+export function storableNew(settings: NewKeySettings, now = Date.now()) {
+  const stored = storable(settings);
+  if (stored.expiresAt === null || stored.expiresAt > now) return stored;
+  const time = new Date(stored.expiresAt).toISOString();
+  throw new RequestError(
+    400,
+    'invalid_parameter',
+    `the expiry ${time} is in the past: a new key needs one in the future, or none`,
+    'expiresAt',
+  );
+}
+
 /** The name without surrounding spaces. Throws RequestError `invalid_parameter` for an invalid name. */
 export function keyName(given: string): string {
   const name = given.trim();

@@ -17,6 +17,7 @@ import {
   PUBLIC_KEY,
   secretOf,
   storable,
+  storableNew,
   toRecord,
 } from './key.ts';
 import { clusterCache, isFileFailure, openKeysFile, readKeysFile, toKeysStorageError } from './keys-file.ts';
@@ -82,10 +83,10 @@ export class KeyStore implements KeyChanges {
     this.refreshTimer = setInterval(() => this.reloadIfChanged(), REFRESH_MS).unref();
   }
 
-  /** Issues a key. Throws RequestError `invalid_parameter` for an invalid name or allow list. */
+  /** Issues a key. Throws RequestError `invalid_parameter` for an invalid name, expiry or allow list. */
   create(settings: NewKeySettings): IssuedKey {
     const key = generateKey();
-    const { name, tier, expiresAt, allow } = storable(settings);
+    const { name, tier, expiresAt, allow } = storableNew(settings);
     const { hash, hint } = secretOf(key);
     const values = [hash, hint, name, tier, Date.now(), expiresAt, allow];
     const record = this.durably(() => {

@@ -46,11 +46,12 @@ function addCreate(keys: Command): void {
         'keys create --name app --tier pro --data-dir /var/lib/atlas-node',
       ),
     );
-  addReport(command, async (config, { json: _, ...settings }: NewKey & Json) => {
+  const create = async (config: Config, { json: _, ...settings }: NewKey & Json) => {
     assertTier(config, settings.tier);
     const issued = await changeKeys(config, (keys) => keys.create(newSettings(settings)), { create: true });
     return issuedReport(issued);
-  });
+  };
+  addReport(command, create, () => true);
 }
 
 function addList(keys: Command): void {
@@ -58,10 +59,11 @@ function addList(keys: Command): void {
     .command('list')
     .description('list all keys ever issued')
     .addHelpText('after', examples('keys list', 'keys list --json'));
-  addReport(command, async (config) => {
+  const list = async (config: Config) => {
     const records = await readKeys(config, (store) => store.list());
-    return [recordsTable(records), records.map(keyJson)];
-  });
+    return [recordsTable(records), records.map(keyJson)] as const;
+  };
+  addReport(command, list, hasSharedKeys);
 }
 
 function addRevoke(keys: Command): void {
@@ -70,10 +72,11 @@ function addRevoke(keys: Command): void {
     .description('invalidate a key permanently')
     .argument('<id>', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys revoke 3'));
-  addReport(command, async (config, id: number) => {
+  const revoke = async (config: Config, id: number) => {
     const record = await changeKeys(config, (keys) => keys.revoke(id));
-    return [`key ${id} (${record.name}) is revoked`, keyJson(record)];
-  });
+    return [`key ${id} (${record.name}) is revoked`, keyJson(record)] as const;
+  };
+  addReport(command, revoke, hasSharedKeys);
 }
 
 function addRotate(keys: Command): void {
@@ -82,9 +85,9 @@ function addRotate(keys: Command): void {
     .description('replace the secret of a key; the old one becomes invalid at once')
     .argument('<id>', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys rotate 3'));
-  addReport(command, async (config, id: number) =>
-    issuedReport(await changeKeys(config, (keys) => keys.rotate(id))),
-  );
+  const rotate = async (config: Config, id: number) =>
+    issuedReport(await changeKeys(config, (keys) => keys.rotate(id)));
+  addReport(command, rotate, hasSharedKeys);
 }
 
 function addUpdate(keys: Command): void {
@@ -105,14 +108,15 @@ function addUpdate(keys: Command): void {
         'keys update 3 --allow all',
       ),
     );
-  addReport(command, async (config, id: number, { json: _, ...changes }: Partial<NewKey> & Json) => {
+  const update = async (config: Config, id: number, { json: _, ...changes }: Partial<NewKey> & Json) => {
     if (changes.tier !== undefined) assertTier(config, changes.tier);
     if (Object.keys(changes).length === 0)
       throw new ConfigError('name what to change: --name, --tier, --expires or --allow');
     const record = await changeKeys(config, (keys) => keys.update(id, newSettings(changes)));
     const facts = `tier ${record.tier}, ${stateOf(record)}, may use ${allowText(record)}`;
-    return [`key ${id}: ${record.name}, ${facts}`, keyJson(record)];
-  });
+    return [`key ${id}: ${record.name}, ${facts}`, keyJson(record)] as const;
+  };
+  addReport(command, update, hasSharedKeys);
 }
 
 const EXPIRES_HELP = 'expiry: 30d, 12h, a date such as 2027-01-31 (UTC), or never';
@@ -158,7 +162,9 @@ function parseExpiry(text: string): number | 'never' {
   const [, count, unit] = /^(\d{1,4})([dh])$/.exec(text) ?? [];
   if (count !== undefined) return Date.now() + Number(count) * (unit === 'd' ? 24 : 1) * 3_600_000;
   const time = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or never.');
+  // Date.parse takes February 31 for a day in March.
+  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text.slice(0, 10)))
+    throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or never.');
   return time;
 }
 
@@ -168,7 +174,7 @@ function addUsage(keys: Command): void {
     .description('show requests by month, newest month first')
     .argument('[id]', ID_HELP, parseKeyId)
     .addHelpText('after', examples('keys usage', 'keys usage 3 --json'));
-  addReport(command, async (config, id: number | undefined) => {
+  const usage = async (config: Config, id: number | undefined) => {
     const { readUsage } = await import('../access/usage-tables.ts');
     const rows = await readKeys(config, (store) => {
       const records = store.list();
@@ -177,8 +183,9 @@ function addUsage(keys: Command): void {
       }
       return usageRows(readUsage(store.db, id), records);
     });
-    return [usageTable(rows), rows];
-  });
+    return [usageTable(rows), rows] as const;
+  };
+  addReport(command, usage, hasSharedKeys);
 }
 
 function assertTier({ tiers }: Config, tier: string): void {
@@ -259,13 +266,19 @@ function formatMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 }
 
+/** Whether PostgreSQL has the keys. Every command then creates `keys.db`, their cache, if it is missing. */
+function hasSharedKeys({ access }: Config): boolean {
+  return access.postgres !== '';
+}
+
 /** Changes keys where they are stored: in `keys.db`, or in PostgreSQL and then in `keys.db`, its cache. */
 async function changeKeys<T>(
-  { data_dir, access }: Pick<Config, 'data_dir' | 'access'>,
+  config: Config,
   change: (keys: KeyChanges) => T | Promise<T>,
   { create = false } = {},
 ): Promise<T> {
-  if (access.postgres === '') return withKeyStore(data_dir, change, { create });
+  const { data_dir, access } = config;
+  if (!hasSharedKeys(config)) return withKeyStore(data_dir, change, { create });
   const { openSharedKeys } = await import('../cluster/direct.ts');
   return withKeyStore(
     data_dir,
@@ -282,8 +295,9 @@ async function changeKeys<T>(
 }
 
 /** Reads keys. Brings shared ones up to date first; while PostgreSQL is unavailable, the cache must do. */
-async function readKeys<T>({ data_dir, access }: Config, read: (store: KeyStore) => T): Promise<T> {
-  if (access.postgres === '') return withKeyStore(data_dir, read);
+async function readKeys<T>(config: Config, read: (store: KeyStore) => T): Promise<T> {
+  const { data_dir, access } = config;
+  if (!hasSharedKeys(config)) return withKeyStore(data_dir, read);
   const { openSharedKeys } = await import('../cluster/direct.ts');
   return withKeyStore(
     data_dir,

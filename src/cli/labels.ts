@@ -7,6 +7,7 @@ import type { LabelSelection, LabelsFile } from '../labels/labels-file.ts';
 import { ConfigError, codeOf } from '../lib/errors.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { LABEL_CATEGORIES } from '../model/label.ts';
+import { requireDataFolder } from './data-folder.ts';
 import { formatNumber, formatTable } from './format.ts';
 import { addConfigOptions, addNotes, addReport, examples } from './options.ts';
 
@@ -35,10 +36,13 @@ function addImport(labels: Command): void {
   command.action(async (file: string) => {
     const { parseLabels } = await import('../labels/parse-labels.ts');
     const text = readList(file);
-    const { data_dir } = (await load()).config;
+    const loaded = await load();
+    const note = requireDataFolder(loaded);
+    const { data_dir } = loaded.config;
     makeDataDir(data_dir);
     const count = await withLabels(data_dir, (store) => store.import(parseLabels(text, basename(file))));
     console.log(`${formatNumber(count)} labels imported from ${file}`);
+    if (note !== undefined) console.error(`atlas-node: ${note}`);
   });
 }
 

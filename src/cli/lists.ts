@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import type { Command } from 'commander';
+import type { Config } from '../config/parse-config.ts';
 import { ConfigError, messageOf } from '../lib/errors.ts';
 import { formatTable } from './format.ts';
 import { withHookStore } from './hooks.ts';
@@ -24,12 +25,13 @@ function addImport(lists: Command): void {
     .argument('<file>', 'file with the addresses as text, CSV or JSON; at most 100,000')
     .option('--name <name>', 'name of the list (default: the file name)')
     .addHelpText('after', examples('lists import whales.txt', 'lists import today.csv --name watched'));
-  addReport(command, async ({ data_dir }, file: string, { name: given }: { name?: string }) => {
+  const importList = async ({ data_dir }: Config, file: string, { name: given }: { name?: string }) => {
     const name = given ?? basename(file, extname(file));
     const addresses = readAddresses(file);
     await withHookStore(data_dir, (store) => store.lists.import(name, addresses), { create: true });
-    return [`list ${name}: ${addresses.size} addresses`, { name, addresses: addresses.size }];
-  });
+    return [`list ${name}: ${addresses.size} addresses`, { name, addresses: addresses.size }] as const;
+  };
+  addReport(command, importList, () => true);
 }
 
 function addList(lists: Command): void {

@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../config/load-config.ts';
 import type { Config } from '../config/parse-config.ts';
 import { FatalError } from '../lib/errors.ts';
 import { dataFileExists } from '../lib/files.ts';
+import { requireDataFolder } from './data-folder.ts';
 
 /**
  * Adds `--config` and the given flags (default: all of them) to a command. Returns a function that loads the
@@ -31,16 +32,20 @@ export function addConfigOptions(
 
 /**
  * Adds `--json`, `--config` and `--data-dir` to a command. `run` gets the configuration and what commander passes, and
- * returns the text for people and the value for programs.
+ * returns the text for people and the value for programs. `creates`: whether it may create a file of the data folder.
  */
 export function addReport<Given extends unknown[]>(
   command: Command,
   run: (config: Config, ...given: Given) => Promise<readonly [text: string, value: unknown]>,
+  creates: (config: Config) => boolean = () => false,
 ): void {
   command.option('--json', 'as JSON');
   const load = addConfigOptions(command, ['--data-dir']);
   command.action(async (...given: Given) => {
-    const [text, value] = await run((await load()).config, ...given);
+    const loaded = await load();
+    const note = creates(loaded.config) ? requireDataFolder(loaded) : undefined;
+    const [text, value] = await run(loaded.config, ...given);
+    if (note !== undefined) console.error(`atlas-node: ${note}`);
     const { json } = command.opts<{ json?: boolean }>();
     console.log(json ? JSON.stringify(value, null, 2) : text);
   });

@@ -10,7 +10,7 @@ import {
   keyName,
   type NewKeySettings,
   secretOf,
-  storable,
+  storableNew,
   toRecord,
 } from '../access/key.ts';
 import type { KeyChange } from './key-table.ts';
@@ -25,7 +25,7 @@ export class SharedKeys implements KeyChanges {
 
   async create(settings: NewKeySettings): Promise<IssuedKey> {
     const key = generateKey();
-    const record = await this.change({ kind: 'create', ...secretOf(key), settings: storable(settings) });
+    const record = await this.change({ kind: 'create', ...secretOf(key), settings: storableNew(settings) });
     return { key, record };
   }
 

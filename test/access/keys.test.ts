@@ -326,6 +326,13 @@ test('a file that was moved or replaced gets no further writes', (t) => {
   store.create({ name: 'kept', tier: 'free' });
 });
 
+test('a key is not created with an expiry in the past', (t) => {
+  const { store } = openStore(t);
+  for (const expiresAt of [0, Date.now() - 1, Date.now()])
+    assert.throws(() => store.create({ name: 'late', tier: 'free', expiresAt }), /expiry .* is in the past/);
+  assert.deepEqual(store.list(), []);
+});
+
 test('an expired key is refused, its sockets are reported, and a later expiry or an earlier time brings it back', (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: 1_000 });
   const { store } = openStore(t);

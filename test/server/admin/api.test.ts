@@ -261,4 +261,6 @@ test('a key is renamed, moved to another tier, given an expiry and an allow list
   assert.equal((await ask(path, post({ allow: ['GET /rpc'] }))).status, 400);
   assert.equal((await ask(path, post({ tier: 'gold' }))).status, 400);
   assert.equal((await ask(path, post({ expiresAt: 'soon' }))).status, 400);
+  const past = { name: 'a', tier: 'free', expiresAt: '2020-01-01T00:00:00.000Z' };
+  assert.equal((await ask('/keys', post(past))).status, 400);
 });
