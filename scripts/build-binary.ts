@@ -9,10 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, wri
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CHECKSUMS_ASSET, PAGES_ASSET, threadAsset } from '../src/binary/asset-names.ts';
-import { loadAssets } from '../src/server/pages/assets.ts';
-import { readBuiltPages } from '../src/server/pages/build-pages.ts';
 import { THREADS } from '../src/threads/entries.ts';
-import { bundle, packagesIn } from './binary/bundle.ts';
 import { commitOf } from './binary/commit.ts';
 import { makeExecutable } from './binary/executable.ts';
 import {
@@ -23,6 +20,8 @@ import {
 } from './binary/platform-parts.ts';
 import { secondsToFirstAnswer } from './binary/start-time.ts';
 import { thirdPartyNotices } from './binary/third-party.ts';
+import { bundleScript, packagesIn } from './build/bundle.ts';
+import { bundlePages } from './build/pages.ts';
 import { readOptions } from './options.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -72,11 +71,12 @@ async function writeContents(folder: string, commit: string, { modules, packages
   const assets: Record<string, string> = { ...modules };
   const checksums = Object.entries(assets).map(([name, file]) => [name, sha256(file)]);
   assets[CHECKSUMS_ASSET] = write(CHECKSUMS_ASSET, JSON.stringify(Object.fromEntries(checksums)));
-  const pages = [...(await loadAssets())].map(([name, body]) => [name, body.toString('utf8')]);
-  assets[PAGES_ASSET] = write(PAGES_ASSET, JSON.stringify(Object.fromEntries(pages)));
-  const packages = new Set([...natives, ...packagesIn(readBuiltPages()?.sources ?? [])]);
+  const pages = await bundlePages();
+  const texts = [...pages.files].map(([name, body]) => [name, Buffer.from(body).toString('utf8')]);
+  assets[PAGES_ASSET] = write(PAGES_ASSET, JSON.stringify(Object.fromEntries(texts)));
+  const packages = new Set([...natives, ...packagesIn(pages.sources)]);
   const writeScript = async (name: string, entry: string) => {
-    const bundled = await bundle(entry, commit);
+    const bundled = await bundleScript(entry, commit);
     for (const folder of bundled.packages) packages.add(folder);
     return write(name, bundled.script);
   };

@@ -1,6 +1,6 @@
 /**
  * Compiles the demo contracts of scripts/contracts to src/dev/contracts.json. Run it manually after a change there:
- * `node_modules/.bin/node scripts/compile-contracts.ts`, then `npm run format`.
+ * `node_modules/.bin/node --import tsx scripts/compile-contracts.ts`, then `npm run format`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

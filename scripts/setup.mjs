@@ -8,9 +8,10 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUILDS, isCurrent } from '../bin/builds.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK_FILE = join(ROOT, 'package-lock.json');
@@ -57,11 +58,16 @@ async function setup(all) {
     if (!matchesLockFile(withOthers)) await install(withOthers);
     const problem = loadProblem();
     if (problem !== undefined) stop(problem);
-    prepare('bin/strip-types.cjs');
-    writeFileSync(STAMP_FILE, stamp(withOthers));
+    writeStamp(stamp(withOthers));
     say('everything is in place');
   }
-  prepare('scripts/build-pages.ts');
+  if (!BUILDS.every(isCurrent)) build();
+}
+
+/** By a rename: the stamp of a copy of the project that shares its files by hard links must not change too. */
+function writeStamp(text) {
+  writeFileSync(`${STAMP_FILE}.new`, text);
+  renameSync(`${STAMP_FILE}.new`, STAMP_FILE);
 }
 
 /** What the check depends on: the packages and the machine. */
@@ -180,11 +186,11 @@ function loadProblem() {
   return load.stderr.trim().split('\n').at(-1) || `the native modules crash on this system (${load.signal})`;
 }
 
-/** Strips types and builds the pages at once: the user who starts the program may have no right to write here. */
-function prepare(script) {
-  const args = ['--disable-warning=ExperimentalWarning', join(ROOT, script)];
+/** Builds program and pages at once: the user who starts the program may have no right to write here. */
+function build() {
+  const args = ['--disable-warning=ExperimentalWarning', join(ROOT, 'scripts', 'build', 'build.ts')];
   if (spawnSync(PINNED_NODE, args, { stdio: 'inherit' }).status !== 0)
-    stop('the sources cannot be prepared: see above');
+    stop('program and pages cannot be built: see above');
 }
 
 function readText(file) {

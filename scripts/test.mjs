@@ -4,7 +4,6 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
-import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run as runTestFiles } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -70,12 +69,7 @@ const LONGEST = [
   'test/streams/event-keys.test.ts',
 ];
 
-/** Types are stripped as in the launcher: a loader such as tsx would take 0.2 s of CPU more for each test file. */
-const NODE_FLAGS = [
-  '--require',
-  join(ROOT, 'bin', 'strip-types.cjs'),
-  '--disable-warning=ExperimentalWarning',
-];
+const NODE_FLAGS = ['--import', import.meta.resolve('tsx')];
 
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
 if (options.includes('--help')) {

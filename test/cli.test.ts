@@ -11,11 +11,11 @@ import { openDatabase } from '../src/store/open-database.ts';
 import {
   LAUNCHER,
   PINNED_NODE,
+  PROGRAM,
   ROOT,
   type RunOptions,
   readyUrl,
   run,
-  SOURCE_FLAGS,
   start,
 } from './support/daemon/command.ts';
 import { tempDir } from './support/temp-dir.ts';
@@ -23,7 +23,7 @@ import { waitFor } from './support/wait.ts';
 
 /** Runs atlas-node with arguments, without the launcher: it starts a second Node to see whether it runs. */
 function atlas(t: TestContext, args: string[], options: RunOptions) {
-  return run(t, [PINNED_NODE, ...SOURCE_FLAGS, `${ROOT}src/cli.ts`, ...args], options);
+  return run(t, [PINNED_NODE, PROGRAM, ...args], options);
 }
 
 test('version --json names version, commit, schema and runtimes', async (t) => {

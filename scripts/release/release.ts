@@ -68,7 +68,7 @@ function releasePlatform(out: string, arch: Architecture): string[] {
 /** A separate process: the build prints and fails like `npm run build:binary`. */
 function buildBinary(file: string, arch: Architecture): void {
   const script = join(ROOT, 'scripts/build-binary.ts');
-  const args = ['--disable-warning=ExperimentalWarning', script, '--out', file, '--arch', arch];
+  const args = [...process.execArgv, script, '--out', file, '--arch', arch];
   execFileSync(process.execPath, args, { stdio: 'inherit' });
 }
 

@@ -4,14 +4,14 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { CleanupStack } from '../../src/lib/cleanup-stack.ts';
 import { isObject } from '../../src/lib/text.ts';
 import { randomSource } from '../../test/support/chain/random-chain.ts';
 import type { Cleanup } from '../../test/support/cleanup.ts';
-import { SOURCE_FLAGS } from '../../test/support/daemon/command.ts';
+import { PROGRAM } from '../../test/support/daemon/command.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { startTcpProxy } from '../../test/support/nodes/tcp-proxy.ts';
 import { startPostgres } from '../../test/support/sink/postgres.ts';
@@ -49,7 +49,6 @@ const DEEPEST_FORK = 40;
 /** Longest time for a step of the sink after a failure, milliseconds. The sink backs off up to 15 s. */
 const CATCH_UP_MS = 120_000;
 
-const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
 const dir = mkdtempSync(join(tmpdir(), 'atlas-sink-kills-'));
 chmodSync(dir, 0o755); // if this runs as root, PostgreSQL runs as another user
 const dataDir = join(dir, 'data');
@@ -164,7 +163,7 @@ class Daemon {
   constructor(node: string, postgresUrl: string, port: number) {
     this.port = port;
     const flags = ['--node-http', node, '--data-dir', dataDir, '--port', String(port), '--start-block', '1'];
-    this.args = [...SOURCE_FLAGS, CLI, 'start', ...flags, '--log-level', 'error'];
+    this.args = [PROGRAM, 'start', ...flags, '--log-level', 'error'];
     this.env = {
       ...process.env,
       ATLAS_INDEX__POLL_MS: '20',

@@ -10,6 +10,9 @@ Examples:
   $ atlas-node bench --quick               check that every measure runs
   $ atlas-node bench --json bench.json     the standard run`;
 
+/** Of the package tsx, which `npm run bench` installs first. */
+const TYPESCRIPT_LOADER = 'node_modules/tsx/dist/loader.mjs';
+
 export function addBench(program: Command): void {
   program
     .command('bench')
@@ -19,12 +22,13 @@ export function addBench(program: Command): void {
     .allowUnknownOption()
     .action((options: string[]) => {
       // Located at run time, so that the single binary does not include it.
-      const script = join(dirname(process.argv[1] ?? ''), '../scripts/bench/bench.ts');
-      if (isSea() || !existsSync(script))
+      const root = join(dirname(process.argv[1] ?? ''), '..');
+      const [script, loader] = [join(root, 'scripts/bench/bench.ts'), join(root, TYPESCRIPT_LOADER)];
+      if (isSea() || !existsSync(script) || !existsSync(loader))
         throw new FatalError('the benchmark runs from a checkout of the sources, with "npm run bench"');
       process.execve?.(
         process.execPath,
-        [process.execPath, ...process.execArgv, script, ...options],
+        [process.execPath, ...process.execArgv, '--import', loader, script, ...options],
         process.env,
       );
     });

@@ -1,4 +1,6 @@
-/** The entry file of every thread. In the single binary, src/binary/threads.ts replaces this module. */
+/**
+ * The entry file of every thread. The bundle has bundled-entries.ts instead, the single binary src/binary/threads.ts.
+ */
 
 export const THREADS = {
   indexer: new URL('../indexer/indexer-thread.ts', import.meta.url),

@@ -20,7 +20,7 @@ import { startAnvil } from '../../src/dev/anvil.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { sampleAddresses } from '../../src/dev/sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from '../../src/dev/traffic.ts';
-import { LAUNCHER, PINNED_NODE, ROOT, run } from '../support/daemon/command.ts';
+import { LAUNCHER, PINNED_NODE, ROOT, run, SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { type Chain, type Program, runScenario } from '../support/daemon/scenario.ts';
 
 /**
@@ -51,7 +51,7 @@ suite('the single binary', () => {
 
   before(async () => {
     chmodSync(root, 0o755);
-    const command = [PINNED_NODE, '--disable-warning=ExperimentalWarning', `${ROOT}scripts/build-binary.ts`];
+    const command = [PINNED_NODE, ...SOURCE_FLAGS, `${ROOT}scripts/build-binary.ts`];
     const { code, stdout, stderr } = await run(owner, [...command, '--out', binary], { cwd: ROOT });
     assert.equal(code, 0, stderr);
     console.log(stdout.trim());
@@ -77,8 +77,8 @@ suite('the single binary', () => {
 
   for (const { form, program } of [
     {
-      form: 'its sources',
-      program: (t: TestContext) => ({ command: [LAUNCHER], cwd: folder(t, 'sources') }),
+      form: 'its bundle',
+      program: (t: TestContext) => ({ command: [LAUNCHER], cwd: folder(t, 'bundle') }),
     },
     { form: 'one file', program: alone },
   ]) {

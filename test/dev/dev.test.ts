@@ -5,19 +5,17 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type DevSettings, devConfig, withUsablePort } from '../../src/dev/dev.ts';
-import { SOURCE_FLAGS } from '../support/daemon/command.ts';
+import { PROGRAM } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /** Starts the command on a free port, with its temporary files in `tmp`. */
 function spawnDev(t: TestContext, tmp: string) {
-  const dev = spawn(process.execPath, [...SOURCE_FLAGS, CLI, 'dev'], {
+  const dev = spawn(process.execPath, [PROGRAM, 'dev'], {
     env: { ...process.env, TMPDIR: tmp, ATLAS_SERVER__PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -41,12 +41,12 @@ function project(t: TestContext): {
   };
 }
 
-test('setup accepts the packages of the lock file, and prepares the sources', async (t) => {
+test('setup accepts the packages of the lock file, and builds program and pages', async (t) => {
   const { dir, setup } = project(t);
   const { code, stdout, stderr } = await setup();
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /everything is in place/);
-  assert.ok(existsSync(join(dir, 'node_modules/.cache/atlas-node/src/cli.ts.mjs')));
+  for (const name of ['program', 'pages']) assert.ok(existsSync(join(dir, 'dist', name, 'manifest.json')));
 });
 
 test('setup fetches only what the program runs on, and keeps what tests added later', async (t) => {

@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -25,7 +25,7 @@ import { openIndexForReading, prepareIndexFile } from '../../src/store/index-fil
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
-import { SOURCE_FLAGS } from '../support/daemon/command.ts';
+import { PROGRAM } from '../support/daemon/command.ts';
 import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { differencesOf, repairFile, verifyFile } from '../support/index/verify.ts';
@@ -36,14 +36,13 @@ import { waitFor } from '../support/wait.ts';
 const ROOT = `0x${'00'.repeat(32)}`;
 /** Makes a throttled copy of an index take several steps. */
 const BALLAST_BYTES = 10_000_000;
-const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
 
 /** Runs `atlas-node backup` in its own process. */
 async function backup(
   dataDir: string,
   file: string,
 ): Promise<{ stdout: string; stderr: string; code: number }> {
-  const args = [...SOURCE_FLAGS, CLI, 'backup', file, '--data-dir', dataDir];
+  const args = [PROGRAM, 'backup', file, '--data-dir', dataDir];
   try {
     return { ...(await promisify(execFile)(process.execPath, args)), code: 0 };
   } catch (error) {
@@ -54,7 +53,7 @@ async function backup(
 
 /** Starts `atlas-node backup` and resolves once the keys are copied. The index takes seconds more. */
 async function startSlowBackup(dataDir: string, file: string, mbPerSecond: number): Promise<ChildProcess> {
-  const args = [...SOURCE_FLAGS, CLI, 'backup', file, '--data-dir', dataDir];
+  const args = [PROGRAM, 'backup', file, '--data-dir', dataDir];
   const copying = spawn(process.execPath, [...args, '--max-mb-per-second', String(mbPerSecond)]);
   await once(copying.stdout, 'data');
   return copying;
@@ -265,7 +264,7 @@ test('refuses a copy that replaced a file whose WAL is still there, and leaves i
     prepare,
     /index\.db is a copy, but .*-wal belongs to the file it replaced .* move .*-wal and .*-shm away/,
   );
-  const args = [...SOURCE_FLAGS, CLI, 'verify', '--data-dir', dir];
+  const args = [PROGRAM, 'verify', '--data-dir', dir];
   await assert.rejects(promisify(execFile)(process.execPath, args), /index\.db is a copy/);
   assert.match((await backup(dir, join(dir, 'second.db'))).stderr, /index\.db is a copy/);
   const node = await startNode(t, { chain: [...generateChain({ seed: 1, blocks: 1 }).blocks] });
@@ -285,7 +284,7 @@ test('refuses a copy of the keys that replaced a file whose WAL is still there',
   (await copyDatabase(source, restored, { isPrivate: true, onProgress: () => undefined })).publish();
   store.create({ name: 'later', tier: 'free' });
   copyFileSync(`${source}-wal`, `${restored}-wal`);
-  const args = [...SOURCE_FLAGS, CLI, 'keys', 'list', '--data-dir', dir];
+  const args = [PROGRAM, 'keys', 'list', '--data-dir', dir];
   await assert.rejects(promisify(execFile)(process.execPath, args), /keys\.db is a copy/);
   assert.throws(() => openAccess(restored, {}), /keys\.db is a copy/);
   new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 }).close();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { before, suite, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
@@ -13,7 +13,7 @@ import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { startOddChain } from '../support/chain/odd-tokens.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
-import { SOURCE_FLAGS, start } from '../support/daemon/command.ts';
+import { PROGRAM, start } from '../support/daemon/command.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer } from '../support/index/indexer.ts';
@@ -24,12 +24,11 @@ import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
-const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
 const HEAD = 40;
 
 /** The arguments of `atlas-node verify` for Node.js. */
 function verifyArgs(dir: string, url: string, ...more: string[]): string[] {
-  return [...SOURCE_FLAGS, CLI, 'verify', '--data-dir', dir, '--node-http', url, ...more];
+  return [PROGRAM, 'verify', '--data-dir', dir, '--node-http', url, ...more];
 }
 
 /** Runs `atlas-node verify` in its own process. */
@@ -237,10 +236,10 @@ test('a file whose repair failed is marked: verify names it and no daemon starts
   db.close();
   const damaged = dumpIndex(path);
   node.setHead(1); // lacks the blocks that the repair needs
-  const args = [CLI, 'start', '--data-dir', dir, '--node-http', node.url, '--port', '0'];
+  const args = [PROGRAM, 'start', '--data-dir', dir, '--node-http', node.url, '--port', '0'];
   await assert.rejects(repairFile(path, node.url, null, 0), /cannot be read from the node/);
   assert.deepEqual(dumpIndex(path), damaged);
-  const { code, stderr } = await start(t, [process.execPath, ...SOURCE_FLAGS, ...args], { cwd: dir }).ended;
+  const { code, stderr } = await start(t, [process.execPath, ...args], { cwd: dir }).ended;
   assert.equal(code, 1);
   assert.match(
     stderr,

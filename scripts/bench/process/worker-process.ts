@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { FatalError } from '../../../src/lib/errors.ts';
 import { pinnedCommand } from './cores.ts';
-import { programCommand } from './program.ts';
+import { sourceCommand } from './program.ts';
 import type { Actions, WorkerRequest, WorkerResponse } from './protocol.ts';
 
 /** Longest time for one action, milliseconds: generating a large chain takes longest. */
@@ -26,7 +26,7 @@ export class WorkerProcess<A extends Actions> {
   constructor(name: string, cores: string | null) {
     this.name = name;
     const [file = '', ...args] = pinnedCommand(
-      programCommand('scripts/bench/workers/workers.ts', name),
+      sourceCommand('scripts/bench/workers/workers.ts', name),
       cores,
     );
     this.child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });

@@ -78,7 +78,7 @@ function createKey(dataDir: string): string {
 function spawnDaemon({ dataDir, nodeHttp, nodeWs, cores, env }: DaemonOptions): ChildProcess {
   const flags = ['--node-http', nodeHttp, '--data-dir', dataDir, '--port', '0'];
   if (nodeWs !== '') flags.push('--node-ws', nodeWs);
-  const [file = '', ...args] = pinnedCommand(programCommand('src/cli.ts', 'start', ...flags), cores);
+  const [file = '', ...args] = pinnedCommand(programCommand('start', ...flags), cores);
   // Ignores the user's settings, both from the environment and from a file in the working directory.
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('ATLAS_'));
   const child = spawn(file, args, {

@@ -1,16 +1,22 @@
-/** The files of the pages, loaded at startup. The single binary replaces this module. */
-import { FatalError } from '../../lib/errors.ts';
-import { buildPages, readBuiltPages } from './build-pages.ts';
+/** The files of the pages, loaded at startup from dist/pages. The single binary replaces this module. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { codeOf, FatalError } from '../../lib/errors.ts';
+import { PROJECT_ROOT } from '../../lib/project-root.ts';
+
+const PAGES = join(PROJECT_ROOT, 'dist/pages');
+
+/** What the build lists about its results; bin/builds.mjs has the rest. */
+const manifestSchema = z.object({ files: z.array(z.string()) });
 
 /** Contents by path. A page is `<name>.html`; all other files carry a digest in their names. */
 export async function loadAssets(): Promise<ReadonlyMap<string, Buffer>> {
-  const built = readBuiltPages();
-  if (built?.isCurrent) return built.files;
   try {
-    return await buildPages();
+    const { files } = manifestSchema.parse(JSON.parse(readFileSync(join(PAGES, 'manifest.json'), 'utf8')));
+    return new Map(files.map((name) => [name, readFileSync(join(PAGES, name))]));
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
-    if (built !== null) return built.files; // an installed package has no esbuild
+    if (codeOf(cause) !== 'ENOENT') throw cause;
     throw new FatalError('the pages in dist/pages are missing: run `npm run setup` in the project', {
       cause,
     });

@@ -8,12 +8,10 @@ import { waitFor } from '../wait.ts';
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export const LAUNCHER = `${ROOT}bin/atlas-node`;
 export const PINNED_NODE = `${ROOT}node_modules/node-linux-${process.arch}/bin/node`;
-/** Flags with which Node runs the sources. */
-export const SOURCE_FLAGS = [
-  '--disable-warning=ExperimentalWarning',
-  '--require',
-  `${ROOT}bin/strip-types.cjs`,
-];
+/** What the launcher runs with Node: the bundle. For tests that start the program often, or with other flags. */
+export const PROGRAM = `${ROOT}bin/program.mjs`;
+/** Flags with which Node runs sources, such as a test's own. The program never runs from its sources. */
+export const SOURCE_FLAGS = ['--import', import.meta.resolve('tsx')];
 
 interface Ended {
   code: number | null;

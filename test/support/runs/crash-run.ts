@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../../scripts/simulator/replay/controls.ts';
@@ -17,7 +17,7 @@ import { readUsage } from '../../../src/access/usage-tables.ts';
 import { readLastBlock } from '../../../src/store/chain.ts';
 import { openDatabase } from '../../../src/store/open-database.ts';
 import { randomSource } from '../chain/random-chain.ts';
-import { SOURCE_FLAGS } from '../daemon/command.ts';
+import { PROGRAM } from '../daemon/command.ts';
 import { freePort } from '../free-port.ts';
 import { buildIndex } from '../index/build-index.ts';
 import { dumpIndex } from '../index/dump.ts';
@@ -44,8 +44,6 @@ interface CrashRunResult {
   answered: number;
   counted: number;
 }
-
-const CLI = resolve(import.meta.dirname, '../../../src/cli.ts');
 
 /** The usage that a kill may lose: the traffic of one second. */
 const USAGE_LOSS_MS = 1_000;
@@ -191,7 +189,7 @@ class Trial {
 
   private start(): { child: ChildProcess; ended: Promise<unknown[]> } {
     const { url, wsUrl } = this.node;
-    const args = [...SOURCE_FLAGS, CLI, 'start', '--node-http', url, '--node-ws', wsUrl];
+    const args = [PROGRAM, 'start', '--node-http', url, '--node-ws', wsUrl];
     args.push(
       '--data-dir',
       this.dataDir,

@@ -16,7 +16,7 @@ import { openHookStore } from '../../../src/hooks/hook-store.ts';
 import { CleanupStack } from '../../../src/lib/cleanup-stack.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
 import { randomSource } from '../chain/random-chain.ts';
-import { SOURCE_FLAGS } from '../daemon/command.ts';
+import { PROGRAM } from '../daemon/command.ts';
 import { resultOf } from '../nodes/replay.ts';
 import { waitFor } from '../wait.ts';
 import { HookReceiver, hangs, keptEvents } from './hook-receiver.ts';
@@ -40,7 +40,6 @@ interface HookRunResult {
   withdrawn: number;
 }
 
-const CLI = join(import.meta.dirname, '../../../src/cli.ts');
 const FIRST_BLOCKS = 40;
 const MAX_BLOCKS = 1_000_000;
 const MAX_REORG = 6;
@@ -192,7 +191,7 @@ async function untilDelivering(child: ChildProcess, { bodies }: HookReceiver): P
 }
 
 function startDaemon({ url, wsUrl }: ReplayNode, dir: string): ChildProcess {
-  const args = [...SOURCE_FLAGS, CLI, 'start', '--node-http', url, '--node-ws', wsUrl, '--data-dir', dir];
+  const args = [PROGRAM, 'start', '--node-http', url, '--node-ws', wsUrl, '--data-dir', dir];
   args.push('--port', '0', '--start-block', '1', '--log-level', 'error');
   const env = { ...process.env, ATLAS_HOOKS__ALLOW_PRIVATE: 'true', ATLAS_INDEX__POLL_MS: '20' };
   return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], env });

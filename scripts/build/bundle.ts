@@ -1,0 +1,147 @@
+/** The program's two forms: modules that share their common parts, for Node, and one script, for the single binary. */
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { digestOf, ROOT } from '../../bin/builds.mjs';
+import { THREADS } from '../../src/threads/entries.ts';
+import type { Build } from './write-build.ts';
+
+/** Modules that locate others by their source files, with their replacements for the bundle. */
+const REPLACED_IN_MODULES: Record<string, string> = {
+  'src/threads/entries.ts': 'src/threads/bundled-entries.ts',
+};
+
+/** Modules that read files next to themselves, with their replacements for the binary, which has no such files. */
+const REPLACED_IN_BINARY: Record<string, string> = {
+  'src/threads/entries.ts': 'src/binary/threads.ts',
+  'src/lib/build.ts': 'src/binary/build.ts',
+  'src/dev/anvil-path.ts': 'src/binary/anvil-path.ts',
+  'src/server/pages/assets.ts': 'src/binary/assets.ts',
+};
+
+/** The two packages with native modules, reduced to loading the embedded one. */
+const LOADERS: Record<string, string> = {
+  'node_modules/uWebSockets.js/uws.js': "module.exports = loadAddon('uws.node');",
+  'node_modules/better-sqlite3/lib/binding.js':
+    "exports.getBinding = () => loadAddon('better_sqlite3.node');",
+};
+
+/** What the form of the modules depends on, besides the sources. */
+const BUILD_FILES = ['scripts/build/bundle.ts', 'scripts/build/write-build.ts', 'package-lock.json'];
+
+export interface Bundle {
+  script: string;
+  /** Folders of the bundled packages, relative to the project's root. */
+  packages: string[];
+  /** Bundled project files, relative to the root. */
+  files: string[];
+}
+
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  write: false,
+  metafile: true,
+  platform: 'node',
+  target: 'node22',
+  // Only whitespace is removed, so that names and messages in stack traces match the sources.
+  minifyWhitespace: true,
+  legalComments: 'eof',
+  logLevel: 'error',
+} satisfies BuildOptions;
+
+/**
+ * Bundles the program and its threads as modules. They share chunks: with a whole script for each, a start would take
+ * twice as long and 40 MB more. Packages stay where they are installed.
+ *
+ * All files are in a folder named after the sources. A running daemon starts threads and loads commands later, and must
+ * not find those of another build.
+ */
+export async function bundleProgram(): Promise<Build> {
+  const threads = Object.entries(THREADS).map(([name, url]) => [`${name}-thread`, fileURLToPath(url)]);
+  const { outputFiles, metafile } = await build({
+    ...OPTIONS,
+    entryPoints: { cli: 'src/cli.ts', ...Object.fromEntries(threads) },
+    outdir: 'dist/program/sources', // as deep as the folder of the files, for the paths in the maps
+    chunkNames: 'chunk-[hash]',
+    packages: 'external',
+    format: 'esm',
+    splitting: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    plugins: [replaceModules(REPLACED_IN_MODULES)],
+  });
+  const sources = [
+    ...Object.keys(metafile.inputs),
+    ...Object.keys(REPLACED_IN_MODULES),
+    ...Object.values(REPLACED_IN_MODULES),
+    ...BUILD_FILES,
+  ];
+  const folder = digestOf(sources)?.slice(0, 12) ?? 'changing';
+  const files = outputFiles.map(({ path, contents }) => [`${folder}/${basename(path)}`, contents] as const);
+  const isEntry = (path: string) => path.endsWith('/cli.js');
+  files.sort(([a], [b]) => Number(isEntry(b)) - Number(isEntry(a)));
+  return { files: new Map(files), sources: [...new Set(sources)] };
+}
+
+/** Bundles an entry file as CommonJS, the only form that a single executable application of Node 22 can hold. */
+export async function bundleScript(entry: string, commit: string): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
+    ...OPTIONS,
+    entryPoints: [entry],
+    format: 'cjs',
+    define: { BUILD_COMMIT: JSON.stringify(commit) },
+    plugins: [replaceModules(REPLACED_IN_BINARY), loaders()],
+    // A module that asks for its own location would fail in the binary and needs a replacement.
+    logOverride: { 'empty-import-meta': 'error' },
+  });
+  const [script] = outputFiles;
+  if (script === undefined) throw new Error(`esbuild wrote nothing for ${entry}`);
+  const inputs = Object.keys(metafile.inputs);
+  return {
+    script: script.text,
+    packages: packagesIn(inputs),
+    files: inputs.filter((file) => !file.startsWith('node_modules/')),
+  };
+}
+
+/** Folders of the packages that these files belong to. */
+export function packagesIn(files: readonly string[]): string[] {
+  const folders = files.map(
+    (file) => /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
+  );
+  return [...new Set(folders.filter((folder) => folder !== undefined))];
+}
+
+function replaceModules(replacements: Record<string, string>): Plugin {
+  return {
+    name: 'replace-modules',
+    setup({ onLoad }) {
+      onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+        const replacement = replacements[relative(path)];
+        if (replacement === undefined) return undefined;
+        const contents = readFileSync(join(ROOT, replacement), 'utf8');
+        return { contents, loader: 'ts', resolveDir: dirname(join(ROOT, replacement)) };
+      });
+    },
+  };
+}
+
+function loaders(): Plugin {
+  const addon = JSON.stringify(join(ROOT, 'src/binary/addon.ts'));
+  return {
+    name: 'native-loaders',
+    setup({ onLoad }) {
+      onLoad({ filter: /\/node_modules\/(uWebSockets\.js|better-sqlite3)\// }, ({ path }) => {
+        const loader = LOADERS[relative(path)];
+        if (loader === undefined) return undefined;
+        return { contents: `const { loadAddon } = require(${addon});\n${loader}`, loader: 'js' };
+      });
+    },
+  };
+}
+
+function relative(path: string): string {
+  return path.slice(ROOT.length);
+}

@@ -1,0 +1,43 @@
+/** Writes the results of a build to its folder in dist/. */
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { buildFolder, digestOf, manifestFile, ROOT } from '../../bin/builds.mjs';
+
+export interface Build {
+  /** Contents by path, the entry first. */
+  files: ReadonlyMap<string, Uint8Array>;
+  /** Every input file, relative to the project's root. */
+  sources: readonly string[];
+}
+
+/**
+ * Writes what a bundler returns. A source that changed meanwhile makes the build stale at once.
+ *
+ * Writes each file atomically, by a rename, and the manifest last: other processes may read or build at the same time.
+ */
+export async function writeBuild(name: string, bundle: () => Promise<Build>): Promise<void> {
+  const startedAt = Date.now();
+  const { files, sources } = await bundle();
+  for (const [path, content] of files) write(join(buildFolder(name), path), content);
+  const sorted = [...sources].sort();
+  const changed = sorted.some((source) => statSync(join(ROOT, source)).mtimeMs >= startedAt);
+  const manifest = { files: [...files.keys()], sources: sorted, digest: changed ? null : digestOf(sorted) };
+  write(manifestFile(name), JSON.stringify(manifest, null, 1));
+}
+
+/** Removes all but the newest subfolders of a build. */
+export function keepNewest(name: string, count: number): void {
+  const folders = readdirSync(buildFolder(name), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(buildFolder(name), entry.name))
+    .map((path) => ({ path, changedAt: statSync(path).mtimeMs }))
+    .sort((a, b) => b.changedAt - a.changedAt);
+  for (const { path } of folders.slice(count)) rmSync(path, { recursive: true, force: true });
+}
+
+function write(path: string, content: string | Uint8Array): void {
+  const aside = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(aside, content);
+  renameSync(aside, path);
+}

@@ -1,0 +1,6 @@
+/** The entry file of every thread in the bundle: each is found by its name, beside this module. */
+import type { ThreadCode, ThreadName } from './entries.ts';
+
+export function threadCode(name: ThreadName): ThreadCode {
+  return { source: new URL(`./${name}-thread.js`, import.meta.url) };
+}
