@@ -1,4 +1,4 @@
-/** The Debian package of a release: the single binary as a service, with its manual page and completions. */
+/** The Debian package of a release: the single binary as a service, with its manual page. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -13,10 +13,6 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { script as bash } from '../../src/cli/completion/bash.ts';
-import { commandTree } from '../../src/cli/completion/command-tree.ts';
-import { script as fish } from '../../src/cli/completion/fish.ts';
-import { script as zsh } from '../../src/cli/completion/zsh.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import type { ReleaseInputs } from './inputs.ts';
 import { manPage } from './man-page.ts';
@@ -69,7 +65,6 @@ function packagedFiles(
 ): Map<string, PackagedFile> {
   const source = (path: string) => readFileSync(join(root, path), 'utf8');
   const program = buildProgram();
-  const completion = commandTree(program);
   const day = new Date(time * 1000).toISOString().slice(0, 10);
   const copyright = `${source('LICENSE')}\n${readFileSync(notices, 'utf8')}`;
   return new Map<string, PackagedFile>([
@@ -79,9 +74,6 @@ function packagedFiles(
       { contents: packagedUnit(source('scripts/atlas-node.service')) },
     ],
     ['/etc/atlas-node/atlas.toml', { contents: packagedConfig(source('config.example.toml')) }],
-    ['/usr/share/bash-completion/completions/atlas-node', { contents: bash(completion) }],
-    ['/usr/share/zsh/vendor-completions/_atlas-node', { contents: zsh(completion) }],
-    ['/usr/share/fish/vendor_completions.d/atlas-node.fish', { contents: fish(completion) }],
     ['/usr/share/man/man1/atlas-node.1.gz', { contents: gzipSync(manPage(program, manifest.version, day)) }],
     ['/usr/share/doc/atlas-node/copyright', { contents: copyright }],
     ['/usr/share/doc/atlas-node/changelog.gz', { contents: gzipSync(source('CHANGELOG.md')) }],

@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import { versionText } from '../lib/version.ts';
 import { addBackup } from './backup.ts';
 import { addBench } from './bench.ts';
-import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
 import { addDev } from './dev.ts';
 import { addExport } from './export.ts';
@@ -33,7 +32,6 @@ const COMMANDS = [
   addExport,
   addConfig,
   addBench,
-  addCompletion,
   addVersion,
 ];
 
