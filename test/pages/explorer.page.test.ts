@@ -375,6 +375,82 @@ pageTests({
     await page.getByText('No results for').waitFor();
   },
 
+  'what the node does not have is said at once, and the page stops asking for it': async (t, open) => {
+    const { url, key, anvil } = world;
+    const page = await open(t, `${url}/`, { key });
+    const unknownHash = `0x${'ab'.repeat(32)}`;
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    for (const [path, title] of [
+      ['/block/99999999', 'Block 99,999,999'],
+      [`/block/${unknownHash}`, `Block ${unknownHash}`],
+      [`/block/99999999?tab=transfers`, 'Block 99,999,999'],
+      [`/tx/${unknownHash}`, `Transaction ${unknownHash}`],
+    ] as const) {
+      await page.goto(url + path);
+      await page.getByText(/^The node does not have this (?:block|transaction)\./).waitFor();
+      await page.getByText('Loading …').waitFor({ state: 'detached' });
+      assert.match(await textOf(page.locator('main')), new RegExp(title.replace(' ', '\\s*')));
+      assert.equal(await page.locator('#transactions, #transfers, .tabs, [role=alert]').count(), 0, path);
+    }
+    await page.clock.install();
+    await page.goto(`${url}/block/99999999`);
+    await page.getByText(/^The node does not have this block\./).waitFor();
+    asked.length = 0;
+    await page.clock.runFor(20_000);
+    await waitFor(() => asked.filter((path) => path === '/status').length > 1, { what: 'time to pass' });
+    assert.deepEqual([...new Set(asked)], ['/status']);
+
+    const head = Number(await anvil.call('eth_blockNumber'));
+    await page.goto(`${url}/block/${head + 1}`);
+    await page.getByText(/^The node does not have this block\./).waitFor();
+    await anvil.call('evm_mine');
+    await page.getByRole('link', { name: grouped(head), exact: true }).click();
+    await page.getByRole('link', { name: grouped(head + 1), exact: true }).click();
+    await page.locator('#summary dt:text-is("Hash")').waitFor();
+    await page.getByText('No transactions.').waitFor();
+  },
+
+  'fields that a node leaves out or sets to null do not stop a page': async (t, open) => {
+    const { url, key } = world;
+    const page = await open(t, `${url}/`, { key });
+    const hash = `0x${'cd'.repeat(32)}`;
+    const from = `0x${'1'.repeat(40)}`;
+    const transaction = { hash, blockHash: hash, from, value: '0x1', input: null, gas: null };
+    const receipt = {
+      status: null,
+      contractAddress: null,
+      gasUsed: null,
+      logs: [{ address: from, topics: null, data: '0x', logIndex: '0x0' }],
+    };
+    const block = {
+      number: '0x3',
+      hash,
+      parentHash: hash,
+      timestamp: '0x1',
+      transactions: [transaction],
+      ...{ miner: null, gasUsed: null, gasLimit: null, baseFeePerGas: null, size: null },
+    };
+    const results: Record<string, unknown> = {
+      eth_getBlockByNumber: block,
+      eth_getBlockByHash: { ...block, transactions: null },
+      eth_getTransactionByHash: transaction,
+      eth_getTransactionReceipt: receipt,
+    };
+    await page.route('**/rpc', (route) => {
+      const { method } = z.object({ method: z.string() }).parse(route.request().postDataJSON());
+      return route.fulfill({ json: { jsonrpc: '2.0', id: 1, result: results[method] } });
+    });
+    await page.goto(`${url}/block/3`);
+    await rowsOf(page, 'transactions').getByText('new contract').waitFor();
+    await page.goto(`${url}/block/${hash}`);
+    await page.getByText('No transactions.').waitFor();
+    await rowsOf(page, 'transactions').first().waitFor({ state: 'detached' });
+    await page.goto(`${url}/tx/${hash}`);
+    await page.getByText('anonymous').waitFor();
+    await page.locator('#summary').getByText('in a block').waitFor();
+  },
+
   'a transaction shows all of its transfers, as returned by the API': async (t, open) => {
     const { url, key, samples, get } = world;
     const { transfers } = await get<TransferAnswer>('address_transfers', {

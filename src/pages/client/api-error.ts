@@ -65,6 +65,12 @@ export function errorText(error: unknown): string {
       return 'This is not indexed yet. The view retries by itself.';
     case 'not_found':
       return 'The server does not have this.';
+    case 'busy':
+    case 'timeout':
+      return 'The server is too busy to answer this at present.';
+    case 'storage':
+      return 'The server cannot read its index at present.';
+    case 'node_unavailable':
     case 'upstream':
       return 'The node behind this server did not answer.';
     default:

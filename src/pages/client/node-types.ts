@@ -1,22 +1,25 @@
-/** The node's answers through /rpc, as far as the pages use them. Numbers are hexadecimal. */
+/**
+ * The node's answers through /rpc, as far as the pages use them. Numbers are hexadecimal. Nodes differ in what they leave
+ * out and what they set to null.
+ */
 
 export interface NodeTransaction {
   hash: string;
-  blockHash: string | null;
-  blockNumber: string | null;
+  blockHash?: string | null;
+  blockNumber?: string | null;
   from: string;
-  to: string | null;
+  to?: string | null;
   value: string;
-  input?: string;
-  nonce?: string;
-  gas?: string;
-  gasPrice?: string;
+  input?: string | null;
+  nonce?: string | null;
+  gas?: string | null;
+  gasPrice?: string | null;
   type?: string;
 }
 
 export interface NodeLog {
   address: string;
-  topics: string[];
+  topics: string[] | null;
   data: string;
   blockNumber: string;
   transactionHash: string;
@@ -25,11 +28,11 @@ export interface NodeLog {
 
 export interface NodeReceipt {
   /** Absent in receipts from before the field existed. */
-  status?: string;
-  contractAddress: string | null;
-  gasUsed?: string;
-  effectiveGasPrice?: string;
-  logs: NodeLog[];
+  status?: string | null;
+  contractAddress?: string | null;
+  gasUsed?: string | null;
+  effectiveGasPrice?: string | null;
+  logs: NodeLog[] | null;
 }
 
 export interface NodeBlock<T = string> {
@@ -37,10 +40,10 @@ export interface NodeBlock<T = string> {
   hash: string;
   parentHash: string;
   timestamp: string;
-  miner?: string;
-  gasUsed?: string;
-  gasLimit?: string;
-  baseFeePerGas?: string;
-  size?: string;
-  transactions: T[];
+  miner?: string | null;
+  gasUsed?: string | null;
+  gasLimit?: string | null;
+  baseFeePerGas?: string | null;
+  size?: string | null;
+  transactions: T[] | null;
 }

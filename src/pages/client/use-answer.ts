@@ -11,8 +11,11 @@ const RETRY_MS = 3_000;
 const CHECK_MS = 10_000;
 
 export interface Loaded<T> {
-  /** Result of the last success. Stays during a reload. */
-  data: T | null;
+  /**
+   * Result of the last success, undefined before the first. Stays during a reload. Null is an answer: that of a node to
+   * a question about something it does not have.
+   */
+  data: T | undefined;
   exchanges: readonly Exchange[];
   error: unknown;
   loading: boolean;
@@ -55,15 +58,19 @@ export interface Bundle<T> {
   exchanges: readonly Exchange[];
 }
 
-/** Runs `load` now and whenever `key` changes. Drops the results of older runs. */
-export function useLoaded<T>(
+/**
+ * Runs `load` now and whenever `key` changes. Drops the results of older runs. Without `retries`, an answer that is not
+ * ready stays so.
+ */
+export function useLoaded<T extends NonNullable<unknown> | null>(
   key: string,
   load: (api: Api, signal: AbortSignal) => Promise<Bundle<T>>,
+  retries = true,
 ): Loaded<T> {
   const { api, onRefusedKey } = useContextOrThrow();
   const [state, setState] = useState<Omit<Loaded<T>, 'reload'> & { key: string }>({
     key,
-    data: null,
+    data: undefined,
     exchanges: [],
     error: null,
     loading: true,
@@ -71,6 +78,8 @@ export function useLoaded<T>(
   const [round, setRound] = useState(0);
   const loadRef = useRef(load);
   loadRef.current = load;
+  const retriesRef = useRef(retries);
+  retriesRef.current = retries;
   const reload = useCallback(() => setRound((count) => count + 1), []);
   useEffect(() => {
     const ending = new AbortController();
@@ -78,7 +87,7 @@ export function useLoaded<T>(
     setState((before) => ({
       ...before,
       key,
-      data: before.key === key ? before.data : null,
+      data: before.key === key ? before.data : undefined,
       error: null,
       loading: true,
     }));
@@ -92,7 +101,7 @@ export function useLoaded<T>(
         if (!(error instanceof ApiError)) console.error(error);
         setState((before) => ({ ...before, error, loading: false }));
         const passing = error instanceof ApiError && ['not_ready', 'unreachable'].includes(error.code);
-        if (passing) timer = setTimeout(reload, RETRY_MS);
+        if (passing) timer = setTimeout(() => retriesRef.current && reload(), RETRY_MS);
       },
     );
     return () => {
@@ -101,7 +110,7 @@ export function useLoaded<T>(
     };
   }, [api, key, round]);
   const isOfKey = state.key === key;
-  return { ...state, data: isOfKey ? state.data : null, loading: state.loading || !isOfKey, reload };
+  return { ...state, data: isOfKey ? state.data : undefined, loading: state.loading || !isOfKey, reload };
 }
 
 /** The answer of one endpoint. */

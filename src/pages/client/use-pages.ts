@@ -25,23 +25,24 @@ export interface Pages<T> extends Loaded<readonly T[]> {
 
 interface Rest<T> extends Page<T> {
   /** The first page, which these follow. */
-  first: Page<T> | null;
+  first: Page<T> | undefined;
   loading: boolean;
   error: unknown;
 }
 
-/** `pick` extracts the rows from an answer. A reload starts from the first page again. */
+/** `pick` extracts the rows from an answer. A reload starts from the first page again. `retries`: see `useLoaded`. */
 export function usePages<T, A extends { nextCursor: Cursor }>(
   key: string,
   load: (api: Api, cursor: Cursor, signal: AbortSignal) => Promise<Answered<A>>,
   pick: (answer: A) => readonly T[],
+  retries = true,
 ): Pages<T> {
   const api = useApi();
   const loadPage = async (cursor: Cursor, signal: AbortSignal) => {
     const { data, exchange } = await load(api, cursor, signal);
     return { data: { items: pick(data), next: data.nextCursor }, exchanges: [exchange] };
   };
-  const first = useLoaded<Page<T>>(key, (_, signal) => loadPage(null, signal));
+  const first = useLoaded<Page<T>>(key, (_, signal) => loadPage(null, signal), retries);
   const none: Rest<T> = { first: first.data, items: [], next: null, loading: false, error: null };
   const [state, setState] = useState(none);
   const rest = state.first === first.data ? state : none;

@@ -51,7 +51,7 @@ export const SessionEnd = createContext<() => void>(() => undefined);
 
 interface Answer<N extends keyof AdminAnswers> {
   query: string;
-  data: AdminAnswers[N] | null;
+  data: AdminAnswers[N] | undefined;
   error: unknown;
   loading: boolean;
 }
@@ -64,7 +64,7 @@ export function usePolled<N extends keyof AdminAnswers>(
 ): Loaded<AdminAnswers[N]> {
   const endSession = useContext(SessionEnd);
   const [round, setRound] = useState(0);
-  const empty: Answer<N> = { query, data: null, error: null, loading: true };
+  const empty: Answer<N> = { query, data: undefined, error: null, loading: true };
   const [state, setState] = useState(empty);
   useEffect(() => {
     const ending = new AbortController();

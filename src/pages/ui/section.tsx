@@ -38,7 +38,7 @@ export function Section<T>({ id, title, note, isPage = false, loaded, controls, 
       </header>
       {isOpen && <Requests exchanges={exchanges} />}
       {error !== null && <Failure error={error} onRetry={loaded.reload} />}
-      {data === null ? error === null && <Loading /> : children(data)}
+      {data === undefined ? error === null && <Loading /> : children(data)}
     </section>
   );
 }

@@ -43,10 +43,12 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
     const name = isHash ? block : `0x${Number(block).toString(16)}`;
     return one(await api.rpc<Block | null>(method, [name, true], signal));
   });
+  const isMissing = facts.data === null;
   const transfers = usePages(
     `block_transfers ${block}`,
     (api, cursor, signal) => api.get('block_transfers', { block, limit: PAGE, cursor }, signal),
     (answer): readonly Transfer[] => answer.transfers,
+    !isMissing,
   );
   const tab = params.get('tab') === 'transfers' ? 'transfers' : 'transactions';
   const number = facts.data ? Number(facts.data.number) : isHash ? null : Number(block);
@@ -70,56 +72,70 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
         {(data) =>
           data === null ? (
             <p class="notice">
-              The node does not have this block. It may belong to another chain, or not exist yet.
+              The node does not have this block. It may belong to another chain, not exist yet, or be older
+              than what the node keeps.
             </p>
           ) : (
             <BlockFacts block={data} />
           )
         }
       </Section>
-      <Tabs
-        label="Views of the block"
-        tabs={[
-          { id: 'transactions', title: 'Transactions', to: blockPath(block) },
-          { id: 'transfers', title: 'Transfers', to: `${blockPath(block)}?tab=transfers` },
-        ]}
-        current={tab}
-      />
-      {tab === 'transactions' ? (
-        <Transactions facts={facts} transfers={transfers} />
-      ) : (
-        <Section
-          id="transfers"
-          title="Transfers"
-          note="In execution order, including internal transfers."
-          loaded={transfers}
-        >
-          {(rows) => (
-            <>
-              <TransferTable
-                caption="Transfers of the block"
-                transfers={rows}
-                without={['Block', 'Time']}
-                empty="No transfers."
-              />
-              <More pages={transfers} />
-            </>
+      {facts.data !== null ? (
+        <>
+          <Tabs
+            label="Views of the block"
+            tabs={[
+              { id: 'transactions', title: 'Transactions', to: blockPath(block) },
+              { id: 'transfers', title: 'Transfers', to: `${blockPath(block)}?tab=transfers` },
+            ]}
+            current={tab}
+          />
+          {tab === 'transactions' ? (
+            <Transactions facts={{ ...facts, data: facts.data }} transfers={transfers} />
+          ) : (
+            <Transfers pages={transfers} />
           )}
-        </Section>
+        </>
+      ) : (
+        // The index may have what the node no longer keeps.
+        transfers.data !== undefined && <Transfers pages={transfers} />
       )}
     </>
   );
 }
 
+function Transfers({ pages }: { pages: Pages<Transfer> }) {
+  return (
+    <Section
+      id="transfers"
+      title="Transfers"
+      note="In execution order, including internal transfers."
+      loaded={pages}
+    >
+      {(rows) => (
+        <>
+          <TransferTable
+            caption="Transfers of the block"
+            transfers={rows}
+            without={['Block', 'Time']}
+            empty="No transfers."
+          />
+          <More pages={pages} />
+        </>
+      )}
+    </Section>
+  );
+}
+
 function BlockFacts({ block }: { block: Block }) {
-  const { hash, parentHash, timestamp, transactions, gasUsed, gasLimit, baseFeePerGas, size, miner } = block;
+  const { hash, parentHash, timestamp, gasUsed, gasLimit, baseFeePerGas, size, miner } = block;
   const time = hexTime(timestamp);
   return (
     <Facts
       facts={[
         { name: 'Time', value: `${dateTime(time)} UTC`, note: <Age iso={time} /> },
-        { name: 'Transactions', value: grouped(transactions.length) },
-        gasUsed === undefined
+        { name: 'Transactions', value: grouped(block.transactions?.length ?? 0) },
+        gasUsed == null
           ? null
           : {
               name: 'Gas used',
@@ -127,11 +143,11 @@ function BlockFacts({ block }: { block: Block }) {
               note:
                 gasLimit && `${percent(Number(gasUsed) / Number(gasLimit))} of ${grouped(Number(gasLimit))}`,
             },
-        baseFeePerGas === undefined
+        baseFeePerGas == null
           ? null
           : { name: 'Base fee', value: `${unitsToText(BigInt(baseFeePerGas), GWEI_DECIMALS)} gwei` },
-        size === undefined ? null : { name: 'Size', value: `${grouped(Number(size))} bytes` },
-        miner === undefined ? null : { name: 'Proposer', value: <Address address={miner} /> },
+        size == null ? null : { name: 'Size', value: `${grouped(Number(size))} bytes` },
+        miner == null ? null : { name: 'Proposer', value: <Address address={miner} /> },
         {
           name: 'Hash',
           value: (
@@ -155,39 +171,39 @@ function BlockFacts({ block }: { block: Block }) {
 }
 
 interface TransactionsProps {
-  facts: Loaded<Block | null>;
+  facts: Loaded<Block>;
   transfers: Pages<Transfer>;
 }
 
 function Transactions({ facts, transfers }: TransactionsProps) {
   const counts = new Map<string, number>();
   for (const { txHash } of transfers.data ?? []) counts.set(txHash, (counts.get(txHash) ?? 0) + 1);
-  const isWhole = transfers.data !== null && transfers.more === null;
+  const isWhole = transfers.data !== undefined && transfers.more === null;
+  const other = transfers.loading ? '…' : isWhole ? '0' : 'not loaded';
   return (
     <Section id="transactions" title="Transactions" loaded={{ ...facts, exchanges: transfers.exchanges }}>
-      {(block) =>
-        block !== null && (
-          <>
-            <Table
-              caption="Transactions of the block"
-              columns={columnsFor(counts, isWhole)}
-              rows={block.transactions.slice(0, LISTED)}
-              rowKey={({ hash }) => hash}
-              empty="No transactions."
-            />
-            {block.transactions.length > LISTED && (
-              <p class="pager soft small">
-                The first {LISTED} of {grouped(block.transactions.length)}.
-              </p>
-            )}
-          </>
-        )
-      }
+      {({ transactions }) => (
+        <>
+          <Table
+            caption="Transactions of the block"
+            columns={columnsFor(counts, other)}
+            rows={(transactions ?? []).slice(0, LISTED)}
+            rowKey={({ hash }) => hash}
+            empty="No transactions."
+          />
+          {transactions !== null && transactions.length > LISTED && (
+            <p class="pager soft small">
+              The first {LISTED} of {grouped(transactions.length)}.
+            </p>
+          )}
+        </>
+      )}
     </Section>
   );
 }
 
-function columnsFor(counts: ReadonlyMap<string, number>, isWhole: boolean): Column<NodeTransaction>[] {
+/** `other` stands for the number of transfers of a transaction that is not in `counts`. */
+function columnsFor(counts: ReadonlyMap<string, number>, other: string): Column<NodeTransaction>[] {
   return [
     { title: 'Transaction', plain: true, cell: ({ hash }) => <TransactionLink hash={hash} /> },
     { title: 'From', plain: true, cell: ({ from }) => <Address address={from} /> },
@@ -195,7 +211,7 @@ function columnsFor(counts: ReadonlyMap<string, number>, isWhole: boolean): Colu
     {
       title: 'To',
       plain: true,
-      cell: ({ to }) => (to === null ? <span class="soft">new contract</span> : <Address address={to} />),
+      cell: ({ to }) => (to == null ? <span class="soft">new contract</span> : <Address address={to} />),
     },
     {
       title: 'Value',
@@ -206,15 +222,19 @@ function columnsFor(counts: ReadonlyMap<string, number>, isWhole: boolean): Colu
     {
       title: 'Method',
       wideOnly: true,
-      cell: ({ input = '0x' }) =>
-        input.length >= 10 ? <code>{input.slice(0, 10)}</code> : <span class="soft">–</span>,
+      cell: ({ input }) =>
+        input && input.length >= 10 ? <code>{input.slice(0, 10)}</code> : <span class="soft">–</span>,
     },
     {
       title: 'Transfers',
       number: true,
       cell: ({ hash }) => {
         const count = counts.get(hash);
-        return count !== undefined ? grouped(count) : isWhole ? '0' : '…';
+        return count !== undefined ? (
+          grouped(count)
+        ) : (
+          <span class={other === '0' ? '' : 'soft'}>{other}</span>
+        );
       },
     },
   ];

@@ -97,7 +97,7 @@ export function HomePage() {
 interface GlanceProps {
   status: Status;
   blocks: readonly BlockActivity[];
-  stats: Stats | null;
+  stats: Stats | undefined;
 }
 
 function Glance({ status, blocks, stats }: GlanceProps) {

@@ -42,7 +42,11 @@ export function BuyersTab({ stats }: TokenTabProps) {
     cell: ({ address }) => {
       const balance = balances.data?.get(address);
       if (balance === undefined)
-        return <span class="soft">{checked.includes(address) ? '…' : 'not looked up'}</span>;
+        return (
+          <span class="soft">
+            {checked.includes(address) && balances.error === null ? '…' : 'not looked up'}
+          </span>
+        );
       if (balance === null) return <span class="soft">more than {TOKENS} tokens</span>;
       if (balance === '0') return <span class="out">sold</span>;
       return <Units units={balance} decimals={decimals} symbol={symbol} />;

@@ -25,7 +25,8 @@ export interface TokenEvent {
 
 /** The transfers of a log, in order; none for a log that does not follow the standards. The index skips those too. */
 export function decodeTransfer(log: NodeLog): TokenEvent[] {
-  const { topics, data } = log;
+  const { data } = log;
+  const topics = log.topics ?? [];
   const words = data.slice(2).match(/.{64}/g) ?? [];
   const [kind] = topics;
   const isMulti = kind !== TRANSFER;

@@ -61,9 +61,11 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
           <Copy text={token} what="token address" />
         </p>
         {stats.error !== null && <Failure error={stats.error} onRetry={stats.reload} />}
-        {stats.data && stats.data.transferCount > 0 && <Facts facts={factsOf(stats.data, supply.data)} />}
+        {stats.data && stats.data.transferCount > 0 && (
+          <Facts facts={factsOf(stats.data, supply.data ?? null)} />
+        )}
       </header>
-      {stats.data === null ? (
+      {stats.data === undefined ? (
         stats.error === null && <Loading />
       ) : stats.data.transferCount === 0 ? (
         <p class="notice">
@@ -76,7 +78,7 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
             tabs={TABS.map(({ id, title }) => ({ id, title, to: `${tokenPath(token)}?tab=${id}` }))}
             current={tab.id}
           />
-          <Shown stats={stats.data} supply={supply.data} />
+          <Shown stats={stats.data} supply={supply.data ?? null} />
         </>
       )}
     </>

@@ -1,5 +1,5 @@
 /** The transfers of a token from the node's logs, newest first, page by page back in time. */
-
+import { useState } from 'preact/hooks';
 import type { Answered, Api } from '../../client/api.ts';
 import type { NodeLog } from '../../client/node-types.ts';
 import { type Cursor, usePages } from '../../client/use-pages.ts';
@@ -26,8 +26,16 @@ interface EventPage {
 export function TokenTransfersTab({ stats }: TokenTabProps) {
   const status = useStatus();
   // The head when the tab was opened, because pages must not shift as the chain grows.
-  const head = status?.head?.number;
-  return head === undefined ? <Loading /> : <List key={stats.token} stats={stats} head={head} />;
+  const [head, setHead] = useState<number | null>(null);
+  if (head === null && status?.head) setHead(status.head.number);
+  if (head !== null) return <List key={stats.token} stats={stats} head={head} />;
+  if (status === undefined) return <Loading />;
+  return (
+    <p class="notice wait" role="alert">
+      {status === null ? 'The server cannot be reached.' : 'No block is indexed yet.'} The view retries by
+      itself.
+    </p>
+  );
 }
 
 function List({ stats, head }: { stats: TokenTabProps['stats']; head: number }) {

@@ -62,7 +62,7 @@ export function TransactionPage({ hash }: { hash: string }) {
         }
       </Section>
       {(isMined || facts.error !== null) && <Transfers hash={hash} />}
-      {facts.data?.receipt != null && <Logs logs={facts.data.receipt.logs} facts={facts} />}
+      {facts.data?.receipt != null && <Logs logs={facts.data.receipt.logs ?? []} facts={facts} />}
     </>
   );
 }
@@ -105,7 +105,8 @@ function factsOf(
   receipt: NodeReceipt | null,
   block: NodeBlock | null,
 ): (Fact | null)[] {
-  const { from, to, value, nonce, input = '0x', gas } = transaction;
+  const { from, to, value, nonce, gas } = transaction;
+  const input = transaction.input ?? '0x';
   const made = receipt?.status === '0x1' ? receipt.contractAddress : null;
   const price = receipt?.effectiveGasPrice ?? transaction.gasPrice;
   const used = receipt?.gasUsed;
@@ -117,9 +118,9 @@ function factsOf(
       note: <Time iso={hexTime(block.timestamp)} />,
     },
     { name: 'From', value: <Address address={from} />, note: nonce && `nonce ${grouped(Number(nonce))}` },
-    to !== null
+    to
       ? { name: 'To', value: <Address address={to} /> }
-      : { name: 'Created contract', value: made === null ? 'none' : <Address address={made} /> },
+      : { name: 'Created contract', value: made ? <Address address={made} /> : 'none' },
     { name: 'Value', value: <Amount text={coins(BigInt(value))} symbol={COIN} /> },
     used && price
       ? {
@@ -146,8 +147,8 @@ function factsOf(
 }
 
 function Status({ transaction, receipt }: { transaction: NodeTransaction; receipt: NodeReceipt | null }) {
-  if (transaction.blockHash === null) return <span class="soft">pending</span>;
-  if (receipt?.status === undefined) return <>in a block</>;
+  if (transaction.blockHash == null) return <span class="soft">pending</span>;
+  if (receipt?.status == null) return <>in a block</>;
   return receipt.status === '0x1' ? (
     <span class="in">succeeded</span>
   ) : (
@@ -173,16 +174,18 @@ function Logs({ logs, facts }: { logs: readonly NodeLog[]; facts: Loaded<Mined> 
               {
                 title: 'Event',
                 plain: true,
-                cell: ({ topics: [event] }) =>
-                  event === undefined ? (
+                cell: ({ topics }) => {
+                  const event = topics?.[0];
+                  return event === undefined ? (
                     <span class="soft">anonymous</span>
                   ) : (
                     <span class="with-copy mono" title={event}>
                       {event.slice(0, 18)}…<Copy text={event} what="topic" />
                     </span>
-                  ),
+                  );
+                },
               },
-              { title: 'Topics', number: true, cell: ({ topics }) => topics.length },
+              { title: 'Topics', number: true, cell: ({ topics }) => topics?.length ?? 0 },
               {
                 title: 'Data',
                 number: true,

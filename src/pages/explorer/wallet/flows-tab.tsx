@@ -38,12 +38,19 @@ export function FlowsTab({ address, params }: TabProps) {
       id="flows"
       title="Flows"
       note="Received minus sent after each transaction, excluding fees."
-      loaded={pages}
+      loaded={{
+        ...pages,
+        error: pages.error ?? summary.error,
+        reload: () => {
+          pages.reload();
+          summary.reload();
+        },
+      }}
     >
       {(transfers) => {
         const assets = assetsOf(transfers, COIN).slice(0, MAX_ASSETS);
         const asset = assets.find(({ id }) => id === params.get('asset')) ?? assets[0];
-        if (asset === undefined || summary.data === null) return null;
+        if (asset === undefined || summary.data === undefined) return null;
         const { nativeReceivedWei, nativeSentWei } = summary.data;
         const isComplete = pages.more === null && !pages.isCut;
         const present =

@@ -44,7 +44,8 @@ export function FundedTable({ caption, wallets, empty }: FundedTableProps) {
     const found = await Promise.all(checked.map((wallet) => firstPurchase(api, wallet, signal)));
     return { data: new Map(checked.map((wallet, i) => [wallet, found[i]])), exchanges: [] };
   });
-  const columns = asked > 0 ? [...COLUMNS, ...purchaseColumns(purchases.data)] : COLUMNS;
+  const columns =
+    asked > 0 ? [...COLUMNS, ...purchaseColumns(purchases.data, purchases.error !== null)] : COLUMNS;
   return (
     <>
       {wallets.length > asked && (
@@ -93,12 +94,15 @@ const COLUMNS: readonly Column<FundedWallet>[] = [
 ];
 
 function purchaseColumns(
-  found: ReadonlyMap<string, FirstPurchase | undefined> | null,
+  found: ReadonlyMap<string, FirstPurchase | undefined> | undefined,
+  hasFailed: boolean,
 ): Column<FundedWallet>[] {
   return [
     {
       title: 'Bought first',
-      cell: ({ address }) => <Purchase purchase={found?.get(address)} isLoading={found === null} />,
+      cell: ({ address }) => (
+        <Purchase purchase={found?.get(address)} isLoading={found === undefined && !hasFailed} />
+      ),
     },
     {
       title: 'Still holds it',

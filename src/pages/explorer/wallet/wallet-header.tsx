@@ -49,7 +49,7 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
   );
 }
 
-function factsOf(summary: Summary, labels: Behaviour | null, balance: Loaded<string>): Fact[] {
+function factsOf(summary: Summary, labels: Behaviour | undefined, balance: Loaded<string>): Fact[] {
   const {
     txCount,
     uniqueTokens,
@@ -64,7 +64,7 @@ function factsOf(summary: Summary, labels: Behaviour | null, balance: Loaded<str
     {
       name: 'Balance',
       value:
-        balance.data !== null ? (
+        balance.data !== undefined ? (
           <Amount text={unitsToText(BigInt(balance.data), NATIVE_DECIMALS)} symbol={COIN} />
         ) : (
           <span class="soft">{balance.error === null ? '…' : 'unknown'}</span>
