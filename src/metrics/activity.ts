@@ -14,14 +14,20 @@ const OWN_ROUTE = /^(?:asset$|\/admin)/;
 
 type ActivityMetrics = Pick<
   Metrics,
-  'httpRequests' | 'rpcRequests' | 'rpcCacheHits' | 'rpcLocal' | 'rpcMerged' | 'takeLongestLoopDelay'
+  | 'httpRequests'
+  | 'httpServerErrors'
+  | 'rpcRequests'
+  | 'rpcCacheHits'
+  | 'rpcLocal'
+  | 'rpcMerged'
+  | 'takeLongestLoopDelay'
 >;
 
 /** Counts since the start of the daemon. */
 interface ActivityTotals {
   /** HTTP answers, except those to the panel. */
   requests: number;
-  /** Answers with status 5xx. */
+  /** Answers with 5xx that report a fault: not those of /readyz, nor `not_ready`. */
   errors: number;
   /** Answers with status 4xx. */
   refusals: number;
@@ -94,13 +100,13 @@ export class ActivityLog {
   }
 
   private totals(): ActivityTotals {
-    const { httpRequests, rpcRequests, rpcCacheHits, rpcLocal, rpcMerged } = this.metrics;
+    const { httpRequests, httpServerErrors, rpcRequests, rpcCacheHits, rpcLocal, rpcMerged } = this.metrics;
     const http = (pattern: RegExp) =>
       httpRequests.total(({ route, status }) => !OWN_ROUTE.test(route) && pattern.test(status));
     const all = <L extends string>(counter: HotPathCounter<L>) => counter.total(() => true);
     return {
       requests: http(/./),
-      errors: http(/^5/),
+      errors: httpServerErrors.total(({ route }) => !OWN_ROUTE.test(route)),
       refusals: http(/^4/),
       rpcCalls: all(rpcRequests),
       cacheHits: all(rpcCacheHits) + all(rpcLocal) + all(rpcMerged),

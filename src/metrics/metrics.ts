@@ -99,6 +99,11 @@ export function createMetrics() {
     ]),
 
     httpRequests: counter('atlas_http_requests_total', 'HTTP requests answered.', ['route', 'status']),
+    httpServerErrors: counter(
+      'atlas_http_server_errors_total',
+      'HTTP answers with 5xx that report a fault: not those of /readyz, nor not_ready.',
+      ['route', 'status'],
+    ),
     httpSeconds: new HotPathHistogram(
       'atlas_http_request_seconds',
       'Time to answer an HTTP request.',

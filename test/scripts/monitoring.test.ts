@@ -81,6 +81,12 @@ for (const { what, queries, least } of [
   });
 }
 
+test('neither a rule nor a panel counts server errors by status, which includes 503 of /readyz and not_ready', () => {
+  for (const query of [...ruleQueries(), ...boardQueries()])
+    assert.doesNotMatch(query, /atlas_http_requests_total\{[^}]*status\s*=~?\s*"5/);
+  assert.ok(ruleQueries().some((query) => query.includes('atlas_http_server_errors_total')));
+});
+
 test('the check notices a wrong metric, a wrong label and a wrong grouping', () => {
   const series = seriesOf();
   assert.deepEqual(faultsOf('rate(atlas_no_such_total[5m])', series), ['there is no atlas_no_such_total']);

@@ -75,7 +75,7 @@ function OverviewFacts({ overview }: { overview: Overview }) {
         {
           name: 'Errors',
           value: grouped(totals.errors),
-          note: `answers with 5xx; ${grouped(totals.refusals)} with 4xx`,
+          note: `of this server; ${grouped(totals.refusals)} answers with 4xx`,
         },
         {
           name: 'Cache hits',
@@ -129,7 +129,7 @@ const SERIES = {
     say: duration,
   },
   requests: { text: 'Requests', name: 'Requests', of: (s: Sample) => s.requests, say: sayCount('request') },
-  errors: { text: 'Errors', name: 'Answers with 5xx', of: (s: Sample) => s.errors, say: sayCount('error') },
+  errors: { text: 'Errors', name: 'Server errors', of: (s: Sample) => s.errors, say: sayCount('error') },
   hits: { text: 'Cache hits', name: 'Cache hits', of: (s: Sample) => s.cacheHits, say: sayCount('hit') },
   memory: {
     text: 'Memory',

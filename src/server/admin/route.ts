@@ -1,7 +1,14 @@
 /** Adapts a function of the panel's API to an HTTP route. */
 import { FatalError, RequestError, StorageError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
-import { type Answer, contentTooLarge, errorAnswer, jsonAnswer, retryAfterHeader } from '../http/answer.ts';
+import {
+  type Answer,
+  type AnswerOutcome,
+  contentTooLarge,
+  errorAnswer,
+  jsonAnswer,
+  retryAfterHeader,
+} from '../http/answer.ts';
 import { closeIfChunked, collectBody, isChunked } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import type { ReplyWriter } from '../http/reply.ts';
@@ -94,7 +101,7 @@ export function addAdminRoute(
 
   app[method](route, (res: HttpResponse, req: HttpRequest) => {
     const startedAt = performance.now();
-    const count = (status: number) => meter(status, startedAt);
+    const count = (answered: AnswerOutcome) => meter(answered, startedAt);
     if (method !== 'post') {
       const respond = () => {
         const answered = answer(read(res, req));

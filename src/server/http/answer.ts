@@ -18,7 +18,12 @@ export interface Answer {
   close?: boolean;
   /** For HEAD: the body length of the GET. The connection closes after the answer. */
   contentLength?: number;
+  /** A 5xx status that is an ordinary answer, such as `not_ready`: it does not count as a server error. */
+  isExpected?: boolean;
 }
+
+/** What the meter of a route needs to know about an answer. */
+export type AnswerOutcome = Pick<Answer, 'isExpected'> & { status: number };
 
 export const STATUS_LINES = {
   200: '200 OK',
@@ -86,7 +91,8 @@ export function errorAnswer(error: RequestError, headers: string): Answer {
   const { code, message, param } = error;
   const status = isStatus(error.status) ? error.status : 500;
   const retry = status === 503 ? retryAfterHeader(1) : '';
-  return jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), headers + retry);
+  const answer = jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), headers + retry);
+  return code === 'not_ready' ? { ...answer, isExpected: true } : answer;
 }
 
 /** The answer to an unknown path. */

@@ -1,6 +1,6 @@
 /** One answer written after the handler of its request has returned: whole, in chunks, or from a source. */
 import type { HttpResponse } from '../uws.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, AnswerOutcome } from './answer.ts';
 import { type ReplyContext, writeAnswer, writeHead } from './write-answer.ts';
 
 /**
@@ -51,7 +51,7 @@ type ReplyState = 'pending' | 'streaming' | 'ending' | 'chunk-due' | 'blocked' |
 export class DeferredReply {
   private readonly context: ReplyContext;
   private readonly res: HttpResponse;
-  private readonly onAnswered: (status: number) => void;
+  private readonly onAnswered: (answer: AnswerOutcome) => void;
   private state: ReplyState = 'pending';
   private source: BodySource | null = null;
   /** Whether the library has corked the socket: true inside a callback for a request or its body. */
@@ -63,7 +63,7 @@ export class DeferredReply {
   constructor(
     context: ReplyContext,
     res: HttpResponse,
-    onAnswered: (status: number) => void,
+    onAnswered: (answer: AnswerOutcome) => void,
     onAborted: () => void,
   ) {
     this.context = context;
@@ -80,7 +80,7 @@ export class DeferredReply {
   /** Writes the answer. Does nothing if the client has disconnected. */
   send(answer: Answer): void {
     if (!this.settle()) return;
-    this.onAnswered(answer.status);
+    this.onAnswered(answer);
     if (this.isCorked) writeAnswer(this.res, answer, this.context);
     else this.res.cork(() => writeAnswer(this.res, answer, this.context));
   }
@@ -207,9 +207,9 @@ export class DeferredReply {
     this.timeoutResetTimer = null;
   }
 
-  private finish({ status }: Head, lastWrite: () => void): void {
+  private finish(head: Head, lastWrite: () => void): void {
     if (!this.settle()) return;
-    this.onAnswered(status);
+    this.onAnswered(head);
     lastWrite();
   }
 

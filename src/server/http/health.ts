@@ -63,7 +63,8 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
     addGetRoute(app, path, (adapt) => (res, req) => {
       sendMetered(meter, replies, res, () => {
         const [status, body] = answer();
-        return adapt(jsonAnswer(status, JSON.stringify(body), cors(req)));
+        // A load balancer asks /readyz in order to hear 503.
+        return adapt({ ...jsonAnswer(status, JSON.stringify(body), cors(req)), isExpected: true });
       });
     });
   }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../log/logger.ts';
 import { EventLoopGuard } from '../overload.ts';
 import type { HttpResponse } from '../uws.ts';
-import { type Answer, errorAnswer, internalError } from './answer.ts';
+import { type Answer, type AnswerOutcome, errorAnswer, internalError } from './answer.ts';
 import { DeferredReply } from './deferred-reply.ts';
 import { type ReplyContext, writeAnswer } from './write-answer.ts';
 
@@ -36,18 +36,18 @@ export class ReplyWriter {
   }
 
   /**
-   * Answers inside the request's handler, or later when `respond` returns a promise. Calls `onAnswered` with the status
-   * when the answer is ready, but not if the client disconnects first.
+   * Answers inside the request's handler, or later when `respond` returns a promise. Calls `onAnswered` when the
+   * answer is ready, but not if the client disconnects first.
    */
   sendOrDefer(
     res: HttpResponse,
     respond: () => Answer | Promise<Answer>,
-    onAnswered: (status: number) => void,
+    onAnswered: (answer: AnswerOutcome) => void,
   ): void {
     const answer = this.answerOf(respond);
     if (answer instanceof Promise) this.defer(res, onAnswered, () => undefined).sendResolved(answer);
     else {
-      onAnswered(answer.status);
+      onAnswered(answer);
       writeAnswer(res, answer, this.context);
     }
   }
@@ -57,7 +57,11 @@ export class ReplyWriter {
    * `onAnswered` when the answer is ready, before it is written. Writing is not measured: small answers leave after the
    * handler anyway, and a client woken by a large answer may take the CPU, which would count as latency.
    */
-  defer(res: HttpResponse, onAnswered: (status: number) => void, onAborted: () => void): DeferredReply {
+  defer(
+    res: HttpResponse,
+    onAnswered: (answer: AnswerOutcome) => void,
+    onAborted: () => void,
+  ): DeferredReply {
     return new DeferredReply(this.context, res, onAnswered, onAborted);
   }
 

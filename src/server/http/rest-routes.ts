@@ -97,7 +97,7 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
     let reservation: BodyReservation | null = null;
     const reply = deps.replies.defer(
       res,
-      (status) => meter(status, startedAt),
+      (answer) => meter(answer, startedAt),
       () => reservation?.release(),
     );
     reply.guardHandler(() => {

@@ -2,7 +2,7 @@
 
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
-import { type Answer, withoutBody } from './answer.ts';
+import { type Answer, type AnswerOutcome, withoutBody } from './answer.ts';
 import type { BodyBudget } from './body.ts';
 import type { ReplyWriter } from './reply.ts';
 import type { ClientAccess } from './request.ts';
@@ -38,22 +38,23 @@ export function addGetRoute(
   app.head(path, makeHandler(withoutBody));
 }
 
-export type HttpMetrics = Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
+export type HttpMetrics = Pick<Metrics, 'httpRequests' | 'httpServerErrors' | 'httpSeconds'>;
 
 /** Counts one answer; `startedAt` is performance.now() when the request arrived. */
-export type RequestMeter = (status: number, startedAt: number) => void;
+export type RequestMeter = (answer: AnswerOutcome, startedAt: number) => void;
 
 /** The meter of a route. Its label is the route's pattern, never client input. */
 export function routeMeter(metrics: HttpMetrics, route: string): RequestMeter {
   const seconds = metrics.httpSeconds.child({ route });
   const byStatus = new Map<number, { inc(): void }>();
-  return (status, startedAt) => {
+  return ({ status, isExpected = false }, startedAt) => {
     let count = byStatus.get(status);
     if (count === undefined) {
       count = metrics.httpRequests.child({ route, status: String(status) });
       byStatus.set(status, count);
     }
     count.inc();
+    if (status >= 500 && !isExpected) metrics.httpServerErrors.child({ route, status: String(status) }).inc();
     seconds.observe((performance.now() - startedAt) / 1000);
   };
 }
@@ -66,5 +67,5 @@ export function sendMetered(
   respond: () => Answer | Promise<Answer>,
 ): void {
   const startedAt = performance.now();
-  replies.sendOrDefer(res, respond, (status) => meter(status, startedAt));
+  replies.sendOrDefer(res, respond, (answer) => meter(answer, startedAt));
 }

@@ -43,7 +43,7 @@ export function addRpcRoute(
     let httpRpcReply: HttpRpcReply | null = null;
     const reply = replies.defer(
       res,
-      (status) => meter(status, startedAt),
+      (answer) => meter(answer, startedAt),
       () => {
         reservation?.release();
         httpRpcReply?.cancel();

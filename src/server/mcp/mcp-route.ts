@@ -53,7 +53,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
     let reservation: BodyReservation | null = null;
     const reply = replies.defer(
       res,
-      (status) => meter(status, startedAt),
+      (answer) => meter(answer, startedAt),
       () => reservation?.release(),
     );
     reply.guardHandler(() => {

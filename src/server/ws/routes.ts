@@ -205,7 +205,7 @@ function upgradeHandler(deps: WsRouteDeps, endpoint: WsEndpoint) {
       req.getHeader('sec-websocket-extensions'),
       context,
     );
-    meter(101, startedAt);
+    meter({ status: 101 }, startedAt);
   };
 }
 
