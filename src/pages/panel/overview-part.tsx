@@ -75,7 +75,7 @@ function OverviewFacts({ overview }: { overview: Overview }) {
         {
           name: 'Errors',
           value: grouped(totals.errors),
-          note: `of this server; ${grouped(totals.refusals)} answers with 4xx`,
+          note: `faults with 5xx; ${grouped(totals.refusals)} with 4xx`,
         },
         {
           name: 'Cache hits',
