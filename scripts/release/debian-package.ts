@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { configText } from '../../src/cli/init.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import type { ReleaseInputs } from './inputs.ts';
 import { manPage } from './man-page.ts';
@@ -23,10 +24,10 @@ const SYSTEMS: Record<string, { architecture: string; glibc: string }> = {
   'linux-arm64': { architecture: 'arm64', glibc: '2.38' },
 };
 
-/** Operator-owned files: an upgrade asks before it replaces a modified one. */
-const CONFIG_FILES = ['/etc/atlas-node/atlas.toml'];
+const MAINTAINER_SCRIPTS = ['preinst', 'postinst', 'prerm', 'postrm'];
 
-const MAINTAINER_SCRIPTS = ['postinst', 'prerm', 'postrm'];
+const DATA_DIR = '/var/lib/atlas-node';
+const REFERENCE = '/usr/share/doc/atlas-node/config.example.toml';
 
 interface PackagedFile {
   contents: Buffer | string;
@@ -73,7 +74,9 @@ function packagedFiles(
       '/usr/lib/systemd/system/atlas-node.service',
       { contents: packagedUnit(source('scripts/atlas-node.service')) },
     ],
-    ['/etc/atlas-node/atlas.toml', { contents: packagedConfig(source('config.example.toml')) }],
+    // Not a conffile: an upgrade would ask about it, which fails without a terminal.
+    ['/usr/share/atlas-node/atlas.toml', { contents: initialConfig() }],
+    [REFERENCE, { contents: withDataDir(source('config.example.toml')) }],
     ['/usr/share/man/man1/atlas-node.1.gz', { contents: gzipSync(manPage(program, manifest.version, day)) }],
     ['/usr/share/doc/atlas-node/copyright', { contents: copyright }],
     ['/usr/share/doc/atlas-node/changelog.gz', { contents: gzipSync(source('CHANGELOG.md')) }],
@@ -85,9 +88,19 @@ function packagedUnit(unit: string): string {
   return unit.slice(unit.indexOf('[Unit]')).replaceAll('/usr/local/bin/', '/usr/bin/');
 }
 
+/** What postinst copies to /etc/atlas-node. That file is readable by all, so it has no place for the token. */
+function initialConfig(): string {
+  return configText(DATA_DIR)
+    .replace('config.example.toml', REFERENCE)
+    .replace(
+      /^# Token of .*\nadmin_token = .*$/m,
+      '# Secrets go to /etc/atlas-node/environment, such as ATLAS_ADMIN_TOKEN=... for the panel at /admin.',
+    );
+}
+
 /** The example configuration with the service's folder, so that commands with `--config` find the data. */
-function packagedConfig(example: string): string {
-  return example.replace(/^data_dir = .*$/m, 'data_dir = "/var/lib/atlas-node"');
+function withDataDir(example: string): string {
+  return example.replace(/^data_dir = .*$/m, `data_dir = "${DATA_DIR}"`);
 }
 
 function controlFiles(
@@ -122,7 +135,6 @@ function controlFiles(
   });
   return new Map<string, PackagedFile>([
     ['control', { contents: control.join('\n') }],
-    ['conffiles', { contents: `${CONFIG_FILES.join('\n')}\n` }],
     ['md5sums', { contents: sums.sort().join('') }],
     ...scripts,
   ]);

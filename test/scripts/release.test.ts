@@ -10,6 +10,7 @@ import { writeBillOfMaterials } from '../../scripts/release/bill-of-materials.ts
 import { writeDebianPackage } from '../../scripts/release/debian-package.ts';
 import type { ReleaseInputs } from '../../scripts/release/inputs.ts';
 import { writeNpmPackage } from '../../scripts/release/npm-package.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { ROOT, run } from '../support/daemon/command.ts';
 import { helpTexts } from '../support/daemon/help.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -42,13 +43,18 @@ test('the Debian package has program, service and manual, the same bytes each ti
   assert.equal(code, 0, stderr);
   const text = (path: string) => readFileSync(join(tree, path), 'utf8');
   const unit = text('usr/lib/systemd/system/atlas-node.service');
-  const start = /^ExecStart=(\S+) start --config (\S+) /m.exec(unit);
-  assert.ok(
-    start?.slice(1).every((path) => existsSync(join(tree, path))),
-    unit,
-  );
-  assert.match(text('etc/atlas-node/atlas.toml'), /^data_dir = "\/var\/lib\/atlas-node"$/m);
-  for (const name of ['postinst', 'prerm', 'postrm']) {
+  const program = /^ExecStart=(\S+) start --config /m.exec(unit)?.[1] ?? '';
+  assert.ok(existsSync(join(tree, program)), unit);
+  assert.doesNotMatch(unit, /bin\/kill/, 'a small system has only the one of the shell');
+  const cronLine = /^0 3 \* \* \* (\S+) backup /m.exec(readFileSync(join(ROOT, 'docs/operating.md'), 'utf8'));
+  assert.equal(cronLine?.[1], program);
+  const initial = text('usr/share/atlas-node/atlas.toml');
+  const { config } = parseConfig({ file: { path: 'atlas.toml', text: initial } });
+  assert.equal(config.data_dir, '/var/lib/atlas-node');
+  assert.doesNotMatch(initial, /token =/, 'the file is readable by all');
+  const reference = /\/usr\/share\/doc\/[\w./-]+toml/.exec(initial)?.[0] ?? '';
+  assert.match(text(reference), /^data_dir = "\/var\/lib\/atlas-node"$/m);
+  for (const name of ['preinst', 'postinst', 'prerm', 'postrm']) {
     const checked = await run(t, ['sh', '-n', join(tree, 'DEBIAN', name)], { cwd: dir });
     assert.equal(checked.code, 0, checked.stderr);
   }
