@@ -51,16 +51,46 @@ export function maskUrl(url: string): string {
 /** A URL: scheme, user and password, host, and the rest. */
 const URL_IN_TEXT = /\b((?:https?|wss?):\/\/)([^\s/@"'<>]*@)?([^\s/?#"'<>\\]+)([/?#][^\s"'<>\\]*)?/gi;
 
-/** The value of a parameter or field named like a key, in a text of any kind. */
-const NAMED_KEY =
-  /\b((?:[\w-]*(?:key|token|secret)|project[ _-]?id)["']?\s*[=:]\s*["']?)(?=[\w-]*\d)[\w-]{8,}/gi;
+/** The value of a parameter or field whose name ends like a key's, in a text of any kind. */
+const NAMED_KEY = /((?:key|token|secret|\bproject[ _-]?id)["']?\s*[=:]\s*["']?)(?=[\w-]*\d)[\w-]{8,}/gi;
 
-/** A key in the path of a URL without scheme, such as `host.example/v2/<key>`; not a hash. */
-const KEY_IN_PATH = /\b((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?\/)(?:[\w.-]+\/)*(?!0x)(?=[\w-]*\d)[\w-]{16,}/gi;
+/** A run that may hold a path. Matching a host and its segments with one pattern would take quadratic time. */
+const PATH_RUN = /[\w.:/-]+/g;
+
+/** The end of a segment that is a host: a label, a top-level domain, maybe a port. */
+const HOST_END = /\w-*\.[a-z]{2,}(?::\d+)?$/i;
+
+/** A segment that may stand between a host and the key. */
+const SEGMENT = /^[\w.-]+$/;
+
+/** A key at the start of a segment; not a hash. */
+const KEY_SEGMENT = /^(?!0x)(?=[\w-]*\d)[\w-]{16,}/i;
+
+/** Masks the last key in the path of a URL without scheme, such as `host.example/v2/<key>`, and the path before it. */
+function maskKeyInPath(run: string): string {
+  if (!run.includes('/')) return run;
+  const segments: (string | null)[] = run.split('/');
+  for (let at = 0; at < segments.length; ) {
+    const host = segments[at++];
+    if (typeof host !== 'string' || !HOST_END.test(host)) continue;
+    const first = at;
+    let key = -1;
+    // No later host has another key among these segments, so each is examined once.
+    for (; at < segments.length; at++) {
+      if (KEY_SEGMENT.test(segments[at]!)) key = at;
+      if (!SEGMENT.test(segments[at]!)) break;
+    }
+    if (key < 0) continue;
+    segments.fill(null, first, key);
+    segments[key] = segments[key]!.replace(KEY_SEGMENT, MASK);
+  }
+  return segments.filter((segment) => segment !== null).join('/');
+}
 
 /**
  * A text from a node or a provider, for display. It often quotes the URL of the call, with the operator's key in it.
- * Keeps only scheme and host of URLs, because a truncated text may end within the key.
+ * Keeps only scheme and host of URLs, because a truncated text may end within the key. Takes linear time, because a
+ * node may send megabytes.
  */
 export function redactNodeText(text: string): string {
   return redact(text)
@@ -69,5 +99,5 @@ export function redactNodeText(text: string): string {
       return `${scheme}${user === undefined ? '' : `${MASK}@`}${host}${shownRest}`;
     })
     .replace(NAMED_KEY, `$1${MASK}`)
-    .replace(KEY_IN_PATH, `$1${MASK}`);
+    .replace(PATH_RUN, maskKeyInPath);
 }

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { createLogger, type LogOptions } from '../../src/log/logger.ts';
 import { prettyLine } from '../../src/log/pretty.ts';
 import { maskUrl, redact, redactNodeText } from '../../src/log/redact.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 import { PINNED_NODE, ROOT, run, SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -218,4 +219,30 @@ test('masks keys in the text of a node and nothing else', () => {
     'unexpected token < at position 12',
   ])
     assert.equal(redactNodeText(text), text);
+});
+
+test('masking a text of a node takes time in proportion to its length', () => {
+  const parts = [
+    'a.',
+    'a-',
+    '-key',
+    'aa.',
+    'aa.aa/',
+    'a.aa:1/',
+    'key=',
+    'key ',
+    'http://',
+    '://a',
+    'token"',
+    '/',
+  ];
+  for (const part of parts) {
+    for (const start of ['', 'host.example/', 'key=']) {
+      const text = start + part.repeat(500_000 / part.length);
+      const startedAt = cpuMs();
+      redactNodeText(`${text}!`);
+      const ms = cpuMs() - startedAt;
+      assert.ok(ms < 2_000, `${start}${part}: ${ms.toFixed(0)} ms; quadratic time would take minutes`);
+    }
+  }
 });
