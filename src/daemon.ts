@@ -4,6 +4,7 @@ import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
 import { startCluster } from './daemon/cluster.ts';
 import { openDataStores, openToVisitors, warnAboutKeys } from './daemon/data-stores.ts';
+import { reportCaughtErrors } from './daemon/failures.ts';
 import { openHooks } from './daemon/hooks.ts';
 import { startIndexing } from './daemon/indexing.ts';
 import { openMetrics } from './daemon/metrics.ts';
@@ -79,6 +80,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   let server: Server | null = null;
   const notReadyReason = () => (server === null ? 'the server is starting' : server.notReadyReason());
   const metrics = await openMetrics(config, stores.indexPath, notReadyReason, log, closers);
+  reportCaughtErrors(metrics, log, closers);
   const cluster = await startCluster(config, { stores, metrics, log }, closers, signal);
   warnAboutKeys(stores.access, config.data_dir, log);
   openToVisitors(stores.access, config.server, log);

@@ -279,6 +279,18 @@ test('bad TOML is refused with line and column', () => {
   assert.match(refusalOfToml('[server]\nport = = 1'), /^atlas.toml line 2, column \d+: \S/);
 });
 
+test('tables of any depth are refused like other unknown settings', () => {
+  for (const depth of [20, 5_000, 100_000]) {
+    const name = 'a.'.repeat(depth);
+    assert.match(refusalOfToml(`${name}b = 1`), /^unknown setting "a\.a\./);
+    assert.match(refusalOfToml(`[${name}b]\nc = 1`), /^unknown setting "a\.a\./);
+    assert.match(
+      refusalOfToml(`a = ${'['.repeat(depth)}${']'.repeat(depth)}`),
+      /^(unknown setting|atlas.toml line 1)/,
+    );
+  }
+});
+
 test('contradicting settings are refused, each with its source', () => {
   assert.equal(
     refusalOfToml('[server]\ntls_cert = "a.pem"'),

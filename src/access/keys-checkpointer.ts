@@ -3,7 +3,9 @@
  * milliseconds during a backfill, so no connection checkpoints automatically (keys-file.ts); each checkpoint runs in a
  * short-lived thread.
  */
+
 import { stat } from 'node:fs/promises';
+import { guarded } from '../lib/guard.ts';
 import { type Db, setBusyTimeout } from '../store/open-database.ts';
 import { startThread } from '../threads/start-thread.ts';
 import { KEYS_SCHEMA_VERSION } from './keys-file.ts';
@@ -43,7 +45,10 @@ export class KeysCheckpointer {
     this.walPath = `${path}-wal`;
     this.startThread = startThread;
     this.onFailure = onFailure;
-    this.timer = setInterval(() => void this.checkpointIfLarge(), CHECK_INTERVAL_MS).unref();
+    this.timer = setInterval(
+      guarded('checkpoint of the keys', () => this.checkpointIfLarge()),
+      CHECK_INTERVAL_MS,
+    ).unref();
   }
 
   /** Checkpoints a long WAL. Resolves when done or not needed; never rejects. */

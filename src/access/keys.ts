@@ -1,6 +1,8 @@
 /** API keys: issued once, stored hashed, verified from memory. */
+
 import { hash } from 'node:crypto';
 import { RequestError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { FileIdentity } from '../store/file-guard.ts';
 import type { Db } from '../store/open-database.ts';
 import {
@@ -80,7 +82,10 @@ export class KeyStore implements KeyChanges {
     this.db = db;
     this.reload();
     this.fileIdentity = new FileIdentity(db.name);
-    this.refreshTimer = setInterval(() => this.reloadIfChanged(), REFRESH_MS).unref();
+    this.refreshTimer = setInterval(
+      guarded('changed keys', () => this.reloadIfChanged()),
+      REFRESH_MS,
+    ).unref();
   }
 
   /** Issues a key. Throws RequestError `invalid_parameter` for an invalid name, expiry or allow list. */

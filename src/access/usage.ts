@@ -1,5 +1,7 @@
 /** Counts admitted requests per key, calendar month and hour in memory, and writes them to the file periodically. */
+
 import type { FatalError, StorageError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { FileIdentity } from '../store/file-guard.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { isLocked } from '../store/storage-error.ts';
@@ -93,7 +95,10 @@ export class UsageCounter {
     this.recount(ownUsage(this.db, this.month));
     this.lastUses = new Map(lastHours(db).map(({ key, hour }) => [key, hour * HOUR_MS]));
     this.fileIdentity = new FileIdentity(db.name);
-    this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
+    this.timer = setInterval(
+      guarded('usage', () => this.flush()),
+      FLUSH_MS,
+    ).unref();
   }
 
   /** A key's requests so far in the month of `now`, on all daemons that share the keys. */

@@ -2,6 +2,7 @@
  * Queues calls over their key's rate briefly instead of refusing them at once, because stock clients retry three times
  * within a second or never. First in, first out; bounded in time, count and bytes per key.
  */
+import { guarded } from '../lib/guard.ts';
 import type { KeyRecord } from './key.ts';
 import type { AdmissionResult, Limiter, Refused } from './limiter.ts';
 
@@ -89,7 +90,10 @@ export class WaitingLine {
 
   private advanceIn(ms: number, key: number, line: Line): void {
     clearTimeout(line.timer);
-    line.timer = setTimeout(() => this.advance(key, line), Math.min(ms, this.waitMs));
+    line.timer = setTimeout(
+      guarded('waiting calls', () => this.advance(key, line)),
+      Math.min(ms, this.waitMs),
+    );
   }
 
   /** Decides the requests at the front until one must wait longer. */

@@ -2,6 +2,7 @@
  * The heads of the node, announced over its WebSocket if it has one, and polled. Polls also find heads whose
  * announcement was lost; then the connection is replaced.
  */
+import { guarded } from '../lib/guard.ts';
 import type { Logger } from '../log/logger.ts';
 import type { BlockRef } from '../model/block.ts';
 import { MalformedNotifications, type NodeConnection } from '../node/connection.ts';
@@ -74,7 +75,10 @@ export class HeadSource {
   pollIn(ms = this.pollInterval): void {
     if (this.signal.aborted) return;
     clearTimeout(this.pollTimer);
-    this.pollTimer = setTimeout(() => void this.poll(), ms).unref();
+    this.pollTimer = setTimeout(
+      guarded('poll of the head', () => this.poll()),
+      ms,
+    ).unref();
   }
 
   private get pollInterval(): number {

@@ -4,8 +4,10 @@
  * cache of `/rpc` asks what is final. Whatever the node announces, skips or withdraws, all see one chain that grows
  * and, on a reorg, shrinks, without missing or repeated blocks.
  */
+
 import { backoffMs, once } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import type { Logger } from '../log/logger.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { NodeConnection } from '../node/connection.ts';
@@ -154,7 +156,11 @@ export class ChainTracker {
 
   private release(): void {
     this.userCount--;
-    if (this.userCount === 0) this.lingerTimer = setTimeout(() => this.endSession(), LINGER_MS).unref();
+    if (this.userCount === 0)
+      this.lingerTimer = setTimeout(
+        guarded('chain tracker', () => this.endSession()),
+        LINGER_MS,
+      ).unref();
   }
 
   private startSession(): Session {

@@ -4,6 +4,7 @@ import type { KeyRow } from '../access/key.ts';
 import { clusterCache } from '../access/keys-file.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import { FatalError, RequestError, type RequestErrorCode } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';
 import { ThreadHandle } from '../threads/thread-handle.ts';
 import type { KeyChange } from './key-table.ts';
@@ -129,7 +130,10 @@ export class ClusterClient {
       return Promise.reject(new RequestError(503, 'busy', 'keys cannot be changed now; try again'));
     const id = ++this.lastChange;
     return new Promise<KeyRow>((resolve, reject) => {
-      const late = setTimeout(() => this.settle(id)?.reject(NO_ANSWER), CHANGE_MS).unref();
+      const late = setTimeout(
+        guarded('key change', () => this.settle(id)?.reject(NO_ANSWER)),
+        CHANGE_MS,
+      ).unref();
       const settled =
         <T>(settle: (value: T) => void) =>
         (value: T) => {

@@ -1,5 +1,6 @@
 /** One session with the PostgreSQL tables of the shared keys, which it creates. */
 import { messageOf } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { PostgresConnection, type Sql } from '../postgres/connection.ts';
 import { postgresReason } from '../postgres/reasons.ts';
 
@@ -154,7 +155,7 @@ export class ClusterSession {
 
   /** Calls the listener whenever a key was created or changed. */
   async onKeysChanged(listener: () => void): Promise<void> {
-    await this.connection.within(this.connection.sql.listen(KEYS_CHANNEL, listener));
+    await this.connection.within(this.connection.sql.listen(KEYS_CHANNEL, guarded('changed keys', listener)));
   }
 
   close(): Promise<void> {

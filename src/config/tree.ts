@@ -55,12 +55,16 @@ export function choicesOf(path: string): string[] {
   return kinds.flatMap((kind) => (kind instanceof z.ZodEnum ? kind.options.map(String) : []));
 }
 
+/** Tables deeper than this count as values; the settings need three levels. TOML allows any depth. */
+const MAX_TABLES = 16;
+
 /** The settings in a tree of values. An empty table counts as a value. */
-export function flatten(tree: Table, prefix = ''): Leaves {
+export function flatten(tree: Table, prefix = '', depth = 1): Leaves {
   const leaves: Leaves = new Map();
   for (const [key, value] of Object.entries(tree)) {
-    if (!isTable(value) || Object.keys(value).length === 0) leaves.set(prefix + key, value);
-    else for (const [path, leaf] of flatten(value, `${prefix}${key}.`)) leaves.set(path, leaf);
+    const isLeaf = !isTable(value) || Object.keys(value).length === 0 || depth === MAX_TABLES;
+    if (isLeaf) leaves.set(prefix + key, value);
+    else for (const [path, leaf] of flatten(value, `${prefix}${key}.`, depth + 1)) leaves.set(path, leaf);
   }
   return leaves;
 }

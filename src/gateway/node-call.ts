@@ -1,6 +1,7 @@
 /** One call to the node for one or more sinks. Buffers the answer, or streams it as it arrives. */
 
 import { UpstreamError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import type { Exchange, ResponseHead, ResponseListener } from '../node/http/streaming-client.ts';
 import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../node/node-errors.ts';
 import { anchoredRequest, isBatchAnswer, readAnchored } from './anchored-call.ts';
@@ -217,9 +218,10 @@ export class NodeCall implements ResponseListener {
     } else answer.validate(piece);
     if (this.deps.turns.spend(piece.length)) return;
     this.exchange?.pause();
-    setImmediate(() => {
+    const resume = guarded('answer of the node', () => {
       if (!this.isSinkFull) this.exchange?.resume();
     });
+    setImmediate(resume);
   }
 
   private get mustBeJson(): boolean {
@@ -269,10 +271,7 @@ export class NodeCall implements ResponseListener {
     const isComplete = stream.end();
     this.enter('settled');
     if (isComplete) this.deps.breaker.succeeded();
-    for (const { sink } of this.waiters.splice(0)) {
-      if (isComplete) sink.end();
-      else sink.abort();
-    }
+    this.settle((sink) => (isComplete ? sink.end() : sink.abort()));
   }
 
   private complete(body: Buffer, mayRetain: boolean, isJson = false): void {
@@ -305,7 +304,7 @@ export class NodeCall implements ResponseListener {
     this.enter('settled');
     this.deps.breaker.succeeded();
     this.options.onSealed();
-    for (const { sink } of this.waiters.splice(0)) sink.send(tail, 200, mayRetain);
+    this.settle((sink) => sink.send(tail, 200, mayRetain));
   }
 
   private handleFailure(error: UpstreamError, mayRetry: boolean): void {
@@ -316,7 +315,7 @@ export class NodeCall implements ResponseListener {
     else if (error.reason === 'http') breaker.succeeded();
     if (this.state instanceof ResponseTailStream) {
       this.enter('settled');
-      for (const { sink } of this.waiters.splice(0)) sink.abort();
+      this.settle((sink) => sink.abort());
     } else if (mayRetry && this.attempt !== 'repeated' && !breaker.isOpen && this.isRead) {
       this.enter('waiting');
       this.attempt = 'repeated';
@@ -351,6 +350,12 @@ export class NodeCall implements ResponseListener {
   private failWaiters({ tail, status }: CallResult): void {
     this.enter('settled');
     this.options.onSealed();
-    for (const { sink } of this.waiters.splice(0)) sink.send(tail, status, true);
+    this.settle((sink) => sink.send(tail, status, true));
+  }
+
+  /** Ends the wait of all clients. A failure of one must not leave the others without an answer. */
+  private settle(answer: (sink: CallSink) => void): void {
+    const answerOne = guarded('answer to a call', answer);
+    for (const { sink } of this.waiters.splice(0)) answerOne(sink);
   }
 }

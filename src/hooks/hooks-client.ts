@@ -2,8 +2,10 @@
  * The serving thread's handle on the delivery thread, which runs while there are active hooks, and the messages between
  * the two.
  */
+
 import type { Worker } from 'node:worker_threads';
 import { backoffMs } from '../lib/async.ts';
+import { guarded } from '../lib/guard.ts';
 import type { LogFields, Logger } from '../log/logger.ts';
 import type { NodeAddress, SelectedNode } from '../node/choice/selected-node.ts';
 import { startThread } from '../threads/start-thread.ts';
@@ -65,7 +67,10 @@ export class HooksClient {
 
   constructor(options: HooksClientOptions) {
     this.options = options;
-    this.timer = setInterval(() => this.check(), CHECK_MS).unref();
+    this.timer = setInterval(
+      guarded('check of the hooks', () => this.check()),
+      CHECK_MS,
+    ).unref();
     this.check();
     this.unfollow = options.node.onSelect((at) => {
       this.thread?.postMessage({ kind: 'node', at } satisfies ToHooks);
@@ -104,11 +109,12 @@ export class HooksClient {
     };
     const thread = startThread('hooks', workerData);
     this.thread = thread;
-    thread.on('message', (message: FromHooks) => {
+    const onMessage = guarded('message of the hooks', (message: FromHooks) => {
       if (message.kind === 'log') return log[message.level](message.fields, message.msg);
       this.failures = 0;
       onReport(message.report);
     });
+    thread.on('message', onMessage);
     thread.on('error', (err) => log.error({ err }, 'the webhook thread failed; restarting'));
     thread.on('exit', () => {
       this.thread = null;

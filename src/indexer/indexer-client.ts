@@ -1,6 +1,8 @@
 /** The serving thread's handle on the indexer thread. */
+
 import type { Worker } from 'node:worker_threads';
 import { FatalError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import type { CommittingBlocks, Watermark } from '../model/block-batch.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import { DamageError } from '../store/storage-error.ts';
@@ -50,11 +52,12 @@ export class IndexerClient {
   constructor(options: IndexerThreadOptions, listeners: IndexerListeners) {
     this.thread = startThread('indexer', { ...options, stopFlag: this.stopFlag } satisfies IndexerThreadData);
     this.ended = new Promise((resolve, reject) => {
-      this.thread.on('message', (message: FromIndexer) => {
+      const onMessage = guarded('message of the indexer', (message: FromIndexer) => {
         if (message.kind === 'fatal') reject(new FatalError(message.message));
         else if (message.kind === 'stopped') resolve();
         else notify(listeners, message);
       });
+      this.thread.on('message', onMessage);
       this.thread.on('error', (error) =>
         reject(new FatalError(`the indexer thread failed: ${error.message}`, { cause: error })),
       );

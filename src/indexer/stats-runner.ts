@@ -1,3 +1,4 @@
+import { guarded } from '../lib/guard.ts';
 import type { IndexStats, IndexStatsState } from '../model/index-stats.ts';
 
 /** The subset of Worker that IndexStatsRunner uses. */
@@ -63,11 +64,12 @@ export class IndexStatsRunner {
       this.failure = null;
       this.failedAt = null;
     });
-    thread.on('error', (error) => {
+    const onError = guarded('thread of the index stats', (error: Error) => {
       this.failure = error.message;
       this.failedAt = this.clock();
       this.onFailure(error);
     });
+    thread.on('error', onError);
     thread.on('exit', () => {
       this.thread = null;
     });

@@ -1,5 +1,7 @@
 /** The daemon's view of the labels. Changes made on the command line show within a second. */
+
 import { existsSync } from 'node:fs';
+import { guarded } from '../lib/guard.ts';
 import { hexToBytes } from '../lib/hex.ts';
 import { LruMap } from '../lib/lru-map.ts';
 import { LABEL_CATEGORIES, type Label } from '../model/label.ts';
@@ -52,7 +54,10 @@ export class Labels {
     this.path = path;
     this.onUnreadable = onUnreadable;
     this.refresh();
-    this.timer = setInterval(() => this.refresh(), REFRESH_MS).unref();
+    this.timer = setInterval(
+      guarded('labels', () => this.refresh()),
+      REFRESH_MS,
+    ).unref();
   }
 
   /** Changes with every change to the labels; 0 until the first label. */

@@ -63,17 +63,28 @@ export function parseProjected(text: Buffer, projection: ObjectProjection): unkn
   return putItems(JSON.parse(projected.toString(encodingOf(projected))), projection, projector.items);
 }
 
-/** Replaces the projector's placeholders, arrays that contain only a number, with the items of that number. */
-function putItems(value: unknown, projection: Projection, items: readonly LazyJsonArray[]): unknown {
+/**
+ * Replaces the projector's placeholders, arrays that contain only a number, with the items of that number. Stops at the
+ * depth at which the projector does: a node may nest its answer deeper than the stack allows.
+ */
+function putItems(
+  value: unknown,
+  projection: Projection,
+  items: readonly LazyJsonArray[],
+  depth = 0,
+): unknown {
   if (projection === 'whole' || typeof value !== 'object' || value === null) return value;
   if (projection instanceof LazyItems) {
     const place: unknown = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
     return typeof place === 'number' ? (items[place] ?? value) : value;
   }
-  if (Array.isArray(value)) return value.map((item: unknown) => putItems(item, projection, items));
+  if (depth >= MAX_DEPTH) return value;
+  if (Array.isArray(value)) {
+    return value.map((item: unknown) => putItems(item, projection, items, depth + 1));
+  }
   const object = value as Record<string, unknown>;
   for (const [name, inner] of projection.withItems) {
-    if (Object.hasOwn(object, name)) object[name] = putItems(object[name], inner, items);
+    if (Object.hasOwn(object, name)) object[name] = putItems(object[name], inner, items, depth + 1);
   }
   return object;
 }

@@ -2,6 +2,7 @@
  * The daemon's activity in the last hour, for the panel, which must work without Prometheus. One sample every ten
  * seconds, with the counts since the previous sample.
  */
+import { guarded } from '../lib/guard.ts';
 import { type IndexStatus, lagBlocks, lagSeconds } from '../model/index-status.ts';
 import type { HotPathCounter } from './hot-path-metrics.ts';
 import type { Metrics } from './metrics.ts';
@@ -67,7 +68,10 @@ export class ActivityLog {
     this.status = status;
     this.sampled = this.totals();
     this.sample();
-    this.timer = setInterval(() => this.sample(), SAMPLE_MS).unref();
+    this.timer = setInterval(
+      guarded('sample of the activity', () => this.sample()),
+      SAMPLE_MS,
+    ).unref();
   }
 
   read(): Activity {

@@ -2,10 +2,12 @@
  * `/metrics` on its own address, so that monitoring can reach it and clients cannot. Also `/healthz` and `/readyz` for
  * load balancers whose probes speak HTTP/1.0, which the main port's library refuses.
  */
+
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { codeOf, ListenError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { http } from '../lib/http.ts';
 import { hostPort } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
@@ -29,12 +31,18 @@ export async function listenForMetrics(
   log: Logger,
 ): Promise<MetricsListener> {
   const server = http.createServer((request, response) => {
-    void answer(request, metrics, notReadyReason)
-      .catch((error: unknown) => {
-        log.error({ err: error }, 'the metrics cannot be rendered');
-        return { status: 500, type: 'text/plain', body: 'the metrics cannot be rendered\n' };
-      })
-      .then((reply) => send(response, reply));
+    const reply = guarded(
+      'metrics',
+      () =>
+        answer(request, metrics, notReadyReason)
+          .catch((error: unknown) => {
+            log.error({ err: error }, 'the metrics cannot be rendered');
+            return { status: 500, type: 'text/plain', body: 'the metrics cannot be rendered\n' };
+          })
+          .then((reply) => send(response, reply)),
+      () => response.destroy(),
+    );
+    reply();
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.listen({ host, port });

@@ -1,6 +1,8 @@
 /** Measures how late the event loop runs, and how much of the delay is its own. */
+
 import { closeSync, openSync, readSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
+import { guarded } from '../lib/guard.ts';
 
 /** Milliseconds between two samples. */
 const SAMPLE_INTERVAL_MS = 10;
@@ -36,7 +38,10 @@ export class LoopDelayMonitor {
   private longestMs = 0;
 
   constructor() {
-    this.timer = setInterval(() => this.sample(), SAMPLE_INTERVAL_MS).unref();
+    this.timer = setInterval(
+      guarded('delay of the event loop', () => this.sample()),
+      SAMPLE_INTERVAL_MS,
+    ).unref();
   }
 
   /** The delays since the last call. */

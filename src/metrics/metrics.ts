@@ -139,6 +139,11 @@ export function createMetrics() {
       'Blocks by which the slowest active webhook lags the index.',
     ),
 
+    caughtErrors: counter(
+      'atlas_caught_errors_total',
+      'Unexpected errors that were caught instead of ending the process: defects, with a line in the log.',
+      ['place'],
+    ),
     buildInfo: gauge('atlas_build_info', 'Always 1; the labels identify the build.', ['version']),
     startTime: gauge('atlas_process_start_time_seconds', 'Unix time at which the process started.'),
     residentMemory: gauge('atlas_process_resident_memory_bytes', 'Resident memory of the process.'),

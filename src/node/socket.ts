@@ -1,6 +1,7 @@
 /** One WebSocket to the node, from connecting to its end. */
 import { WebSocket } from 'ws';
 import { UpstreamError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { type Endpoint, socketErrorText } from './endpoint.ts';
 
 export interface SocketLimits {
@@ -47,15 +48,26 @@ export class NodeSocket {
       perMessageDeflate: false,
       ...(authorization && { headers: { authorization } }),
     });
-    this.timeout = setTimeout(() => {
+    const onTimeout = this.guarded(() => {
       this.fail(
         new UpstreamError('timeout', `no WebSocket to ${origin} within ${limits.connectTimeoutMs} ms`),
       );
-    }, limits.connectTimeoutMs);
-    this.ws.on('open', () => this.onOpen());
-    this.ws.on('message', (data, isBinary) => this.onMessage(data, isBinary));
-    this.ws.on('error', (error) => this.onError(error));
-    this.ws.on('close', (code, reason) => this.onClose(code, reason.toString()));
+    });
+    this.timeout = setTimeout(onTimeout, limits.connectTimeoutMs);
+    const onMessage = this.guarded((data: WebSocket.RawData, isBinary: boolean) =>
+      this.onMessage(data, isBinary),
+    );
+    const onClose = this.guarded((code: number, reason: Buffer) => this.onClose(code, reason.toString()));
+    this.ws.on(
+      'open',
+      this.guarded(() => this.onOpen()),
+    );
+    this.ws.on('message', onMessage);
+    this.ws.on(
+      'error',
+      this.guarded((error: Error) => this.onError(error)),
+    );
+    this.ws.on('close', onClose);
   }
 
   send(value: unknown): void {
@@ -84,6 +96,13 @@ export class NodeSocket {
     clearTimeout(timer);
   }
 
+  /** Callbacks of the library: a defect in handling what the node sends ends the connection, as malformed. */
+  private guarded<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
+    return guarded('WebSocket to the node', callback, () =>
+      this.fail(new UpstreamError('malformed', `${this.origin} sent a message that could not be handled`)),
+    );
+  }
+
   private onOpen(): void {
     if (this.ended) return;
     this.mayExpectTls = false;
@@ -101,10 +120,11 @@ export class NodeSocket {
 
   /** Limits the turn: ws would read everything that has arrived, 2 MB, which is up to a second of small messages. */
   private beginTurn(): number {
-    setImmediate(() => {
+    const endTurn = this.guarded(() => {
       this.turnEnds = null;
       this.ws.resume();
     });
+    setImmediate(endTurn);
     return performance.now() + MAX_TURN_MS;
   }
 

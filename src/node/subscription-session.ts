@@ -1,5 +1,6 @@
 /** The subscriptions of one connection: subscribes, keeps notifications in order, detects a dead peer. */
 import { UpstreamError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { quantityToNumber } from '../lib/hex.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -97,7 +98,8 @@ export class SubscriptionSession {
     this.state = 'subscribing';
     // setImmediate lets data that arrived while this process was blocked be read first, so that our stall does not
     // count as the peer's silence.
-    this.idleTimer = setTimeout(() => setImmediate(() => this.onSilence()), this.options.idleTimeoutMs / 2);
+    const onSilence = guarded('silence of the node', () => this.onSilence());
+    this.idleTimer = setTimeout(() => setImmediate(onSilence), this.options.idleTimeoutMs / 2);
     if (this.options.onChainId) this.send(CHAIN_ID_CALL, 'eth_chainId', []);
     for (const subscription of this.subscriptions) this.sendSubscribe(subscription);
     this.flushBuffered();
@@ -107,7 +109,7 @@ export class SubscriptionSession {
     this.lastCall += 1;
     this.pending.set(this.lastCall, subscription);
     this.replyTimer ??= setTimeout(
-      () => this.fail('timeout', 'no answer to eth_subscribe'),
+      guarded('silence of the node', () => this.fail('timeout', 'no answer to eth_subscribe')),
       this.options.answerTimeoutMs,
     );
     this.send(this.lastCall, 'eth_subscribe', subscription.params);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { abortWith } from '../lib/async.ts';
 import { messageOf } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { type PostgresAddress, PostgresSetupError, parseAddress } from './address.ts';
 import { openSocket } from './socket.ts';
 import { lost } from './tls.ts';
@@ -67,7 +68,7 @@ export class PostgresConnection {
       prepare: false, // behind a pooler, the search path may differ between transactions
       onnotice: () => undefined,
       // A new connection would have neither the locks nor the transaction, so nothing may run on it.
-      onclose: () => this.end(lost()),
+      onclose: guarded('connection to PostgreSQL', () => this.end(lost())),
       connection: { application_name: this.options.name, ...session },
       // One server that is not what it should be says so itself.
       ...(hosts.length > 1 && isTargetSession(targetSession) && { target_session_attrs: targetSession }),

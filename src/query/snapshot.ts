@@ -6,6 +6,7 @@
  * to 20 µs more for a join or a range, several times the read itself. With the plus sign the planner ignores the value.
  * Plans do not depend on values here, because each uses one index.
  */
+import { guarded } from '../lib/guard.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { BLOCK_HASH_PREFIX } from './blocks.ts';
 
@@ -52,7 +53,7 @@ export class Snapshot {
     if (!this.isOpen) {
       this.begin.run();
       this.isOpen = true;
-      setImmediate(this.release);
+      setImmediate(this.releaseSafely);
       this.current = this.read();
     }
     return this.current;
@@ -70,6 +71,8 @@ export class Snapshot {
       this.discard(); // a read failed and its caller got the error; SQLite repeats it here
     }
   };
+
+  private readonly releaseSafely = guarded('end of a snapshot', this.release);
 
   /**
    * Ends the transaction after a failed read. SQLite may already have ended it, and then each later read of the turn

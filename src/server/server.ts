@@ -13,6 +13,7 @@ import type { SinkStatus } from '../model/sink-status.ts';
 import type { StreamHub } from '../streams/hub.ts';
 import { AdminAuth } from './admin/auth.ts';
 import { type AdminOptions, addAdminRoutes } from './admin/routes.ts';
+import { guardApp } from './guard-app.ts';
 import { corsPolicy } from './http/answer.ts';
 import { BodyBudget } from './http/body.ts';
 import { type ClientAddress, clientAddressOf } from './http/client-address.ts';
@@ -196,6 +197,7 @@ interface RouteDeps extends ServerOptions {
 /** Registers all routes. */
 function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
   const { api, admin, adminAuth, streams } = deps;
+  guardApp(app);
   guardFraming(app);
   deps.connectionLimiter.attach(app);
   const health = addHealthRoutes(app, deps);

@@ -33,6 +33,7 @@ export {
   type us_socket_context_t,
   us_socket_local_port,
   type WebSocket,
+  type WebSocketBehavior,
 } from 'uWebSockets.js';
 
 /** The raw query string or an empty one. Without a query the library returns undefined, contrary to its types. */

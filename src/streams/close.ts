@@ -18,6 +18,9 @@ export const DEEP_REORG: CloseFrame = [
   'reorg too deep to report removals; reconnect and reload',
 ];
 
+/** A defect of this program. Its details go to the log, not to the client. */
+export const INTERNAL_FAILURE: CloseFrame = [CloseCode.internalError, 'internal error'];
+
 /** The client reads too slowly. */
 export const SLOW_CONSUMER: CloseFrame = [CloseCode.tryAgainLater, 'slow consumer'];
 

@@ -1,5 +1,6 @@
 /** The handle on a thread that runs as long as the daemon: started again after a failure, stopped within a time limit. */
 import type { Worker } from 'node:worker_threads';
+import { guarded } from '../lib/guard.ts';
 import { endThread } from './end-thread.ts';
 import type { ThreadName } from './entries.ts';
 import { startThread } from './start-thread.ts';
@@ -64,12 +65,23 @@ export class ThreadHandle<To, From> {
     const { workerData, onMessage, onFailure, onExit } = this.options;
     const thread = startThread(this.name, workerData);
     this.thread = thread;
-    thread.on('message', (message: From) => onMessage(message));
-    thread.on('error', onFailure);
+    thread.on('message', guarded(`message of the ${this.name} thread`, onMessage));
+    thread.on('error', guarded(`failure of the ${this.name} thread`, onFailure));
     thread.on('exit', () => {
       this.thread = null;
-      onExit?.();
-      if (this.mayRestart) this.restart = setTimeout(() => this.start(), RESTART_MS);
+      if (onExit !== undefined) guarded(`end of the ${this.name} thread`, onExit)();
+      this.startLater();
     });
+  }
+
+  /** Until it succeeds: the system may refuse a thread. */
+  private startLater(): void {
+    if (!this.mayRestart) return;
+    const start = guarded(
+      `start of the ${this.name} thread`,
+      () => this.start(),
+      () => this.startLater(),
+    );
+    this.restart = setTimeout(start, RESTART_MS);
   }
 }

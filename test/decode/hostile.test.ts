@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { needsTraces } from '../../src/decode/block.ts';
+import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../src/decode/decoded-fields.ts';
 import { CONSECUTIVE_TRANSFER, DEPOSIT, decodeLogs, readLogs, TRANSFER } from '../../src/decode/logs.ts';
 import { flatTraces, treeTraces } from '../../src/decode/traces.ts';
 import { UpstreamError } from '../../src/lib/errors.ts';
 import { hexToBytes } from '../../src/lib/hex.ts';
+import { parseBody, readSingle } from '../../src/node/reply.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 
 const TOKEN = `0x${'c'.repeat(40)}`;
@@ -85,6 +87,33 @@ test('a call tree deeper than the stack is still walked', () => {
     .at(0)
     .forEachInternalTransfer(() => moves++);
   assert.equal(moves, 100_000);
+});
+
+test('the calls of a transaction are read as deep as the EVM allows, and deeper', () => {
+  const open = `{"type":"CALL","from":"${TOKEN}","to":"${TOKEN}","value":"0x1","gas":"0x2","calls":[`;
+  // The EVM allows 1,024 calls within calls; no more is only what a broken node sends.
+  for (const depth of [1, 255, 256, 1_025, 20_000]) {
+    const frames = open.repeat(depth) + ']}'.repeat(depth);
+    const body = Buffer.from(`{"id":1,"result":[{"txHash":"${TX}","result":${frames}}]}`);
+    const reply = readSingle(parseBody(body, 'test', TRACE_FIELDS.tree), 'test');
+    assert.ok('result' in reply);
+    let moves = 0;
+    treeTraces(reply.result, [TX])
+      .at(0)
+      .forEachInternalTransfer(() => moves++);
+    assert.equal(moves, depth - 1, `${depth} frames`);
+  }
+});
+
+test('a block, receipts or traces within lists of any depth are refused, like any other nonsense', () => {
+  const nested = (depth: number) => Buffer.from(`{"id":1,"result":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+  for (const depth of [600, 5_000, 200_000]) {
+    for (const fields of [BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS.tree, TRACE_FIELDS.flat]) {
+      const reply = readSingle(parseBody(nested(depth), 'test', fields), 'test');
+      assert.ok('result' in reply);
+      assert.throws(() => needsTraces(reply.result, reply.result, RULES), isMalformed);
+    }
+  }
 });
 
 test('numbers that do not fit their columns are refused, not truncated', () => {

@@ -174,6 +174,17 @@ test('a member may nest itself as deep as a node does', () => {
   assert.equal(depth, 100_000);
 });
 
+test('an answer of lists within lists is read, however deep', () => {
+  const projection = new ObjectProjection({ list: new LazyItems(new ObjectProjection({ to: 'whole' })) });
+  for (const depth of [500, 600, 5_000, 100_000]) {
+    const text = `${'['.repeat(depth)}{"list":[0]}${']'.repeat(depth)}`;
+    let value = parseProjected(Buffer.from(text), projection);
+    for (let i = 0; i < depth; i++) value = Array.isArray(value) ? value[0] : undefined;
+    const { list } = value as { list: unknown };
+    assert.deepEqual(list instanceof LazyJsonArray ? [list.at(0)] : list, [0], `depth ${depth}`);
+  }
+});
+
 test('two members of the same name are refused', () => {
   assert.throws(() => new ObjectProjection({ id: 'whole' }).add('id', 'whole'), /listed twice/);
 });

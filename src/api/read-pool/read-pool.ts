@@ -1,7 +1,9 @@
 /** A pool of read threads that answer requests too expensive for the event loop, and the messages to and from them. */
+
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import { RequestError, type RequestErrorCode } from '../../lib/errors.ts';
+import { guarded } from '../../lib/guard.ts';
 import { monotonicNow } from '../../lib/time.ts';
 import type { Head } from '../../query/snapshot.ts';
 import { startThread } from '../../threads/start-thread.ts';
@@ -168,11 +170,14 @@ export class ReadPool {
     const exited = new Promise<void>((resolve) => thread.on('exit', resolve));
     const reader: Reader = { thread, job: null, exited };
     this.readers.add(reader);
-    thread.on('message', (message) => this.finishJob(reader, (job) => settleJob(job, message)));
-    const fail = (error: Error) => {
+    const onMessage = guarded('answer of a reader', (message: FromReader) =>
+      this.finishJob(reader, (job) => settleJob(job, message)),
+    );
+    thread.on('message', onMessage);
+    const fail = guarded('end of a reader', (error: Error) => {
       this.readers.delete(reader);
       this.finishJob(reader, (job) => job.reject(error));
-    };
+    });
     thread.on('error', fail);
     thread.on('exit', () => fail(new Error('a read thread exited unexpectedly')));
     return reader;

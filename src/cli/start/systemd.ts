@@ -9,6 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Daemon } from '../../daemon.ts';
 import { onOneLine } from '../../lib/errors.ts';
+import { guarded } from '../../lib/guard.ts';
 import { type IndexStatus, lagBlocks, lagSeconds } from '../../model/index-status.ts';
 import { formatDuration, formatNumber } from '../format.ts';
 import { progressLine } from '../terminal.ts';
@@ -31,7 +32,7 @@ const MIN_SHOWN_AGE_S = 60;
 export function extendStartTimeout(systemd: Systemd): () => void {
   const extend = () => systemd.notify({ STATUS: 'starting', EXTEND_TIMEOUT_USEC: START_EXTENSION_USEC });
   extend();
-  const timer = setInterval(extend, STATUS_INTERVAL_MS).unref();
+  const timer = setInterval(guarded('start', extend), STATUS_INTERVAL_MS).unref();
   return () => clearInterval(timer);
 }
 
@@ -59,7 +60,7 @@ export function startHeartbeat(
   };
   systemd.notify({ READY: 1, STATUS: statusText(daemon.status()) });
   const timer = setInterval(
-    sendHeartbeat,
+    guarded('heartbeat', sendHeartbeat),
     Math.min(STATUS_INTERVAL_MS, timeoutMs / HEARTBEATS_PER_TIMEOUT),
   ).unref();
   return () => clearInterval(timer);

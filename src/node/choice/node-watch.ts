@@ -1,7 +1,9 @@
 /**
  * Checks every configured node a few times per second and decides which one to use. Runs only with two nodes or more.
  */
+
 import { UpstreamError } from '../../lib/errors.ts';
+import { guarded } from '../../lib/guard.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { NodeChain, NodeStatus } from '../../model/index-status.ts';
 import { RpcClient, type RpcReply } from '../client.ts';
@@ -144,7 +146,7 @@ export class NodeWatch {
       cancel();
       again();
     };
-    const timer = setTimeout(resume, leftMs).unref();
+    const timer = setTimeout(guarded('wait for a node', resume), leftMs).unref();
     const cancel = (): void => {
       clearTimeout(timer);
       this.waiting.delete(resume);
@@ -173,7 +175,10 @@ export class NodeWatch {
     const check = this.checks[at];
     if (check === undefined || check.isRunning || this.stop.signal.aborted) return;
     clearTimeout(check.timer);
-    check.timer = setTimeout(() => void this.check(at, check), ms).unref();
+    check.timer = setTimeout(
+      guarded('check of a node', () => this.check(at, check)),
+      ms,
+    ).unref();
   }
 
   private async check(at: number, check: Check): Promise<void> {

@@ -2,6 +2,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { UpstreamError } from '../../lib/errors.ts';
+import { guarded, reportFailure } from '../../lib/guard.ts';
 import { CLOSED_UNANSWERED, socketErrorText } from '../endpoint.ts';
 import type { ResponseHead } from './response-head.ts';
 import { type ResponseHandler, ResponseReader } from './response-reader.ts';
@@ -53,8 +54,10 @@ export class Connection implements ResponseHandler {
       const message = socketErrorText(error, this.mayExpectTls);
       this.error ??= new UpstreamError('connection', message, undefined, { cause: error });
     });
-    this.socket.on('end', () => this.onEnd());
-    this.socket.on('close', () => this.onClose());
+    const cut = () => void this.socket.destroy();
+    const onEnd = guarded('end of an answer of the node', () => this.onEnd(), cut);
+    const onClose = guarded('end of a connection to the node', () => this.onClose());
+    this.socket.on('end', onEnd).on('close', onClose);
   }
 
   /** Sends a whole request, given as Latin-1 text. The answer goes to the listener. */
@@ -115,8 +118,8 @@ export class Connection implements ResponseHandler {
     try {
       this.reader.read(piece, this);
     } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.error = error;
+      if (error instanceof UpstreamError) this.error = error;
+      else reportFailure('answer of the node', error);
       this.socket.destroy();
     }
   }

@@ -1,5 +1,6 @@
 /** An exchange: one request to the node and its answer. */
 import { UpstreamError, type UpstreamFailure } from '../../lib/errors.ts';
+import { reportFailure } from '../../lib/guard.ts';
 import type { Connection, ResponseListener } from './connection.ts';
 import type { ResponseHead } from './response-head.ts';
 
@@ -122,7 +123,8 @@ export class Exchange implements ResponseListener {
   }
 
   onHead(head: ResponseHead): void {
-    this.listener?.onHead(head);
+    const { listener } = this;
+    if (listener !== null) this.notify(listener, () => listener.onHead(head));
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
@@ -132,12 +134,29 @@ export class Exchange implements ResponseListener {
       if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from this socket
       this.end();
     }
-    listener?.onBody(piece, isLast);
+    if (listener !== null) this.notify(listener, () => listener.onBody(piece, isLast));
+  }
+
+  /** Fails the request if its listener cannot handle the answer, because others wait for the listener. */
+  private notify(listener: ResponseListener, call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      if (this.listener !== null) this.terminate();
+      listener.onFailed(error instanceof UpstreamError ? error : this.defect(error));
+    }
   }
 
   onFailed(error: UpstreamError): void {
     this.connection = null; // already closed
     this.fail(error.reason, error.message, { cause: error.cause });
+  }
+
+  private defect(cause: unknown): UpstreamError {
+    reportFailure('answer of the node', cause);
+    return new UpstreamError('malformed', `${this.what}: the answer could not be handled`, undefined, {
+      cause,
+    });
   }
 
   /** Ends without the rest of the answer. Closes the connection first, so that the next exchange can open a new one. */

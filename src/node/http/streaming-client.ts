@@ -3,6 +3,7 @@
  * configured node.
  */
 import type { UpstreamFailure } from '../../lib/errors.ts';
+import { guarded } from '../../lib/guard.ts';
 import type { SelectedNode } from '../choice/selected-node.ts';
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
 import { Connection, type ConnectionOwner, type ResponseListener, type Target } from './connection.ts';
@@ -72,7 +73,10 @@ export class StreamingHttpClient implements ConnectionOwner {
     this.head = requestHead(endpoint);
     const { maxSockets: maxRunning, maxWaiting, maxWaitingBytes } = options;
     this.queue = new FairQueue({ maxRunning, maxWaiting, maxWaitingBytes });
-    this.sweep = setInterval(() => this.onSweep(), SWEEP_MS).unref();
+    this.sweep = setInterval(
+      guarded('time limits of calls to the node', () => this.onSweep()),
+      SWEEP_MS,
+    ).unref();
   }
 
   /**
@@ -165,7 +169,8 @@ export class StreamingHttpClient implements ConnectionOwner {
 }
 
 function failSoon(exchange: Exchange, reason: UpstreamFailure, detail: string): void {
-  process.nextTick(() => exchange.fail(reason, detail));
+  const fail = guarded('refused call to the node', () => exchange.fail(reason, detail));
+  process.nextTick(fail);
 }
 
 function targetOf({ origin }: Endpoint): Target {

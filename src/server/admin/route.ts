@@ -115,13 +115,11 @@ export function addAdminRoute(
       const request = read(res, req);
       const refused = refuseBody(request);
       if (refused !== null) return reply.send(refused);
-      collectBody(res, maxBodyBytes, null, (bytes) => {
+      collectBody(res, reply, maxBodyBytes, null, (bytes) => {
         if (bytes === null) return reply.send(contentTooLarge(maxBodyBytes, NOSNIFF_HEADER));
-        reply.guard(() => {
-          const answered = answer({ ...request, body: parseJson(bytes) });
-          if (answered instanceof Promise) reply.sendResolved(answered);
-          else reply.send(answered);
-        });
+        const answered = answer({ ...request, body: parseJson(bytes) });
+        if (answered instanceof Promise) reply.sendResolved(answered);
+        else reply.send(answered);
       });
     });
   });

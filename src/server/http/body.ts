@@ -2,6 +2,7 @@
 import { PerKeyLimit } from '../../lib/limits.ts';
 import type { HttpRequest, HttpResponse } from '../uws.ts';
 import type { Answer } from './answer.ts';
+import type { DeferredReply } from './deferred-reply.ts';
 
 /**
  * A body may have this many chunks, plus one per BYTES_PER_CHUNK bytes. Each chunk costs 3 µs and 100 bytes of memory:
@@ -75,18 +76,24 @@ export class BodyReservation {
   }
 }
 
+/** The reply to a request whose body is read. */
+type GuardedReply = Pick<DeferredReply, 'guardHandler'>;
+
 /**
- * Collects the body and passes it to `done` once, or passes null as soon as it exceeds `limit` bytes. The body may lie
+ * Collects the body and passes it to `done` once, or passes null as soon as it exceeds `limit` bytes. An error that `done`
+ * throws becomes a 500. The body may lie
  * in memory of the library, so it is valid only until `done` returns. Never calls `done` when the client disconnects
  * first or is cut off for too many chunks or an exhausted budget. The caller releases `reservation` when the client
  * disconnects; it is null where `limit` alone bounds the body.
  */
 export function collectBody(
   res: HttpResponse,
+  reply: GuardedReply,
   limit: number,
   reservation: BodyReservation | null,
-  done: (body: Buffer | null) => void,
+  answer: (body: Buffer | null) => void,
 ): void {
+  const done = (body: Buffer | null): void => reply.guardHandler(() => answer(body));
   const chunks: Buffer[] = [];
   let bytes = 0;
   res.onData((chunk, isLast) => {

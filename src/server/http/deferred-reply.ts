@@ -1,4 +1,5 @@
 /** One answer written after the handler of its request has returned: whole, in chunks, or from a source. */
+import { guarded } from '../../lib/guard.ts';
 import type { HttpResponse } from '../uws.ts';
 import type { Answer, AnswerOutcome } from './answer.ts';
 import { type ReplyContext, writeAnswer, writeHead } from './write-answer.ts';
@@ -93,20 +94,25 @@ export class DeferredReply {
     );
   }
 
-  /** Runs part of a handler. An error it throws becomes a 500. */
+  /** Runs part of a handler. An error it throws becomes a 500, or cuts an answer that has begun. */
   guard(part: () => void): void {
     try {
       part();
     } catch (error) {
-      this.send(this.context.failure(error));
+      const answer = this.context.failure(error);
+      if (this.state === 'pending') this.send(answer);
+      else if (this.state !== 'settled') this.res.close();
     }
   }
 
   /** `guard` for a handler that the library calls, of a request or its body, with the socket corked. */
   guardHandler(part: () => void): void {
     this.isCorked = true;
-    this.guard(part);
-    this.isCorked = false;
+    try {
+      this.guard(part);
+    } finally {
+      this.isCorked = false;
+    }
   }
 
   /**
@@ -120,7 +126,7 @@ export class DeferredReply {
       this.res.onWritable(() => {
         this.stopTimeoutResets();
         if (this.state === 'ending') this.endStream(head);
-        else if (this.state === 'streaming') onDrain();
+        else if (this.state === 'streaming') this.guard(onDrain);
         return true;
       });
     }
@@ -183,9 +189,11 @@ export class DeferredReply {
     source.advance(this.res.getWriteOffset() - before);
     if (room) {
       this.state = 'chunk-due';
-      setImmediate(() => {
-        if (this.state !== 'settled') this.res.cork(() => this.writeChunk(head, source, bytes));
-      });
+      setImmediate(() =>
+        this.guard(() => {
+          if (this.state !== 'settled') this.res.cork(() => this.writeChunk(head, source, bytes));
+        }),
+      );
     } else {
       this.state = 'blocked';
       this.startTimeoutResets();
@@ -195,11 +203,12 @@ export class DeferredReply {
 
   private startTimeoutResets(): void {
     let times = 0;
-    this.timeoutResetTimer ??= setInterval(() => {
+    const reset = guarded('write timeout', () => {
       if (++times > MAX_TIMEOUT_RESETS) return this.stopTimeoutResets();
       this.res.pause();
       this.res.resume(); // the library's only call that restarts the timeout
-    }, TIMEOUT_RESET_MS);
+    });
+    this.timeoutResetTimer ??= setInterval(reset, TIMEOUT_RESET_MS);
   }
 
   private stopTimeoutResets(): void {

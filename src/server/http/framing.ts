@@ -4,6 +4,7 @@
  * other reads as a body. Ambiguous requests get a 400 and their connection is closed (RFC 9112, 6.3). The library
  * itself refuses `Content-Length` together with `Transfer-Encoding`.
  */
+import { guarded } from '../../lib/guard.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 
 type Handler = Parameters<TemplatedApp['any']>[1];
@@ -16,11 +17,11 @@ export function guardFraming(app: TemplatedApp): void {
   for (const method of ['get', 'head', 'post', 'options', 'del', 'any'] as const) {
     const register = app[method].bind(app);
     const readsBody = method !== 'get' && method !== 'head';
-    app[method] = (path, handler) => register(path, guarded(handler, readsBody));
+    app[method] = (path, handler) => register(path, refuseAmbiguous(handler, readsBody));
   }
 }
 
-function guarded(handle: Handler, readsBody: boolean): Handler {
+function refuseAmbiguous(handle: Handler, readsBody: boolean): Handler {
   return (res, req) => {
     const problem = framingProblem(req);
     if (problem !== null) refuse(res, problem);
@@ -38,12 +39,13 @@ function refuse(res: HttpResponse, problem: string): void {
   res.onAborted(() => {
     gone = true;
   });
-  setImmediate(() => {
+  const answer = guarded('ambiguous request', () => {
     if (gone) return;
     res.cork(() => {
       res.writeStatus('400 Bad Request').writeHeader('Content-Type', 'text/plain').end(`${problem}\n`, true);
     });
   });
+  setImmediate(answer);
 }
 
 // Module variables, because this runs for every request and a closure would double its cost. A header lookup does not

@@ -1,4 +1,5 @@
 /** Decides whether the service is ready to answer for the current chain, and logs stalls. */
+import { guarded } from '../../lib/guard.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type IndexStatus, isStale, lagBlocks } from '../../model/index-status.ts';
@@ -86,7 +87,7 @@ export function logStaleChain(log: Logger, reasonOf: () => string | null): () =>
     if (!stale && wasStale) log.info({}, 'the chain has new blocks again');
     wasStale = stale;
   };
-  const timer = setInterval(check, CHECK_INTERVAL_MS).unref();
+  const timer = setInterval(guarded('check of the chain', check), CHECK_INTERVAL_MS).unref();
   return () => clearInterval(timer);
 }
 
@@ -104,7 +105,10 @@ export class StallDetector {
 
   /** Observes the state every second until the returned function is called. */
   start(state: () => IndexStatus): () => void {
-    const timer = setInterval(() => this.observe(state(), performance.now()), CHECK_INTERVAL_MS).unref();
+    const timer = setInterval(
+      guarded('check of the index', () => this.observe(state(), performance.now())),
+      CHECK_INTERVAL_MS,
+    ).unref();
     return () => clearInterval(timer);
   }
 

@@ -113,7 +113,7 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       if (refusal !== null) return refuse(refusal);
       const accepted = encodingsOf(req);
       reservation = deps.bodyBudget.open(sender.id);
-      collectBody(res, MAX_BODY_BYTES, reservation, (body) => {
+      collectBody(res, reply, MAX_BODY_BYTES, reservation, (body) => {
         if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, headers));
         // Verify again: the key may have been revoked while the body arrived, which can take minutes.
         const key = deps.access.keys.verify(apiKey);

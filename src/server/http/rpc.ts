@@ -55,18 +55,17 @@ export function addRpcRoute(
       const sender = access.keys.verify(apiKey);
       if (sender === null) return reply.send(closeIfChunked(req, unauthorized(headers)));
       if (isEncoded(req)) return reply.send(closeIfChunked(req, refuseEncoded(access, sender, headers)));
-      const answerBody = (body: Buffer | null): void =>
-        reply.guardHandler(() => {
-          // Verify again: the key may have been revoked while the body arrived, which can take minutes.
-          const key = access.keys.verify(apiKey);
-          if (key === null) return reply.send({ ...unauthorized(headers), close: true });
-          if (body === null) return refuseTooLarge(reply, access, key, headers);
-          httpRpcReply = new HttpRpcReply(reply, access, key, headers);
-          httpRpcReply.serve(rpc, body);
-        });
+      const answerBody = (body: Buffer | null): void => {
+        // Verify again: the key may have been revoked while the body arrived, which can take minutes.
+        const key = access.keys.verify(apiKey);
+        if (key === null) return reply.send({ ...unauthorized(headers), close: true });
+        if (body === null) return refuseTooLarge(reply, access, key, headers);
+        httpRpcReply = new HttpRpcReply(reply, access, key, headers);
+        httpRpcReply.serve(rpc, body);
+      };
       if (contentLengthExceeds(req, MAX_BODY_BYTES)) return answerBody(null);
       reservation = bodyBudget.open(sender.id);
-      collectBody(res, MAX_BODY_BYTES, reservation, answerBody);
+      collectBody(res, reply, MAX_BODY_BYTES, reservation, answerBody);
     });
   });
 }

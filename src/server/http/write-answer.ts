@@ -1,4 +1,5 @@
 /** Writes answers to sockets within the limits of uWebSockets.js. */
+import { guarded } from '../../lib/guard.ts';
 import type { EventLoopGuard } from '../overload.ts';
 import type { HttpResponse } from '../uws.ts';
 import { type Answer, STATUS_LINES } from './answer.ts';
@@ -20,8 +21,17 @@ export interface ReplyContext {
   readonly failure: (error: unknown) => Answer;
 }
 
-/** Writes a whole answer. The socket must be corked. */
+/** Writes a whole answer. The socket must be corked. If it cannot be completed, closes the connection. */
 export function writeAnswer(res: HttpResponse, answer: Answer, context: ReplyContext): void {
+  try {
+    writeParts(res, answer, context);
+  } catch (error) {
+    res.close();
+    throw error;
+  }
+}
+
+function writeParts(res: HttpResponse, answer: Answer, context: ReplyContext): void {
   writeHead(res, answer);
   const { body, contentLength } = answer;
   const close = answer.close === true || context.closing || context.eventLoopGuard.isTooLong();
@@ -52,9 +62,11 @@ function writeLength(res: HttpResponse, bytes: number): void {
   });
   res.writeHeader('Connection', 'close');
   res.tryEnd('', bytes);
-  setImmediate(() => {
-    if (open) res.close();
-  });
+  setImmediate(
+    guarded('answer to HEAD', () => {
+      if (open) res.close();
+    }),
+  );
 }
 
 /**

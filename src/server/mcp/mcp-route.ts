@@ -68,7 +68,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
       if (contentLengthExceeds(req, MAX_BODY_BYTES)) return reply.send(contentTooLarge(MAX_BODY_BYTES, cors));
       const headers = protocolHeaders(req);
       reservation = bodyBudget.open(sender.id);
-      collectBody(res, MAX_BODY_BYTES, reservation, (body) => {
+      collectBody(res, reply, MAX_BODY_BYTES, reservation, (body) => {
         if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, cors));
         // Verify again: the key may have been revoked while the body arrived, which can take minutes.
         const key = access.keys.verify(apiKey);
@@ -132,13 +132,16 @@ function parseMessage(body: Buffer): unknown {
   }
 }
 
-/** How many requests the messages cost. */
-function costOf(message: unknown): number {
-  if (Array.isArray(message))
-    return Math.max(
-      1,
-      message.reduce((sum: number, one) => sum + costOf(one), 0),
-    );
+/** How many requests a body costs. */
+function costOf(body: unknown): number {
+  if (!Array.isArray(body)) return costOfMessage(body);
+  let sum = 0;
+  for (const message of body) sum += costOfMessage(message);
+  return Math.max(1, sum);
+}
+
+/** Anything but an object, such as a batch within a batch, is one invalid message. */
+function costOfMessage(message: unknown): number {
   if (!isObject(message) || message.method !== 'resources/read') return 1;
   return resourceCost(isObject(message.params) ? message.params.uri : undefined);
 }

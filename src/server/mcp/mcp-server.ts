@@ -42,6 +42,8 @@ function createServer(tools: ReadonlyMap<string, EndpointTool>, caller: () => Ca
     { name: 'atlas-node', version },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
+  // Without sessions only the same POST can carry a cancellation, and its answer waits for the cancelled call.
+  server.removeNotificationHandler('notifications/cancelled');
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [...tools.values()].map(({ tool }) => tool),
   }));

@@ -1,7 +1,8 @@
 /** One WebSocket connection of a client. */
 import { type KeyRecord, PUBLIC_KEY } from '../../access/key.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
-import { type CloseCode, FLOODING, SLOW_CONSUMER, TOO_FAST } from '../../streams/close.ts';
+import { guarded } from '../../lib/guard.ts';
+import { type CloseCode, FLOODING, INTERNAL_FAILURE, SLOW_CONSUMER, TOO_FAST } from '../../streams/close.ts';
 import type { ClientConnection, Notification, Payer, Session } from '../../streams/subscription.ts';
 import { EventLoopGuard } from '../overload.ts';
 import type { WebSocket } from '../uws.ts';
@@ -80,10 +81,11 @@ export class WsConnection implements ClientConnection {
     this.apiKey = apiKey;
     this.address = address;
     this.holder = holderOf({ key, apiKey, address });
-    this.outbox = new Outbox(socket, limits, () => {
+    const onOverflow = () => {
       onSlowConsumer();
       this.close(...SLOW_CONSUMER);
-    });
+    };
+    this.outbox = new Outbox(socket, limits, onOverflow, () => this.close(...INTERNAL_FAILURE));
   }
 
   /** Aborts when the connection ends, to cancel its pending work. */
@@ -148,9 +150,10 @@ export class WsConnection implements ClientConnection {
     if (this.closing) return;
     this.closing = true;
     this.outbox.stop();
-    queueMicrotask(() => {
+    const end = guarded('close of a WebSocket', () => {
       if (!this.abortController.signal.aborted) this.socket.end(code, reason);
     });
+    queueMicrotask(end);
   }
 
   /** Call when either side has closed the socket. */

@@ -1,6 +1,7 @@
 /** All open WebSocket connections: limits per key, shared memory, liveness checks, and closing. */
 import type { KeyStore } from '../../access/keys.ts';
 import { ByteBudget } from '../../lib/byte-budget.ts';
+import { guarded } from '../../lib/guard.ts';
 import {
   CLOSED_BY_OPERATOR,
   CloseCode,
@@ -33,7 +34,10 @@ export class WsConnections {
 
   constructor(keys: Pick<KeyStore, 'onInvalidated' | 'onAllowListChanged'>, limits: WsConnectionLimits) {
     this.limits = limits;
-    this.livenessTimer = setInterval(() => this.checkLiveness(performance.now()), LIVENESS_CHECK_MS).unref();
+    this.livenessTimer = setInterval(
+      guarded('liveness of WebSockets', () => this.checkLiveness(performance.now())),
+      LIVENESS_CHECK_MS,
+    ).unref();
     this.unsubscribeKeys = [
       keys.onInvalidated((ids) => this.closeAll(ids, KEY_INVALID)),
       keys.onAllowListChanged((ids) => this.closeAll(ids, KEY_CHANGED)),

@@ -3,6 +3,8 @@
  * node. Later messages wait, and so do messages of a client that has not read its answers.
  */
 
+import { guarded } from '../../lib/guard.ts';
+
 /** Messages handled at the same time. */
 const MAX_IN_FLIGHT = 32;
 
@@ -15,8 +17,10 @@ const MAX_QUEUED = 10_000;
 interface InboxOptions {
   /** The client's backlog, and a hook for when it is drained. */
   connection: { readonly backlogBytes: number; whenDrained(callback: () => void): void };
-  /** Answers a message. Never rejects. */
+  /** Answers a message. */
   handle: (message: Buffer) => Promise<void>;
+  /** Called when a message cannot be handled. */
+  onFailure: () => void;
   /** Most bytes of queued messages. */
   maxBytes: number;
   /** Called once when the queue exceeds its limits. The inbox is then stopped. */
@@ -60,10 +64,12 @@ export class Inbox {
       if (message === undefined) return;
       this.queuedBytes -= message.length;
       this.inFlight++;
-      void this.options.handle(message).then(() => {
+      const onHandled = (): void => {
         this.inFlight--;
         this.drainQueue();
-      });
+      };
+      const { handle, onFailure } = this.options;
+      guarded('messages of a WebSocket', () => handle(message).then(onHandled), onFailure)();
     }
   }
 

@@ -63,7 +63,7 @@ interface CallResult {
   subscription: Subscription | null;
 }
 
-/** Answers messages of one endpoint. Never rejects, whatever a client sends. */
+/** Answers messages of one endpoint. Rejects when the connection has ended, and for a defect. */
 export type MessageHandler = (message: ClientMessage) => Promise<void>;
 
 /** `/ws`: eth_subscribe, eth_unsubscribe, and all methods and batches that `/rpc` accepts. */
@@ -83,36 +83,27 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
     // Skips parsing for most calls that do not concern subscriptions. A backslash may escape a method name.
     const mayBeSubscriptionCall = body.includes('subscribe') || body.includes('\\');
     const request = mayBeSubscriptionCall ? readRequest(body.toString('utf8')) : null;
-    try {
-      if (request?.kind === 'single' && isSubscriptionCall(request.call)) {
-        const refusal = charge(1);
-        if (refusal !== null) return sendRefusal(connection, request, refusal);
-        return send(connection, [await runEthCall(session, request.call, mayCall, log)], (text) => text);
-      }
-      if (request?.kind === 'batch' && request.calls.some(isSubscriptionCall)) {
-        const refusal = charge(request.calls.length);
-        if (refusal !== null) return sendRefusal(connection, request, refusal);
-        const texts = itemTexts(body.toString('utf8')).filter(
-          (_, i) => !isSubscriptionCall(request.calls[i]!),
-        );
-        const own = Promise.all(
-          request.calls.map((call) =>
-            isSubscriptionCall(call) ? runEthCall(session, call, mayCall, log) : call,
-          ),
-        );
-        const others =
-          texts.length === 0 ? null : await forward(Buffer.from(`[${texts.join()}]`), () => null);
-        const results = inOrder(await own, textOf(others));
-        return send(connection, results, (text) => (text === '' ? null : `[${text}]`));
-      }
-      const answer = await forward(body, charge);
-      if (answer === null) return;
-      connection.answer(answer, () => errorForAll(readRequest(body.toString('utf8')), NO_ROOM));
-    } catch (error) {
-      if (connection.signal.aborted) return;
-      log.error({ err: error, route: connection.endpoint }, 'message failed');
-      connection.answer(errorJson('null', INTERNAL_ERROR));
+    if (request?.kind === 'single' && isSubscriptionCall(request.call)) {
+      const refusal = charge(1);
+      if (refusal !== null) return sendRefusal(connection, request, refusal);
+      return send(connection, [await runEthCall(session, request.call, mayCall, log)], (text) => text);
     }
+    if (request?.kind === 'batch' && request.calls.some(isSubscriptionCall)) {
+      const refusal = charge(request.calls.length);
+      if (refusal !== null) return sendRefusal(connection, request, refusal);
+      const texts = itemTexts(body.toString('utf8')).filter((_, i) => !isSubscriptionCall(request.calls[i]!));
+      const own = Promise.all(
+        request.calls.map((call) =>
+          isSubscriptionCall(call) ? runEthCall(session, call, mayCall, log) : call,
+        ),
+      );
+      const others = texts.length === 0 ? null : await forward(Buffer.from(`[${texts.join()}]`), () => null);
+      const results = inOrder(await own, textOf(others));
+      return send(connection, results, (text) => (text === '' ? null : `[${text}]`));
+    }
+    const answer = await forward(body, charge);
+    if (answer === null) return;
+    connection.answer(answer, () => errorForAll(readRequest(body.toString('utf8')), NO_ROOM));
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { LargeAnswer } from '../../gateway/large-answer.ts';
 import type { ClientBudget } from '../../lib/byte-budget.ts';
+import { guarded } from '../../lib/guard.ts';
 import type { Notification } from '../../streams/subscription.ts';
 import type { WebSocket } from '../uws.ts';
 
@@ -49,6 +50,7 @@ export class Outbox {
   >;
   private readonly limits: OutboxLimits;
   private readonly onOverflow: () => void;
+  private readonly onFailure: () => void;
   private state: OutboxState = 'idle';
   private queue: QueuedMessage[] = [];
   private queuedBytes = 0;
@@ -65,11 +67,20 @@ export class Outbox {
   private reservedBytes = 0;
   private drainCallbacks: (() => void)[] = [];
 
-  /** When the backlog exceeds the limits, stops sending and calls `onOverflow` once. */
-  constructor(socket: Outbox['socket'], limits: OutboxLimits, onOverflow: () => void) {
+  /**
+   * When the backlog exceeds the limits, stops sending and calls `onOverflow` once. When a message cannot be sent, stops
+   * and calls `onFailure`.
+   */
+  constructor(
+    socket: Outbox['socket'],
+    limits: OutboxLimits,
+    onOverflow: () => void,
+    onFailure: () => void = onOverflow,
+  ) {
     this.socket = socket;
     this.limits = limits;
     this.onOverflow = onOverflow;
+    this.onFailure = onFailure;
   }
 
   /** Bytes waiting for the client. */
@@ -145,9 +156,20 @@ export class Outbox {
   }
 
   flushScheduled(): void {
-    if (this.state !== 'flush-scheduled') return;
+    if (this.state === 'flush-scheduled') this.flushSafely();
+  }
+
+  /** Flushes in a task of its own. An error must not keep other outboxes from being flushed. */
+  private flushSafely(): void {
     this.state = 'idle';
-    this.flush();
+    guarded(
+      'WebSocket outbox',
+      () => this.flush(),
+      () => {
+        this.stop();
+        this.onFailure();
+      },
+    )();
   }
 
   private enqueue(message: QueuedMessage, bytes: number): void {
@@ -237,9 +259,7 @@ export class Outbox {
   private sendFragmentNextTurn(): void {
     this.state = 'fragment-due';
     setImmediate(() => {
-      if (this.state !== 'fragment-due') return;
-      this.state = 'idle';
-      this.flush();
+      if (this.state === 'fragment-due') this.flushSafely();
     });
   }
 

@@ -1,13 +1,16 @@
 /** The WebSocket routes: admission and socket events. */
 import { isUtf8 } from 'node:buffer';
 import { mayConnect } from '../../access/allow-list.ts';
-import { errorJson, RpcCode } from '../../gateway/errors.ts';
+import { errorJson, INTERNAL_ERROR, RpcCode } from '../../gateway/errors.ts';
 import type { RpcHandler } from '../../gateway/handler.ts';
+import { errorForAll, readRequest } from '../../gateway/request.ts';
 import { RequestError } from '../../lib/errors.ts';
+import { reportFailure } from '../../lib/guard.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import { CloseCode, FLOODING, KEY_INVALID } from '../../streams/close.ts';
+import { CloseCode, FLOODING, INTERNAL_FAILURE, KEY_INVALID } from '../../streams/close.ts';
 import type { StreamHub } from '../../streams/hub.ts';
+import { guardSocket } from '../guard-app.ts';
 import { type Answer, errorAnswer, jsonAnswer, unauthorized } from '../http/answer.ts';
 import { closeIfChunked } from '../http/body.ts';
 import { addressText, type ClientAddress } from '../http/client-address.ts';
@@ -15,7 +18,14 @@ import type { ReplyWriter } from '../http/reply.ts';
 import { apiKeyOf, type ClientAccess } from '../http/request.ts';
 import { addGetRoute, type HttpMetrics, routeMeter, sendMetered } from '../http/route.ts';
 import type { ConnectionLimiter } from '../overload.ts';
-import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from '../uws.ts';
+import type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_socket_context_t,
+  WebSocket,
+  WebSocketBehavior,
+} from '../uws.ts';
 import { type Client, holderOf, type SocketData, WsConnection, type WsEndpoint } from './connection.ts';
 import type { WsConnectionLimits, WsConnections } from './connections.ts';
 import { Inbox } from './inbox.ts';
@@ -73,7 +83,7 @@ function addEndpoint(
     return client;
   };
 
-  app.ws<SocketData>(endpoint, {
+  const behavior: WebSocketBehavior<SocketData> = {
     maxPayloadLength: settings.max_message_bytes * HARD_LIMIT_FACTOR,
     // Outbox enforces the limit. The library must never drop a message.
     maxBackpressure: 0,
@@ -122,7 +132,8 @@ function addEndpoint(
       client.session.close();
       sockets.dec();
     },
-  });
+  };
+  app.ws(endpoint, guardSocket(behavior));
 }
 
 /** Creates the connection, session and inbox of a newly opened socket. */
@@ -160,10 +171,17 @@ function createClient(
     onOverflow: () => connection.close(...FLOODING),
     async handle(body) {
       if (connection.isClosing) return;
-      const key = access.keys.verify(connection.apiKey);
-      if (key === null) connection.close(...KEY_INVALID);
-      else await handleMessage({ connection, session, key, body });
+      try {
+        const key = access.keys.verify(connection.apiKey);
+        if (key === null) connection.close(...KEY_INVALID);
+        else await handleMessage({ connection, session, key, body });
+      } catch (error) {
+        if (connection.signal.aborted) return;
+        reportFailure(endpoint, error);
+        connection.answer(errorForAll(readRequest(body.toString('utf8')), INTERNAL_ERROR));
+      }
     },
+    onFailure: () => connection.close(...INTERNAL_FAILURE),
   });
   return { connection, session, inbox };
 }

@@ -3,6 +3,7 @@
  * transaction. Later events of the same subscription wait too, to keep the order; other subscriptions do not.
  */
 
+import { guarded } from '../../lib/guard.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
@@ -53,7 +54,10 @@ export class HeldEvents {
     if (queue === undefined) {
       queue = [];
       this.queues.set(holder, queue);
-      this.timer ??= setInterval(() => this.releaseComplete(), CHECK_MS).unref();
+      this.timer ??= setInterval(
+        guarded('held events', () => this.releaseComplete()),
+        CHECK_MS,
+      ).unref();
     }
     queue.push({ event, forms, deadline: performance.now() + PARTIES_MS });
     if (queue.length > MAX_HELD) this.flush(holder);

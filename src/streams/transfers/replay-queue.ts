@@ -2,6 +2,7 @@
  * Replays indexed transfers to subscribers. API keys take turns, and no replay runs faster than its client reads or
  * than its key's rate permits.
  */
+import { guarded } from '../../lib/guard.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import { QUOTA_USED_UP } from '../close.ts';
@@ -139,7 +140,11 @@ export class ReplayQueue {
     }
     replay.state = 'awaiting-rate';
     if (refused.code === 'quota_exceeded') connection.close(...QUOTA_USED_UP);
-    else setTimeout(() => this.resume(replay), refused.waitMs).unref();
+    else
+      setTimeout(
+        guarded('replay', () => this.resume(replay)),
+        refused.waitMs,
+      ).unref();
     return true;
   }
 

@@ -10,7 +10,7 @@ import type { LastIds } from '../../query/blocks.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { ReadFailures } from '../../query/read-failures.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
-import { CloseCode, DEEP_REORG } from '../close.ts';
+import { DEEP_REORG, INTERNAL_FAILURE } from '../close.ts';
 import { unknownLastSeen } from '../subscribe-errors.ts';
 import type { StreamMetrics, Unsubscribe } from '../subscription.ts';
 import { type BatchContext, BatchSource } from './batch-source.ts';
@@ -220,7 +220,7 @@ export class TransferStream {
       this.options.log.error({ err: error }, 'streams cannot read the index');
     for (const subscriber of subscribers) {
       this.remove(subscriber);
-      subscriber.subscription.connection.close(CloseCode.internalError, 'internal error');
+      subscriber.subscription.connection.close(...INTERNAL_FAILURE);
     }
   }
 

@@ -133,6 +133,33 @@ test('a key, its rate and the size of a body bound what an agent may do', async 
   assert.equal((await serving.fetch('/mcp')).status, 405);
 });
 
+test('a batch within a batch is one invalid message, however deep', async (t) => {
+  const { serving } = await setUp(t);
+  const post = (body: string) =>
+    serving.post('/mcp', body, { accept: 'application/json, text/event-stream' });
+  for (const depth of [2, 3_000, 30_000]) {
+    const answer = await post('['.repeat(depth) + ']'.repeat(depth));
+    assert.equal(answer.status, 400);
+    assert.match(await answer.text(), /-32700/);
+  }
+  const { key } = serving.access.keys.create({ name: 'free', tier: 'free' });
+  const body = `[[${'{},'.repeat(50)}{}]]`;
+  const headers = { 'content-type': 'application/json', 'x-api-key': key };
+  const nested = await fetch(`${serving.server.url}/mcp`, { method: 'POST', body, headers });
+  assert.equal(nested.headers.get('ratelimit-remaining'), '4', 'it costs one request');
+});
+
+test('a request that the same batch cancels is answered all the same', async (t) => {
+  const { serving } = await setUp(t);
+  const batch = [
+    { jsonrpc: '2.0', id: 1, method: 'ping' },
+    { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
+  ];
+  const headers = { accept: 'application/json, text/event-stream' };
+  const answer = await serving.post('/mcp', JSON.stringify(batch), headers);
+  assert.deepEqual(await answer.json(), { jsonrpc: '2.0', id: 1, result: {} });
+});
+
 test('a key with an allow list has the endpoints on it, as tools and on REST, and no others', async (t) => {
   const { serving } = await setUp(t);
   const issue = (allow: string[]) =>

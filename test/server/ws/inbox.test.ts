@@ -9,6 +9,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 class Client {
   backlogBytes = 0;
   overflows = 0;
+  failures = 0;
   readonly asked: string[] = [];
   readonly inbox: Inbox;
   private readonly answers: (() => void)[] = [];
@@ -24,6 +25,7 @@ class Client {
         }),
       maxBytes,
       onOverflow: () => this.overflows++,
+      onFailure: () => this.failures++,
     });
   }
 
