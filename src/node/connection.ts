@@ -4,6 +4,7 @@
  */
 import { backoffMs } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { RepeatLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
 import type { SelectedNode } from './choice/selected-node.ts';
@@ -23,7 +24,10 @@ export interface NodeSubscriptionsOptions {
   timeoutMs?: number;
   /** Most bytes of one message, and of notifications buffered until a subscribe is answered; default 16 MiB. */
   maxMessageBytes?: number;
-  /** Shortest and longest backoff between attempts to connect, milliseconds; default 100 and 5,000. */
+  /**
+   * Shortest and longest backoff between attempts to connect, milliseconds; default 100 and 5,000. A connection that
+   * lasts for the longest backoff ends the series of attempts.
+   */
   retryMs?: { first: number; longest: number };
   /**
    * The connection is up and every subscription answered. Called before the first event of each connection, so that the
@@ -43,6 +47,8 @@ export class NodeSubscriptions {
   private session: SubscriptionSession | undefined;
   private retry: NodeJS.Timeout | undefined;
   private failures = 0;
+  /** When the connection became ready (performance.now()); null until then. */
+  private readySince: number | null = null;
   private closed = false;
 
   constructor(options: NodeSubscriptionsOptions) {
@@ -89,6 +95,7 @@ export class NodeSubscriptions {
     void session?.close(); // an unresponsive node delays the close by a second, and nothing depends on it
     clearTimeout(this.retry);
     this.failures = 0;
+    this.readySince = null;
     if (session !== undefined || this.retry !== undefined) this.connect();
   }
 
@@ -123,16 +130,22 @@ export class NodeSubscriptions {
   }
 
   private onReady(): void {
-    this.failures = 0;
+    this.readySince = performance.now();
     this.options.onConnected?.();
   }
 
   private onEnd(error: UpstreamError): void {
     this.session = undefined;
-    this.failures += 1;
     const { first, longest } = this.options.retryMs ?? { first: 100, longest: 5000 };
+    // A node that accepts every subscription and then sends junk would otherwise be asked ten times a second for ever.
+    if (this.readySince !== null && performance.now() - this.readySince >= longest) this.failures = 0;
+    this.readySince = null;
+    this.failures += 1;
     const wait = backoffMs(this.failures, first, longest);
-    this.retry = setTimeout(() => this.connect(), wait);
+    this.retry = setTimeout(
+      guarded('connect to the node', () => this.connect()),
+      wait,
+    );
     this.options.onDisconnected?.(error, wait);
   }
 }

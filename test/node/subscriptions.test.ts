@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
 import { UpstreamError } from '../../src/lib/errors.ts';
+import { reportFailuresTo } from '../../src/lib/guard.ts';
 import { NodeSubscriptions, type NodeSubscriptionsOptions } from '../../src/node/connection.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
@@ -171,9 +172,53 @@ describe('node subscriptions', () => {
     await node.listen();
     await happened('connected', 'connected');
     waits.length = 0;
+    const lasts = performance.now() + 40;
+    await waitFor(() => performance.now() > lasts, { what: 'a connection that lasts' });
     node.drop();
     await waitFor(() => waits.length > 0, { what: 'the client to notice' });
     assert.ok(waits[0]! <= 4, 'the waits begin small again');
+  });
+
+  it('backs off from a node that accepts every subscription and then sends junk', async () => {
+    const waits: number[] = [];
+    const longest = 60_000;
+    const subscriptions = start({
+      retryMs: { first: 4, longest },
+      onConnected: () => node.say('junk'),
+      onDisconnected: (error, retryInMs) => {
+        errors.push(error);
+        waits.push(retryInMs);
+      },
+    });
+    heads(subscriptions);
+    await waitFor(() => waits.length >= 6, { what: 'six connections' });
+    assert.ok(
+      waits.every((wait, i) => wait >= Math.round(4 * 2 ** i * 0.8)),
+      String(waits),
+    );
+    assert.match(errors.at(-1)?.message ?? '', /not a JSON object: junk/);
+  });
+
+  it('ends the connection, not the process, when an event cannot be handled', async (t) => {
+    const caught: unknown[] = [];
+    reportFailuresTo((_place, error) => caught.push(error));
+    t.after(() => reportFailuresTo());
+    const defect = new TypeError('a defect');
+    const subscriptions = start();
+    let fails = true;
+    const onEvent = (event: unknown) => {
+      if (fails) throw defect;
+      log.push(event);
+    };
+    subscriptions.subscribe(['newHeads'], onEvent, unexpected);
+    await happened('connected');
+    node.publish('newHeads', 1);
+    await happened('connected', 'disconnected', 'connected');
+    assert.deepEqual(caught, [defect]);
+    assert.equal(errors[0]?.reason, 'malformed');
+    fails = false;
+    node.publish('newHeads', 2);
+    await happened('connected', 'disconnected', 'connected', 2);
   });
 
   it('notices a peer that no longer answers, and reconnects', async () => {
