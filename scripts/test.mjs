@@ -1,9 +1,10 @@
 /**
- * Runs the tests: all of them after lint and types, or those of single files at once. Runs under the pinned Node, after
- * setup (see `test` in package.json). See `--help`.
+ * Runs the tests: the quick ones after lint and types, the slow ones, or those of single files. Runs under the pinned
+ * Node, after setup (see `test` in package.json). See `--help`.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run as runTestFiles } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -11,7 +12,8 @@ import { fileURLToPath } from 'node:url';
 
 const USAGE = `Runs the tests.
 
-  npm test                                    lint, types and all tests
+  npm test                                    lint, types and every test but the slow ones
+  npm run test:slow                           the slow tests: the files named *.slow.test.ts
   npm test -- test/config.test.ts             the tests of one file, at once
   npm run test:watch -- test/config.test.ts   the same, again after each change
   npm test -- --test-name-pattern=reorg       other options go to Node's test runner
@@ -29,68 +31,45 @@ const CONCURRENCY = 4;
 /** A test or a file that hangs fails after this long; the longest takes a minute on an idle machine. */
 const TEST_TIMEOUT_MS = 900_000;
 
-/** Files that take longest, by the CPU they use or the time they wait. */
-const LONGEST = [
-  'test/indexer/indexer.test.ts',
-  'test/indexer/wrong-chain.test.ts',
-  'test/pages/explorer.page.test.ts',
-  'test/abuse/http.test.ts',
-  'test/docs.test.ts',
-  'test/verify/repair.test.ts',
-  'test/bench/bench.test.ts',
-  'test/pages/panel.page.test.ts',
-  'test/abuse/ws.test.ts',
-  'test/gateway/answers/large-answers.test.ts',
-  'test/daemon/several-nodes.test.ts',
-  'test/binary/binary.test.ts',
-  'test/crash.test.ts',
-  'test/gateway/stock-clients.test.ts',
-  'test/indexer/faults.test.ts',
-  'test/verify/differences.test.ts',
-  'test/cli.test.ts',
-  'test/indexer/block-roots.test.ts',
-  'test/anvil.test.ts',
-  'test/verify/changed-bytes.test.ts',
-  'test/cli/service.test.ts',
-  'test/verify/repair-kill.test.ts',
-  'test/gateway/balanced.test.ts',
-  'test/indexer/traces-warning.test.ts',
-  'test/daemon/damaged-index.test.ts',
-  'test/query/counterparties.test.ts',
-  'test/cluster/failover.test.ts',
-  'test/dev/dev.test.ts',
-  'test/api/openapi/clients.test.ts',
-  'test/scripts/options.test.ts',
-  'test/gateway/filters/filters.test.ts',
-  'test/verify/check-counters.test.ts',
-  'test/verify/all.test.ts',
-  'test/recorded.test.ts',
-  'test/store/backup.test.ts',
-  'test/streams/event-keys.test.ts',
-];
+/** Milliseconds that each file took when it last ran, JSON. */
+const DURATIONS_FILE = fileURLToPath(
+  new URL('../node_modules/.cache/atlas-node/test-durations.json', import.meta.url),
+);
+
+/** Marks a file of the slow tests; CONTRIBUTING.md says what belongs there. */
+const SLOW = '.slow.test.ts';
 
 const NODE_FLAGS = ['--import', import.meta.resolve('tsx')];
 
-const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
-if (options.includes('--help')) {
-  console.log(USAGE);
-  process.exit(0);
-}
-const named = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
+const { slow, options, named } = readArguments(process.argv.slice(2));
 process.exitCode = (await (named.length > 0 ? runTests(named) : runAll())) ? 0 : 1;
+
+/** @param {string[]} given */
+function readArguments(given) {
+  const flags = given.filter((argument) => argument.startsWith('-'));
+  if (flags.includes('--help')) {
+    console.log(USAGE);
+    process.exit(0);
+  }
+  return {
+    slow: flags.includes('--slow'),
+    options: flags.filter((flag) => flag !== '--slow'),
+    named: given.filter((argument) => !argument.startsWith('-')),
+  };
+}
 
 /** The tests come last and run even if the others fail, so that their summary ends the output. */
 async function runAll() {
   const results = [];
-  for (const script of ['lint', 'typecheck']) {
+  for (const script of slow ? [] : ['lint', 'typecheck']) {
     console.log(`\n> ${script}`);
     const passed = run('npm', ['run', '--silent', script]);
     if (!passed) console.error(`> ${script}: FAILED, which fails the whole run`);
     results.push(passed);
   }
-  console.log('\n> tests');
-  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
-  results.push(await (options.length > 0 ? runTests(files) : runLongestFirst(files)));
+  console.log(slow ? '\n> slow tests' : '\n> tests');
+  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((file) => file.endsWith(SLOW) === slow);
+  results.push(await (options.length > 0 ? runTests(files.sort()) : runLongestFirst(files)));
   return results.every((passed) => passed);
 }
 
@@ -100,11 +79,11 @@ async function runAll() {
  * @param {string[]} files
  */
 async function runLongestFirst(files) {
-  await provideChromium();
-  const isLong = (file) => LONGEST.includes(file);
+  if (files.some(isPageTest)) await provideChromium();
+  const durations = readDurations();
   const stream = runTestFiles({
     cwd: ROOT,
-    files: [...files.filter(isLong), ...files.filter((file) => !isLong(file))],
+    files: longestFirst(files, durations),
     concurrency: CONCURRENCY,
     timeout: TEST_TIMEOUT_MS,
     execArgv: NODE_FLAGS,
@@ -113,13 +92,49 @@ async function runLongestFirst(files) {
   stream.on('test:fail', ({ todo }) => {
     if (!todo) passed = false;
   });
+  stream.on('test:summary', ({ file, duration_ms }) => {
+    if (file !== undefined) durations[file.slice(ROOT.length)] = Math.round(duration_ms);
+  });
   await pipeline(stream.compose(new spec()), process.stdout, { end: false });
+  keepDurations(durations);
   return passed;
+}
+
+/**
+ * By the time of their last run. Files that never ran here come first, the largest before the others.
+ * @param {string[]} files
+ * @param {Record<string, number>} durations
+ */
+function longestFirst(files, durations) {
+  const weigh = (file) => ({ file, time: durations[file], size: statSync(join(ROOT, file)).size });
+  const known = (one) => Number(one.time !== undefined);
+  return files
+    .map(weigh)
+    .sort((a, b) => known(a) - known(b) || (b.time ?? 0) - (a.time ?? 0) || b.size - a.size)
+    .map(({ file }) => file);
+}
+
+/** @returns {Record<string, number>} */
+function readDurations() {
+  return existsSync(DURATIONS_FILE) ? JSON.parse(readFileSync(DURATIONS_FILE, 'utf8')) : {};
+}
+
+/** @param {Record<string, number>} durations */
+function keepDurations(durations) {
+  mkdirSync(dirname(DURATIONS_FILE), { recursive: true });
+  const kept = Object.entries(durations).filter(([file]) => existsSync(join(ROOT, file)));
+  writeFileSync(`${DURATIONS_FILE}.new`, JSON.stringify(Object.fromEntries(kept), null, 1));
+  renameSync(`${DURATIONS_FILE}.new`, DURATIONS_FILE);
+}
+
+/** @param {string} file */
+function isPageTest(file) {
+  return file.includes('.page.');
 }
 
 /** @param {string[]} files */
 async function runTests(files) {
-  if (files.some((file) => file.endsWith('.page.test.ts'))) await provideChromium();
+  if (files.some(isPageTest)) await provideChromium();
   return run(process.execPath, [
     ...NODE_FLAGS,
     '--test',

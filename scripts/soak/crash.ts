@@ -1,4 +1,4 @@
-/** The long form of test/crash.test.ts. See `--help`. */
+/** The long form of test/crash.slow.test.ts. See `--help`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

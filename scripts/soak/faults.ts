@@ -1,4 +1,4 @@
-/** The long form of test/indexer/faults.test.ts. See `--help`. */
+/** The long form of test/indexer/random-faults.slow.test.ts. See `--help`. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The long form of test/hooks/kills.test.ts. See `--help`. */
+/** The long form of test/hooks/kills.slow.test.ts. See `--help`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

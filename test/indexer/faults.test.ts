@@ -7,15 +7,8 @@ import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { resultOf, startNode } from '../support/nodes/replay.ts';
-import { runFaults } from '../support/runs/fault-run.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
-
-test('a node that misbehaves in every way at random cannot make the index differ from the truth', async (t) => {
-  const result = await runFaults({ seed: 1, steps: 30, lasting: false, dirs: [tempDir(t), tempDir(t)] });
-  assert.deepEqual(result.actual, result.fresh);
-  assert.ok(Object.keys(result.faults).length > 5, JSON.stringify(result.faults));
-});
 
 const chainOf = (seed: number, blocks: number) => [...generateChain({ seed, blocks, txPerBlock: 10 }).blocks];
 

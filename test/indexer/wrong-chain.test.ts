@@ -14,7 +14,6 @@ import { readLastBlock } from '../../src/store/chain.ts';
 import { AnchorTable, type ChainAnchors } from '../../src/store/chain-anchors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { nestedCleanup } from '../support/cleanup.ts';
 import { LAUNCHER, readyUrl, start } from '../support/daemon/command.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
@@ -22,7 +21,6 @@ import { type IndexerOptions, startIndexer, type TestIndexer } from '../support/
 import { repairFile } from '../support/index/verify.ts';
 import { startNode } from '../support/nodes/replay.ts';
 import { startSwitchingProxy } from '../support/nodes/switching-proxy.ts';
-import { runFlapping } from '../support/runs/flapping-run.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -347,16 +345,4 @@ test('an index whose block 0 is missing or wrong gets it from a node that agrees
   const corrected = index(t, anvil.url, dir, settings);
   await waitFor(() => anchorsOf(corrected.path).genesis === genesis, { what: 'block 0 to be corrected' });
   await corrected.client.stop();
-});
-
-test('nodes of several chains and heights behind one address remove nothing from the index', async (t) => {
-  const result = await runFlapping(nestedCleanup(t), {
-    seed: 11,
-    forMs: 3_000,
-    turnMs: [20, 300],
-    blocks: 530,
-    dirs: { flapping: tempDir(t), fresh: tempDir(t) },
-  });
-  assert.ok(result.turns > 5, JSON.stringify(result));
-  assert.ok((result.states.another_chain ?? 0) > 0, JSON.stringify(result));
 });

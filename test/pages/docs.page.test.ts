@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { serve } from '../server/serving.ts';
 import { waitFor } from '../support/wait.ts';
-import { assertAccessible } from './accessible.ts';
 import { pageTests, textOf } from './browser.ts';
 import { prefixProxy } from './prefix-proxy.ts';
 
@@ -64,7 +63,6 @@ pageTests({
     await batch.getByLabel('Body').fill('{"addresses": []}');
     await batch.getByRole('button', { name: 'Send' }).click();
     await batch.getByRole('alert').getByText('addresses').waitFor();
-    await assertAccessible(page, 'the docs with forms');
   },
 
   'printed samples are complete': async (t, open) => {

@@ -11,7 +11,6 @@ import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { freePort } from '../support/free-port.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
-import { assertAccessible } from './accessible.ts';
 import { pageTests, textOf } from './browser.ts';
 import { startWorld, type World } from './explorer-world.ts';
 import { prefixProxy } from './prefix-proxy.ts';
@@ -101,42 +100,6 @@ pageTests({
     const page = await open(t, `${world.url}/large#key=${world.key}`);
     await page.locator('#large tbody tr').first().waitFor();
     assert.equal(page.url(), `${world.url}/large`);
-  },
-
-  'every page is accessible, at three widths and in both themes': async (t, open) => {
-    const { url, key, samples, get } = world;
-    const { trader, token, chain, cohort } = samples;
-    const { transfers } = await get<TransferAnswer>('address_transfers', { address: trader });
-    const page = await open(t, `${url}/`);
-    await page.getByLabel('API key').waitFor();
-    await assertAccessible(page, 'the first visit');
-    await page.getByLabel('API key').fill(key);
-    await page.keyboard.press('Enter');
-    const places: [path: string, shown: string][] = [
-      ['/', '#wallets tbody tr'],
-      [`/address/${chain[0]}`, '#transfers tbody tr'],
-      [`/address/${trader}?tab=tokens`, '#tokens tbody tr'],
-      [`/address/${trader}?tab=flows`, '.chart'],
-      [`/address/${chain.at(-1)}?tab=funding`, '.funding-chain'],
-      [`/address/${chain[0]}?tab=network`, '.node'],
-      [`/address/${chain[0]}?tab=counterparties`, '#counterparties tbody tr'],
-      [`/token/${token}`, '#holders tbody tr'],
-      [`/token/${token}?tab=transfers`, '#transfers tbody tr'],
-      [`/token/${token}?tab=buyers`, '#buyers tbody tr'],
-      [`/tx/${transfers[0]?.txHash}`, '#logs table'],
-      ['/block/3', '#transactions tbody tr'],
-      ['/search?q=demo', '.results li'],
-      ['/tokens', '#tokens tbody tr'],
-      ['/large', '#large tbody tr'],
-      ['/live?kind=erc1155', '#live h1'],
-      [`/address/${cohort[0]?.replace(/^0x../, '0x00')}`, 'main > .notice'],
-      ['/nothing/here', '.intro'],
-    ];
-    for (const [path, shown] of places) {
-      await page.goto(url + path);
-      await page.locator(shown).first().waitFor();
-      await assertAccessible(page, path);
-    }
   },
 
   'the home page shows the chain at a glance, and leads from an example to a wallet with its label': async (

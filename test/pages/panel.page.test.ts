@@ -5,23 +5,12 @@ import { initialSinkStatus } from '../../src/model/sink-status.ts';
 import { indexStatsOf, operate, TOKEN } from '../server/operating.ts';
 import { statusAt } from '../server/serving.ts';
 import { waitFor } from '../support/wait.ts';
-import { assertAccessible } from './accessible.ts';
 import { pageTests, recordTexts, textOf } from './browser.ts';
+import { isOpen, partOf, SOCKET, signIn } from './panel.ts';
 import { prefixProxy } from './prefix-proxy.ts';
-
-async function signIn(page: Page, token = TOKEN): Promise<void> {
-  await page.getByLabel('Operator token').fill(token);
-  await page.keyboard.press('Enter');
-}
-
-const isOpen = (page: Page) => page.getByRole('heading', { name: 'Overview' }).waitFor();
-
-const partOf = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 
 /** A named figure with its note. */
 const factOf = (scope: Page | Locator, name: string) => scope.locator(`dt:text-is("${name}") + dd`);
-
-const SOCKET = { endpoint: '/ws', keyId: 1, backlogBytes: 2_500 } as const;
 
 pageTests({
   'below a path of a proxy the operator signs in, stays signed in over a reload, and signs out': async (
@@ -428,57 +417,4 @@ pageTests({
       await page.getByLabel('Operator token').waitFor();
       await page.getByText('The session has ended.').waitFor();
     },
-
-  'every part is accessible, at three widths and in both themes': async (t, open) => {
-    const { server, access, sockets, state, indexStats, activity, hooks } = await operate(t);
-    const used = access.keys.create({ name: 'Northwind Trading Company', tier: 'tiny' }).record;
-    access.usage.add(used.id, 3, Date.now());
-    access.keys.revoke(access.keys.create({ name: 'former', tier: 'free' }).record.id);
-    const address = '2001:0db8:0000:0000:0000:0000:0000:0001';
-    sockets.push({ ...SOCKET, id: 1, address, openedAt: Date.now(), topics: ['newHeads'] });
-    hooks.lists.import('friends', new Set(['11'.repeat(20)]));
-    Object.assign(state, statusAt(1_000), {
-      phase: 'paused',
-      reason: 'the node is not reachable',
-      nodeHead: 3_000,
-      skippedLogs: { transfer_data: 7 },
-      skippedIn: { transfer_data: `0x${'5c'.repeat(32)}` },
-      lastCommitAt: Date.now(),
-    });
-    indexStats.latest = indexStatsOf({ unmeasured: { names: ['wallets'], bytes: 5 } });
-    const sample = {
-      ...activity.totals,
-      lagBlocks: 0,
-      lagSeconds: 1,
-      residentBytes: 1,
-      loopDelaySeconds: 0,
-    };
-    const samples = [20, 10].map((secondsAgo) => ({ ...sample, at: Date.now() - secondsAgo * 1_000 }));
-    Object.assign(activity, { samples });
-
-    const page = await open(t, `${server.url}/admin`);
-    await signIn(page, 'wrong');
-    await page.getByRole('alert').waitFor();
-    await assertAccessible(page, 'signing in');
-    await signIn(page);
-    await page.locator('.chart').waitFor();
-    await assertAccessible(page, 'overview');
-    await partOf(page, 'Keys').click();
-    await page.locator('.chart .bar').last().waitFor();
-    await assertAccessible(page, 'keys');
-    await page.getByRole('button', { name: 'Change Northwind' }).click();
-    await assertAccessible(page, 'a form');
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Rotate Northwind' }).click();
-    await page.locator('dialog').getByRole('button', { name: 'Rotate' }).click();
-    await page.locator('.secret').waitFor();
-    await assertAccessible(page, 'a new key');
-    await page.getByRole('button', { name: 'I have saved it, close' }).click();
-    const parts = { Index: '.share-cell', Sockets: '.table', Webhooks: '#lists .table', Settings: '.table' };
-    for (const [name, shown] of Object.entries(parts)) {
-      await partOf(page, name).click();
-      await page.locator(shown).first().waitFor();
-      await assertAccessible(page, name);
-    }
-  },
 });

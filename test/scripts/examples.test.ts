@@ -138,7 +138,7 @@ test('the bots see purchases, groups of wallets and large transfers, and what a 
   const [, cancelled = ''] = await linesOf(copier, 2);
   assert.deepEqual(JSON.parse(cancelled), { cancel: order });
 
-  // The wrapper in the docs, whose types test/api/openapi/clients.test.ts compiles.
+  // The wrapper in the docs, whose types test/api/openapi/clients.slow.test.ts compiles.
   const { code } = await transform(codeBlock('ts wallet_transfers'), { loader: 'ts' });
   const { walletTransfers } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   const socketUrl = `${served.url.replace('http', 'ws')}/ws?api_key=${served.key}`;
