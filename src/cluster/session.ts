@@ -2,6 +2,7 @@
 import { messageOf } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
 import { PostgresConnection, type Sql } from '../postgres/connection.ts';
+import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
 
 /** Version of the tables below. A newer version is refused; an older one gets the missing SQL. */
@@ -13,7 +14,10 @@ export const KEYS_CHANNEL = 'atlas_keys';
 /** The SQL from each version to the next, starting from an empty database. Append only. */
 const CLUSTER_MIGRATIONS = [
   /* sql */ `
-CREATE SCHEMA IF NOT EXISTS atlas_keys;
+-- IF NOT EXISTS would demand the right to create schemas also where it exists.
+DO $$ BEGIN
+  IF to_regnamespace('atlas_keys') IS NULL THEN CREATE SCHEMA atlas_keys; END IF;
+END $$;
 
 -- One row. Each transaction that writes locks it first, so that versions become visible in their order.
 CREATE TABLE atlas_keys.cluster (
@@ -88,6 +92,17 @@ const URL_SETTING = 'access.postgres';
 /** Longest wait for an answer, milliseconds, because an operator is waiting. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
+/** Of the session. Timeouts of the user or the database would end it. */
+const SETTINGS = {
+  // Free the locks of a vanished machine within half a minute, and wait for no silent one.
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '30000',
+  idle_in_transaction_session_timeout: '10000',
+  lock_timeout: '8000',
+};
+
 /** First half of the advisory locks' keys: "atlc". */
 const LOCK_SPACE = 0x61746c63;
 
@@ -98,6 +113,8 @@ export class ClusterSession {
   /** The cluster's id. */
   readonly id: string;
   private readonly connection: PostgresConnection;
+  /** Process id of the server process that holds the locks. */
+  private readonly backend: number;
 
   /**
    * Connects and creates missing tables. Throws ClusterMismatchError for tables of a newer version. The signal ends the
@@ -111,16 +128,18 @@ export class ClusterSession {
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
     try {
-      return new ClusterSession(connection, await prepareTables(connection));
+      const backend = await ownSession(connection, SETTINGS);
+      return new ClusterSession(connection, await prepareTables(connection), backend);
     } catch (error) {
       await connection.close();
       throw error;
     }
   }
 
-  private constructor(connection: PostgresConnection, id: string) {
+  private constructor(connection: PostgresConnection, id: string, backend: number) {
     this.connection = connection;
     this.id = id;
+    this.backend = backend;
   }
 
   /** A single statement. */
@@ -135,8 +154,10 @@ export class ClusterSession {
   write<T>(run: (sql: Sql) => Promise<T>, timeoutMs = ANSWER_TIMEOUT_MS): Promise<T> {
     return this.connection.transaction(async (sql) => {
       const [row] = await this.connection.within(
-        sql<{ version: number }[]>`SELECT version FROM atlas_keys.cluster FOR UPDATE`,
+        sql<{ version: number; pid: number }[]>`
+          SELECT version, pg_backend_pid() AS pid FROM atlas_keys.cluster FOR UPDATE`,
       );
+      if (row !== undefined && row.pid !== this.backend) throw new PoolerError(URL_SETTING);
       requireVersion(row?.version);
       return this.connection.within(run(sql), timeoutMs);
     });
@@ -167,14 +188,6 @@ export class ClusterSession {
 async function prepareTables(connection: PostgresConnection): Promise<string> {
   const { sql } = connection;
   const within = <T>(answer: Promise<T>) => connection.within(answer);
-  // Frees the locks of a vanished machine within half a minute, and waits for no silent one.
-  await within(
-    sql
-      .unsafe(/* sql */ `
-        SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
-        SET tcp_user_timeout = 30000; SET idle_in_transaction_session_timeout = 10000; SET lock_timeout = 8000`)
-      .simple(),
-  );
   return connection.transaction(async () => {
     await within(sql`SELECT pg_advisory_xact_lock(${LOCK_SPACE}::int, ${TABLES_LOCK}::int)`);
     const [{ exists } = { exists: false }] = await within(

@@ -30,6 +30,7 @@ export type Sql = postgres.Sql;
 
 export class PostgresConnection {
   readonly sql: Sql;
+  private readonly url: string;
   private readonly options: ConnectionOptions;
   private readonly address: PostgresAddress;
   /** Aborts with the reason when no more answers will come. */
@@ -43,11 +44,22 @@ export class PostgresConnection {
 
   /** The first statement connects. Throws PostgresSetupError for a URL that cannot be used. */
   constructor(url: string, options: ConnectionOptions) {
+    this.url = url;
     this.options = options;
     this.address = parseAddress(url, options.setting);
     this.sql = postgres(this.packageOptions());
     this.ended.signal.addEventListener('abort', () => void this.shut(), { once: true });
     this.unfollow = options.signal ? abortWith(this.ended, options.signal) : () => undefined;
+  }
+
+  /** The setting that holds the URL. */
+  get setting(): string {
+    return this.options.setting;
+  }
+
+  /** A second connection like this one. */
+  sibling(): PostgresConnection {
+    return new PostgresConnection(this.url, { ...this.options, signal: this.ended.signal });
   }
 
   private packageOptions(): postgres.Options<Record<string, never>> & { socket(): Promise<Socket> } {

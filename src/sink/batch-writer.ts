@@ -4,6 +4,7 @@ import type postgres from 'postgres';
 import { bytesToHex } from '../lib/hex.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
 import { kindOf, tokenOf } from '../store/schema.ts';
+import { columnList, type SinkTable } from './columns.ts';
 import { COPY_HEADER, COPY_TRAILER, CopyRows } from './copy-rows.ts';
 import type { Chunk, IndexSource, SinkTip, SourceBlock, SourceToken, SourceWallet } from './index-source.ts';
 import type { Session } from './session.ts';
@@ -56,7 +57,7 @@ export class BatchWriter {
 
   /** Commits as many blocks after the tip as fit into a batch. */
   write(range: BatchRange): Promise<WrittenBatch> {
-    return this.session.transaction(async (sql) => {
+    return this.session.writing(async (sql) => {
       const rows = new SmallRows();
       const written = await this.streamTransfers(range, rows);
       if (written.tip !== null && rows.blocks.rows > 0)
@@ -67,7 +68,7 @@ export class BatchWriter {
 
   /** Commits tokens that come without their blocks. */
   writeTokens(tokens: readonly SourceToken[]): Promise<void> {
-    return this.session.transaction(async (sql) => {
+    return this.session.writing(async (sql) => {
       const rows = new CopyRows();
       for (const token of tokens) encodeToken(rows, token);
       await this.sendRows('tokens', rows);
@@ -160,21 +161,23 @@ export class BatchWriter {
     const { session } = this;
     const rows = new CopyRows();
     for (const wallet of wallets) encodeWallet(rows, wallet);
-    await session.within(
-      sql`CREATE TEMP TABLE IF NOT EXISTS changed_wallets (LIKE wallets) ON COMMIT DELETE ROWS`,
-    );
-    await this.sendRows('changed_wallets', rows);
+    const columns = sql.unsafe(columnList('wallets'));
     await session.within(sql`
-      INSERT INTO wallets SELECT * FROM changed_wallets ON CONFLICT (address)
+      CREATE TEMP TABLE IF NOT EXISTS changed_wallets ON COMMIT DELETE ROWS AS
+        SELECT ${columns} FROM wallets WITH NO DATA`);
+    await this.sendRows('wallets', rows, 'changed_wallets');
+    await session.within(sql`
+      INSERT INTO wallets (${columns}) SELECT ${columns} FROM changed_wallets ON CONFLICT (address)
       DO UPDATE SET funding_transfer = excluded.funding_transfer, funding_block = excluded.funding_block`);
   }
 
-  private sendRows(table: string, rows: CopyRows): Promise<void> {
-    return this.session.copy(table, async (send) => {
+  private sendRows(table: SinkTable, rows: CopyRows, into?: string): Promise<void> {
+    const write = async (send: (bytes: Buffer) => Promise<void>) => {
       await send(COPY_HEADER);
       await send(rows.take());
       await send(COPY_TRAILER);
-    });
+    };
+    return this.session.copy(table, write, into);
   }
 }
 

@@ -115,30 +115,30 @@ export function partitionName(first: number): string {
 
 /**
  * Creates a partition without blocking readers: attaching locks the parent table only against other DDL, whereas CREATE
- * TABLE ... PARTITION OF would wait for every running query and make all later ones wait.
+ * TABLE ... PARTITION OF would wait for every running query and make all later ones wait. An identity column of the
+ * operator belongs to the parent table.
  */
 export function createPartition(first: number, blocks: number): string {
   const name = partitionName(first);
   return /* sql */ `
-    CREATE TABLE ${name} (LIKE transfers INCLUDING ALL);
+    CREATE TABLE ${name} (LIKE transfers INCLUDING ALL EXCLUDING IDENTITY);
     ALTER TABLE transfers ATTACH PARTITION ${name} FOR VALUES FROM (${first}) TO (${first + blocks});`;
+}
+
+export interface PartitionIndex {
+  suffix: string;
+  /** The definition after USING, as PostgreSQL prints it: it also tells whether a table has the index. */
+  as: string;
 }
 
 /**
  * The indexes of a partition, for queries by wallet, token and time. Far behind the head they are built once the
  * partition is full, in a fraction of the row-by-row time.
  */
-export function partitionIndexes(first: number): { name: string; create: string }[] {
-  const table = partitionName(first);
-  const index = (suffix: string, rest: string) => {
-    const name = `${table}_${suffix}`;
-    return { name, create: `CREATE INDEX IF NOT EXISTS ${name} ON ${table} ${rest}` };
-  };
-  return [
-    index('from', '(from_address, block_number)'),
-    index('to', '(to_address, block_number)'),
-    index('token', '(token_address, block_number) WHERE token_address IS NOT NULL'),
-    // Rows are stored in time order, so a summary per range of pages suffices.
-    index('time', 'USING brin (block_timestamp)'),
-  ];
-}
+export const PARTITION_INDEXES: PartitionIndex[] = [
+  { suffix: 'from', as: 'btree (from_address, block_number)' },
+  { suffix: 'to', as: 'btree (to_address, block_number)' },
+  { suffix: 'token', as: 'btree (token_address, block_number) WHERE (token_address IS NOT NULL)' },
+  // Rows are stored in time order, so a summary per range of pages suffices.
+  { suffix: 'time', as: 'brin (block_timestamp)' },
+];

@@ -3,8 +3,11 @@ import { hostname } from 'node:os';
 import type { Writable } from 'node:stream';
 import { messageOf } from '../lib/errors.ts';
 import { PostgresConnection, type Sql } from '../postgres/connection.ts';
+import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
+import { columnList, type SinkTable } from './columns.ts';
 import { SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
+import { shapeProblem } from './table-shapes.ts';
 
 /** The tables and this sink are incompatible: nothing is written until an operator changes something. */
 export class SinkMismatchError extends Error {
@@ -12,7 +15,7 @@ export class SinkMismatchError extends Error {
 }
 
 /** Another sink holds the schema, or took it over. */
-class SinkFencedError extends Error {
+export class SinkFencedError extends Error {
   override name = 'SinkFencedError';
 }
 
@@ -27,6 +30,20 @@ const URL_SETTING = 'sink.postgres.url';
 /** Longest wait for an answer before the connection counts as dead, milliseconds. Building indexes takes longer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 export const LONG_TIMEOUT_MS = 3_600_000;
+
+/** Of the session. Timeouts of the user or the database would end it. */
+const SETTINGS = {
+  // Free the lock of a vanished machine within half a minute.
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '30000',
+  idle_in_transaction_session_timeout: '60000',
+  // Shorter than the wait for an answer, so that a lock is not taken for a lost connection.
+  lock_timeout: '10000',
+  synchronous_commit: 'off',
+  maintenance_work_mem: '256MB',
+};
 
 /** First half of the advisory lock's key: "atls". The other half is a hash of the schema's name. */
 const LOCK_SPACE = 0x61746c73;
@@ -88,6 +105,25 @@ export class Session {
     });
   }
 
+  /**
+   * Like `transaction`, for COPY. Its binary format is only as safe as the types: a bigint column that somebody made
+   * numeric would take the bytes as another number. The lock keeps them as they are until the commit.
+   */
+  writing<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.transaction(async (sql) => {
+      await this.within(
+        sql`LOCK TABLE ONLY blocks, ONLY transfers, ONLY tokens, ONLY wallets IN ROW EXCLUSIVE MODE`,
+      );
+      await this.requireShapes();
+      return run(sql);
+    });
+  }
+
+  private async requireShapes(): Promise<void> {
+    const problem = await this.within(shapeProblem(this.sql, this.schema));
+    if (problem !== null) throw new SinkMismatchError(problem);
+  }
+
   /** See PostgresConnection. */
   within<T>(answer: Promise<T>, timeoutMs?: number): Promise<T> {
     return this.connection.within(answer, timeoutMs);
@@ -103,33 +139,33 @@ export class Session {
   }
 
   private async lock(): Promise<void> {
+    this.backend = await ownSession(this.connection, SETTINGS);
     const [row] = await this.within(
       this.sql<{ pid: number; locked: boolean }[]>`
         SELECT pg_backend_pid() AS pid,
           pg_try_advisory_lock(${LOCK_SPACE}::int, hashtext(${this.schema})) AS locked`,
     );
+    this.requireBackend(row?.pid);
     if (!row?.locked) {
       throw new SinkFencedError(
         `another sink writes the schema "${this.schema}": stop it, or set another sink.postgres.schema`,
       );
     }
-    this.backend = row.pid;
-    // Frees the lock of a vanished machine within half a minute.
-    await this.within(
-      this.sql
-        .unsafe(/* sql */ `
-          SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
-          SET tcp_user_timeout = 30000; SET idle_in_transaction_session_timeout = 60000;
-          SET synchronous_commit = off; SET timezone = 'UTC'; SET maintenance_work_mem = '256MB'`)
-        .simple(),
-    );
+  }
+
+  private requireBackend(pid: number | undefined): void {
+    if (pid !== this.backend) throw new PoolerError(URL_SETTING);
   }
 
   private async prepareTables(create: NewSink): Promise<void> {
     const holder = `${hostname()} ${process.pid}`;
     const { sql } = this;
     await this.within(sql`BEGIN`);
-    await this.within(sql`CREATE SCHEMA IF NOT EXISTS ${sql(this.schema)}`);
+    const [schema] = await this.within(
+      sql<{ exists: boolean }[]>`SELECT to_regnamespace(quote_ident(${this.schema})) IS NOT NULL AS exists`,
+    );
+    // IF NOT EXISTS would demand the right to create schemas also where it exists.
+    if (!schema?.exists) await this.within(sql`CREATE SCHEMA ${sql(this.schema)}`);
     await this.useSchema();
     const [{ exists } = { exists: false }] = await this.within(
       sql<{ exists: boolean }[]>`SELECT to_regclass('sink') IS NOT NULL AS exists`,
@@ -150,6 +186,7 @@ export class Session {
         `the schema "${this.schema}" has version ${row?.version}, this atlas-node writes ${SINK_SCHEMA_VERSION}: run the version that wrote it, or set another sink.postgres.schema`,
       );
     }
+    await this.requireShapes();
     await this.within(sql`COMMIT`);
     this.fence = Number(row.fence);
   }
@@ -164,19 +201,23 @@ export class Session {
       this.sql<{ fence: string; pid: number }[]>`
         SELECT fence, pg_backend_pid() AS pid FROM sink FOR UPDATE`,
     );
+    this.requireBackend(row?.pid);
     if (Number(row?.fence) !== this.fence)
       throw new SinkFencedError(`another sink took over the schema "${this.schema}"`);
-    if (row?.pid !== this.backend)
-      throw new SinkFencedError('the connection that held the lock on the schema is gone');
   }
 
   private async useSchema(): Promise<void> {
     await this.within(this.sql`SELECT set_config('search_path', quote_ident(${this.schema}), true)`);
   }
 
-  /** COPY into a table. `write` receives a function that waits until the bytes are handed to the connection. */
-  async copy(table: string, write: (send: (bytes: Buffer) => Promise<void>) => Promise<void>): Promise<void> {
-    const query = this.sql.unsafe(`COPY ${table} FROM STDIN (FORMAT binary)`);
+  /** COPY into a table, or a temporary one with its columns. `write` receives a function that waits until the bytes are handed to the connection. */
+  async copy(
+    table: SinkTable,
+    write: (send: (bytes: Buffer) => Promise<void>) => Promise<void>,
+    into: string = table,
+  ): Promise<void> {
+    // Named, because the operator may have added others.
+    const query = this.sql.unsafe(`COPY ${into} (${columnList(table)}) FROM STDIN (FORMAT binary)`);
     const stream = await this.within(query.writable());
     const failed = new Promise<never>((_, reject) => {
       stream.on('error', reject);

@@ -3,10 +3,13 @@ import { backoffMs } from '../lib/async.ts';
 import { messageOf } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
 import { redactNodeText } from '../log/redact.ts';
+import { PostgresSetupError } from '../postgres/address.ts';
+import { PoolerError } from '../postgres/own-session.ts';
 import { BatchWriter } from './batch-writer.ts';
 import type { IndexSource, SinkTip } from './index-source.ts';
+import type { Partition } from './partitions.ts';
 import type { SinkProgress } from './progress.ts';
-import { publicReason, Session, SinkMismatchError, type SinkRow } from './session.ts';
+import { publicReason, Session, SinkFencedError, SinkMismatchError, type SinkRow } from './session.ts';
 import type { SinkOptions } from './sink-client.ts';
 import { storable, Target } from './target.ts';
 
@@ -37,21 +40,29 @@ export interface SinkDeps {
 export async function runSink(options: SinkOptions, deps: SinkDeps): Promise<void> {
   const { progress, log, report, signal } = deps;
   const logLimit = new RepeatLimit(LOG_MS);
+  let pooler: PoolerError | null = null;
   for (let attempt = 1; !signal.aborted; attempt++) {
     const startedAt = performance.now();
     try {
       await runSession(options, deps);
-    } catch (error) {
+    } catch (thrown) {
       if (signal.aborted) return;
+      if (thrown instanceof PoolerError) pooler = thrown;
+      // The pooler keeps the session, and with it the lock, after this end.
+      const error = thrown instanceof SinkFencedError ? (pooler ?? thrown) : thrown;
       if (performance.now() - startedAt > RETRY_MAX_MS) attempt = 1;
       progress.recordError();
-      progress.setState(error instanceof SinkMismatchError ? 'waiting' : 'connecting', publicReason(error));
+      progress.setState(isForOperator(error) ? 'waiting' : 'connecting', publicReason(error));
       const reason = redactNodeText(messageOf(error));
       if (logLimit.allows(reason)) log('warn', 'the PostgreSQL sink cannot write; retrying', { reason });
       report('now');
       await waitAtLeast(deps, backoffMs(attempt, RETRY_BASE_MS, RETRY_MAX_MS));
     }
   }
+}
+
+function isForOperator(error: unknown): boolean {
+  return error instanceof SinkMismatchError || error instanceof PostgresSetupError;
 }
 
 async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
@@ -87,8 +98,7 @@ class SessionRun {
   private readonly writer: BatchWriter;
   private tip: SinkTip | null = null;
   private tokensUpTo = 0;
-  /** Partitions by first block, with whether they have their indexes. */
-  private readonly partitions = new Map<number, boolean>();
+  private partitions: Partition[] = [];
   private unsettledAfter = 0;
   private refreshedAt = 0;
 
@@ -104,7 +114,7 @@ class SessionRun {
     const { headBlock } = this.sink;
     this.tip = headBlock === null ? null : await this.target.block(headBlock);
     this.tokensUpTo = await this.target.lastToken();
-    for (const { first, isIndexed } of await this.target.partitions()) this.partitions.set(first, isIndexed);
+    this.partitions = await this.target.partitions(this.sink.partitionBlocks);
   }
 
   /** Writes a batch, rolls back, or waits if there is nothing to do. */
@@ -135,18 +145,18 @@ class SessionRun {
 
   private async write(head: SinkTip): Promise<void> {
     const { source, progress } = this.deps;
-    const { fromBlock, partitionBlocks, wallets } = this.sink;
+    const { fromBlock, wallets } = this.sink;
     const next = this.tip === null ? fromBlock : this.tip.number + 1;
     const seen = this.tip?.lastTransfer ?? source.block(fromBlock - 1)?.lastTransfer ?? 0;
     const isNear = head.lastTransfer - seen <= NEAR_TRANSFERS;
     progress.setState(isNear ? 'following' : 'filling');
     if (this.tip === null) this.tokensUpTo = await seedTokens(source, this.writer, seen, this.tokensUpTo);
-    const partition = Math.floor(next / partitionBlocks) * partitionBlocks;
-    await this.preparePartitions(partition, isNear);
+    const partition = await this.partitionOf(next);
+    await this.indexPartitions(isNear ? null : partition);
     const batch = await this.writer.write({
       tip: this.tip,
       first: next,
-      last: Math.min(head.number, partition + partitionBlocks - 1),
+      last: Math.min(head.number, partition.to - 1),
       tokensUpTo: this.tokensUpTo,
       wallets,
     });
@@ -157,16 +167,23 @@ class SessionRun {
     progress.setTips(this.tip, head, fromBlock);
   }
 
-  /** Creates the partition to be written and indexes the others, and this one too near the head. */
-  private async preparePartitions(current: number, isNear: boolean): Promise<void> {
-    if (!this.partitions.has(current)) {
-      await this.target.addPartition(current, this.sink.partitionBlocks);
-      this.partitions.set(current, false);
-    }
-    for (const [first, isIndexed] of this.partitions) {
-      if (isIndexed || (first === current && !isNear)) continue;
-      await this.target.indexPartition(first);
-      this.partitions.set(first, true);
+  /** Creates the partition of a block if there is none. Returns it. */
+  private async partitionOf(block: number): Promise<Partition> {
+    const found = this.partitions.find(({ from, to }) => from <= block && block < to);
+    if (found !== undefined) return found;
+    const { partitionBlocks } = this.sink;
+    const from = Math.floor(block / partitionBlocks) * partitionBlocks;
+    const created = await this.target.addPartition(this.partitions, from, partitionBlocks);
+    this.partitions.push(created);
+    return created;
+  }
+
+  /** Indexes the partitions, except for the current one if that is far from the head. */
+  private async indexPartitions(current: Partition | null): Promise<void> {
+    for (const partition of this.partitions) {
+      if (partition.missing.length === 0 || partition === current) continue;
+      await this.target.indexPartition(partition);
+      partition.missing = [];
     }
   }
 
@@ -230,7 +247,7 @@ class SessionRun {
     if (performance.now() - this.refreshedAt >= IDLE_MS) {
       this.unsettledAfter = await refreshTokens(source, this.target, this.unsettledAfter);
       this.refreshedAt = performance.now();
-      if (this.partitions.size > 0) await this.preparePartitions(Math.max(...this.partitions.keys()), true);
+      await this.indexPartitions(null);
     }
     report('now');
     await waitForNews(IDLE_MS);

@@ -2,8 +2,9 @@
 import type postgres from 'postgres';
 import { bytesToHex } from '../lib/hex.ts';
 import type { SinkTip, SourceToken, SourceWallet } from './index-source.ts';
-import { createPartition, partitionIndexes, partitionName } from './schema.ts';
-import { LONG_TIMEOUT_MS, type Session, type SinkRow } from './session.ts';
+import { type Partition, partitionProblem, readPartitions } from './partitions.ts';
+import { createPartition, PARTITION_INDEXES, partitionName } from './schema.ts';
+import { LONG_TIMEOUT_MS, type Session, SinkMismatchError, type SinkRow } from './session.ts';
 
 interface BlockRow {
   number: string;
@@ -18,13 +19,6 @@ interface UnsettledToken {
   name: string | null;
   symbol: string | null;
   decimals: number | null;
-}
-
-/** A partition of `transfers`. */
-interface Partition {
-  /** The first block of the partition. */
-  first: number;
-  isIndexed: boolean;
 }
 
 export class Target {
@@ -71,35 +65,39 @@ export class Target {
     });
   }
 
-  partitions(): Promise<Partition[]> {
-    return this.read(async (sql) => {
-      const rows = await sql<{ name: string; indexes: string }[]>`
-        SELECT c.relname AS name, (SELECT count(*) FROM pg_index x WHERE x.indrelid = c.oid) AS indexes
-        FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'transfers'::regclass`;
-      const whole = 1 + partitionIndexes(0).length; // includes the primary key
-      return rows.map(({ name, indexes }) => ({
-        first: Number(name.slice(partitionName(0).length - 1)),
-        isIndexed: Number(indexes) >= whole,
-      }));
-    });
+  partitions(blocks: number): Promise<Partition[]> {
+    return this.read((sql) => readPartitions(sql, blocks));
   }
 
-  addPartition(first: number, blocks: number): Promise<void> {
+  /** Makes the partition from a block on. Throws SinkMismatchError when something is in its way. */
+  addPartition(partitions: readonly Partition[], from: number, blocks: number): Promise<Partition> {
     return this.read(async (sql) => {
-      await sql.unsafe(createPartition(first, blocks)).simple();
+      const problem = await partitionProblem(sql, partitions, from, blocks);
+      if (problem !== null) throw new SinkMismatchError(problem);
+      await sql.unsafe(createPartition(from, blocks)).simple();
+      return { table: partitionName(from), from, to: from + blocks, missing: PARTITION_INDEXES };
     });
   }
 
   /** Builds the missing indexes of a partition, one transaction each. */
-  async indexPartition(first: number): Promise<void> {
-    for (const { create } of partitionIndexes(first)) {
-      await this.session.transaction(async (sql) => {
-        await this.session.within(sql.unsafe(create).simple(), LONG_TIMEOUT_MS);
+  async indexPartition({ table, missing }: Partition): Promise<void> {
+    const run = (statement: (sql: postgres.Sql) => Promise<string>) =>
+      this.session.transaction(async (sql) => {
+        await this.session.within(sql.unsafe(await statement(sql)).simple(), LONG_TIMEOUT_MS);
+      });
+    for (const { suffix, as } of missing) {
+      await run(async (sql) => {
+        // Another index may have the name; PostgreSQL then finds one.
+        const [named] = await this.session.within(
+          sql<{ name: string; isFree: boolean }[]>`
+            SELECT quote_ident(relname || ${`_${suffix}`}::text) AS name,
+              to_regclass(quote_ident(relname || ${`_${suffix}`}::text)) IS NULL AS "isFree"
+            FROM pg_class WHERE oid = ${table}::text::regclass`,
+        );
+        return `CREATE INDEX ${named?.isFree ? named.name : ''} ON ${table} USING ${as}`;
       });
     }
-    await this.session.transaction(async (sql) => {
-      await this.session.within(sql.unsafe(`ANALYZE ${partitionName(first)}`).simple(), LONG_TIMEOUT_MS);
-    });
+    await run(async () => `ANALYZE ${table}`);
   }
 
   /**

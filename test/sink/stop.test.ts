@@ -137,7 +137,7 @@ describe('a stop while PostgreSQL is silent', () => {
   test('SIGTERM ends a daemon in time while PostgreSQL and the node are silent', async (t) => {
     const own = nestedCleanup(t);
     const { proxy, nodeProxy, url, run } = await daemonBeside(own, 'daemon');
-    proxy.silentAt = 'CREATE SCHEMA IF NOT EXISTS "atlas"';
+    proxy.silentAt = 'CREATE SCHEMA "atlas"';
     const running = run({ ATLAS_SINK__POSTGRES__URL: url });
     await readyUrl(running);
     await waitFor(() => proxy.isSilent, { what: 'the silence' });
