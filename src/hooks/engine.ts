@@ -1,6 +1,7 @@
 /**
  * Runs one loop per active hook. The loops share a connection to the index and take turns reading, so a slow receiver
- * delays no other hook. `HookStore` bounds the number of hooks, so each may have its own connection.
+ * delays no other hook. `HookStore` bounds the number of hooks, so each has its own connection to its
+ * receiver.
  */
 import { RequestError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';

@@ -143,8 +143,9 @@ export class HookRunner {
     const { store, sender, log, onOutcome } = this.context;
     const message = {
       id: messageId(deliveries),
+      hook: hook.id,
       url: hook.url,
-      secret: hook.secret,
+      secrets: [hook.secret],
       body: bodyOf(hook, deliveries),
     };
     const outcome = await sender.send(message, this.signal);
@@ -196,7 +197,8 @@ export function testMessage(hook: Pick<Hook, 'id' | 'format' | 'chat' | 'url' | 
             hook.format
           ],
         );
-  return { id: `test_${hook.id}_${Date.now()}`, url: hook.url, secret: hook.secret, body };
+  const id = `test_${hook.id}_${Date.now()}`;
+  return { hook: hook.id, id, url: hook.url, secrets: [hook.secret], body };
 }
 
 /** The events of each block that a reorg may still remove. */

@@ -21,13 +21,13 @@ test('the receiver of the docs accepts signed deliveries and refuses forged ones
   const body = JSON.stringify({ hook: 1, deliveries: [{ deliveryId: 'evt_1' }] });
   const outcome = await waitFor(
     async () => {
-      const sent = await sender.send({ id: 'evt_1', url, secret, body });
+      const sent = await sender.send({ hook: 1, id: 'evt_1', url, secrets: [secret], body });
       return sent.kind === 'failed' && /ECONNREFUSED/.test(sent.error) ? undefined : sent;
     },
     { what: 'the receiver' },
   );
   assert.deepEqual(outcome, { kind: 'accepted' });
   const other = `whsec_${Buffer.alloc(32, 4).toString('base64')}`;
-  const forged = await sender.send({ id: 'evt_1', url, secret: other, body });
+  const forged = await sender.send({ hook: 1, id: 'evt_1', url, secrets: [other], body });
   assert.match(JSON.stringify(forged), /answered 401/);
 });

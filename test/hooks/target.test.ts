@@ -11,7 +11,7 @@ import { checkedLookup, isPublicAddress, parseTarget } from '../../src/hooks/tar
 import { HookReceiver } from '../support/runs/hook-receiver.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-const messageTo = (url: string) => ({ id: 'evt_1', url, secret: SECRET, body: '{}' });
+const messageTo = (url: string) => ({ hook: 1, id: 'evt_1', url, secrets: [SECRET], body: '{}' });
 
 function sender(context: TestContext, allowPrivate: boolean): Sender {
   const made = new Sender({ allowPrivate, timeoutMs: 2_000 });
