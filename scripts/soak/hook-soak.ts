@@ -6,7 +6,8 @@ import { runHooks } from '../../test/support/runs/hook-run.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
 const { kills, minutes, seed } = readOptions(
-  'Delivers webhooks to good, flaky and dead receivers while the daemon is killed and the chain reorganised.',
+  'Delivers webhooks to good, flaky, absent and dead receivers while the daemon is killed and the chain reorganised. ' +
+    'Finality passes each fork.',
   {
     kills: { kind: 'whole', about: 'kills with SIGKILL', default: 200, range: [1, 1_000_000] },
     minutes: { kind: 'decimal', about: 'in all', default: 20, range: [0.1, 1_440] },

@@ -71,18 +71,14 @@ function addCreate(hooks: Command): void {
     const { url, name, format, chat, confirmations, finality, fromBlock, key } = given;
     const options = { url, name, format, chat, confirmations, finality, fromBlock, key };
     const { parseHookSpec } = await import('../hooks/hook-spec.ts');
-    const { hookJson } = await import('../hooks/hook-store.ts');
+    const { hookJson } = await import('../hooks/hook-json.ts');
     const limit = options.key === undefined ? 0 : await hookLimit(config, options.key);
-    const head = await indexedHead(config.data_dir);
+    const { head, trail } = await indexedHead(config);
     const hook = await withHookStore(
       config.data_dir,
       (store) => {
         const spec = { ...options, ...(filter !== undefined && { filter: readFilter(filter) }) };
-        const context = {
-          lists: (name: string) => store.lists.read(name),
-          allowPrivate: config.hooks.allow_private,
-        };
-        return store.create(parseHookSpec(spec, context), head, limit);
+        return store.create(parseHookSpec(spec, specContext(config, store)), head, limit, trail);
       },
       { create: true },
     );
@@ -97,7 +93,7 @@ function addList(hooks: Command): void {
     .description('list all hooks and their state')
     .addHelpText('after', examples('hooks list', 'hooks list --json'));
   addReport(command, async ({ data_dir }) => {
-    const { hookJson } = await import('../hooks/hook-store.ts');
+    const { hookJson } = await import('../hooks/hook-json.ts');
     const hooks = await withHookStore(data_dir, (store) => store.list().map(hookJson));
     const rows = hooks.map((hook) => [
       String(hook.id),
@@ -128,6 +124,10 @@ function addTest(hooks: Command): void {
     if (outcome.kind === 'failed') throw new FatalError(`hook ${id} is not accepted: ${outcome.error}`);
     return [`hook ${id}: ${outcome.kind}`, { id, outcome: outcome.kind }];
   });
+}
+
+function specContext({ hooks }: Config, store: HookStore) {
+  return { lists: (name: string) => store.lists.read(name), allowPrivate: hooks.allow_private };
 }
 
 function addChange(
@@ -165,15 +165,21 @@ function hookLimit({ data_dir, tiers }: Config, key: number): Promise<number> {
   });
 }
 
-/** The last block of the index, null while the index is empty. */
-async function indexedHead(dataDir: string) {
-  const path = join(dataDir, 'index.db');
-  if (!dataFileExists(path)) return null;
+/** The last block of the index and those below it; null while the index is empty. */
+async function indexedHead({ data_dir, index }: Config) {
+  const path = join(data_dir, 'index.db');
+  if (!dataFileExists(path)) return { head: null, trail: null };
   const { openIndexForReading } = await import('../store/index-file.ts');
   const { readLastBlock } = await import('../store/chain.ts');
+  const { ChainReads } = await import('../hooks/chain-reads.ts');
   const db = openIndexForReading(path);
   try {
-    return readLastBlock(db);
+    const read = () => {
+      const head = readLastBlock(db);
+      const trail = head && new ChainReads(db, index.max_reorg).trailBelow(head.number, head.number);
+      return { head, trail };
+    };
+    return db.transaction(read)(); // of one commit
   } finally {
     db.close();
   }

@@ -1,8 +1,10 @@
 /** The daemon's webhooks: their file, their thread, and the panel's operations on them. */
 import { join } from 'node:path';
 import type { Config } from '../config/parse-config.ts';
+import { ChainReads } from '../hooks/chain-reads.ts';
+import { hookJson } from '../hooks/hook-json.ts';
 import { parseHookSpec } from '../hooks/hook-spec.ts';
-import { type HookStore, hookJson, openHookStore } from '../hooks/hook-store.ts';
+import { type HookStore, openHookStore } from '../hooks/hook-store.ts';
 import { HooksClient } from '../hooks/hooks-client.ts';
 import type { AddressLists } from '../hooks/hooks-file.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
@@ -66,6 +68,8 @@ export function openHooks(
       (client) => client.close(),
     );
     pauseHooksOfRevokedKeys(store, stores, closers);
+    const chain = new ChainReads(stores.db, config.index.max_reorg);
+    const context = { lists: lists.get, allowPrivate: config.hooks.allow_private };
     const summary = () => ({ ...store.counts(), lagBlocks });
     trackHooks(metrics, summary, totals);
     return {
@@ -73,8 +77,13 @@ export function openHooks(
       summary,
       list: () => store.list().map(hookJson),
       create(body) {
-        const spec = parseHookSpec(body, { lists: lists.get, allowPrivate: config.hooks.allow_private });
-        const hook = store.create(spec, head(), hookLimit(config, stores, spec.key));
+        const spec = parseHookSpec(body, context);
+        const limit = hookLimit(config, stores, spec.key);
+        const { at, trail } = stores.db.transaction(() => {
+          const at = head();
+          return { at, trail: at && chain.trailBelow(at.number, at.number) };
+        })(); // of one commit
+        const hook = store.create(spec, at, limit, trail);
         client.check();
         log.info({ id: hook.id, name: hook.name }, 'operator created a webhook');
         return { ...hookJson(hook), secret: hook.secret };

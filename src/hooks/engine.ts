@@ -1,9 +1,9 @@
 /**
  * Runs one loop per active hook. The loops share a connection to the index and take turns reading, so a slow receiver
- * delays no other hook. `HookStore` bounds the number of hooks, so each has its own connection to its
- * receiver.
+ * delays no other hook. `HookStore` bounds the number of hooks, so each has its own connection to its receiver.
  */
-import { RequestError } from '../lib/errors.ts';
+import { backoffMs, pause } from '../lib/async.ts';
+import { RequestError, StorageError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
 import { parseSignalFilter } from '../streams/transfers/transfer-filter.ts';
@@ -12,6 +12,10 @@ import type { HooksReport } from './hooks-client.ts';
 import { type CompiledFilter, type Planner, WatchSet } from './planner.ts';
 import { HookRunner } from './runner.ts';
 import type { Sender } from './sender.ts';
+
+/** Delays while hooks.db cannot be written, milliseconds. */
+const STORAGE_RETRY_MIN_MS = 1_000;
+const STORAGE_RETRY_MAX_MS = 30_000;
 
 interface EngineOptions {
   store: HookStore;
@@ -26,7 +30,7 @@ export class HookEngine {
   private readonly stopping = new AbortController();
   private readonly runners = new Map<number, { runner: HookRunner; ended: Promise<void> }>();
   private readonly waiting = new Set<() => void>();
-  private readonly compiled = new Map<number, CompiledFilter>();
+  private readonly compiled = new Map<number, CompiledFilter & { text: string }>();
   /** Lists in use, shared by the hooks that name them. */
   private readonly lists = new Map<string, WatchSet>();
   private epoch = 0;
@@ -90,31 +94,52 @@ export class HookEngine {
     this.runners.set(id, { runner, ended: this.supervise(runner) });
   }
 
-  /** Pauses a hook that fails for another reason than its receiver, so that the others continue. */
+  /** Keeps a failure to its hook, so that the others continue. */
   private async supervise(runner: HookRunner): Promise<void> {
-    const { store, log } = this.options;
-    try {
-      await runner.run();
-    } catch (error) {
-      if (!(error instanceof RequestError)) log.error({ hook: runner.id, err: error }, 'a webhook failed');
-      const reason = error instanceof RequestError ? error.message : 'internal error, see the log';
-      if (store.find(runner.id) !== undefined) store.pause(runner.id, reason);
+    for (let failures = 0; !this.stopping.signal.aborted; failures++) {
+      try {
+        await runner.run();
+        break;
+      } catch (error) {
+        if (!this.isTransient(runner, error, failures)) break;
+        await pause(
+          backoffMs(failures + 1, STORAGE_RETRY_MIN_MS, STORAGE_RETRY_MAX_MS),
+          this.stopping.signal,
+        );
+      }
     }
     this.runners.delete(runner.id);
     this.version = undefined; // may be active again already
   }
 
-  private compile(hook: Hook): CompiledFilter {
+  /** Whether to run the hook again: hooks.db cannot be written for now. Pauses it after any other error. */
+  private isTransient({ id }: HookRunner, error: unknown, failures: number): boolean {
+    const { store, log } = this.options;
+    if (error instanceof StorageError) {
+      if (failures === 0) log.error({ hook: id, reason: error.message }, 'a webhook waits for its file');
+      return true;
+    }
+    if (!(error instanceof RequestError)) log.error({ hook: id, err: error }, 'a webhook failed');
+    const reason = error instanceof RequestError ? error.message : 'internal error, see the log';
+    try {
+      if (store.find(id) !== undefined) store.pause(id, reason);
+    } catch (err) {
+      log.error({ hook: id, err }, 'a webhook that failed could not be paused');
+    }
+    return false;
+  }
+
+  private compile(hook: Pick<Hook, 'id' | 'filter'>): CompiledFilter {
     this.forgetIdsAfterReorg();
     let compiled = this.compiled.get(hook.id);
-    if (compiled === undefined) {
-      compiled = this.compileFilter(hook);
+    if (compiled?.text !== hook.filter) {
+      compiled = { ...this.compileFilter(hook), text: hook.filter };
       this.compiled.set(hook.id, compiled);
     }
     return compiled;
   }
 
-  private compileFilter({ filter: text }: Hook): CompiledFilter {
+  private compileFilter({ filter: text }: Pick<Hook, 'filter'>): CompiledFilter {
     const named: WatchSet[] = [];
     const filter = parseSignalFilter(JSON.parse(text), (name) => {
       const list = this.list(name);

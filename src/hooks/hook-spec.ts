@@ -24,6 +24,10 @@ export interface HookSpec {
   key: number | null;
 }
 
+/** Members to change; a missing one stays as it is. */
+export type HookChange = Partial<Pick<HookSpec, 'url' | 'filter'>>;
+
+const CHANGEABLE = ['url', 'filter'];
 const MEMBERS = ['name', 'url', 'format', 'chat', 'filter', 'confirmations', 'finality', 'fromBlock', 'key'];
 const MAX_NAME_CHARS = 100;
 const MAX_URL_CHARS = 2_000;
@@ -51,6 +55,18 @@ export function parseHookSpec(value: unknown, { lists, allowPrivate }: SpecConte
     finality: parseFinality(value.finality ?? false),
     fromBlock: parseOptionalInteger(value.fromBlock, 'fromBlock'),
     key: parseOptionalInteger(value.key, 'key'),
+  };
+}
+
+/** Throws RequestError `invalid_params` naming the invalid member. */
+export function parseHookChange(value: unknown, { lists, allowPrivate }: SpecContext): HookChange {
+  if (!isObject(value)) throw invalid('send an object with "url", "filter" or both');
+  assertKnownMembers(value, CHANGEABLE);
+  const { url, filter } = value;
+  if (url === undefined && filter === undefined) throw invalid('nothing to change: set url, filter or both');
+  return {
+    ...(url !== undefined && { url: parseUrl(url, allowPrivate) }),
+    ...(filter !== undefined && { filter: parseFilter(filter, lists) }),
   };
 }
 

@@ -1,23 +1,29 @@
 /** Hooks in `hooks.db`, as seen by the command line, the panel and the delivery thread. */
 import { randomBytes } from 'node:crypto';
 import { RequestError } from '../lib/errors.ts';
-import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
+import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { Db, Statement } from '../store/open-database.ts';
-import type { Delivery } from './delivery.ts';
-import type { HookFormat, HookSpec } from './hook-spec.ts';
-import { AddressLists, openHooksFile } from './hooks-file.ts';
+import { toStorageError } from '../store/storage-error.ts';
+import type { HookCursor, KnownBlock, Position } from './branch.ts';
+import type { HookChange, HookFormat, HookSpec } from './hook-spec.ts';
+import { AddressLists, HOOKS_ADVICE, openHooksFile } from './hooks-file.ts';
+import { type RevocableEvents, type RevocablePart, RevocableParts } from './revocable-parts.ts';
+import { packTrail, unpackTrail } from './trail-bytes.ts';
 
 /** Most hooks per daemon. Bounds its connections and its threads' memory. */
 const MAX_HOOKS = 1_000;
 
-/** How far a receiver has accepted events. */
-export interface HookCursor {
-  block: number;
-  /** Null if the index did not have the block yet. */
-  hash: Hex | null;
-  /** Number of processed transfers of the block; null for all. */
-  position: number | null;
+/** An old secret signs deliveries for this long after a rotation, milliseconds. */
+const OLD_SECRET_MS = 24 * 3_600_000;
+/** Most old secrets: bounds the header with the signatures. */
+const MAX_OLD_SECRETS = 3;
+
+/** A secret before its replacement takes over. */
+export interface OldSecret {
+  secret: string;
+  /** Unix milliseconds. */
+  until: number;
 }
 
 export interface Hook {
@@ -28,6 +34,8 @@ export interface Hook {
   format: HookFormat;
   chat: string | null;
   secret: string;
+  /** Replaced secrets, newest first. */
+  oldSecrets: readonly OldSecret[];
   /** JSON. */
   filter: string;
   confirmations: number;
@@ -46,39 +54,30 @@ export interface Hook {
   testResult: string | null;
 }
 
-type Row = Omit<Hook, 'cursor'> & { block: number; hash: Buffer | null; position: number | null };
+type Row = Omit<Hook, 'cursor' | 'oldSecrets'> & {
+  block: number;
+  hash: Buffer | null;
+  position: number | null;
+  oldSecrets: string | null;
+};
 
 const COLUMNS = /* sql */ `
-  id, name, key, url, format, chat, secret, filter, confirmations, finality, state, reason, created_at AS createdAt,
+  id, name, key, url, format, chat, secret, old_secrets AS oldSecrets, filter, confirmations, finality, state, reason, created_at AS createdAt,
   cursor_block AS block, cursor_hash AS hash, cursor_position AS position, failing_since AS failingSince, failures,
   next_attempt_at AS nextAttemptAt, last_error AS lastError, last_success_at AS lastSuccessAt, delivered,
   test_requested_at AS testRequestedAt, test_result AS testResult`;
 
-/** Events of one block that were sent together and that a reorg may still withdraw. */
-export interface RevocableEvents {
-  block: number;
-  hash: Hex;
-  /** In delivery order. */
-  events: readonly Delivery[];
-}
-
-/** A stored `RevocableEvents`. */
-export interface RevocablePart {
-  id: number;
-  block: number;
-  hash: Hex;
-  /** Whether their withdrawal has begun. */
-  withdrawn: boolean;
-}
-
 /** The changes when a receiver accepts a delivery. */
 export interface Accepted {
-  cursor: HookCursor;
+  cursor: Position;
   /** Number of events in the delivery. */
   count: number;
   /** Blocks up to here are beyond any reorg. */
   finalUpTo: number;
 }
+
+/** SQL: a hook that does not fail. */
+const NO_FAILURES = 'failing_since = NULL, failures = 0, next_attempt_at = NULL';
 
 export function openHookStore(path: string): HookStore {
   return new HookStore(openHooksFile(path));
@@ -87,12 +86,14 @@ export function openHookStore(path: string): HookStore {
 export class HookStore {
   readonly db: Db;
   readonly lists: AddressLists;
+  readonly parts: RevocableParts;
   private readonly selectOne: Statement<[number], Row>;
   private readonly selectAll: Statement<[], Row>;
 
   constructor(db: Db) {
     this.db = db;
     this.lists = new AddressLists(db);
+    this.parts = new RevocableParts(db);
     this.selectOne = db.prepare(`SELECT ${COLUMNS} FROM hooks WHERE id = ?`);
     this.selectAll = db.prepare(`SELECT ${COLUMNS} FROM hooks ORDER BY id`);
   }
@@ -123,38 +124,43 @@ export class HookStore {
   }
 
   /**
-   * Creates a hook. It starts after block `head` unless the spec names another one. `limit` bounds the hooks of its
-   * owner; 0 means no limit. Throws RequestError `tier_limit`.
+   * Creates a hook. It starts after block `head` unless the spec names another one; `trail` are the blocks below `head`.
+   * `limit` bounds the hooks of its owner; 0 means no limit. Throws RequestError `tier_limit`.
    */
-  create(spec: HookSpec, head: BlockRef | null, limit: number): Hook {
-    return this.db
-      .transaction(() => {
-        this.requireRoom(spec.key, limit);
-        const { fromBlock } = spec;
-        const begin = fromBlock ?? (head === null ? 0 : head.number + 1);
-        const hash = fromBlock === null && head !== null ? hexToBytes(head.hash) : null;
-        const { lastInsertRowid } = this.db
-          .prepare(/* sql */ `
-            INSERT INTO hooks (name, key, url, format, chat, secret, filter, confirmations, finality, state, created_at,
-              cursor_block, cursor_hash)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?)`)
-          .run(
-            spec.name,
-            spec.key,
-            spec.url,
-            spec.format,
-            spec.chat,
-            `whsec_${randomBytes(32).toString('base64')}`,
-            JSON.stringify(spec.filter),
-            spec.confirmations,
-            spec.finality ? 1 : 0,
-            Date.now(),
-            begin - 1,
-            hash,
-          );
-        return this.get(Number(lastInsertRowid));
-      })
-      .immediate();
+  create(
+    spec: HookSpec,
+    head: BlockRef | null,
+    limit: number,
+    trail: readonly KnownBlock[] | null = null,
+  ): Hook {
+    const isAtHead = spec.fromBlock === null && head !== null;
+    const start: Position = isAtHead
+      ? { block: head.number, hash: head.hash, position: null, trail }
+      : { block: (spec.fromBlock ?? 0) - 1, hash: null, position: null, trail: [] };
+    return this.write(() => {
+      this.requireRoom(spec.key, limit);
+      const { lastInsertRowid } = this.db
+        .prepare(/* sql */ `
+          INSERT INTO hooks (name, key, url, format, chat, secret, filter, confirmations, finality, state, created_at,
+            cursor_block)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?)`)
+        .run(
+          spec.name,
+          spec.key,
+          spec.url,
+          spec.format,
+          spec.chat,
+          newSecret(),
+          JSON.stringify(spec.filter),
+          spec.confirmations,
+          spec.finality ? 1 : 0,
+          Date.now(),
+          start.block,
+        );
+      const id = Number(lastInsertRowid);
+      this.setPosition(id, start);
+      return this.get(id);
+    });
   }
 
   private requireRoom(key: number | null, limit: number): void {
@@ -174,172 +180,158 @@ export class HookStore {
   }
 
   pause(id: number, reason: string): Hook {
-    this.get(id);
-    this.db.prepare(`UPDATE hooks SET state = 'paused', reason = ? WHERE id = ?`).run(reason, id);
-    return this.get(id);
+    return this.change(id, `state = 'paused', reason = ?`, reason);
   }
 
   /** Resumes a paused hook where it stopped. */
   resume(id: number): Hook {
-    this.get(id);
-    this.db
-      .prepare(/* sql */ `
-        UPDATE hooks SET state = 'active', reason = NULL, failing_since = NULL, failures = 0, next_attempt_at = NULL
-        WHERE id = ?`)
-      .run(id);
-    return this.get(id);
+    return this.change(id, `state = 'active', reason = NULL, ${NO_FAILURES}`);
+  }
+
+  /** Changes the given members. The hook continues where it is; a new URL is tried at once. */
+  update(id: number, { url, filter }: HookChange): Hook {
+    return this.write(() => {
+      if (filter !== undefined) this.change(id, 'filter = ?', JSON.stringify(filter));
+      return url === undefined ? this.get(id) : this.change(id, `url = ?, ${NO_FAILURES}`, url);
+    });
+  }
+
+  /** Gives a hook a new secret. The old one signs too for a day, so that the receiver may change in between. */
+  rotate(id: number, now = Date.now()): Hook {
+    return this.write(() => {
+      const { secret, oldSecrets } = this.get(id);
+      const old = [{ secret, until: now + OLD_SECRET_MS }, ...oldSecrets.filter(({ until }) => until > now)];
+      const kept = JSON.stringify(old.slice(0, MAX_OLD_SECRETS));
+      return this.change(id, 'secret = ?, old_secrets = ?', newSecret(), kept);
+    });
   }
 
   /** Pauses the hooks of a key that is no longer valid. */
   pauseOfKey(key: number): void {
-    this.db
-      .prepare(
-        `UPDATE hooks SET state = 'paused', reason = 'its key was revoked' WHERE key = ? AND state = 'active'`,
-      )
-      .run(key);
+    this.write(() =>
+      this.db
+        .prepare(
+          `UPDATE hooks SET state = 'paused', reason = 'its key was revoked' WHERE key = ? AND state = 'active'`,
+        )
+        .run(key),
+    );
   }
 
   delete(id: number): Hook {
-    const hook = this.get(id);
-    this.db
-      .transaction(() => {
-        this.db.prepare('DELETE FROM hooks WHERE id = ?').run(id);
-        this.db.prepare('DELETE FROM revocable WHERE hook = ?').run(id);
-      })
-      .immediate();
-    return hook;
+    return this.write(() => {
+      const hook = this.get(id);
+      this.db.prepare('DELETE FROM hooks WHERE id = ?').run(id);
+      this.parts.forgetAll(id);
+      return hook;
+    });
   }
 
   requestTest(id: number): Hook {
-    this.get(id);
-    this.db
-      .prepare('UPDATE hooks SET test_requested_at = ?, test_result = NULL WHERE id = ?')
-      .run(Date.now(), id);
-    return this.get(id);
+    return this.change(id, 'test_requested_at = ?, test_result = NULL', Date.now());
   }
 
   saveTestResult(id: number, result: string): void {
-    this.db
-      .prepare('UPDATE hooks SET test_requested_at = NULL, test_result = ? WHERE id = ?')
-      .run(result, id);
+    this.write(() => this.set(id, 'test_requested_at = NULL, test_result = ?', result));
+  }
+
+  /** How far the receiver has accepted events, and on which branch. Undefined if the hook is gone. */
+  position(id: number): Position | undefined {
+    const hook = this.find(id);
+    const trail = this.db
+      .prepare<[number], Buffer | null>('SELECT trail FROM hooks WHERE id = ?')
+      .pluck()
+      .get(id);
+    return hook && { ...hook.cursor, trail: trail == null ? null : unpackTrail(trail) };
   }
 
   /** Moves the cursor over blocks without events of the hook. */
-  advance(id: number, { block, hash, position }: HookCursor): void {
-    this.db
-      .prepare('UPDATE hooks SET cursor_block = ?, cursor_hash = ?, cursor_position = ? WHERE id = ?')
-      .run(block, hash && hexToBytes(hash), position, id);
+  advance(id: number, position: Position): void {
+    this.write(() => this.setPosition(id, position));
   }
 
   /**
-   * Records the events that a delivery is about to send from `cursor` on, without those of earlier attempts. Call it
-   * before sending: a receiver may accept a delivery that the daemon then believes to have failed.
+   * Records the events that a delivery is about to send from `cursor` on. Call it before sending: a receiver may accept
+   * a delivery that the daemon then believes to have failed.
    */
   saveAttempt(id: number, cursor: HookCursor, revocable: readonly RevocableEvents[]): void {
-    const insert = this.db.prepare(
-      'INSERT INTO revocable (hook, block, hash, withdrawn, events) VALUES (?, ?, ?, 0, ?)',
-    );
-    this.db
-      .transaction(() => {
-        const parts = this.attemptedParts(id, cursor);
-        const known = new Set(
-          parts.flatMap((part) => this.readRevocable(part.id).map(({ deliveryId }) => deliveryId)),
-        );
-        for (const { block, hash, events } of revocable) {
-          const added = events.filter(({ deliveryId }) => !known.has(deliveryId));
-          if (added.length > 0) insert.run(id, block, hexToBytes(hash), JSON.stringify(added));
-        }
-      })
-      .immediate();
+    this.write(() => this.parts.add(id, cursor, revocable));
   }
 
   saveAccepted(id: number, { cursor, count, finalUpTo }: Accepted): void {
-    this.db
-      .transaction(() => {
-        this.advance(id, cursor);
-        this.recordSuccess(id, count);
-        this.db
-          .prepare('DELETE FROM revocable WHERE hook = ? AND block <= ? AND withdrawn = 0')
-          .run(id, finalUpTo);
-      })
-      .immediate();
-  }
-
-  private recordSuccess(id: number, count: number): void {
-    this.db
-      .prepare(/* sql */ `
-        UPDATE hooks SET failing_since = NULL, failures = 0, next_attempt_at = NULL, last_error = NULL,
-          last_success_at = ?, delivered = delivered + ? WHERE id = ?`)
-      .run(Date.now(), count, id);
+    this.write(() => {
+      this.setPosition(id, cursor);
+      this.recordSuccess(id, count);
+      this.parts.forgetUpTo(id, Math.min(finalUpTo, cursor.block));
+    });
   }
 
   saveFailure(id: number, error: string, nextAttemptAt: number): void {
-    this.db
-      .prepare(/* sql */ `
-        UPDATE hooks SET failing_since = coalesce(failing_since, ?), failures = failures + 1, next_attempt_at = ?,
-          last_error = ? WHERE id = ?`)
-      .run(Date.now(), nextAttemptAt, error, id);
-  }
-
-  /** The parts sent from `cursor` on, whose acceptance is unknown. In the middle of a block also its accepted parts. */
-  attemptedParts(id: number, { block, position }: HookCursor): RevocablePart[] {
-    return this.revocableParts(id, position === null ? block + 1 : block);
-  }
-
-  /** The parts of blocks from `from` on, in reverse delivery order. */
-  revocableParts(id: number, from = 0): RevocablePart[] {
-    return this.db
-      .prepare<[number, number], { id: number; block: number; hash: Buffer; withdrawn: number }>(
-        'SELECT id, block, hash, withdrawn FROM revocable WHERE hook = ? AND block >= ? ORDER BY id DESC',
-      )
-      .all(id, from)
-      .map((row) => ({ ...row, hash: bytesToHex(row.hash), withdrawn: row.withdrawn === 1 }));
-  }
-
-  isWithdrawing(id: number): boolean {
-    return (
-      this.db.prepare('SELECT 1 FROM revocable WHERE hook = ? AND withdrawn = 1 LIMIT 1').get(id) !==
-      undefined
+    this.write(() =>
+      this.set(
+        id,
+        'failing_since = coalesce(failing_since, ?), failures = failures + 1, next_attempt_at = ?, last_error = ?',
+        Date.now(),
+        nextAttemptAt,
+        error,
+      ),
     );
   }
 
-  readRevocable(part: number): Record<string, unknown>[] {
-    const events = this.db
-      .prepare<[number], string>('SELECT events FROM revocable WHERE id = ?')
-      .pluck()
-      .get(part);
-    return JSON.parse(events ?? '[]');
-  }
-
-  /** Call it before the first event of these parts is withdrawn. */
+  /** Call it before the first event of these parts is withdrawn: their blocks may be back before the last one is. */
   beginWithdrawal(parts: readonly RevocablePart[]): void {
-    const mark = this.db.prepare('UPDATE revocable SET withdrawn = 1 WHERE id = ?');
-    this.db
-      .transaction(() => {
-        for (const part of parts) mark.run(part.id);
-      })
-      .immediate();
+    this.write(() => this.parts.beginWithdrawal(parts));
   }
 
-  /** Keeps only the first `left` events of each part. Sets `cursor` once everything is withdrawn. */
+  /** Keeps only the events `left` of each part. Sets `cursor` once everything is withdrawn. */
   saveWithdrawn(
     id: number,
     count: number,
     parts: readonly { id: number; left: readonly object[] }[],
-    cursor: HookCursor | null,
+    cursor: Position | null,
   ): void {
-    const update = this.db.prepare('UPDATE revocable SET events = ? WHERE id = ?');
-    const remove = this.db.prepare('DELETE FROM revocable WHERE id = ?');
-    this.db
-      .transaction(() => {
-        for (const part of parts) {
-          if (part.left.length === 0) remove.run(part.id);
-          else update.run(JSON.stringify(part.left), part.id);
-        }
-        if (count > 0) this.recordSuccess(id, count);
-        if (cursor !== null) this.advance(id, cursor);
-      })
-      .immediate();
+    this.write(() => {
+      for (const part of parts) this.parts.keep(part.id, part.left);
+      if (count > 0) this.recordSuccess(id, count);
+      if (cursor !== null) this.setPosition(id, cursor);
+    });
+  }
+
+  private recordSuccess(id: number, count: number): void {
+    const changes = `${NO_FAILURES}, last_error = NULL, last_success_at = ?, delivered = delivered + ?`;
+    this.set(id, changes, Date.now(), count);
+  }
+
+  private setPosition(id: number, { block, hash, position, trail }: Position): void {
+    this.set(
+      id,
+      'cursor_block = ?, cursor_hash = ?, cursor_position = ?, trail = ?',
+      block,
+      hash && hexToBytes(hash),
+      position,
+      trail && packTrail(trail),
+    );
+  }
+
+  /** Throws RequestError `not_found`. */
+  private change(id: number, changes: string, ...values: unknown[]): Hook {
+    return this.write(() => {
+      this.get(id);
+      this.set(id, changes, ...values);
+      return this.get(id);
+    });
+  }
+
+  private set(id: number, changes: string, ...values: unknown[]): void {
+    this.db.prepare(`UPDATE hooks SET ${changes} WHERE id = ?`).run(...values, id);
+  }
+
+  /** Runs a transaction. Throws StorageError when the file cannot be written, such as on a full disk. */
+  private write<T>(action: () => T): T {
+    try {
+      return this.db.inTransaction ? action() : this.db.transaction(action).immediate();
+    } catch (error) {
+      throw toStorageError(error, this.db.name, HOOKS_ADVICE);
+    }
   }
 
   counts(): { active: number; paused: number; failing: number } {
@@ -356,31 +348,17 @@ export class HookStore {
   }
 }
 
-function toHook({ block, hash, position, ...row }: Row): Hook {
-  return { ...row, cursor: { block, hash: hash && bytesToHex(hash), position } };
+function newSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/**
- * A hook as shown by panel and command line: without its secret and without the parts of its URL that may be secret.
- */
-export function hookJson(hook: Hook) {
-  const { url, secret: _, filter, cursor, ...shown } = hook;
-  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
-  return {
-    ...shown,
-    url: redactUrl(url),
-    filter: JSON.parse(filter),
-    finality: hook.finality === 1,
-    cursorBlock: cursor.block,
-    createdAt: iso(hook.createdAt),
-    failingSince: iso(hook.failingSince),
-    nextAttemptAt: iso(hook.nextAttemptAt),
-    lastSuccessAt: iso(hook.lastSuccessAt),
-    testRequestedAt: iso(hook.testRequestedAt),
-  };
+function toHook({ block, hash, position, oldSecrets, ...row }: Row): Hook {
+  const cursor = { block, hash: hash && bytesToHex(hash), position };
+  return { ...row, oldSecrets: JSON.parse(oldSecrets ?? '[]'), cursor };
 }
 
-/** Scheme, host and port. The rest may be secret. */
-export function redactUrl(url: string): string {
-  return `${new URL(url).origin}/...`;
+/** The secrets that sign a message of the hook: its own, then the old ones that still count. */
+export function signingSecrets({ secret, oldSecrets }: Pick<Hook, 'secret' | 'oldSecrets'>): string[] {
+  const now = Date.now();
+  return [secret, ...oldSecrets.filter(({ until }) => until > now).map((old) => old.secret)];
 }

@@ -6,14 +6,14 @@ import { chmodSync, existsSync } from 'node:fs';
 import { FatalError, RequestError } from '../lib/errors.ts';
 import { bytesToDigits } from '../lib/hex.ts';
 import { type Db, isEmpty, openDatabase } from '../store/open-database.ts';
-import { toOpenError } from '../store/storage-error.ts';
+import { toOpenError, toStorageError } from '../store/storage-error.ts';
 
 /** `PRAGMA application_id` of a hooks file: "atlh". */
 const HOOKS_APPLICATION_ID = 0x61746c68;
 
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
-const SCHEMA = /* sql */ `
+const SCHEMA_V1 = /* sql */ `
 -- One row per hook. The cursor is how far the receiver has accepted events.
 CREATE TABLE hooks (
   id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused: delivery ids are derived from it
@@ -62,7 +62,18 @@ CREATE TABLE lists (
 ) WITHOUT ROWID;
 `;
 
-const ADVICE = 'restore a copy of it, or move it away and create the hooks again';
+const SCHEMA_V2 = /* sql */ `
+-- Blocks that the hook passed before cursor_block, as far as a reorg may go back (trail-bytes.ts); null: not known.
+ALTER TABLE hooks ADD COLUMN trail BLOB;
+-- JSON: [{secret, until}], replaced secrets that still sign; null: none.
+ALTER TABLE hooks ADD COLUMN old_secrets TEXT;
+`;
+
+/** The SQL from each version to the next, starting from an empty file. Append only. */
+const MIGRATIONS = [SCHEMA_V1, SCHEMA_V2];
+
+/** Advice for a damaged file. */
+export const HOOKS_ADVICE = 'restore a copy of it, or move it away and create the hooks again';
 
 /** Only the operator's account may read the file, because it holds secrets. */
 const FILE_MODE = 0o600;
@@ -78,7 +89,7 @@ export function openHooksFile(path: string): Db {
     return db;
   } catch (error) {
     db?.close();
-    throw toOpenError(path, error, ADVICE);
+    throw toOpenError(path, error, HOOKS_ADVICE);
   }
 }
 
@@ -87,12 +98,13 @@ function prepare(db: Db, path: string): void {
   db.transaction(() => {
     const application = Number(db.pragma('application_id', { simple: true }));
     const version = Number(db.pragma('user_version', { simple: true }));
-    if (application === HOOKS_APPLICATION_ID && version === SCHEMA_VERSION) return;
-    if (application === HOOKS_APPLICATION_ID)
+    const isHooksFile = application === HOOKS_APPLICATION_ID;
+    if (isHooksFile && version === SCHEMA_VERSION) return;
+    if (isHooksFile && version > SCHEMA_VERSION)
       throw new FatalError(`${path} was written by a newer atlas-node (schema ${version}); run that version`);
-    if (application !== 0 || !isEmpty(db))
+    if (!isHooksFile && (application !== 0 || !isEmpty(db)))
       throw new FatalError(`${path} does not hold atlas-node hooks; move it away or choose another data_dir`);
-    db.exec(SCHEMA);
+    for (const migration of MIGRATIONS.slice(isHooksFile ? version : 0)) db.exec(migration);
     db.pragma(`application_id = ${HOOKS_APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   }).immediate();
@@ -129,9 +141,14 @@ export class AddressLists {
         'invalid_params',
         `all lists together have at most ${MAX_STORED_ADDRESSES} addresses`,
       );
-    this.db
-      .prepare('REPLACE INTO lists (name, imported_at, addresses) VALUES (?, ?, ?)')
-      .run(name, Date.now(), Buffer.from([...addresses].join(''), 'hex'));
+    const bytes = Buffer.from([...addresses].join(''), 'hex');
+    try {
+      this.db
+        .prepare('REPLACE INTO lists (name, imported_at, addresses) VALUES (?, ?, ?)')
+        .run(name, Date.now(), bytes);
+    } catch (error) {
+      throw toStorageError(error, this.db.name, HOOKS_ADVICE);
+    }
   }
 
   list(): { name: string; addresses: number; importedAt: number }[] {

@@ -6,6 +6,7 @@ import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { EventRow } from '../query/events.ts';
 import { Snapshot } from '../query/snapshot.ts';
 import { prepareStreamReads, type StreamReads } from '../query/stream-reads.ts';
+import type { Tip } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { MetadataWait } from '../streams/transfers/held-events.ts';
 import type { IndexSource } from '../streams/transfers/index-source.ts';
@@ -13,7 +14,10 @@ import { mergeHistories } from '../streams/transfers/replay.ts';
 import { type Signal, type SignalFilter, signalsOf } from '../streams/transfers/signals.ts';
 import { TransferEvent } from '../streams/transfers/transfer-event.ts';
 import { MAX_ADDRESSES } from '../streams/transfers/transfer-filter.ts';
-import type { Hook, HookCursor } from './hook-store.ts';
+import { type HookCursor, isHeld, type Position, type Standing, standingOf } from './branch.ts';
+import { ChainReads } from './chain-reads.ts';
+import type { Hook } from './hook-store.ts';
+import type { RevocablePart, RevocableParts } from './revocable-parts.ts';
 
 /** Transfers scanned per plan, in some 30 ms. */
 const MAX_SCANNED = 20_000;
@@ -42,10 +46,10 @@ export type Plan =
   | { kind: 'idle' }
   /** Nothing to do for some milliseconds, while the metadata of a new token is being read. */
   | { kind: 'wait' }
-  /** A reorg removed the block of the cursor. */
-  | { kind: 'reorg' }
+  /** A reorg removed blocks of whose events the hook may have some. */
+  | Extract<Standing<RevocablePart>, { kind: 'withdraw' }>
   /** Events to deliver, possibly none; `cursor` is the hook's position after them. */
-  | { kind: 'events'; events: PlannedEvent[]; cursor: HookCursor; finalUpTo: number; lag: number };
+  | { kind: 'events'; events: PlannedEvent[]; cursor: Position; finalUpTo: number; lag: number };
 
 interface PlannerOptions {
   db: Db;
@@ -66,8 +70,7 @@ export class Planner {
   readonly reads: StreamReads;
   readonly snapshot: Snapshot;
   private readonly options: PlannerOptions;
-  private readonly finalized: Statement<[], number | null>;
-  private readonly hashes: Statement<[number], Buffer>;
+  private readonly chain: ChainReads;
   private readonly blockOf: Statement<[number], BlockEnd>;
   private readonly metadata: MetadataWait;
   private source: IndexSource | null = null;
@@ -83,15 +86,14 @@ export class Planner {
     this.snapshot = new Snapshot(db);
     this.reads = prepareStreamReads(db, this.snapshot);
     this.metadata = new MetadataWait(this.reads, metadataWaitMs);
-    this.finalized = db.prepare<[], number | null>('SELECT finalized FROM chain_anchors').pluck();
-    this.hashes = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = +?').pluck();
+    this.chain = new ChainReads(db, options.maxReorg);
     this.blockOf = db.prepare(/* sql */ `
       SELECT number, hash, last_transfer AS last FROM blocks WHERE last_transfer >= +?
       ORDER BY last_transfer, number LIMIT 1`);
   }
 
   /** Runs reads that see one commit. */
-  read<T>(read: () => T): T {
+  private read<T>(read: () => T): T {
     try {
       this.snapshot.head();
       this.noticeReorg();
@@ -101,46 +103,71 @@ export class Planner {
     }
   }
 
-  hashAt(number: number): Hex | null {
-    const hash = this.hashes.get(number);
-    return hash === undefined ? null : bytesToHex(hash);
-  }
-
-  /** Highest block that no reorg can reach while the index is at `head`. */
-  finalBlock(head: number): number {
-    return Math.max(this.finalized.get() ?? -1, head - this.options.maxReorg);
-  }
-
-  /** The next events of a hook, at most `limit`. */
+  /**
+   * What a hook gets next: the withdrawal of what it has of removed blocks, or else its next events, at most `limit`.
+   * One snapshot decides both, so that no events of a branch are sent before those of another are withdrawn.
+   */
   plan(
-    hook: Pick<Hook, 'cursor' | 'confirmations' | 'finality'>,
-    compiled: CompiledFilter,
+    hook: Pick<Hook, 'id' | 'confirmations' | 'finality'> & { cursor: Position },
+    parts: Pick<RevocableParts, 'attempted' | 'list' | 'isWithdrawing'>,
+    compiled: () => CompiledFilter,
     limit: number,
   ): Plan {
     return this.read(() => {
-      const head = this.reads.lastBlock();
-      const { block, hash, position } = hook.cursor;
-      if (head === null || block > head.number) return { kind: 'idle' };
-      if (hash !== null && this.hashAt(block) !== hash) return { kind: 'reorg' };
-      const finalized = this.finalized.get() ?? -1;
-      const end = Math.min(head.number - hook.confirmations, hook.finality === 1 ? finalized : head.number);
-      if (end < block || (end === block && position === null)) return { kind: 'idle' };
-      const first =
-        position === null
-          ? this.reads.lastIdsUpTo(block).lastTransfer + 1
-          : this.reads.lastIdsUpTo(block - 1).lastTransfer + 1 + position;
-      const below = this.reads.lastIdsUpTo(end).lastTransfer + 1;
-      for (const set of [compiled.wallets, compiled.contracts]) set?.update(this.reads, head.lastWallet);
-      const found = this.collect(compiled, first, below, limit);
-      if (found.events.length === 0 && found.awaitsMetadata) return { kind: 'wait' };
-      const cursor = found.next === below ? this.cursorAtEnd(end) : this.cursorBefore(found.next);
-      const finalUpTo = this.finalBlock(head.number);
-      return { kind: 'events', events: found.events, cursor, finalUpTo, lag: head.number - cursor.block };
+      const last = this.reads.lastBlock();
+      if (last === null) return { kind: 'idle' };
+      const { id, cursor } = hook;
+      const chain = { head: last.number, hashAt: this.chain.hashAt };
+      const isQuiet = isHeld(cursor, chain) && !parts.isWithdrawing(id);
+      const known = isQuiet ? parts.attempted(id, cursor) : parts.list(id);
+      const standing = standingOf(cursor, known, chain, this.chain.maxReorg);
+      if (standing.kind === 'withdraw') return standing;
+      if (standing.kind === 'behind') return { kind: 'idle' };
+      return this.follow(hook, compiled(), last, limit);
     });
   }
 
+  /** The position with its trail, if that was never stored. */
+  withTrail(position: Position): Position {
+    if (position.trail !== null) return position;
+    return this.read(() => {
+      const { block, hash } = position;
+      const head = this.reads.lastBlock()?.number ?? -1;
+      if (hash === null || this.chain.hashAt(block) !== hash) return position;
+      return { ...position, trail: this.chain.trailBelow(block, head) };
+    });
+  }
+
+  /** The next events after a cursor that the index has. */
+  private follow(
+    { cursor, confirmations, finality }: Pick<Hook, 'confirmations' | 'finality'> & { cursor: Position },
+    compiled: CompiledFilter,
+    { number: head, lastWallet }: Tip,
+    limit: number,
+  ): Plan {
+    const { block, position } = cursor;
+    const end = Math.min(head - confirmations, finality === 1 ? this.chain.finalizedBlock() : head);
+    if (end < block || (end === block && position === null)) return { kind: 'idle' };
+    const first =
+      position === null
+        ? this.reads.lastIdsUpTo(block).lastTransfer + 1
+        : this.reads.lastIdsUpTo(block - 1).lastTransfer + 1 + position;
+    const below = this.reads.lastIdsUpTo(end).lastTransfer + 1;
+    for (const set of [compiled.wallets, compiled.contracts]) set?.update(this.reads, lastWallet);
+    const found = this.collect(compiled, first, below, limit);
+    if (found.events.length === 0 && found.awaitsMetadata) return { kind: 'wait' };
+    const next = found.next === below ? this.cursorAtEnd(end) : this.cursorBefore(found.next);
+    return {
+      kind: 'events',
+      events: found.events,
+      cursor: { ...next, trail: this.chain.trailTo(next.block, cursor, head) },
+      finalUpTo: this.chain.finalBlock(head),
+      lag: head - next.block,
+    };
+  }
+
   private cursorAtEnd(block: number): HookCursor {
-    return { block, hash: this.hashAt(block), position: null };
+    return { block, hash: this.chain.hashAt(block), position: null };
   }
 
   /** The cursor after all transfers below an id. */
@@ -235,7 +262,7 @@ export class Planner {
 
   private noticeReorg(): void {
     const head = this.reads.lastBlock();
-    if (this.seen !== null && this.hashAt(this.seen.number) !== this.seen.hash) {
+    if (this.seen !== null && this.chain.hashAt(this.seen.number) !== this.seen.hash) {
       this.epoch++;
       this.reads.invalidateWalletsAbove(0);
       this.source = null;

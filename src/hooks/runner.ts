@@ -6,17 +6,17 @@ import { backoffMs, pause } from '../lib/async.ts';
 import type { Logger } from '../log/logger.ts';
 import { signalRecord } from '../streams/transfers/event-json.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
-import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId, withdrawalOf } from './delivery.ts';
-import {
-  type Hook,
-  type HookCursor,
-  type HookStore,
-  type RevocableEvents,
-  type RevocablePart,
-  redactUrl,
-} from './hook-store.ts';
+import type { Position } from './branch.ts';
+import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId } from './delivery.ts';
+import { redactUrl } from './hook-json.ts';
+import { type Hook, type HookStore, signingSecrets } from './hook-store.ts';
 import type { CompiledFilter, Plan, PlannedEvent, Planner } from './planner.ts';
-import type { Outcome, Sender } from './sender.ts';
+import type { RevocableEvents } from './revocable-parts.ts';
+import type { Message, Outcome, Sender } from './sender.ts';
+import { nextWithdrawal } from './withdrawal.ts';
+
+/** A hook and how far it is. */
+type Followed = Omit<Hook, 'cursor'> & { cursor: Position };
 
 /** How often the cursor is stored while there are no events, milliseconds. A restart scans again from there. */
 const STORE_CURSOR_MS = 5_000;
@@ -36,7 +36,7 @@ interface RunnerContext {
   sender: Sender;
   parties: Pick<TransactionParties, 'settled'>;
   /** The filter of a hook. Throws RequestError if its list is gone. */
-  compile(hook: Hook): CompiledFilter;
+  compile(hook: Pick<Hook, 'id' | 'filter'>): CompiledFilter;
   /** Resolves when the index or the hooks have changed, or after `ms`. */
   waitForChange(ms: number): Promise<void>;
   onOutcome(kind: Outcome['kind'], events: number): void;
@@ -48,7 +48,7 @@ export class HookRunner {
   private readonly context: RunnerContext;
   private readonly signal: AbortSignal;
   /** Ahead of the stored cursor by blocks without events. */
-  private cursor: HookCursor | null = null;
+  private cursor: Position | null = null;
   private cursorStoredAt = 0;
   /** Blocks by which the hook lags the index. */
   lag = 0;
@@ -65,34 +65,44 @@ export class HookRunner {
     for (;;) {
       const hook = store.find(this.id);
       if (this.signal.aborted || hook?.state !== 'active') break;
-      this.cursor ??= hook.cursor;
+      this.cursor ??= this.loadCursor();
+      if (this.cursor === null) break;
       await this.step({ ...hook, cursor: this.cursor });
       await nextTurn(); // gives other hooks their turn
     }
     this.storeCursor();
   }
 
-  private async step(hook: Hook): Promise<void> {
+  private loadCursor(): Position | null {
+    const { store, planner } = this.context;
+    const stored = store.position(this.id);
+    if (stored === undefined) return null;
+    const position = planner.withTrail(stored);
+    if (position !== stored) store.advance(this.id, position);
+    return position;
+  }
+
+  private async step(hook: Followed): Promise<void> {
     if (hook.testRequestedAt !== null) return this.test(hook);
     const wait = (hook.nextAttemptAt ?? 0) - Date.now();
     if (wait > 0) return this.context.waitForChange(wait);
     const { planner, store } = this.context;
-    if (store.isWithdrawing(hook.id) || this.wasAttemptReverted(hook)) return this.withdraw(hook);
-    const plan = planner.plan(hook, this.context.compile(hook), maxEvents(hook.format));
-    if (plan.kind === 'events') this.lag = plan.lag;
+    const compiled = () => this.context.compile(hook);
+    const plan = planner.plan(hook, store.parts, compiled, maxEvents(hook.format));
     switch (plan.kind) {
       case 'idle':
         return this.context.waitForChange(STORE_CURSOR_MS);
       case 'wait':
         return pause(METADATA_CHECK_MS, this.signal);
-      case 'reorg':
-        return this.withdraw(hook);
+      case 'withdraw':
+        return this.withdraw(hook, plan);
       case 'events':
+        this.lag = plan.lag;
         return plan.events.length === 0 ? this.advance(plan.cursor) : this.deliver(hook, plan);
     }
   }
 
-  private advance(cursor: HookCursor): void {
+  private advance(cursor: Position): void {
     this.cursor = cursor;
     if (performance.now() - this.cursorStoredAt > STORE_CURSOR_MS) this.storeCursor();
   }
@@ -104,7 +114,7 @@ export class HookRunner {
   }
 
   private async deliver(
-    hook: Hook,
+    hook: Followed,
     { events, cursor, finalUpTo }: Extract<Plan, { kind: 'events' }>,
   ): Promise<void> {
     if (events.some(({ event }) => event.awaitsParties()))
@@ -116,42 +126,32 @@ export class HookRunner {
     const revocable = revocableEvents(events, deliveries, finalUpTo);
     if (revocable.length > 0) store.saveAttempt(hook.id, hook.cursor, revocable);
     if (!(await this.send(hook, deliveries))) return;
+    this.cursor = cursor; // first: while the disk is full, the receiver does not get the same events again and again
     store.saveAccepted(hook.id, { cursor, count: deliveries.length, finalUpTo });
-    this.cursor = cursor;
   }
 
-  /** Whether a reorg removed a block from which a delivery was sent whose acceptance is unknown. */
-  private wasAttemptReverted({ id, cursor }: Hook): boolean {
-    const { planner, store } = this.context;
-    const attempted = store.attemptedParts(id, cursor);
-    if (attempted.length === 0) return false;
-    return planner.read(() => attempted.some(({ block, hash }) => planner.hashAt(block) !== hash));
-  }
-
-  private async withdraw(hook: Hook): Promise<void> {
-    const { planner, store } = this.context;
-    const { deliveries, parts, cursor } = planner.read(() =>
-      planWithdrawal(store, hook, planner, maxEvents(hook.format)),
-    );
+  private async withdraw(
+    hook: Followed,
+    { gone, resume }: Extract<Plan, { kind: 'withdraw' }>,
+  ): Promise<void> {
+    const { store } = this.context;
+    store.beginWithdrawal(gone.filter(({ withdrawn }) => !withdrawn));
+    const { deliveries, parts, isLast } = nextWithdrawal(hook.id, gone, store.parts, maxEvents(hook.format));
     if (deliveries.length > 0 && !(await this.send(hook, deliveries))) return;
+    const cursor = isLast ? resume : null;
     store.saveWithdrawn(hook.id, deliveries.length, parts, cursor);
     if (cursor !== null) this.cursor = cursor;
   }
 
   /** Returns whether the receiver accepted; handles every other outcome. */
-  private async send(hook: Hook, deliveries: readonly Delivery[]): Promise<boolean> {
+  private async send(hook: Followed, deliveries: readonly Delivery[]): Promise<boolean> {
     const { store, sender, log, onOutcome } = this.context;
-    const message = {
-      id: messageId(deliveries),
-      hook: hook.id,
-      url: hook.url,
-      secrets: [hook.secret],
-      body: bodyOf(hook, deliveries),
-    };
+    const message = { ...addressOf(hook), id: messageId(deliveries), body: bodyOf(hook, deliveries) };
     const outcome = await sender.send(message, this.signal);
     if (this.signal.aborted) return outcome.kind === 'accepted';
     onOutcome(outcome.kind, deliveries.length);
     if (outcome.kind === 'accepted') return true;
+    if (store.find(hook.id)?.url !== hook.url) return false; // the hook has another receiver by now
     if (outcome.kind === 'gone') {
       log.warn({ hook: hook.id, name: hook.name }, 'the receiver answered 410; deleted its hook');
       store.delete(hook.id);
@@ -159,7 +159,7 @@ export class HookRunner {
     return false;
   }
 
-  private recordFailure(hook: Hook, { error, retryAfterMs }: Extract<Outcome, { kind: 'failed' }>): void {
+  private recordFailure(hook: Followed, { error, retryAfterMs }: Extract<Outcome, { kind: 'failed' }>): void {
     const { store, log } = this.context;
     const now = Date.now();
     const delay = Math.max(retryAfterMs, backoffMs(hook.failures + 1, RETRY_MIN_MS, RETRY_MAX_MS));
@@ -178,7 +178,7 @@ export class HookRunner {
     );
   }
 
-  private async test(hook: Hook): Promise<void> {
+  private async test(hook: Followed): Promise<void> {
     const { store, sender } = this.context;
     const outcome = await sender.send(testMessage(hook), this.signal);
     const result = outcome.kind === 'failed' ? outcome.error : outcome.kind;
@@ -186,8 +186,14 @@ export class HookRunner {
   }
 }
 
+function addressOf(hook: Pick<Hook, 'id' | 'url' | 'secret' | 'oldSecrets'>) {
+  return { hook: hook.id, url: hook.url, secrets: signingSecrets(hook) };
+}
+
 /** A message that tests whether a receiver accepts: a delivery without events. */
-export function testMessage(hook: Pick<Hook, 'id' | 'format' | 'chat' | 'url' | 'secret'>) {
+export function testMessage(
+  hook: Pick<Hook, 'id' | 'format' | 'chat' | 'url' | 'secret' | 'oldSecrets'>,
+): Message {
   const text = `atlas-node: test of hook ${hook.id}`;
   const body =
     hook.format === 'json'
@@ -197,8 +203,7 @@ export function testMessage(hook: Pick<Hook, 'id' | 'format' | 'chat' | 'url' | 
             hook.format
           ],
         );
-  const id = `test_${hook.id}_${Date.now()}`;
-  return { hook: hook.id, id, url: hook.url, secrets: [hook.secret], body };
+  return { ...addressOf(hook), id: `test_${hook.id}_${Date.now()}`, body };
 }
 
 /** The events of each block that a reorg may still remove. */
@@ -216,59 +221,4 @@ function revocableEvents(
     blocks.set(blockNumber, block);
   }
   return [...blocks].map(([block, { hash, events }]) => ({ block, hash: `0x${hash}`, events }));
-}
-
-interface Withdrawal {
-  deliveries: Delivery[];
-  /** The remaining events of the parts that the deliveries come from. */
-  parts: { id: number; left: readonly object[] }[];
-  /** The hook's position once this is accepted; null while more events are to be withdrawn. */
-  cursor: HookCursor | null;
-}
-
-/** The next withdrawals of a hook, at most `limit`. Without deliveries, only the cursor remains to be set. */
-function planWithdrawal(
-  store: HookStore,
-  hook: Pick<Hook, 'id' | 'cursor'>,
-  chain: Pick<Planner, 'hashAt' | 'finalBlock'>,
-  limit: number,
-): Withdrawal {
-  const parts = store.revocableParts(hook.id);
-  const isGone = (part: RevocablePart) => part.withdrawn || chain.hashAt(part.block) !== part.hash;
-  const gone = parts.filter(isGone);
-  store.beginWithdrawal(gone.filter(({ withdrawn }) => !withdrawn)); // the block may be back before everything is withdrawn
-  const deliveries: Delivery[] = [];
-  const taken: Withdrawal['parts'] = [];
-  for (const { id } of gone) {
-    if (deliveries.length >= limit) break;
-    const events = store.readRevocable(id);
-    const kept = Math.max(0, events.length - (limit - deliveries.length));
-    deliveries.push(
-      ...events
-        .slice(kept)
-        .toReversed()
-        .map((event) => withdrawalOf(hook.id, event)),
-    );
-    taken.push({ id, left: events.slice(0, kept) });
-  }
-  const isLast = taken.length === gone.length && taken.every(({ left }) => left.length === 0);
-  return { deliveries, parts: taken, cursor: isLast ? cursorAfter(hook.cursor, parts, gone, chain) : null };
-}
-
-/**
- * The position from which the hook continues: its cursor, if only events after it were withdrawn; otherwise the highest
- * block that is certainly on both branches and whose events the hook all has.
- */
-function cursorAfter(
-  cursor: HookCursor,
-  parts: readonly RevocablePart[],
-  gone: readonly RevocablePart[],
-  chain: Pick<Planner, 'hashAt' | 'finalBlock'>,
-): HookCursor {
-  const isOnChain = cursor.hash === null || chain.hashAt(cursor.block) === cursor.hash;
-  if (isOnChain && gone.every(({ block }) => block > cursor.block)) return cursor;
-  const last = parts.find((part) => part.block < cursor.block && !gone.includes(part));
-  const floor = Math.min(chain.finalBlock(cursor.block), cursor.block - 1);
-  const block = last === undefined ? floor : Math.max(floor, last.block);
-  return { block, hash: chain.hashAt(block), position: null };
 }

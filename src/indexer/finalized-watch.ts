@@ -1,5 +1,6 @@
 /** Records which indexed blocks the node calls finalized: no reorg may remove them. */
 import { StorageError, UpstreamError } from '../lib/errors.ts';
+import type { BlockRef } from '../model/block.ts';
 import type { RpcClient } from '../node/client.ts';
 import { headerCall, readBlockHeader } from '../node/methods.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
@@ -45,9 +46,14 @@ export class FinalizedWatch {
       return reply.result === null ? null : readBlockHeader(reply.result, 'eth_getBlockByNumber');
     });
     if (this.signal.aborted || !finalized) return;
-    if (this.store.hashAt(finalized.number) === finalized.hash) this.record(finalized.number);
-    else if (isOneAnswer && finalized.number > head.number && atHead?.hash === head.hash)
+    if (this.has(finalized)) this.record(finalized.number);
+    else if (isOneAnswer && finalized.number > head.number && atHead?.hash === head.hash && this.has(head))
       this.record(head.number);
+  }
+
+  /** Whether the index still has a block: a reorg may have removed it while the node answered. */
+  private has({ number, hash }: BlockRef): boolean {
+    return this.store.hashAt(number) === hash;
   }
 
   private record(number: number): void {

@@ -21,6 +21,8 @@ export class HookWorld {
   readonly logged: { msg: string; fields: LogFields }[] = [];
   private readonly cleanup: Cleanup;
   private readonly path: string;
+  /** The engine's connection to hooks.db. */
+  delivering: HookStore | null = null;
   private engine: HookEngine | null = null;
 
   constructor(cleanup: Cleanup) {
@@ -38,6 +40,7 @@ export class HookWorld {
   start({ timeoutMs = 5_000, maxReorg = 128, metadataWaitMs = 0 } = {}): void {
     const log = (fields: LogFields, msg: string) => void this.logged.push({ msg, fields });
     const store = openHookStore(this.path);
+    this.delivering = store;
     const parties = new TransactionParties({
       batch: async (calls) => calls.map(() => ({ result: { from: FROM, to: FROM } })),
     });

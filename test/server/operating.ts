@@ -1,8 +1,9 @@
 /** A server with the operator's panel enabled, for tests. */
 import { join } from 'node:path';
 import { actOn } from '../../src/daemon/hooks.ts';
+import { hookJson } from '../../src/hooks/hook-json.ts';
 import { parseHookSpec } from '../../src/hooks/hook-spec.ts';
-import { type HookStore, hookJson, openHookStore } from '../../src/hooks/hook-store.ts';
+import { type Hook, type HookStore, openHookStore } from '../../src/hooks/hook-store.ts';
 import type { Activity } from '../../src/metrics/activity.ts';
 import type { IndexStats, IndexStatsState } from '../../src/model/index-stats.ts';
 import type { AdminHooks, AdminOptions } from '../../src/server/admin/routes.ts';
@@ -67,12 +68,11 @@ export async function operate(t: Cleanup, options: ServingOptions = {}): Promise
 
 /** The panel's hooks on a file, without a delivery thread. */
 function adminHooks(store: HookStore): AdminHooks {
+  const context = { lists: store.lists.get, allowPrivate: true };
+  const withSecret = (hook: Hook) => ({ ...hookJson(hook), secret: hook.secret });
   return {
     list: () => store.list().map(hookJson),
-    create(body) {
-      const hook = store.create(parseHookSpec(body, { lists: store.lists.get, allowPrivate: true }), null, 0);
-      return { ...hookJson(hook), secret: hook.secret };
-    },
+    create: (body) => withSecret(store.create(parseHookSpec(body, context), null, 0)),
     act: (id, action) => hookJson(actOn(store, id, action)),
     lists: () => store.lists.list(),
   };

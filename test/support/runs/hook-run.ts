@@ -43,6 +43,10 @@ interface HookRunResult {
 const FIRST_BLOCKS = 40;
 const MAX_BLOCKS = 1_000_000;
 const MAX_REORG = 6;
+/** Finality passes each fork soon. */
+const FINALIZED_LAG = MAX_REORG + 2;
+/** Blocks that the absent receiver misses from a fork on: the other branch is final when it returns. */
+const AWAY_BLOCKS = 3 * FINALIZED_LAG;
 const SETTLE_MS = 600_000;
 /** Share of requests that the flaky receiver refuses, loses or leaves hanging. */
 const FLAKINESS = 0.2;
@@ -56,19 +60,27 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
   const chain = Array.from({ length: FIRST_BLOCKS }, () => nextBlock(blocks));
   const closers = new CleanupStack();
   const owner = { after: (close: () => void | Promise<void>) => void closers.adopt(null, close) };
-  const node = await startReplayNode({ chain, finalizedLag: 64 });
+  const node = await startReplayNode({ chain, finalizedLag: FINALIZED_LAG });
   closers.adopt(node, (node) => node.close());
   try {
-    const [good, flaky, dead] = [
+    const [good, flaky, absent, dead] = [
+      await HookReceiver.start(owner),
       await HookReceiver.start(owner),
       await HookReceiver.start(owner),
       await HookReceiver.start(owner),
     ];
     dead.stop();
     makeFlaky(flaky, random);
+    const absence = makeAbsent(absent);
     const hooksPath = join(dir, 'hooks.db');
-    createHooks(hooksPath, [good, flaky, dead]);
-    const stopMining = mineForEver(node, blocks, blockEveryMs, random);
+    createHooks(hooksPath, [good, flaky, absent, dead]);
+    const retryAbsent = () =>
+      openHookStoreAnd(hooksPath, (store) =>
+        store.db.prepare('UPDATE hooks SET next_attempt_at = NULL WHERE url = ?').run(absent.url),
+      );
+    const stopMining = mineForEver(node, blocks, blockEveryMs, random, (hasForked) => {
+      if (absence(hasForked)) retryAbsent();
+    });
     for (let kill = 1; kill <= kills; kill++) {
       const child = startDaemon(node, dir);
       // Every fourth daemon is killed during its start.
@@ -80,15 +92,16 @@ export async function runHooks(options: HookRunOptions): Promise<HookRunResult> 
     }
     await stopMining();
     flaky.behave = null;
+    absent.behave = null;
     openHookStoreAnd(hooksPath, (store) => store.db.exec('UPDATE hooks SET next_attempt_at = NULL'));
     const last = startDaemon(node, dir);
     owner.after(() => end(last, 'SIGKILL'));
     const counts = { events: 0, repeated: 0, withdrawn: 0 };
     const head = await headHash(node);
-    for (const receiver of [good, flaky]) await settles(receiver, dir, head);
+    for (const receiver of [good, flaky, absent]) await settles(receiver, dir, head);
     node.fork(node.stats().head - MAX_REORG); // what was delivered of these blocks is withdrawn
     const newHead = await headHash(node);
-    for (const receiver of [good, flaky]) {
+    for (const receiver of [good, flaky, absent]) {
       const wanted = await settles(receiver, dir, newHead);
       assert.equal(receiver.forged, 0);
       checkRepeats(receiver);
@@ -137,6 +150,24 @@ function makeFlaky(receiver: HookReceiver, random: () => number): void {
   };
 }
 
+/** The returned function takes each block, and whether a fork came with it; it tells whether the receiver returned. */
+function makeAbsent(receiver: HookReceiver): (hasForked: boolean) => boolean {
+  let away = 0;
+  receiver.behave = (response) => {
+    if (away > 0) return void response.writeHead(500).end();
+    receiver.events.push(...JSON.parse(receiver.bodies.at(-1)!).deliveries);
+    response.writeHead(200).end();
+  };
+  return (hasForked) => {
+    if (away === 0) {
+      away = hasForked ? AWAY_BLOCKS : 0;
+      return false;
+    }
+    away--;
+    return away === 0;
+  };
+}
+
 function createHooks(path: string, receivers: readonly HookReceiver[]): void {
   openHookStoreAnd(path, (store) => {
     for (const receiver of receivers) {
@@ -161,14 +192,17 @@ function mineForEver(
   blocks: Iterator<GeneratedBlock>,
   everyMs: number,
   random: () => number,
+  onBlock: (hasForked: boolean) => void,
 ): () => Promise<void> {
   let isRunning = true;
   const mining = (async () => {
     while (isRunning) {
       await sleep(everyMs);
-      if (random() < 0.06) node.fork(node.stats().head - Math.floor(random() * MAX_REORG));
+      const hasForked = random() < 0.06;
+      if (hasForked) node.fork(node.stats().head - Math.floor(random() * MAX_REORG));
       const block = nextBlock(blocks);
       node.fork(block.number, [block], { head: block.number });
+      onBlock(hasForked);
     }
   })();
   return () => {

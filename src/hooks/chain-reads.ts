@@ -1,0 +1,54 @@
+/** Reads of the indexed chain that decide where a hook stands. */
+import { bytesToHex, type Hex } from '../lib/hex.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import { type KnownBlock, type Position, trailTo } from './branch.ts';
+
+export class ChainReads {
+  readonly maxReorg: number;
+  private readonly finalized: Statement<[], number | null>;
+  private readonly hashes: Statement<[number], Buffer>;
+  private readonly blocks: Statement<[number, number], { number: number; hash: Buffer }>;
+
+  /** `maxReorg` is `index.max_reorg`. */
+  constructor(db: Db, maxReorg: number) {
+    this.maxReorg = maxReorg;
+    this.finalized = db.prepare<[], number | null>('SELECT finalized FROM chain_anchors').pluck();
+    this.hashes = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = +?').pluck();
+    this.blocks = db.prepare(/* sql */ `
+      SELECT number, hash FROM blocks WHERE number > +? AND number < +? ORDER BY number DESC`);
+  }
+
+  readonly hashAt = (block: number): Hex | null => {
+    const hash = this.hashes.get(block);
+    return hash === undefined ? null : bytesToHex(hash);
+  };
+
+  /** The highest block that the node called finalized, -1 for none. */
+  finalizedBlock(): number {
+    return this.finalized.get() ?? -1;
+  }
+
+  /** Highest block that no reorg can reach while the index is at `head`. */
+  finalBlock(head: number): number {
+    return Math.max(this.finalizedBlock(), head - this.maxReorg);
+  }
+
+  /** The trail of a follower that moves from a position to `block`, while the index is at `head`. */
+  trailTo(block: number, from: Position, head: number): KnownBlock[] {
+    const final = this.finalBlock(head);
+    const between = this.between(Math.max(from.block, final - 1), block);
+    return trailTo(block, { between, from, final });
+  }
+
+  /** The trail of a follower that begins after `block`. */
+  trailBelow(block: number, head: number): KnownBlock[] {
+    const base = Math.max(-1, this.finalBlock(head) - 1);
+    return this.trailTo(block, { block: base, hash: null, position: null, trail: [] }, head);
+  }
+
+  /** The blocks after `after` and before `before`, highest first. */
+  private *between(after: number, before: number): Generator<KnownBlock> {
+    for (const { number, hash } of this.blocks.iterate(after, before))
+      yield { block: number, hash: bytesToHex(hash) };
+  }
+}
