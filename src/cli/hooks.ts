@@ -27,7 +27,7 @@ interface CreateOptions {
 export function addHooks(program: Command): void {
   const hooks = program
     .command('hooks')
-    .description('create, list, test, pause, resume and delete webhooks')
+    .description('create, list, test, update, rotate, pause, resume and delete webhooks')
     .addHelpText(
       'after',
       examples(
@@ -39,6 +39,8 @@ export function addHooks(program: Command): void {
   addCreate(hooks);
   addList(hooks);
   addTest(hooks);
+  addUpdate(hooks);
+  addRotate(hooks);
   addChange(hooks, 'pause', 'pause deliveries; events stay in the index', (store, id) =>
     store.pause(id, 'paused by the operator'),
   );
@@ -123,6 +125,50 @@ function addTest(hooks: Command): void {
     sender.close();
     if (outcome.kind === 'failed') throw new FatalError(`hook ${id} is not accepted: ${outcome.error}`);
     return [`hook ${id}: ${outcome.kind}`, { id, outcome: outcome.kind }];
+  });
+}
+
+function addUpdate(hooks: Command): void {
+  const command = hooks
+    .command('update')
+    .description(
+      'change the URL or the filter of a hook; it continues where it is, with the same delivery ids',
+    )
+    .argument('<id>', ID_HELP, parseInteger)
+    .option('--url <url>', 'URL that receives deliveries from now on, also those not accepted yet')
+    .option('--filter <json>', 'filter of the events that follow: JSON, or @FILE')
+    .addHelpText(
+      'after',
+      examples('hooks update 1 --url https://example.org/new', 'hooks update 1 --filter @whales.json'),
+    );
+  addReport(command, async (config, id: number, { url, filter }: { url?: string; filter?: string }) => {
+    const { parseHookChange } = await import('../hooks/hook-spec.ts');
+    const { hookJson } = await import('../hooks/hook-json.ts');
+    if (url === undefined && filter === undefined) throw new ConfigError('set --url, --filter or both');
+    const hook = await withHookStore(config.data_dir, (store) => {
+      store.get(id);
+      const change = { url, ...(filter !== undefined && { filter: readFilter(filter) }) };
+      return store.update(id, parseHookChange(change, specContext(config, store)));
+    });
+    const paused = hook.state === 'paused' ? `; it is paused: hooks resume ${id}` : '';
+    return [`updated hook ${id} (${hook.name})${paused}`, hookJson(hook)];
+  });
+}
+
+function addRotate(hooks: Command): void {
+  const command = hooks
+    .command('rotate')
+    .description('give a hook a new secret and show it, once; the old one also signs for a day')
+    .argument('<id>', ID_HELP, parseInteger)
+    .addHelpText('after', examples('hooks rotate 1'));
+  addReport(command, async ({ data_dir }, id: number) => {
+    const { hookJson } = await import('../hooks/hook-json.ts');
+    const hook = await withHookStore(data_dir, (store) => store.rotate(id));
+    const shown = hookJson(hook);
+    const text =
+      `hook ${id} (${hook.name}); its new secret, shown this once:\n${hook.secret}\n` +
+      `Until ${shown.oldSecretUntil} the old secret signs its deliveries as well.`;
+    return [text, { ...shown, secret: hook.secret }];
   });
 }
 

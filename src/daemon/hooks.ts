@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/parse-config.ts';
 import { ChainReads } from '../hooks/chain-reads.ts';
 import { hookJson } from '../hooks/hook-json.ts';
-import { parseHookSpec } from '../hooks/hook-spec.ts';
+import { parseHookChange, parseHookSpec } from '../hooks/hook-spec.ts';
 import { type HookStore, openHookStore } from '../hooks/hook-store.ts';
 import { HooksClient } from '../hooks/hooks-client.ts';
 import type { AddressLists } from '../hooks/hooks-file.ts';
@@ -86,6 +86,19 @@ export function openHooks(
         const hook = store.create(spec, at, limit, trail);
         client.check();
         log.info({ id: hook.id, name: hook.name }, 'operator created a webhook');
+        return { ...hookJson(hook), secret: hook.secret };
+      },
+      update(id, body) {
+        store.get(id);
+        const hook = store.update(id, parseHookChange(body, context));
+        client.changed();
+        log.info({ id }, 'operator changed a webhook');
+        return hookJson(hook);
+      },
+      rotate(id) {
+        const hook = store.rotate(id);
+        client.changed();
+        log.info({ id }, 'operator gave a webhook a new secret');
         return { ...hookJson(hook), secret: hook.secret };
       },
       act(id, action) {

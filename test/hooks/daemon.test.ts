@@ -121,6 +121,14 @@ test('hooks made on the command line and in the panel deliver what the stream sh
   const status = (await (await fetch(`${url}/status`)).json()) as { hooks: Record<string, number> };
   assert.deepEqual([status.hooks.active, status.hooks.paused], [1, 1]);
   assert.equal((await command('hooks', 'test', String(created.id))).outcome, 'accepted');
+  const rotated = await command('hooks', 'rotate', String(created.id));
+  assert.match(rotated.secret, /^whsec_/);
+  assert.notEqual(rotated.secret, created.secret);
+  byCommand.secret = rotated.secret;
+  const change = ['--url', byPanel.url, '--filter', '{"events":["wallet_created"]}'];
+  const updated = await command('hooks', 'update', String(created.id), ...change);
+  assert.deepEqual(updated.filter, { events: ['wallet_created'] });
+  assert.equal((await command('hooks', 'test', String(created.id))).outcome, 'accepted');
   await command('hooks', 'delete', String(id));
   assert.equal((await command('hooks', 'list')).length, 1);
 });

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { actOn } from '../../src/daemon/hooks.ts';
 import { hookJson } from '../../src/hooks/hook-json.ts';
-import { parseHookSpec } from '../../src/hooks/hook-spec.ts';
+import { parseHookChange, parseHookSpec } from '../../src/hooks/hook-spec.ts';
 import { type Hook, type HookStore, openHookStore } from '../../src/hooks/hook-store.ts';
 import type { Activity } from '../../src/metrics/activity.ts';
 import type { IndexStats, IndexStatsState } from '../../src/model/index-stats.ts';
@@ -73,6 +73,8 @@ function adminHooks(store: HookStore): AdminHooks {
   return {
     list: () => store.list().map(hookJson),
     create: (body) => withSecret(store.create(parseHookSpec(body, context), null, 0)),
+    update: (id, body) => hookJson(store.update(id, parseHookChange(body, context))),
+    rotate: (id) => withSecret(store.rotate(id)),
     act: (id, action) => hookJson(actOn(store, id, action)),
     lists: () => store.lists.list(),
   };

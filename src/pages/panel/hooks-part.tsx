@@ -35,6 +35,24 @@ export function HooksPart() {
         onClose={close}
       />,
     );
+  const showSecret = (title: string, secret: string) => {
+    hooks.reload();
+    setDialog(<SecretOnce title={title} secret={secret} onClose={close} />);
+  };
+  const rotate = (hook: Hook) =>
+    setDialog(
+      <Confirm
+        title={`Replace the secret of webhook ${hook.id}?`}
+        text="Its deliveries carry a signature with each secret for a day, so that the receiver can change in between."
+        action="Rotate"
+        onConfirm={async () => {
+          const name = safeName(hook.name, NAME_CHARS);
+          const rotated = await action.run(() => postForSecret(`hooks/${hook.id}/rotate`, {}));
+          if (rotated !== null) showSecret(`The new secret that verifies ${name}`, rotated.secret);
+        }}
+        onClose={close}
+      />,
+    );
   const actions: Column<Hook> = {
     title: '',
     plain: true,
@@ -46,6 +64,7 @@ export function HooksPart() {
         ) : (
           <HookButton text="Resume" hook={hook} onClick={() => act(hook, 'resume')} />
         )}
+        <HookButton text="Rotate" hook={hook} onClick={() => rotate(hook)} />
         <HookButton text="Delete" hook={hook} onClick={() => remove(hook)} />
       </span>
     ),
@@ -61,13 +80,7 @@ export function HooksPart() {
       >
         {({ hooks: listed }) => (
           <>
-            <NewHook
-              action={action}
-              onCreated={(title, secret) => {
-                hooks.reload();
-                setDialog(<SecretOnce title={title} secret={secret} onClose={close} />);
-              }}
-            />
+            <NewHook action={action} onCreated={showSecret} />
             <Problem text={action.problem} />
             <Table
               caption="Webhooks"
@@ -165,12 +178,7 @@ function NewHook({ action, onCreated }: NewHookProps) {
   const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const data = new FormData(event.currentTarget);
-    const created = await action.run(async () => {
-      const { hook } = (await callAdmin('POST', 'hooks', { body: hookOf(data) })) as {
-        hook: { name: string; secret: string };
-      };
-      return hook;
-    });
+    const created = await action.run(() => postForSecret('hooks', hookOf(data)));
     if (created === null) return;
     setRound(round + 1);
     onCreated(`The secret that verifies ${created.name}`, created.secret);
@@ -232,6 +240,12 @@ function NewHook({ action, onCreated }: NewHookProps) {
       </button>
     </form>
   );
+}
+
+/** Posts a request whose answer shows a secret, the only time. */
+async function postForSecret(path: string, body: object): Promise<{ name: string; secret: string }> {
+  const { hook } = (await callAdmin('POST', path, { body })) as { hook: { name: string; secret: string } };
+  return hook;
 }
 
 /** The body of the request, without empty fields. Throws if the filter is not JSON. */

@@ -35,6 +35,10 @@ type HookAction = (typeof HOOK_ACTIONS)[number];
 export interface AdminHooks {
   list(): HookJson[];
   create(body: unknown): HookJson & { secret: string };
+  /** Changes the URL, the filter or both. */
+  update(id: number, body: unknown): HookJson;
+  /** Gives the hook a new secret. */
+  rotate(id: number): HookJson & { secret: string };
   act(id: number, action: HookAction): HookJson;
   lists(): { name: string; addresses: number; importedAt: number }[];
 }
@@ -206,6 +210,13 @@ function usageQuery(query: URLSearchParams): { key: number | null; days: number 
 function addHookRoutes(add: AddRoute, hooks: AdminHooks): void {
   add('get', '/hooks', () => ({ hooks: hooks.list() }));
   add('post', '/hooks', ({ body }) => ({ hook: hooks.create(body) }), MAX_HOOK_BODY_BYTES);
+  add(
+    'post',
+    '/hooks/:id',
+    (request) => ({ hook: hooks.update(idOf('hook', request), request.body) }),
+    MAX_HOOK_BODY_BYTES,
+  );
+  add('post', '/hooks/:id/rotate', (request) => ({ hook: hooks.rotate(idOf('hook', request)) }));
   for (const action of HOOK_ACTIONS)
     add('post', `/hooks/:id/${action}`, (request) => ({ hook: hooks.act(idOf('hook', request), action) }));
   add('get', '/lists', () => ({ lists: hooks.lists() }));
