@@ -2,19 +2,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { EVENT, topic } from '../../scripts/simulator/chain/abi.ts';
-import { batchData } from '../../scripts/simulator/chain/activity/erc1155.ts';
-import type { GeneratedBlock } from '../../scripts/simulator/chain/block.ts';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import type { ReplayOptions } from '../../scripts/simulator/replay/options.ts';
 import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
-import { type Hex, toQuantity } from '../../src/lib/hex.ts';
-import { readLastBlock } from '../../src/store/chain.ts';
+import type { Hex } from '../../src/lib/hex.ts';
 import { AnchorTable, type ChainAnchors } from '../../src/store/chain-anchors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { LAUNCHER, readyUrl, start } from '../support/daemon/command.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { type IndexerOptions, startIndexer, type TestIndexer } from '../support/index/indexer.ts';
@@ -201,69 +196,6 @@ test('a reorg that was interrupted is bounded by where it began', async (t) => {
   assert.match(await stands(second, 'reorg_too_deep'), /20 blocks deep/);
   assert.deepEqual(rollbacksOf(second), []);
   assert.equal(second.status().head?.number, 40);
-});
-
-/**
- * A chain of 140 blocks whose last log moves 220 ids of an ERC-1155 token: as many transfers in other transactions would
- * be ten times the JSON.
- */
-function chainOfBatches(seed: number): GeneratedBlock[] {
-  const ids = Array.from({ length: 220 }, (_, id) => BigInt(id));
-  const data = batchData(
-    ids,
-    ids.map((id) => id + 1n),
-  );
-  const topics = [EVENT.transferBatch, ...[1, 0, 2].map((digit) => topic(`0x${String(digit).repeat(40)}`))];
-  return [...generateChain({ seed, blocks: 140, txPerBlock: 8 }).blocks].map((block) => {
-    const receipts: { logs: { logIndex: string }[] }[] = JSON.parse(block.receipts);
-    const logs = receipts.findLast((receipt) => receipt.logs.length > 0)?.logs;
-    const last = logs?.at(-1);
-    if (last === undefined) return block;
-    logs?.push(Object.assign({}, last, { logIndex: toQuantity(Number(last.logIndex) + 1), topics, data }));
-    return { ...block, receipts: JSON.stringify(receipts) };
-  });
-}
-
-test('a rollback that is killed half-way keeps its bound and is continued', async (t) => {
-  // The reorg removes more transfers than one step of a rollback takes, 20,000.
-  const node = await startNode(t, {
-    chain: chainOfBatches(9),
-    chainId: CHAIN_ID,
-    head: 130,
-    finalizedLag: 1_000,
-  });
-  const dir = tempDir(t);
-  const path = join(dir, 'index.db');
-  const args = ['start', '--data-dir', dir, '--port', '0', '--node-http', node.url, '--start-block', '1'];
-  const daemon = start(t, [LAUNCHER, ...args], { cwd: dir });
-  const url = await readyUrl(daemon);
-  await waitFor(async () => /"phase":"following"/.test(await (await fetch(`${url}/status`)).text()), {
-    what: 'the head',
-  });
-  node.fork(21);
-  const reader = openIndexForReading(path);
-  t.after(() => reader.close());
-  const isHalfWay = () => {
-    const { number } = readLastBlock(reader) ?? { number: 0 };
-    return number < 130 && number > 20;
-  };
-  const isLogged = () => /rolling back a reorg/.test(daemon.stderr() + daemon.stdout());
-  await waitFor(() => isLogged() && isHalfWay(), { what: 'the middle of the rollback', everyMs: 2 });
-  daemon.child.kill('SIGKILL');
-  await daemon.ended;
-  assert.ok(isHalfWay(), 'it was killed before the end');
-  assert.equal(anchorsOf(path).reorgFrom, 130);
-
-  const replaced = node.fork(2);
-  const indexer = index(t, node.url, dir, { index: { maxReorg: 128 } }); // as the daemon's
-  assert.match(await stands(indexer, 'reorg_too_deep'), /129 blocks deep/);
-  assert.deepEqual(rollbacksOf(indexer), []);
-  node.fork(2, replaced);
-  node.setHead(140);
-  await indexer.reaches(140);
-  await indexer.client.stop();
-  const fresh = await buildIndex({ url: node.url, dir: tempDir(t), startBlock: 1 });
-  assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh));
 });
 
 test('the first block may be replaced soon after the start, by a block of the same parent', async (t) => {
