@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -278,17 +278,6 @@ test('the simulator serves a chain by the command of its page', async (t) => {
   assert.match(await answer.text(), /"result":"0x[0-9a-f]+"/);
 });
 
-test('the benchmark runs by the command of the docs', async (t) => {
-  const json = join(tempDir(t), 'bench.json');
-  const command = lineWith('npm run bench').replace('bench.json', json);
-  assert.match(await run(`${command} --quick --only decode`, { cwd: ROOT, env: {} }), /^Reading a block/m);
-  const { results } = JSON.parse(readFileSync(json, 'utf8'));
-  assert.deepEqual(
-    results.map(({ measure }: { measure: string }) => measure),
-    ['decode'],
-  );
-});
-
 test('the commands for a daemon beside a node work as written', async (t) => {
   const anvil = await startAnvil({ blockTimeMs: 1_000 });
   t.after(() => anvil.stop());
@@ -365,6 +354,7 @@ test('the commands for a daemon beside a node work as written', async (t) => {
 });
 
 test('these tests ran every command in the docs', () => {
+  lineWith('npm run bench'); // test/bench/bench.slow.test.ts runs it
   const commands = SHELL_BLOCKS.flatMap(linesOf);
   assert.ok(commands.length > 20, `only ${commands.length} were found`);
   assert.deepEqual(

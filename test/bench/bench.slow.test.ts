@@ -8,7 +8,8 @@ import { stepOf } from '../../scripts/bench/measure/statement-times.ts';
 import { machineLoadText } from '../../scripts/bench/report/format.ts';
 import { ratesByPart } from '../../scripts/bench/setup/fill-index.ts';
 import { answerFixed, fixedCall } from '../../scripts/bench/workers/fixed-call.ts';
-import { LAUNCHER, run } from '../support/daemon/command.ts';
+import { LAUNCHER, ROOT, run } from '../support/daemon/command.ts';
+import { codeBlocks } from '../support/docs.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('a short run measures the selected figures, records them and leaves nothing behind', async (t) => {
@@ -55,6 +56,20 @@ test('a short run measures the selected figures, records them and leaves nothing
   }
   const left = readdirSync(temp).filter((name) => !name.startsWith('tsx-')); // what tsx keeps of the sources
   assert.deepEqual(left, []);
+});
+
+test('the benchmark runs by the command of the docs', async (t) => {
+  const json = join(tempDir(t), 'bench.json');
+  const lines = codeBlocks('sh').flatMap((block) => block.split('\n'));
+  const command = lines.find((line) => line.includes('npm run bench'))?.replace('bench.json', json);
+  const script = `${command} --quick --only decode`;
+  const { stdout, stderr } = await run(t, ['/bin/sh', '-ec', script], { cwd: ROOT });
+  assert.match(stdout, /^Reading a block/m, stderr);
+  const { results } = JSON.parse(readFileSync(json, 'utf8'));
+  assert.deepEqual(
+    results.map(({ measure }: { measure: string }) => measure),
+    ['decode'],
+  );
 });
 
 test('refuses bad options with one line that names the accepted ones', async (t) => {
