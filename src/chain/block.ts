@@ -1,5 +1,6 @@
 /** Blocks of the node's chain, read from its notifications and answers. */
 import { UpstreamError } from '../lib/errors.ts';
+import { spelledNumber } from '../lib/hex.ts';
 import type { RpcClient } from '../node/client.ts';
 import { type BlockHeader, fetchHeader, headerCall, readBlock, readBlockHeader } from '../node/methods.ts';
 import { jsonOf } from '../node/reply.ts';
@@ -137,7 +138,7 @@ function chainBlock(block: Readonly<Record<string, unknown>>, header: object, wh
     ...readBlockHeader(block, what),
     json: jsonOf(header, what),
     hasLogs: typeof logsBloom === 'string' && /[1-9a-f]/i.test(logsBloom.slice(2)),
-    isEmpty: gasUsed === '0x0',
+    isEmpty: spelledNumber(gasUsed) === 0,
     orphaned: false,
   };
 }

@@ -1,7 +1,7 @@
 /** REST's reads from the node. */
 import type { NodeReads } from '../api/node-reads.ts';
 import { RequestError, UpstreamError } from '../lib/errors.ts';
-import { toQuantity } from '../lib/hex.ts';
+import { spelledBigInt, toQuantity } from '../lib/hex.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NodeWatch } from '../node/choice/node-watch.ts';
 import type { RpcClient } from '../node/client.ts';
@@ -71,7 +71,7 @@ export function openNodeReads(client: Caller, log: Logger, timeLimitMs = TIME_LI
       const signal = AbortSignal.timeout(BALANCE_LIMIT_MS);
       try {
         const wei = await client.call('eth_getBalance', [address, toQuantity(block)], signal);
-        return typeof wei === 'string' && /^0x[0-9a-f]{1,64}$/i.test(wei) ? BigInt(wei) : null;
+        return spelledBigInt(wei);
       } catch (error) {
         if (!(error instanceof UpstreamError) && !signal.aborted) throw error;
         return null; // the rest of the answer does not depend on the node

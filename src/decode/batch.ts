@@ -107,6 +107,9 @@ export class BatchBuilder {
   private readonly amounts = new GrowableBytes(1024 * 10);
   private readonly tokenNumberEnd = new GrowableNumbers(Uint32Array, 1024);
   private readonly tokenNumbers = new GrowableBytes(1024);
+  /** Numbers of the blocks with a payment that cannot be read. */
+  private readonly incomplete = new GrowableNumbers(Uint32Array, 4);
+  private isIncomplete = false;
   private readonly skipped: Partial<Record<SkipReason, number>> = {};
   private readonly skippedIn: Partial<Record<SkipReason, string>> = {};
   /** Maps 40 lower-case hex digits to the position in `addresses`. */
@@ -126,11 +129,13 @@ export class BatchBuilder {
   endBlock(number: number, hash: string, parent: string, timestamp: number): void {
     this.blockNumber.push(number);
     this.timestamp.push(timestamp);
-    this.appendHex(this.hash, hash, 2, 66);
-    this.appendHex(this.parent, parent, 2, 66);
+    this.appendHex(this.hash, hash, 2, 66, 'block hash');
+    this.appendHex(this.parent, parent, 2, 66, 'parentHash');
     this.transferEnd.push(this.kind.length);
     this.addressEnd.push(this.addressIndex.size);
     this.rangeIds = 0;
+    if (this.isIncomplete) this.incomplete.push(number);
+    this.isIncomplete = false;
   }
 
   /** Reserves `count` ids of the current block's limit. Returns false when they exceed it. */
@@ -173,18 +178,18 @@ export class BatchBuilder {
     this.to.push(this.indexOfAddress(to));
     this.token.push(token === '' ? -1 : this.indexOfAddress(token));
     this.logIndex.push(logIndex);
-    this.appendInteger(this.amounts, amountText, amountStart, amountEnd);
+    this.appendInteger(this.amounts, amountText, amountStart, amountEnd, 'amount');
     this.amountEnd.push(this.amounts.length);
-    this.appendInteger(this.tokenNumbers, tokenNumberText, 0, tokenNumberText.length);
+    this.appendInteger(this.tokenNumbers, tokenNumberText, 0, tokenNumberText.length, 'token id');
     this.tokenNumberEnd.push(this.tokenNumbers.length);
   }
 
   private storeTransaction(): void {
-    this.appendHex(this.txHashes, this.txHash, 2, 66);
+    this.appendHex(this.txHashes, this.txHash, 2, 66, 'transaction hash');
     this.isTxStored = true;
     if (this.txSender === '') return;
-    this.appendHex(this.txFrom, this.txSender, 2, 42);
-    this.appendHex(this.txTo, this.txReceiver, 2, 42);
+    this.appendHex(this.txFrom, this.txSender, 2, 42, 'transaction from');
+    this.appendHex(this.txTo, this.txReceiver, 2, 42, 'transaction to');
   }
 
   skip(reason: SkipReason): void {
@@ -192,10 +197,17 @@ export class BatchBuilder {
     this.skippedIn[reason] ??= this.txHash;
   }
 
+  /** Counts an internal payment that cannot be read. Its block lacks an internal transfer. */
+  skipPayment(reason: SkipReason): void {
+    this.isIncomplete = true;
+    this.skip(reason);
+  }
+
   /** `traced`: whether the batch includes the transfers found in traces. */
   finish(traced: boolean): BlockBatch {
     return {
       traced,
+      incomplete: this.incomplete.toArray(),
       blockCount: this.blockNumber.length,
       transferCount: this.kind.length,
       number: this.blockNumber.toArray(),
@@ -229,31 +241,31 @@ export class BatchBuilder {
     const lower = digits.toLowerCase();
     if (lower !== digits) return this.indexOfAddress(lower);
     const index = this.addressIndex.size;
-    this.appendHex(this.addresses, digits, 0, 40);
+    this.appendHex(this.addresses, digits, 0, 40, 'address');
     this.addressIndex.set(digits, index);
     return index;
   }
 
-  private appendHex(to: GrowableBytes, text: string, start: number, end: number): void {
+  private appendHex(to: GrowableBytes, text: string, start: number, end: number, what: string): void {
     const at = to.reserve((end - start) >> 1);
     if (text.length < end || !writeHex(text, start, end, to.bytes, at)) {
       throw new UpstreamError(
         'malformed',
-        `the node sent ${JSON.stringify(text.slice(0, 80))} where ${end - start} hex digits belong`,
+        `the node sent ${JSON.stringify(text.slice(0, 80))} as ${what}, where ${end - start} hex digits belong`,
       );
     }
   }
 
   /** Appends the shortest big-endian bytes of the hex digits. Zero appends nothing. */
-  private appendInteger(to: GrowableBytes, text: string, start: number, end: number): void {
+  private appendInteger(to: GrowableBytes, text: string, start: number, end: number, what: string): void {
     let first = start;
     while (first < end && text.charCodeAt(first) === 48) first++;
     if ((end - first) % 2 === 0) {
-      this.appendHex(to, text, first, end);
+      this.appendHex(to, text, first, end, what);
     } else if (first > start) {
-      this.appendHex(to, text, first - 1, end);
+      this.appendHex(to, text, first - 1, end, what);
     } else {
-      this.appendHex(to, `0${text.slice(first, end)}`, 0, end - first + 1);
+      this.appendHex(to, `0${text.slice(first, end)}`, 0, end - first + 1, what);
     }
   }
 }

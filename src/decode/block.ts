@@ -1,25 +1,28 @@
 /** Checks that the parts of a block have one hash, and decodes them into transfers. */
 
-import { UpstreamError } from '../lib/errors.ts';
-import { quantityToNumber } from '../lib/hex.ts';
-import { previewValue } from '../lib/text.ts';
-import { ZERO_DIGITS } from '../model/address.ts';
+import { spelledNumber } from '../lib/hex.ts';
+import { ZERO_ADDRESS as NO_ADDRESS, ZERO_DIGITS } from '../model/address.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { BatchBuilder } from './batch.ts';
 import { decodeLogs, readLogs } from './logs.ts';
 import {
+  hashOfBlock,
   type Items,
   isAddress,
+  isNone,
   isZero,
   type JsonObject,
   readAddress,
   readAmount,
   readHex,
   readItems,
+  readingBlock,
   readObject,
   readQuantity,
+  readStatus,
   releaseItems,
 } from './read-json.ts';
+import { addressText, BlockReceipts, createdContract, receiverOf } from './receipts.ts';
 import { decodeStakingPayouts, STAKING_CONTRACT, SYSTEM_SENDER } from './staking.ts';
 import { type BlockTraces, flatTraces, type TransactionTrace, treeTraces } from './traces.ts';
 
@@ -38,38 +41,37 @@ export interface BlockParts {
   traces: { form: 'tree' | 'flat'; value: unknown } | null;
 }
 
-/** Gas of a transaction that runs no code. */
+/** Gas of a transaction that runs no code, on chains without EIP-2780. */
 const PLAIN_TRANSFER_GAS = 21_000;
 
 /** The latest time that a Date can represent, Unix seconds. */
 const MAX_SECONDS = 8_640_000_000_000;
 
 /**
- * Appends one block to the batch. Throws UpstreamError `malformed` for wrong types and `inconsistent` when the parts
- * belong to different blocks; then discard the batch.
+ * Appends one block to the batch. Throws UpstreamError, which names the block: `malformed` for a value that cannot be
+ * understood, `inconsistent` when the parts belong to different blocks; then discard the batch.
  */
 export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeRules): void {
   const block = readObject(parts.block, 'block');
-  const hash = readHex(block['hash'], 64, 'block hash');
+  readingBlock(block, () => decodeParts(out, block, parts, rules));
+}
+
+function decodeParts(out: BatchBuilder, block: JsonObject, parts: BlockParts, rules: DecodeRules): void {
+  const hash = hashOfBlock(block);
   const transactions = readTransactions(block);
   const txHashes = transactions.map(transactionHash);
-  const receipts = readReceipts(parts.receipts, hash, txHashes.length);
-  const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash);
+  const receipts = new BlockReceipts(parts.receipts, hash, txHashes);
+  const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash, receipts.extraHash);
   for (let i = 0; i < transactions.length; i++) {
-    const receipt = readReceipt(receipts, i, hash, txHashes[i]!);
+    decodeExtraReceipt(out, receipts, i, rules);
     const trace = traces === null ? null : traces.at(i);
-    if (!succeeded(receipt, trace)) continue;
-    const transaction = transactions[i]!;
-    const [from, to] = [transaction['from'], transaction['to'] ?? receipt['contractAddress']];
-    out.beginTransaction(txHashes[i]!, addressText(from), addressText(to));
-    decodeDirect(out, transaction, receipt, rules);
-    trace?.forEachInternalTransfer((from, to, amount) =>
-      out.push(TransferKind.nativeInternal, from, to, '', -1, amount, 2, amount.length),
+    decodeTransaction(
+      out,
+      { hash: txHashes[i]!, tx: transactions[i]!, receipt: receipts.of(i), trace },
+      rules,
     );
-    const logs = readLogs(receipt);
-    if (rules.monad) decodeStakingPayouts(out, logs, trace);
-    decodeLogs(out, logs, rules.wrappedNative);
   }
+  decodeExtraReceipt(out, receipts, transactions.length, rules);
   const parent = readHex(block['parentHash'], 64, 'parentHash');
   out.endBlock(
     readQuantity(block['number'], 'block number'),
@@ -79,11 +81,44 @@ export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeR
   );
 }
 
-const NO_ADDRESS = `0x${ZERO_DIGITS}`;
+interface TransactionParts {
+  hash: string;
+  tx: JsonObject;
+  receipt: JsonObject;
+  trace: TransactionTrace | null;
+}
 
-/** The text of an address. The batch checks it once the transaction turns out to have a transfer. */
-function addressText(value: unknown): string {
-  return typeof value === 'string' ? value : NO_ADDRESS;
+function decodeTransaction(
+  out: BatchBuilder,
+  { hash, tx, receipt, trace }: TransactionParts,
+  rules: DecodeRules,
+): void {
+  if (!succeeded(receipt, trace)) return;
+  const to = receiverOf(tx['to'], receipt);
+  const from = addressText(tx['from'], 'transaction from');
+  out.beginTransaction(hash, from === '' ? NO_ADDRESS : from, to === '' ? NO_ADDRESS : to);
+  decodeDirect(out, tx, to, rules);
+  trace?.forEachInternalTransfer(
+    (payer, payee, amount) =>
+      out.push(TransferKind.nativeInternal, payer, payee, '', -1, amount, 2, amount.length),
+    (reason) => out.skipPayment(reason),
+  );
+  const logs = readLogs(receipt);
+  if (rules.monad) decodeStakingPayouts(out, logs, trace);
+  decodeLogs(out, logs, rules.wrappedNative);
+}
+
+/** Decodes the logs of the receipt that belongs to no transaction, if it comes before the transaction of this index. */
+function decodeExtraReceipt(
+  out: BatchBuilder,
+  receipts: BlockReceipts,
+  index: number,
+  rules: DecodeRules,
+): void {
+  const extra = receipts.extraBefore(index);
+  if (extra === null || readStatus(extra.receipt['status']) === false) return;
+  out.beginTransaction(extra.hash, NO_ADDRESS, NO_ADDRESS);
+  decodeLogs(out, readLogs(extra.receipt), rules.wrappedNative);
 }
 
 /** Frees the memory of a decoded block. */
@@ -98,21 +133,46 @@ export function releaseBlock({ block, receipts, traces }: BlockParts): void {
  * whether it failed. Spares the node from tracing other blocks.
  */
 export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRules): boolean {
-  const results = readItems(receipts, 'receipts');
-  const transactions = readItems(readObject(block, 'block')['transactions'], 'transactions');
+  const header = readObject(block, 'block');
+  return readingBlock(header, () => mayPayInternally(header, receipts, rules));
+}
+
+function mayPayInternally(block: JsonObject, receipts: unknown, rules: DecodeRules): boolean {
+  const isPlainGasKnown = !hasAmsterdamFields(block);
+  const transactions = readItems(block['transactions'], 'transactions');
+  const receiptOf = receiptReader(block, receipts, transactions);
   for (let i = 0; i < transactions.length; i++) {
-    const receipt = readObject(results.at(i), 'receipt');
+    const receipt = receiptOf(i);
     const tx = readObject(transactions.at(i), 'transaction');
-    if (receipt['status'] === '0x0' || (rules.monad && isSystemTransaction(tx))) continue;
-    if (
-      receipt['status'] !== '0x1' ||
-      tx['to'] === null ||
-      tx['input'] !== '0x' ||
-      quantityToNumber(receipt['gasUsed']) !== PLAIN_TRANSFER_GAS
-    )
-      return true;
+    const status = readStatus(receipt['status']);
+    if (status === false || (rules.monad && isSystemTransaction(tx))) continue;
+    if (status === null || !isPlainGasKnown || mayRunCode(tx, receipt)) return true;
   }
   return false;
+}
+
+/** Reads the receipt of a transaction. Pairs them by hash only where their numbers differ. */
+function receiptReader(block: JsonObject, value: unknown, transactions: Items): (i: number) => JsonObject {
+  const receipts = readItems(value, 'receipts');
+  if (receipts.length === transactions.length) return (i) => readObject(receipts.at(i), 'receipt');
+  const txHashes = readTransactions(block).map(transactionHash);
+  const paired = new BlockReceipts(value, hashOfBlock(block), txHashes);
+  return (i) => paired.of(i);
+}
+
+/**
+ * Whether a header has fields of the Amsterdam fork (EIP-7928, EIP-7843). EIP-2780 came with it and changed the gas of
+ * plain transfers: from then on 21,000 gas may include code.
+ */
+function hasAmsterdamFields({ blockAccessListHash, slotNumber }: JsonObject): boolean {
+  return (blockAccessListHash ?? slotNumber ?? null) !== null;
+}
+
+/** Whether a successful transaction may have run code. True for whatever cannot be understood. */
+function mayRunCode(tx: JsonObject, receipt: JsonObject): boolean {
+  const { to, input } = tx;
+  if (isNone(to) || input === undefined || !isNone(input)) return true;
+  return spelledNumber(receipt['gasUsed']) !== PLAIN_TRANSFER_GAS || createdContract(to, receipt) !== null;
 }
 
 /** The transactions of a block that was fetched with full transactions. */
@@ -125,58 +185,32 @@ export function transactionHash(transaction: JsonObject): string {
   return readHex(transaction['hash'], 64, 'transaction hash');
 }
 
-function readReceipts(value: unknown, blockHash: string, count: number): Items {
-  const receipts = readItems(value, 'receipts');
-  if (receipts.length !== count) {
-    throw new UpstreamError(
-      'inconsistent',
-      `the node sent ${receipts.length} receipts for the ${count} transactions of block ${blockHash}`,
-    );
-  }
-  return receipts;
-}
-
-function readReceipt(receipts: Items, i: number, blockHash: string, txHash: string): JsonObject {
-  const receipt = readObject(receipts.at(i), 'receipt');
-  const { blockHash: receiptBlockHash, transactionHash } = receipt;
-  if (receiptBlockHash !== blockHash || transactionHash !== txHash) {
-    throw new UpstreamError(
-      'inconsistent',
-      `the node sent a receipt of ${previewValue(transactionHash)} in block ${previewValue(receiptBlockHash)} for ${txHash} in ${blockHash}`,
-    );
-  }
-  return receipt;
-}
-
 function readTraces(
   traces: { form: 'tree' | 'flat'; value: unknown },
   txHashes: readonly string[],
   blockHash: string,
+  extraHash: string | null,
 ): BlockTraces {
   return traces.form === 'tree'
-    ? treeTraces(traces.value, txHashes)
-    : flatTraces(traces.value, txHashes, blockHash);
+    ? treeTraces(traces.value, txHashes, extraHash)
+    : flatTraces(traces.value, txHashes, blockHash, extraHash);
 }
 
 /** Before Byzantium receipts had no status: the root call decides, and without traces success is assumed. */
 function succeeded(receipt: JsonObject, trace: TransactionTrace | null): boolean {
-  const { status } = receipt;
-  if (status === '0x1') return true;
-  if (status === '0x0') return false;
-  if (status === undefined || status === null) return trace === null || !trace.failed;
-  throw new UpstreamError('malformed', `the node sent ${previewValue(status)} as receipt status`);
+  return readStatus(receipt['status']) ?? (trace === null || !trace.failed);
 }
 
 function isSystemTransaction(tx: JsonObject): boolean {
   return isAddress(tx['from'], SYSTEM_SENDER);
 }
 
-/** The transaction's own value: to its receiver or the contract it created. Monad's block reward is a mint. */
-function decodeDirect(out: BatchBuilder, tx: JsonObject, receipt: JsonObject, rules: DecodeRules): void {
+/** The transaction's own value, to its receiver or the contract it created. Monad's block reward is a mint. */
+function decodeDirect(out: BatchBuilder, tx: JsonObject, receiver: string, rules: DecodeRules): void {
   const amount = readAmount(tx['value'], 'transaction value');
   if (isZero(amount)) return;
   const sender = readAddress(tx['from'], 'transaction from');
-  const to = readAddress(tx['to'] ?? receipt['contractAddress'], 'transaction to');
+  const to = readAddress(receiver, 'transaction to');
   const from = rules.monad && isSystemTransaction(tx) && to === STAKING_CONTRACT ? ZERO_DIGITS : sender;
   out.push(TransferKind.nativeDirect, from, to, '', -1, amount, 2, amount.length);
 }

@@ -12,6 +12,8 @@ export const BLOCK_FIELDS = new ObjectProjection({
   timestamp: whole,
   gasUsed: whole,
   receiptsRoot: whole,
+  blockAccessListHash: whole,
+  slotNumber: whole,
   transactions: new LazyItems(TRANSACTION),
 });
 
@@ -28,18 +30,24 @@ const RECEIPT = new ObjectProjection({
 
 export const RECEIPTS_FIELDS = new LazyItems(RECEIPT);
 
-const FRAME = new ObjectProjection({
+const FRAME_MEMBERS = {
   type: whole,
   from: whole,
   to: whole,
   value: whole,
   input: whole,
   error: whole,
-});
+  revertReason: whole,
+} as const;
+const FRAME = new ObjectProjection(FRAME_MEMBERS);
 FRAME.add('calls', FRAME);
 
+/** Moonbeam sends the root frames themselves. */
+const TREE_ITEM = new ObjectProjection({ txHash: whole, result: FRAME, ...FRAME_MEMBERS });
+TREE_ITEM.add('calls', FRAME);
+
 /** debug_traceBlockByHash or debug_traceBlockByNumber with the callTracer. */
-const TREE_TRACES = new LazyItems(new ObjectProjection({ txHash: whole, result: FRAME, error: whole }));
+const TREE_TRACES = new LazyItems(TREE_ITEM);
 
 /** trace_block. */
 const FLAT_TRACES = new LazyItems(
@@ -56,6 +64,7 @@ const FLAT_TRACES = new LazyItems(
     }),
     result: new ObjectProjection({ address: whole }),
     error: whole,
+    revertReason: whole,
     traceAddress: whole,
     blockHash: whole,
     transactionHash: whole,

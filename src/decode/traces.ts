@@ -4,9 +4,13 @@
  * frames is not transferred.
  */
 import { UpstreamError } from '../lib/errors.ts';
+import { isSameHex } from '../lib/hex.ts';
 import { previewValue } from '../lib/text.ts';
+import type { SkipReason } from '../model/block-batch.ts';
 import {
+  type Items,
   isAddress,
+  isNone,
   isZero,
   type JsonObject,
   readAddress,
@@ -20,6 +24,9 @@ import {
 /** Receives one internal transfer: addresses as 40 lower-case digits, the amount as a `0x` quantity above zero. */
 type InternalSink = (from: string, to: string, amount: string) => void;
 
+/** Learns of a payment that cannot be read. */
+type UnreadSink = (reason: SkipReason) => void;
+
 /** The traces of one block. */
 export interface BlockTraces {
   /** The trace of a transaction by its index in the block. Throws UpstreamError when it is another transaction's. */
@@ -30,34 +37,71 @@ export interface TransactionTrace {
   /** Whether the root call failed. Needed for receipts from before Byzantium, which have no status. */
   failed: boolean;
   /** Passes the internal transfers of a successful transaction to `sink`, in execution order. */
-  forEachInternalTransfer(sink: InternalSink): void;
+  forEachInternalTransfer(sink: InternalSink, onUnread: UnreadSink): void;
   /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`); null if unknown. */
   callsOf(callee: string): { caller: string; input: string }[] | null;
 }
 
-const VALUE_FRAME_TYPES: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+/** `delegate` runs another account's code in the context of the caller; neither it nor `static` moves its value. */
+type FrameKind = 'call' | 'create' | 'destroy' | 'delegate' | 'static';
 
-/** callTracer output of debug_traceBlockByHash or debug_traceBlockByNumber: `{txHash, result}` per transaction; older nodes omit txHash. */
-export function treeTraces(value: unknown, txHashes: readonly string[]): BlockTraces {
+const FRAME_KINDS: ReadonlyMap<unknown, FrameKind> = new Map<unknown, FrameKind>([
+  ['CALL', 'call'],
+  ['CREATE', 'create'],
+  ['CREATE2', 'create'],
+  ['SELFDESTRUCT', 'destroy'],
+  ['SUICIDE', 'destroy'],
+  ['CALLCODE', 'delegate'],
+  ['DELEGATECALL', 'delegate'],
+  ['STATICCALL', 'static'],
+]);
+
+/** The kind of a frame by its type in any case (zkSync sends `Call`, trace_block `call`); undefined if unknown. */
+function frameKind(type: unknown): FrameKind | undefined {
+  return (
+    FRAME_KINDS.get(type) ?? (typeof type === 'string' ? FRAME_KINDS.get(type.toUpperCase()) : undefined)
+  );
+}
+
+/**
+ * callTracer output of debug_traceBlockByHash or debug_traceBlockByNumber: `{txHash, result}` per transaction. Older
+ * nodes omit txHash, and Moonbeam sends the root frames themselves. `extraHash`: the receipt without a transaction,
+ * whose trace is left out.
+ */
+export function treeTraces(
+  value: unknown,
+  txHashes: readonly string[],
+  extraHash: string | null = null,
+): BlockTraces {
   const items = readItems(value, 'list of call trees');
-  if (items.length !== txHashes.length) {
+  const extraAt = items.length === txHashes.length + 1 ? positionOf(items, extraHash) : items.length;
+  if (extraAt < 0 || items.length < txHashes.length || items.length > txHashes.length + 1) {
     throw new UpstreamError(
       'inconsistent',
       `the node traced ${items.length} of ${txHashes.length} transactions of a block`,
     );
   }
-  return { at: (index) => treeTrace(items.at(index), txHashes[index]!) };
+  return { at: (index) => treeTrace(items.at(index < extraAt ? index : index + 1), txHashes[index]!) };
+}
+
+/** The position of the trace of a transaction; -1 if there is none. */
+function positionOf(items: Items, txHash: string | null): number {
+  for (let i = 0; txHash !== null && i < items.length; i++)
+    if (isSameHex(readObject(items.at(i), 'transaction trace')['txHash'], txHash)) return i;
+  return -1;
 }
 
 function treeTrace(item: unknown, expected: string): TransactionTrace {
-  const { txHash, result, error } = readObject(item, 'transaction trace');
-  if (txHash !== undefined && txHash !== expected) {
+  const trace = readObject(item, 'transaction trace');
+  const { txHash, error } = trace;
+  if (txHash !== undefined && txHash !== null && !isSameHex(txHash, expected)) {
     throw new UpstreamError(
       'inconsistent',
       `the node sent the trace of ${previewValue(txHash)} instead of ${expected}`,
     );
   }
-  if (result === undefined || result === null) {
+  const result = trace['result'] ?? (isRootFrame(trace) ? trace : null);
+  if (result === null) {
     throw new UpstreamError(
       'rpc',
       `the node could not trace ${expected}: ${previewValue(error)}; if this persists, raise node.timeout_ms or use another node until the index is past that block`,
@@ -66,21 +110,25 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
   const root = readObject(result, 'call frame');
   return {
     failed: hasFailed(root),
-    forEachInternalTransfer: (sink) =>
-      walkTree(root, false, (frame, parent) => emitFrameTransfer(frame, parent, sink)),
+    forEachInternalTransfer: (sink, onUnread) =>
+      walkTree(root, false, (frame, parent) => emitFrameTransfer(frame, parent, sink, onUnread)),
     callsOf(callee) {
       const calls: { caller: string; input: string }[] = [];
       walkTree(root, true, (frame) => {
-        if (frame['type'] === 'CALL' && isAddress(frame['to'], callee)) {
-          calls.push({
-            caller: readAddress(frame['from'], 'frame from'),
-            input: readData(frame['input'], 'frame input'),
-          });
-        }
+        if (frameKind(frame['type']) !== 'call' || !isAddress(frame['to'], callee)) return;
+        calls.push({
+          caller: readAddress(frame['from'], 'frame from'),
+          input: readData(frame['input'], 'frame input').toLowerCase(),
+        });
       });
       return calls;
     },
   };
+}
+
+/** Whether an item of a block's traces is a root frame without a wrapper, not a reason why there is none. */
+function isRootFrame({ type, from }: JsonObject): boolean {
+  return frameKind(type) !== undefined && typeof from === 'string';
 }
 
 /**
@@ -109,23 +157,40 @@ function walkTree(
   }
 }
 
-/** Frames that run another account's code in the context of the caller. */
-const DELEGATE_CALL_TYPES: ReadonlySet<unknown> = new Set([
-  'DELEGATECALL',
-  'CALLCODE',
-  'delegatecall',
-  'callcode',
-]);
-
-function emitFrameTransfer(frame: JsonObject, parent: JsonObject, sink: InternalSink): void {
-  if (!VALUE_FRAME_TYPES.has(frame['type'])) return;
-  const amount = readAmount(frame['value'], 'frame value');
+function emitFrameTransfer(
+  frame: JsonObject,
+  parent: JsonObject,
+  sink: InternalSink,
+  onUnread: UnreadSink,
+): void {
+  const kind = frameKind(frame['type']);
+  if (kind === 'delegate' || kind === 'static') return;
+  const { from, to, value } = frame;
+  if (kind === 'destroy')
+    return emitSelfDestruct({ from, to, value }, selfDestructedAccount(parent), sink, onUnread);
+  const amount = readAmount(value, 'frame value');
   if (isZero(amount)) return;
-  const from = readAddress(frame['from'], 'frame from');
-  const to = readAddress(frame['to'], 'frame to');
-  if (frame['type'] === 'SELFDESTRUCT' && (from === to || frame['from'] !== selfDestructedAccount(parent)))
-    return;
-  sink(from, to, amount);
+  if (kind === undefined) return onUnread('frame_type');
+  sink(readAddress(from, 'frame from'), readAddress(to, 'frame to'), amount);
+}
+
+/**
+ * Old nodes name neither account nor balance. `destroyed` is the account that destroys itself; another `from` means
+ * that nothing moved.
+ */
+function emitSelfDestruct(
+  { from, to, value }: { from: unknown; to: unknown; value: unknown },
+  destroyed: unknown,
+  sink: InternalSink,
+  onUnread: UnreadSink,
+): void {
+  if (value === undefined || value === null || value === '') return onUnread('selfdestruct_shape');
+  const amount = readAmount(value, 'selfdestruct value');
+  if (isZero(amount)) return;
+  if (isNone(from) || isNone(to)) return onUnread('selfdestruct_shape');
+  const payer = readAddress(from, 'selfdestruct from');
+  const payee = readAddress(to, 'selfdestruct to');
+  if (payer !== payee && isAddress(destroyed, payer)) sink(payer, payee, amount);
 }
 
 /**
@@ -133,17 +198,22 @@ function emitFrameTransfer(frame: JsonObject, parent: JsonObject, sink: Internal
  * survives under EIP-6780, nodes based on revm repeat the addresses of the previous payment instead.
  */
 function selfDestructedAccount(parent: JsonObject): unknown {
-  return DELEGATE_CALL_TYPES.has(parent['type']) ? parent['from'] : parent['to'];
+  return frameKind(parent['type']) === 'delegate' ? parent['from'] : parent['to'];
 }
 
 /** Parity-style output of trace_block: a flat list in execution order, linked by `traceAddress`. */
-export function flatTraces(value: unknown, txHashes: readonly string[], blockHash: string): BlockTraces {
+export function flatTraces(
+  value: unknown,
+  txHashes: readonly string[],
+  blockHash: string,
+  extraHash: string | null = null,
+): BlockTraces {
   const position: ReadonlyMap<unknown, number> = new Map(txHashes.map((hash, i) => [hash, i]));
   const perTransaction: JsonObject[][] = txHashes.map(() => []);
   const items = readItems(value, 'trace_block result');
   for (let i = 0; i < items.length; i++) {
     const trace = readObject(items.at(i), 'trace');
-    if (trace['blockHash'] !== blockHash) {
+    if (!isSameHex(trace['blockHash'], blockHash)) {
       throw new UpstreamError(
         'inconsistent',
         `the node sent traces of block ${previewValue(trace['blockHash'])} for ${blockHash}`,
@@ -151,7 +221,9 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
     }
     const hash = trace['transactionHash'];
     if (hash === undefined || hash === null) continue; // a block reward
-    const index = position.get(hash);
+    const index =
+      position.get(hash) ?? (typeof hash === 'string' ? position.get(hash.toLowerCase()) : undefined);
+    if (index === undefined && extraHash !== null && isSameHex(hash, extraHash)) continue;
     if (index === undefined)
       throw new UpstreamError(
         'inconsistent',
@@ -166,20 +238,27 @@ export function flatTraces(value: unknown, txHashes: readonly string[], blockHas
       const traces = perTransaction[index]!;
       return {
         failed: hasFailed(traces[0]!),
-        forEachInternalTransfer: (sink) => emitFlatTransfers(traces, sink),
+        forEachInternalTransfer: (sink, onUnread) => emitFlatTransfers(traces, sink, onUnread),
         callsOf: () => null, // only Monad's staking needs calls, and Monad nodes have no trace_block
       };
     },
   };
 }
 
-/** Whether a frame or a flat trace failed. Nodes omit a field that does not apply, or send null. */
-function hasFailed({ error }: JsonObject): boolean {
-  return error !== undefined && error !== null;
+/**
+ * Whether a frame or a flat trace failed. Nodes omit a member that does not apply, or send it as null or empty. A
+ * reverted frame of zkSync has only a `revertReason`.
+ */
+function hasFailed({ error, revertReason }: JsonObject): boolean {
+  return !isEmptyError(error) || !isNone(revertReason);
+}
+
+function isEmptyError(error: unknown): boolean {
+  return error === undefined || error === null || error === '' || error === false;
 }
 
 /** Walks one transaction's flat traces in order and skips everything below a failed trace address. */
-function emitFlatTransfers(traces: readonly JsonObject[], sink: InternalSink): void {
+function emitFlatTransfers(traces: readonly JsonObject[], sink: InternalSink, onUnread: UnreadSink): void {
   let failedAt: readonly unknown[] | null = null;
   /** The last trace at each depth: the parent of the following traces one level deeper. */
   const path: JsonObject[] = [];
@@ -188,32 +267,41 @@ function emitFlatTransfers(traces: readonly JsonObject[], sink: InternalSink): v
     if (failedAt?.every((step, i) => address[i] === step)) continue;
     failedAt = hasFailed(trace) ? address : null;
     path[address.length] = trace;
-    if (failedAt === null && address.length > 0) emitFlatTransfer(trace, path[address.length - 1], sink);
+    if (failedAt === null && address.length > 0)
+      emitFlatTransfer(trace, path[address.length - 1], sink, onUnread);
   }
 }
 
-function emitFlatTransfer(trace: JsonObject, parent: JsonObject | undefined, sink: InternalSink): void {
+/** The kind of a flat trace: `callType` tells calls apart. */
+function flatKind(type: unknown, action: JsonObject): FrameKind | undefined {
+  const kind = frameKind(type);
+  return kind === 'call' ? frameKind(action['callType']) : kind;
+}
+
+function emitFlatTransfer(
+  trace: JsonObject,
+  parent: JsonObject | undefined,
+  sink: InternalSink,
+  onUnread: UnreadSink,
+): void {
   const action = readObject(trace['action'], 'trace action');
-  if (trace['type'] === 'suicide') {
-    const from = readAddress(action['address'], 'suicide address');
-    const to = readAddress(action['refundAddress'], 'suicide refundAddress');
-    const amount = readAmount(action['balance'], 'suicide balance');
-    const movesNothing = from === to || action['address'] !== flatSelfDestructedAccount(parent);
-    if (!movesNothing && !isZero(amount)) sink(from, to, amount);
-    return;
-  }
-  const isCreate = trace['type'] === 'create';
-  if (!isCreate && !(trace['type'] === 'call' && action['callType'] === 'call')) return;
+  const kind = flatKind(trace['type'], action);
+  if (kind === 'delegate' || kind === 'static') return;
+  const { address: from, refundAddress: to, balance: value } = action;
+  if (kind === 'destroy')
+    return emitSelfDestruct({ from, to, value }, flatSelfDestructedAccount(parent), sink, onUnread);
   const amount = readAmount(action['value'], 'trace value');
   if (isZero(amount)) return;
-  const to = isCreate ? readObject(trace['result'], 'create result')['address'] : action['to'];
-  sink(readAddress(action['from'], 'trace from'), readAddress(to, 'trace to'), amount);
+  if (kind === undefined) return onUnread('frame_type');
+  const payee = kind === 'create' ? readObject(trace['result'], 'create result')['address'] : action['to'];
+  sink(readAddress(action['from'], 'trace from'), readAddress(payee, 'trace to'), amount);
 }
 
 /** `selfDestructedAccount` for flat traces. */
 function flatSelfDestructedAccount(parent: JsonObject | undefined): unknown {
   if (parent === undefined) return undefined;
   const action = readObject(parent['action'], 'trace action');
-  if (parent['type'] === 'create') return readObject(parent['result'], 'create result')['address'];
-  return DELEGATE_CALL_TYPES.has(action['callType']) ? action['from'] : action['to'];
+  const kind = flatKind(parent['type'], action);
+  if (kind === 'create') return readObject(parent['result'], 'create result')['address'];
+  return kind === 'delegate' ? action['from'] : action['to'];
 }

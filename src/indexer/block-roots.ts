@@ -4,14 +4,30 @@
  */
 import { MerklePatriciaTrie } from '@ethereumjs/mpt';
 import { RLP } from '@ethereumjs/rlp';
-import { type JsonObject, readArray, readObject } from '../decode/read-json.ts';
+import { transactionHash } from '../decode/block.ts';
+import {
+  isNone,
+  type JsonObject,
+  readArray,
+  readBigInt,
+  readData,
+  readHex,
+  readObject,
+  readStatus,
+} from '../decode/read-json.ts';
 import { UpstreamError } from '../lib/errors.ts';
-import { bigIntToBytes, bytesToHex, hexToBytes } from '../lib/hex.ts';
-import { hashOfHeader } from './require-transactions.ts';
+import { bigIntToBytes, bytesToHex, hexToBytes, isSameHex, spelledNumber } from '../lib/hex.ts';
+import { previewValue } from '../lib/text.ts';
+import { isProvenHeader, unprovenReason } from './header-hash.ts';
 
 /** The block's roots cannot be computed, because the block contains a type unknown to this program. */
 export class UnknownTypeError extends Error {
   override name = 'UnknownTypeError';
+}
+
+/** The header does not hash to the block's hash, so it proves nothing. */
+export class UnprovenHeaderError extends UnknownTypeError {
+  override name = 'UnprovenHeaderError';
 }
 
 /** The node sent a block that contradicts its own header. */
@@ -46,7 +62,8 @@ const FIELDS: Record<number, readonly string[]> = {
 
 /** Fields that are not quantities. */
 const ENCODERS: Readonly<Record<string, Encode>> = {
-  to: (value) => (value === null ? new Uint8Array(0) : bytes(value)),
+  // The receiver of a creation is null, but also left out, `""` or `"0x"`.
+  to: (value) => (isNone(value) ? new Uint8Array(0) : bytes(value)),
   input: bytes,
   accessList: (value) =>
     readArray(value, 'accessList').map((item) => {
@@ -66,24 +83,33 @@ const ENCODERS: Readonly<Record<string, Encode>> = {
  * UnknownTypeError when the roots cannot be computed.
  */
 export async function findWrongRoot(block: JsonObject, receipts: unknown): Promise<string | null> {
-  if ((await hashOfHeader(block)) !== block['hash'])
-    throw new UnknownTypeError('header fields that this program does not know');
+  if (!(await isProvenHeader(block)))
+    throw new UnprovenHeaderError(`a header that does not hash to its hash: ${unprovenReason(block)}`);
   const transactions = readArray(block['transactions'], 'transactions').map((item) =>
     readObject(item, 'transaction'),
   );
   const encoded = transactions.map(encodeTransaction);
-  if ((await rootOf(encoded)) !== block['transactionsRoot'])
+  if (!isSameHex(block['transactionsRoot'], await rootOf(encoded)))
     return 'its transactions do not match the transactions root';
   const items = readArray(receipts, 'receipts').map((item) => readObject(item, 'receipt'));
-  if ((await rootOf(items.map(encodeReceipt))) !== block['receiptsRoot'])
-    return 'its receipts do not match the receipts root';
-  return null;
+  for (const counted of countedReceipts(items, transactions))
+    if (isSameHex(block['receiptsRoot'], await rootOf(counted.map(encodeReceipt)))) return null;
+  return 'its receipts do not match the receipts root';
+}
+
+/** All receipts, or those of the transactions: Bor's root leaves the receipt without a transaction out. */
+function countedReceipts(receipts: JsonObject[], transactions: readonly JsonObject[]): JsonObject[][] {
+  if (receipts.length <= transactions.length) return [receipts];
+  const hashes = new Set(transactions.map(transactionHash));
+  const isCounted = (receipt: JsonObject) =>
+    hashes.has(readHex(receipt['transactionHash'], 64, 'transactionHash of a receipt'));
+  return [receipts, receipts.filter(isCounted)];
 }
 
 function encodeTransaction(transaction: JsonObject): Uint8Array {
   const type = typeOf(transaction);
   // Polygon lists a transaction that reports another chain's state but excludes it from the root.
-  if (Number(transaction['r']) === 0 && Number(transaction['s']) === 0)
+  if (spelledNumber(transaction['r']) === 0 && spelledNumber(transaction['s']) === 0)
     throw new UnknownTypeError('a transaction without a signature');
   const values = FIELDS[type]!.map((name) => {
     const value = name === 'yParity' ? (transaction['yParity'] ?? transaction['v']) : transaction[name];
@@ -95,17 +121,23 @@ function encodeTransaction(transaction: JsonObject): Uint8Array {
 function encodeReceipt(receipt: JsonObject): Uint8Array {
   const { status, root, cumulativeGasUsed, logsBloom, logs } = receipt;
   // Before Byzantium, receipts had a state root instead of a status.
-  const outcome = typeof root === 'string' && root.length === 66 ? bytes(root) : quantity(status);
+  const outcome = typeof root === 'string' && root.length === 66 ? bytes(root) : encodedStatus(status);
   const encodedLogs = readArray(logs, 'logs').map((item) => {
     const { address, topics, data } = readObject(item, 'log');
-    return [bytes(address), readArray(topics, 'topics').map(bytes), bytes(data)];
+    return [bytes(address), readArray(topics, 'topics').map(bytes), bytes(readData(data, 'log data'))];
   });
   return envelope(typeOf(receipt), [outcome, quantity(cumulativeGasUsed), bytes(logsBloom), encodedLogs]);
 }
 
+function encodedStatus(value: unknown): Uint8Array {
+  const status = readStatus(value);
+  if (status === null) throw new UnknownTypeError('a transaction or receipt that lacks a field');
+  return quantity(status ? 1 : 0);
+}
+
 function typeOf({ type }: JsonObject): number {
-  const number = type === undefined ? 0 : Number(type);
-  if (!(number in FIELDS)) throw new UnknownTypeError(`a transaction of type ${String(type)}`);
+  const number = type === undefined || type === null ? 0 : spelledNumber(type);
+  if (!(number in FIELDS)) throw new UnknownTypeError(`a transaction of type ${previewValue(type)}`);
   return number;
 }
 
@@ -120,12 +152,19 @@ function envelope(type: number, values: Encodable[]): Uint8Array {
 
 function bytes(value: unknown): Uint8Array {
   if (typeof value !== 'string') throw new UnknownTypeError('a transaction or receipt that lacks a field');
-  return hexToBytes(value);
+  const text = readData(value, 'transaction or receipt');
+  try {
+    return hexToBytes(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UpstreamError('malformed', `the node sent ${previewValue(value)} in a transaction or receipt`);
+  }
 }
 
 function quantity(value: unknown): Uint8Array {
-  if (typeof value !== 'string') throw new UnknownTypeError('a transaction or receipt that lacks a field');
-  return bigIntToBytes(BigInt(value));
+  if (value === undefined || value === null)
+    throw new UnknownTypeError('a transaction or receipt that lacks a field');
+  return bigIntToBytes(readBigInt(value, 'quantity in a transaction or receipt'));
 }
 
 async function rootOf(values: readonly Uint8Array[]): Promise<string> {

@@ -118,7 +118,7 @@ export class Progress {
     let transfers = 0;
     for (const batch of batches) {
       blocks += batch.blockCount;
-      if (!batch.traced) this.current.untraced = addUntraced(this.current.untraced, batch);
+      this.current.untraced = addUntraced(this.current.untraced, batch);
       transfers += batch.transferCount;
       for (const kind of batch.kind) this.delta.transfers[kind] = (this.delta.transfers[kind] ?? 0) + 1;
       for (const [reason, count] of Object.entries(batch.skipped)) {
@@ -195,10 +195,15 @@ function perSecond(
   return { blocks: sum('blocks') / seconds, transfers: sum('transfers') / seconds };
 }
 
-/** Adds the blocks of a batch without traces. */
-function addUntraced(untraced: TraceGaps | null, { number, blockCount }: BlockBatch): TraceGaps {
-  const last = number[blockCount - 1]!;
-  return { first: untraced?.first ?? number[0]!, last, blocks: (untraced?.blocks ?? 0) + blockCount };
+/** Adds the blocks of a batch that lack internal transfers. */
+function addUntraced(
+  untraced: TraceGaps | null,
+  { traced, number, incomplete }: BlockBatch,
+): TraceGaps | null {
+  const added = traced ? incomplete : number;
+  if (added.length === 0) return untraced;
+  const last = added[added.length - 1]!;
+  return { first: untraced?.first ?? added[0]!, last, blocks: (untraced?.blocks ?? 0) + added.length };
 }
 
 function emptyDelta(): Omit<MetricsDelta, 'calls'> {

@@ -76,7 +76,7 @@ export function bigIntToBytes(value: bigint): Uint8Array {
 }
 
 /**
- * The integer of a quantity (`0x1b4`), in any case, leading zeros allowed; NaN if it is not a quantity or exceeds 2^53
+ * The integer of a quantity (`0x1b4`) in a client's request, in any case, leading zeros allowed; NaN if it is not a quantity or exceeds 2^53
  * - 1.
  */
 export function quantityToNumber(value: unknown): number {
@@ -88,6 +88,42 @@ export function quantityToNumber(value: unknown): number {
     if (digit > 15 || number > Number.MAX_SAFE_INTEGER) return Number.NaN;
   }
   return number;
+}
+
+/** Most decimal digits of a 256-bit integer. */
+const MAX_DECIMAL_DIGITS = 78;
+
+/**
+ * The `0x` text of a quantity in any spelling that nodes use: digits in any case with leading zeros, `0x` for zero, a
+ * decimal string, a JSON number. Null for anything else, including a JSON number above 2^53 - 1, whose last digits are
+ * lost. The digits of a `0x` text are checked when they are converted.
+ */
+export function spelledQuantity(value: unknown): string | null {
+  if (typeof value === 'string') {
+    if (value.startsWith('0x')) return value;
+    if (value.startsWith('0X')) return `0x${value.slice(2)}`;
+    return value.length <= MAX_DECIMAL_DIGITS && /^[0-9]+$/.test(value) ? toQuantity(BigInt(value)) : null;
+  }
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? toQuantity(value) : null;
+}
+
+/** The integer of a quantity in any spelling that nodes use; NaN if it is none or exceeds 2^53 - 1. */
+export function spelledNumber(value: unknown): number {
+  const number = quantityToNumber(value);
+  if (!Number.isNaN(number)) return number;
+  const text = spelledQuantity(value);
+  return text === '0x' ? 0 : quantityToNumber(text);
+}
+
+/** The integer of up to 256 bits of a quantity in any spelling that nodes use; null if it is none. */
+export function spelledBigInt(value: unknown): bigint | null {
+  const digits = spelledQuantity(value)?.slice(2).replace(/^0+/, '');
+  return digits !== undefined && /^[0-9a-f]{0,64}$/i.test(digits) ? digitsToBigInt(digits) : null;
+}
+
+/** Whether a value spells the hex text `lower`, which is in lower case, in any case. */
+export function isSameHex(value: unknown, lower: string): boolean {
+  return value === lower || (typeof value === 'string' && value.toLowerCase() === lower);
 }
 
 /** Quantity (`0x1b4`) of a non-negative integer. */

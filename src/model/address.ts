@@ -10,6 +10,14 @@ export const ZERO_DIGITS = '0'.repeat(40);
 
 export const ZERO_ADDRESS: Hex = `0x${ZERO_DIGITS}`;
 
+/**
+ * Whether a transaction with this receiver may have created a contract: nodes send null, `""`, `"0x"` or the zero
+ * address, or leave the receiver out.
+ */
+export function mayBeCreation(to: unknown): boolean {
+  return to === undefined || to === null || to === '' || to === '0x' || to === ZERO_ADDRESS;
+}
+
 /** An address that the explorer's home page suggests to visitors. */
 export interface ExampleAddress {
   name: string;

@@ -2,7 +2,7 @@
 
 import type { Hex } from '../lib/hex.ts';
 
-/** Why a log with the first topic of a transfer was not decoded (metric label). */
+/** Why a log with the first topic of a transfer, or a payment in a trace, was not decoded (metric label). */
 export type SkipReason =
   | 'transfer_topics'
   | 'transfer_data'
@@ -12,7 +12,10 @@ export type SkipReason =
   | 'consecutive_range'
   | 'wrapped_shape'
   | 'staking_shape'
-  | 'dirty_address';
+  | 'dirty_address'
+  /** Frames of a trace, whose block then lacks an internal transfer. */
+  | 'selfdestruct_shape'
+  | 'frame_type';
 
 /**
  * Decoded transfers of consecutive blocks, as columns of numbers and bytes.
@@ -23,6 +26,8 @@ export type SkipReason =
 export interface BlockBatch {
   /** Whether traces were read for every block that needs them; otherwise internal transfers are missing. */
   traced: boolean;
+  /** Numbers of the traced blocks whose traces show a payment that cannot be read, so that it is missing. */
+  incomplete: Uint32Array;
   blockCount: number;
   transferCount: number;
   /** Per block. */

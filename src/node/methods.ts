@@ -151,7 +151,7 @@ export function readBlock(value: unknown, what: string): Readonly<Record<string,
 export function readBlockHeader(value: unknown, what: string): BlockHeader {
   const block = readBlock(value, what);
   return {
-    number: readQuantity(block.number, what, 'number'),
+    number: readQuantity(block.number === '0x' ? '0x0' : block.number, what, 'number'),
     hash: readHash(block.hash, what, 'hash'),
     parentHash: readHash(block.parentHash, what, 'parentHash'),
   };

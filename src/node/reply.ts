@@ -1,6 +1,6 @@
 /** Parses and checks JSON-RPC answers. Throws UpstreamError `malformed` for anything ill-formed. */
 import { UpstreamError } from '../lib/errors.ts';
-import { type Hex, quantityToNumber } from '../lib/hex.ts';
+import { type Hex, spelledNumber } from '../lib/hex.ts';
 import { encodingOf, ObjectProjection, type Projection, parseProjected } from '../lib/json-projection.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 import type { NodeResponse } from './http/buffered-client.ts';
@@ -77,16 +77,16 @@ export function malformed(what: string, detail: string): UpstreamError {
   return new UpstreamError('malformed', `${what}: malformed answer: ${detail.slice(0, MAX_DETAIL)}`);
 }
 
-/** A non-negative integer of at most 2^53 - 1, from a quantity such as `0x1b4`. */
+/** A non-negative integer of at most 2^53 - 1, from a quantity in any spelling. `0x` alone is no answer. */
 export function readQuantity(value: unknown, method: string, field: string): number {
-  const number = quantityToNumber(value);
+  const number = value === '0x' ? Number.NaN : spelledNumber(value);
   if (Number.isNaN(number)) throw malformed(method, `${field} is ${previewValue(value)}, not a quantity`);
   return number;
 }
 
 /** A 32-byte hash, in lower case. */
 export function readHash(value: unknown, method: string, field: string): Hex {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{64}$/i.test(value)) {
     throw malformed(method, `${field} is ${previewValue(value)}, not a hash`);
   }
   return `0x${value.slice(2).toLowerCase()}`;
@@ -108,9 +108,15 @@ export function jsonOf(value: unknown, what: string): string {
 }
 
 function readReply(reply: Record<string, unknown>, method: string): RpcReply {
-  if (reply.error !== undefined && reply.error !== null) return { error: nodeError(reply.error, method) };
+  if (!isEmptyError(reply.error)) return { error: nodeError(reply.error, method) };
   if (reply.result === undefined) throw malformed(method, 'neither result nor error');
   return { result: reply.result };
+}
+
+/** Whether the `error` of a reply is none: left out, null, or empty, as some proxies send it beside a result. */
+function isEmptyError(error: unknown): boolean {
+  if (error === undefined || error === null || error === '') return true;
+  return isObject(error) && Object.keys(error).length === 0;
 }
 
 function readRefusal(value: unknown, what: string): UpstreamError {

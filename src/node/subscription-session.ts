@@ -1,7 +1,7 @@
 /** The subscriptions of one connection: subscribes, keeps notifications in order, detects a dead peer. */
 import { UpstreamError } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
-import { quantityToNumber } from '../lib/hex.ts';
+import { spelledNumber } from '../lib/hex.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 import type { Endpoint } from './endpoint.ts';
 import { MAX_DETAIL } from './reply.ts';
@@ -137,7 +137,7 @@ export class SubscriptionSession {
   }
 
   private onChainIdReply({ result }: Record<string, unknown>): void {
-    const chainId = quantityToNumber(result);
+    const chainId = spelledNumber(result);
     if (!Number.isNaN(chainId)) this.options.onChainId?.(chainId);
   }
 

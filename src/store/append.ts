@@ -68,8 +68,9 @@ export class Appender {
 }
 
 function saveTraceGaps({ batches }: Commit, { traceGaps }: Tables): void {
-  for (const { traced, number, blockCount } of batches)
+  for (const { traced, incomplete, number, blockCount } of batches)
     if (!traced) traceGaps.append({ first: number[0]!, last: number[blockCount - 1]! });
+    else for (const block of incomplete) traceGaps.append({ first: block, last: block });
 }
 
 /** The rows of the new wallets, in key order. */

@@ -1,15 +1,17 @@
 /** Native balance changes other than transfers: fees, withdrawals, rollup deposits. */
 
+import { transactionHash } from '../decode/block.ts';
 import {
   type JsonObject,
   readAddress,
   readArray,
   readBigInt,
-  readData,
+  readHex,
   readObject,
+  readOptionalAddress,
 } from '../decode/read-json.ts';
 import { UpstreamError } from '../lib/errors.ts';
-import { type Hex, hexToBytes } from '../lib/hex.ts';
+import { type Hex, hexToBytes, isSameHex } from '../lib/hex.ts';
 import { ZERO_ADDRESS } from '../model/address.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { RpcClient } from '../node/client.ts';
@@ -29,20 +31,21 @@ export class BalanceAdjustments {
 
   /** Adds a block with full transactions and its receipts, as sent by the node. Throws UpstreamError `malformed`. */
   add(block: unknown, receipts: unknown): void {
-    const { miner, transactions, withdrawals = [], hash } = readObject(block, 'a block');
-    this.producers.add(readLowerCaseAddress(miner, 'miner'));
-    for (const withdrawal of readArray(withdrawals, 'withdrawals')) {
+    const { miner, transactions: sent, withdrawals, hash } = readObject(block, 'a block');
+    const producer = readOptionalAddress(miner, 'miner');
+    if (producer !== null) this.producers.add(`0x${producer}`);
+    for (const withdrawal of readArray(withdrawals ?? null, 'withdrawals')) {
       const { address, amount } = readObject(withdrawal, 'a withdrawal');
       this.adjust(
         readLowerCaseAddress(address, 'address'),
         readOptionalInteger(amount, 'amount') * WEI_PER_GWEI,
       );
     }
-    const paid = readArray(receipts, 'receipts');
-    for (const [i, item] of readArray(transactions, 'transactions').entries()) {
-      const transaction = readObject(item, 'a transaction');
+    const transactions = readArray(sent, 'transactions').map((item) => readObject(item, 'a transaction'));
+    const paid = receiptsOf(transactions, readArray(receipts, 'receipts'));
+    for (const [i, transaction] of transactions.entries()) {
       const receipt = readObject(paid[i], 'a receipt');
-      if (receipt.blockHash !== hash)
+      if (typeof hash !== 'string' || !isSameHex(receipt.blockHash, hash.toLowerCase()))
         throw new UpstreamError('inconsistent', 'the node sent receipts of another block');
       const sender = readLowerCaseAddress(transaction.from, 'from');
       this.senderSet.add(sender);
@@ -70,6 +73,15 @@ export class BalanceAdjustments {
   }
 }
 
+/** The receipts of the transactions; a further one, such as Bor's of its state sync, paid nothing. */
+function receiptsOf(transactions: readonly JsonObject[], receipts: readonly unknown[]): readonly unknown[] {
+  if (receipts.length <= transactions.length) return receipts;
+  const hashes = new Set(transactions.map(transactionHash));
+  return receipts.filter((item) =>
+    hashes.has(readHex(readObject(item, 'a receipt').transactionHash, 64, 'transactionHash')),
+  );
+}
+
 /** Gas, blobs, and the parent chain fee of rollups. */
 function feeOf(receipt: JsonObject): bigint {
   return (
@@ -83,7 +95,7 @@ function feeOf(receipt: JsonObject): bigint {
 
 /** Treats a missing value as zero. */
 function readOptionalInteger(value: unknown, what: string): bigint {
-  return value === undefined || value === null ? 0n : readBigInt(readData(value, what), what);
+  return value === undefined || value === null ? 0n : readBigInt(value, what);
 }
 
 function readLowerCaseAddress(value: unknown, what: string): Hex {

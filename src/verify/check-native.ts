@@ -1,8 +1,10 @@
 /** Compares the native balance changes of some wallets over the newest blocks with their transfers and fees. */
 
+import { readObject } from '../decode/read-json.ts';
+import { receiptsOf } from '../indexer/backfill/load-receipts.ts';
 import { pause } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
-import { bytesToHex, type Hex, toQuantity } from '../lib/hex.ts';
+import { bytesToHex, type Hex, spelledBigInt, spelledNumber, toQuantity } from '../lib/hex.ts';
 import { previewValue } from '../lib/text.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
@@ -98,9 +100,13 @@ async function fetchAdjustments(
   const calls: RpcCall[] = [];
   for (let number = before + 1; number <= tip.number; number++)
     calls.push(blockCall(number), receiptsCall(number));
-  const results = (await client.batch(calls, signal)).map(requireResult);
+  const replies = await client.batch(calls, signal);
   const adjustments = new BalanceAdjustments();
-  for (let i = 0; i < results.length; i += 2) adjustments.add(results[i], results[i + 1]);
+  for (let i = 0; i < replies.length; i += 2) {
+    const number = before + 1 + i / 2;
+    const block = readObject(requireResult(replies[i]!), 'block');
+    adjustments.add(block, await receiptsOf(client, { number, block }, replies[i + 1], signal));
+  }
   return adjustments;
 }
 
@@ -149,7 +155,8 @@ async function fetchBalanceChanges(
 
 /** Throws UpstreamError `malformed` for anything but a quantity. */
 function parseBalance(result: unknown): bigint {
-  if (typeof result === 'string' && /^0x[0-9a-fA-F]+$/.test(result)) return BigInt(result);
+  const balance = spelledBigInt(result);
+  if (balance !== null) return balance;
   throw new UpstreamError('malformed', `eth_getBalance: the node sent ${previewValue(result)} as a balance`);
 }
 
@@ -168,7 +175,7 @@ async function wasDestroyed(
     ],
     signal,
   );
-  return replies.every((reply) => 'result' in reply && reply.result === '0x0');
+  return replies.every((reply) => 'result' in reply && spelledNumber(reply.result) === 0);
 }
 
 /** Reports the block in which the index differs from the node. If none does, the decoding rules are wrong. */

@@ -171,13 +171,15 @@ async function replaceRange(
   const { path, range } = options;
   const last = writer.head()?.number ?? -1;
   const compared = range === null ? null : { first: range.first, last: Math.min(range.last, last) };
-  const { differing, replaced } = await reading(path, async (db) => {
-    const differing = compared === null ? [] : await findDifferences(db, rules, compared, options);
-    return { differing, replaced: idsOfBlocks(db, differing.map(blockOf)) };
+  const { differing, incomplete, replaced } = await reading(path, async (db) => {
+    const found = compared === null ? NOTHING_FOUND : await findDifferences(db, rules, compared, options);
+    return { ...found, replaced: idsOfBlocks(db, found.differing.map(blockOf)) };
   });
   const [first] = differing;
-  if (rules.traces !== null && compared !== null)
-    writer.setTraced({ first: compared.first, last: first ? first.block - 1 : compared.last });
+  if (rules.traces !== null && compared !== null) {
+    const last = first ? first.block - 1 : compared.last;
+    for (const range of rangesWithout(incomplete, { first: compared.first, last })) writer.setTraced(range);
+  }
   if (first === undefined && last >= head.number)
     return { differing: [], replacedFrom: null, rebuilt: false, head };
   if (first !== undefined) {
@@ -241,6 +243,21 @@ interface BlockDifference {
   parent: Hex;
 }
 
+interface Differences {
+  differing: BlockDifference[];
+  /** Blocks whose internal transfers this node does not show completely either, ascending. */
+  incomplete: number[];
+}
+
+const NOTHING_FOUND: Differences = { differing: [], incomplete: [] };
+
+/** The parts of a range without these blocks, which are ascending. A part may be empty. */
+function rangesWithout(blocks: readonly number[], { first, last }: BlockRange): BlockRange[] {
+  const inside = blocks.filter((block) => first <= block && block <= last);
+  const starts = [first, ...inside.map((block) => block + 1)];
+  return starts.map((from, i) => ({ first: from, last: (inside[i] ?? last + 1) - 1 }));
+}
+
 function blockOf({ block }: BlockDifference): number {
   return block;
 }
@@ -254,13 +271,14 @@ async function findDifferences(
   rules: LoadRules,
   { first: from, last: to }: BlockRange,
   options: RepairOptions,
-): Promise<BlockDifference[]> {
+): Promise<Differences> {
   const { onProgress } = options;
-  const found: BlockDifference[] = [];
+  const found: Differences = { differing: [], incomplete: [] };
   const untraced = rules.traces === null ? [] : traceGapRanges(db);
   for (let at = from; at <= to; at += BLOCKS_PER_READ) {
     onProgress(`comparing block ${at} of ${from} to ${to}`);
     const batch = await loadWithRetry(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
+    found.incomplete.push(...batch.incomplete);
     for (let i = 0; i < batch.blockCount; i++) {
       const block = batch.number[i]!;
       const hash = batchHash(batch, i);
@@ -270,7 +288,7 @@ async function findDifferences(
           ? blockDifference(db, batch, i)
           : `block ${block} is ${indexed ?? 'missing'} in the index and ${hash} on the node`;
       if (text === null) continue;
-      found.push({ block, text, parent: batchParent(batch, i) });
+      found.differing.push({ block, text, parent: batchParent(batch, i) });
       if (untraced.some(({ first, last }) => first <= block && block <= last)) return found;
     }
   }

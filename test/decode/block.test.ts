@@ -215,16 +215,16 @@ const mutations: Mutation[] = [
   ['a missing receipt', ({ receipts }) => receipts.pop()],
   ['a hash of the wrong length', ({ block }) => Object.assign(block, { hash: '0x12' })],
   ['a hash that is a number', ({ block }) => Object.assign(block, { hash: 5 })],
-  ['a number that is no quantity', ({ block }) => Object.assign(block, { number: 5 })],
+  ['a number that is no quantity', ({ block }) => Object.assign(block, { number: 5.5 })],
   ['a number of more than 32 bits', ({ block }) => Object.assign(block, { number: '0x100000000' })],
-  ['transactions that are no list', ({ block }) => Object.assign(block, { transactions: null })],
+  ['transactions that are no list', ({ block }) => Object.assign(block, { transactions: {} })],
   ['transactions as hashes only', ({ block }) => Object.assign(block, { transactions: [TX_HASH] })],
   [
     'a value that is no hex',
     ({ block }) => Object.assign(block, { transactions: [{ hash: TX_HASH, from: A, to: B, value: '0xzz' }] }),
   ],
-  ['a status of another kind', ({ receipts }) => Object.assign(receipts[0] ?? {}, { status: 1 })],
-  ['logs that are no list', ({ receipts }) => Object.assign(receipts[0] ?? {}, { logs: null })],
+  ['a status of another kind', ({ receipts }) => Object.assign(receipts[0] ?? {}, { status: 'ok' })],
+  ['logs that are no list', ({ receipts }) => Object.assign(receipts[0] ?? {}, { logs: {} })],
 ];
 for (const [what, mutate] of mutations) {
   test(`${what} is refused as the node's fault`, () => {

@@ -79,7 +79,7 @@ test('projected flat traces give the same transfers', () => {
   const moves: string[][] = [];
   flatTraces(cut, [hash], hash)
     .at(0)
-    .forEachInternalTransfer((...move) => moves.push(move));
+    .forEachInternalTransfer((...move) => moves.push(move), assert.fail);
   assert.deepEqual(
     moves.map(([from, to, amount]) => `${from?.[0]} ${to?.[0]} ${amount}`),
     ['a b 0x5', 'a c 0x6', 'c a 0x7'],

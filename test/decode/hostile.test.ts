@@ -85,7 +85,7 @@ test('a call tree deeper than the stack is still walked', () => {
   let moves = 0;
   treeTraces([{ result: root }], [TX])
     .at(0)
-    .forEachInternalTransfer(() => moves++);
+    .forEachInternalTransfer(() => moves++, assert.fail);
   assert.equal(moves, 100_000);
 });
 
@@ -100,7 +100,7 @@ test('the calls of a transaction are read as deep as the EVM allows, and deeper'
     let moves = 0;
     treeTraces(reply.result, [TX])
       .at(0)
-      .forEachInternalTransfer(() => moves++);
+      .forEachInternalTransfer(() => moves++, assert.fail);
     assert.equal(moves, depth - 1, `${depth} frames`);
   }
 });
@@ -136,7 +136,7 @@ test('a value that cannot be converted to text is refused like any other node fa
   refused(() => treeTraces([{ txHash: deep }], [TX]).at(0));
   treeTraces([{ result: { calls: [{ type: hostile }] } }], [TX])
     .at(0)
-    .forEachInternalTransfer(() => assert.fail('a frame of no type moves nothing'));
+    .forEachInternalTransfer(() => assert.fail('a frame of no type moves nothing'), assert.fail);
   const transaction = { to: TOKEN, input: '0x' };
   assert.ok(needsTraces({ transactions: [transaction] }, [{ status: '0x1', gasUsed: hostile }], RULES));
 });

@@ -79,7 +79,20 @@ describe('typed methods', () => {
   });
 
   it('name the method and the field of a value with a wrong type', async () => {
-    for (const value of [null, 7, '7', '0x', '0xg', '0x20000000000000', '0x1234567890abcdef', {}, [], true]) {
+    for (const value of [
+      null,
+      -7,
+      1.5,
+      '7x',
+      '',
+      '0x',
+      '0xg',
+      '0x20000000000000',
+      '0x1234567890abcdef',
+      {},
+      [],
+      true,
+    ]) {
       answer(value);
       await malformed(fetchChainId(client), /^eth_chainId: malformed answer: result is /);
       await malformed(fetchBlockNumber(client), /^eth_blockNumber: malformed answer: result is /);
@@ -97,13 +110,25 @@ describe('typed methods', () => {
       );
     }
     for (const field of ['number', 'hash', 'parentHash']) {
-      for (const value of [undefined, null, 7, '0x', `${HASH}00`, HASH.replace('A', 'x')]) {
+      for (const value of [undefined, null, 7.5, '', `${HASH}00`, HASH.replace('A', 'x')]) {
         answer({ ...BLOCK, [field]: value });
         await malformed(
           fetchHeader(client, 7),
           new RegExp(`^eth_getBlockByNumber: malformed answer: ${field} is `),
         );
       }
+    }
+  });
+
+  it('accept a quantity in any spelling and a hash in any case', async () => {
+    for (const value of ['0x07', '0X7', '7', 7]) {
+      answer(value);
+      assert.equal(await fetchBlockNumber(client), 7);
+      answer({ ...BLOCK, number: value, hash: BLOCK.hash.toUpperCase() });
+      assert.deepEqual(
+        [(await fetchHeader(client, 7))?.number, (await fetchHeader(client, 7))?.hash],
+        [7, BLOCK.hash.toLowerCase()],
+      );
     }
   });
 

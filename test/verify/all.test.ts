@@ -69,7 +69,8 @@ test('verify reports the sampled share; --all names a node’s failure, and star
   assert.match(text, /^transfers +equal +5\.0 % +all transfers of 10 blocks/m);
   assert.match(text, /^wallets +equal +\d+\.\d % /m);
 
-  proxy.misbehave({ errorFor: { eth_getBlockReceipts: { code: -32000, message: 'no such luck' } } });
+  const failure = { code: -32000, message: 'no such luck' };
+  proxy.misbehave({ errorFor: { eth_getBlockReceipts: failure, eth_getTransactionReceipt: failure } });
   await assert.rejects(
     verifyFile({ path, http: proxy.url, all: true }),
     /cannot be read from the node: .*no such luck.*; all blocks below 1 are compared/,

@@ -145,6 +145,7 @@ export function growthBatch(first: number, count: number): BlockBatch {
     tokenNumberEnd: new Uint32Array(transferCount),
     skipped: {},
     skippedIn: {},
+    incomplete: new Uint32Array(0),
   };
   let tx = -1;
   let amountEnd = 0;

@@ -5,29 +5,26 @@ import {
   type DecodeRules,
   decodeBlock,
   needsTraces,
-  readTransactions,
   releaseBlock,
-  transactionHash,
 } from '../../decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../decode/decoded-fields.ts';
 import { WRAPPED_NATIVE } from '../../decode/logs.ts';
-import { type JsonObject, readHex, readObject } from '../../decode/read-json.ts';
+import { hashOfBlock, type JsonObject, readObject } from '../../decode/read-json.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import type { Capabilities } from '../../model/index-status.ts';
-import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
+import type { RpcClient, RpcReply } from '../../node/client.ts';
 import {
   blockCall,
   headerCall,
-  receiptCall,
   receiptsCall,
   type TraceMethod,
   traceCall,
   traceTransactionCall,
 } from '../../node/methods.ts';
-import { isTooLarge } from '../../node/node-errors.ts';
 import { isOverLimit } from '../../node/send-in-batches.ts';
 import { requireTransactions } from '../require-transactions.ts';
+import { fetchPerTransaction, receiptsOf, requireResult } from './load-receipts.ts';
 
 /**
  * Mainnet, testnet and devnet. Recognised by chain id, because a proxy in front of a Monad node may not call itself
@@ -62,8 +59,7 @@ export interface LoadRules extends DecodeRules {
 /**
  * Loads blocks `from..to`, inclusive. Guarantees that all parts of a block have the same hash and that each block is
  * the child of its predecessor. Throws UpstreamError `inconsistent` when a part is missing, belongs to another block
- * or, with `checkRoots`, contradicts the header; otherwise throws like the client. `onUnproven` receives the blocks
- * whose roots cannot be computed.
+ * or, with `checkRoots`, contradicts the header; otherwise throws like the client.
  */
 export async function loadBlocks(
   client: RpcClient,
@@ -95,22 +91,6 @@ interface LoadedBlock {
   receipts: unknown;
 }
 
-/** Throws when a result is missing. Near the tip null means "not yet", so callers retry. */
-function requireResult(reply: RpcReply, what: string, number: number): unknown {
-  if ('error' in reply) throw isTooLarge(reply.error) ? tooLargeBlock(reply.error, number) : reply.error;
-  if (reply.result === null)
-    throw new UpstreamError(
-      'inconsistent',
-      `the node does not have the ${what} of block ${number}, not yet or no longer`,
-    );
-  return reply.result;
-}
-
-/** Only the node's operator can raise its limit, so the message names the block. */
-function tooLargeBlock({ message, code }: UpstreamError, number: number): UpstreamError {
-  return new UpstreamError('too-large', `block ${number}: ${message}`, code);
-}
-
 function requireBlock(reply: RpcReply, number: number): JsonObject {
   return readObject(requireResult(reply, 'header', number), 'block');
 }
@@ -135,11 +115,7 @@ async function loadBlocksAndReceipts(
   const blocks: LoadedBlock[] = [];
   for (const [i, number] of numbers.entries()) {
     const block = requireBlock(blockReplies[i]!, number);
-    const reply = receiptReplies[i];
-    const fits = reply !== undefined && !isOverLimit(reply);
-    const receipts = fits
-      ? requireResult(reply, 'receipts', number)
-      : await fetchPerTransaction(client, block, number, 'receipt', receiptCall, signal);
+    const receipts = await receiptsOf(client, { number, block }, receiptReplies[i], signal);
     blocks.push({ number, block, receipts });
   }
   return blocks;
@@ -175,7 +151,7 @@ async function loadTraces(
   const form = method === 'trace_block' ? 'flat' : 'tree';
   const unverified: LoadedBlock[] = [];
   const replies = await client.tracing.batch(
-    wanted.map(({ number, block }) => traceCall(number, hashOf(block), method, client.timeoutMs)),
+    wanted.map(({ number, block }) => traceCall(number, hashOfBlock(block), method, client.timeoutMs)),
     signal,
     TRACE_FIELDS[form],
   );
@@ -207,7 +183,7 @@ async function requireUnchanged(
     signal,
   );
   for (const [i, { block, number }] of blocks.entries()) {
-    if (hashOf(requireBlock(replies[i]!, number)) !== hashOf(block))
+    if (hashOfBlock(requireBlock(replies[i]!, number)) !== hashOfBlock(block))
       throw new UpstreamError('inconsistent', `the node's block ${number} changed while it was traced`);
   }
 }
@@ -232,23 +208,6 @@ async function fetchTracesPerTransaction(
     signal,
   );
   return method === 'trace_block' ? results.flat() : results.map((result) => ({ result }));
-}
-
-async function fetchPerTransaction(
-  client: RpcClient,
-  block: JsonObject,
-  number: number,
-  what: string,
-  call: (hash: string) => RpcCall,
-  signal?: AbortSignal,
-): Promise<unknown[]> {
-  const hashes = readTransactions(block).map(transactionHash);
-  const replies = await client.batch(hashes.map(call), signal);
-  return replies.map((reply) => requireResult(reply, `transaction ${what}`, number));
-}
-
-function hashOf(block: JsonObject): string {
-  return readHex(block['hash'], 64, 'block hash');
 }
 
 /** Throws for a block with an unexpected number, and for a block that is not the child of its predecessor. */

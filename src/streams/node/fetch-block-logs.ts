@@ -3,6 +3,7 @@
 import { type ChainBlock, readFetchedBlock } from '../../chain/block.ts';
 import { backoffMs, pause } from '../../lib/async.ts';
 import { UpstreamError } from '../../lib/errors.ts';
+import { spelledQuantity } from '../../lib/hex.ts';
 import { isObject, previewValue } from '../../lib/text.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
@@ -99,6 +100,7 @@ function requireResult(reply: RpcReply): unknown {
 
 /** Throws UpstreamError; `inconsistent` for logs of another block, which Monad returns once a block was replaced. */
 function readLogs(value: unknown, block: ChainBlock): SerializedLog[] {
+  if (value === null) return []; // as Go nodes send an empty list
   if (!Array.isArray(value)) throw malformed('eth_getLogs', `result is ${previewValue(value)}, not a list`);
   return value.map((item: unknown) => readLog(item, block));
 }
@@ -117,12 +119,15 @@ function requireHash(got: string, { hash, number }: ChainBlock, method: string):
 /** The log fields that filters read, in lower case. Throws UpstreamError `malformed` for anything but a log. */
 export function readNodeLog(item: unknown, what: string): NodeLog {
   if (!isObject(item)) throw malformed(what, `${previewValue(item)} is not a log`);
-  const { address, topics, blockNumber, blockHash, logIndex } = item;
+  const { address, blockHash } = item;
+  const topics = item.topics === null ? [] : item.topics; // Go nodes send an empty list as null
+  const blockNumber = spelledQuantity(item.blockNumber);
+  const logIndex = spelledQuantity(item.logIndex);
   if (
     typeof address !== 'string' ||
-    typeof blockNumber !== 'string' ||
+    blockNumber === null ||
     typeof blockHash !== 'string' ||
-    typeof logIndex !== 'string' ||
+    logIndex === null ||
     !Array.isArray(topics) ||
     !topics.every((topic) => typeof topic === 'string')
   ) {

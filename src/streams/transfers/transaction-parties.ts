@@ -5,7 +5,7 @@
 import { UpstreamError } from '../../lib/errors.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import { isObject } from '../../lib/text.ts';
-import { ADDRESS_PATTERN } from '../../model/address.ts';
+import { ADDRESS_PATTERN, mayBeCreation } from '../../model/address.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
 
 /** Addresses of 40 lower-case hex digits; for a contract creation, `to` is the created contract. */
@@ -65,13 +65,14 @@ export class TransactionParties {
   /** In the order of the hashes; null where the node gave no answer. */
   private async fetch(hashes: readonly string[]): Promise<(Parties | null)[]> {
     const transactions = await this.ask('eth_getTransactionByHash', hashes);
-    const isCreation = (value: unknown) => isObject(value) && (value.to ?? null) === null;
+    const isCreation = (value: unknown) => isObject(value) && mayBeCreation(value.to);
     const creations = hashes.filter((_, i) => isCreation(transactions[i]));
     const receipts = creations.length === 0 ? [] : await this.ask('eth_getTransactionReceipt', creations);
     return transactions.map((value, i) => {
       if (!isObject(value)) return null;
       const receipt = receipts[creations.indexOf(hashes[i]!)];
-      return readParties(value.from, isObject(receipt) ? receipt.contractAddress : value.to);
+      const created = isObject(receipt) ? receipt.contractAddress : null;
+      return readParties(value.from, mayBeCreation(created) ? value.to : created);
     });
   }
 

@@ -25,6 +25,8 @@ import { cpuMs } from '../cpu-time.ts';
 import { anyJson, corrupt, hexDigits, hexLike } from './arbitraries.ts';
 import { type Property, property } from './property.ts';
 
+const ignore = () => undefined;
+
 /** Longest processor time for one input, milliseconds. Far above what a slow machine needs. */
 const MAX_MS = 3_000;
 
@@ -281,7 +283,7 @@ const treesProperty = property(
       const traces = treeTraces(items, txHashes);
       for (const i of [0, 1]) {
         const trace = traces.at(i);
-        trace.forEachInternalTransfer(() => undefined);
+        trace.forEachInternalTransfer(ignore, ignore);
         trace.callsOf('a'.repeat(40));
       }
     });
@@ -303,7 +305,7 @@ const flatProperty = property(
   (items) => {
     onlyUpstreamErrors(() => {
       const traces = flatTraces(items, [txHashes[0]!], txHashes[0]!);
-      traces.at(0).forEachInternalTransfer(() => undefined);
+      traces.at(0).forEachInternalTransfer(ignore, ignore);
     });
   },
 );
@@ -326,7 +328,7 @@ const deepProperty = property(
     onlyUpstreamErrors(() =>
       treeTraces([{ result: root }], [txHashes[0]!])
         .at(0)
-        .forEachInternalTransfer(() => undefined),
+        .forEachInternalTransfer(ignore, ignore),
     );
   },
   40,

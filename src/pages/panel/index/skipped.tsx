@@ -17,6 +17,9 @@ const REASONS: Record<string, string> = {
   wrapped_shape: 'A Deposit or Withdrawal of the wrapped coin without an account and an amount',
   staking_shape: 'A log of the staking contract that violates its interface',
   dirty_address: 'An address whose unused upper bytes are not zero',
+  selfdestruct_shape:
+    'A SELFDESTRUCT in a trace without account, receiver or balance; its block lacks a transfer',
+  frame_type: 'A payment in a trace by a call of unknown type; its block lacks a transfer',
 };
 
 export function SkippedSection({ status }: { status: Status }) {

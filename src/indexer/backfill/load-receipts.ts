@@ -1,0 +1,80 @@
+/** The receipts of a block, by block or transaction by transaction. */
+
+import { readTransactions, transactionHash } from '../../decode/block.ts';
+import { type JsonObject, readItems } from '../../decode/read-json.ts';
+import { UpstreamError } from '../../lib/errors.ts';
+import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
+import { receiptCall } from '../../node/methods.ts';
+import { isBusy, isTooLarge } from '../../node/node-errors.ts';
+import { isOverLimit } from '../../node/send-in-batches.ts';
+import { hasNoReceipts } from '../require-transactions.ts';
+
+/**
+ * The receipts of a block from the node's answer about all of them; `undefined` for a node that offers no such method.
+ * Asks one by one where the answer is too large, fails for this block, or is short, as on Bor and Celo. Throws when a
+ * receipt is missing.
+ */
+export async function receiptsOf(
+  client: RpcClient,
+  { number, block }: { number: number; block: JsonObject },
+  reply: RpcReply | undefined,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const oneByOne = () => fetchPerTransaction(client, block, number, 'receipt', receiptCall, signal);
+  if (reply === undefined) return oneByOne();
+  const count = readItems(block['transactions'], 'transactions').length;
+  if ('error' in reply) {
+    const { error } = reply;
+    if (isOverLimit(reply)) return oneByOne();
+    return afterFailure(error, count === 0 && !hasNoReceipts(block), oneByOne);
+  }
+  if (reply.result === null && count === 0) return [];
+  const receipts = requireResult(reply, 'receipts', number);
+  return readItems(receipts, `receipts of block ${number}`).length < count ? oneByOne() : receipts;
+}
+
+/** The receipts one by one. If that fails as well, the first error says more. */
+async function afterFailure(
+  error: UpstreamError,
+  mayHaveOthers: boolean,
+  oneByOne: () => Promise<unknown[]>,
+): Promise<unknown[]> {
+  if (error.reason !== 'rpc' || isBusy(error) || mayHaveOthers) throw error;
+  try {
+    return await oneByOne();
+  } catch (second) {
+    if (second instanceof UpstreamError && (second.reason === 'rpc' || second.reason === 'inconsistent'))
+      throw error;
+    throw second;
+  }
+}
+
+/** Throws when a result is missing. Near the tip null means "not yet", so callers retry. */
+export function requireResult(reply: RpcReply, what: string, number: number): unknown {
+  if ('error' in reply) throw isTooLarge(reply.error) ? tooLargeBlock(reply.error, number) : reply.error;
+  if (reply.result === null)
+    throw new UpstreamError(
+      'inconsistent',
+      `the node does not have the ${what} of block ${number}, not yet or no longer`,
+    );
+  return reply.result;
+}
+
+/** Only the node's operator can raise its limit, so the message names the block. */
+function tooLargeBlock({ message, code }: UpstreamError, number: number): UpstreamError {
+  return new UpstreamError('too-large', `block ${number}: ${message}`, code);
+}
+
+/** One call per transaction of a block; their results in the same order. */
+export async function fetchPerTransaction(
+  client: RpcClient,
+  block: JsonObject,
+  number: number,
+  what: string,
+  call: (hash: string) => RpcCall,
+  signal?: AbortSignal,
+): Promise<unknown[]> {
+  const hashes = readTransactions(block).map(transactionHash);
+  const replies = await client.batch(hashes.map(call), signal);
+  return replies.map((reply) => requireResult(reply, `transaction ${what}`, number));
+}

@@ -1,0 +1,86 @@
+/** Nodes whose answer about all receipts of a block fails, is short, or is null. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
+import { type LoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
+import { RpcClient } from '../../../src/node/client.ts';
+import { NodeError, startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
+
+const RULES: LoadRules = { traces: null, blockReceipts: true, monad: false, wrappedNative: new Set() };
+const EMPTY_TRIE_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
+
+interface Receipt {
+  transactionHash: string;
+}
+
+const [generated] = [...generateChain({ seed: 7, blocks: 3, txPerBlock: 6 }).blocks].slice(2);
+const BLOCK = JSON.parse(String(generated?.block)) as { number: string; transactions: unknown[] };
+const RECEIPTS = JSON.parse(String(generated?.receipts)) as Receipt[];
+
+/** Loads the block from a node that answers `eth_getBlockReceipts` as given. */
+async function setUp(t: TestContext) {
+  let list: () => unknown = () => RECEIPTS;
+  let single: (hash: unknown) => unknown = (hash) =>
+    RECEIPTS.find(({ transactionHash }) => transactionHash === hash) ?? null;
+  let block: object = BLOCK;
+  const node = await startMisbehavingNode({
+    answer(method, params) {
+      if (method === 'eth_getBlockReceipts') return list();
+      return method === 'eth_getTransactionReceipt' ? single(params[0]) : block;
+    },
+  });
+  t.after(() => node.close());
+  const client = new RpcClient({ url: node.url, timeoutMs: 60_000, maxSockets: 4, maxBatch: 10 });
+  t.after(() => client.close());
+  const number = Number(BLOCK.number);
+  return {
+    load: () => loadBlocks(client, RULES, number, number),
+    answer(answers: { list?: () => unknown; single?: (hash: unknown) => unknown; block?: object }) {
+      ({ list = list, single = single, block = block } = answers);
+    },
+  };
+}
+
+const fail = (code: number, message: string) => () => {
+  throw new NodeError(code, message);
+};
+
+test('receipts are fetched one by one where the answer about all of them fails or is short', async (t) => {
+  const { load, answer } = await setUp(t);
+  const usual = await load();
+  assert.ok(usual.transferCount > 0);
+  for (const list of [
+    fail(-32_000, 'receipts length mismatch: 1 vs 0'),
+    fail(-32_603, 'internal error'),
+    fail(-32_601, 'the method eth_getBlockReceipts does not exist'),
+    () => RECEIPTS.slice(1),
+    () => [],
+  ]) {
+    answer({ list });
+    assert.deepEqual(await load(), usual);
+  }
+});
+
+test('a failure that single receipts do not cure is named, and a busy node is asked no more', async (t) => {
+  const { load, answer } = await setUp(t);
+  answer({ list: fail(-32_000, 'receipts length mismatch: 1 vs 0'), single: () => null });
+  await assert.rejects(load(), { reason: 'rpc', message: /receipts length mismatch/ });
+  answer({ single: fail(-32_000, 'no') });
+  await assert.rejects(load(), { reason: 'rpc', message: /receipts length mismatch/ });
+  answer({ list: fail(-32_000, 'overloaded, try again later'), single: () => assert.fail('busy') });
+  await assert.rejects(load(), /overloaded/);
+  answer({ list: () => null });
+  await assert.rejects(load(), { reason: 'inconsistent', message: /does not have the receipts of block 3/ });
+});
+
+test('a block without transactions has no receipts, whether null, none or an error says so', async (t) => {
+  const { load, answer } = await setUp(t);
+  const empty = { ...BLOCK, transactions: [], receiptsRoot: EMPTY_TRIE_ROOT };
+  for (const transactions of [[], null])
+    for (const list of [() => null, () => [], fail(-32_000, 'no receipts')]) {
+      answer({ block: { ...empty, transactions }, list });
+      assert.deepEqual([(await load()).blockCount, (await load()).transferCount], [1, 0]);
+    }
+  answer({ block: { ...empty, receiptsRoot: `0x${'ab'.repeat(32)}` }, list: fail(-32_000, 'no receipts') });
+  await assert.rejects(load(), /no receipts/, 'its header says that there are some');
+});
