@@ -19,9 +19,11 @@ import { type LoadRules, loadBlocks } from './backfill/load-blocks.ts';
 import { findOldestAvailable, type IsAvailable, stayAheadOfPruning } from './backfill/oldest-available.ts';
 import { ChainMismatchError } from './chain-guard.ts';
 import type { IndexerContext } from './indexer-context.ts';
+import { checkNewestHeader } from './newest-header.ts';
 import { fetchNodeHead, wrongChainError } from './node-chain.ts';
 import type { IndexerThreadOptions } from './protocol.ts';
 import { reportFailure, retryWriteAndReport } from './retry-write.ts';
+import { findHeaderProof } from './root-check.ts';
 
 /** Backoff while the node gives no usable answer, milliseconds. */
 const RETRY_MIN_MS = 250;
@@ -48,6 +50,7 @@ export async function connect(
     const capabilities = await probeCapabilities(context.client, wanted, signal);
     requireSameChain(context.store, capabilities.chainId, options.nodes.length);
     if (options.tracesHttp !== '') await requireTracesOfChain(context.client, capabilities.chainId, signal);
+    await checkNewestHeader(context, signal);
     context.progress.setCapabilities(capabilities);
     context.log.info({ ...capabilities }, 'connected to the node');
     return capabilities;
@@ -120,6 +123,24 @@ export async function chooseStart(
     return null;
   progress.setStartBlock(chosen);
   return chosen;
+}
+
+/**
+ * For `index.check_roots`: finds out whether the headers from the index's head on hash to their hashes. Returns false
+ * when the signal aborts first.
+ */
+export async function proveHeaders(
+  context: IndexerContext,
+  rules: LoadRules,
+  startBlock: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const known = context.store.head()?.number ?? startBlock;
+  const proof = await requestWithRetry(context, signal, () =>
+    findHeaderProof(context.client, [startBlock, known], signal),
+  );
+  if (proof !== null) rules.headerProof = proof;
+  return proof !== null;
 }
 
 /** Warns about a changed index.start_block, which has no effect on an existing index. */

@@ -16,16 +16,18 @@ import { Pipeline, RANGE_BLOCKS_START } from './backfill/pipeline.ts';
 import { BackfillWorkerPool } from './backfill/worker-pool.ts';
 import { ChainGuard } from './chain-guard.ts';
 import { CheckpointClient } from './checkpoint-client.ts';
-import { chooseStart, connect, tracesWarning } from './connect.ts';
+import { chooseStart, connect, proveHeaders, tracesWarning } from './connect.ts';
 import { FinalizedWatch } from './finalized-watch.ts';
 import { sync } from './follow.ts';
 import { HeadWatch } from './head-watch.ts';
 import { type IndexerContext, indexerLog } from './indexer-context.ts';
+import { NewestHeaderWatch } from './newest-header.ts';
 import { fetchNodeHead } from './node-chain.ts';
 import { CallRecorder, newNodeClient } from './node-client.ts';
 import { Progress, readContents } from './progress.ts';
 import type { IndexerThreadData, IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
 import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
+import { RootCheck } from './root-check.ts';
 
 /** Background calls get one socket and small answers, so that they do not delay block fetches. */
 const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
@@ -228,6 +230,8 @@ async function runSync(
   const rules = deriveLoadRules(capabilities, options.wrappedNative, options.index.checkRoots);
   const startBlock = await chooseStart(options, context, capabilities, rules, signal);
   if (startBlock === null) return;
+  if (rules.checkRoots && !(await proveHeaders(context, rules, startBlock, signal))) return;
+  const roots = new RootCheck(rules.headerProof);
 
   const pool = new BackfillWorkerPool(options.index.backfillWorkers, { node: from, rules }, calls);
   const headWatch = watchHeads(from.ws, options.index.pollMs, capabilities.chainId, log);
@@ -242,7 +246,9 @@ async function runSync(
       // The first range waits for no thread to start, so that blocks are stored even if another node is chosen soon.
       const isHere = isFirst || isNearHead(progress, from);
       isFirst = false;
-      return isHere ? loadBlocks(client, rules, from, to, rangeSignal) : pool.load(from, to, rangeSignal);
+      return isHere
+        ? loadBlocks(client, rules, from, to, rangeSignal, roots)
+        : pool.load(from, to, rangeSignal);
     },
     {
       depth: PIPELINE_DEPTH,
@@ -261,6 +267,7 @@ async function runSync(
   const { headTag } = capabilities;
   const guard = new ChainGuard(store, client, { headTag, maxReorg: options.index.maxReorg }, signal);
   const finalized = new FinalizedWatch(store, client, signal);
+  const newestHeader = new NewestHeaderWatch(context, signal);
   try {
     const events = sync(
       {
@@ -280,6 +287,7 @@ async function runSync(
         onNodeHead(number) {
           progress.setNodeHead(number);
           finalized.pollIfDue();
+          newestHeader.pollIfDue();
         },
         onStepOutcome(error, failingMs, retryInMs) {
           if (error === null) reportSuccess(context);

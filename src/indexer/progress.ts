@@ -87,6 +87,13 @@ export class Progress {
     return previous;
   }
 
+  /** Sets why headers are not verified; null if they are. Returns the previous reason. */
+  setUnprovenHeaders(reason: string | null): string | null {
+    const previous = this.current.unprovenHeaders;
+    this.current.unprovenHeaders = reason;
+    return previous;
+  }
+
   /** Blocks that the index has and the node lacks; 0 if so few that the node may be only momentarily behind. */
   get blocksAhead(): number {
     const { head, nodeHead } = this.current;
@@ -217,6 +224,7 @@ export function initialStatus(): IndexStatus {
     reason: null,
     readFailure: null,
     nodeChain: 'unchecked',
+    unprovenHeaders: null,
     nodes: [],
     startBlock: null,
     head: null,

@@ -41,6 +41,8 @@ export interface IndexStatus {
   /** The unreadable part of the index, with advice; null while reads succeed. Other requests are served. */
   readFailure: string | null;
   nodeChain: NodeChain;
+  /** Why the node's headers are not verified; null if its newest one hashes to its own hash, or while unknown. */
+  unprovenHeaders: string | null;
   /** The configured nodes; empty for a single one. */
   nodes: NodeStatus[];
   startBlock: number | null;

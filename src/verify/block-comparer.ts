@@ -1,5 +1,6 @@
 /** Compares the indexed transfers of a block with those decoded from the node's answers. */
 import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
+import type { RootCheck } from '../indexer/root-check.ts';
 import { backoffMs, pause } from '../lib/async.ts';
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import { bytesToBigInt, bytesToHex, type Hex } from '../lib/hex.ts';
@@ -220,11 +221,11 @@ export async function loadWithRetry(
   rules: LoadRules,
   from: number,
   to: number,
-  onUnproven?: (block: number, reason: string) => void,
+  roots?: RootCheck,
 ): Promise<BlockBatch> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await loadBlocks(client, rules, from, to, signal, onUnproven);
+      return await loadBlocks(client, rules, from, to, signal, roots);
     } catch (error) {
       if (!(error instanceof UpstreamError) || signal.aborted) throw error;
       if (attempt === MAX_READ_TRIES)

@@ -1,6 +1,7 @@
 /** Compares every block with the node: its hash, its time and each of its transfers. */
 
 import type { LoadRules } from '../indexer/backfill/load-blocks.ts';
+import { findHeaderProof, type HeaderProof, RootCheck } from '../indexer/root-check.ts';
 import { FatalError } from '../lib/errors.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import type { RpcClient } from '../node/client.ts';
@@ -20,6 +21,11 @@ const MAX_WRONG_ROOTS = 1_000;
 
 /** How often progress is saved, milliseconds. */
 const SAVE_MS = 2_000;
+
+interface ComparedOptions extends AllBlocksOptions {
+  /** What the blocks read so far prove of the chain's headers. */
+  headerProof: HeaderProof;
+}
 
 interface AllBlocksOptions {
   /** Path of the index. */
@@ -61,12 +67,14 @@ export async function checkAllBlocks(
     if (progress !== null) file.save(progress);
   };
   let savedAt = performance.now();
+  const headerProof: HeaderProof = { from: null };
   try {
+    headerProof.from = (await findHeaderProof(options.client, [chain.startBlock, at], signal)).from;
     while (at <= tip.number) {
       signal.throwIfAborted();
       const end = Math.min(tip.number, at + BLOCKS_PER_READ * CONCURRENCY - 1);
       const ranges = { from: at, to: end, size: BLOCKS_PER_READ, atOnce: CONCURRENCY };
-      const found = await compareBlocks(db, chain.startBlock, ranges, options);
+      const found = await compareBlocks(db, chain.startBlock, ranges, { ...options, headerProof });
       for (const { block, text } of found.differences) check.addDifference(text, block);
       compared.blocks += end - at + 1;
       compared.transfers += found.transfers;
@@ -133,7 +141,7 @@ async function compareBlocks(
   db: Db,
   start: number,
   { from, to, size, atOnce }: { from: number; to: number; size: number; atOnce: number },
-  options: AllBlocksOptions,
+  options: ComparedOptions,
 ): Promise<Found> {
   const starts: number[] = [];
   for (let at = from; at <= to; at += size) starts.push(at);
@@ -157,14 +165,13 @@ async function compareRange(
   start: number,
   from: number,
   to: number,
-  options: AllBlocksOptions,
+  options: ComparedOptions,
 ): Promise<Found> {
   const unproven: Found['unproven'] = [];
   try {
     const rules = { ...options.rules, checkRoots: true };
-    const batch = await loadWithRetry(options, rules, from, to, (block, reason) =>
-      unproven.push({ block, reason }),
-    );
+    const roots = new RootCheck(options.headerProof, (block, reason) => unproven.push({ block, reason }));
+    const batch = await loadWithRetry(options, rules, from, to, roots);
     return { ...(await compareBatch(db, start, batch, options)), unproven: distinct(unproven) };
   } catch (error) {
     const { WrongRootError } = await import('../indexer/block-roots.ts');

@@ -137,6 +137,31 @@ test('with index.check_roots receipts that do not match the root in their header
   assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh));
 });
 
+test('with index.check_roots a block that was emptied, down to its gas, is rejected', async (t) => {
+  const folder = recordedDataOrSkip(t);
+  if (folder === null) return;
+  const { node, proxy } = await lossyNode(t, folder, () => false);
+  proxy.misbehave({
+    replace(method, params, result) {
+      if (Number(params[0]) !== LOSSY) return result;
+      if (method === 'eth_getBlockReceipts') return [];
+      if (method !== 'eth_getBlockByNumber') return result;
+      return { ...(result as object), transactions: [], gasUsed: '0x0' };
+    },
+  });
+  const index = { startBlock: FIRST, checkRoots: true };
+  const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index });
+  await waitFor(() => /header does not hash to its hash/.test(indexer.status().reason ?? ''), {
+    what: 'the emptied block to be rejected',
+  });
+  assert.ok((indexer.status().head?.number ?? 0) < LOSSY);
+  proxy.misbehave({});
+  await indexer.reaches(LAST);
+  await indexer.client.stop();
+  const fresh = await buildIndex({ url: node.url, dir: tempDir(t), startBlock: FIRST });
+  assert.deepEqual(dumpIndex(indexer.path), dumpIndex(fresh));
+});
+
 test('verify --all names the blocks that contradict their header, and how many it could prove', async (t) => {
   const folder = recordedDataOrSkip(t);
   if (folder === null) return;

@@ -90,6 +90,10 @@ export const statusSchema = z
     nodeChain: z
       .enum(['unchecked', 'same', 'behind', 'another_chain', 'reorg_too_deep', 'reorg_below_finalized'])
       .describe("How the node's chain relates to the index"),
+    unprovenHeaders: z
+      .string()
+      .nullable()
+      .describe('Why headers of this chain are not verified; null if the newest one hashes to its own hash'),
     nodes: z.array(nodeStatusSchema).describe('The nodes; empty for a single one'),
     startBlock: count().nullable(),
     head: z.object({ number: count(), hash: txHashField() }).nullable().describe('The last indexed block'),
@@ -131,6 +135,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
   reason: null,
   readFailure: null,
   nodeChain: 'same',
+  unprovenHeaders: null,
   nodes: [],
   startBlock: 100,
   head: { number: 4711, hash: example.blockHash },

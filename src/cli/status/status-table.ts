@@ -49,6 +49,7 @@ function indexRows(status: IndexStatus, staleReason: string | null, now: number,
     ['head block', head ? `${shortHash(head.hash)}${time}` : '-'],
     ['node head', height(nodeHead) + (status.reason === null || nodeHead === null ? '' : ', as last read')],
     ['node chain', NODE_CHAINS[status.nodeChain]],
+    ...headerRows(status, paint),
     ['lag', lag === null ? 'unknown' : lagText(lag, lagSeconds(status, now))],
     [
       'rate',
@@ -88,6 +89,12 @@ function readFailureRows({ reason, readFailure }: IndexStatus, paint: Paint): Ro
   if (!readFailure || reason?.includes(readFailure)) return [];
   return [['reads', paint('red', readFailure)]];
 }
+
+/** A daemon of an earlier version does not tell. */
+function headerRows({ unprovenHeaders }: IndexStatus, paint: Paint): Row[] {
+  return unprovenHeaders ? [['headers', paint('yellow', `not verified: ${unprovenHeaders}`)]] : [];
+}
+
 const NODE_CHAINS: Record<NodeChain, string> = {
   unchecked: 'not compared yet',
   same: 'the indexed one',

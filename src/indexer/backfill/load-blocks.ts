@@ -24,6 +24,7 @@ import {
 } from '../../node/methods.ts';
 import { isOverLimit } from '../../node/send-in-batches.ts';
 import { requireTransactions } from '../require-transactions.ts';
+import { type HeaderProof, RootCheck } from '../root-check.ts';
 import { fetchPerTransaction, receiptsOf, requireResult } from './load-receipts.ts';
 
 /**
@@ -54,6 +55,8 @@ export interface LoadRules extends DecodeRules {
   blockReceipts: boolean;
   /** Verify transactions and receipts against the roots in the header. Needs unprojected answers. */
   checkRoots?: boolean;
+  /** What is known of the chain's headers where a loader starts. */
+  headerProof?: HeaderProof;
 }
 
 /**
@@ -67,12 +70,12 @@ export async function loadBlocks(
   from: number,
   to: number,
   signal?: AbortSignal,
-  onUnproven: (block: number, reason: string) => void = () => undefined,
+  roots: RootCheck = new RootCheck(),
 ): Promise<BlockBatch> {
   const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
   const blocks = await loadBlocksAndReceipts(client, rules, numbers, signal);
   await requireTransactions(client, blocks, signal);
-  if (rules.checkRoots) await requireRoots(blocks, onUnproven);
+  if (rules.checkRoots) await roots.require(blocks);
   const traces = await loadTraces(client, rules, blocks, signal);
   const out = new BatchBuilder();
   for (const { number, block, receipts } of blocks) {
@@ -119,22 +122,6 @@ async function loadBlocksAndReceipts(
     blocks.push({ number, block, receipts });
   }
   return blocks;
-}
-
-async function requireRoots(
-  blocks: readonly LoadedBlock[],
-  onUnproven: (block: number, reason: string) => void,
-): Promise<void> {
-  const { findWrongRoot, UnknownTypeError, WrongRootError } = await import('../block-roots.ts');
-  for (const { number, block, receipts } of blocks) {
-    try {
-      const difference = await findWrongRoot(block, receipts);
-      if (difference !== null) throw new WrongRootError(number, difference);
-    } catch (error) {
-      if (!(error instanceof UnknownTypeError)) throw error;
-      onUnproven(number, error.message);
-    }
-  }
 }
 
 /** Traces of the blocks that can contain internal transfers, by block number; empty when the node offers none. */

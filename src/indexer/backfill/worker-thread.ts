@@ -10,6 +10,7 @@ import type {
   RangeRequest,
   ToBackfillWorker,
 } from '../protocol.ts';
+import { RootCheck } from '../root-check.ts';
 import { loadBlocks } from './load-blocks.ts';
 
 /** Ranges processed at once: one in flight while another one is parsed. */
@@ -22,11 +23,13 @@ function main(): void {
   const { node, rules } = workerData as BackfillWorkerOptions;
   const calls = new CallRecorder();
   const client = newNodeClient(node, calls);
+  let roots: RootCheck | undefined;
   let queue: RangeRequest[] = [];
   let activeWorkers = 0;
   const load = async ({ id, from, to }: RangeRequest): Promise<void> => {
     try {
-      const batch = await loadBlocks(client, rules, from, to);
+      roots ??= new RootCheck(rules.headerProof);
+      const batch = await loadBlocks(client, rules, from, to, undefined, roots);
       port.postMessage({ id, batch, calls: calls.drain() } satisfies FromBackfillWorker, batchBuffers(batch));
     } catch (error) {
       port.postMessage(failure(id, error, calls));

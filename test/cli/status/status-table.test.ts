@@ -30,6 +30,7 @@ const BACKFILLING: IndexStatus = {
   reason: null,
   readFailure: null,
   nodeChain: 'same',
+  unprovenHeaders: null,
   nodes: [],
   startBlock: 1000,
   head: { number: 1_234_567, hash: '0xabcd' },

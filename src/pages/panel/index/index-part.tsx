@@ -111,7 +111,7 @@ function oneDecimal(value: number): string {
 }
 
 function NodeSection({ status }: { status: Status }) {
-  const { capabilities, internalTransfers, internalTransfersReason } = status;
+  const { capabilities, internalTransfers, internalTransfersReason, unprovenHeaders } = status;
   return (
     <section class="section" aria-label="Node">
       <header>
@@ -137,6 +137,9 @@ function NodeSection({ status }: { status: Status }) {
               value: internalTransfers ? 'yes' : 'no',
               note: internalTransfers ? `by ${capabilities.traces}` : internalTransfersReason,
             },
+            ...(unprovenHeaders === null
+              ? []
+              : [{ name: 'Headers', value: 'not verified', note: unprovenHeaders }]),
             {
               name: 'Receipts',
               value: capabilities.blockReceipts ? 'by block' : 'one by one',
