@@ -1,7 +1,7 @@
 /** One call to the node for one or more sinks. Buffers the answer, or streams it as it arrives. */
 
 import { UpstreamError } from '../lib/errors.ts';
-import { guarded } from '../lib/guard.ts';
+import { guarded, reportFailure } from '../lib/guard.ts';
 import type { Exchange, ResponseHead, ResponseListener } from '../node/http/streaming-client.ts';
 import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../node/node-errors.ts';
 import { anchoredRequest, isBatchAnswer, readAnchored } from './anchored-call.ts';
@@ -355,7 +355,12 @@ export class NodeCall implements ResponseListener {
 
   /** Ends the wait of all clients. A failure of one must not leave the others without an answer. */
   private settle(answer: (sink: CallSink) => void): void {
-    const answerOne = guarded('answer to a call', answer);
-    for (const { sink } of this.waiters.splice(0)) answerOne(sink);
+    for (const { sink } of this.waiters.splice(0)) {
+      try {
+        answer(sink);
+      } catch (error) {
+        reportFailure('answer to a call', error);
+      }
+    }
   }
 }

@@ -26,34 +26,49 @@ export function guardApp(app: TemplatedApp): void {
   app.filter = (callback) => addFilter(guarded('connection', callback));
 }
 
+// Every request passes these guards, so each is one function with its own try: no closure or spread beyond the callback.
 function guardHandler(handle: Handler): Handler {
-  return (res, req) => guardRequest(res, () => handle(res, req));
+  let areEventsGuarded = false;
+  return (res, req) => {
+    try {
+      if (!areEventsGuarded) guardEvents(res);
+      areEventsGuarded = true;
+      handle(res, req);
+    } catch (error) {
+      failRequest(res, error);
+    }
+  };
 }
 
-function guardRequest(res: HttpResponse, handle: () => unknown): void {
-  try {
-    guardResponses(res);
-    handle();
-  } catch (error) {
-    reportFailure('request', error);
-    answerFailure(res);
-  }
+function failRequest(res: HttpResponse, error: unknown): void {
+  reportFailure('request', error);
+  answerFailure(res);
 }
 
 /** Guards the events of all responses that share the prototype of `res`. */
-function guardResponses(res: HttpResponse): void {
+function guardEvents(res: HttpResponse): void {
   const prototype: ResponseEvents = Object.getPrototypeOf(res);
   if (guardedPrototypes.has(prototype)) return;
   guardedPrototypes.add(prototype);
   const { onData, onAborted, onWritable } = prototype;
   prototype.onData = function (this: HttpResponse, handler) {
-    return onData.call(
-      this,
-      guarded('request body', handler, () => this.close()),
-    );
+    return onData.call(this, (chunk, isLast) => {
+      try {
+        handler(chunk, isLast);
+      } catch (error) {
+        reportFailure('request body', error);
+        closeFailed(this);
+      }
+    });
   };
   prototype.onAborted = function (this: HttpResponse, handler) {
-    return onAborted.call(this, guarded('end of a request', handler));
+    return onAborted.call(this, () => {
+      try {
+        handler();
+      } catch (error) {
+        reportFailure('end of a request', error);
+      }
+    });
   };
   prototype.onWritable = function (this: HttpResponse, handler) {
     return onWritable.call(this, (offset) => {
@@ -61,12 +76,15 @@ function guardResponses(res: HttpResponse): void {
         return handler(offset);
       } catch (error) {
         reportFailure('answer', error);
-        this.close();
+        closeFailed(this);
         return true;
       }
     });
   };
 }
+
+/** The connection may have ended already. */
+const closeFailed = guarded('failed request', (res: HttpResponse) => void res.close());
 
 /** Answers 500. Does nothing for a request that was answered, or closed because its answer could not be completed. */
 const answerFailure = guarded('failed request', (res: HttpResponse): void => {
@@ -83,7 +101,14 @@ export function guardSocket<T>(behavior: WebSocketBehavior<T>): WebSocketBehavio
   return {
     ...behavior,
     ...(upgrade && {
-      upgrade: (res, req, context) => guardRequest(res, () => upgrade(res, req, context)),
+      upgrade(res, req, context) {
+        try {
+          guardEvents(res);
+          upgrade(res, req, context);
+        } catch (error) {
+          failRequest(res, error);
+        }
+      },
     }),
     ...(open && { open: guardEvent(open) }),
     ...(message && { message: guardEvent(message) }),

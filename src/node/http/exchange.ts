@@ -124,7 +124,11 @@ export class Exchange implements ResponseListener {
 
   onHead(head: ResponseHead): void {
     const { listener } = this;
-    if (listener !== null) this.notify(listener, () => listener.onHead(head));
+    try {
+      listener?.onHead(head);
+    } catch (error) {
+      this.failListener(listener, error);
+    }
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
@@ -134,17 +138,17 @@ export class Exchange implements ResponseListener {
       if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from this socket
       this.end();
     }
-    if (listener !== null) this.notify(listener, () => listener.onBody(piece, isLast));
+    try {
+      listener?.onBody(piece, isLast);
+    } catch (error) {
+      this.failListener(listener, error);
+    }
   }
 
   /** Fails the request if its listener cannot handle the answer, because others wait for the listener. */
-  private notify(listener: ResponseListener, call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      if (this.listener !== null) this.terminate();
-      listener.onFailed(error instanceof UpstreamError ? error : this.defect(error));
-    }
+  private failListener(listener: ResponseListener | null, error: unknown): void {
+    if (this.listener !== null) this.terminate();
+    listener?.onFailed(error instanceof UpstreamError ? error : this.defect(error));
   }
 
   onFailed(error: UpstreamError): void {

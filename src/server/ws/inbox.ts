@@ -3,7 +3,7 @@
  * node. Later messages wait, and so do messages of a client that has not read its answers.
  */
 
-import { guarded } from '../../lib/guard.ts';
+import { reportFailure } from '../../lib/guard.ts';
 
 /** Messages handled at the same time. */
 const MAX_IN_FLIGHT = 32;
@@ -69,7 +69,12 @@ export class Inbox {
         this.drainQueue();
       };
       const { handle, onFailure } = this.options;
-      guarded('messages of a WebSocket', () => handle(message).then(onHandled), onFailure)();
+      handle(message)
+        .then(onHandled)
+        .catch((error: unknown) => {
+          reportFailure('messages of a WebSocket', error);
+          onFailure();
+        });
     }
   }
 

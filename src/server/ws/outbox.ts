@@ -4,7 +4,7 @@
  */
 import type { LargeAnswer } from '../../gateway/large-answer.ts';
 import type { ClientBudget } from '../../lib/byte-budget.ts';
-import { guarded } from '../../lib/guard.ts';
+import { reportFailure } from '../../lib/guard.ts';
 import type { Notification } from '../../streams/subscription.ts';
 import type { WebSocket } from '../uws.ts';
 
@@ -162,14 +162,13 @@ export class Outbox {
   /** Flushes in a task of its own. An error must not keep other outboxes from being flushed. */
   private flushSafely(): void {
     this.state = 'idle';
-    guarded(
-      'WebSocket outbox',
-      () => this.flush(),
-      () => {
-        this.stop();
-        this.onFailure();
-      },
-    )();
+    try {
+      this.flush();
+    } catch (error) {
+      reportFailure('WebSocket outbox', error);
+      this.stop();
+      this.onFailure();
+    }
   }
 
   private enqueue(message: QueuedMessage, bytes: number): void {
