@@ -1,4 +1,4 @@
-/** Abort signals, backoff and pauses. */
+/** Abort signals, concurrency, backoff and pauses. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
@@ -35,4 +35,25 @@ export function backoffMs(attempt: number, base: number, max: number): number {
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return;
   await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/**
+ * Runs `work` on every item, `concurrency` at a time. The first failure aborts the signal of the others; rejects with
+ * it once none is running.
+ */
+export async function forEachConcurrently<T>(
+  items: Iterable<T>,
+  concurrency: number,
+  signal: AbortSignal,
+  work: (item: T, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  const anySignal = AbortSignal.any([signal, stop.signal]);
+  const rest = items[Symbol.iterator]();
+  const run = async (): Promise<void> => {
+    for (let next = rest.next(); !next.done && !stop.signal.aborted; next = rest.next())
+      await work(next.value, anySignal).catch((error: unknown) => stop.abort(error));
+  };
+  await Promise.all(Array.from({ length: concurrency }, run));
+  stop.signal.throwIfAborted();
 }

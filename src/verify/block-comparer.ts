@@ -1,4 +1,4 @@
-/** Compares the indexed transfers of a block with those decoded from the node's answers. */
+/** Compares an indexed block with the node's: its hash, its time and each of its transfers. */
 import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
 import type { RootCheck } from '../indexer/root-check.ts';
 import { backoffMs, pause } from '../lib/async.ts';
@@ -7,11 +7,12 @@ import { bytesToBigInt, bytesToHex, type Hex } from '../lib/hex.ts';
 import { type BlockBatch, packedHash, packedValue } from '../model/block-batch.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
 import type { RpcClient } from '../node/client.ts';
-import { type BlockEnd, EMPTY_INDEX, readLastBlock, type Tip } from '../store/chain.ts';
+import { type BlockHeader, fetchHeader } from '../node/methods.ts';
+import { type BlockEnd, chainOf, EMPTY_INDEX, hashAt, readLastBlock, type Tip } from '../store/chain.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 
-interface Row {
+interface IndexedTransfer {
   id: number;
   tx: Buffer | number;
   kind: number;
@@ -25,32 +26,123 @@ interface Row {
   log_index: number | null;
 }
 
-/** Describes the first difference of an indexed block to the node's; null when there is none. Rejects like `loadBlocks`. */
+/**
+ * Describes the first difference of an indexed block to the node's; null when there is none. Rejects like `loadBlocks`.
+ */
 export type CompareBlock = (number: number, signal: AbortSignal) => Promise<string | null>;
 
 export function blockComparer(db: Db, client: RpcClient, rules: LoadRules): CompareBlock {
   return async (number, signal) =>
-    blockDifference(db, await loadBlocks(client, rules, number, number, signal), 0);
+    settledDifference(db, client, await loadBlocks(client, rules, number, number, signal), 0, signal);
+}
+
+interface BlockDifference {
+  text: string;
+  /** Whether the index has another block at that height. */
+  isOtherBlock: boolean;
 }
 
 /**
- * Describes the first difference between block `i` of a batch and the index. Null when there is none, or when the index
- * has another block or none at that height.
+ * The first difference between block `i` of a batch and the index. Null when there is none, or when the index does
+ * not have the block.
  */
-export function blockDifference(db: Db, batch: BlockBatch, i: number): string | null {
+export function blockDifference(db: Db, batch: BlockBatch, i: number): BlockDifference | null {
   const number = batch.number[i]!;
   return inReadTransaction(db, () => {
+    const other = hashDifference(db, number, batchHash(batch, i));
+    if (other !== null) return { text: other, isOtherBlock: true };
     const tip = readLastBlock(db, number);
-    if (tip === null || tip.number !== number || tip.hash !== batchHash(batch, i)) return null;
+    if (tip?.number !== number) return null;
     const before = readLastBlock(db, number - 1) ?? EMPTY_INDEX;
     const indexed = readRows(db, before.lastTransfer + 1, tip.lastTransfer);
-    return (
+    const text =
       transfersDifference(indexed, decodedLines(batch, i), number) ??
       timeDifference(db, batch, i) ??
       transactionsDifference(db, before, tip) ??
-      lastWalletDifference(db, tip)
-    );
+      lastWalletDifference(db, tip);
+    return text === null ? null : { text, isOtherBlock: false };
   });
+}
+
+/** Like `blockDifference`, but gives a reorg the time to reach the index. */
+export async function settledDifference(
+  db: Db,
+  client: RpcClient,
+  batch: BlockBatch,
+  i: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const found = blockDifference(db, batch, i);
+  if (found === null || !found.isOtherBlock) return found?.text ?? null;
+  const number = batch.number[i]!;
+  const text = await headerDifference(db, client, number, new Retries(true), signal);
+  return text === 'absent' ? `the node has no block ${number} any more` : text;
+}
+
+/**
+ * How often and after how long to check a differing hash again, because a reorg may not have reached the index yet.
+ * This takes longer while the index is catching up, so a check during which the index moved does not count, up to a
+ * total.
+ */
+const MAX_TRIES = 5;
+const RETRY_MS = 600;
+const MAX_MOVED_TRIES = 100;
+
+/** The retries of one or several comparisons. */
+export class Retries {
+  /** How many are left for an index that moves. */
+  left = MAX_MOVED_TRIES;
+  /** Whether a block that the node lacks is asked for again, because it was there before. */
+  readonly absent: boolean;
+
+  constructor(absent: boolean) {
+    this.absent = absent;
+  }
+}
+
+/** Compares a block's hash and parent with the node's. 'absent' when the node does not have the block. */
+export async function headerDifference(
+  db: Db,
+  client: RpcClient,
+  number: number,
+  retries: Retries,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const start = chainOf(db)?.startBlock ?? 0;
+  for (let attempt = 1; ; ) {
+    const node = await fetchHeader(client, number, signal);
+    if (node === null && !retries.absent) return 'absent';
+    const difference = node === null ? absence(db, number) : chainDifference(db, node, start);
+    if (difference === null || attempt === MAX_TRIES) return difference;
+    const before = readLastBlock(db)?.hash;
+    await pause(RETRY_MS, signal);
+    if (readLastBlock(db)?.hash === before || retries.left === 0) attempt++;
+    else retries.left--;
+  }
+}
+
+/** Null if the index does not have the block either. */
+function absence(db: Db, number: number): 'absent' | null {
+  return hashAt(db, number) === null ? null : 'absent';
+}
+
+function chainDifference(db: Db, header: BlockHeader, start: number): string | null {
+  const { number, hash } = header;
+  return inReadTransaction(db, () => hashDifference(db, number, hash) ?? parentDifference(db, header, start));
+}
+
+/** Null also for a block that is not in the index: it was rolled back, or is a gap, which is reported as one. */
+function hashDifference(db: Db, number: number, hash: Hex): string | null {
+  const indexed = hashAt(db, number);
+  if (indexed === null || indexed === hash) return null;
+  return `block ${number} is ${indexed} in the index and ${hash} on the node`;
+}
+
+function parentDifference(db: Db, { number, parentHash }: BlockHeader, start: number): string | null {
+  const parent = number > start && hashAt(db, number) !== null ? hashAt(db, number - 1) : parentHash;
+  return parent === parentHash
+    ? null
+    : `block ${number} follows ${parentHash}, but block ${number - 1} is ${parent} in the index`;
 }
 
 /** The hash of block `i` of a batch. */
@@ -120,7 +212,7 @@ function transfersDifference(
 /** One line per transfer, with all its fields. */
 function readRows(db: Db, from: number, to: number): string[] {
   const rows = db
-    .prepare<[number, number], Row>(/* sql */ `
+    .prepare<[number, number], IndexedTransfer>(/* sql */ `
       SELECT t.id, t.tx, t.kind, s.address AS sender, r.address AS receiver, t.token AS token_id,
         c.address AS token, t.amount, t.token_number, t.log_index
       FROM transfers t LEFT JOIN wallets s ON s.id = t.sender LEFT JOIN wallets r ON r.id = t.receiver

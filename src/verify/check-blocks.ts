@@ -1,147 +1,308 @@
-/** Checks that the blocks of the index form one chain without gaps, and that the node has the same chain. */
-import { pause } from '../lib/async.ts';
-import type { Random } from '../lib/random.ts';
+/** Compares blocks with the node: the hashes of some by their headers, and all transfers of those decoded again. */
+import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
+import { findHeaderProof, type HeaderProof, RootCheck } from '../indexer/root-check.ts';
+import { forEachConcurrently } from '../lib/async.ts';
+import { FatalError, UpstreamError } from '../lib/errors.ts';
+import type { BlockBatch } from '../model/block-batch.ts';
 import type { RpcClient } from '../node/client.ts';
-import { type BlockHeader, fetchHeader } from '../node/methods.ts';
-import { hashAt, readLastBlock } from '../store/chain.ts';
-import { type Db, highest, inReadTransaction } from '../store/open-database.ts';
-import { traceGapRanges } from '../store/trace-gaps.ts';
-import type { Check } from './report.ts';
-import { forEachConcurrently, sampleRange } from './sample.ts';
+import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
+import type { Db } from '../store/open-database.ts';
+import type { BlockRange } from '../store/trace-gaps.ts';
+import { headerDifference, loadWithRetry, Retries, settledDifference } from './block-comparer.ts';
+import { type Check, isVerifyProgress, ProgressFile, type VerifyProgress } from './report.ts';
+import { isAll, pickNumbers, type Scope } from './scope.ts';
 
-interface BlockRow {
-  number: number;
-  last_transfer: number;
-  last_wallet: number;
-  transactions: number;
-}
-
-/** Tables whose key starts with the id of a wallet or a token. */
-const TABLES_BY_OWNER = [
-  ['activity', 'wallet'],
-  ['summed_histories', 'wallet'],
-  ['counterparty_sums', 'wallet'],
-  ['fundings', 'funder'],
-  ['holdings', 'token'],
-  ['holding_peaks', 'token'],
-  ['first_buyers', 'token'],
-  ['token_quality', 'token'],
-] as const;
-
-/**
- * Checks that block numbers have no gap from the start block on, that ids never decrease, that the last ids match the
- * last rows, and that no table has rows of higher ids.
- */
-export function checkContiguity(db: Db, check: Check): void {
-  inReadTransaction(db, () => {
-    const start = db.prepare<[], number>('SELECT start_block FROM chain').pluck().get() ?? 0;
-    let before: BlockRow = { number: start - 1, last_transfer: 0, last_wallet: 0, transactions: 0 };
-    const rows = db.prepare<[], BlockRow>(
-      'SELECT number, last_transfer, last_wallet, transactions FROM blocks ORDER BY number',
-    );
-    for (const row of rows.iterate()) {
-      if (row.number < start) check.addDifference(`block ${row.number} is before the first one, ${start}`);
-      else if (row.number !== before.number + 1)
-        check.addDifference(
-          `blocks ${before.number + 1} to ${row.number - 1} are missing`,
-          before.number + 1,
-        );
-      if (row.last_transfer < before.last_transfer || row.last_wallet < before.last_wallet)
-        check.addDifference(`block ${row.number} ends with lower ids than the block before`, row.number);
-      if (row.transactions < before.transactions)
-        check.addDifference(
-          `block ${row.number} counts fewer transactions than the block before`,
-          row.number,
-        );
-      before = row;
-    }
-    check.expect('the last transfer', highest(db, 'transfers'), before.last_transfer);
-    check.expect('the last wallet', highest(db, 'wallets'), before.last_wallet);
-    checkOwners(db, check, before.last_wallet);
-    for (const { first, last } of traceGapRanges(db))
-      if (first < start || first > last || last > before.number)
-        check.addDifference(`untraced_blocks has ${first} to ${last}, which are not in the index`);
-    check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
-  });
-}
-
-/** Checks that no rows exist for ids not assigned yet: a new wallet or token would inherit them. */
-function checkOwners(db: Db, check: Check, lastWallet: number): void {
-  const lastToken = highest(db, 'tokens');
-  for (const [table, owner] of TABLES_BY_OWNER) {
-    const id = highest(db, table, owner);
-    const last = owner === 'token' ? lastToken : lastWallet;
-    if (id > last)
-      check.addDifference(
-        `${table} has a row of ${owner} ${id}, but ${last} is the last one: rebuild the index`,
-      );
-  }
+interface NodeOptions {
+  client: RpcClient;
+  signal: AbortSignal;
 }
 
 /** Concurrent header requests. */
-const CONCURRENCY = 16;
-/**
- * How often and after how long to check a differing hash again, because a reorg may not have reached the index yet.
- * This takes longer while the index is catching up, so a check during which the index moved does not count, up to a
- * total.
- */
-const MAX_TRIES = 5;
-const RETRY_MS = 600;
-const MAX_MOVED_TRIES = 100;
+const HEADERS_AT_ONCE = 16;
 
-/** Compares the hashes and parent hashes of up to `count` blocks with the node's. */
-export async function checkHashes(
+/** Compares hashes and parent hashes with the node's headers. */
+export async function checkHeaders(
   db: Db,
-  client: RpcClient,
   check: Check,
-  options: { from: number; to: number; count: number; random: Random; signal: AbortSignal },
+  { headers, random }: Scope,
+  { client, signal }: NodeOptions,
 ): Promise<void> {
-  const { from, to, count, random } = options;
-  const numbers = sampleRange(random, from, to, count);
+  const from = chainOf(db)?.startBlock ?? 0;
+  const numbers = [...pickNumbers(random, from, readLastBlock(db)?.number ?? -1, headers)];
   const absent: number[] = [];
-  const retryBudget = { left: MAX_MOVED_TRIES };
-  await forEachConcurrently(numbers, CONCURRENCY, options.signal, async (number, signal) => {
-    const found = await compareHash(db, client, number, from, retryBudget, signal);
+  const retries = new Retries(false);
+  await forEachConcurrently(numbers, HEADERS_AT_ONCE, signal, async (number, signal) => {
+    const found = await headerDifference(db, client, number, retries, signal);
     if (found === 'absent') absent.push(number);
     else if (found !== null) check.addDifference(found, number);
   });
-  check.compared += `, ${numbers.length - absent.length} hashes compared with the node's`;
+  const hashes = `${numbers.length - absent.length} hashes compared with the node's`;
+  check.compared = check.compared === '' ? hashes : `${check.compared}, ${hashes}`;
   if (absent.length > 0)
     check.addNote(
       `the node lacks ${absent.length} of the ${numbers.length} requested blocks, such as ${absent[0]}`,
     );
 }
 
-/** Describes the difference; null when there is none, 'absent' when the node does not have the block. */
-export async function compareHash(
+/** Blocks per read if all are compared, and concurrent reads. */
+const BLOCKS_PER_READ = 16;
+const READS_AT_ONCE = 4;
+
+/** Most recorded blocks whose transactions or receipts contradict their header. */
+const MAX_WRONG_ROOTS = 1_000;
+
+/** How often progress is saved, milliseconds. */
+const SAVE_MS = 2_000;
+
+interface BlockOptions extends NodeOptions {
+  /** Path of the index. */
+  path: string;
+  rules: LoadRules;
+  onProgress(text: string): void;
+}
+
+interface BlockChecks {
+  transfers: Check;
+  roots: Check;
+}
+
+/**
+ * Compares the blocks of the scope. If these are all, it resumes where an earlier run stopped, proves what the node
+ * sends by the roots in the headers and, when the signal aborts or the node keeps failing, saves the progress and throws
+ * FatalError with how to resume. A sample leaves out what the node cannot return.
+ */
+export async function checkBlocks(
   db: Db,
-  client: RpcClient,
-  number: number,
-  start: number,
-  retryBudget: { left: number },
-  signal: AbortSignal,
-): Promise<string | null> {
-  for (let attempt = 1; ; ) {
-    const node = await fetchHeader(client, number, signal);
-    if (node === null) return 'absent';
-    const difference = hashDifference(db, node, start);
-    if (difference === null || attempt === MAX_TRIES) return difference;
-    const before = readLastBlock(db)?.hash;
-    await pause(RETRY_MS, signal);
-    if (readLastBlock(db)?.hash === before || retryBudget.left === 0) attempt++;
-    else retryBudget.left--;
+  checks: BlockChecks,
+  scope: Scope,
+  options: BlockOptions,
+): Promise<void> {
+  const { path, signal, onProgress } = options;
+  const chain = chainOf(db);
+  const tip = readLastBlock(db);
+  if (chain === null || tip === null) return;
+  const isWhole = isAll(scope.blocks);
+  const file = isWhole ? new ProgressFile(`${path}.verify`, isVerifyProgress) : null;
+  const tally = new Tally(chain, checks.transfers, file?.load(db) ?? null);
+  const ranges = rangesOf(scope, tally.next, tip.number);
+  let savedAt = performance.now();
+  try {
+    const proof = isWhole
+      ? await findHeaderProof(options.client, [chain.startBlock, tally.next], signal)
+      : null;
+    for (let read = take(ranges, READS_AT_ONCE); read.length > 0; read = take(ranges, READS_AT_ONCE)) {
+      signal.throwIfAborted();
+      const end = read.at(-1)!.last;
+      tally.add(await compareRanges(db, read, READS_AT_ONCE, { ...options, proof }), end);
+      const part = (end - chain.startBlock + 1) / (tip.number - chain.startBlock + 1);
+      onProgress(`block ${end} of ${tip.number}, ${Math.floor(part * 100)} %`);
+      if (performance.now() - savedAt < SAVE_MS) continue;
+      tally.save(db, file);
+      savedAt = performance.now();
+    }
+  } catch (error) {
+    if (file === null) throw error;
+    tally.save(db, file);
+    if (!signal.aborted && !(error instanceof FatalError)) throw error;
+    const reason = signal.aborted ? 'stopped' : error instanceof Error ? error.message : String(error);
+    throw new FatalError(
+      `${reason}; all blocks below ${tally.next} are compared: run it again to resume there`,
+      { cause: error },
+    );
+  }
+  file?.remove();
+  tally.conclude(checks, isWhole, tip.number);
+}
+
+/** All blocks, several at a time, or a sample, one by one. */
+function* rangesOf({ blocks, random }: Scope, from: number, to: number): Generator<BlockRange> {
+  if (isAll(blocks))
+    for (let first = from; first <= to; first += BLOCKS_PER_READ)
+      yield { first, last: Math.min(to, first + BLOCKS_PER_READ - 1) };
+  else for (const number of pickNumbers(random, from, to, blocks)) yield { first: number, last: number };
+}
+
+function take<T>(items: Iterator<T>, count: number): T[] {
+  const taken: T[] = [];
+  for (let next = items.next(); !next.done; next = items.next()) {
+    taken.push(next.value);
+    if (taken.length === count) break;
+  }
+  return taken;
+}
+
+/** What was compared so far, and up to which block. */
+class Tally {
+  /** Where the comparison continues. */
+  next: number;
+  private readonly chain: { chainId: number; startBlock: number };
+  private readonly check: Check;
+  private blocks: number;
+  private transfers: number;
+  private unproven: number;
+  private unprovenReason: string;
+  private readonly wrongRoots: { block: number; text: string }[];
+
+  constructor(chain: { chainId: number; startBlock: number }, check: Check, saved: VerifyProgress | null) {
+    this.chain = chain;
+    this.check = check;
+    this.next = saved === null ? chain.startBlock : saved.block + 1;
+    this.blocks = saved?.blocks ?? 0;
+    this.transfers = saved?.transfers ?? 0;
+    this.unproven = saved?.unproven ?? 0;
+    this.unprovenReason = saved?.unprovenReason ?? '';
+    this.wrongRoots = [...(saved?.wrongRoots ?? [])];
+    for (const { text, block } of saved?.differences ?? []) check.addDifference(text, block);
+    check.differenceCount = saved?.differenceCount ?? 0;
+    if (saved !== null) check.addNote(`resumed after block ${saved.block}, where an earlier run stopped`);
+  }
+
+  add(found: Found, end: number): void {
+    const { blocks, transfers, differences, wrongRoots, unproven, unread } = found;
+    for (const { block, text } of differences) this.check.addDifference(text, block);
+    for (const { block, text } of unread) this.check.addNote(`block ${block} could not be read: ${text}`);
+    this.blocks += blocks;
+    this.transfers += transfers;
+    if (this.wrongRoots.length < MAX_WRONG_ROOTS) this.wrongRoots.push(...wrongRoots);
+    this.unproven += unproven.length;
+    const [first] = unproven;
+    if (first !== undefined && this.unprovenReason === '')
+      this.unprovenReason = `block ${first.block} has ${first.text}`;
+    this.next = end + 1;
+  }
+
+  save(db: Db, file: ProgressFile<VerifyProgress> | null): void {
+    const block = this.next - 1;
+    const hash = hashAt(db, block);
+    if (file === null || hash === null) return;
+    const { chain, blocks, transfers, unproven, unprovenReason, wrongRoots } = this;
+    const { differences, differenceCount } = this.check;
+    const compared = { blocks, transfers, unproven, unprovenReason, wrongRoots };
+    file.save({ ...chain, block, hash, ...compared, differences, differenceCount });
+  }
+
+  conclude({ transfers, roots }: BlockChecks, isWhole: boolean, last: number): void {
+    const blocks = this.blocks.toLocaleString('en-US');
+    transfers.compared = isWhole
+      ? `all ${blocks} blocks with ${this.transfers.toLocaleString('en-US')} transfers, decoded again`
+      : `all transfers of ${blocks} blocks, decoded again`;
+    transfers.share = isWhole ? 1 : this.blocks / (last - this.chain.startBlock + 1);
+    if (isWhole) this.concludeRoots(roots);
+  }
+
+  private concludeRoots(roots: Check): void {
+    const { blocks, unproven } = this;
+    for (const { block, text } of this.wrongRoots) roots.addDifference(text, block);
+    if (unproven > 0)
+      roots.addNote(`${unproven.toLocaleString('en-US')} blocks could not be proven: ${this.unprovenReason}`);
+    if (unproven === blocks) return;
+    roots.compared = `transactions and receipts of ${(blocks - unproven).toLocaleString('en-US')} blocks by the roots in their headers`;
+    roots.share = (blocks - unproven) / blocks;
   }
 }
 
-function hashDifference(db: Db, node: BlockHeader, start: number): string | null {
-  const { number } = node;
-  return inReadTransaction(db, () => {
-    const hash = hashAt(db, number);
-    if (hash === null) return null; // rolled back since it was chosen
-    if (hash !== node.hash) return `block ${number} is ${hash} in the index and ${node.hash} on the node`;
-    const parent = number > start ? hashAt(db, number - 1) : node.parentHash;
-    return parent === node.parentHash
-      ? null
-      : `block ${number} follows ${node.parentHash}, but block ${number - 1} is ${parent} in the index`;
+interface Finding {
+  block: number;
+  text: string;
+}
+
+interface Found {
+  blocks: number;
+  transfers: number;
+  differences: Finding[];
+  /** Blocks whose transactions or receipts contradict the node's header. */
+  wrongRoots: Finding[];
+  /** Blocks whose roots cannot be computed here. */
+  unproven: Finding[];
+  /** Blocks that the node did not return. */
+  unread: Finding[];
+}
+
+function nothingFound(): Found {
+  return { blocks: 0, transfers: 0, differences: [], wrongRoots: [], unproven: [], unread: [] };
+}
+
+interface ProvenOptions extends BlockOptions {
+  /** What the blocks read so far prove of the chain's headers; null if they need no proof. */
+  proof: HeaderProof | null;
+}
+
+/** Compares ranges, `atOnce` at a time. Findings are in the order of the blocks. */
+async function compareRanges(
+  db: Db,
+  ranges: readonly BlockRange[],
+  atOnce: number,
+  { proof, ...options }: ProvenOptions,
+): Promise<Found> {
+  const parts: Found[] = [];
+  await forEachConcurrently(ranges.entries(), atOnce, options.signal, async ([i, range], signal) => {
+    parts[i] =
+      proof === null
+        ? await compareReadable(db, range, { ...options, signal })
+        : await compareProven(db, range, proof, { ...options, signal });
   });
+  const found = nothingFound();
+  for (const part of parts) {
+    found.blocks += part.blocks;
+    found.transfers += part.transfers;
+    found.differences.push(...part.differences);
+    found.wrongRoots.push(...part.wrongRoots);
+    found.unproven.push(...part.unproven);
+    found.unread.push(...part.unread);
+  }
+  return found;
+}
+
+/** Compares a range if the node returns it. */
+async function compareReadable(db: Db, { first, last }: BlockRange, options: BlockOptions): Promise<Found> {
+  const { client, rules, signal } = options;
+  try {
+    return await compareBatch(db, await loadBlocks(client, rules, first, last, signal), options);
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+    return { ...nothingFound(), unread: [{ block: first, text: error.message }] };
+  }
+}
+
+/** Compares a range. A block that contradicts its header is recorded and still compared. */
+async function compareProven(
+  db: Db,
+  range: BlockRange,
+  proof: HeaderProof,
+  options: BlockOptions,
+): Promise<Found> {
+  const { first, last } = range;
+  const unproven: Finding[] = [];
+  try {
+    const rules = { ...options.rules, checkRoots: true };
+    const roots = new RootCheck(proof, (block, text) => unproven.push({ block, text }));
+    const batch = await loadWithRetry(options, rules, first, last, roots);
+    return { ...(await compareBatch(db, batch, options)), unproven: distinct(unproven) };
+  } catch (error) {
+    const { WrongRootError } = await import('../indexer/block-roots.ts');
+    if (!(error instanceof FatalError && error.cause instanceof WrongRootError)) throw error;
+    if (first < last) {
+      const each = Array.from({ length: last - first + 1 }, (_, i) => ({
+        first: first + i,
+        last: first + i,
+      }));
+      return compareRanges(db, each, 1, { ...options, proof });
+    }
+    const found = await compareBatch(db, await loadWithRetry(options, options.rules, first, last), options);
+    return { ...found, wrongRoots: [{ block: first, text: error.cause.message }] };
+  }
+}
+
+/** Drops repeated entries of a block that was read several times. */
+function distinct(unproven: readonly Finding[]): Finding[] {
+  return [...new Map(unproven.map((each) => [each.block, each])).values()];
+}
+
+async function compareBatch(db: Db, batch: BlockBatch, { client, signal }: NodeOptions): Promise<Found> {
+  const found: Found = { ...nothingFound(), blocks: batch.blockCount, transfers: batch.transferCount };
+  for (let i = 0; i < batch.blockCount; i++) {
+    const text = await settledDifference(db, client, batch, i, signal);
+    if (text !== null) found.differences.push({ block: batch.number[i]!, text });
+  }
+  return found;
 }

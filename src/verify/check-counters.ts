@@ -1,27 +1,21 @@
-/** Compares counters, facts and history pages of sampled wallets and tokens with a recount of their transfers. */
+/**
+ * Compares counters, facts and history pages of wallets and tokens with a recount of their transfers, and the lists over
+ * all of them: the zone map, the keys of addresses, and the fundings.
+ */
 
 import { setImmediate } from 'node:timers/promises';
 import { bytesToHex } from '../lib/hex.ts';
-import { type Random, randomInt } from '../lib/random.ts';
-import { hashAt, readLastBlock, type Tip } from '../store/chain.ts';
-import { type Db, highest, inReadTransaction, type Statement } from '../store/open-database.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
+import { hashAt, readLastBlock } from '../store/chain.ts';
+import { type Db, highest, inReadTransaction } from '../store/open-database.ts';
 import { ADDRESS_PREFIX_BYTES } from '../store/schema.ts';
 import { isCorruption } from '../store/storage-error.ts';
-import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
-import { checkZoneMap } from './check-zone-map.ts';
+import { ZONE_SPAN, zoneOf } from '../store/zone-map.ts';
+import { decodeAmount } from '../tokens/transfer-row.ts';
 import { TokenComparer, WalletComparer } from './comparers.ts';
-import type { Check } from './report.ts';
-import { IDS_PER_READ, type SampleIds, SampleScan } from './sample.ts';
-
-/**
- * Most entries that a recount keeps for one wallet or token, and for a whole sample: the entries of a history page, the
- * tokens of a wallet, the wallets of a token. Bounds memory independently of the number of transfers.
- */
-const MAX_KEPT_EACH = 200_000;
-const MAX_KEPT_ALL = 600_000;
-
-/** Most transfers read per unit of the sample size. In a larger index, reads the newest ones. */
-const SCANNED_PER_SAMPLE = 100_000;
+import { IDS_PER_READ, type Ids, RecountScan } from './recount.ts';
+import { type Check, storedNumber } from './report.ts';
+import { BYTES_PER_PASS, isAll, type Pass, passesOf, pickNumbers, type Scope } from './scope.ts';
 
 /** Most scans. A scan restarts when a reorg removes transfers that it has read. */
 const MAX_TRIES = 5;
@@ -32,34 +26,64 @@ export interface CounterChecks {
 }
 
 interface CounterOptions {
-  /** Most wallets to examine, and four times the number of tokens. */
-  sample: number;
-  /** Wallets and tokens to examine in place of a sample, within the bounds. */
-  only?: SampleIds;
-  /** Like `only`, without bounds and without the checks that do not concern single wallets and tokens. */
-  all?: SampleIds;
-  random: Random;
   signal: AbortSignal;
   onProgress(done: number): void;
+  /** Called before each pass with the wallets and tokens that it recounts. */
+  onPass?(ids: Ids): void;
+  /** Tests pass fewer. */
+  bytesPerPass?: number;
 }
 
 /** Scans in short pieces, so that the indexer can continue. Compares within one commit. */
-export async function checkCounters(db: Db, checks: CounterChecks, options: CounterOptions): Promise<void> {
-  for (let attempt = 1; attempt <= MAX_TRIES && !options.signal.aborted; attempt++) {
-    if (await scanAndCompare(db, checks, options)) return;
+export async function checkCounters(
+  db: Db,
+  checks: CounterChecks,
+  scope: Scope,
+  { bytesPerPass = BYTES_PER_PASS, ...options }: CounterOptions,
+): Promise<void> {
+  const tip = readLastBlock(db);
+  if (tip === null) return;
+  const recounted: Recounted = { wallets: 0, tokens: 0, after: 0, end: 0 };
+  for (const pass of passesOf(db, tip, scope, bytesPerPass)) {
+    const isDone = await recountWithRetry(db, checks, scope, pass, recounted, options);
+    if (options.signal.aborted) return;
+    if (!isDone) return checks.wallets.addNote('not compared: reorgs kept interrupting the scan');
   }
-  checks.wallets.addNote('not compared: reorgs kept interrupting the scan');
+  await checkLists(db, checks.wallets, scope, options.signal);
+  if (!options.signal.aborted) conclude(db, checks, scope, recounted);
 }
 
-/** Returns false when a reorg removed transfers that the scan had read. */
-async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOptions): Promise<boolean> {
+/** What all passes together have recounted: of the transfers, those above `after` up to `end`. */
+interface Recounted {
+  wallets: number;
+  tokens: number;
+  after: number;
+  end: number;
+}
+
+async function recountWithRetry(...pass: Parameters<typeof recountPass>): Promise<boolean> {
+  const { signal } = pass[5];
+  for (let attempt = 1; attempt <= MAX_TRIES && !signal.aborted; attempt++)
+    if (await recountPass(...pass)) return true;
+  return false;
+}
+
+/** Returns false when a reorg removed transfers that the scan had read, or the signal aborts. */
+async function recountPass(
+  db: Db,
+  checks: CounterChecks,
+  scope: Scope,
+  pass: Pass,
+  recounted: Recounted,
+  { signal, onProgress, onPass }: CounterOptions,
+): Promise<boolean> {
   const begin = readLastBlock(db);
   if (begin === null) return true;
-  const after =
-    options.only || options.all ? 0 : Math.max(0, begin.lastTransfer - options.sample * SCANNED_PER_SAMPLE);
-  const { missing, ...sample } = inReadTransaction(db, () => chooseSample(db, begin, after, options));
+  const after = Math.max(0, begin.lastTransfer - scope.transfers);
+  const { missing, ...ids } = inReadTransaction(db, () => pass.choose(begin, after));
+  onPass?.(ids);
   const wallets = new WalletComparer(db);
-  const scan = new SampleScan(db, sample, after, wallets);
+  const scan = new RecountScan(db, ids, after, (recount) => wallets.pageDifference(recount));
   /** Runs reads that see one commit; returns false instead when that commit no longer contains block `begin`. */
   const readUnlessRolledBack = (read: () => void): boolean =>
     inReadTransaction(db, () => {
@@ -68,16 +92,15 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
       return true;
     });
   while (begin.lastTransfer - scan.position > IDS_PER_READ) {
-    if (options.signal.aborted) return true;
-    if (!readUnlessRolledBack(() => scan.advance(begin.lastTransfer))) return false;
-    options.onProgress((scan.position - after) / (begin.lastTransfer - after));
+    if (signal.aborted || !readUnlessRolledBack(() => scan.advance(begin.lastTransfer))) return false;
+    onProgress(pass.done + (pass.part * (scan.position - after)) / (begin.lastTransfer - after));
     await setImmediate();
   }
   return readUnlessRolledBack(() => {
     const end = readLastBlock(db)?.lastTransfer ?? 0;
     while (scan.position < end) scan.advance(end);
-    // Only now, because a restarted scan would report them again.
-    for (const gap of options.all ? [] : scan.gaps) checks.wallets.addDifference(gap);
+    // Only now, because a restarted scan would report them again. Checksums report them in the scope of all transfers.
+    for (const gap of isAll(scope.wallets) ? [] : scan.gaps) checks.wallets.addDifference(gap);
     for (const wallet of missing.wallets) checks.wallets.addDifference(`wallet ${wallet} has no row`);
     for (const token of missing.tokens) checks.tokens.addDifference(`token ${token} has no row`);
     for (const recount of scan.wallets.values())
@@ -86,10 +109,9 @@ async function scanAndCompare(db: Db, checks: CounterChecks, options: CounterOpt
     for (const recount of scan.tokens.values())
       decoding(checks.tokens, `token ${recount.id}`, () => tokens.compare(recount, checks.tokens));
     noteTooLarge(checks, scan);
-    if (options.all) return;
-    checkAddresses(db, checks.wallets, readLastBlock(db)?.lastWallet ?? 0);
-    checkZoneMap(db, checks.wallets, { ...options, last: end });
-    reportCoverage(db, checks, scan, after, end);
+    recounted.wallets += scan.wallets.size;
+    recounted.tokens += scan.tokens.size;
+    Object.assign(recounted, { after, end });
   });
 }
 
@@ -103,7 +125,7 @@ function decoding(check: Check, what: string, compare: () => void): void {
   }
 }
 
-function noteTooLarge(checks: CounterChecks, { tooLarge }: SampleScan): void {
+function noteTooLarge(checks: CounterChecks, { tooLarge }: RecountScan): void {
   for (const name of ['wallets', 'tokens'] as const) {
     const [first] = tooLarge[name];
     if (first !== undefined)
@@ -113,117 +135,58 @@ function noteTooLarge(checks: CounterChecks, { tooLarge }: SampleScan): void {
   }
 }
 
-function reportCoverage(db: Db, checks: CounterChecks, scan: SampleScan, after: number, end: number): void {
-  const { wallets, tokens } = scan;
-  checks.wallets.share = wallets.size / (highest(db, 'wallets') + 1);
-  checks.tokens.share = tokens.size / Math.max(1, highest(db, 'tokens'));
-  checks.wallets.compared = `${wallets.size.toLocaleString('en-US')} wallets recounted from ${(end - after).toLocaleString('en-US')} transfers`;
-  checks.tokens.compared = `${tokens.size.toLocaleString('en-US')} tokens with all holdings and first buyers recounted`;
-  if (after > 0)
-    checks.wallets.addNote(
-      `only the newest ${(end - after).toLocaleString('en-US')} of ${end.toLocaleString('en-US')} transfers were read, for wallets and tokens that began among them; a larger --sample reads more`,
+function conclude(db: Db, { wallets, tokens }: CounterChecks, scope: Scope, recounted: Recounted): void {
+  const isWhole = isAll(scope.wallets);
+  const [all, read] = [isWhole ? 'all ' : '', recounted.end - recounted.after];
+  const from = isWhole ? 'their' : read.toLocaleString('en-US');
+  wallets.compared = `${all}${recounted.wallets.toLocaleString('en-US')} wallets recounted from ${from} transfers`;
+  tokens.compared = `${all}${recounted.tokens.toLocaleString('en-US')} tokens with ${isWhole ? '' : 'all '}holdings and first buyers recounted`;
+  wallets.share = isWhole ? 1 : recounted.wallets / (highest(db, 'wallets') + 1);
+  tokens.share = isWhole ? 1 : recounted.tokens / Math.max(1, highest(db, 'tokens'));
+  if (recounted.after > 0)
+    wallets.addNote(
+      `only the newest ${read.toLocaleString('en-US')} of ${recounted.end.toLocaleString('en-US')} transfers were read, for wallets and tokens that began among them; a larger --sample reads more`,
     );
 }
 
-/** Wallets and tokens with all transfers after `after`: half random, half from random transfers, which hits busy ones. */
-function chooseSample(
-  db: Db,
-  tip: Tip,
-  after: number,
-  { sample, only, all, random }: CounterOptions,
-): SampleIds & { missing: SampleIds } {
-  const transfer = db.prepare<[number], { sender: number; receiver: number; token: number | null }>(
-    'SELECT sender, receiver, token FROM transfers WHERE id = ?',
-  );
-  const randomTransfer = () =>
-    tip.lastTransfer > after ? transfer.get(randomInt(random, after + 1, tip.lastTransfer)) : undefined;
-  const lastToken = highest(db, 'tokens');
-  const wallets = new IdSampler(
-    db.prepare(
-      `SELECT min(transfers, ${ENTRIES_PER_PAGE}) + tokens AS kept, first_transfer FROM wallets WHERE id = ?`,
-    ),
-    tip.lastWallet,
-    after,
-  );
-  const tokens = new IdSampler(
-    db.prepare('SELECT wallets AS kept, first_transfer FROM tokens WHERE id = ?'),
-    lastToken,
-    after,
-  );
-  const chosen = () => ({
-    wallets: [...wallets.chosen],
-    tokens: [...tokens.chosen],
-    missing: { wallets: [...wallets.missing], tokens: [...tokens.missing] },
+/** Checks what does not belong to a single wallet or token, in short reads. */
+async function checkLists(db: Db, check: Check, scope: Scope, signal: AbortSignal): Promise<void> {
+  const last = inReadTransaction(db, () => {
+    const tip = readLastBlock(db);
+    checkAddresses(db, check, tip?.lastWallet ?? 0);
+    if (isAll(scope.wallets)) checkFundings(db, check);
+    checkLastSpans(db, check, tip?.lastTransfer ?? 0);
+    return tip?.lastTransfer ?? 0;
   });
-  if (all) {
-    for (const id of all.wallets) wallets.add(id);
-    for (const id of all.tokens) tokens.add(id);
-    return chosen();
+  const compare = peakComparer(db, check);
+  for (const [i, level] of LEVELS.entries()) {
+    const spansPerRead = ZONE_SPAN ** (2 - level);
+    const spans = pickNumbers(scope.random, 0, zoneOf(last, level), scope.spans[i]!);
+    for (let isDone = false; !isDone && !signal.aborted; ) {
+      inReadTransaction(db, () => {
+        for (let read = 0; read < spansPerRead && !isDone; read++) {
+          const next = spans.next();
+          if (next.done) isDone = true;
+          else compare(level, next.value);
+        }
+      });
+      await setImmediate();
+    }
   }
-  if (only) {
-    for (const id of only.wallets) wallets.addIfFits(id);
-    for (const id of only.tokens) tokens.addIfFits(id);
-    return chosen();
-  }
-  const count = Math.ceil(sample / 4);
-  addRange(wallets, 0, tip.lastWallet, sample);
-  addRange(tokens, 1, lastToken, count);
-  for (let i = 0; i < sample; i++) {
-    const { sender = 0, receiver = 0 } = randomTransfer() ?? {};
-    wallets.addIfFits(
-      [randomInt(random, 0, tip.lastWallet), sender, randomInt(random, 0, tip.lastWallet), receiver][i % 4]!,
-    );
-    if (i < count)
-      tokens.addIfFits(i % 2 === 0 ? randomInt(random, 1, lastToken) : (randomTransfer()?.token ?? 1));
-  }
-  return chosen();
 }
 
-/** Takes the whole range if it is not larger than the sample. */
-function addRange(sampler: IdSampler, from: number, to: number, sample: number): void {
-  if (to - from + 1 > sample) return;
-  for (let id = from; id <= to; id++) sampler.addIfFits(id);
-}
-
-interface Counted {
-  kept: number;
-  first_transfer: number | null;
-}
-
-/** Samples ids while their entries fit the bounds. */
-class IdSampler {
-  readonly chosen = new Set<number>();
-  /** Ids without a row although higher ones have one. */
-  readonly missing = new Set<number>();
-  private readonly row: Statement<[number], Counted>;
-  private readonly last: number;
-  private readonly after: number;
-  private total = 0;
-
-  constructor(row: Statement<[number], Counted>, last: number, after: number) {
-    this.row = row;
-    this.last = last;
-    this.after = after;
-  }
-
-  add(id: number): void {
-    if (this.row.get(id) === undefined) this.missing.add(id);
-    else this.chosen.add(id);
-  }
-
-  addIfFits(id: number): void {
-    const row = this.row.get(id);
-    if (row === undefined && id <= this.last) this.missing.add(id);
-    if (row === undefined || this.chosen.has(id) || row.kept > MAX_KEPT_EACH) return;
-    if (this.total + row.kept > MAX_KEPT_ALL) return;
-    if (this.after > 0 && (row.first_transfer ?? 0) <= this.after) return;
-    this.total += row.kept;
-    this.chosen.add(id);
-  }
+/** The list must contain no fundings besides those found for each wallet. */
+function checkFundings(db: Db, check: Check): void {
+  const count = (sql: string) => db.prepare<[], number>(sql).pluck().get();
+  check.expect(
+    'the number of fundings',
+    count('SELECT count(*) FROM fundings'),
+    count('SELECT count(*) FROM wallets WHERE funder IS NOT NULL'),
+  );
 }
 
 /** Reads the keys of all addresses, a few bytes each. */
-export function checkAddresses(db: Db, check: Check, lastWallet: number): void {
+function checkAddresses(db: Db, check: Check, lastWallet: number): void {
   const count = db.prepare<[], number>('SELECT count(*) FROM addresses').pluck().get();
   check.expect('the number of addresses', count, lastWallet + 1);
   for (const { wallet, key, first, address } of prefixCollisions(db)) {
@@ -255,4 +218,58 @@ function prefixCollisions(db: Db): IterableIterator<PrefixCollision> {
         LEFT JOIN wallets w ON w.id = earlier.wallet
       WHERE length(later.key) > ${ADDRESS_PREFIX_BYTES}`)
     .iterate();
+}
+
+/** Levels of spans. */
+const LEVELS = [1, 2] as const;
+
+/** Checks that there are no spans above the last transfer. */
+function checkLastSpans(db: Db, check: Check, last: number): void {
+  const lastKept = db
+    .prepare<[number], number | null>('SELECT max(span) FROM native_peaks WHERE level = ?')
+    .pluck();
+  const levels = db.prepare<[], number>('SELECT DISTINCT level FROM native_peaks').pluck().all();
+  for (const level of levels) {
+    const lastSpan = level === 1 || level === 2 ? zoneOf(last, level) : -1;
+    const kept = lastKept.get(level) ?? 0;
+    if (kept > lastSpan)
+      check.addDifference(`native_peaks has span ${kept} of level ${level}, but ${lastSpan} is the last one`);
+  }
+}
+
+/** Compares one span of a level. */
+function peakComparer(db: Db, check: Check): (level: number, span: number) => void {
+  const peak = db
+    .prepare<[number, number], Buffer>(
+      'SELECT CAST(peak AS BLOB) FROM native_peaks WHERE level = ? AND span = ?',
+    )
+    .pluck();
+  const amounts = db
+    .prepare<[number, number, number, number], Buffer>(
+      'SELECT amount FROM transfers WHERE id >= ? AND id < ? AND kind IN (?, ?)',
+    )
+    .pluck();
+  const largestOf = (from: number, below: number): bigint | null => {
+    let largest: bigint | null = null;
+    for (const amount of amounts.iterate(
+      from,
+      below,
+      TransferKind.nativeDirect,
+      TransferKind.nativeInternal,
+    )) {
+      const wei = decodeAmount(amount);
+      if (largest === null || wei > largest) largest = wei;
+    }
+    return largest;
+  };
+  return (level, span) => {
+    const size = ZONE_SPAN ** level;
+    const [from, below] = [span * size, (span + 1) * size];
+    const kept = peak.get(level, span);
+    check.expect(
+      `the largest native transfer of ${from} to ${below - 1}`,
+      kept === undefined ? null : storedNumber(kept),
+      largestOf(from, below),
+    );
+  };
 }

@@ -13,11 +13,12 @@ import { damageOf } from '../store/index-file.ts';
 import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import type { BlockRange } from '../store/trace-gaps.ts';
-import { findChangedBlocks } from './check-checksums.ts';
 import { type CounterChecks, checkCounters } from './check-counters.ts';
+import { findChangedBlocks } from './check-file.ts';
+import type { Ids } from './recount.ts';
 import { Check } from './report.ts';
-import type { SampleIds } from './sample.ts';
-import { checkFileContents, describeMark } from './verify-file.ts';
+import { FILE_SCOPE, namedScope } from './scope.ts';
+import { checkFile, describeMark } from './verify.ts';
 
 interface Damage {
   isDamaged: boolean;
@@ -44,11 +45,13 @@ export async function findDamage(db: Db, options: DamageOptions): Promise<Damage
   const mark = damageOf(db);
   if (options.range !== null && mark === null) return findDamageBehind(db, options.range, options);
   const changed = new Set<number>();
-  const checks = await checkFileContents(db, options, {
+  const checks = await checkFile(db, {
+    ...options,
+    scope: FILE_SCOPE,
     onChangedBlock: (block) => changed.add(block),
     checksAgain: true,
   });
-  const texts = Object.values(checks)
+  const texts = checks
     .flatMap(({ differences }) => differences.map(({ text }) => text))
     .filter((text) => mark === null || text !== describeMark(mark));
   options.signal.throwIfAborted();
@@ -104,7 +107,7 @@ function* numbersOf({ first, last }: BlockRange): Generator<number> {
 const MAX_RECOUNTED = 20_000;
 
 /** The wallets and tokens in the transfers of some blocks. */
-export function idsOfBlocks(db: Db, blocks: Iterable<number>): SampleIds {
+export function idsOfBlocks(db: Db, blocks: Iterable<number>): Ids {
   const named = db.prepare<[number, number], { sender: number; receiver: number; token: number | null }>(
     /* sql */ `
       SELECT DISTINCT sender, receiver, token FROM transfers
@@ -130,18 +133,15 @@ export function idsOfBlocks(db: Db, blocks: Iterable<number>): SampleIds {
  */
 export async function findWrongSum(
   db: Db,
-  ids: readonly SampleIds[],
+  ids: readonly Ids[],
   options: { signal: AbortSignal; onProgress(text: string): void },
 ): Promise<string | null> {
-  const only = {
+  const named = {
     wallets: [...new Set(ids.flatMap(({ wallets }) => wallets))].slice(0, MAX_RECOUNTED),
     tokens: [...new Set(ids.flatMap(({ tokens }) => tokens))].slice(0, MAX_RECOUNTED),
   };
   const checks: CounterChecks = { wallets: new Check('wallets'), tokens: new Check('tokens') };
-  await checkCounters(db, checks, {
-    sample: only.wallets.length,
-    only,
-    random: Math.random,
+  await checkCounters(db, checks, namedScope(named), {
     signal: options.signal,
     onProgress: (done) => options.onProgress(`counting again: ${Math.floor(done * 100)} %`),
   });

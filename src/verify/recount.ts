@@ -3,10 +3,17 @@
  * for comparison.
  */
 import { TransferKind } from '../model/transfer-kind.ts';
-import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
+import type { Db, Statement } from '../store/open-database.ts';
+import { MAX_FIRST_BUYERS, STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from '../store/schema.ts';
 import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
-import type { TransferRow } from '../tokens/transfer-row.ts';
+import { type TransferRow, toTransferRow } from '../tokens/transfer-row.ts';
 import type { Difference } from './report.ts';
+
+/** Wallets and tokens by their ids. */
+export interface Ids {
+  readonly wallets: readonly number[];
+  readonly tokens: readonly number[];
+}
 
 /**
  * Bytes of memory that a recount takes, by which a full one is divided into passes: of a wallet, for each entry of its
@@ -33,6 +40,9 @@ export interface HistoryEntry {
   wei: bigint | null;
 }
 
+/** Describes how the stored history page differs from the recount's `page`, which is full. */
+export type ComparePage = (recount: WalletRecount) => Difference | null;
+
 /** Recounts a wallet. Keeps one history page at a time: a busy wallet has many millions of entries. */
 export class WalletRecount {
   readonly id: number;
@@ -45,7 +55,7 @@ export class WalletRecount {
   pageDifference: Difference | null = null;
   nativeReceived = 0n;
   nativeSent = 0n;
-  private readonly comparePage: (recount: WalletRecount) => Difference | null;
+  private readonly comparePage: ComparePage;
   private lastTransfer: number | null = null;
   private lastTransaction = 0;
   private transactions = 0;
@@ -55,8 +65,7 @@ export class WalletRecount {
   private readonly firstIn = new Map<number, TransferRow>();
   private readonly latestIn = new Map<number, TransferRow>();
 
-  /** `comparePage` describes how the stored page differs from `page`, which is full. */
-  constructor(id: number, comparePage: (recount: WalletRecount) => Difference | null) {
+  constructor(id: number, comparePage: ComparePage) {
     this.id = id;
     this.comparePage = comparePage;
   }
@@ -180,4 +189,81 @@ export class TokenRecount {
     this.holdings.set(wallet, holding);
     return holding;
   }
+}
+
+/** Ids per statement: a fraction of a second. */
+export const IDS_PER_READ = 100_000;
+
+/** Most tokens of a wallet, and wallets of a token, that a recount keeps: about 300 MB. */
+const MAX_KEPT = 2_000_000;
+
+/** Recounts some wallets and tokens from the transfers; `advance` continues from `position`. */
+export class RecountScan {
+  readonly wallets: Map<number, WalletRecount>;
+  readonly tokens: Map<number, TokenRecount>;
+  /** Wallets and tokens dropped because they would take too much memory. */
+  readonly tooLarge: { wallets: number[]; tokens: number[] } = { wallets: [], tokens: [] };
+  /** Describes missing ids, at most one line per read. */
+  readonly gaps: string[] = [];
+  /** The last transfer read. */
+  position: number;
+  private readonly select: Statement<[number, number], StoredTransfer>;
+  private readonly count: Statement<[number, number], number>;
+
+  /** Starts after transfer `after`. */
+  constructor(db: Db, ids: Ids, after: number, comparePage: ComparePage) {
+    this.wallets = new Map(ids.wallets.map((id) => [id, new WalletRecount(id, comparePage)]));
+    this.tokens = new Map(ids.tokens.map((id) => [id, new TokenRecount(id)]));
+    this.position = after;
+    this.select = db.prepare(/* sql */ `
+      SELECT ${STORED_TRANSFER} FROM transfers
+      WHERE id BETWEEN ? AND ?
+        AND (${isAmong('sender', ids.wallets)} OR ${isAmong('receiver', ids.wallets)}
+          OR ${isAmong('token', ids.tokens)})
+      ORDER BY id`);
+    this.count = db
+      .prepare<[number, number], number>('SELECT count(*) FROM transfers WHERE id BETWEEN ? AND ?')
+      .pluck();
+  }
+
+  /** Reads the next transfers, none above `to`. */
+  advance(to: number): void {
+    const from = this.position + 1;
+    const end = Math.min(to, this.position + IDS_PER_READ);
+    const present = this.count.get(from, end) ?? 0;
+    if (present !== end - from + 1)
+      this.gaps.push(`of the transfers ${from} to ${end} ${end - from + 1 - present} are missing`);
+    for (const raw of this.select.iterate(from, end)) {
+      const row = toTransferRow(raw);
+      addTo(this.wallets, row.sender, row, this.tooLarge.wallets);
+      if (row.receiver !== row.sender) addTo(this.wallets, row.receiver, row, this.tooLarge.wallets);
+      if (row.token !== null) addTo(this.tokens, row.token, row, this.tooLarge.tokens);
+    }
+    this.position = end;
+  }
+}
+
+/** Adds a transfer to a recount, if there is one. Drops the recount when it takes too much memory. */
+function addTo(
+  recounts: Map<number, WalletRecount | TokenRecount>,
+  id: number,
+  row: TransferRow,
+  tooLarge: number[],
+): void {
+  const recount = recounts.get(id);
+  if (recount === undefined) return;
+  recount.add(row);
+  if (recount.kept <= MAX_KEPT) return;
+  recounts.delete(id);
+  tooLarge.push(id);
+}
+
+/**
+ * SQL: whether a column is among the ids. Uses a range for consecutive ids, because a list of thousands would be too
+ * long.
+ */
+function isAmong(column: string, ids: readonly number[]): string {
+  const [first] = ids;
+  const isRange = first !== undefined && ids.every((id, i) => id === first + i);
+  return isRange ? `${column} BETWEEN ${first} AND ${ids.at(-1)}` : `${column} IN (${ids.join(',')})`;
 }

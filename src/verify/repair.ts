@@ -12,14 +12,13 @@ import type { BlockRef } from '../model/block.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchHeader, fetchHeaders } from '../node/methods.ts';
-import { hashAt } from '../store/chain.ts';
 import { acquireIndexLock, openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import { type BlockRange, traceGapRanges } from '../store/trace-gaps.ts';
 import { rejectForeignWal } from '../store/wal.ts';
-import { batchHash, batchParent, blockDifference, loadWithRetry } from './block-comparer.ts';
+import { batchParent, blockDifference, loadWithRetry } from './block-comparer.ts';
 import { findDamage, findWrongSum, idsOfBlocks, isReplaceable, requireSameChain } from './find-damage.ts';
 import { rebuildIndex } from './rebuild.ts';
 
@@ -281,14 +280,9 @@ async function findDifferences(
     found.incomplete.push(...batch.incomplete);
     for (let i = 0; i < batch.blockCount; i++) {
       const block = batch.number[i]!;
-      const hash = batchHash(batch, i);
-      const indexed = hashAt(db, block);
-      const text =
-        indexed === hash
-          ? blockDifference(db, batch, i)
-          : `block ${block} is ${indexed ?? 'missing'} in the index and ${hash} on the node`;
-      if (text === null) continue;
-      found.differing.push({ block, text, parent: batchParent(batch, i) });
+      const difference = blockDifference(db, batch, i);
+      if (difference === null) continue;
+      found.differing.push({ block, text: difference.text, parent: batchParent(batch, i) });
       if (untraced.some(({ first, last }) => first <= block && block <= last)) return found;
     }
   }

@@ -1,171 +1,173 @@
-/** Compares the index with the node, check by check. Read-only. */
+/** Compares an index with itself and with its node, check by check, within a scope. Read-only. */
 import { deriveLoadRules, type LoadRules } from '../indexer/backfill/load-blocks.ts';
 import { wrongChainError } from '../indexer/node-chain.ts';
-import { UpstreamError } from '../lib/errors.ts';
-import type { Random } from '../lib/random.ts';
+import { FatalError } from '../lib/errors.ts';
 import { type Capabilities, internalTransfers } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchBlockNumber } from '../node/methods.ts';
-import type { Tip } from '../store/chain.ts';
+import { chainOf, readLastBlock } from '../store/chain.ts';
+import { damageOf, openIndexForReading } from '../store/index-file.ts';
 import type { Db } from '../store/open-database.ts';
 import { traceGapRanges } from '../store/trace-gaps.ts';
-import { blockComparer, type CompareBlock } from './block-comparer.ts';
-import { checkAllBlocks } from './check-all-blocks.ts';
-import { checkBalances } from './check-balances.ts';
-import { checkHashes } from './check-blocks.ts';
-import { checkNative } from './check-native.ts';
-import { Check, runCheck, type TokenVerdict, type VerifyReport } from './report.ts';
-import { forEachConcurrently, sampleRange } from './sample.ts';
-import { checkFileContents, withIndex } from './verify-file.ts';
+import { blockComparer } from './block-comparer.ts';
+import { checkBlocks, checkHeaders } from './check-blocks.ts';
+import { checkCounters } from './check-counters.ts';
+import { checkChecksums, checkContiguity, checkStructure } from './check-file.ts';
+import { checkBalances, checkNative } from './check-state.ts';
+import { Check, finishReport, runCheck, type TokenVerdict, type VerifyReport } from './report.ts';
+import { isAll, type Scope } from './scope.ts';
 
-/** Default of `sample`, the number of wallets to recount. The sizes of the other checks follow from it. */
-export const DEFAULT_SAMPLE = 200;
-
-/** Per unit of the sample size: hashes, decoded blocks, tokens examined and native wallets. */
-const HASHES_PER_SAMPLE = 50;
-const BLOCKS_PER_SAMPLE = 1 / 5;
-const TOKENS_PER_SAMPLE = 1 / 8;
-const NATIVE_PER_SAMPLE = 1 / 4;
-
-/** Blocks decoded at the same time. */
-const BLOCK_CONCURRENCY = 4;
-
-interface VerifyOptions {
-  path: string;
-  client: RpcClient;
-  capabilities: Capabilities;
-  /** Wrapped native contracts in addition to those known for the chain. */
-  wrappedNative: readonly string[];
-  sample: number;
-  /** Compare everything with the node, not only samples. */
-  all?: boolean;
-  random: Random;
+interface RunOptions {
+  scope: Scope;
   signal: AbortSignal;
   /** Called with a description of the current work. */
   onProgress(text: string): void;
 }
 
+/** The node to compare with. */
+interface ComparedNode {
+  client: RpcClient;
+  capabilities: Capabilities;
+  /** Wrapped native contracts in addition to those known for the chain. */
+  wrappedNative: readonly string[];
+}
+
+interface VerifyOptions extends RunOptions {
+  path: string;
+  /** Null to examine only the file. */
+  node: ComparedNode | null;
+}
+
 /**
+ * Without a node, finds every changed byte of a stored fact: SQLite checks pages and rows, checksums cover the rows of
+ * each block, and everything else is recounted from them. With a node, also what it would give otherwise.
+ *
  * Throws FatalError when there is no index to verify, UpstreamError when the node does not answer at first. If the node
  * fails during a check, that check is reported as unfinished.
  */
 export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
-  const { path, client, capabilities, signal } = options;
-  return withIndex(path, async (db, { chainId, startBlock }, tip) => {
-    if (chainId !== capabilities.chainId) throw wrongChainError(chainId, capabilities.chainId);
-    const node = { client: capabilities.client, head: await fetchBlockNumber(client, signal) };
-    return { node, ...(await new Verification(db, options, startBlock, tip).runChecks()) };
-  });
+  const { path, node, signal } = options;
+  const startedAt = performance.now();
+  const db = openIndexForReading(path);
+  try {
+    const chain = chainOf(db);
+    const tip = readLastBlock(db);
+    if (chain === null || tip === null)
+      throw new FatalError(`${path} holds no block yet: there is nothing to verify`);
+    if (node !== null && chain.chainId !== node.capabilities.chainId)
+      throw wrongChainError(chain.chainId, node.capabilities.chainId);
+    const report = { path, chain, tip, startedAt };
+    if (node === null)
+      return finishReport({ ...report, node, checks: await checkFile(db, options), tokens: [] });
+    const { client, capabilities } = node;
+    const seen = { client: capabilities.client, head: await fetchBlockNumber(client, signal) };
+    const run = new NodeChecks(db, options, node, chain.startBlock);
+    const { checks, tokens } = await run.after(await checkFile(db, options));
+    return finishReport({ ...report, node: seen, checks, tokens });
+  } finally {
+    db.close();
+  }
 }
 
-/** One running verification. */
-class Verification {
+interface FileOptions extends RunOptions {
+  onChangedBlock?(block: number): void;
+  /** Whether to check tables again that an earlier, stopped run found intact. */
+  checksAgain?: boolean;
+}
+
+/** The checks that need no node. */
+export async function checkFile(
+  db: Db,
+  { scope, signal, onProgress, onChangedBlock, checksAgain = false }: FileOptions,
+): Promise<Check[]> {
+  const [file, blocks, checksums] = [new Check('file'), new Check('blocks'), new Check('checksums')];
+  const [wallets, tokens] = [new Check('wallets'), new Check('tokens')];
+  const show = (what: string) => (done: number) => onProgress(`${what} ${Math.floor(done * 100)} %`);
+  await runCheck(file, signal, () => {
+    const damage = damageOf(db);
+    if (damage !== null) file.addDifference(describeMark(damage));
+    return checkStructure(db, file, { signal, onProgress, checksAgain });
+  });
+  onProgress('blocks');
+  await runCheck(blocks, signal, () => checkContiguity(db, blocks));
+  await runCheck(checksums, signal, () =>
+    checkChecksums(db, checksums, {
+      transfers: scope.transfers,
+      signal,
+      onProgress: show('checksums'),
+      ...(onChangedBlock && { onChangedBlock }),
+    }),
+  );
+  await runCheck(wallets, signal, () =>
+    checkCounters(db, { wallets, tokens }, scope, { signal, onProgress: show('counters') }),
+  );
+  return [file, blocks, checksums, wallets, tokens];
+}
+
+/** The difference to report for a marked file. */
+export function describeMark(damage: string): string {
+  return `a repair found the file damaged and did not finish: ${damage}`;
+}
+
+/** The checks that need a node. */
+class NodeChecks {
   private readonly db: Db;
   private readonly options: VerifyOptions;
+  private readonly node: ComparedNode;
   private readonly startBlock: number;
-  private readonly tip: Tip;
-  private readonly compareBlock: CompareBlock;
   private readonly rules: LoadRules;
 
-  constructor(db: Db, options: VerifyOptions, startBlock: number, tip: Tip) {
-    const rules = deriveLoadRules(options.capabilities, options.wrappedNative);
+  constructor(db: Db, options: VerifyOptions, node: ComparedNode, startBlock: number) {
     this.db = db;
     this.options = options;
+    this.node = node;
     this.startBlock = startBlock;
-    this.tip = tip;
-    this.compareBlock = blockComparer(db, options.client, rules);
-    this.rules = rules;
+    this.rules = deriveLoadRules(node.capabilities, node.wrappedNative);
   }
 
-  async runChecks(): Promise<Pick<VerifyReport, 'checks' | 'tokens'>> {
-    const { all, sample, random } = this.options;
+  /** Runs the checks after those of the file. */
+  async after(fileChecks: readonly Check[]): Promise<Pick<VerifyReport, 'checks' | 'tokens'>> {
+    const { scope } = this.options;
     const [transfers, roots] = [new Check('transfers'), new Check('roots')];
     const [native, balances] = [new Check('native'), new Check('balances')];
-    const { file, blocks, checksums, wallets, tokens } = await checkFileContents(
-      this.db,
-      this.options,
-      all ? {} : { sample: { size: sample, random }, compareHashes: (check) => this.compareHashes(check) },
-    );
-    await this.runCheck(transfers, () => {
+    const blocks = fileChecks.find(({ name }) => name === 'blocks');
+    if (blocks !== undefined && scope.headers > 0)
+      await this.run(blocks, () => checkHeaders(this.db, blocks, scope, this.access()));
+    await this.run(transfers, () => {
       this.noteTraceGaps(transfers);
-      if (!all) return this.compareTransfers(transfers);
-      return checkAllBlocks(this.db, { transfers, roots }, { ...this.options, rules: this.rules });
+      return checkBlocks(this.db, { transfers, roots }, scope, this.access());
     });
-    await this.runCheck(native, () => this.compareNative(native));
-    let verdicts: TokenVerdict[] = [];
-    await this.runCheck(balances, async () => {
-      verdicts = await this.compareBalances(balances);
+    await this.run(native, () => this.compareNative(native));
+    let tokens: TokenVerdict[] = [];
+    await this.run(balances, async () => {
+      tokens = await this.compareBalances(balances);
     });
-    const checks = all
-      ? [file, blocks, checksums, wallets, tokens, transfers, roots, native, balances]
-      : [file, blocks, checksums, transfers, wallets, tokens, native, balances];
-    return { checks, tokens: verdicts };
+    const checks = [...fileChecks, transfers, ...(isAll(scope.blocks) ? [roots] : []), native, balances];
+    return { checks, tokens };
   }
 
-  private async runCheck(check: Check, work: () => void | Promise<void>): Promise<void> {
+  private async run(check: Check, work: () => void | Promise<void>): Promise<void> {
     this.options.onProgress(check.name);
     await runCheck(check, this.options.signal, work);
   }
 
-  private compareBalances(check: Check): Promise<TokenVerdict[]> {
-    const { client, sample, random, signal, onProgress } = this.options;
-    const { db, startBlock, compareBlock } = this;
-    const { wrappedNative } = this.rules;
-    return checkBalances(check, {
-      context: { db, client, startBlock, wrappedNative, random, signal },
-      compareBlock,
-      count: Math.ceil(sample * TOKENS_PER_SAMPLE),
-      onProgress: (done) => onProgress(`balances ${Math.floor(done * 100)} %`),
-    });
-  }
-
-  private async compareHashes(check: Check): Promise<void> {
-    const { client, sample, random, signal } = this.options;
-    await checkHashes(this.db, client, check, {
-      from: this.startBlock,
-      to: this.tip.number,
-      count: sample * HASHES_PER_SAMPLE,
-      random,
-      signal,
-    });
+  private access() {
+    const { path, signal, onProgress } = this.options;
+    return { path, client: this.node.client, rules: this.rules, signal, onProgress };
   }
 
   /** Records the trace gaps, whether or not a sample hits them. */
   private noteTraceGaps(check: Check): void {
     for (const { first, last } of traceGapRanges(this.db)) {
       const untraced = { first, last, blocks: last - first + 1 };
-      const { reason } = internalTransfers({ capabilities: this.options.capabilities, untraced });
+      const { reason } = internalTransfers({ capabilities: this.node.capabilities, untraced });
       if (reason !== null) check.addNote(reason);
     }
   }
 
-  /** Decodes sampled blocks again and compares every transfer. */
-  private async compareTransfers(check: Check): Promise<void> {
-    const { sample, random, onProgress } = this.options;
-    const numbers = sampleRange(
-      random,
-      this.startBlock,
-      this.tip.number,
-      Math.ceil(sample * BLOCKS_PER_SAMPLE),
-    );
-    let compared = 0;
-    await forEachConcurrently(numbers, BLOCK_CONCURRENCY, this.options.signal, async (number, signal) => {
-      try {
-        const difference = await this.compareBlock(number, signal);
-        if (difference !== null) check.addDifference(difference, number);
-        onProgress(`transfers of block ${number}`);
-        compared++;
-      } catch (error) {
-        if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-        check.addNote(`block ${number} could not be read: ${error.message}`);
-      }
-    });
-    check.compared = `all transfers of ${compared} blocks, decoded again`;
-    check.share = compared / (this.tip.number - this.startBlock + 1);
-  }
-
   private async compareNative(check: Check): Promise<void> {
-    const { capabilities, client, sample, signal } = this.options;
+    const { capabilities, client } = this.node;
+    const { scope, signal } = this.options;
     if (capabilities.traces === null)
       return check.addNote(
         `not compared: internal transfers are unknown (${capabilities.tracesReason ?? 'no traces'})`,
@@ -175,10 +177,23 @@ class Verification {
     await checkNative(check, {
       db: this.db,
       client,
-      compareBlock: this.compareBlock,
+      compareBlock: blockComparer(this.db, client, this.rules),
       startBlock: this.startBlock,
-      wallets: Math.ceil(sample * NATIVE_PER_SAMPLE),
+      wallets: scope.nativeWallets,
       signal,
+    });
+  }
+
+  private compareBalances(check: Check): Promise<TokenVerdict[]> {
+    const { client } = this.node;
+    const { scope, signal, onProgress } = this.options;
+    const { db, startBlock, rules } = this;
+    const { wrappedNative } = rules;
+    return checkBalances(check, {
+      context: { db, client, startBlock, wrappedNative, random: scope.random, signal },
+      compareBlock: blockComparer(db, client, rules),
+      count: scope.tokenContracts,
+      onProgress: (done) => onProgress(`balances ${Math.floor(done * 100)} %`),
     });
   }
 }

@@ -13,13 +13,12 @@ import { copyDatabase } from '../../src/store/backup.ts';
 import { openIndexForReading, openIndexForWriting, SCHEMA_VERSION } from '../../src/store/index-file.ts';
 import { migrate, schemaVersion } from '../../src/store/migrations.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { verifyFile } from '../../src/verify/verify-file.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
 import { SOURCE_FLAGS } from '../support/daemon/command.ts';
 import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { countingMigration, countingTable } from '../support/index/slow-migration.ts';
-import { differencesOf } from '../support/index/verify.ts';
+import { differencesOf, verifyAlone } from '../support/index/verify.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
@@ -69,8 +68,7 @@ for (const release of RELEASES) {
     const created = join(tempDir(t), 'index.db');
     openIndexForWriting(created, {}).close();
     assert.deepEqual(schemaOf(path), schemaOf(created));
-    const options = { signal: new AbortController().signal, onProgress: () => undefined };
-    assert.deepEqual(differencesOf(await verifyFile(path, options)), []);
+    assert.deepEqual(differencesOf(await verifyAlone(path)), []);
   });
 
   test(`${release}: the daemon starts on it, answers as that release did and knows its keys`, async (t) => {

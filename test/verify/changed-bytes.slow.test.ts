@@ -5,10 +5,9 @@ import { test } from 'node:test';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { TraceGapTable } from '../../src/store/trace-gaps.ts';
-import { verifyFile } from '../../src/verify/verify-file.ts';
 import { randomSource } from '../support/chain/random-chain.ts';
 import { buildIndex } from '../support/index/build-index.ts';
-import { differencesOf } from '../support/index/verify.ts';
+import { differencesOf, verifyAlone } from '../support/index/verify.ts';
 import { recordedDataOrSkip } from '../support/nodes/recorded.ts';
 import { startRecordedNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -31,8 +30,7 @@ function contentOf(path: string, table: string): string {
 
 /** Whether the check reports anything about the file. */
 async function isFound(path: string): Promise<boolean> {
-  const options = { signal: new AbortController().signal, onProgress: () => undefined };
-  const report = await verifyFile(path, options).catch((error: unknown) => {
+  const report = await verifyAlone(path).catch((error: unknown) => {
     assert.ok(error instanceof Error && error.name === 'FatalError', String(error));
     return null;
   });
@@ -69,8 +67,7 @@ test('verify --file finds every flipped bit that changes a stored fact, in each 
   const node = await startRecordedNode(t, folder, 'eth-17686110-17686121', { head: 17_686_112 });
   const whole = await buildIndex({ url: node.url, dir: tempDir(t), startBlock: 17_686_110 });
   addTokenFacts(whole);
-  const signal = new AbortController().signal;
-  const clean = await verifyFile(whole, { signal, onProgress: () => undefined });
+  const clean = await verifyAlone(whole);
   assert.deepEqual(differencesOf(clean), []);
   const bytes = readFileSync(whole);
 

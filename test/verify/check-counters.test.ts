@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type CounterChecks, checkCounters } from '../../src/verify/check-counters.ts';
 import { Check } from '../../src/verify/report.ts';
+import { namedScope, sampleScope } from '../../src/verify/scope.ts';
 import { randomSource } from '../support/chain/random-chain.ts';
 import { address, createIndex, type IndexFixture, type NamedBlock } from '../support/index/index-fixture.ts';
 
@@ -14,7 +15,7 @@ function blockOf(name: string, transfers: number): NamedBlock {
 async function check(t: TestContext, index: IndexFixture, onProgress = () => {}): Promise<CounterChecks> {
   const checks = { wallets: new Check('wallets'), tokens: new Check('tokens') };
   const { signal } = new AbortController();
-  await checkCounters(index.reader(t), checks, { sample: 20, random: randomSource(1), signal, onProgress });
+  await checkCounters(index.reader(t), checks, sampleScope(20, randomSource(1)), { signal, onProgress });
   return checks;
 }
 
@@ -62,10 +63,7 @@ test('a sample in any order is recounted completely', async (t) => {
   const tokens = Array.from({ length: 9 }, (_, i) => `token${i}`);
   index.append([{ a: tokens.map((token) => ({ from: 'alice', to: 'bob', token, kind: 'erc20' as const })) }]);
   const checks = { wallets: new Check('wallets'), tokens: new Check('tokens') };
-  await checkCounters(index.reader(t), checks, {
-    sample: 20,
-    only: { wallets: [], tokens: [3, 9, 5] },
-    random: randomSource(1),
+  await checkCounters(index.reader(t), checks, namedScope({ wallets: [], tokens: [3, 9, 5] }), {
     signal: new AbortController().signal,
     onProgress: () => {},
   });

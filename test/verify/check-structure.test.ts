@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { checkStructure } from '../../src/verify/check-structure.ts';
+import { checkStructure } from '../../src/verify/check-file.ts';
 import { Check } from '../../src/verify/report.ts';
 import { IndexFixture, type NamedTransfer } from '../support/index/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';

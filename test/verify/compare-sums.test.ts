@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ENTRIES_PER_PAGE } from '../../src/store/wallet-history.ts';
-import { prepareSumsComparer } from '../../src/verify/compare-sums.ts';
+import { prepareSumsComparer } from '../../src/verify/comparers.ts';
 import { Check } from '../../src/verify/report.ts';
 import { createIndex } from '../support/index/index-fixture.ts';
 

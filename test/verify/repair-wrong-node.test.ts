@@ -8,10 +8,9 @@ import { AnchorTable, type ChainAnchors } from '../../src/store/chain-anchors.ts
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { verifyFile } from '../../src/verify/verify-file.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
-import { differencesOf, repairFile } from '../support/index/verify.ts';
+import { differencesOf, repairFile, verifyAlone } from '../support/index/verify.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { resultOf, startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -86,10 +85,7 @@ test('damage to the chain identity is found, also after a write, and repaired fr
   const path = await indexOf(t, right.url, START);
   write(path, (writer) => writer.setGenesis(`0x${'22'.repeat(32)}`));
   const { firstParent } = anchorsOf(path);
-  const found = async () => {
-    const options = { signal: new AbortController().signal, onProgress: () => undefined };
-    return differencesOf(await verifyFile(path, options));
-  };
+  const found = async () => differencesOf(await verifyAlone(path));
   // The generated chain has no block 0, so a start beside a node with a block 0 records it.
   const finalized = HEAD - REPLAY_DEFAULTS.finalizedLag;
   const expected: ChainAnchors = { genesis: null, firstParent, finalized, reorgFrom: null };

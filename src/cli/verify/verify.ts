@@ -120,12 +120,16 @@ async function firstNodeClient({ node, node_http, node_traces }: Config): Promis
 }
 
 async function verifyFileAlone(path: string, options: Options): Promise<void> {
-  const { verifyFile } = await import('../../verify/verify-file.ts');
+  const { verifyIndex } = await import('../../verify/verify.ts');
+  const { FILE_SCOPE } = await import('../../verify/scope.ts');
   const { rejectForeignWal } = await import('../../store/wal.ts');
   rejectForeignWal(path);
   const line = statusLine();
   try {
-    const report = await verifyFile(path, {
+    const report = await verifyIndex({
+      path,
+      scope: FILE_SCOPE,
+      node: null,
       signal: new AbortController().signal,
       onProgress: (text) => line.show(`verifying: ${text}`),
     });
@@ -155,7 +159,8 @@ async function verify(
   options: Options,
   line: StatusLine,
 ): Promise<void> {
-  const { DEFAULT_SAMPLE, verifyIndex } = await import('../../verify/verify.ts');
+  const { verifyIndex } = await import('../../verify/verify.ts');
+  const { DEFAULT_SAMPLE, fullScope, sampleScope } = await import('../../verify/scope.ts');
   const { rejectForeignWal } = await import('../../store/wal.ts');
   rejectForeignWal(path);
   const capabilities = await probe(config, client);
@@ -163,12 +168,8 @@ async function verify(
   if (options.all) void waitForStopSignal().then(() => stop.abort(new FatalError('stopped')));
   const report = await verifyIndex({
     path,
-    client,
-    capabilities,
-    wrappedNative: config.chain.wrapped_native,
-    sample: options.sample ?? DEFAULT_SAMPLE,
-    all: options.all ?? false,
-    random: Math.random,
+    scope: (options.all ? fullScope : sampleScope)(options.sample ?? DEFAULT_SAMPLE, Math.random),
+    node: { client, capabilities, wrappedNative: config.chain.wrapped_native },
     signal: stop.signal,
     onProgress: (text) => line.show(`verifying: ${text}`),
   });

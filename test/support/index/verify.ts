@@ -4,6 +4,7 @@ import { probeCapabilities } from '../../../src/node/capabilities.ts';
 import { RpcClient } from '../../../src/node/client.ts';
 import { type RepairResult, repairRange } from '../../../src/verify/repair.ts';
 import type { VerifyReport } from '../../../src/verify/report.ts';
+import { FILE_SCOPE, fullScope, sampleScope } from '../../../src/verify/scope.ts';
 import { verifyIndex } from '../../../src/verify/verify.ts';
 import { randomSource } from '../chain/random-chain.ts';
 
@@ -51,19 +52,26 @@ export function repairFile(
 
 /** Verifies with a sample large enough for a whole small test chain. */
 export function verifyFile(options: VerifyTestOptions): Promise<VerifyReport> {
+  const scopeOf = options.all ? fullScope : sampleScope;
   return withClient(options.http, async (client) =>
     verifyIndex({
       path: options.path,
-      client,
-      capabilities: await probeCapabilities(client, { traces: options.traces ?? true, head: 'latest' }),
-      wrappedNative: options.wrappedNative ?? [],
-      sample: options.sample ?? 2_000,
-      all: options.all ?? false,
-      random: randomSource(options.seed ?? 1),
+      scope: scopeOf(options.sample ?? 2_000, randomSource(options.seed ?? 1)),
+      node: {
+        client,
+        capabilities: await probeCapabilities(client, { traces: options.traces ?? true, head: 'latest' }),
+        wrappedNative: options.wrappedNative ?? [],
+      },
       signal: options.signal ?? new AbortController().signal,
       onProgress: options.onProgress ?? (() => undefined),
     }),
   );
+}
+
+/** Verifies without a node. */
+export function verifyAlone(path: string): Promise<VerifyReport> {
+  const { signal } = new AbortController();
+  return verifyIndex({ path, scope: FILE_SCOPE, node: null, signal, onProgress: () => undefined });
 }
 
 /** Every difference as `check: text`. */
