@@ -41,6 +41,9 @@ const SLOW = '.slow.test.ts';
 
 const NODE_FLAGS = ['--import', import.meta.resolve('tsx')];
 
+/** Threads of the program run from the bundle. Not with --watch, where the sources change after the build. */
+const BUNDLED_THREADS = ['--import', new URL('../test/support/threads/preload.mjs', import.meta.url).href];
+
 const { slow, options, named } = readArguments(process.argv.slice(2));
 process.exitCode = (await (named.length > 0 ? runTests(named) : runAll())) ? 0 : 1;
 
@@ -86,7 +89,7 @@ async function runLongestFirst(files) {
     files: longestFirst(files, durations),
     concurrency: CONCURRENCY,
     timeout: TEST_TIMEOUT_MS,
-    execArgv: NODE_FLAGS,
+    execArgv: [...NODE_FLAGS, ...BUNDLED_THREADS],
   });
   let passed = true;
   stream.on('test:fail', ({ todo }) => {
@@ -137,6 +140,7 @@ async function runTests(files) {
   if (files.some(isPageTest)) await provideChromium();
   return run(process.execPath, [
     ...NODE_FLAGS,
+    ...(options.includes('--watch') ? [] : BUNDLED_THREADS),
     '--test',
     '--test-reporter=spec',
     `--test-concurrency=${CONCURRENCY}`,

@@ -16,7 +16,7 @@ export const THREADS = {
 export type ThreadName = keyof typeof THREADS;
 
 /** Input of `new Worker`: the URL of a file, or a script to evaluate. */
-export type ThreadCode = { source: URL } | { source: string; eval: true };
+export type ThreadCode = { source: URL; execArgv?: string[] } | { source: string; eval: true };
 
 export function threadCode(name: ThreadName): ThreadCode {
   return { source: THREADS[name] };
