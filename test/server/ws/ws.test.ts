@@ -29,7 +29,7 @@ suite('WebSocket endpoints', () => {
   const logged: string[] = [];
 
   before(async () => {
-    const chain = { blocks: 400, txPerBlock: 60, startBlock: 1 };
+    const chain = { blocks: 100, txPerBlock: 60, startBlock: 1 };
     ({ node } = await startGeneratedNode(owner, chain, { head: 5 }));
     served = await startTestDaemon(owner, {
       flags: { '--node-http': node.url, '--node-ws': node.wsUrl },
@@ -401,7 +401,7 @@ suite('WebSocket endpoints', () => {
     const quick = await open();
     const feed = await quick.subscribe<{ blockNumber: string }>('logs');
     slow.socket.pause();
-    node.mine(390);
+    node.mine(90);
     await waitFor(() => logged.includes('closed a slow consumer'), {
       what: 'the end of patience',
     });
