@@ -11,9 +11,9 @@ import { guarded } from '../lib/guard.ts';
 import type { Logger } from '../log/logger.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { NodeConnection } from '../node/connection.ts';
-import { fetchHeader } from '../node/methods.ts';
+import { pollFinality } from '../node/finality-poll.ts';
 import { type ChainBlock, ChainReader, MAX_REORG_DEPTH } from './block.ts';
-import { Finality } from './finality.ts';
+import { FinalityWatch } from './finality-watch.ts';
 import { HeadSource } from './head-source.ts';
 import { ChainJournal } from './journal.ts';
 import { ChainWindow } from './window.ts';
@@ -55,7 +55,7 @@ const RETRY_MAX_MS = 5_000;
 
 export class ChainTracker {
   /** Which block is final. The cache of `/rpc` depends on it. */
-  readonly finality: Finality;
+  readonly finality: FinalityWatch;
   /** The changes of the chain, for filters. `refresh` brings it up to date. */
   readonly journal = new ChainJournal();
   private readonly options: ChainTrackerOptions;
@@ -83,7 +83,7 @@ export class ChainTracker {
   constructor(options: ChainTrackerOptions) {
     this.options = options;
     this.reader = new ChainReader(options.node.client);
-    this.finality = new Finality((id) => fetchHeader(options.node.client, id));
+    this.finality = new FinalityWatch((known) => pollFinality(options.node.client, known));
   }
 
   addListener(listener: ChainListener): void {

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError } from '../lib/errors.ts';
 import { fileErrorReason, makeFolder } from '../lib/files.ts';
 import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
-import { AnchorTable } from '../store/chain-anchors.ts';
 import { withJobLock } from '../store/file-guard.ts';
+import { FinalBlocks } from '../store/final-blocks.ts';
 import type { Db } from '../store/open-database.ts';
 import { BLOCKS, type BlockTable, TRANSFERS } from './block-tables.ts';
 import { ExportFolder } from './export-folder.ts';
@@ -194,16 +194,14 @@ async function exportFile(
   events.onFile({ path: join(folder.path, name), rows: written.rows, bytes: written.bytes });
 }
 
-/** The highest indexed block that the node has called finalized. */
 function finalBlock(db: Db): number {
-  const final = lastFinal(db);
+  const final = new FinalBlocks(db).last();
   if (final !== null) return final.number;
   throw new FatalError('no indexed block is final yet: the node has not called any block finalized');
 }
 
 function lastFinal(db: Db): BlockRef | null {
-  const { finalized } = new AnchorTable(db).read();
-  const block = finalized === null ? null : readLastBlock(db, finalized);
+  const block = new FinalBlocks(db).last();
   return block && { number: block.number, hash: block.hash };
 }
 

@@ -1,10 +1,11 @@
 /** Answers a call from a cache, by joining an equal call in flight, or from the node. */
 
-import type { Finality } from '../chain/finality.ts';
+import type { FinalityWatch } from '../chain/finality-watch.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { RepeatLimit, TurnBudget } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
+import { FINAL_TAG, hasFinal, isFinal, isProvenFinal } from '../model/finality.ts';
 import type { NodeHttp } from '../node/http/streaming-client.ts';
 import type { BlockHeader } from '../node/methods.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
@@ -41,7 +42,7 @@ interface GatewayOptions {
   node: Pick<NodeHttp, 'post'>;
   /** Absent for a single node. */
   failover: Failover | undefined;
-  finality: Finality;
+  finality: FinalityWatch;
   settings: GatewaySettings;
   budget: ByteBudget;
   meter: Pick<RpcMeter, 'recordCacheHit' | 'recordCoalesced' | 'recordHeadCacheHit' | 'setCacheBytes'>;
@@ -64,7 +65,7 @@ const NO_BATCH_MS = 60_000;
 const MAX_ANCHORED_BYTES = 32 * 2 ** 20;
 
 /** An answer about blocks up to the answering node's finalized block is final. */
-const FINALIZED: AnchorBlocks = { before: ['finalized'], after: [] };
+const FINALIZED: AnchorBlocks = { before: [FINAL_TAG], after: [] };
 
 /** A result, with the anchor blocks of the answering node. */
 interface AnchoredResult {
@@ -109,7 +110,7 @@ export class Gateway {
   private readonly headCache = new HeadCache();
   private readonly cache: AnswerCache;
   private readonly doorkeeper = new CacheDoorkeeper();
-  private readonly finality: Finality;
+  private readonly finality: FinalityWatch;
   /** Reads in flight that others may join, by call key. */
   private readonly inFlight = new Map<string, NodeCall>();
   /** Counts chain changes: a call in flight may still answer about the previous chain. */
@@ -201,13 +202,13 @@ export class Gateway {
       const known = this.lookUp(plan);
       if (known !== undefined) return { answer: { tail: known, status: 200 }, isFinal: true, headers: null };
       const { before, after, newSocket = false } = anchors;
-      const mayBeFinal = typeof plan.block === 'number' && plan.block <= plan.finalized;
+      const mayBeFinal = typeof plan.block === 'number' && isFinal(plan.block, plan.finalized);
       const blocks = mayBeFinal ? { before: [...FINALIZED.before, ...before], after } : { before, after };
       let headers: AnchoredResult['headers'] = null;
-      let isFinal = false;
+      let isProven = false;
       const onAnswer = (answer: AnchoredTail) => {
         headers = mayBeFinal ? answer.headers.slice(1) : answer.headers;
-        isFinal = mayBeFinal && this.keepIfFinal(plan, answer.tail, answer.headers[0] ?? null);
+        isProven = mayBeFinal && this.keepIfFinal(plan, answer.tail, answer.headers[0] ?? null);
         return false;
       };
       const options: NodeCallOptions = { ...UNSHARED, bufferBytes: MAX_ANCHORED_BYTES };
@@ -216,7 +217,7 @@ export class Gateway {
         (sink) => startCall(new NodeCall(call, client, this.deps, options), sink),
         signal,
       );
-      return { answer, isFinal, headers };
+      return { answer, isFinal: isProven, headers };
     };
   }
 
@@ -242,7 +243,7 @@ export class Gateway {
       if (tail !== undefined) this.meter.recordHeadCacheHit(call.method);
       return tail;
     }
-    const tail = finalized < 0 ? undefined : this.cache.get(key);
+    const tail = hasFinal(finalized) ? this.cache.get(key) : undefined;
     if (tail !== undefined) this.meter.recordCacheHit(call.method);
     return tail;
   }
@@ -257,7 +258,7 @@ export class Gateway {
   ): CallHandle | null {
     const other = this.inFlight.get(key);
     if (other === undefined || (other.isQueued && other.client !== client)) return null;
-    const lasts = other.isAnchored && typeof block === 'number' && block <= finalized;
+    const lasts = other.isAnchored && typeof block === 'number' && isFinal(block, finalized);
     if (!lasts && (other.startedAt <= this.announcedAt || now - other.startedAt > HEAD_TTL_MS)) return null;
     this.meter.recordCoalesced(call.method);
     return other.join(sink, client);
@@ -265,8 +266,8 @@ export class Gateway {
 
   /** Whether to request proof that the answer is final. Only a repeated call does. */
   private shouldProve({ key, block, finalized, now }: Plan): boolean {
-    if (block === null || finalized < 0 || now < this.noBatchBefore) return false;
-    const isInFlight = typeof block === 'number' && block <= finalized && this.inFlight.has(key);
+    if (block === null || !hasFinal(finalized) || now < this.noBatchBefore) return false;
+    const isInFlight = typeof block === 'number' && isFinal(block, finalized) && this.inFlight.has(key);
     return isInFlight || this.doorkeeper.has(key);
   }
 
@@ -275,7 +276,7 @@ export class Gateway {
     const nodeCall = new NodeCall(call, client, this.deps, {
       bufferBytes: headName !== null ? MAX_HEAD_BYTES : block !== null ? this.cache.maxEntryBytes : 0,
       onTail: (tail, facts) => this.onAnswer(plan, tail, facts),
-      needsJson: typeof block === 'number' && block <= plan.finalized,
+      needsJson: typeof block === 'number' && isFinal(block, plan.finalized),
       onSealed: () => {
         if (this.inFlight.get(key) === nodeCall) this.inFlight.delete(key);
       },
@@ -318,7 +319,7 @@ export class Gateway {
     if (block === null || chain !== this.chain) return;
     const number = blockNumberOf(call, block, tail);
     if (number === null) return;
-    if (number > finalized) return this.finality.pollIfAbove(number, now);
+    if (!isFinal(number, finalized)) return this.finality.pollIfAbove(number, now);
     if (!isJson) checkResponseTail(tail);
     this.doorkeeper.add(key);
   }
@@ -334,15 +335,12 @@ export class Gateway {
     failover.noteHead(head);
   }
 
-  /**
-   * Caches an answer if the answering node itself calls its block final. Another node's view proves nothing: the
-   * answering node may lag, or be on a branch that the others have left.
-   */
+  /** Caches an answer if it is proven final. */
   private keepIfFinal(plan: Plan, tail: Buffer, ofNode: BlockHeader | null): boolean {
     const { call, key, block, finalized, chain } = plan;
-    if (block === null || ofNode === null || chain !== this.chain) return false;
+    if (block === null || chain !== this.chain) return false;
     const number = blockNumberOf(call, block, tail);
-    if (number === null || number > finalized || number > ofNode.number) return false;
+    if (number === null || !isProvenFinal(number, finalized, ofNode)) return false;
     this.doorkeeper.delete(key);
     this.cache.put(key, tail, true);
     this.meter.setCacheBytes(this.cache.bytes);

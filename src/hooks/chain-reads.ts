@@ -1,18 +1,20 @@
 /** Reads of the indexed chain that decide where a hook stands. */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
+import { highestBeyondReorg } from '../model/finality.ts';
+import { FinalBlocks } from '../store/final-blocks.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { type KnownBlock, type Position, trailTo } from './branch.ts';
 
 export class ChainReads {
   readonly maxReorg: number;
-  private readonly finalized: Statement<[], number | null>;
+  private readonly final: FinalBlocks;
   private readonly hashes: Statement<[number], Buffer>;
   private readonly blocks: Statement<[number, number], { number: number; hash: Buffer }>;
 
   /** `maxReorg` is `index.max_reorg`. */
   constructor(db: Db, maxReorg: number) {
     this.maxReorg = maxReorg;
-    this.finalized = db.prepare<[], number | null>('SELECT finalized FROM chain_anchors').pluck();
+    this.final = new FinalBlocks(db);
     this.hashes = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = +?').pluck();
     this.blocks = db.prepare(/* sql */ `
       SELECT number, hash FROM blocks WHERE number > +? AND number < +? ORDER BY number DESC`);
@@ -23,26 +25,26 @@ export class ChainReads {
     return hash === undefined ? null : bytesToHex(hash);
   };
 
-  /** The highest block that the node called finalized, -1 for none. */
-  finalizedBlock(): number {
-    return this.finalized.get() ?? -1;
+  /** The highest final block, -1 for none. */
+  finalBlock(): number {
+    return this.final.highest() ?? -1;
   }
 
   /** Highest block that no reorg can reach while the index is at `head`. */
-  finalBlock(head: number): number {
-    return Math.max(this.finalizedBlock(), head - this.maxReorg);
+  beyondReorg(head: number): number {
+    return highestBeyondReorg({ finalized: this.final.highest(), head, maxReorg: this.maxReorg });
   }
 
   /** The trail of a follower that moves from a position to `block`, while the index is at `head`. */
   trailTo(block: number, from: Position, head: number): KnownBlock[] {
-    const final = this.finalBlock(head);
+    const final = this.beyondReorg(head);
     const between = this.between(Math.max(from.block, final - 1), block);
     return trailTo(block, { between, from, final });
   }
 
   /** The trail of a follower that begins after `block`. */
   trailBelow(block: number, head: number): KnownBlock[] {
-    const base = Math.max(-1, this.finalBlock(head) - 1);
+    const base = Math.max(-1, this.beyondReorg(head) - 1);
     return this.trailTo(block, { block: base, hash: null, position: null, trail: [] }, head);
   }
 

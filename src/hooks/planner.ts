@@ -146,7 +146,7 @@ export class Planner {
     limit: number,
   ): Plan {
     const { block, position } = cursor;
-    const end = Math.min(head - confirmations, finality === 1 ? this.chain.finalizedBlock() : head);
+    const end = Math.min(head - confirmations, finality === 1 ? this.chain.finalBlock() : head);
     if (end < block || (end === block && position === null)) return { kind: 'idle' };
     const first =
       position === null
@@ -161,7 +161,7 @@ export class Planner {
       kind: 'events',
       events: found.events,
       cursor: { ...next, trail: this.chain.trailTo(next.block, cursor, head) },
-      finalUpTo: this.chain.finalBlock(head),
+      finalUpTo: this.chain.beyondReorg(head),
       lag: head - next.block,
     };
   }

@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { backoffMs, pause } from '../lib/async.ts';
 import type { Logger } from '../log/logger.ts';
+import { isFinal } from '../model/finality.ts';
 import { signalRecord } from '../streams/transfers/event-json.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
 import type { Position } from './branch.ts';
@@ -215,7 +216,7 @@ function revocableEvents(
   const blocks = new Map<number, { hash: string; events: Delivery[] }>();
   for (const [i, { event }] of events.entries()) {
     const { blockNumber, blockHash } = event.row;
-    if (blockNumber <= finalUpTo) continue;
+    if (isFinal(blockNumber, finalUpTo)) continue;
     const block = blocks.get(blockNumber) ?? { hash: blockHash, events: [] };
     block.events.push(deliveries[i]!);
     blocks.set(blockNumber, block);

@@ -5,6 +5,7 @@
 import { UpstreamError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
+import { neverRollsBack, reorgRefusal } from '../model/finality.ts';
 import type { Capabilities, ChainMismatch } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { findForkPoint } from '../node/fork-point.ts';
@@ -126,19 +127,20 @@ export class ChainGuard {
   private requireWithinBounds(to: number, height: number): void {
     const { headTag, maxReorg } = this.options;
     const { finalized } = this.index.anchors();
+    const refusal = reorgRefusal({ headTag, finalized, maxReorg }, { to, height });
+    if (refusal === null) return;
     const wayOut = `if the node is right, stop atlas-node and run "atlas-node verify --repair ${to + 1}..${to + 1}", ${OTHER_DATA_DIR}`;
-    if (headTag === 'finalized' || (finalized !== null && to < finalized)) {
-      const floor = headTag === 'finalized' ? 'finalized blocks' : `blocks up to ${finalized}`;
+    if (refusal === 'reorg_below_finalized') {
+      const floor = neverRollsBack(headTag) ? 'finalized blocks' : `blocks up to ${finalized}`;
       throw new ChainMismatchError(
-        'reorg_below_finalized',
+        refusal,
         `the node's chain differs from the index above block ${to}, but ${floor} were final: nothing is rolled back; ${wayOut}`,
       );
     }
-    if (height - to > maxReorg)
-      throw new ChainMismatchError(
-        'reorg_too_deep',
-        `the node's chain differs from the index above block ${to}, ${height - to} blocks deep, and index.max_reorg is ${maxReorg}: nothing is rolled back; ${wayOut}`,
-      );
+    throw new ChainMismatchError(
+      refusal,
+      `the node's chain differs from the index above block ${to}, ${height - to} blocks deep, and index.max_reorg is ${maxReorg}: nothing is rolled back; ${wayOut}`,
+    );
   }
 
   /**
@@ -169,7 +171,9 @@ export class ChainGuard {
    */
   private isFirstReplaceable(startBlock: number, nodeParent: Hex | undefined): boolean {
     const { firstParent, finalized } = this.index.anchors();
-    const isRecent = this.height - startBlock < this.options.maxReorg && finalized === null;
+    // The followed head does not matter: `findReorg` refuses for it, with its own reason.
+    const limits = { headTag: 'latest', finalized, maxReorg: this.options.maxReorg } as const;
+    const isRecent = reorgRefusal(limits, { to: startBlock - 1, height: this.height }) === null;
     return startBlock > 0 && isRecent && firstParent !== null && nodeParent === firstParent;
   }
 }

@@ -10,6 +10,7 @@ import { IndexWriter } from '../store/index-writer.ts';
 import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../tokens/balance-accuracy-loop.ts';
 import { runMetadataLoop } from '../tokens/metadata-loop.ts';
 import { AdaptiveCommitSize, walLimit } from './adaptive-commit-size.ts';
+import { AnchorWatch } from './anchor-watch.ts';
 import { applyEvent, CommitAbandoned } from './apply-event.ts';
 import { deriveLoadRules, loadBlocks } from './backfill/load-blocks.ts';
 import { Pipeline, RANGE_BLOCKS_START } from './backfill/pipeline.ts';
@@ -17,7 +18,6 @@ import { BackfillWorkerPool } from './backfill/worker-pool.ts';
 import { ChainGuard } from './chain-guard.ts';
 import { CheckpointClient } from './checkpoint-client.ts';
 import { chooseStart, connect, proveHeaders, tracesWarning } from './connect.ts';
-import { FinalizedWatch } from './finalized-watch.ts';
 import { sync } from './follow.ts';
 import { HeadWatch } from './head-watch.ts';
 import { type IndexerContext, indexerLog } from './indexer-context.ts';
@@ -266,7 +266,7 @@ async function runSync(
   );
   const { headTag } = capabilities;
   const guard = new ChainGuard(store, client, { headTag, maxReorg: options.index.maxReorg }, signal);
-  const finalized = new FinalizedWatch(store, client, signal);
+  const anchor = new AnchorWatch(store, client, signal);
   const newestHeader = new NewestHeaderWatch(context, signal);
   try {
     const events = sync(
@@ -286,7 +286,7 @@ async function runSync(
         waitForHead: (waitSignal) => headWatch.next(waitSignal),
         onNodeHead(number) {
           progress.setNodeHead(number);
-          finalized.pollIfDue();
+          anchor.pollIfDue();
           newestHeader.pollIfDue();
         },
         onStepOutcome(error, failingMs, retryInMs) {

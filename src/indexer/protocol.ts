@@ -2,6 +2,7 @@
 
 import type { UpstreamFailure } from '../lib/errors.ts';
 import type { BlockBatch, CommittingBlocks, Watermark } from '../model/block-batch.ts';
+import type { HeadTag } from '../model/finality.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import type { NodeAddress } from '../node/choice/selected-node.ts';
 import type { LoadRules } from './backfill/load-blocks.ts';
@@ -30,7 +31,7 @@ export interface IndexerThreadOptions {
   node: NodeLimits;
   index: {
     startBlock: number | 'earliest' | 'latest';
-    head: 'auto' | 'finalized' | 'latest';
+    head: 'auto' | HeadTag;
     traces: boolean;
     /** Whether to verify transactions and receipts against the roots in the headers. */
     checkRoots: boolean;

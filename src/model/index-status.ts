@@ -1,5 +1,6 @@
 /** The indexer's view of the nodes and of its own progress, with derived figures: lag, age, trace gaps. */
 import type { BlockRef } from './block.ts';
+import type { HeadTag } from './finality.ts';
 
 /** The node's capabilities that matter to the index; shown by `/status`. */
 export interface Capabilities {
@@ -10,7 +11,7 @@ export interface Capabilities {
   tracesReason: string | null;
   blockReceipts: boolean;
   /** The head tag that the index follows: `finalized` never rolls back, `latest` may. */
-  headTag: 'finalized' | 'latest';
+  headTag: HeadTag;
 }
 
 /** The blocks indexed without traces, which lack internal transfers. */

@@ -1,6 +1,7 @@
 /** Probes the node's software, chain and features. */
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import { previewValue } from '../lib/text.ts';
+import { FINAL_TAG, type HeadTag, headTagFor } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcCall, RpcClient } from './client.ts';
 import {
@@ -20,7 +21,7 @@ export interface ProbeOptions {
   /** Whether to index internal native transfers (`index.traces`). */
   traces: boolean;
   /** `index.head`. */
-  head: 'auto' | 'finalized' | 'latest';
+  head: 'auto' | HeadTag;
 }
 
 /**
@@ -67,16 +68,14 @@ type Traces = Pick<Capabilities, 'traces' | 'tracesReason'>;
 
 const SWITCHED_OFF: Traces = { traces: null, tracesReason: 'switched off by index.traces' };
 
-/** Following `finalized` never rolls back. Finality lags the tip by 0.6 s on Monad and by minutes on other chains. */
 async function chooseHeadTag(
   client: RpcClient,
   wanted: ProbeOptions['head'],
   software: string,
   signal: AbortSignal | undefined,
 ): Promise<Capabilities['headTag']> {
-  if (wanted === 'auto') return software.startsWith('Monad/') ? 'finalized' : 'latest';
-  if (wanted === 'finalized') await requireFinalized(client, software, signal);
-  return wanted;
+  if (wanted === FINAL_TAG) await requireFinalized(client, software, signal);
+  return headTagFor(wanted, software);
 }
 
 async function requireFinalized(
@@ -87,7 +86,7 @@ async function requireFinalized(
   const advice = 'set index.head to "latest" or "auto"';
   let block: unknown;
   try {
-    block = await fetchHeader(client, 'finalized', signal);
+    block = await fetchHeader(client, FINAL_TAG, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.code === undefined) throw error;
     if (error.code === -32602 && !isMissingData(error)) {

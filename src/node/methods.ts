@@ -4,6 +4,7 @@ import { type Hex, toQuantity } from '../lib/hex.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 import { redactNodeText } from '../log/redact.ts';
 import type { BlockRef } from '../model/block.ts';
+import type { BlockId } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcCall, RpcClient } from './client.ts';
 import { isBusy } from './node-errors.ts';
@@ -11,8 +12,6 @@ import { malformed, readHash, readQuantity, readText } from './reply.ts';
 
 /** The source of internal native transfers. */
 export type TraceMethod = NonNullable<Capabilities['traces']>;
-
-type BlockTag = 'latest' | 'finalized';
 
 /**
  * Names the tracer because geth defaults to the opcode logger and some versions of Monad refuse a call without options.
@@ -46,7 +45,7 @@ export async function fetchBlockNumber(client: RpcClient, signal?: AbortSignal):
  */
 export async function fetchHeader(
   client: RpcClient,
-  tagOrNumber: BlockTag | number,
+  tagOrNumber: BlockId,
   signal?: AbortSignal,
 ): Promise<BlockHeader | null> {
   const { method, params } = headerCall(tagOrNumber);
@@ -114,7 +113,7 @@ export function traceCall(number: number, hash: string, method: TraceMethod, tim
 }
 
 /** A block with transaction hashes only. */
-export function headerCall(tagOrNumber: BlockTag | number): RpcCall {
+export function headerCall(tagOrNumber: BlockId): RpcCall {
   const id = typeof tagOrNumber === 'number' ? toQuantity(tagOrNumber) : tagOrNumber;
   return { method: 'eth_getBlockByNumber', params: [id, false] };
 }

@@ -2,7 +2,7 @@
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
 import { blockNumberSql, chainOf, readLastBlock } from '../store/chain.ts';
-import { AnchorTable } from '../store/chain-anchors.ts';
+import { FinalBlocks } from '../store/final-blocks.ts';
 import { type Db, inReadTransaction, type Statement } from '../store/open-database.ts';
 import { ADDRESS_BYTES, tokenOf } from '../store/schema.ts';
 
@@ -96,7 +96,7 @@ export class IndexSource {
   /** Contract addresses by tokens.id. */
   readonly tokens: AddressCache;
   private readonly db: Db;
-  private readonly anchors: AnchorTable;
+  private readonly final: FinalBlocks;
   private readonly blockAt: Statement<[number], SourceBlock>;
   private readonly blocksAfter: Statement<[number, number, number], SourceBlock>;
   private readonly transfersOf: Statement<[number, number], SourceTransfer>;
@@ -111,7 +111,7 @@ export class IndexSource {
 
   constructor(db: Db) {
     this.db = db;
-    this.anchors = new AnchorTable(db);
+    this.final = new FinalBlocks(db);
     this.blockAt = db.prepare('SELECT number, hash, timestamp, last_transfer FROM blocks WHERE number = +?');
     this.blocksAfter = db.prepare(/* sql */ `
       SELECT number, hash, timestamp, last_transfer FROM blocks WHERE number > +? AND number <= +?
@@ -153,10 +153,9 @@ export class IndexSource {
 
   /** The newest block of the index, or the newest final one; null without one. */
   head(finality: 'latest' | 'finalized'): SinkTip | null {
-    return inReadTransaction(this.db, () => {
-      const upTo = finality === 'latest' ? undefined : this.anchors.read().finalized;
-      return upTo === null ? null : readLastBlock(this.db, upTo);
-    });
+    return inReadTransaction(this.db, () =>
+      finality === 'latest' ? readLastBlock(this.db) : this.final.last(),
+    );
   }
 
   /** An indexed block, null when the index lacks it. */

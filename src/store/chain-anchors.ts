@@ -1,5 +1,6 @@
 /** The identity of the indexed chain and the bounds of its reorgs: the row of `chain_anchors`. */
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
+import { finalizedAfterRollback } from '../model/finality.ts';
 import { rowChecksum } from './checksum.ts';
 import type { Db, Statement } from './open-database.ts';
 
@@ -8,7 +9,7 @@ export interface ChainAnchors {
   genesis: Hex | null;
   /** Parent hash of the first indexed block, null until that block is stored. */
   firstParent: Hex | null;
-  /** Highest indexed block that a node called finalized. */
+  /** Highest indexed block that is final (model/finality.ts). */
   finalized: number | null;
   /** The index's head when its last reorg began. Bounds the reorg until the index is back at that height. */
   reorgFrom: number | null;
@@ -64,10 +65,11 @@ export class AnchorTable {
     this.update({ reorgFrom: number });
   }
 
-  /** Lowers the finalized block: a repair may remove finalized blocks. */
+  /** Lowers the anchor of finality if the index now ends below it. */
   rollback(to: number): void {
     const { finalized } = this.read();
-    if (finalized !== null && finalized > to) this.setFinalized(to);
+    const left = finalizedAfterRollback(finalized, to);
+    if (left !== finalized) this.update({ finalized: left });
   }
 
   /** Replaces all anchors, even damaged ones, and writes a valid checksum. */

@@ -4,11 +4,13 @@
  */
 import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
+import { reorgRefusal } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchHeaders } from '../node/methods.ts';
 import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
 import { AnchorTable } from '../store/chain-anchors.ts';
+import { FinalBlocks } from '../store/final-blocks.ts';
 import { damageOf } from '../store/index-file.ts';
 import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
@@ -200,9 +202,9 @@ export async function isReplaceable(
   hash: Hex | null,
 ): Promise<boolean> {
   if (range !== null && block >= range.first) return true;
-  const { finalized } = new AnchorTable(db).read();
-  const isFinal = capabilities.headTag === 'finalized' || (finalized !== null && block <= finalized);
-  if (!isFinal && last - block < maxReorg) return true;
+  const { headTag } = capabilities;
+  const limits = { headTag, finalized: new FinalBlocks(db).highest(), maxReorg };
+  if (reorgRefusal(limits, { to: block - 1, height: last }) === null) return true;
   if (hash === null) return false;
   if (hash === readableHash(db, block)) return true;
   let above = block + 1;

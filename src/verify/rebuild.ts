@@ -177,13 +177,10 @@ function copyAnchors(path: string, target: string): void {
   const source = openIndexForReading(path);
   const db = openDatabase(target);
   try {
-    const { finalized, ...anchors } = new AnchorTable(source).read();
+    const anchors = new AnchorTable(source).read();
     const rebuilt = new AnchorTable(db);
-    rebuilt.set({
-      ...anchors,
-      firstParent: anchors.firstParent ?? rebuilt.read().firstParent,
-      finalized: finalized && Math.min(finalized, highest(db, 'blocks', 'number')),
-    });
+    rebuilt.set({ ...anchors, firstParent: anchors.firstParent ?? rebuilt.read().firstParent });
+    rebuilt.rollback(highest(db, 'blocks', 'number'));
   } catch (error) {
     if (!isCorruption(error)) throw error;
   } finally {

@@ -9,9 +9,11 @@ import { pause } from '../lib/async.ts';
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
+import { finalInIndex } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
-import { fetchHeader, fetchHeaders } from '../node/methods.ts';
+import { pollFinality } from '../node/finality-poll.ts';
+import { fetchHeaders } from '../node/methods.ts';
 import { acquireIndexLock, openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open-database.ts';
@@ -113,13 +115,11 @@ async function repairAnchors(
     throw new FatalError(
       `the chain identity in the index is damaged, and the node has neither its block ${start} nor its block ${head.number}: nothing was changed; use a node that has one of them`,
     );
-  const final = await fetchHeader(client, 'finalized', signal).catch(nullForRefusal);
-  const finalHere = final !== null && final.number > head.number ? last : final;
-  const isFinalHere = finalHere && finalHere.hash === writer.hashAt(finalHere.number);
+  const poll = await pollFinality(client, head, signal).catch(nullForRefusal);
   writer.setAnchors({
     genesis: genesis?.hash ?? null,
     firstParent: first?.parentHash ?? null,
-    finalized: isFinalHere ? finalHere.number : null,
+    finalized: poll && finalInIndex(poll, head, (number) => writer.hashAt(number)),
     reorgFrom: null,
   });
   return ['the chain identity (chain_anchors) does not match its checksum'];

@@ -1,6 +1,7 @@
 /** A daemon's status as text. */
 
 import type { ClusterStatus } from '../../model/cluster-status.ts';
+import { neverRollsBack } from '../../model/finality.ts';
 import {
   type Capabilities,
   etaSeconds,
@@ -171,7 +172,7 @@ function capabilityRows(node: Capabilities, missing: string | null): Row[] {
     ['chain id', String(node.chainId)],
     [
       'follows',
-      node.headTag === 'finalized'
+      neverRollsBack(node.headTag)
         ? 'finalized blocks (never rolls back)'
         : 'latest blocks (rolls back reorgs)',
     ],

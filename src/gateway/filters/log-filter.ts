@@ -7,6 +7,7 @@ import type { ChainChange } from '../../chain/journal.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { quantityToNumber } from '../../lib/hex.ts';
 import { detachString } from '../../lib/text.ts';
+import { isFinal } from '../../model/finality.ts';
 import type { CallResult } from '../call.ts';
 import { itemTexts } from '../json-scan.ts';
 import type { HashAt } from '../logs/logs.ts';
@@ -138,9 +139,9 @@ export class LogFilter implements Filter {
   /** Remembers logs that may later be reported as removed. */
   private rememberDelivered(fresh: readonly Delivered[]): void {
     const finalized = this.deps.finalized();
-    const oldest = Math.max(finalized + 1, this.deps.chain.oldestNumber);
+    const { oldestNumber } = this.deps.chain;
     const all = [...this.delivered, ...fresh].filter(
-      ({ number, logs }) => number >= oldest && logs.length > 0,
+      ({ number, logs }) => !isFinal(number, finalized) && number >= oldestNumber && logs.length > 0,
     );
     let bytes = 0;
     const kept = all.toReversed().filter(({ logs }) => {

@@ -6,6 +6,7 @@ import type { ByteBudget } from '../../lib/byte-budget.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log/logger.ts';
+import { isFinal } from '../../model/finality.ts';
 import { type BlockHeader, readBlockHeader } from '../../node/methods.ts';
 import { readQuantity } from '../../node/reply.ts';
 import {
@@ -180,7 +181,7 @@ export class LogsHandler {
     const deps = this.collectDeps(client, () => undefined);
     // Chunks requested one after another are of one chain if the last block stayed the same, and with it everything
     // below.
-    const mayDiffer = to > this.gateway.finalized;
+    const mayDiffer = !isFinal(to, this.gateway.finalized);
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const before = mayDiffer ? await this.hashAt(to, signal) : null;
       if (mayDiffer && before === null) continue;

@@ -2,6 +2,7 @@
 import { UpstreamError } from '../../lib/errors.ts';
 import type { Hex } from '../../lib/hex.ts';
 import type { BlockRef } from '../../model/block.ts';
+import { isFinal } from '../../model/finality.ts';
 import type { RpcClient } from '../client.ts';
 import { type BlockHeader, fetchHeaders } from '../methods.ts';
 import type { ChainRelation } from './choose-node.ts';
@@ -11,7 +12,7 @@ export interface IndexedChain {
   chainId: number;
   startBlock: number;
   genesis: Hex | null;
-  /** Highest block that a node called finalized. */
+  /** Highest final block. */
   finalized: number | null;
   head: BlockRef | null;
   hashAt(number: number): Hex | null;
@@ -50,8 +51,7 @@ export async function compareChain(
     const [first] = await fetchHeaders(client, [0], signal);
     return compareAt(0, genesis, first, 'another_chain');
   }
-  const isFinal = finalized !== null && common <= finalized;
-  const below = isFinal ? common : Math.max(startBlock, common - SHALLOW_BLOCKS);
+  const below = isFinal(common, finalized) ? common : Math.max(startBlock, common - SHALLOW_BLOCKS);
   // One batch, so that a load balancer sends it to one node.
   const [first, start, deep, recent] = await fetchHeaders(client, [0, startBlock, below, common], signal);
   const identity = [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Finality } from '../../../src/chain/finality.ts';
+import { FinalityWatch } from '../../../src/chain/finality-watch.ts';
 import { type CallSink, createCall } from '../../../src/gateway/call.ts';
 import { Gateway } from '../../../src/gateway/gateway.ts';
 import { LargeAnswer } from '../../../src/gateway/large-answer.ts';
@@ -10,6 +10,7 @@ import { RpcMeter } from '../../../src/gateway/meter.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import { createLogger } from '../../../src/log/logger.ts';
 import { createMetrics } from '../../../src/metrics/metrics.ts';
+import { pollFrom } from '../../../src/model/finality.ts';
 import { type PostOptions, StreamingHttpClient } from '../../../src/node/http/streaming-client.ts';
 import { RPC_SETTINGS } from '../../support/daemon/rpc-settings.ts';
 import { startNode } from '../node.ts';
@@ -29,7 +30,7 @@ function gatewayParts(t: TestContext, url: string, maxSockets: number) {
   return {
     node,
     failover: undefined,
-    finality: new Finality(async () => null),
+    finality: new FinalityWatch(async () => pollFrom([], true)),
     settings: RPC_SETTINGS,
     budget: new ByteBudget(BUDGET_BYTES),
     meter: new RpcMeter(metrics),

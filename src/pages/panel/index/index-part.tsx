@@ -1,4 +1,5 @@
 /** The index: its position, contents and progress, and the node's capabilities. */
+import { neverRollsBack } from '../../../model/finality.ts';
 import { type Fact, Facts } from '../../ui/facts.tsx';
 import { countText, duration, grouped, percent } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
@@ -127,10 +128,9 @@ function NodeSection({ status }: { status: Status }) {
             {
               name: 'Followed',
               value: `${capabilities.headTag} blocks`,
-              note:
-                capabilities.headTag === 'finalized'
-                  ? 'never rolled back'
-                  : 'reorganisations are rolled back',
+              note: neverRollsBack(capabilities.headTag)
+                ? 'never rolled back'
+                : 'reorganisations are rolled back',
             },
             {
               name: 'Internal transfers',

@@ -1,29 +1,26 @@
-/** Which block is known to be final. */
+/** The final block that the node confirms. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Finality } from '../../src/chain/finality.ts';
+import { FinalityWatch } from '../../src/chain/finality-watch.ts';
 import type { Hex } from '../../src/lib/hex.ts';
-import type { BlockHeader } from '../../src/node/methods.ts';
+import type { BlockRef } from '../../src/model/block.ts';
+import { type FinalityPoll, pollFrom } from '../../src/model/finality.ts';
 
 const hash = (digit: string): Hex => `0x${digit.repeat(64)}`;
-const block = (number: number, branch: string): BlockHeader => ({
-  number,
-  hash: hash(branch),
-  parentHash: hash('0'),
-});
+const block = (number: number, branch: string): BlockRef => ({ number, hash: hash(branch) });
 
-/** Finality over a node that answers when the test tells it to. */
+/** A watch over a node that answers when the test tells it to. */
 function setUp() {
-  const waiting: ((header: BlockHeader) => void)[] = [];
-  const fetch = () => new Promise<BlockHeader>((resolve) => waiting.push(resolve));
+  const waiting: ((poll: FinalityPoll) => void)[] = [];
   let replaced = 0;
-  const finality = new Finality(fetch);
+  const finality = new FinalityWatch(() => new Promise((resolve) => waiting.push(resolve)));
   finality.onReplaced(() => replaced++);
   return {
     finality,
     replaced: () => replaced,
-    async answer(one: BlockHeader) {
-      for (const resolve of waiting.splice(0)) resolve(one);
+    /** Answers each waiting poll: this block is final, and the node's block at the known height. */
+    async answer(one: BlockRef) {
+      for (const resolve of waiting.splice(0)) resolve(pollFrom([one, one], true));
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
