@@ -182,6 +182,7 @@ test('a fork without events of the hook hides none of the other branch, even if 
   world.start();
   model.mine([1, 1]);
   model.finalize(2);
+  await waitFor(() => world.store.get(1).delivered === 2, { what: 'the events before the fork' });
   model.mine([0, 0, 0], 'fork');
   const isOnFork = async () => {
     await world.stop(); // stores the cursor
