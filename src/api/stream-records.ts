@@ -14,6 +14,9 @@ import {
 } from './fields.ts';
 import { transferSchema } from './transfer-record.ts';
 
+/** Most assets listed on each side of an exchange (streams/transfers/transaction-part.ts). */
+const MAX_PAYMENTS = 100;
+
 const removed = z
   .literal(true)
   .optional()
@@ -35,13 +38,12 @@ const decimals = z.int().nullable().describe('Null while unknown, and for tokens
 const paymentSchema = z
   .object({
     tokenAddress: addressField().nullable().describe('Null for the native coin'),
-    amount: unitsField(),
+    tokenId: z.string().nullable().describe('The id of an ERC-1155 token; null for other assets'),
+    amount: unitsField().describe('Base units; of an ERC-721 collection the number of tokens'),
     symbol,
     decimals,
   })
   .meta({ id: 'Payment' });
-
-const UNEXAMINED = 'null in a transaction with more than 1,000 transfers';
 
 const signal = {
   id: z.int().describe('Page cursor, not a key: after a reorg another transfer may get the same id'),
@@ -64,15 +66,20 @@ const signal = {
   timestamp: timeField(),
   transferType: kindField(),
   chainId: z.int(),
-  txFrom: addressField()
+  txFrom: addressField().nullable().describe('Sender of the transaction; null if unknown, for txFromReason'),
+  txTo: addressField().nullable().describe('Receiver of the transaction, or the contract it created'),
+  txFromReason: z
+    .string()
     .nullable()
-    .describe('Sender of the transaction; null if the node does not return it in time'),
-  txTo: addressField().nullable(),
+    .describe('Why txFrom and txTo are null: the node lacks the transaction, or has not answered for 15 s'),
   leg: z
     .int()
     .min(1)
     .nullable()
-    .describe(`Position among the events of the wallet in the transaction; ${UNEXAMINED}`),
+    .describe(
+      'Position among the events of the wallet in the transaction; null if the transfer is none of them, because ' +
+        'it moves nothing and only creates the wallet',
+    ),
   legs: z.int().min(1).nullable().describe('Number of these events; the last one has leg equal to legs'),
   received_at: timeField().describe('Time of the push'),
   received_at_ms: z.int(),
@@ -81,7 +88,30 @@ const signal = {
   removed,
 };
 
-const payments = () => z.array(paymentSchema).nullable();
+const exchange = {
+  paid: z
+    .array(paymentSchema)
+    .max(MAX_PAYMENTS)
+    .nullable()
+    .describe(
+      'What the wallet gave on balance in the whole transaction, per asset: a refund is subtracted. The same in each ' +
+        'event of the wallet in the transaction. Null if unknown, for paidReason',
+    ),
+  received: z
+    .array(paymentSchema)
+    .max(MAX_PAYMENTS)
+    .nullable()
+    .describe('What the wallet received on balance, likewise'),
+  paidCount: z
+    .int()
+    .nullable()
+    .describe(`Number of assets in paid; above ${MAX_PAYMENTS}, the first ${MAX_PAYMENTS} are listed`),
+  receivedCount: z.int().nullable().describe('Number of assets in received, likewise'),
+  paidReason: z
+    .string()
+    .nullable()
+    .describe('Why paid and received are null: the block was indexed without traces'),
+};
 
 export const signalSchema = z
   .discriminatedUnion('event', [
@@ -91,7 +121,7 @@ export const signalSchema = z
       .object({
         event: z.literal('wallet_token_buy'),
         ...signal,
-        paid: payments().describe(`What the wallet sent in the same transaction; ${UNEXAMINED}`),
+        ...exchange,
         isMint: z.boolean(),
       })
       .meta({ id: 'WalletTokenBuy' }),
@@ -99,7 +129,7 @@ export const signalSchema = z
       .object({
         event: z.literal('wallet_token_sell'),
         ...signal,
-        received: payments().describe(`What the wallet received in the same transaction; ${UNEXAMINED}`),
+        ...exchange,
         isBurn: z.boolean(),
       })
       .meta({ id: 'WalletTokenSell' }),
@@ -199,7 +229,10 @@ export const signalFilterSchema = z
     purchasesOnly: z
       .boolean()
       .default(false)
-      .describe('Only buys where the wallet sent something in the same transaction'),
+      .describe(
+        'Only buys of an asset that the wallet gained on balance in the transaction against something that it gave on ' +
+          'balance. Where it is unknown what it gave (paidReason), the buy passes',
+      ),
     ...start,
   })
   .meta({ id: 'SignalFilter' });

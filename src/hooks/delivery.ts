@@ -65,7 +65,8 @@ const VERBS: Record<string, string> = {
 /** One line of text, at most 200 characters, so that ten fit into a message of any chat. */
 function lineOf(delivery: Delivery): string {
   const { event, txHash, removed } = delivery;
-  const exchanged = paymentsText(delivery.paid ?? delivery.received);
+  const { paid, received } = delivery;
+  const exchanged = paymentsText(event === 'wallet_token_sell' ? (received ?? paid) : paid);
   const text =
     `${removed === true ? 'WITHDRAWN: ' : ''}${walletText(delivery)} ${VERBS[String(event)] ?? event} ` +
     `${amountText(delivery)}${exchanged === '' ? '' : ` for ${exchanged}`}${counterpartyText(delivery)}`;

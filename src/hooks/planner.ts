@@ -198,7 +198,7 @@ export class Planner {
     this.source ??= this.options.sourceOf(this.reads);
     const event = TransferEvent.from(this.source, row);
     return signalsOf(filter, event).map((signal) => {
-      event.place(signal.direction); // reads the transaction now, while the snapshot is open
+      event.side(signal.direction); // reads the transaction now, while the snapshot is open
       event.awaitsParties();
       return { event, signal };
     });

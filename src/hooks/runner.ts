@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { backoffMs, pause } from '../lib/async.ts';
 import type { Logger } from '../log/logger.ts';
 import { isFinal } from '../model/finality.ts';
-import { signalRecord } from '../streams/transfers/event-json.ts';
+import { signalRecord } from '../streams/transfers/signal-json.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
 import type { Position } from './branch.ts';
 import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId } from './delivery.ts';
@@ -21,9 +21,9 @@ type Followed = Omit<Hook, 'cursor'> & { cursor: Position };
 
 /** How often the cursor is stored while there are no events, milliseconds. A restart scans again from there. */
 const STORE_CURSOR_MS = 5_000;
-/** How long to wait for the node to name the senders of the transactions, milliseconds. */
-const PARTIES_MS = 1_500;
 const METADATA_CHECK_MS = 50;
+/** How often to ask again while the node is asked for too many transactions, milliseconds. */
+const PARTIES_CHECK_MS = 1_000;
 
 /** First and longest backoff after a failure, milliseconds. */
 const RETRY_MIN_MS = 1_000;
@@ -35,7 +35,7 @@ interface RunnerContext {
   store: HookStore;
   planner: Planner;
   sender: Sender;
-  parties: Pick<TransactionParties, 'settled'>;
+  parties: Pick<TransactionParties, 'nextSettled'>;
   /** The filter of a hook. Throws RequestError if its list is gone. */
   compile(hook: Pick<Hook, 'id' | 'filter'>): CompiledFilter;
   /** Resolves when the index or the hooks have changed, or after `ms`. */
@@ -118,10 +118,10 @@ export class HookRunner {
     hook: Followed,
     { events, cursor, finalUpTo }: Extract<Plan, { kind: 'events' }>,
   ): Promise<void> {
-    if (events.some(({ event }) => event.awaitsParties()))
-      await Promise.race([this.context.parties.settled(), pause(PARTIES_MS, this.signal)]);
+    await this.nameParties(events);
+    if (this.signal.aborted) return;
     const deliveries = events.map(({ event, signal }) =>
-      deliveryOf(hook.id, { ...signalRecord(event, signal, Date.now()) }),
+      deliveryOf(hook.id, signalRecord(event, signal, Date.now())),
     );
     const { store } = this.context;
     const revocable = revocableEvents(events, deliveries, finalUpTo);
@@ -129,6 +129,13 @@ export class HookRunner {
     if (!(await this.send(hook, deliveries))) return;
     this.cursor = cursor; // first: while the disk is full, the receiver does not get the same events again and again
     store.saveAccepted(hook.id, { cursor, count: deliveries.length, finalUpTo });
+  }
+
+  /** Resolves when the node has named the sender and receiver of every transaction, or cannot. */
+  private async nameParties(events: readonly PlannedEvent[]): Promise<void> {
+    const awaitsParties = ({ event }: PlannedEvent) => event.awaitsParties();
+    while (!this.signal.aborted && events.filter(awaitsParties).length > 0)
+      await Promise.race([this.context.parties.nextSettled(), pause(PARTIES_CHECK_MS, this.signal)]);
   }
 
   private async withdraw(

@@ -6,7 +6,13 @@ import { prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
 import type { Snapshot } from './snapshot.ts';
 import { prepareTokenFirstSeen, prepareTokenSymbols } from './tokens.ts';
-import { prepareTransactionTransfers } from './transfers.ts';
+import {
+  prepareIsTraceGap,
+  prepareTokenContracts,
+  prepareTransactionRows,
+  prepareTransactionStart,
+  prepareTransactionStarts,
+} from './transaction-rows.ts';
 import { prepareRecentHistoryPage } from './wallet-history-pages.ts';
 import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './wallets.ts';
 
@@ -56,6 +62,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
   const idOf = prepareWalletIdByAddress(db);
   const firstTransferOf = prepareFirstTransferByAddress(db);
   const events = prepareEventReader(db);
+  const tokenContracts = prepareTokenContracts(db);
   return {
     snapshot,
     lastIdsAt: prepareLastIdsAt(db),
@@ -68,10 +75,18 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     events: events.byId,
     tokenSymbols: prepareTokenSymbols(db),
     tokenFirstSeen: prepareTokenFirstSeen(db),
-    transactionTransfers: prepareTransactionTransfers(db),
+    transactionStart: prepareTransactionStart(db),
+    transactionStarts: prepareTransactionStarts(db),
+    transactionRows: prepareTransactionRows(db),
+    tokenContracts,
+    isTraceGap: prepareIsTraceGap(db),
     /** The first transfer of an address of 40 hex digits without prefix. */
     firstTransferOf: (address: string) => firstTransferOf(`0x${address}`),
-    invalidateWalletsAbove: events.invalidateWalletsAbove,
+    /** Call after a rollback, before the next read: wallet ids above `last` and token ids are reassigned. */
+    invalidateWalletsAbove(last: number): void {
+      events.invalidateWalletsAbove(last);
+      tokenContracts.clear();
+    },
     history: prepareWalletHistory(db),
     /** The wallet id of an address of 40 hex digits without prefix. */
     walletId: (address: string) => idOf(`0x${address}`),

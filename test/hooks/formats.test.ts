@@ -64,8 +64,14 @@ test('a line for a chat names labelled wallets and the labelled other side', () 
   assert.equal(lineOf({ walletLabel: label('Fund *One*\u202e') }), `Fund One (0xaaaa..aaaa) ${buy}`);
   assert.equal(lineOf({ fromLabel: label('Börse 14') }), `${EVENT.wallet} ${buy} from Börse 14`);
   assert.equal(lineOf({ toLabel: label('itself') }), `${EVENT.wallet} ${buy}`, 'the wallet is the receiver');
+  const sold = {
+    direction: 'out',
+    event: 'wallet_token_sell',
+    paid: [{ tokenAddress: EVENT.tokenAddress, amount: EVENT.amount, symbol: 'MEME', decimals: 6 }],
+    received: EVENT.paid,
+  };
   assert.equal(
-    lineOf({ direction: 'out', event: 'wallet_token_sell', toLabel: label('Pool') }),
+    lineOf({ ...sold, toLabel: label('Pool') }),
     `${EVENT.wallet} gave 12.5 MEME for 1.5 MON to Pool`,
   );
 });

@@ -17,6 +17,7 @@ import { StreamClient } from './client.ts';
 import {
   asRecord,
   eventKey,
+  isSignal,
   remaining,
   type StreamedTransfer,
   signalKey,
@@ -151,7 +152,7 @@ suite('events of the demo chain', () => {
     const client = await StreamClient.open(owner, served.url, served.key, '/ws/signals');
     const feed = await client.signals<Signal>({ fromBlock: 0 });
     const expected = [...byWallet].flatMap(([wallet, events]) =>
-      wallet === ZERO ? [] : events.filter(({ amount }) => amount !== '0').map(signalKey),
+      wallet === ZERO ? [] : events.filter(isSignal).map(signalKey),
     );
     await waitFor(() => feed.results.length >= expected.length, { what: 'all signals' });
     assert.deepEqual(feed.results.map(signalKey).sort(), expected.sort());
@@ -265,7 +266,7 @@ suite('events across reorgs', () => {
     const inBoth = [...blocksOfTransfer.values()].filter((hashes) => hashes.size > 1).length;
     assert.ok(inBoth > 50, `${inBoth} transfers stood in blocks of both branches`);
     const told = feeds.flatMap(({ results }) => results);
-    const wanted = keep(told, blockSide).filter((event) => event.amount !== '0' && ownerOf(event) !== ZERO);
+    const wanted = keep(told, blockSide).filter((event) => isSignal(event) && ownerOf(event) !== ZERO);
     await waitFor(() => keep(all.results, blockSide).length >= wanted.length, { what: 'all signals' });
     assert.deepEqual(keep(all.results, blockSide).map(blockSide).sort(), wanted.map(blockSide).sort());
     transfers.socket.close();

@@ -1,9 +1,11 @@
 /** Filters and events for tests of the transfer streams. */
+import { digitsToBigInt } from '../../src/lib/hex.ts';
+import { TransferKind } from '../../src/model/transfer-kind.ts';
+import type { PartTransfer } from '../../src/model/wallet-part.ts';
 import type { EventRow } from '../../src/query/events.ts';
 import { UNREAD_TOKEN } from '../../src/query/tokens.ts';
-import type { TransactionTransfer } from '../../src/query/transfers.ts';
-import type { SignalFilter } from '../../src/streams/transfers/signals.ts';
-import { TransactionLegs } from '../../src/streams/transfers/transaction-legs.ts';
+import type { Direction, SignalFilter } from '../../src/streams/transfers/signals.ts';
+import { PartCollector, type SideFacts } from '../../src/streams/transfers/transaction-part.ts';
 import { type EventSource, TransferEvent } from '../../src/streams/transfers/transfer-event.ts';
 import type { ReplayStart, WalletFilter } from '../../src/streams/transfers/transfer-filter.ts';
 
@@ -37,19 +39,57 @@ export function signalFilter(given: Partial<SignalFilter & ReplayStart> = {}): S
   };
 }
 
-/** An event of a transaction that consists of `transfers`; default: only this transfer. */
+/** An event of a transaction that consists of `transfers`; default: only this transfer. `gap`: a trace gap. */
 export function eventOf(
   row: EventRow,
   removed = false,
-  { transfers = [row], ...source }: { transfers?: TransactionTransfer[] } & Partial<EventSource> = {},
+  { transfers = [row], gap = false, ...source }: TransactionOptions & Partial<EventSource> = {},
 ): TransferEvent {
   const complete: EventSource = {
     chainInfo: CHAIN,
     tokenFacts: () => UNREAD_TOKEN,
-    legsOf: () => new TransactionLegs(transfers),
+    isLarge: () => false,
+    sideOf: (of, direction) => sideOf(transfers, of, direction, gap),
     isFirst: () => false,
-    partiesOf: () => null,
+    partiesOf: () => UNKNOWN_PARTIES,
     ...source,
   };
   return TransferEvent.from(complete, row, removed);
+}
+
+interface TransactionOptions {
+  transfers?: readonly EventRow[];
+  gap?: boolean;
+}
+
+export const UNKNOWN_PARTIES = { parties: null, reason: 'nobody knows' };
+
+function sideOf(
+  transfers: readonly EventRow[],
+  row: EventRow,
+  direction: Direction,
+  gap: boolean,
+): SideFacts {
+  const addresses = [''];
+  const id = (address: string): number => {
+    if (!addresses.includes(address)) addresses.push(address);
+    return addresses.indexOf(address);
+  };
+  const partTransfer = ({ from, to, kind, token, tokenNumber, amount }: EventRow): PartTransfer => ({
+    from: id(from),
+    to: id(to),
+    kind,
+    token: id(token),
+    tokenNumber,
+    amount: kind === TransferKind.erc721 ? 1n : digitsToBigInt(amount),
+  });
+  const wallet = direction === 'in' ? row.to : row.from;
+  const collector = new PartCollector(id(wallet));
+  for (const [i, transfer] of transfers.entries())
+    if (transfer.from === wallet || transfer.to === wallet) collector.add(i, partTransfer(transfer));
+  const part = collector.finish(
+    (token) => addresses[token]!,
+    () => (gap ? row.blockNumber : null),
+  );
+  return part.factsOf(row.eventIndex, partTransfer(row));
 }

@@ -25,6 +25,16 @@ export interface StreamedTransfer extends Transfer {
   removed?: true;
 }
 
+/** A zero transfer is not a signal, nor is a transfer of a token to oneself. */
+export function isSignal({
+  amount,
+  tokenAddress,
+  from,
+  to,
+}: Pick<Transfer, 'amount' | 'tokenAddress' | 'from' | 'to'>): boolean {
+  return amount !== '0' && (tokenAddress === null || from !== to);
+}
+
 /** Distinguishes a transfer from every other one of the chain. */
 export function eventKey({ txHash, eventIndex }: { txHash: string; eventIndex: number }): string {
   return `${txHash} ${eventIndex}`;

@@ -12,7 +12,7 @@ interface Row {
   eventIndex: number;
   sender: string;
   receiver: string;
-  empty: 0 | 1;
+  silent: 0 | 1;
 }
 
 export function readExpectedState(indexPath: string, blocks: readonly GeneratedBlock[]): ExpectedState {
@@ -40,7 +40,7 @@ export function readExpectedState(indexPath: string, blocks: readonly GeneratedB
     transfers: (wallet, from, to) => between(wallet, from, to).map(eventKey),
     signals: (wallet, from, to) =>
       between(wallet, from, to)
-        .filter(({ empty }) => empty === 0)
+        .filter(({ silent }) => silent === 0)
         .map((row) => signalKey(row, row.sender === wallet ? 'out' : 'in')),
   };
 }
@@ -54,7 +54,7 @@ function readTransfers(indexPath: string): Row[] {
           '0x' || lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
           iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex,
           '0x' || lower(hex(s.address)) AS sender, '0x' || lower(hex(r.address)) AS receiver,
-          t.kind <> 3 AND length(coalesce(t.amount, '')) = 0 AS empty
+          (t.kind <> 3 AND length(coalesce(t.amount, '')) = 0) OR (t.token IS NOT NULL AND t.sender = t.receiver) AS silent
         FROM transfers t
           JOIN blocks b ON b.number =
             (SELECT number FROM blocks WHERE last_transfer >= t.id ORDER BY last_transfer, number LIMIT 1)

@@ -1,9 +1,9 @@
 /** The section of the documentation about the WebSocket streams. */
 import { example } from '../../api/fields.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
-import { signalJson, transferJson } from '../../streams/transfers/event-json.ts';
+import { transferJson } from '../../streams/transfers/event-json.ts';
+import { signalJson } from '../../streams/transfers/signal-json.ts';
 import { NAMED_EVENTS, SIDE_EVENTS, sideSignal } from '../../streams/transfers/signals.ts';
-import { TransactionLegs } from '../../streams/transfers/transaction-legs.ts';
 import { type EventSource, TransferEvent } from '../../streams/transfers/transfer-event.ts';
 import { codeSample, type ParameterRow, parameterTable } from './docs-html.ts';
 
@@ -89,7 +89,8 @@ const SIGNAL_PARAMETERS: readonly ParameterRow[] = [
     name: 'purchasesOnly',
     values: 'boolean',
     byDefault: 'false',
-    meaning: 'Exclude buys where the wallet sent nothing in the same transaction',
+    meaning:
+      'Only buys of an asset that the wallet gained on balance against something that it gave on balance',
   },
   ...START,
 ];
@@ -123,18 +124,23 @@ const PURCHASE: typeof TRANSFER = {
   symbol: 'WMON',
   decimals: 18,
 };
-const PAYMENT = {
-  ...TRANSFER,
-  from: TRANSFER.to,
-  to: TRANSFER.from,
-  amount: (10n ** 18n).toString(16),
-};
 const SOURCE: EventSource = {
   chainInfo: CHAIN,
-  tokenFacts: () => ({ symbol: null, decimals: null }),
-  legsOf: () => new TransactionLegs([PURCHASE, PAYMENT]),
+  tokenFacts: () => PURCHASE,
+  isLarge: () => false,
+  sideOf: () => ({
+    place: { leg: 2, legs: 2 },
+    exchange: {
+      paid: [{ token: '', tokenNumber: null, amount: 10n ** 18n }],
+      received: [{ token: PURCHASE.token, tokenNumber: null, amount: 25n * 10n ** 17n }],
+      paidCount: 1,
+      receivedCount: 1,
+    },
+    reason: null,
+    isPurchase: true,
+  }),
   isFirst: () => false,
-  partiesOf: () => PAYMENT,
+  partiesOf: () => ({ parties: { from: TRANSFER.to, to: TRANSFER.from }, reason: null }),
 };
 const WALLET = `0x${TRANSFER.to}`;
 const DETECTED_AT_MS = (TRANSFER.timestamp + 1) * 1_000;
@@ -181,12 +187,19 @@ ${codeSample(
   ),
 )}
 <p><code>leg</code> and <code>legs</code> are this event's place among the events that the wallet has in the
-transaction, before the filter: with <code>leg</code> equal to <code>legs</code> it is the last one. <code>paid</code>
-is what the wallet sent in the same transaction, and <code>received</code> of a <code>wallet_token_sell</code> what it
-received; the native coin has no <code>tokenAddress</code>. <code>txFrom</code> and <code>txTo</code> are sender and receiver
-of the transaction, null if the node does not give it within a second. In a transaction of more than 1,000 transfers
-<code>leg</code>, <code>legs</code>, <code>paid</code> and <code>received</code> are null. A
-<code>wallet_created</code> is the first indexed transfer of a wallet, with its <code>funder</code> if that is a native one.</p>
+transaction, before the filter: with <code>leg</code> equal to <code>legs</code> it is the last one.</p>
+<p>Every <code>wallet_token_buy</code> and <code>wallet_token_sell</code> has <code>paid</code> and <code>received</code>:
+what the wallet gave and got on balance in the whole transaction, per asset. A refund or change is subtracted. All events
+of the wallet in the transaction repeat the same two lists, so act once per transaction and wallet. The native coin has no
+<code>tokenAddress</code>, only ERC-1155 has a <code>tokenId</code>, and NFTs of a collection are counted. At most 100
+assets are listed on each side; <code>paidCount</code> and <code>receivedCount</code> count all. Where the block was
+indexed without traces, native transfers may be missing: the four members are null and <code>paidReason</code> says so.
+With <code>purchasesOnly</code> such a buy passes if the wallet gained the asset. A wallet's transfer of a token to itself
+is neither a buy nor a sell.</p>
+<p><code>txFrom</code> and <code>txTo</code> are sender and receiver of the transaction. For older transactions they come
+from the node. They are null only if it lacks the transaction or has not answered for 15 seconds;
+<code>txFromReason</code> says which. A <code>wallet_created</code> is the first indexed transfer of a wallet, with its
+<code>funder</code> if that is a native one.</p>
 <h3>Deduplicating events</h3>
 <p>After a reconnect or a replay an event may come more than once. Deduplicate by <code>txHash</code> and
 <code>eventIndex</code>, with <code>blockHash</code> across reorgs. <code>eventIndex</code> is the index of the

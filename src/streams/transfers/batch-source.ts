@@ -1,14 +1,15 @@
 /** Transfers of decoded blocks, as the rows that the index returns once they are committed. */
-import { bytesToDigits } from '../../lib/hex.ts';
+import { bytesToBigInt, bytesToDigits } from '../../lib/hex.ts';
+import { LruMap } from '../../lib/lru-map.ts';
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
+import type { PartTransfer } from '../../model/wallet-part.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
-import type { TransactionTransfer } from '../../query/transfers.ts';
 import type { ChainInfo } from './event-json.ts';
 import type { Direction } from './signals.ts';
-import { MAX_LEGS, TransactionLegs } from './transaction-legs.ts';
-import type { Parties } from './transaction-parties.ts';
+import { PartCollector, type SideFacts, type TransactionPart } from './transaction-part.ts';
+import type { PartiesLookup } from './transaction-parties.ts';
 import type { EventSource } from './transfer-event.ts';
 
 export interface BatchContext {
@@ -19,6 +20,15 @@ export interface BatchContext {
 }
 
 const NO_SYMBOL = { symbol: null, decimals: null };
+
+/** A transaction with more transfers is examined in pieces of this many transfers of the wallet. */
+const TRANSFERS_PER_PIECE = 1_000;
+/** Parts kept of the current transaction. */
+const MAX_PARTS = 1_000;
+const UNKNOWN_PARTIES: PartiesLookup = {
+  parties: null,
+  reason: 'the block was decoded without its transactions',
+};
 
 /** The addresses of a transfer, hex digits; `token` is empty for a native transfer. */
 interface TransferParties {
@@ -37,10 +47,11 @@ export class BatchSource implements EventSource {
   /** The previous batch of the same commit. */
   private readonly previous: BatchSource | null;
   private readonly addresses: string[];
-  /** The transaction examined last. */
-  private current: { first: number; legs: TransactionLegs | null } | null = null;
-  /** Position of the first transfer of each address, by the address's position in `addresses`; null until needed. */
-  private firstUses: Uint32Array | null = null;
+  /** The transaction examined last, by its first transfer, with the parts of wallets by their addresses' positions. */
+  private current: { first: number; parts: LruMap<number, TransactionPart>; reading: Reading | null } | null =
+    null;
+  /** Null until needed. */
+  private uses: AddressUses | null = null;
   /** The senders and receivers; null until needed. */
   private wallets: Set<string> | null = null;
 
@@ -92,17 +103,33 @@ export class BatchSource implements EventSource {
     };
   }
 
-  legsOf({ id, eventIndex }: EventRow): TransactionLegs | null {
+  isLarge({ id, eventIndex }: EventRow): boolean {
+    const { tx } = this.batch;
     const first = id - this.firstId - eventIndex;
-    if (this.current?.first !== first) this.current = { first, legs: this.readLegs(first) };
-    return this.current.legs;
+    return tx[first + TRANSFERS_PER_PIECE] === tx[first];
+  }
+
+  sideOf({ id, eventIndex, blockNumber }: EventRow, direction: Direction): SideFacts | undefined {
+    const { batch } = this;
+    const i = id - this.firstId;
+    const first = i - eventIndex;
+    if (this.current?.first !== first) this.current = { first, parts: new LruMap(MAX_PARTS), reading: null };
+    const { current } = this;
+    const wallet = direction === 'in' ? batch.to[i]! : batch.from[i]!;
+    let part = current.parts.get(wallet);
+    if (part === undefined) {
+      if (current.reading?.collector.wallet !== wallet) current.reading = this.startReading(i, first, wallet);
+      if (!this.readPiece(first, current.reading)) return undefined;
+      part = current.reading.collector.finish(this.contractOf, () => (batch.traced ? null : blockNumber));
+      current.reading = null;
+      current.parts.set(wallet, part);
+    }
+    return part.factsOf(eventIndex, this.partTransfer(i));
   }
 
   isFirst({ id, from, to }: EventRow, direction: Direction): boolean {
     const i = id - this.firstId;
-    this.firstUses ??= firstUsesOf(this.batch);
-    const address = direction === 'in' ? this.batch.to[i]! : this.batch.from[i]!;
-    if (this.firstUses[address] !== i) return false;
+    if (this.addressUses().previous[2 * i + (direction === 'in' ? 1 : 0)] !== NONE) return false;
     const wallet = direction === 'in' ? to : from;
     for (let earlier = this.previous; earlier !== null; earlier = earlier.previous)
       if (earlier.hasWallet(wallet)) return false;
@@ -110,14 +137,13 @@ export class BatchSource implements EventSource {
     return indexed === undefined || indexed >= id; // the commit may already be done
   }
 
-  partiesOf({ id }: EventRow): Parties | null {
+  partiesOf({ id }: EventRow): PartiesLookup {
     const { txFrom, txTo, tx } = this.batch;
     const at = tx[id - this.firstId]! * 20;
-    if (txFrom.length === 0) return null;
-    return {
-      from: bytesToDigits(txFrom.subarray(at, at + 20)),
-      to: bytesToDigits(txTo.subarray(at, at + 20)),
-    };
+    if (txFrom.length === 0) return UNKNOWN_PARTIES;
+    const from = bytesToDigits(txFrom.subarray(at, at + 20));
+    const to = bytesToDigits(txTo.subarray(at, at + 20));
+    return { parties: { from, to }, reason: null };
   }
 
   private hasWallet(wallet: string): boolean {
@@ -126,15 +152,51 @@ export class BatchSource implements EventSource {
     return this.wallets.has(wallet);
   }
 
-  private readLegs(first: number): TransactionLegs | null {
-    const { tx, transferCount, kind } = this.batch;
-    const transfers: TransactionTransfer[] = [];
-    for (let i = first; i < transferCount && tx[i] === tx[first]; i++) {
-      if (transfers.length === MAX_LEGS) return null;
-      transfers.push({ kind: kind[i]!, amount: this.amountAt(i), ...this.addressesAt(i) });
-    }
-    return new TransactionLegs(transfers);
+  private addressUses(): AddressUses {
+    this.uses ??= addressUsesOf(this.batch);
+    return this.uses;
   }
+
+  /** A reading of a wallet's transfers from its first one in the transaction; transfer `i` is one of them. */
+  private startReading(i: number, first: number, wallet: number): Reading {
+    const { previous } = this.addressUses();
+    let next = i;
+    for (let at = i; at >= first; at = previous[this.useAt(at, wallet)]!) next = at;
+    return { collector: new PartCollector(wallet), next };
+  }
+
+  /** Reads a piece of the wallet's transfers; returns true at the end of the transaction. */
+  private readPiece(first: number, reading: Reading): boolean {
+    const { tx } = this.batch;
+    const { next } = this.addressUses();
+    const { collector } = reading;
+    for (let read = 0; read < TRANSFERS_PER_PIECE; read++) {
+      const i = reading.next;
+      if (i === NONE || tx[i] !== tx[first]) return true;
+      collector.add(i - first, this.partTransfer(i));
+      reading.next = next[this.useAt(i, collector.wallet)]!;
+    }
+    return false;
+  }
+
+  private useAt(i: number, wallet: number): number {
+    return 2 * i + (this.batch.to[i] === wallet ? 1 : 0);
+  }
+
+  private partTransfer(i: number): PartTransfer {
+    const { from, to, kind, token, amounts, amountEnd, tokenNumbers, tokenNumberEnd } = this.batch;
+    const isNft = kind[i] === TransferKind.erc721;
+    return {
+      from: from[i]!,
+      to: to[i]!,
+      kind: kind[i]!,
+      token: token[i]! + 1, // NATIVE for none
+      tokenNumber: kind[i] === TransferKind.erc1155 ? digitsAt(tokenNumbers, tokenNumberEnd, i) : '',
+      amount: isNft ? 1n : bytesToBigInt(packedValue(amounts, amountEnd, i)),
+    };
+  }
+
+  private readonly contractOf = (token: number): string => this.addresses[token - 1]!;
 
   private amountAt(i: number): string {
     const { kind, amounts, amountEnd } = this.batch;
@@ -142,14 +204,42 @@ export class BatchSource implements EventSource {
   }
 }
 
-/** The position of each address's first transfer as sender or receiver. */
-function firstUsesOf({ from, to, transferCount, addresses }: BlockBatch): Uint32Array {
-  const firstUses = new Uint32Array(addresses.length / 20);
-  for (let i = transferCount - 1; i >= 0; i--) {
-    firstUses[from[i]!] = i;
-    firstUses[to[i]!] = i;
+/** A wallet's part being read; `next` is its next transfer, NONE at its last. */
+interface Reading {
+  collector: PartCollector;
+  next: number;
+}
+
+/** Marks the end of a list of uses. */
+const NONE = -1;
+
+/**
+ * The transfers of each address as linked lists: at `2 * i` and `2 * i + 1` the transfers of the sender and of the
+ * receiver of transfer `i` that precede and follow it in the batch.
+ */
+interface AddressUses {
+  previous: Int32Array;
+  next: Int32Array;
+}
+
+function addressUsesOf({ from, to, transferCount, addresses }: BlockBatch): AddressUses {
+  const previous = new Int32Array(2 * transferCount);
+  const next = new Int32Array(2 * transferCount);
+  const nearest = new Int32Array(addresses.length / 20).fill(NONE);
+  for (let i = 0; i < transferCount; i++) {
+    previous[2 * i] = nearest[from[i]!]!;
+    previous[2 * i + 1] = nearest[to[i]!]!;
+    nearest[from[i]!] = i;
+    nearest[to[i]!] = i;
   }
-  return firstUses;
+  nearest.fill(NONE);
+  for (let i = transferCount - 1; i >= 0; i--) {
+    next[2 * i] = nearest[from[i]!]!;
+    next[2 * i + 1] = nearest[to[i]!]!;
+    nearest[from[i]!] = i;
+    nearest[to[i]!] = i;
+  }
+  return { previous, next };
 }
 
 function addressesOf({ addresses }: BlockBatch): string[] {

@@ -10,18 +10,18 @@ import type { StreamReads } from '../../query/stream-reads.ts';
 import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
 import type { Form, TransferEvent } from './transfer-event.ts';
 
-/** How often to check for the missing data, milliseconds. */
+/** How often to check for missing metadata, milliseconds. */
 const CHECK_MS = 20;
-/** Longest wait for the sender and receiver of a transaction, milliseconds. */
-const PARTIES_MS = 1_000;
+/** Longest work of a release, milliseconds. The rest follows in another turn. */
+const RELEASE_MS = 4;
 /** Most events held per subscription. Further events are pushed incomplete. */
 const MAX_HELD = 5_000;
 
 interface HeldEvent {
   event: TransferEvent;
   forms: readonly Form[];
-  /** When to push the event even if incomplete; milliseconds of performance.now(). */
-  deadline: number;
+  /** Whether its token's metadata was being read. */
+  isUnnamed: boolean;
 }
 
 /** The subscription that events are held for. */
@@ -29,47 +29,66 @@ export interface Holder {
   pushNow(event: TransferEvent, forms: readonly Form[]): void;
 }
 
-export class HeldEvents {
-  private readonly queues = new Map<Holder, HeldEvent[]>();
-  private readonly metadata: MetadataWait;
-  private readonly tokenFacts: TokenSymbols;
-  private readonly onReleased: () => void;
-  private timer: NodeJS.Timeout | null = null;
+interface HeldEventsOptions<H extends Holder> {
+  metadata: MetadataWait;
+  tokenFacts: TokenSymbols;
+  /** Events were pushed. */
+  onReleased(): void;
+  /** The index could not be read, so that the holder's events are lost. */
+  onFailure(error: unknown, holder: H): void;
+}
 
-  /** `onReleased` is called after events were pushed. */
-  constructor(metadata: MetadataWait, tokenFacts: TokenSymbols, onReleased: () => void) {
-    this.metadata = metadata;
-    this.tokenFacts = tokenFacts;
-    this.onReleased = onReleased;
+export class HeldEvents<H extends Holder = Holder> {
+  private readonly options: HeldEventsOptions<H>;
+  private readonly queues = new Map<H, HeldEvent[]>();
+  private timer: NodeJS.Timeout | null = null;
+  private isReleasing = false;
+
+  constructor(options: HeldEventsOptions<H>) {
+    this.options = options;
   }
 
-  countOf(holder: Holder): number {
+  countOf(holder: H): number {
     return this.queues.get(holder)?.length ?? 0;
   }
 
   /** Whether an event may be pushed to the holder at once. If not, holds it. */
-  passes(holder: Holder, event: TransferEvent, forms: readonly Form[]): boolean {
+  passes(holder: H, event: TransferEvent, forms: readonly Form[]): boolean {
+    const isIncomplete = this.isIncomplete(event, forms); // asks for what is missing, also behind other events
     let queue = this.queues.get(holder);
-    if (queue === undefined && !this.isIncomplete(event, forms)) return true;
+    if (queue === undefined && !isIncomplete) return true;
     if (queue === undefined) {
       queue = [];
       this.queues.set(holder, queue);
       this.timer ??= setInterval(
-        guarded('held events', () => this.releaseComplete()),
+        guarded('held events', () => this.release()),
         CHECK_MS,
       ).unref();
     }
-    queue.push({ event, forms, deadline: performance.now() + PARTIES_MS });
+    queue.push({ event, forms, isUnnamed: this.options.metadata.awaits(event.row) });
     if (queue.length > MAX_HELD) this.flush(holder);
     return false;
   }
 
-  /** Pushes all held events, complete or not, because a removal must not overtake them. */
-  flushAll(): void {
-    for (const holder of [...this.queues.keys()]) this.flush(holder);
+  /** Pushes the events that have become complete, and those behind them. Call it when data may have arrived. */
+  release(): void {
+    if (this.isReleasing || this.queues.size === 0) return;
+    const deadline = performance.now() + RELEASE_MS;
+    for (const [holder, queue] of [...this.queues]) {
+      if (!this.queues.delete(holder)) continue; // left meanwhile
+      this.queues.set(holder, queue); // behind the others
+      this.releaseFrom(holder, queue, deadline);
+      if (queue.length === 0) this.delete(holder);
+      if (performance.now() > deadline) {
+        this.isReleasing = true;
+        setImmediate(guarded('held events', () => this.releaseRest()));
+        break;
+      }
+    }
+    this.options.onReleased();
   }
 
-  delete(holder: Holder): void {
+  delete(holder: H): void {
     this.queues.delete(holder);
     this.stopIfEmpty();
   }
@@ -79,34 +98,39 @@ export class HeldEvents {
     this.stopIfEmpty();
   }
 
-  private flush(holder: Holder): void {
+  private releaseRest(): void {
+    this.isReleasing = false;
+    this.release();
+  }
+
+  private releaseFrom(holder: H, queue: HeldEvent[], deadline: number): void {
+    let released = 0;
+    try {
+      for (const held of queue) {
+        if (this.isIncomplete(held.event, held.forms) || performance.now() > deadline) break;
+        released++;
+        this.push(holder, held);
+      }
+      queue.splice(0, released);
+    } catch (error) {
+      queue.length = 0;
+      this.options.onFailure(error, holder);
+    }
+  }
+
+  private flush(holder: H): void {
     const queue = this.queues.get(holder) ?? [];
     this.delete(holder);
-    for (const { event, forms } of queue) this.push(holder, event, forms);
+    for (const held of queue) this.push(holder, held);
   }
 
-  private releaseComplete(): void {
-    const now = performance.now();
-    for (const [holder, queue] of this.queues) {
-      const wait = queue.findIndex(
-        ({ event, forms, deadline }) => now < deadline && this.isIncomplete(event, forms),
-      );
-      const ready = wait < 0 ? queue.splice(0) : queue.splice(0, wait);
-      if (queue.length === 0) this.queues.delete(holder);
-      for (const { event, forms } of ready) this.push(holder, event, forms);
-    }
-    this.stopIfEmpty();
-    this.onReleased();
-  }
-
-  private push(holder: Holder, event: TransferEvent, forms: readonly Form[]): void {
-    const { token, symbol, decimals } = event.row;
-    if (token !== '' && symbol === null && decimals === null) event.nameToken(this.tokenFacts(token));
+  private push(holder: H, { event, forms, isUnnamed }: HeldEvent): void {
+    if (isUnnamed) event.nameToken(this.options.tokenFacts(event.row.token));
     holder.pushNow(event, forms);
   }
 
   private isIncomplete(event: TransferEvent, forms: readonly Form[]): boolean {
-    return this.metadata.awaits(event.row) || (typeof forms[0] === 'object' && event.awaitsParties());
+    return this.options.metadata.awaits(event.row) || (typeof forms[0] === 'object' && event.awaitsParties());
   }
 
   private stopIfEmpty(): void {

@@ -20,6 +20,8 @@ import { MAX_TURN_MS } from './turn-loop.ts';
 const ALL_PER_STEP = 100;
 /** Full rows read and pushed at a time, so that clients get the first transfers of a block before the last are read. */
 const EVENTS_PER_STEP = 16;
+/** Events held for a live subscriber before it must catch up as a replay does, which waits for them. */
+const MAX_HELD = 2_000;
 /** New wallets compared with subscribed addresses at a time. */
 const WALLETS_PER_STEP = 2_000;
 
@@ -33,11 +35,13 @@ interface LiveTransfersOptions {
   reads: StreamReads;
   metrics: Pick<StreamMetrics, 'pushAge'>;
   log: Logger;
-  /** The source for transfers read from the index. */
-  source(): EventSource;
+  /** Opens a source for transfers read from the index. */
+  openSource(): EventSource;
   onPushed(event: TransferEvent, subscribers: readonly TransferSubscription[]): void;
   /** Ends the subscriptions that would miss transfers because of `error`. */
   onFailure(error: unknown, subscribers: readonly TransferSubscription[]): void;
+  /** Too many events of a subscriber are held. It must catch up from `next` on, which is not pushed yet. */
+  onBehind(subscriber: TransferSubscription, next: number): void;
   /** Records a failed read. Returns any other error unchanged. */
   recordFailure(error: unknown): unknown;
 }
@@ -51,6 +55,8 @@ export class LiveTransfers {
   private nextTransfer: number | undefined;
   /** Wallets up to this id were compared with the subscribed addresses. */
   private lastResolvedWallet = 0;
+  /** Reads the transactions of committed transfers; null until needed. */
+  private source: EventSource | null = null;
   /** Matches in the blocks announced last; null if they must be read from the index or have no subscribers. */
   private preCommit: PreCommitMatches | null = null;
 
@@ -99,7 +105,7 @@ export class LiveTransfers {
       const matches = new PreCommitMatches(blocks, {
         subscribers: this.index,
         tokenFacts: this.reads.tokenSymbols,
-        chainInfo: this.options.source().chainInfo,
+        chainInfo: this.options.openSource().chainInfo,
         firstTransferOf: this.reads.firstTransferOf,
       });
       matches.prepare(performance.now() + MAX_TURN_MS);
@@ -130,10 +136,11 @@ export class LiveTransfers {
     const { preCommit } = this;
     if (preCommit === null || preCommit.hash !== committed) return;
     while (this.nextTransfer === preCommit.next && preCommit.next <= preCommit.last) {
-      const matches = this.takePreCommit(preCommit);
-      if (matches === null) return;
+      const taken = this.takePreCommit(preCommit);
+      if (taken === null) return;
+      const { matches, isLast } = taken;
       for (const { event, subscribers } of matches) this.push(event, subscribers);
-      const reached = matches.length < EVENTS_PER_STEP ? preCommit.last : matches.at(-1)!.event.row.id;
+      const reached = isLast ? preCommit.last : (matches.at(-1)?.event.row.id ?? preCommit.next - 1);
       preCommit.next = reached + 1;
       this.nextTransfer = preCommit.next;
       yield;
@@ -148,12 +155,9 @@ export class LiveTransfers {
       const rows = this.reads.scan(this.nextTransfer, ends.lastTransfer + 1, limit);
       const following = (rows.at(-1)?.id ?? ends.lastTransfer) + 1;
       for (const matches of this.matchesIn(rows)) {
-        this.pushMatches(matches);
-        if (this.index.all.size === 0) return;
-        const reached = matches.at(-1)!.id + 1;
-        this.nextTransfer = reached;
+        if (!(yield* this.pushMatches(matches))) return;
         yield;
-        if (this.nextTransfer !== reached) return; // the last subscriber left and another one came
+        if (this.nextTransfer !== matches.at(-1)!.id + 1) return; // the last subscriber left and another one came
       }
       this.nextTransfer = following;
     }
@@ -194,11 +198,25 @@ export class LiveTransfers {
     if (matches.length > 0) yield matches;
   }
 
-  private pushMatches(matches: readonly TransferMatch[]): void {
+  /** Returns false when no subscriber is left, or others came instead. */
+  private *pushMatches(matches: readonly TransferMatch[]): Generator<void, boolean, void> {
     const events = this.readEvents(matches);
     for (const [i, row] of events.entries()) {
-      this.push(TransferEvent.from(this.options.source(), row), matches[i]!.subscribers);
+      const { subscribers } = matches[i]!;
+      this.source ??= this.options.openSource();
+      const event = TransferEvent.from(this.source, row);
+      const before = this.nextTransfer;
+      for (const _piece of event.prepare(subscribers)) {
+        yield;
+        if (this.nextTransfer !== before) return false;
+      }
+      this.push(event, subscribers);
+      if (this.index.all.size === 0) return false;
+      this.nextTransfer = row.id + 1;
     }
+    if (this.index.all.size === 0) return false;
+    this.nextTransfer = matches.at(-1)!.id + 1;
+    return true;
   }
 
   /** The rows. If they cannot be read, fails the subscriptions that want one of them and returns none. */
@@ -213,9 +231,12 @@ export class LiveTransfers {
 
   private push(event: TransferEvent, subscribers: readonly TransferSubscription[]): void {
     const { row } = event;
-    const notified = subscribers.filter(
-      (subscriber) => row.id >= subscriber.nextId && subscriber.notify(event),
-    );
+    const notified = subscribers.filter((subscriber) => {
+      if (row.id < subscriber.nextId) return false;
+      if (subscriber.heldCount < MAX_HELD) return subscriber.notify(event);
+      this.options.onBehind(subscriber, row.id);
+      return false;
+    });
     if (notified.length === 0) return;
     this.age.notePush();
     this.options.onPushed(event, notified);

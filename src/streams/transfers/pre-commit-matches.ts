@@ -25,7 +25,7 @@ export class PreCommitMatches {
   readonly last: number;
   private readonly blocks: CommittingBlocks;
   private readonly context: MatchContext;
-  private readonly matches: Iterator<EventMatch, void, void>;
+  private readonly matches: Iterator<EventMatch | null, void, void>;
   private readonly prepared: EventMatch[] = [];
 
   constructor(blocks: CommittingBlocks, context: MatchContext) {
@@ -46,28 +46,30 @@ export class PreCommitMatches {
   /** Prepares notifications until `deadline` (performance.now()). The rest are prepared when taken. */
   prepare(deadline: number): void {
     while (performance.now() < deadline) {
-      const match = this.matches.next().value;
-      if (match === undefined) return;
-      if (match.subscribers.length > 0) this.prepared.push(match);
+      const { done, value: match } = this.matches.next();
+      if (done) return;
+      if (match !== null && match.subscribers.length > 0) this.prepared.push(match);
     }
   }
 
-  /** The next matches in order, at most `limit`. Fewer means that they are the last. */
-  take(limit: number): EventMatch[] {
+  /** The next matches in order, at most `limit`. Fewer also when a large transaction takes time; `isLast` at the end. */
+  take(limit: number): { matches: EventMatch[]; isLast: boolean } {
     const taken = this.prepared.splice(0, limit);
     while (taken.length < limit) {
-      const match = this.matches.next().value;
-      if (match === undefined) break;
+      const { done, value: match } = this.matches.next();
+      if (done) return { matches: taken, isLast: true };
+      if (match === null) break;
       taken.push(match);
     }
-    return taken;
+    return { matches: taken, isLast: false };
   }
 }
 
+/** Yields null between the pieces of a large transaction. */
 function* matchesIn(
   { batches, firstTransfer }: CommittingBlocks,
   context: MatchContext,
-): Generator<EventMatch, void, void> {
+): Generator<EventMatch | null, void, void> {
   let firstId = firstTransfer;
   let source: BatchSource | null = null;
   for (const batch of batches) {
@@ -81,7 +83,7 @@ function* matchesIn(
 function* matchesInBatch(
   source: BatchSource,
   subscribers: SubscriptionIndex,
-): Generator<EventMatch, void, void> {
+): Generator<EventMatch | null, void, void> {
   const { batch } = source;
   let block = 0;
   let transactionStart = 0;
@@ -92,6 +94,7 @@ function* matchesInBatch(
     const candidates = subscribers.candidatesByAddress(addresses);
     if (candidates.length === 0) continue;
     const event = TransferEvent.from(source, source.rowAt(i, block, i - transactionStart, addresses));
+    for (const _piece of event.prepare(candidates)) yield null;
     // Yielded even if no candidate wants it: checking many candidates takes time, which callers bound between matches.
     yield { event, subscribers: candidates.filter((subscriber) => subscriber.prepare(event)) };
   }

@@ -3,17 +3,17 @@
  * than its key's rate permits.
  */
 import { guarded } from '../../lib/guard.ts';
-import type { EventRow } from '../../query/events.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import { QUOTA_USED_UP } from '../close.ts';
 import { replayTransfers } from './replay.ts';
+import { type EventSource, TransferEvent } from './transfer-event.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 
 /** A replay pauses while its client's backlog exceeds this, bytes. */
 const MAX_REPLAY_BACKLOG_BYTES = 256 * 1024;
 
-/** A replay pauses while this many of its events wait for the node. */
-const MAX_REPLAY_HELD = 200;
+/** A replay pauses while this many of its events wait for the node: those of all batches in flight, and of the next. */
+const MAX_REPLAY_HELD = 800;
 
 /** Transfers per charged request. The subscribe request pays for the first of them. */
 const ROWS_PER_REQUEST = 1_000;
@@ -25,7 +25,7 @@ interface Replay {
   subscriber: TransferSubscription;
   state: ReplayState;
   /** The read in progress, which ends before transfer `below`; null before the first. */
-  scan: { steps: Generator<EventRow[], void, void>; below: number } | null;
+  scan: { steps: Generator<void, void, void>; below: number } | null;
   /** Transfers left of the last charge; negative when the last step read more. */
   paidRows: number;
 }
@@ -34,8 +34,10 @@ interface ReplayQueueOptions {
   reads: StreamReads;
   /** A paused replay can advance again. */
   onResume(): void;
+  /** Opens a source for the transfers of one replay. */
+  openSource(): EventSource;
   /** Offers a transfer to a subscriber. */
-  publish(row: EventRow, subscriber: TransferSubscription): void;
+  publish(event: TransferEvent, subscriber: TransferSubscription): void;
   /** A replay ended because the index could not be read. */
   onFailure(error: unknown, subscriber: TransferSubscription): void;
 }
@@ -67,8 +69,8 @@ export class ReplayQueue {
   }
 
   /** Starts a replay from the subscriber's `nextId` once its subscribe reply is queued. */
-  add(subscriber: TransferSubscription): void {
-    const replay: Replay = { subscriber, state: 'awaiting-reply', scan: null, paidRows: ROWS_PER_REQUEST };
+  add(subscriber: TransferSubscription, paidRows = ROWS_PER_REQUEST): void {
+    const replay: Replay = { subscriber, state: 'awaiting-reply', scan: null, paidRows };
     this.replays.add(replay);
     subscriber.subscription.onRelease(() => this.resume(replay));
   }
@@ -156,19 +158,29 @@ export class ReplayQueue {
         this.replays.delete(replay);
         return onCaughtUp(subscriber);
       }
-      const steps = replayTransfers(this.options.reads, subscriber, subscriber.nextId, end);
-      replay.scan = { steps, below: end };
+      replay.scan = { steps: this.stepsOf(replay, end), below: end };
     }
-    const step = replay.scan.steps.next();
-    if (step.done === true) {
-      subscriber.nextId = replay.scan.below;
-      replay.scan = null;
-      return;
-    }
-    replay.paidRows -= step.value.length;
-    for (const row of step.value) {
-      subscriber.nextId = row.id + 1;
-      this.options.publish(row, subscriber);
+    if (replay.scan.steps.next().done !== true) return;
+    subscriber.nextId = replay.scan.below;
+    replay.scan = null;
+  }
+
+  /** Offers the transfers below an id to the subscriber, some per step. */
+  private *stepsOf(replay: Replay, below: number): Generator<void, void, void> {
+    const { reads, publish } = this.options;
+    const { subscriber } = replay;
+    const source = this.options.openSource();
+    for (const rows of replayTransfers(reads, subscriber, subscriber.nextId, below)) {
+      replay.paidRows -= rows.length;
+      const events = rows.map((row) => TransferEvent.from(source, row));
+      const examined = events.filter((event) => subscriber.sidesOf(event).length > 0);
+      source.readAhead?.(examined.map(({ row }) => row));
+      for (const event of events) {
+        yield* event.prepare([subscriber]);
+        subscriber.nextId = event.row.id + 1;
+        publish(event, subscriber);
+      }
+      yield;
     }
   }
 
@@ -179,5 +191,5 @@ export class ReplayQueue {
 }
 
 function isHeldUp({ subscriber }: Replay): boolean {
-  return (subscriber.held?.countOf(subscriber) ?? 0) > MAX_REPLAY_HELD;
+  return subscriber.heldCount > MAX_REPLAY_HELD;
 }

@@ -1,9 +1,9 @@
 /** Signals: the events that a transfer means for the wallets on its two sides, and which of them a filter selects. */
 import { digitsToBigInt } from '../../lib/hex.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
-import { isNativeKind } from '../../model/transfer-kind.ts';
+import { isNativeKind, TransferKind } from '../../model/transfer-kind.ts';
 import { amountOf, type TransferRow } from '../../query/transfers.ts';
-import { movesSomething, type Payment } from './transaction-legs.ts';
+import type { SideFacts } from './transaction-part.ts';
 
 export type Direction = 'in' | 'out';
 
@@ -48,7 +48,7 @@ export interface SignalFilter {
   /** Smallest amount by token, in its base units. */
   minAmounts: ReadonlyMap<string, bigint>;
   excludeMints: boolean;
-  /** Exclude token buys where the wallet sent nothing in the same transaction. */
+  /** Exclude token buys that are known not to be purchases (SideFacts). */
   purchasesOnly: boolean;
 }
 
@@ -57,8 +57,8 @@ export interface SignalFacts {
   row: TransferRow;
   /** Whether this is the first transfer of the wallet on that side. */
   isFirst(direction: Direction): boolean;
-  /** What the wallet on that side moved the other way in the same transaction; null if not examined. */
-  exchanged(direction: Direction): readonly Payment[] | null;
+  /** The part of the wallet on that side in the transaction. */
+  side(direction: Direction): SideFacts;
 }
 
 /** The event of a transfer for the wallet on one side of it. */
@@ -70,10 +70,21 @@ export function sideSignal({ kind }: Pick<TransferRow, 'kind'>, direction: Direc
 const NONE: readonly Signal[] = [];
 
 /**
- * The signals of a transfer that pass a filter. A self-transfer is only `out`, because it funds no other wallet. A zero
- * transfer can only create a wallet. The zero address counts only if the filter names it.
+ * The signals of a transfer that pass a filter. A native self-transfer is only `out`, because it funds no other wallet;
+ * a token's is neither a buy nor a sell. A zero transfer can only create a wallet. The zero address counts only if the
+ * filter names it.
  */
 export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Signal[] {
+  const candidates = candidatesOf(filter, facts);
+  if (!filter.purchasesOnly) return candidates;
+  return candidates.filter((signal) => signal !== BUY || facts.side('in').isPurchase);
+}
+
+/** The signals that pass a filter as far as the transfer alone tells: without `purchasesOnly`. */
+export function candidatesOf(
+  filter: SignalFilter,
+  facts: Pick<SignalFacts, 'row' | 'isFirst'>,
+): readonly Signal[] {
   const { row } = facts;
   if (filter.tokens.size > 0 && !filter.tokens.has(row.token)) return NONE;
   const out = namesWallet(filter, row.from);
@@ -89,9 +100,15 @@ export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Si
   function addSide(direction: Direction): void {
     if (filter.events.has('wallet_created') && facts.isFirst(direction)) signals.push(CREATED[direction]);
     const signal = sideSignal(row, direction);
-    if (isEvent && wantsEvent(filter, signal.event) && (signal !== BUY || wantsBuy(filter, facts)))
+    if (isEvent && wantsEvent(filter, signal.event) && !isExcludedMint(filter, signal, row))
       signals.push(signal);
   }
+}
+
+/** Whether a transfer is an event: it has an amount, and a token leaves its wallet. */
+function movesSomething({ amount, kind, from, to }: TransferRow): boolean {
+  if (isNativeKind(kind)) return amount !== '';
+  return (amount !== '' || kind === TransferKind.erc721) && from !== to;
 }
 
 function namesWallet({ wallets }: SignalFilter, wallet: string): boolean {
@@ -102,9 +119,8 @@ function wantsEvent({ events }: SignalFilter, event: SignalEvent): boolean {
   return events.size === 0 || events.has(event);
 }
 
-function wantsBuy({ excludeMints, purchasesOnly }: SignalFilter, facts: SignalFacts): boolean {
-  if (excludeMints && facts.row.from === ZERO_DIGITS) return false;
-  return !purchasesOnly || (facts.exchanged('in') ?? []).length > 0;
+function isExcludedMint({ excludeMints }: SignalFilter, signal: Signal, { from }: TransferRow): boolean {
+  return excludeMints && signal === BUY && from === ZERO_DIGITS;
 }
 
 function reachesMinimum({ minWei, minAmounts }: SignalFilter, row: TransferRow): boolean {

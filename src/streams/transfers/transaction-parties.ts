@@ -1,96 +1,183 @@
 /**
  * Sender and receiver of transactions. The index does not store them. Blocks announced before their commit carry them;
- * for older ones the node is asked, a bounded number at a time.
+ * for older ones the node is asked, in batches, and each transaction once for all who ask. They are unknown only if the
+ * node lacks both the transaction and its block, or does not answer for SILENT_MS.
  */
-import { UpstreamError } from '../../lib/errors.ts';
+import { guarded } from '../../lib/guard.ts';
 import { LruMap } from '../../lib/lru-map.ts';
-import { isObject } from '../../lib/text.ts';
-import { ADDRESS_PATTERN, mayBeCreation } from '../../model/address.ts';
-import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
+import type { RpcClient } from '../../node/client.ts';
+import { fetchParties, type Parties, type TransactionRef } from './fetch-parties.ts';
 
-/** Addresses of 40 lower-case hex digits; for a contract creation, `to` is the created contract. */
-export interface Parties {
-  from: string;
-  to: string;
+export type { Parties } from './fetch-parties.ts';
+
+/** `reason` says why the parties are unknown; null if they are known. */
+export type PartiesLookup = { parties: Parties; reason: null } | { parties: null; reason: string };
+
+/** About 4 MB. */
+const MAX_CACHED = 16_384;
+/** Most transactions asked for or queued; about 6 MB. Beyond, those who ask must ask again. */
+const MAX_PENDING = 20_000;
+/** Most batches in flight, and transactions per batch. */
+const MAX_IN_FLIGHT = 6;
+const MAX_PER_BATCH = 100;
+/** Longest wait for a batch, milliseconds. After that, a tenth of it is asked for. */
+const BATCH_MS = 4_000;
+const SHRINK = 10;
+/** How long the node may answer nothing at all before transactions become unknown, milliseconds. */
+const SILENT_MS = 15_000;
+/** Pause after a batch without an answer, milliseconds; the longest one is also between two attempts at a silent node. */
+const PAUSE_MS = 250;
+const MAX_PAUSE_MS = 2_000;
+/** How often a transaction is asked for that the node does not return, although it answers. */
+const MAX_ATTEMPTS = 3;
+/** How long an unknown transaction is remembered, milliseconds: the node may learn of it. */
+const FORGET_UNKNOWN_MS = 10_000;
+
+/** Named in reports of failures. */
+const PLACE = 'senders of transactions';
+
+interface Request extends TransactionRef {
+  /** Answers of the node without the transaction. */
+  attempts: number;
 }
-
-/** About 2 MB. */
-const MAX_CACHED = 8_192;
-/** Transactions per batch. One batch is in flight at a time. */
-const PER_BATCH = 50;
-/** Longest wait for a batch, milliseconds. After that, events are pushed without the answer. */
-const TIMEOUT_MS = 1_000;
-/** Most queued transactions. Further ones stay unknown. */
-const MAX_QUEUED = 5_000;
 
 export class TransactionParties {
   private readonly client: Pick<RpcClient, 'batch'>;
-  /** `unknown` if the node does not know the transaction, or its batch failed. */
-  private readonly known = new LruMap<string, Parties | 'unknown'>(MAX_CACHED);
-  private readonly queue = new Set<string>();
-  private loading: Promise<void> | null = null;
+  private readonly onSettled: () => void;
+  private readonly known = new LruMap<string, PartiesLookup>(MAX_CACHED);
+  private readonly unknown = new LruMap<string, { lookup: PartiesLookup; until: number }>(MAX_CACHED);
+  /** All requests that are not settled, by hash. */
+  private readonly pending = new Map<string, Request>();
+  /** The pending requests that wait for a batch. */
+  private readonly queue = new Set<Request>();
+  private inFlight = 0;
+  private perBatch = MAX_PER_BATCH;
+  /** When the first of the batches failed that were not followed by an answer, by performance.now(). */
+  private silentSince: number | null = null;
+  private failures = 0;
+  /** Until when no further batch is sent. */
+  private pausedUntil = 0;
+  private isScheduled = false;
+  private isClosed = false;
+  private waiting: (() => void)[] = [];
 
-  constructor(client: Pick<RpcClient, 'batch'>) {
+  /** `onSettled` is called after some of the requests were settled. */
+  constructor(client: Pick<RpcClient, 'batch'>, onSettled: () => void = () => undefined) {
     this.client = client;
+    this.onSettled = onSettled;
   }
 
-  /** The parties of a transaction, by hash as hex digits. Undefined while the node is being asked. */
-  get(txHash: string): Parties | null | undefined {
-    const known = this.known.get(txHash);
-    if (known !== undefined) return known === 'unknown' ? null : known;
-    if (!this.queue.has(txHash) && this.queue.size >= MAX_QUEUED) return null;
-    this.queue.add(txHash);
-    this.loading ??= this.load();
+  /** The parties of a transaction, by the digits of its hash and of its block's. Undefined while the node is asked. */
+  get(hash: string, blockHash: string): PartiesLookup | undefined {
+    const known = this.known.get(hash);
+    if (known !== undefined) return known;
+    const unknown = this.unknown.get(hash);
+    const now = performance.now();
+    if (unknown !== undefined && now < unknown.until) return unknown.lookup;
+    if (this.pending.has(hash) || this.pending.size >= MAX_PENDING) return undefined;
+    if (this.isSilent(now) && now < this.pausedUntil) return SILENT;
+    const request = { hash, blockHash, attempts: 0 };
+    this.pending.set(hash, request);
+    this.queue.add(request);
+    this.schedule();
     return undefined;
   }
 
-  /** Resolves when every earlier request is settled. */
-  async settled(): Promise<void> {
-    await this.loading;
+  /** Resolves when some of the requests are settled; at once if there are none. */
+  async nextSettled(): Promise<void> {
+    if (this.pending.size === 0) return;
+    await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
-  private async load(): Promise<void> {
-    await Promise.resolve(); // gathers the requests of one turn
-    while (this.queue.size > 0) {
-      const hashes = [...this.queue].slice(0, PER_BATCH);
-      const found = await this.fetch(hashes);
-      for (const [i, hash] of hashes.entries()) {
-        this.queue.delete(hash);
-        this.known.set(hash, found[i] ?? 'unknown');
-      }
-    }
-    this.loading = null;
+  close(): void {
+    this.isClosed = true;
+    this.pending.clear();
+    this.queue.clear();
+    this.notify();
   }
 
-  /** In the order of the hashes; null where the node gave no answer. */
-  private async fetch(hashes: readonly string[]): Promise<(Parties | null)[]> {
-    const transactions = await this.ask('eth_getTransactionByHash', hashes);
-    const isCreation = (value: unknown) => isObject(value) && mayBeCreation(value.to);
-    const creations = hashes.filter((_, i) => isCreation(transactions[i]));
-    const receipts = creations.length === 0 ? [] : await this.ask('eth_getTransactionReceipt', creations);
-    return transactions.map((value, i) => {
-      if (!isObject(value)) return null;
-      const receipt = receipts[creations.indexOf(hashes[i]!)];
-      const created = isObject(receipt) ? receipt.contractAddress : null;
-      return readParties(value.from, mayBeCreation(created) ? value.to : created);
-    });
+  private isSilent(now: number): boolean {
+    return this.silentSince !== null && now - this.silentSince >= SILENT_MS;
   }
 
-  private async ask(method: string, hashes: readonly string[]): Promise<unknown[]> {
-    const calls = hashes.map((hash): RpcCall => ({ method, params: [`0x${hash}`] }));
+  /** Sends after the pause, or in the next turn, which gathers the requests of this one. */
+  private schedule(): void {
+    if (this.isScheduled || this.queue.size === 0) return;
+    this.isScheduled = true;
+    const wait = this.pausedUntil - performance.now();
+    const send = guarded(PLACE, () => this.sendBatches());
+    if (wait > 0) setTimeout(send, wait).unref();
+    else setImmediate(send);
+  }
+
+  private sendBatches(): void {
+    this.isScheduled = false;
+    const send = guarded(PLACE, () => this.sendBatch());
+    while (!this.isClosed && this.queue.size > 0 && this.inFlight < MAX_IN_FLIGHT) send();
+  }
+
+  private async sendBatch(): Promise<void> {
+    this.inFlight++;
+    const batch = [...this.queue].slice(0, this.perBatch);
+    for (const request of batch) this.queue.delete(request);
+    const startedAt = performance.now();
     try {
-      const replies = await this.client.batch(calls, AbortSignal.timeout(TIMEOUT_MS));
-      return replies.map((reply: RpcReply) => ('result' in reply ? reply.result : null));
-    } catch (error) {
-      if (error instanceof UpstreamError || (error instanceof Error && error.name === 'TimeoutError'))
-        return hashes.map(() => null);
-      throw error;
+      const found = await fetchParties(this.client, batch, BATCH_MS);
+      this.noteAnswer(batch.length);
+      for (const [i, request] of batch.entries()) this.settleOrRepeat(request, found[i]!);
+    } catch {
+      this.noteSilence(batch, startedAt);
     }
+    this.inFlight--;
+    this.schedule();
+    this.notify();
+  }
+
+  private noteAnswer(count: number): void {
+    this.silentSince = null;
+    this.failures = 0;
+    if (count >= this.perBatch) this.perBatch = Math.min(MAX_PER_BATCH, this.perBatch * 2);
+  }
+
+  private settleOrRepeat(request: Request, found: Parties | { problem: string }): void {
+    if (!('problem' in found)) return this.settle(request, { parties: found, reason: null });
+    if (++request.attempts >= MAX_ATTEMPTS) return this.settle(request, unknownLookup(found.problem));
+    const repeat = guarded(PLACE, () => this.requeue([request]));
+    setTimeout(repeat, PAUSE_MS * request.attempts).unref();
+  }
+
+  /** Repeats a batch without an answer, smaller. After SILENT_MS all requests become unknown. */
+  private noteSilence(batch: readonly Request[], startedAt: number): void {
+    const now = performance.now();
+    this.silentSince ??= startedAt;
+    this.failures++;
+    this.perBatch = Math.max(1, Math.min(this.perBatch, Math.floor(batch.length / SHRINK)));
+    this.pausedUntil = now + Math.min(MAX_PAUSE_MS, PAUSE_MS * this.failures);
+    this.requeue(batch);
+    if (!this.isSilent(now)) return;
+    for (const request of this.queue) this.settle(request, SILENT);
+    this.queue.clear();
+  }
+
+  private requeue(requests: readonly Request[]): void {
+    for (const request of requests) if (this.pending.has(request.hash)) this.queue.add(request);
+    this.schedule();
+  }
+
+  private settle({ hash }: Request, lookup: PartiesLookup): void {
+    this.pending.delete(hash);
+    if (lookup.parties !== null) this.known.set(hash, lookup);
+    else this.unknown.set(hash, { lookup, until: performance.now() + FORGET_UNKNOWN_MS });
+  }
+
+  private notify(): void {
+    for (const resolve of this.waiting.splice(0)) resolve();
+    if (!this.isClosed) this.onSettled();
   }
 }
 
-function readParties(from: unknown, to: unknown): Parties | null {
-  if (typeof from !== 'string' || typeof to !== 'string') return null;
-  if (!ADDRESS_PATTERN.test(from) || !ADDRESS_PATTERN.test(to)) return null;
-  return { from: from.slice(2).toLowerCase(), to: to.slice(2).toLowerCase() };
+const SILENT = unknownLookup(`the node has not answered for ${SILENT_MS / 1000} s`);
+
+function unknownLookup(reason: string): PartiesLookup {
+  return { parties: null, reason };
 }

@@ -4,40 +4,55 @@ import { TransferKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
 import { Notification } from '../subscription.ts';
-import { type ChainInfo, type SignalSubject, signalJson, transferJson } from './event-json.ts';
+import { type ChainInfo, transferJson } from './event-json.ts';
+import { type SignalSubject, signalJson } from './signal-json.ts';
 import type { Direction, Signal } from './signals.ts';
-import type { Payment, TransactionLegs } from './transaction-legs.ts';
-import type { Parties } from './transaction-parties.ts';
+import type { SideFacts } from './transaction-part.ts';
+import type { PartiesLookup } from './transaction-parties.ts';
 
 /** The source of a transfer, which provides facts about its transaction and wallets. */
 export interface EventSource {
   readonly chainInfo: ChainInfo;
   readonly tokenFacts: TokenSymbols;
-  /** The transfers of the same transaction; null if there are too many. */
-  legsOf(row: EventRow): TransactionLegs | null;
+  /** Prepares for the sides of these transfers, if that is cheaper than one by one. */
+  readAhead?(rows: readonly EventRow[]): void;
+  /** Whether the transaction is so large that `sideOf` may need several calls. */
+  isLarge(row: EventRow): boolean;
+  /** The part of the wallet on that side in the transaction. Undefined while more calls are needed: each reads a piece. */
+  sideOf(row: EventRow, direction: Direction): SideFacts | undefined;
   /** Whether the transfer is the first of the wallet on that side. */
   isFirst(row: EventRow, direction: Direction): boolean;
-  /** Sender and receiver of the transaction; undefined while they are being fetched, null if the node lacks them. */
-  partiesOf(row: EventRow): Parties | null | undefined;
+  /** Sender and receiver of the transaction; undefined while they are being fetched. */
+  partiesOf(row: EventRow): PartiesLookup | undefined;
 }
 
-/** A wallet's part in the transaction of a transfer that it sent or received. */
-interface SideFacts {
-  place: { leg: number; legs: number } | null;
-  exchanged: readonly Payment[] | null;
+/** Names the sides of a transaction that it will ask about. */
+interface Examiner {
+  sidesOf(event: TransferEvent): readonly Direction[];
 }
 
 /** Facts reported about a transfer. Its removal repeats them after the block is gone. */
 interface LearnedFacts {
   sides: Partial<Record<Direction, SideFacts>>;
   isFirst: Partial<Record<Direction, boolean>>;
-  parties: Parties | null | undefined;
+  parties: PartiesLookup | undefined;
 }
 
 /** The form of a push: a signal, or as a direction a `wallet_transfers` payload. */
 export type Form = Direction | Signal;
 
-const UNKNOWN_SIDE: SideFacts = { place: null, exchanged: null };
+/** Of a detached event whose side nobody asked about before. */
+const UNKNOWN_SIDE: SideFacts = {
+  place: null,
+  exchange: null,
+  reason: 'the block was removed before the transaction was examined',
+  isPurchase: true,
+};
+
+const UNANSWERED: PartiesLookup = {
+  parties: null,
+  reason: 'the node had not answered when the event had to be sent',
+};
 
 export class TransferEvent implements SignalSubject {
   readonly row: EventRow;
@@ -86,12 +101,25 @@ export class TransferEvent implements SignalSubject {
     this.learned.parties ??= learned.parties;
   }
 
-  place(direction: Direction): { leg: number; legs: number } | null {
-    return this.side(direction).place;
+  /** The part of the wallet on that side in the transaction. Learned on first use. */
+  side(direction: Direction): SideFacts {
+    while (!this.examine(direction));
+    return this.learned.sides[direction] ?? UNKNOWN_SIDE;
   }
 
-  exchanged(direction: Direction): readonly Payment[] | null {
-    return this.side(direction).exchanged;
+  /** Learns what the forms report, because a held event may outlast its block in the index. */
+  learn(forms: readonly Form[]): void {
+    for (const form of forms) if (typeof form === 'object') this.side(form.direction);
+  }
+
+  /** Examines the sides that the subscribers need, in pieces if the transaction is large. */
+  *prepare(subscribers: readonly Examiner[]): Generator<void, void, void> {
+    const { source, row } = this;
+    for (const subscriber of subscribers)
+      for (const direction of subscriber.sidesOf(this)) {
+        if (source === null || !source.isLarge(row)) return;
+        while (!this.examine(direction)) yield;
+      }
   }
 
   isFirst(direction: Direction): boolean {
@@ -100,10 +128,12 @@ export class TransferEvent implements SignalSubject {
     return isFirst[direction];
   }
 
-  /** Sender and receiver of the transaction, null while unknown. */
-  parties(): Parties | null {
-    this.learned.parties ??= isDirect(this.row) ? this.row : this.source?.partiesOf(this.row);
-    return this.learned.parties ?? null;
+  /** Sender and receiver of the transaction, or why they are unknown. */
+  parties(): PartiesLookup {
+    this.learned.parties ??= isDirect(this.row)
+      ? { parties: this.row, reason: null }
+      : this.source?.partiesOf(this.row);
+    return this.learned.parties ?? UNANSWERED;
   }
 
   /** Whether sender and receiver of the transaction are still being fetched. */
@@ -130,21 +160,13 @@ export class TransferEvent implements SignalSubject {
     return notification;
   }
 
-  private side(direction: Direction): SideFacts {
+  /** Examines a piece of the transaction. Returns true once nothing is left to examine. */
+  private examine(direction: Direction): boolean {
     const { sides } = this.learned;
-    sides[direction] ??= this.source === null ? UNKNOWN_SIDE : sideOf(this.row, this.source, direction);
-    return sides[direction];
+    if (this.source === null) return true;
+    sides[direction] ??= this.source.sideOf(this.row, direction);
+    return sides[direction] !== undefined;
   }
-}
-
-function sideOf(row: EventRow, source: EventSource, direction: Direction): SideFacts {
-  const legs = source.legsOf(row);
-  if (legs === null) return UNKNOWN_SIDE;
-  const wallet = direction === 'in' ? row.to : row.from;
-  return {
-    place: legs.placeOf(wallet, row.eventIndex),
-    exchanged: direction === 'in' ? legs.sentBy(wallet) : legs.receivedBy(wallet),
-  };
 }
 
 /** Whether a transfer is the transaction's own value. So is Monad's block reward, but it is shown as a mint. */

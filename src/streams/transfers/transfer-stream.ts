@@ -7,13 +7,13 @@ import type { CommittingBlocks, Watermark } from '../../model/block-batch.ts';
 import type { LabelLookup } from '../../model/label.ts';
 import type { RpcClient } from '../../node/client.ts';
 import type { LastIds } from '../../query/blocks.ts';
-import type { EventRow } from '../../query/events.ts';
 import type { ReadFailures } from '../../query/read-failures.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import { DEEP_REORG, INTERNAL_FAILURE } from '../close.ts';
 import { unknownLastSeen } from '../subscribe-errors.ts';
 import type { StreamMetrics, Unsubscribe } from '../subscription.ts';
 import { type BatchContext, BatchSource } from './batch-source.ts';
+import type { ChainInfo } from './event-json.ts';
 import { HeldEvents, MetadataWait } from './held-events.ts';
 import { IndexSource } from './index-source.ts';
 import { LiveTransfers } from './live-transfers.ts';
@@ -47,33 +47,35 @@ export class TransferStream {
   private readonly gate: WatermarkGate;
   private readonly live: LiveTransfers;
   private readonly replays: ReplayQueue;
-  private readonly held: HeldEvents;
+  private readonly held: HeldEvents<TransferSubscription>;
   private readonly recentBlocks = new RecentBlocks();
   private readonly reorgBuffer = new ReorgBuffer((event) => this.recipientsOf(event));
   private readonly turns: TurnLoop;
   private readonly parties: TransactionParties;
-  private indexSource: IndexSource | null = null;
+  private chainInfo: ChainInfo | null = null;
 
   /** Construct it before the indexer starts, so that no watermark is missed. */
   constructor(options: TransferStreamOptions) {
     const { reads, metrics, log, node, metadataWaitMs } = options;
     this.options = options;
     this.reads = reads;
-    this.parties = new TransactionParties(node);
+    this.parties = new TransactionParties(node, () => this.held.release());
     this.gate = new WatermarkGate(reads, (kept) => this.rollBack(kept));
     this.live = new LiveTransfers({
       reads,
       metrics,
       log,
-      source: () => this.source(),
+      openSource: () => this.openSource(),
       onPushed: (event, subscribers) => this.reorgBuffer.add(event, subscribers, this.gate.head),
       onFailure: (error, subscribers) => this.fail(subscribers, error),
+      onBehind: (subscriber, next) => this.catchUp(subscriber, next),
       recordFailure: (error) => this.recordFailure(error),
     });
     this.replays = new ReplayQueue({
       reads,
       onResume: () => this.turns.schedule(),
-      publish: (row, subscriber) => this.pushReplayed(row, subscriber),
+      openSource: () => this.openSource(),
+      publish: (event, subscriber) => this.pushReplayed(event, subscriber),
       onFailure: (error, subscriber) => this.fail([subscriber], error),
     });
     this.turns = new TurnLoop({
@@ -81,8 +83,12 @@ export class TransferStream {
       steps: (deadline) => this.pushPending(deadline),
       onError: (error) => this.fail(this.subscribers(), error),
     });
-    const metadata = new MetadataWait(reads, metadataWaitMs);
-    this.held = new HeldEvents(metadata, reads.tokenSymbols, () => this.turns.schedule());
+    this.held = new HeldEvents({
+      metadata: new MetadataWait(reads, metadataWaitMs),
+      tokenFacts: reads.tokenSymbols,
+      onReleased: () => this.turns.schedule(),
+      onFailure: (error, subscriber) => this.fail([subscriber], error),
+    });
   }
 
   /** Starts pushing to a subscriber: everything from its `fromBlock` on, or everything committed from now on. */
@@ -129,7 +135,7 @@ export class TransferStream {
 
   /** Indexed wallets from blocks of the other branch were new in this branch too. */
   private branchContext(branch: readonly RecentBlock[]) {
-    const { chainInfo, tokenFacts } = this.source();
+    const { chainInfo, tokenFacts } = this.openSource();
     const { lastTransfer } = this.reads.lastIdsUpTo((branch.at(-1)?.number ?? 0) - 1);
     const firstTransferOf = (address: string): number | undefined => {
       const first = this.reads.firstTransferOf(address);
@@ -160,6 +166,7 @@ export class TransferStream {
 
   close(): void {
     this.turns.close();
+    this.parties.close();
     this.held.close();
   }
 
@@ -197,14 +204,19 @@ export class TransferStream {
     while (!this.replays.advance(limits)) yield;
   }
 
-  private pushReplayed(row: EventRow, subscriber: TransferSubscription): void {
-    const event = TransferEvent.from(this.source(), row);
+  /** Moves a live subscriber to the replays, from a transfer on that it was not offered yet. */
+  private catchUp(subscriber: TransferSubscription, next: number): void {
+    this.live.delete(subscriber);
+    subscriber.nextId = next;
+    this.replays.add(subscriber, Number.POSITIVE_INFINITY); // it asked for no replay, so it pays for none
+  }
+
+  private pushReplayed(event: TransferEvent, subscriber: TransferSubscription): void {
     if (subscriber.notify(event)) this.reorgBuffer.add(event, [subscriber], this.gate.head);
   }
 
   /** Pushes the transfers of blocks above `to` again, as removed and newest first. */
   private pushRemoved(to: number): void {
-    this.held.flushAll();
     for (const event of this.reorgBuffer.takeAbove(to)) {
       const removed = event.asRemoved();
       for (const subscriber of this.recipientsOf(event)) subscriber.notify(removed);
@@ -247,14 +259,17 @@ export class TransferStream {
     return [...this.live.subscribers, ...this.replays.subscribers()];
   }
 
-  private source(): IndexSource {
-    if (this.indexSource !== null) return this.indexSource;
+  private openSource(): IndexSource {
+    return new IndexSource({ reads: this.reads, parties: this.parties, chainInfo: this.chain() });
+  }
+
+  private chain(): ChainInfo {
+    if (this.chainInfo !== null) return this.chainInfo;
     const chainId = this.reads.chainId();
     const { nativeSymbol, labels } = this.options;
     const chainInfo = { chainId: chainId ?? 0, nativeSymbol, labels };
-    const source = new IndexSource({ reads: this.reads, parties: this.parties, chainInfo });
-    if (chainId !== undefined) this.indexSource = source; // without a chain id indexing has not begun
-    return source;
+    if (chainId !== undefined) this.chainInfo = chainInfo; // without a chain id indexing has not begun
+    return chainInfo;
   }
 }
 

@@ -2,7 +2,7 @@
 import { isNativeKind } from '../../model/transfer-kind.ts';
 import type { Subscription } from '../subscription.ts';
 import type { HeldEvents, Holder } from './held-events.ts';
-import { type SignalFilter, signalsOf } from './signals.ts';
+import { candidatesOf, type Direction, type SignalFilter, signalsOf } from './signals.ts';
 import type { Form, TransferEvent } from './transfer-event.ts';
 import type { LastSeen, ReplayStart, WalletFilter } from './transfer-filter.ts';
 
@@ -31,7 +31,7 @@ export abstract class TransferSubscription implements Holder {
   evictedBlock = -1;
   ended = false;
   /** Where events wait until complete. */
-  held: HeldEvents | null = null;
+  held: HeldEvents<TransferSubscription> | null = null;
 
   constructor(
     subscription: Subscription,
@@ -46,10 +46,16 @@ export abstract class TransferSubscription implements Holder {
     this.lastSeen = lastSeen;
   }
 
+  /** The number of events that wait until complete. */
+  get heldCount(): number {
+    return this.held?.countOf(this) ?? 0;
+  }
+
   /** Pushes the notifications for a transfer, once complete. Returns false if there are none. */
   notify(event: TransferEvent): boolean {
     const forms = this.wantedForms(event);
     if (forms.length === 0) return false;
+    event.learn(forms);
     if (this.held?.passes(this, event, forms) ?? true) this.pushNow(event, forms);
     return true;
   }
@@ -66,6 +72,11 @@ export abstract class TransferSubscription implements Holder {
   /** Whether `notify` would push anything for the transfer. */
   wants(event: TransferEvent): boolean {
     return this.wantedForms(event).length > 0;
+  }
+
+  /** The sides of a transaction that must be examined before `notify`. */
+  sidesOf(_event: TransferEvent): readonly Direction[] {
+    return [];
   }
 
   protected wantedForms(event: TransferEvent): readonly Form[] {
@@ -114,6 +125,10 @@ export class SignalSubscription extends TransferSubscription {
   constructor(subscription: Subscription, filter: SignalFilter & ReplayStart) {
     super(subscription, filter.wallets, filter.tokens, filter);
     this.filter = filter;
+  }
+
+  override sidesOf(event: TransferEvent): readonly Direction[] {
+    return candidatesOf(this.filter, event).map(({ direction }) => direction);
   }
 
   protected override formsOf(event: TransferEvent): readonly Form[] {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
-import { formatDuration, signalJson, transferJson } from '../../../src/streams/transfers/event-json.ts';
+import { transferJson } from '../../../src/streams/transfers/event-json.ts';
+import { formatDuration, signalJson } from '../../../src/streams/transfers/signal-json.ts';
 import { type Direction, sideSignal } from '../../../src/streams/transfers/signals.ts';
 import { CHAIN, eventOf } from '../filters.ts';
 
@@ -130,6 +131,7 @@ test('a native signal has its value in wei and coins, and its age', () => {
     chainId: 143,
     txFrom: null,
     txTo: null,
+    txFromReason: 'nobody knows',
     leg: null,
     legs: null,
     received_at: '2023-11-14T22:13:21.250Z',

@@ -1,13 +1,14 @@
 /** Events wait for their missing data, behind each other, and never for long. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
 import { UNREAD_TOKEN } from '../../../src/query/tokens.ts';
 import { HeldEvents, type Holder, MetadataWait } from '../../../src/streams/transfers/held-events.ts';
-import type { Form, TransferEvent } from '../../../src/streams/transfers/transfer-event.ts';
+import type { EventSource, Form, TransferEvent } from '../../../src/streams/transfers/transfer-event.ts';
 import { waitFor } from '../../support/wait.ts';
-import { eventOf } from '../filters.ts';
+import { eventOf, UNKNOWN_PARTIES } from '../filters.ts';
 
 type Token = Pick<EventRow, 'symbol' | 'decimals'>;
 
@@ -15,7 +16,12 @@ function setUp(context: TestContext, waitMs: number, firstSeen?: number) {
   const tokens = new Map<string, Token>();
   const tokenFacts = (token: string) => tokens.get(token) ?? UNREAD_TOKEN;
   const reads = { tokenSymbols: tokenFacts, tokenFirstSeen: () => firstSeen };
-  const held = new HeldEvents(new MetadataWait(reads, waitMs), tokenFacts, () => undefined);
+  const held = new HeldEvents({
+    metadata: new MetadataWait(reads, waitMs),
+    tokenFacts,
+    onReleased: () => undefined,
+    onFailure: assert.ifError,
+  });
   context.after(() => held.close());
   const client = () => {
     const pushed: string[] = [];
@@ -30,7 +36,11 @@ function setUp(context: TestContext, waitMs: number, firstSeen?: number) {
   return { tokens, held, client };
 }
 
-function event(id: number, token: string, partiesOf = (): null | undefined => null): TransferEvent {
+function event(
+  id: number,
+  token: string,
+  partiesOf: EventSource['partiesOf'] = () => UNKNOWN_PARTIES,
+): TransferEvent {
   const row: EventRow = {
     id,
     kind: token === '' ? TransferKind.nativeInternal : TransferKind.erc20,
@@ -91,24 +101,63 @@ test('does not wait for a token known to have no symbol', (context) => {
   assert.deepEqual(pushed, ['1 null']);
 });
 
+const FUNDED: Form = { event: 'wallet_funded', direction: 'in' };
+
 test('a signal waits for the sender of its transaction, a wallet transfer does not', async (context) => {
-  const { client } = setUp(context, 0);
+  const { client, held } = setUp(context, 0);
   const { pushed, offer } = client();
   let isFetching = true;
-  const internal = (id: number) => event(id, '', () => (isFetching ? undefined : null));
+  const internal = (id: number) => event(id, '', () => (isFetching ? undefined : UNKNOWN_PARTIES));
   offer(internal(1));
-  offer(internal(2), { event: 'wallet_funded', direction: 'in' });
+  offer(internal(2), FUNDED);
   assert.deepEqual(pushed, ['1 null']);
   isFetching = false;
-  await waitFor(() => pushed.length === 2, { what: 'the signal', everyMs: 5 });
+  held.release();
+  assert.deepEqual(pushed, ['1 null', '2 null']);
 });
 
-test('a flush pushes everything that is held', (context) => {
+test('the sender of an event is asked for at once, also behind events that wait', (context) => {
   const { client, held } = setUp(context, 60_000);
   const { pushed, offer } = client();
-  for (const id of [1, 2, 3]) offer(event(id, 'new'));
-  held.flushAll();
-  assert.deepEqual(pushed, ['1 null', '2 null', '3 null']);
+  const asked = new Set<number>();
+  let isFetching = true;
+  for (let id = 1; id <= 50; id++)
+    offer(
+      event(id, '', () => {
+        asked.add(id);
+        return isFetching ? undefined : UNKNOWN_PARTIES;
+      }),
+      FUNDED,
+    );
+  assert.deepEqual([asked.size, pushed.length], [50, 0]);
+  isFetching = false;
+  held.release();
+  assert.equal(pushed.length, 50);
+});
+
+test('many complete events are pushed in bounded turns, and each subscription gets its share', async (context) => {
+  const { client, held } = setUp(context, 0);
+  const clients = [client(), client()];
+  let isFetching = true;
+  for (const { offer } of clients)
+    for (let id = 1; id <= 30; id++)
+      offer(
+        event(id, '', () => (isFetching ? undefined : UNKNOWN_PARTIES)),
+        FUNDED,
+      );
+  isFetching = false;
+  let now = 0;
+  context.mock.method(performance, 'now', () => now++);
+  held.release();
+  const counts = () => clients.map(({ pushed }) => pushed.length);
+  assert.ok(Math.max(...counts()) < 10, `${counts()} in one turn`);
+  for (let turn = 0; Math.min(...counts()) < 30; turn++) {
+    const [one = 0, other = 0] = counts();
+    assert.ok(turn < 100 && Math.abs(one - other) < 10, `${counts()} after turn ${turn}`);
+    await nextTurn();
+  }
+  const ascending = Array.from({ length: 30 }, (_, i) => `${i + 1} null`);
+  for (const { pushed } of clients) assert.deepEqual(pushed, ascending);
 });
 
 test('a subscription never has more than 5,000 events held', (context) => {

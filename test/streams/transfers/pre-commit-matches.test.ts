@@ -7,9 +7,10 @@ import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import { prepareStreamReads } from '../../../src/query/stream-reads.ts';
 import { Subscription } from '../../../src/streams/subscription.ts';
-import { signalJson, transferJson } from '../../../src/streams/transfers/event-json.ts';
+import { transferJson } from '../../../src/streams/transfers/event-json.ts';
 import { IndexSource } from '../../../src/streams/transfers/index-source.ts';
 import { PreCommitMatches } from '../../../src/streams/transfers/pre-commit-matches.ts';
+import { signalJson } from '../../../src/streams/transfers/signal-json.ts';
 import { SubscriptionIndex } from '../../../src/streams/transfers/subscription-index.ts';
 import { type Form, TransferEvent } from '../../../src/streams/transfers/transfer-event.ts';
 import { TransferSubscription } from '../../../src/streams/transfers/transfer-subscription.ts';
@@ -20,6 +21,9 @@ import { waitFor } from '../../support/wait.ts';
 import { CHAIN } from '../filters.ts';
 import { FREE } from '../free-payer.ts';
 import { StreamIndex, tells } from '../stream-index.ts';
+
+/** What a source says of a batch whose transactions were not read. */
+const UNKNOWN = { parties: null, reason: 'the block was decoded without its transactions' };
 
 /** Is offered every transfer and wants all of them, including zero transfers, or none. */
 class SubscriberToAll extends TransferSubscription {
@@ -83,7 +87,7 @@ for (const prepared of ['all', 'none'] as const) {
       snapshot.release();
       const events = [...takeAll(announced)];
       const ids = Array.from({ length: announced.last - firstTransfer + 1 }, (_, i) => firstTransfer + i);
-      const indexed = new IndexSource({ reads, parties: { get: () => null }, chainInfo: CHAIN });
+      const indexed = new IndexSource({ reads, parties: { get: () => UNKNOWN }, chainInfo: CHAIN });
       const committed = reads.events(ids).map((row) => TransferEvent.from(indexed, row));
       assert.deepEqual(events.map(payloads), committed.map(payloads));
       assert.equal(announced.hash, fixture.writer.head()?.hash);
@@ -108,9 +112,9 @@ for (const prepared of ['all', 'none'] as const) {
 
 function* takeAll(announced: PreCommitMatches): Generator<TransferEvent> {
   for (;;) {
-    const matches = announced.take(7);
+    const { matches, isLast } = announced.take(7);
     for (const { event } of matches) yield event;
-    if (matches.length < 7) return;
+    if (isLast) return;
   }
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
-import { signalRecord } from '../../../src/streams/transfers/event-json.ts';
+import { signalRecord } from '../../../src/streams/transfers/signal-json.ts';
 import { type SignalFilter, sideSignal, signalsOf } from '../../../src/streams/transfers/signals.ts';
 import type { EventSource } from '../../../src/streams/transfers/transfer-event.ts';
 import { parseSignalFilter } from '../../../src/streams/transfers/transfer-filter.ts';
@@ -38,7 +38,7 @@ function transfer(from: string, to: string, given: Partial<EventRow> = {}): Even
 }
 
 /** The events of a transaction's transfers, in chain order. */
-function transaction(transfers: EventRow[], source: Partial<EventSource> = {}) {
+function transaction(transfers: EventRow[], source: Partial<EventSource> & { gap?: boolean } = {}) {
   const rows = transfers.map((row, eventIndex) => ({ ...row, id: eventIndex + 1, eventIndex }));
   return rows.map((row) => eventOf(row, false, { transfers: rows, ...source }));
 }
@@ -62,26 +62,32 @@ type Record = { [member: string]: unknown };
 const recordOf = (event: ReturnType<typeof eventOf>, direction: 'in' | 'out') =>
   signalRecord(event, sideSignal(event.row, direction), 0) as Record;
 
-test('a buy reports what the wallet sent in the transaction, its sender, and its leg', () => {
+test('a buy and a sell report what the wallet gave and got on balance, and their leg', () => {
   const tokenFacts = (token: string) => ({ symbol: token === USDC ? 'USDC' : null, decimals: 6 });
-  const [, , buy] = swap({ tokenFacts, partiesOf: () => ({ from: WALLET, to: ROUTER }) });
-  const { paid, isMint, txFrom, txTo, leg, legs, received } = recordOf(buy!, 'in');
-  assert.deepEqual(paid, [
-    { tokenAddress: null, amount: '1', symbol: 'MON', decimals: 18 },
-    { tokenAddress: `0x${USDC}`, amount: '100', symbol: 'USDC', decimals: 6 },
-  ]);
-  assert.deepEqual([isMint, txFrom, txTo, leg, legs], [false, `0x${WALLET}`, `0x${ROUTER}`, 3, 5]);
-  assert.equal(received, undefined);
-});
-
-test('a sell reports what the wallet received, summed by token; the last leg is leg = legs', () => {
-  const events = swap();
-  const { received, isBurn, paid } = recordOf(events[1]!, 'out');
-  assert.deepEqual(received, [
-    { tokenAddress: `0x${MEME}`, amount: '12', symbol: null, decimals: null },
-    { tokenAddress: `0x${USDC}`, amount: '10', symbol: null, decimals: null },
-  ]);
-  assert.deepEqual([isBurn, paid], [false, undefined]);
+  const events = swap({
+    tokenFacts,
+    partiesOf: () => ({ parties: { from: WALLET, to: ROUTER }, reason: null }),
+  });
+  const expected = {
+    paid: [
+      { tokenAddress: null, tokenId: null, amount: '1', symbol: 'MON', decimals: 18 },
+      { tokenAddress: `0x${USDC}`, tokenId: null, amount: '90', symbol: 'USDC', decimals: 6 },
+    ],
+    received: [{ tokenAddress: `0x${MEME}`, tokenId: null, amount: '12', symbol: null, decimals: 6 }],
+    paidCount: 2,
+    receivedCount: 1,
+    paidReason: null,
+  };
+  const { isBurn, ...sell } = recordOf(events[1]!, 'out');
+  const { isMint, txFrom, txTo, txFromReason, ...buy } = recordOf(events[2]!, 'in');
+  for (const record of [sell, buy]) {
+    const { paid, received, paidCount, receivedCount, paidReason } = record;
+    assert.deepEqual({ paid, received, paidCount, receivedCount, paidReason }, expected);
+  }
+  assert.deepEqual(
+    [isMint, isBurn, txFrom, txTo, txFromReason],
+    [false, false, `0x${WALLET}`, `0x${ROUTER}`, null],
+  );
   const places = events.slice(0, 5).map((event) => {
     const { leg, legs } = recordOf(event, event.row.from === WALLET ? 'out' : 'in');
     return `${leg}/${legs}`;
@@ -106,10 +112,27 @@ test('sender and receiver of a direct transfer are known without a node call', (
   assert.deepEqual([txFrom, txTo], [`0x${WALLET}`, `0x${ROUTER}`]);
 });
 
-test('in a transaction that is too large to be examined, what was exchanged is null', () => {
-  const [buy] = transaction([transfer(ROUTER, WALLET, { token: MEME })], { legsOf: () => null });
-  const { paid, leg, legs } = recordOf(buy!, 'in');
-  assert.deepEqual([paid, leg, legs], [null, null, null]);
+test('where native transfers may be missing, what was exchanged is null and the reason is given', () => {
+  const [buy] = transaction([transfer(ROUTER, WALLET, { token: MEME })], { gap: true });
+  const { paid, received, paidCount, receivedCount, paidReason, leg } = recordOf(buy!, 'in');
+  assert.deepEqual([paid, received, paidCount, receivedCount, leg], [null, null, null, null, 1]);
+  assert.equal(paidReason, 'block 12 was indexed without traces');
+});
+
+test('an unknown sender of the transaction is null, for a reason', () => {
+  const [buy] = transaction([transfer(ROUTER, WALLET, { token: MEME })]);
+  const { txFrom, txTo, txFromReason } = recordOf(buy!, 'in');
+  assert.deepEqual([txFrom, txTo, txFromReason], [null, null, 'nobody knows']);
+});
+
+test('at most 100 assets are listed on each side, and all are counted', () => {
+  const dust = Array.from({ length: 150 }, (_, i) =>
+    transfer(ROUTER, WALLET, { token: i.toString(16).padStart(40, '0') }),
+  );
+  const events = transaction([transfer(WALLET, ROUTER), ...dust]);
+  const { paid, received, paidCount, receivedCount } = recordOf(events[9]!, 'in');
+  assert.ok(Array.isArray(paid) && Array.isArray(received));
+  assert.deepEqual([paid.length, received.length, paidCount, receivedCount], [1, 100, 1, 150]);
 });
 
 /** The events of a filter for all transfers of a transaction. */
@@ -130,8 +153,51 @@ test('purchasesOnly excludes buys without a payment; excludeMints excludes mints
     'wallet_native_out',
   ]);
   assert.deepEqual(eventsFor({ wallets, excludeMints: true }, mint), ['wallet_native_out']);
-  const unexamined = transaction([transfer(ROUTER, WALLET, { token: MEME })], { legsOf: () => null });
-  assert.deepEqual(eventsFor({ wallets, purchasesOnly: true }, unexamined), []);
+  const gap = transaction([transfer(ROUTER, WALLET, { token: MEME })], { gap: true });
+  assert.deepEqual(eventsFor({ wallets, purchasesOnly: true }, gap), ['wallet_token_buy'], 'unknown is yes');
+});
+
+test('purchasesOnly passes a buy only if the wallet gained the asset for something it gave, on balance', () => {
+  const wallets = new Set([WALLET]);
+  const purchases = (transfers: EventRow[], gap = false) =>
+    eventsFor(
+      { wallets, purchasesOnly: true, events: new Set(['wallet_token_buy']) },
+      transaction(transfers, { gap }),
+    ).length;
+  const paysNative = transfer(WALLET, ROUTER);
+  const refund = transfer(ROUTER, WALLET, { kind: TransferKind.nativeInternal });
+  const meme = transfer(ROUTER, WALLET, { token: MEME });
+  const usdcBack = transfer(ROUTER, WALLET, { token: USDC, amount: '0A' });
+  assert.equal(
+    eventsFor({ wallets, purchasesOnly: true }, swap()).filter((e) => e === 'wallet_token_buy').length,
+    2,
+  );
+  assert.equal(
+    purchases([transfer(WALLET, ROUTER, { token: USDC }), usdcBack]),
+    0,
+    'a refund is no purchase',
+  );
+  assert.equal(
+    purchases([transfer(WALLET, ROUTER, { token: USDC }), usdcBack], true),
+    0,
+    'known without traces',
+  );
+  assert.equal(purchases([paysNative, meme, refund]), 0, 'all of the payment came back');
+  assert.equal(purchases([paysNative, meme, transfer(WALLET, ROUTER, { token: MEME })]), 0, 'passed on');
+  assert.equal(purchases([transfer(WALLET, ROUTER, { token: USDC }), meme]), 1, 'token for token');
+  const nft = transfer(ROUTER, WALLET, { token: MEME, kind: TransferKind.erc721, amount: '' });
+  assert.equal(purchases([paysNative, nft]), 1);
+});
+
+test('a transfer of a token to oneself is neither a buy nor a sell, and no leg', () => {
+  const wallets = new Set([WALLET]);
+  const events = transaction([
+    transfer(WALLET, ROUTER),
+    transfer(WALLET, WALLET, { token: MEME }),
+    transfer(WALLET, WALLET),
+  ]);
+  assert.deepEqual(eventsFor({ wallets }, events), ['wallet_native_out', 'wallet_native_out']);
+  assert.deepEqual([recordOf(events[0]!, 'out').legs, recordOf(events[2]!, 'out').leg], [2, 2]);
 });
 
 test('minMon bounds native events and minAmount those of its tokens', () => {

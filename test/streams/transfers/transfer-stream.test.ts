@@ -12,7 +12,7 @@ import { startTestDaemon, type TestDaemon } from '../../support/daemon/daemon.ts
 import { resultOf, startGeneratedNode, suiteCleanup } from '../../support/nodes/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 import { type Received, StreamClient } from '../client.ts';
-import { asRecord, remaining, type StreamedTransfer, transfersOf } from '../record.ts';
+import { asRecord, isSignal, remaining, type StreamedTransfer, transfersOf } from '../record.ts';
 
 interface Signal extends StreamedTransfer {
   event: string;
@@ -207,7 +207,7 @@ suite('transfers', () => {
     const expected = (
       await Promise.all(wallets.slice(0, 7).map((wallet) => transfersOf(served, wallet)))
     ).flatMap((transfers, i) =>
-      transfers.filter(isEvent).map((transfer) => signalKey({ ...transfer, wallet: wallets[i]! })),
+      transfers.filter(isSignal).map((transfer) => signalKey({ ...transfer, wallet: wallets[i]! })),
     );
     await waitFor(() => remaining(some.results).length >= expected.length, {
       what: 'signals of seven wallets',
@@ -256,15 +256,11 @@ function signalKey({ id, wallet, direction }: { id: number; wallet: string; dire
   return `${id} ${wallet} ${direction}`;
 }
 
-/** A zero transfer is not a signal. */
-function isEvent({ amount }: { amount: string }): boolean {
-  return amount !== '0';
-}
-
 /** The id of the last transfer of the index that is a signal. */
 function lastEvent(db: Db): unknown {
-  const isSignal = '(kind = 3 OR length(amount) > 0) AND NOT (sender = 0 AND receiver = 0)';
-  return db.prepare(`SELECT max(id) FROM transfers WHERE ${isSignal}`).pluck().get();
+  const signals =
+    '(kind = 3 OR length(amount) > 0) AND NOT (sender = receiver AND (sender = 0 OR token IS NOT NULL))';
+  return db.prepare(`SELECT max(id) FROM transfers WHERE ${signals}`).pluck().get();
 }
 
 /** According to the index itself: the receivers of a token, oldest first. */

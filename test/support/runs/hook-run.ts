@@ -265,7 +265,7 @@ function eventsInIndex(path: string): string[] {
           t.sender, t.receiver
         FROM blocks b JOIN transfers t
           ON t.id <= b.last_transfer AND t.id > coalesce((SELECT last_transfer FROM blocks WHERE number = b.number - 1), 0)
-        WHERE t.kind = 3 OR length(t.amount) > 0 ORDER BY t.id`)
+        WHERE (t.kind = 3 OR length(t.amount) > 0) AND (t.token IS NULL OR t.sender <> t.receiver) ORDER BY t.id`)
       .all();
     return rows.flatMap((row) => [
       ...(row.sender === 0 ? [] : [keyOf({ ...row, direction: 'out' })]),

@@ -1,0 +1,92 @@
+/**
+ * A wallet's part in a transaction: by how much its balance of each asset changed, over all transfers of the
+ * transaction. A refund or change therefore reduces what the wallet gave.
+ *
+ * Assets: the native coin, an ERC-20 token, an ERC-721 collection (counted in tokens), and each id of an ERC-1155
+ * contract. Of a contract that logs both units and NFTs (ERC-404) the units count.
+ */
+import { TransferKind } from './transfer-kind.ts';
+
+/** `PartTransfer.token` of the native coin. */
+export const NATIVE = 0;
+
+/** A transfer by ids. Within one transaction equal ids mean equal addresses; what they refer to does not matter. */
+export interface PartTransfer {
+  from: number;
+  to: number;
+  kind: number;
+  /** Positive, or NATIVE. */
+  token: number;
+  /** The ERC-1155 or ERC-721 token id, in one spelling. Read for ERC-1155 only. */
+  tokenNumber: string;
+  /** Base units; 1 for ERC-721. */
+  amount: bigint;
+}
+
+/** The asset of a transfer. */
+export type Asset = Pick<PartTransfer, 'kind' | 'token' | 'tokenNumber'>;
+
+/** A positive amount of one asset. */
+export interface AssetAmount extends Asset {
+  amount: bigint;
+}
+
+/** The net changes of one wallet's balances. Add each transfer of the transaction that has the wallet on a side. */
+export class WalletPart {
+  private readonly wallet: number;
+  /** Signed, in the order of each asset's first transfer. */
+  private readonly changes = new Map<number | string, AssetAmount>();
+
+  constructor(wallet: number) {
+    this.wallet = wallet;
+  }
+
+  add({ from, to, kind, token, tokenNumber, amount }: PartTransfer): void {
+    if (from === to || amount === 0n) return;
+    const signed = to === this.wallet ? amount : -amount;
+    const key = assetKey({ kind, token, tokenNumber });
+    const change = this.changes.get(key);
+    if (change === undefined) this.changes.set(key, { kind, token, tokenNumber, amount: signed });
+    else change.amount += signed;
+  }
+
+  /** What the wallet gave on balance. */
+  given(): AssetAmount[] {
+    return this.counted()
+      .filter(({ amount }) => amount < 0n)
+      .map((change) => ({ ...change, amount: -change.amount }));
+  }
+
+  /** What the wallet received on balance. */
+  received(): AssetAmount[] {
+    return this.counted().filter(({ amount }) => amount > 0n);
+  }
+
+  /** By how much the wallet's balance of an asset changed. For an NFT of an ERC-404 contract, its balance of units. */
+  changeOf(asset: Asset): bigint {
+    const units = this.unitsBeside(asset);
+    return (units ?? this.changes.get(assetKey(asset)))?.amount ?? 0n;
+  }
+
+  private counted(): AssetAmount[] {
+    return [...this.changes.values()].filter((change) => this.unitsBeside(change) === undefined);
+  }
+
+  private unitsBeside({ kind, token, tokenNumber }: Asset): AssetAmount | undefined {
+    if (kind !== TransferKind.erc721) return undefined;
+    return this.changes.get(assetKey({ kind: TransferKind.erc20, token, tokenNumber }));
+  }
+}
+
+function assetKey({ kind, token, tokenNumber }: Asset): number | string {
+  if (kind === TransferKind.erc1155) return `${token} ${tokenNumber}`;
+  return kind === TransferKind.erc721 ? -token : token;
+}
+
+/** The part of a wallet in a transaction, from the transaction's transfers. */
+export function partOf(wallet: number, transfers: Iterable<PartTransfer>): WalletPart {
+  const part = new WalletPart(wallet);
+  for (const transfer of transfers)
+    if (transfer.from === wallet || transfer.to === wallet) part.add(transfer);
+  return part;
+}
