@@ -13,6 +13,7 @@ export const MEASURES = [
   'rpc',
   'large',
   'streams',
+  'replays',
   'head',
   'sink',
   'growth',

@@ -10,6 +10,7 @@ import { measureGrowth } from './measure/growth.ts';
 import { measureHead } from './measure/head.ts';
 import { measureLarge } from './measure/large.ts';
 import { measurePoints } from './measure/points.ts';
+import { measureReplays } from './measure/replays.ts';
 import { measureRest } from './measure/rest.ts';
 import { measureRpc } from './measure/rpc.ts';
 import { measureSink } from './measure/sink.ts';
@@ -30,6 +31,7 @@ const MEASURE_FUNCTIONS: Record<MeasureName, (context: BenchContext) => Promise<
   rpc: measureRpc,
   large: measureLarge,
   streams: measureStreams,
+  replays: measureReplays,
   head: measureHead,
   sink: measureSink,
   growth: measureGrowth,

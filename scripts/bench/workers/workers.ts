@@ -6,6 +6,7 @@ import { bareActions } from './bare.ts';
 import { chainNodeActions } from './chain-node.ts';
 import { growthActions } from './growth.ts';
 import { httpLoadActions } from './http-load.ts';
+import { replayClientActions } from './replay-client.ts';
 import { wsClientsActions } from './ws-clients.ts';
 
 const WORKERS = {
@@ -13,6 +14,7 @@ const WORKERS = {
   bare: bareActions,
   'http-load': httpLoadActions,
   'ws-clients': wsClientsActions,
+  'replay-client': replayClientActions,
   growth: growthActions,
   answers: answersActions,
 } satisfies Record<string, () => Actions>;
