@@ -37,7 +37,7 @@ export class HookWorld {
   }
 
   /** Starts delivering. */
-  start({ timeoutMs = 5_000, maxReorg = 128, metadataWaitMs = 0 } = {}): void {
+  start({ timeoutMs = 60_000, maxReorg = 128, metadataWaitMs = 0 } = {}): void {
     const log = (fields: LogFields, msg: string) => void this.logged.push({ msg, fields });
     const store = openHookStore(this.path);
     this.delivering = store;

@@ -229,12 +229,13 @@ describe('the sink beside its operator', () => {
     const index = createIndex(own, 1);
     grow(index, 100, 1);
     const direct = await server.createDatabase('limited');
+    // Longer than a busy machine takes to replace the limits, shorter than the trigger sleeps.
     await run(
       direct,
       `CREATE ROLE guest LOGIN; CREATE SCHEMA atlas; CREATE SCHEMA atlas_keys;
        REVOKE CREATE ON DATABASE limited FROM PUBLIC; GRANT USAGE, CREATE ON SCHEMA atlas, atlas_keys TO guest;
-       ALTER ROLE guest SET statement_timeout = 400; ALTER ROLE guest SET transaction_timeout = 400;
-       ALTER ROLE guest SET idle_in_transaction_session_timeout = 400; ALTER ROLE guest SET idle_session_timeout = 400;
+       ALTER ROLE guest SET statement_timeout = 3000; ALTER ROLE guest SET transaction_timeout = 3000;
+       ALTER ROLE guest SET idle_in_transaction_session_timeout = 3000; ALTER ROLE guest SET idle_session_timeout = 3000;
        ALTER ROLE guest SET search_path = nowhere; ALTER ROLE guest SET timezone = 'Asia/Tokyo';
        ALTER ROLE guest SET bytea_output = 'escape'; ALTER ROLE guest SET datestyle = 'SQL, DMY'`,
     );
@@ -243,7 +244,7 @@ describe('the sink beside its operator', () => {
     await sink.equals();
     await run(
       direct,
-      `CREATE FUNCTION atlas.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN new; END $$;
+      `CREATE FUNCTION atlas.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(4); RETURN new; END $$;
        CREATE TRIGGER slow BEFORE INSERT ON atlas.blocks EXECUTE FUNCTION atlas.slow()`,
     );
     reorg(index, 40, 60, 2);
