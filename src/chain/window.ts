@@ -2,8 +2,9 @@
  * The newest blocks of the node's chain, each the parent of the next, and how a new head relates to them. Pure state:
  * its users fetch headers and report what they learn.
  */
+
+import { findForkPoint } from '../lib/fork-point.ts';
 import type { BlockRef } from '../model/block.ts';
-import { findForkPoint } from '../node/fork-point.ts';
 import type { BlockHeader } from '../node/methods.ts';
 
 type State =
@@ -93,8 +94,7 @@ export class ChainWindow<B extends BlockRef> {
     return findForkPoint(
       Math.min(parent, this.tip?.number ?? parent),
       this.oldestNumber,
-      (number) => this.hashAt(number),
-      async (number) => (number === parent ? head.parentHash : hashOf(number)),
+      async (number) => this.hashAt(number) === (number === parent ? head.parentHash : await hashOf(number)),
     );
   }
 

@@ -217,12 +217,12 @@ async function indexedHead({ data_dir, index }: Config) {
   if (!dataFileExists(path)) return { head: null, trail: null };
   const { openIndexForReading } = await import('../store/index-file.ts');
   const { readLastBlock } = await import('../store/chain.ts');
-  const { ChainReads } = await import('../hooks/chain-reads.ts');
+  const { IndexChain } = await import('../follower/index-chain.ts');
   const db = openIndexForReading(path);
   try {
     const read = () => {
       const head = readLastBlock(db);
-      const trail = head && new ChainReads(db, index.max_reorg).trailBelow(head.number, head.number);
+      const trail = head && new IndexChain(db, index.max_reorg).trailBelow(head.number, head.number);
       return { head, trail };
     };
     return db.transaction(read)(); // of one commit

@@ -1,7 +1,7 @@
 /** The daemon's webhooks: their file, their thread, and the panel's operations on them. */
 import { join } from 'node:path';
 import type { Config } from '../config/parse-config.ts';
-import { ChainReads } from '../hooks/chain-reads.ts';
+import { IndexChain } from '../follower/index-chain.ts';
 import { hookJson } from '../hooks/hook-json.ts';
 import { parseHookChange, parseHookSpec } from '../hooks/hook-spec.ts';
 import { type HookStore, openHookStore } from '../hooks/hook-store.ts';
@@ -68,7 +68,7 @@ export function openHooks(
       (client) => client.close(),
     );
     pauseHooksOfRevokedKeys(store, stores, closers);
-    const chain = new ChainReads(stores.db, config.index.max_reorg);
+    const chain = new IndexChain(stores.db, config.index.max_reorg);
     const context = { lists: lists.get, allowPrivate: config.hooks.allow_private };
     const summary = () => ({ ...store.counts(), lagBlocks });
     trackHooks(metrics, summary, totals);

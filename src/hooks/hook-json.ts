@@ -11,7 +11,7 @@ export function hookJson(hook: Hook) {
     url: redactUrl(url),
     filter: JSON.parse(filter),
     finality: hook.finality === 1,
-    cursorBlock: cursor.block,
+    cursorBlock: cursor.number,
     oldSecretUntil: iso(until > Date.now() ? until : null),
     createdAt: iso(hook.createdAt),
     failingSince: iso(hook.failingSince),

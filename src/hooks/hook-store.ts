@@ -1,11 +1,12 @@
 /** Hooks in `hooks.db`, as seen by the command line, the panel and the delivery thread. */
 import { randomBytes } from 'node:crypto';
+import type { KnownBlock } from '../follower/outcome.ts';
+import type { Position, TrailCursor } from '../follower/trail.ts';
 import { RequestError } from '../lib/errors.ts';
-import { bytesToHex, hexToBytes } from '../lib/hex.ts';
+import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { toStorageError } from '../store/storage-error.ts';
-import type { HookCursor, KnownBlock, Position } from './branch.ts';
 import type { HookChange, HookFormat, HookSpec } from './hook-spec.ts';
 import { AddressLists, HOOKS_ADVICE, openHooksFile } from './hooks-file.ts';
 import { type RevocableEvents, type RevocablePart, RevocableParts } from './revocable-parts.ts';
@@ -43,7 +44,7 @@ export interface Hook {
   state: 'active' | 'paused';
   reason: string | null;
   createdAt: number;
-  cursor: HookCursor;
+  cursor: TrailCursor;
   failingSince: number | null;
   failures: number;
   nextAttemptAt: number | null;
@@ -55,7 +56,7 @@ export interface Hook {
 }
 
 type Row = Omit<Hook, 'cursor' | 'oldSecrets'> & {
-  block: number;
+  number: number;
   hash: Buffer | null;
   position: number | null;
   oldSecrets: string | null;
@@ -63,7 +64,7 @@ type Row = Omit<Hook, 'cursor' | 'oldSecrets'> & {
 
 const COLUMNS = /* sql */ `
   id, name, key, url, format, chat, secret, old_secrets AS oldSecrets, filter, confirmations, finality, state, reason, created_at AS createdAt,
-  cursor_block AS block, cursor_hash AS hash, cursor_position AS position, failing_since AS failingSince, failures,
+  cursor_block AS number, cursor_hash AS hash, cursor_position AS position, failing_since AS failingSince, failures,
   next_attempt_at AS nextAttemptAt, last_error AS lastError, last_success_at AS lastSuccessAt, delivered,
   test_requested_at AS testRequestedAt, test_result AS testResult`;
 
@@ -131,12 +132,12 @@ export class HookStore {
     spec: HookSpec,
     head: BlockRef | null,
     limit: number,
-    trail: readonly KnownBlock[] | null = null,
+    trail: readonly KnownBlock<Hex>[] | null = null,
   ): Hook {
     const isAtHead = spec.fromBlock === null && head !== null;
     const start: Position = isAtHead
-      ? { block: head.number, hash: head.hash, position: null, trail }
-      : { block: (spec.fromBlock ?? 0) - 1, hash: null, position: null, trail: [] };
+      ? { number: head.number, hash: head.hash, position: null, trail }
+      : { number: (spec.fromBlock ?? 0) - 1, hash: null, position: null, trail: [] };
     return this.write(() => {
       this.requireRoom(spec.key, limit);
       const { lastInsertRowid } = this.db
@@ -155,7 +156,7 @@ export class HookStore {
           spec.confirmations,
           spec.finality ? 1 : 0,
           Date.now(),
-          start.block,
+          start.number,
         );
       const id = Number(lastInsertRowid);
       this.setPosition(id, start);
@@ -253,7 +254,7 @@ export class HookStore {
    * Records the events that a delivery is about to send from `cursor` on. Call it before sending: a receiver may accept
    * a delivery that the daemon then believes to have failed.
    */
-  saveAttempt(id: number, cursor: HookCursor, revocable: readonly RevocableEvents[]): void {
+  saveAttempt(id: number, cursor: TrailCursor, revocable: readonly RevocableEvents[]): void {
     this.write(() => this.parts.add(id, cursor, revocable));
   }
 
@@ -261,7 +262,7 @@ export class HookStore {
     this.write(() => {
       this.setPosition(id, cursor);
       this.recordSuccess(id, count);
-      this.parts.forgetUpTo(id, Math.min(finalUpTo, cursor.block));
+      this.parts.forgetUpTo(id, Math.min(finalUpTo, cursor.number));
     });
   }
 
@@ -301,11 +302,11 @@ export class HookStore {
     this.set(id, changes, Date.now(), count);
   }
 
-  private setPosition(id: number, { block, hash, position, trail }: Position): void {
+  private setPosition(id: number, { number, hash, position, trail }: Position): void {
     this.set(
       id,
       'cursor_block = ?, cursor_hash = ?, cursor_position = ?, trail = ?',
-      block,
+      number,
       hash && hexToBytes(hash),
       position,
       trail && packTrail(trail),
@@ -352,8 +353,8 @@ function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-function toHook({ block, hash, position, oldSecrets, ...row }: Row): Hook {
-  const cursor = { block, hash: hash && bytesToHex(hash), position };
+function toHook({ number, hash, position, oldSecrets, ...row }: Row): Hook {
+  const cursor = { number, hash: hash && bytesToHex(hash), position };
   return { ...row, oldSecrets: JSON.parse(oldSecrets ?? '[]'), cursor };
 }
 

@@ -2,7 +2,11 @@
  * Decides what a hook delivers next. Nothing is stored per event: the cursor says how far the receiver has accepted,
  * and everything after it is read from the index again.
  */
-import { bytesToHex, type Hex } from '../lib/hex.ts';
+import { BranchWatch } from '../follower/branch-watch.ts';
+import { IndexChain } from '../follower/index-chain.ts';
+import { isHeld } from '../follower/outcome.ts';
+import { nextOfTrail, type Position, type TrailCursor } from '../follower/trail.ts';
+import { bytesToHex } from '../lib/hex.ts';
 import type { EventRow } from '../query/events.ts';
 import { Snapshot } from '../query/snapshot.ts';
 import { prepareStreamReads, type StreamReads } from '../query/stream-reads.ts';
@@ -14,8 +18,6 @@ import { mergeHistories } from '../streams/transfers/replay.ts';
 import { type Signal, type SignalFilter, signalsOf } from '../streams/transfers/signals.ts';
 import { TransferEvent } from '../streams/transfers/transfer-event.ts';
 import { MAX_ADDRESSES } from '../streams/transfers/transfer-filter.ts';
-import { type HookCursor, isHeld, type Position, type Standing, standingOf } from './branch.ts';
-import { ChainReads } from './chain-reads.ts';
 import type { Hook } from './hook-store.ts';
 import type { RevocablePart, RevocableParts } from './revocable-parts.ts';
 
@@ -47,7 +49,7 @@ export type Plan =
   /** Nothing to do for some milliseconds, while the metadata of a new token is being read. */
   | { kind: 'wait' }
   /** A reorg removed blocks of whose events the hook may have some. */
-  | Extract<Standing<RevocablePart>, { kind: 'withdraw' }>
+  | { kind: 'withdraw'; gone: RevocablePart[]; resume: Position }
   /** Events to deliver, possibly none; `cursor` is the hook's position after them. */
   | { kind: 'events'; events: PlannedEvent[]; cursor: Position; finalUpTo: number; lag: number };
 
@@ -70,12 +72,11 @@ export class Planner {
   readonly reads: StreamReads;
   readonly snapshot: Snapshot;
   private readonly options: PlannerOptions;
-  private readonly chain: ChainReads;
+  private readonly chain: IndexChain;
   private readonly blockOf: Statement<[number], BlockEnd>;
   private readonly metadata: MetadataWait;
   private source: IndexSource | null = null;
-  /** The last block at the time of a plan, to detect reorgs. */
-  private seen: { number: number; hash: Hex } | null = null;
+  private readonly branch: BranchWatch;
   /** Counts reorgs, which invalidate all ids read before. */
   epoch = 0;
   private lastScan: { key: string; rows: ReturnType<StreamReads['scan']> } | null = null;
@@ -86,7 +87,8 @@ export class Planner {
     this.snapshot = new Snapshot(db);
     this.reads = prepareStreamReads(db, this.snapshot);
     this.metadata = new MetadataWait(this.reads, metadataWaitMs);
-    this.chain = new ChainReads(db, options.maxReorg);
+    this.chain = new IndexChain(db, options.maxReorg);
+    this.branch = new BranchWatch(this.chain.hashAt);
     this.blockOf = db.prepare(/* sql */ `
       SELECT number, hash, last_transfer AS last FROM blocks WHERE last_transfer >= +?
       ORDER BY last_transfer, number LIMIT 1`);
@@ -120,10 +122,24 @@ export class Planner {
       const chain = { head: last.number, hashAt: this.chain.hashAt };
       const isQuiet = isHeld(cursor, chain) && !parts.isWithdrawing(id);
       const known = isQuiet ? parts.attempted(id, cursor) : parts.list(id);
-      const standing = standingOf(cursor, known, chain, this.chain.maxReorg);
-      if (standing.kind === 'withdraw') return standing;
-      if (standing.kind === 'behind') return { kind: 'idle' };
-      return this.follow(hook, compiled(), last, limit);
+      const { maxReorg } = this.chain;
+      const next = nextOfTrail(cursor, known, chain, {
+        upTo: this.lastDelivered(hook, last.number),
+        maxReorg,
+      });
+      switch (next.kind) {
+        case 'rows':
+          return this.follow(cursor, compiled(), last, next.upTo, limit);
+        case 'withdrawn':
+          return {
+            kind: 'withdraw',
+            gone: known.filter(({ number }) => number >= next.from),
+            resume: next.to,
+          };
+        case 'idle':
+        case 'behind':
+          return { kind: 'idle' };
+      }
     });
   }
 
@@ -131,27 +147,31 @@ export class Planner {
   withTrail(position: Position): Position {
     if (position.trail !== null) return position;
     return this.read(() => {
-      const { block, hash } = position;
+      const { number, hash } = position;
       const head = this.reads.lastBlock()?.number ?? -1;
-      if (hash === null || this.chain.hashAt(block) !== hash) return position;
-      return { ...position, trail: this.chain.trailBelow(block, head) };
+      if (hash === null || this.chain.hashAt(number) !== hash) return position;
+      return { ...position, trail: this.chain.trailBelow(number, head) };
     });
   }
 
-  /** The next events after a cursor that the index has. */
+  /** The last block whose events the hook gets while the index is at `head`. */
+  private lastDelivered({ confirmations, finality }: Pick<Hook, 'confirmations' | 'finality'>, head: number) {
+    return Math.min(head - confirmations, finality === 1 ? this.chain.finalBlock() : head);
+  }
+
+  /** The next events after a cursor that the index has, up to the block `end`. */
   private follow(
-    { cursor, confirmations, finality }: Pick<Hook, 'confirmations' | 'finality'> & { cursor: Position },
+    cursor: Position,
     compiled: CompiledFilter,
     { number: head, lastWallet }: Tip,
+    end: number,
     limit: number,
   ): Plan {
-    const { block, position } = cursor;
-    const end = Math.min(head - confirmations, finality === 1 ? this.chain.finalBlock() : head);
-    if (end < block || (end === block && position === null)) return { kind: 'idle' };
+    const { number, position } = cursor;
     const first =
       position === null
-        ? this.reads.lastIdsUpTo(block).lastTransfer + 1
-        : this.reads.lastIdsUpTo(block - 1).lastTransfer + 1 + position;
+        ? this.reads.lastIdsUpTo(number).lastTransfer + 1
+        : this.reads.lastIdsUpTo(number - 1).lastTransfer + 1 + position;
     const below = this.reads.lastIdsUpTo(end).lastTransfer + 1;
     for (const set of [compiled.wallets, compiled.contracts]) set?.update(this.reads, lastWallet);
     const found = this.collect(compiled, first, below, limit);
@@ -160,22 +180,22 @@ export class Planner {
     return {
       kind: 'events',
       events: found.events,
-      cursor: { ...next, trail: this.chain.trailTo(next.block, cursor, head) },
+      cursor: { ...next, trail: this.chain.trailTo(next.number, cursor, head) },
       finalUpTo: this.chain.beyondReorg(head),
-      lag: head - next.block,
+      lag: head - next.number,
     };
   }
 
-  private cursorAtEnd(block: number): HookCursor {
-    return { block, hash: this.chain.hashAt(block), position: null };
+  private cursorAtEnd(number: number): TrailCursor {
+    return { number, hash: this.chain.hashAt(number), position: null };
   }
 
   /** The cursor after all transfers below an id. */
-  private cursorBefore(next: number): HookCursor {
+  private cursorBefore(next: number): TrailCursor {
     const end = this.blockOf.get(next - 1)!;
     const { lastTransfer } = this.reads.lastIdsUpTo(end.number - 1);
     const position = next - 1 === end.last ? null : next - 1 - lastTransfer;
-    return { block: end.number, hash: bytesToHex(end.hash), position };
+    return { number: end.number, hash: bytesToHex(end.hash), position };
   }
 
   private collect(compiled: CompiledFilter, first: number, below: number, limit: number) {
@@ -261,13 +281,10 @@ export class Planner {
   }
 
   private noticeReorg(): void {
-    const head = this.reads.lastBlock();
-    if (this.seen !== null && this.chain.hashAt(this.seen.number) !== this.seen.hash) {
-      this.epoch++;
-      this.reads.invalidateWalletsAbove(0);
-      this.source = null;
-    }
-    this.seen = head;
+    if (!this.branch.isChanged(this.reads.lastBlock())) return;
+    this.epoch++;
+    this.reads.invalidateWalletsAbove(0);
+    this.source = null;
   }
 }
 

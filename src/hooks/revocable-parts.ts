@@ -1,12 +1,13 @@
 /** Events that were sent and that a reorg may still withdraw, in `hooks.db`. The index has them no more by then. */
+
+import type { Part, TrailCursor } from '../follower/trail.ts';
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { Db } from '../store/open-database.ts';
-import type { HookCursor, Part } from './branch.ts';
 import type { Delivery } from './delivery.ts';
 
 /** Events of one block that were sent together. */
 export interface RevocableEvents {
-  block: number;
+  number: number;
   hash: Hex;
   /** In delivery order. */
   events: readonly Delivery[];
@@ -26,15 +27,15 @@ export class RevocableParts {
   }
 
   /** The parts sent from `cursor` on, whose acceptance is unknown. In the middle of a block also its accepted parts. */
-  attempted(hook: number, { block, position }: HookCursor): RevocablePart[] {
-    return this.list(hook, position === null ? block + 1 : block);
+  attempted(hook: number, { number, position }: TrailCursor): RevocablePart[] {
+    return this.list(hook, position === null ? number + 1 : number);
   }
 
   /** The parts of blocks from `from` on, in reverse delivery order. */
   list(hook: number, from = 0): RevocablePart[] {
     return this.db
-      .prepare<[number, number], { id: number; block: number; hash: Buffer; withdrawn: number }>(
-        'SELECT id, block, hash, withdrawn FROM revocable WHERE hook = ? AND block >= ? ORDER BY id DESC',
+      .prepare<[number, number], { id: number; number: number; hash: Buffer; withdrawn: number }>(
+        'SELECT id, block AS number, hash, withdrawn FROM revocable WHERE hook = ? AND block >= ? ORDER BY id DESC',
       )
       .all(hook, from)
       .map((row) => ({ ...row, hash: bytesToHex(row.hash), withdrawn: row.withdrawn === 1 }));
@@ -56,16 +57,16 @@ export class RevocableParts {
   }
 
   /** Adds events that are about to be sent from `cursor` on, without those of earlier attempts. */
-  add(hook: number, cursor: HookCursor, revocable: readonly RevocableEvents[]): void {
+  add(hook: number, cursor: TrailCursor, revocable: readonly RevocableEvents[]): void {
     const insert = this.db.prepare(
       'INSERT INTO revocable (hook, block, hash, withdrawn, events) VALUES (?, ?, ?, 0, ?)',
     );
     const known = new Set(
       this.attempted(hook, cursor).flatMap(({ id }) => this.events(id).map(({ deliveryId }) => deliveryId)),
     );
-    for (const { block, hash, events } of revocable) {
+    for (const { number, hash, events } of revocable) {
       const added = events.filter(({ deliveryId }) => !known.has(deliveryId));
-      if (added.length > 0) insert.run(hook, block, hexToBytes(hash), JSON.stringify(added));
+      if (added.length > 0) insert.run(hook, number, hexToBytes(hash), JSON.stringify(added));
     }
   }
 

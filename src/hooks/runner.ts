@@ -2,12 +2,12 @@
  * Delivers the events of one hook, in order, until it is paused or deleted. A slow receiver delays only its own hook.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Position } from '../follower/trail.ts';
 import { backoffMs, pause } from '../lib/async.ts';
 import type { Logger } from '../log/logger.ts';
 import { isFinal } from '../model/finality.ts';
 import { signalRecord } from '../streams/transfers/signal-json.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
-import type { Position } from './branch.ts';
 import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId } from './delivery.ts';
 import { redactUrl } from './hook-json.ts';
 import { type Hook, type HookStore, signingSecrets } from './hook-store.ts';
@@ -228,5 +228,5 @@ function revocableEvents(
     block.events.push(deliveries[i]!);
     blocks.set(blockNumber, block);
   }
-  return [...blocks].map(([block, { hash, events }]) => ({ block, hash: `0x${hash}`, events }));
+  return [...blocks].map(([number, { hash, events }]) => ({ number, hash: `0x${hash}`, events }));
 }

@@ -3,12 +3,12 @@
  * several nodes all look like a reorg. The guard tells them apart.
  */
 import { UpstreamError } from '../lib/errors.ts';
+import { findForkPoint } from '../lib/fork-point.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import { neverRollsBack, reorgRefusal } from '../model/finality.ts';
 import type { Capabilities, ChainMismatch } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
-import { findForkPoint } from '../node/fork-point.ts';
 import { fetchChainId, fetchHeaders } from '../node/methods.ts';
 import { fetchNodeHash } from './node-chain.ts';
 
@@ -105,8 +105,9 @@ export class ChainGuard {
     const start = index.chain()?.startBlock;
     if (head === null || start === undefined || nodeHead < height) return 'behind';
     const differing = Math.min(from, head.number);
-    const remote = (number: number) => fetchNodeHash(this.client, number, this.signal);
-    const to = await findForkPoint(differing, start, (number) => index.hashAt(number), remote);
+    const agree = async (number: number) =>
+      index.hashAt(number) === (await fetchNodeHash(this.client, number, this.signal));
+    const to = await findForkPoint(differing, start, agree);
     if (to === differing) return 'agrees';
     await this.requireFork(to);
     this.requireWithinBounds(to, height);

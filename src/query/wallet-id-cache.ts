@@ -6,6 +6,7 @@
  * chain always yields the same ids (store/schema.ts), another branch may assign them to other addresses.
  */
 
+import { BranchWatch } from '../follower/branch-watch.ts';
 import type { Hex } from '../lib/hex.ts';
 import { LruMap } from '../lib/lru-map.ts';
 import { detachString } from '../lib/text.ts';
@@ -40,12 +41,12 @@ export class WalletIdCache {
   private readonly snapshot: Snapshot;
   private readonly readId: (address: string) => number | undefined;
   private readonly readAddress: (wallet: number) => Hex;
-  private readonly readHashPrefix: (number: number) => string | undefined;
+  private readonly branch: BranchWatch;
   private readonly ids = new LruMap<string, number>(MIN_ENTRIES);
   private readonly addresses = new LruMap<number, Hex>(MIN_ENTRIES);
   private readonly requested = new RecentWallets();
   private readonly named = new RecentWallets();
-  /** The head for which the entries are known to be valid; null without entries. */
+  /** The head for which the entries are known to be valid. */
   private validForHead: Head | null = null;
 
   /** `snapshot` must belong to the same connection. */
@@ -53,7 +54,7 @@ export class WalletIdCache {
     this.snapshot = snapshot;
     this.readId = prepareWalletIdByAddress(db);
     this.readAddress = prepareAddressByWalletId(db);
-    this.readHashPrefix = prepareHashPrefix(db);
+    this.branch = new BranchWatch(prepareHashPrefix(db));
   }
 
   /** wallets.id of a valid lower-case address, undefined when no transfer contains it. */
@@ -105,15 +106,10 @@ export class WalletIdCache {
   private invalidateOnReorg(): void {
     const head = this.snapshot.head();
     if (head === this.validForHead) return;
-    if (head === null || this.validForHead === null || !this.isCanonical(this.validForHead, head)) {
+    if (this.branch.isChanged(head && { number: head.number, hash: head.hashPrefix })) {
       this.ids.clear();
       this.addresses.clear();
     }
     this.validForHead = head;
-  }
-
-  private isCanonical(block: Head, head: Head): boolean {
-    if (block.number === head.number) return block.hashPrefix === head.hashPrefix;
-    return this.readHashPrefix(block.number) === block.hashPrefix;
   }
 }

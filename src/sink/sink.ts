@@ -1,4 +1,5 @@
 /** The sink: keeps PostgreSQL equal to the index, block by block, through failures of either side. */
+import { nextOfCopy } from '../follower/copy.ts';
 import { backoffMs } from '../lib/async.ts';
 import { messageOf } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
@@ -123,24 +124,30 @@ class SessionRun {
     const seenAt = Date.now();
     const head = source.head(this.options.finality);
     const newest = source.head('latest');
-    const isWaiting = this.tip !== null && newest !== null && newest.number < this.tip.number;
     progress.setTips(this.tip, head, this.sink.fromBlock);
     if (newest === null) return this.wait('the index is empty');
-    if (this.tip !== null && !source.contains(this.tip)) {
-      const common = await this.commonBlock(newest);
-      // A shorter index on the same chain is behind, being rebuilt, or in the middle of a reorg. Decide nothing yet.
-      if (isWaiting && common.number === newest.number) {
+    const next = await nextOfCopy(this.tip, {
+      head: newest,
+      first: this.sink.fromBlock,
+      upTo: head?.number ?? null,
+      indexed: (number) => source.block(number),
+      copied: (number) => this.target.block(number),
+    });
+    switch (next.kind) {
+      case 'unrelated':
+        throw unrelated(this.sink.fromBlock);
+      case 'behind':
         return this.wait(`the index ends at block ${newest.number}, below the last block in PostgreSQL`);
-      }
-      return this.rollback(common);
+      case 'withdrawn':
+        return this.rollback(next.to);
+      case 'idle':
+        progress.setState('following');
+        progress.recordCaughtUp(seenAt);
+        return this.rest();
+      case 'rows':
+        if (head !== null) await this.write(head);
+        return report();
     }
-    if (head === null || head.number <= (this.tip?.number ?? this.sink.fromBlock - 1)) {
-      progress.setState('following');
-      progress.recordCaughtUp(seenAt);
-      return this.rest();
-    }
-    await this.write(head);
-    report();
   }
 
   private async write(head: SinkTip): Promise<void> {
@@ -187,32 +194,6 @@ class SessionRun {
     }
   }
 
-  /**
-   * The highest block that PostgreSQL and the index share, by bisection: blocks are linked, so sides that agree on one
-   * block agree on all below. Throws SinkMismatchError when they have none in common, which means another chain, not a
-   * reorg.
-   */
-  private async commonBlock(newest: SinkTip): Promise<SinkTip> {
-    const { fromBlock } = this.sink;
-    const highest = Math.min(newest.number, this.tip?.number ?? newest.number);
-    let common: SinkTip | null = null;
-    let low = fromBlock;
-    let high = highest;
-    while (low <= high) {
-      // Check the highest block first: usually the index is only behind.
-      const middle: number = common === null && high === highest ? high : Math.floor((low + high) / 2);
-      const block = await this.target.block(middle);
-      if (block !== null && this.deps.source.contains(block)) {
-        common = block;
-        low = middle + 1;
-      } else high = middle - 1;
-    }
-    if (common !== null) return common;
-    throw new SinkMismatchError(
-      `PostgreSQL and the index have no block in common from block ${fromBlock} on: they hold different chains; set another sink.postgres.schema, or drop this one to rewrite it from the start`,
-    );
-  }
-
   private async rollback(common: SinkTip): Promise<void> {
     const { source, progress, log } = this.deps;
     const { fromBlock } = this.sink;
@@ -252,6 +233,12 @@ class SessionRun {
     report('now');
     await waitForNews(IDLE_MS);
   }
+}
+
+function unrelated(fromBlock: number): SinkMismatchError {
+  return new SinkMismatchError(
+    `PostgreSQL and the index have no block in common from block ${fromBlock} on: they hold different chains; set another sink.postgres.schema, or drop this one to rewrite it from the start`,
+  );
 }
 
 /** Throws SinkMismatchError when the tables were created for another chain, index or choice of rows. */

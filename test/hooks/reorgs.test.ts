@@ -186,7 +186,7 @@ test('a fork without events of the hook hides none of the other branch, even if 
   model.mine([0, 0, 0], 'fork');
   const isOnFork = async () => {
     await world.stop(); // stores the cursor
-    if (world.store.get(1).cursor.block === 5) return true;
+    if (world.store.get(1).cursor.number === 5) return true;
     world.start();
     return false;
   };

@@ -2,21 +2,17 @@
  * Keeps the newest announced and the newest reverted blocks in memory. A client that was disconnected during a reorg
  * needs the reverted blocks, which the index has deleted.
  */
+import type { RemovedBlock } from '../../follower/removed-blocks.ts';
 import { bytesToDigits } from '../../lib/hex.ts';
 import { type BlockBatch, type CommittingBlocks, packedHash } from '../../model/block-batch.ts';
-import type { LastSeen } from './transfer-filter.ts';
 
 /** Most announced blocks, and most reverted ones. No deeper reorg is reported to clients (MAX_REORG_DEPTH). */
 const MAX_BLOCKS = 256;
 /** Bytes of batches that each of the two stores may keep. */
 const MAX_BYTES = 8 * 2 ** 20;
 
-/** A block of an announced batch. */
-export interface RecentBlock {
-  number: number;
-  /** Hex digits. */
-  hash: string;
-  parent: string;
+/** A block of an announced batch. Its hashes are hex digits. */
+export interface RecentBlock extends RemovedBlock {
   batch: BlockBatch;
   /** The id of the batch's first transfer, also after a rollback. */
   firstId: number;
@@ -51,20 +47,8 @@ export class RecentBlocks {
     for (const block of this.committed.takeAbove(to)) this.withdrawn.add(block);
   }
 
-  /**
-   * The reverted blocks from `seen` down to the fork, newest first. Undefined if one of them is no longer known.
-   * `isIndexed` tells whether the index has a block.
-   */
-  branchOf(seen: LastSeen, isIndexed: (block: LastSeen) => boolean): RecentBlock[] | undefined {
-    const branch: RecentBlock[] = [];
-    for (let at = seen; !isIndexed(at); ) {
-      const block = this.withdrawn.get(at.hash);
-      if (block === undefined) return undefined;
-      branch.push(block);
-      at = { number: block.number - 1, hash: block.parent };
-    }
-    return branch;
-  }
+  /** A reverted block by its hash. */
+  readonly removed = (hash: string): RecentBlock | undefined => this.withdrawn.get(hash);
 }
 
 /** Blocks by hash. Drops the oldest. */

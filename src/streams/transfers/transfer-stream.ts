@@ -2,6 +2,7 @@
  * Pushes transfers to their subscribers on commit. A subscriber that names a block first gets the indexed transfers
  * from there (replay), then live ones. Transfers removed by a reorg are pushed again, marked as removed.
  */
+import { nextAfter } from '../../follower/removed-blocks.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { CommittingBlocks, Watermark } from '../../model/block-batch.ts';
 import type { LabelLookup } from '../../model/label.ts';
@@ -122,11 +123,16 @@ export class TransferStream {
    * the fork. Throws RequestError when the branch is no longer known.
    */
   private pushWithdrawn(subscriber: TransferSubscription, seen: LastSeen): void {
-    const branch = this.recentBlocks.branchOf(seen, (block) => this.isIndexed(block));
-    if (branch === undefined) throw unknownLastSeen();
-    for (const event of withdrawnTransfers(branch, this.branchContext(branch))) subscriber.notify(event);
+    const next = nextAfter(seen, {
+      head: this.gate.head,
+      isIndexed: (block) => this.isIndexed(block),
+      removed: this.recentBlocks.removed,
+    });
+    if (next === null) throw unknownLastSeen();
+    const { gone, outcome } = next;
+    for (const event of withdrawnTransfers(gone, this.branchContext(gone))) subscriber.notify(event);
     const start = subscriber.fromBlock ?? seen.number;
-    subscriber.fromBlock = Math.min(start, branch.at(-1)?.number ?? start);
+    subscriber.fromBlock = outcome.kind === 'withdrawn' ? Math.min(start, outcome.from) : start;
   }
 
   private isIndexed({ number, hash }: LastSeen): boolean {

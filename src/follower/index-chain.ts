@@ -1,11 +1,12 @@
-/** Reads of the indexed chain that decide where a hook stands. */
+/** Reads of the indexed chain that decide where a follower stands. */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import { highestBeyondReorg } from '../model/finality.ts';
 import { FinalBlocks } from '../store/final-blocks.ts';
 import type { Db, Statement } from '../store/open-database.ts';
-import { type KnownBlock, type Position, trailTo } from './branch.ts';
+import type { KnownBlock } from './outcome.ts';
+import { type Position, trailTo } from './trail.ts';
 
-export class ChainReads {
+export class IndexChain {
   readonly maxReorg: number;
   private readonly final: FinalBlocks;
   private readonly hashes: Statement<[number], Buffer>;
@@ -36,21 +37,21 @@ export class ChainReads {
   }
 
   /** The trail of a follower that moves from a position to `block`, while the index is at `head`. */
-  trailTo(block: number, from: Position, head: number): KnownBlock[] {
+  trailTo(block: number, from: Position, head: number): KnownBlock<Hex>[] {
     const final = this.beyondReorg(head);
-    const between = this.between(Math.max(from.block, final - 1), block);
+    const between = this.between(Math.max(from.number, final - 1), block);
     return trailTo(block, { between, from, final });
   }
 
   /** The trail of a follower that begins after `block`. */
-  trailBelow(block: number, head: number): KnownBlock[] {
+  trailBelow(block: number, head: number): KnownBlock<Hex>[] {
     const base = Math.max(-1, this.beyondReorg(head) - 1);
-    return this.trailTo(block, { block: base, hash: null, position: null, trail: [] }, head);
+    return this.trailTo(block, { number: base, hash: null, position: null, trail: [] }, head);
   }
 
   /** The blocks after `after` and before `before`, highest first. */
-  private *between(after: number, before: number): Generator<KnownBlock> {
+  private *between(after: number, before: number): Generator<KnownBlock<Hex>> {
     for (const { number, hash } of this.blocks.iterate(after, before))
-      yield { block: number, hash: bytesToHex(hash) };
+      yield { number, hash: bytesToHex(hash) };
   }
 }

@@ -1,0 +1,62 @@
+/** A follower that keeps every block it has passed in a store of its own, such as the tables of the sink. */
+import { findForkPoint } from '../lib/fork-point.ts';
+import { type Outcome, outcomeAt } from './outcome.ts';
+
+/** A block in both stores. */
+export interface CopiedBlock {
+  number: number;
+  hash: string;
+  /** Highest transfers.id up to and including the block: distinguishes two versions of a repaired block. */
+  lastTransfer: number;
+}
+
+interface Stores<B extends CopiedBlock> {
+  /** The last block of the index. */
+  head: B;
+  /** The first block that is copied. */
+  first: number;
+  /** The last block that may be copied, null for none. */
+  upTo: number | null;
+  indexed(number: number): B | null;
+  copied(number: number): Promise<B | null>;
+}
+
+/**
+ * What a copy that ends with `tip` (null while it is empty) does next. `unrelated`: the stores have no block in common,
+ * which means another chain, not a reorg.
+ */
+export async function nextOfCopy<B extends CopiedBlock>(
+  tip: B | null,
+  { head, first, upTo, indexed, copied }: Stores<B>,
+): Promise<Outcome<B> | { kind: 'unrelated' }> {
+  const atTip = tip && indexed(tip.number);
+  if (tip === null || (atTip !== null && isSame(tip, atTip)))
+    return outcomeAt(tip?.number ?? first - 1, upTo ?? -1);
+  const to = await lastCommonBlock(Math.min(tip.number, head.number), first, indexed, copied);
+  if (to === null) return { kind: 'unrelated' };
+  // The index is a shorter one of the same chain.
+  if (tip.number > head.number && to.number === head.number) return { kind: 'behind' };
+  const cause = atTip?.hash === tip.hash ? 'rewrite' : 'reorg';
+  return { kind: 'withdrawn', from: to.number + 1, to, cause };
+}
+
+async function lastCommonBlock<B extends CopiedBlock>(
+  highest: number,
+  first: number,
+  indexed: (number: number) => B | null,
+  copied: (number: number) => Promise<B | null>,
+): Promise<B | null> {
+  const agreed = new Map<number, B>(); // the index may move during the search
+  const agree = async (number: number): Promise<boolean> => {
+    const own = await copied(number);
+    const other = indexed(number);
+    if (own === null || other === null || !isSame(own, other)) return false;
+    agreed.set(number, own);
+    return true;
+  };
+  return agreed.get(await findForkPoint(highest, first, agree)) ?? null;
+}
+
+function isSame(a: CopiedBlock, b: CopiedBlock): boolean {
+  return a.number === b.number && a.hash === b.hash && a.lastTransfer === b.lastTransfer;
+}
