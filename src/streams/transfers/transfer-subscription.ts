@@ -10,6 +10,7 @@ const NONE: readonly Form[] = [];
 const OUT: readonly Form[] = ['out'];
 const IN: readonly Form[] = ['in'];
 const BOTH: readonly Form[] = ['out', 'in'];
+const NO_SIDES: readonly Direction[] = [];
 
 /**
  * One subscription to transfers. Addresses are hex digits without prefix. It is offered the transfers of `wallets`; if
@@ -76,7 +77,7 @@ export abstract class TransferSubscription implements Holder {
 
   /** The sides of a transaction that must be examined before `notify`. */
   sidesOf(_event: TransferEvent): readonly Direction[] {
-    return [];
+    return NO_SIDES;
   }
 
   protected wantedForms(event: TransferEvent): readonly Form[] {
