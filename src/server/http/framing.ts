@@ -23,9 +23,9 @@ export function guardFraming(app: TemplatedApp): void {
 
 function refuseAmbiguous(handle: Handler, readsBody: boolean): Handler {
   return (res, req) => {
-    const problem = framingProblem(req);
-    if (problem !== null) refuse(res, problem);
-    else if (codings > 0 && !readsBody) res.close();
+    const framing = framingReader.read(req);
+    if (typeof framing === 'object') refuse(res, framing.problem);
+    else if (framing === 'chunked' && !readsBody) res.close();
     else handle(res, req);
   };
 }
@@ -48,32 +48,42 @@ function refuse(res: HttpResponse, problem: string): void {
   setImmediate(answer);
 }
 
-// Module variables, because this runs for every request and a closure would double its cost. A header lookup does not
-// distinguish an empty header from an absent one.
-let lengths = 0;
-let length = '';
-let codings = 0;
-let coding = '';
+/** How a request delimits its body, or what is wrong with its framing, in one line. */
+type Framing = 'no body' | 'length' | 'chunked' | { problem: string };
 
-function countHeader(name: string, value: string): void {
-  if (name === 'content-length') {
-    lengths++;
-    length = value;
-  } else if (name === 'transfer-encoding') {
-    codings++;
-    coding = value;
+/**
+ * Reads the framing of a request. A header lookup returns the first of several values and does not distinguish an empty
+ * header from an absent one, so this counts them. One object with one callback serves all requests, because a closure
+ * per request would double the cost.
+ */
+class FramingReader {
+  private lengths = 0;
+  private length = '';
+  private codings = 0;
+  private coding = '';
+
+  read(req: HttpRequest): Framing {
+    this.lengths = 0;
+    this.codings = 0;
+    req.forEach(this.count);
+    if (this.lengths > 1) return { problem: 'more than one Content-Length' };
+    if (this.codings > 1) return { problem: 'more than one Transfer-Encoding' };
+    if (this.lengths === 1 && !/^\d+$/.test(this.length))
+      return { problem: 'Content-Length is not a number' };
+    if (this.codings === 0) return this.lengths === 0 ? 'no body' : 'length';
+    if (this.coding.toLowerCase() === 'chunked') return 'chunked';
+    return { problem: 'only Transfer-Encoding: chunked is supported' };
   }
+
+  private readonly count = (name: string, value: string): void => {
+    if (name === 'content-length') {
+      this.lengths++;
+      this.length = value;
+    } else if (name === 'transfer-encoding') {
+      this.codings++;
+      this.coding = value;
+    }
+  };
 }
 
-/** What is wrong with the framing of a request's body, in one line, or null. */
-function framingProblem(req: HttpRequest): string | null {
-  lengths = 0;
-  codings = 0;
-  req.forEach(countHeader);
-  if (lengths > 1) return 'more than one Content-Length';
-  if (codings > 1) return 'more than one Transfer-Encoding';
-  if (lengths === 1 && !/^\d+$/.test(length)) return 'Content-Length is not a number';
-  if (codings === 1 && coding.toLowerCase() !== 'chunked')
-    return 'only Transfer-Encoding: chunked is supported';
-  return null;
-}
+const framingReader = new FramingReader();
