@@ -7,6 +7,7 @@ import type { ClientBudget } from '../../lib/byte-budget.ts';
 import { reportFailure } from '../../lib/guard.ts';
 import type { Notification } from '../../streams/subscription.ts';
 import type { WebSocket } from '../uws.ts';
+import { Backlog } from './backlog.ts';
 
 /** Messages are batched up to this size. After each batch, check whether the system accepted it. */
 const BATCH_BYTES = 64 * 1024;
@@ -19,8 +20,8 @@ export interface OutboxLimits {
 }
 
 type ShortMessage = { notification: Notification; id: Uint8Array } | { text: string | Buffer; bytes: number };
-/** A message sent in fragments; `isBegun` once the first fragment is out. */
-type LargeMessage = { answer: LargeAnswer; isBegun: boolean };
+/** A message sent in fragments. `fragmentBytes`: of the current fragment; 0 before the first. */
+type LargeMessage = { answer: LargeAnswer; fragmentBytes: number };
 type QueuedMessage = ShortMessage | LargeMessage;
 
 /**
@@ -53,18 +54,8 @@ export class Outbox {
   private readonly onFailure: () => void;
   private state: OutboxState = 'idle';
   private queue: QueuedMessage[] = [];
-  private queuedBytes = 0;
-  /** Bytes that the library holds because the system did not accept them. The queue waits until they are sent. */
-  private unsentBytes = 0;
-  /** The share of short answers in `queuedBytes` and `unsentBytes`. */
-  private queuedAnswerBytes = 0;
-  private unsentAnswerBytes = 0;
-  /** The share of large answers in `queuedBytes`. They reserve their own memory. */
-  private queuedLargeBytes = 0;
-  /** Bytes of the current large answer that the library has, but may not have sent. */
-  private fragmentBytes = 0;
-  /** Bytes that short answers have reserved in the budget. */
-  private reservedBytes = 0;
+  /** While the library holds bytes that the system did not accept, the queue waits. */
+  private readonly backlog: Backlog;
   private drainCallbacks: (() => void)[] = [];
 
   /**
@@ -79,27 +70,25 @@ export class Outbox {
   ) {
     this.socket = socket;
     this.limits = limits;
+    this.backlog = new Backlog(limits.answerBudget);
     this.onOverflow = onOverflow;
     this.onFailure = onFailure;
   }
 
   /** Bytes waiting for the client. */
   get backlogBytes(): number {
-    return this.queuedBytes + this.unsentBytes;
+    return this.backlog.bytes;
   }
 
   /** Bytes that the library itself buffers: pongs that the client has not read. */
   get unsentPongBytes(): number {
-    return this.socket.getBufferedAmount() - this.unsentBytes;
-  }
-
-  private get waitingNotificationBytes(): number {
-    const queued = this.queuedBytes - this.queuedAnswerBytes - this.queuedLargeBytes;
-    return this.fragmentBytes > 0 ? queued : queued + this.unsentBytes - this.unsentAnswerBytes;
+    return this.socket.getBufferedAmount() - this.backlog.unsentBytes;
   }
 
   notify(notification: Notification, id: Uint8Array): void {
-    this.enqueue({ notification, id }, notification.byteLength);
+    if (this.state === 'stopped') return;
+    this.backlog.enqueue('notification', notification.byteLength);
+    this.enqueue({ notification, id });
   }
 
   /**
@@ -109,19 +98,16 @@ export class Outbox {
   answer(text: string | Buffer, fallback?: () => string): void {
     if (this.state === 'stopped') return;
     const bytes = Buffer.byteLength(text);
-    if (!this.limits.answerBudget.reserve(bytes)) {
-      return fallback === undefined ? this.overflow() : this.answer(fallback());
-    }
-    this.reservedBytes += bytes;
-    this.queuedAnswerBytes += bytes;
-    this.enqueue({ text, bytes }, bytes);
+    if (this.backlog.enqueue('answer', bytes)) this.enqueue({ text, bytes });
+    else if (fallback === undefined) this.overflow();
+    else this.answer(fallback());
   }
 
   /** Sends a large answer in fragments, one per turn of the event loop, and releases its memory. */
   answerLarge(answer: LargeAnswer): void {
     if (this.state === 'stopped') return answer.discard();
-    this.queuedLargeBytes += answer.left;
-    this.enqueue({ answer, isBegun: false }, answer.left);
+    this.backlog.enqueue('large', answer.left);
+    this.enqueue({ answer, fragmentBytes: 0 });
   }
 
   /** Runs the callback once the backlog is empty. */
@@ -137,7 +123,7 @@ export class Outbox {
   onDrain(): void {
     if (this.state === 'stopped') return;
     this.refreshUnsent();
-    if (this.unsentBytes > 0 || this.state !== 'idle') return;
+    if (this.backlog.unsentBytes > 0 || this.state !== 'idle') return;
     this.state = 'flush-scheduled';
     setImmediate(() => this.flushScheduled());
   }
@@ -147,11 +133,7 @@ export class Outbox {
     this.state = 'stopped';
     for (const message of this.queue) if ('answer' in message) message.answer.discard();
     this.queue = [];
-    this.queuedBytes = 0;
-    this.queuedLargeBytes = 0;
-    this.queuedAnswerBytes = 0;
-    this.unsentAnswerBytes = 0;
-    this.releaseSent();
+    this.backlog.clear();
     this.drainCallbacks = [];
   }
 
@@ -171,14 +153,15 @@ export class Outbox {
     }
   }
 
-  private enqueue(message: QueuedMessage, bytes: number): void {
-    if (this.state === 'stopped') return;
-    this.queue.push(message);
-    this.queuedBytes += bytes;
-    if (this.queuedBytes > BATCH_BYTES && this.unsentBytes === 0) this.flush();
-    if (this.waitingNotificationBytes > this.limits.notificationBytes) {
+  private enqueue(message: QueuedMessage): void {
+    const { queue, backlog } = this;
+    queue.push(message);
+    if (backlog.queuedBytes > BATCH_BYTES && backlog.unsentBytes === 0) this.flush();
+    const first = this.queue[0];
+    const isFragmentUnsent = first !== undefined && 'answer' in first && first.fragmentBytes > 0;
+    if (backlog.notificationBytes(isFragmentUnsent) > this.limits.notificationBytes) {
       this.overflow();
-    } else if (this.state === 'idle' && this.unsentBytes === 0 && this.queuedBytes > 0) {
+    } else if (this.state === 'idle' && backlog.unsentBytes === 0 && backlog.queuedBytes > 0) {
       this.state = 'flush-scheduled';
       if (scheduledOutboxes.length === 0) queueMicrotask(flushAll);
       scheduledOutboxes.push(this);
@@ -186,7 +169,7 @@ export class Outbox {
   }
 
   private get maySend(): boolean {
-    return this.state !== 'stopped' && this.state !== 'fragment-due' && this.unsentBytes === 0;
+    return this.state !== 'stopped' && this.state !== 'fragment-due' && this.backlog.unsentBytes === 0;
   }
 
   /** Sends as much of the backlog as the system accepts. */
@@ -196,7 +179,6 @@ export class Outbox {
     while (sent < queue.length && this.maySend) sent = this.sendFrom(sent);
     if (sent === queue.length) queue.length = 0;
     else this.queue = queue.slice(sent);
-    this.releaseSent();
     if (this.backlogBytes > 0) return;
     if (this.drainCallbacks.length > 0) for (const callback of this.drainCallbacks.splice(0)) callback();
   }
@@ -207,7 +189,7 @@ export class Outbox {
     if ('answer' in first) return this.sendFragment(first) ? start + 1 : start;
     if (start + 1 === this.queue.length) {
       // The most frequent case, a single message: the result shows whether the system accepted it.
-      if (this.sendMessage(first) === SEND_OK) this.unsentAnswerBytes = 0;
+      if (this.sendMessage(first) === SEND_OK) this.backlog.handedOver(0);
       else this.refreshUnsent();
       return start + 1;
     }
@@ -225,12 +207,7 @@ export class Outbox {
   }
 
   private sendMessage(message: ShortMessage): number {
-    const bytes = sizeOf(message);
-    this.queuedBytes -= bytes;
-    if ('text' in message) {
-      this.queuedAnswerBytes -= bytes;
-      this.unsentAnswerBytes += bytes;
-    }
+    this.backlog.dequeue('text' in message ? 'answer' : 'notification', sizeOf(message));
     return this.socket.send(
       'notification' in message ? message.notification.messageFor(message.id) : message.text,
       false,
@@ -239,19 +216,17 @@ export class Outbox {
 
   /** Sends the next fragment of a large answer. Returns true once the client has all of it. */
   private sendFragment(message: LargeMessage): boolean {
-    const { answer, isBegun } = message;
-    this.queuedBytes -= this.fragmentBytes;
-    this.queuedLargeBytes -= this.fragmentBytes;
-    answer.advance(this.fragmentBytes);
-    this.fragmentBytes = 0;
+    const { answer, fragmentBytes } = message;
+    const isBegun = fragmentBytes > 0;
+    this.backlog.fragmentTaken(fragmentBytes);
+    answer.advance(fragmentBytes);
     if (answer.left === 0) return true;
     const part = answer.peek();
-    this.fragmentBytes = part.length;
-    message.isBegun = true;
+    message.fragmentBytes = part.length;
     if (part.length === answer.left) this.socket[isBegun ? 'sendLastFragment' : 'send'](part, false);
     else this.socket[isBegun ? 'sendFragment' : 'sendFirstFragment'](part, false);
     this.refreshUnsent();
-    if (this.unsentBytes === 0) this.sendFragmentNextTurn();
+    if (this.backlog.unsentBytes === 0) this.sendFragmentNextTurn();
     return false;
   }
 
@@ -263,16 +238,7 @@ export class Outbox {
   }
 
   private refreshUnsent(): void {
-    this.unsentBytes = this.socket.getBufferedAmount();
-    this.unsentAnswerBytes = Math.min(this.unsentAnswerBytes, this.unsentBytes);
-  }
-
-  /** Returns the reservation of sent messages to the budget. */
-  private releaseSent(): void {
-    const kept = this.queuedAnswerBytes + this.unsentAnswerBytes;
-    if (kept === this.reservedBytes) return;
-    this.limits.answerBudget.release(this.reservedBytes - kept);
-    this.reservedBytes = kept;
+    this.backlog.handedOver(this.socket.getBufferedAmount());
   }
 
   private overflow(): void {

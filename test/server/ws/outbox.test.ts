@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { LargeAnswer } from '../../../src/gateway/large-answer.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import { Outbox } from '../../../src/server/ws/outbox.ts';
@@ -259,3 +260,58 @@ test('closing the connection frees the memory of a large answer', async () => {
   outbox.stop();
   assert.ok(isFree());
 });
+
+/** What happens to an outbox: a message of this size, or the client reads and makes this much room. */
+const EVENTS = fc.array(
+  fc.oneof(
+    fc.record({
+      kind: fc.constantFrom('notification', 'answer', 'large'),
+      bytes: fc.integer({ min: 60, max: 90_000 }),
+    }),
+    fc.record({ kind: fc.constant('room'), bytes: fc.integer({ min: 0, max: 200_000 }) }),
+  ),
+  { maxLength: 12 },
+);
+
+test('whatever the client reads, all messages arrive in order and all memory comes back', async () => {
+  const check = fc.asyncProperty(EVENTS, async (events) => {
+    const budget = new ByteBudget(100 * 2 ** 20).forClient(1);
+    const socket = new Socket(0);
+    const { outbox, overflows } = outboxOf(socket, 10 * 2 ** 20, budget);
+    const expected: string[] = [];
+    for (const [i, { kind, bytes }] of events.entries()) {
+      const letter = String.fromCharCode(97 + i);
+      if (kind !== 'room') expected.push(letter);
+      if (kind === 'notification')
+        outbox.notify(new Notification('eth_subscription', `"${letter.repeat(bytes)}"`), ID);
+      else if (kind === 'answer') outbox.answer(letter.repeat(bytes));
+      else if (kind === 'large') {
+        const large = LargeAnswer.of([Buffer.alloc(bytes, letter), Buffer.alloc(bytes, letter)], budget);
+        assert.ok(large !== null);
+        outbox.answerLarge(large);
+      } else {
+        socket.drain(bytes);
+        outbox.onDrain();
+      }
+      await settled();
+    }
+    for (let turns = 0; outbox.backlogBytes > 0 && turns < 100; turns++) {
+      socket.drain();
+      outbox.onDrain();
+      await settled();
+    }
+    assert.deepEqual(socket.sent.map(letterOf).filter(unlessRepeated), expected);
+    assert.deepEqual([outbox.backlogBytes, overflows()], [0, 0]);
+    assert.ok(budget.reserve(75 * 2 ** 20), 'memory stays reserved');
+  });
+  await fc.assert(check, { numRuns: 100, seed: 1 });
+});
+
+/** The letter that fills a message or a fragment. */
+function letterOf(text: string): string {
+  return /(.)\1{20}/.exec(text.replace(String(ID), ''))?.[1] ?? text;
+}
+
+function unlessRepeated(letter: string, at: number, letters: readonly string[]): boolean {
+  return letter !== letters[at - 1];
+}
