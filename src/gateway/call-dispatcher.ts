@@ -1,7 +1,8 @@
 /** Checks whether a client's call is permitted, hands it to the component that answers it, and measures it. */
+import type { ByteSource } from '../lib/byte-stream.ts';
 import { detachString } from '../lib/text.ts';
 import type { Logger } from '../log/logger.ts';
-import { type Call, type CallHandle, type CallResult, type CallSink, sendResult } from './call.ts';
+import { type Call, type CallResult, type CallSink, sendResult } from './call.ts';
 import { collectResult } from './collect-answer.ts';
 import { errorResult, RpcCode } from './errors.ts';
 import { LargeAnswer } from './large-answer.ts';
@@ -10,15 +11,15 @@ import { methodLabel } from './methods.ts';
 import type { IncomingCall, InvalidCall } from './request.ts';
 
 /** Answers a call of key `key`. */
-export type CallHandler = (call: Call, sink: CallSink, key: number) => CallHandle;
+export type ByteSourcer = (call: Call, sink: CallSink, key: number) => ByteSource;
 
 interface CallDispatcherOptions {
   /** Whether a method may be called. */
   allowed: (method: string) => boolean;
   /** Handlers of methods that are not simply forwarded. */
-  special: ReadonlyMap<string, CallHandler>;
+  special: ReadonlyMap<string, ByteSourcer>;
   /** The handler of all other methods. */
-  fallback: CallHandler;
+  fallback: ByteSourcer;
   /** Calls slower than this are logged, milliseconds. */
   slowMs: number;
   meter: Pick<RpcMeter, 'recordAnswer'>;
@@ -34,14 +35,14 @@ const MAX_HANDLERS = 1_000;
 export class CallDispatcher {
   private readonly options: CallDispatcherOptions;
   /** Handlers by permitted method, because the decision takes several lookups and patterns. */
-  private readonly handlers = new Map<string, CallHandler>();
+  private readonly handlers = new Map<string, ByteSourcer>();
 
   constructor(options: CallDispatcherOptions) {
     this.options = options;
   }
 
   /** Hands a call to its handler, or refuses it. */
-  dispatch(call: IncomingCall | InvalidCall, key: number, sink: CallSink): CallHandle {
+  dispatch(call: IncomingCall | InvalidCall, key: number, sink: CallSink): ByteSource {
     if ('error' in call) return sendResult(sink, errorResult(call.error));
     const { method } = call;
     const handler = this.handlers.get(method) ?? this.findHandler(method);
@@ -49,7 +50,7 @@ export class CallDispatcher {
   }
 
   /** The handler of a method, null if the method is not permitted. */
-  private findHandler(method: string): CallHandler | null {
+  private findHandler(method: string): ByteSourcer | null {
     const { allowed, special, fallback } = this.options;
     if (!METHOD.test(method) || !allowed(method)) return null;
     const handler = special.get(method) ?? fallback;

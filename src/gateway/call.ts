@@ -1,7 +1,5 @@
-/**
- * A JSON-RPC call, its result, and the receivers of answers. The same interface leads from the node's call to the
- * client's connection.
- */
+/** A JSON-RPC call, its result, and the sinks of answers. */
+import type { ByteSink, ByteSource } from '../lib/byte-stream.ts';
 import type { LargeAnswer } from './large-answer.ts';
 
 export interface Call {
@@ -51,8 +49,8 @@ function latin1Json(value: unknown): string {
   );
 }
 
-/** Takes one answer: `send` once, or `begin` (the status is 200), then `write`, then `end` or `abort`. */
-interface Sink<Body, Status> {
+/** Takes one answer: whole with `send`, or in pieces, then with status 200. */
+interface Sink<Body, Status> extends ByteSink {
   /** Whether a long answer may come in pieces. */
   readonly canStream: boolean;
   /**
@@ -60,14 +58,6 @@ interface Sink<Body, Status> {
    * `retryAfter`: seconds, with status 429.
    */
   send(body: Body, status: Status, mayRetain: boolean, retryAfter?: number): void;
-  begin(): void;
-  /**
-   * The memory of the piece is reused after the call. Returns false for back-pressure: no more pieces until `resume`.
-   */
-  write(piece: Buffer): boolean;
-  end(): void;
-  /** The rest will never come. */
-  abort(): void;
 }
 
 /** Takes the answer to one call, as its response tail (response-tail.ts). A LargeAnswer is a result, with status 200. */
@@ -87,27 +77,19 @@ export interface RpcAnswer {
 /** Takes the answer to a whole request. */
 export type RpcSink = Sink<RpcAnswer['body'], RpcAnswer['status']>;
 
-/** Controls for the owner of a sink. */
-export interface CallHandle {
-  /** Nobody wants the answer any more. The sink is not called again. */
-  cancel(): void;
-  /** The sink can take more pieces. */
-  resume(): void;
-}
-
-/** The handle of a call that was answered at once. */
-export const SETTLED_HANDLE: CallHandle = { cancel() {}, resume() {} };
+/** The source of an answer that was given at once. */
+export const SETTLED: ByteSource = { cancel() {}, resume() {} };
 
 /** Sends the result of a call that never reaches the node. */
-export function sendResult(sink: CallSink, { tail, status }: CallResult): CallHandle {
+export function sendResult(sink: CallSink, { tail, status }: CallResult): ByteSource {
   sink.send(tail, status, true);
-  return SETTLED_HANDLE;
+  return SETTLED;
 }
 
 /** Sends the answer to a request, in memory that is not reused. */
-export function sendAnswer(sink: RpcSink, { body, status, retryAfter }: RpcAnswer): CallHandle {
+export function sendAnswer(sink: RpcSink, { body, status, retryAfter }: RpcAnswer): ByteSource {
   sink.send(body, status, true, retryAfter);
-  return SETTLED_HANDLE;
+  return SETTLED;
 }
 
 /** Base of a sink that takes only whole answers. */
@@ -123,14 +105,14 @@ function misuse(): never {
   throw new Error('pieces were sent to a sink that takes only whole answers');
 }
 
-/** The controls of a waiting sink over its call. */
+/** The call that a sink waits for. */
 interface AwaitedCall {
   leave(waiter: Waiter): void;
   resume(): void;
 }
 
 /** A sink that waits for a call. It can be moved to another call. */
-export class Waiter implements CallHandle {
+export class Waiter implements ByteSource {
   readonly sink: CallSink;
   /** Id of the calling key. */
   readonly client: number;

@@ -1,7 +1,8 @@
 /** Converts callbacks to promises and back, for code that needs whole answers. */
+import type { ByteSource } from '../lib/byte-stream.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
-import { type CallHandle, type CallResult, type CallSink, NO_STREAMING } from './call.ts';
+import { type CallResult, type CallSink, NO_STREAMING } from './call.ts';
 import { errorResult, failureResult, INTERNAL_ERROR } from './errors.ts';
 import { LargeAnswer } from './large-answer.ts';
 
@@ -10,12 +11,12 @@ import { LargeAnswer } from './large-answer.ts';
  * signal's reason, after cancelling the pending work.
  */
 export function toPromise<T>(
-  begin: (settle: (value: T) => void) => CallHandle,
+  begin: (settle: (value: T) => void) => ByteSource,
   signal?: AbortSignal,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    let pending: CallHandle | null = null;
+    let pending: ByteSource | null = null;
     const onAbort = () => {
       pending?.cancel();
       reject(signal?.reason);
@@ -31,7 +32,7 @@ export function toPromise<T>(
 
 /** Resolves with the whole answer to the call that `run` starts. Rejects only with the signal's reason. */
 export async function collectAnswer(
-  run: (sink: CallSink) => CallHandle,
+  run: (sink: CallSink) => ByteSource,
   signal?: AbortSignal,
 ): Promise<CallResult> {
   return whole(await collectResult(run, signal));
@@ -44,23 +45,23 @@ export function whole(answer: CallResult | LargeAnswer): CallResult {
 
 /** Like `collectAnswer`, but does not join a large answer. The caller sends or discards it. */
 export function collectResult(
-  run: (sink: CallSink) => CallHandle,
+  run: (sink: CallSink) => ByteSource,
   signal?: AbortSignal,
 ): Promise<CallResult | LargeAnswer> {
   return toPromise((settle) => run(wholeResultSink(settle)), signal);
 }
 
 /** The outcome of work for a sink: the answer, or a function that answers the sink itself. */
-type Delivery = CallResult | LargeAnswer | ((sink: CallSink) => CallHandle);
+type Delivery = CallResult | LargeAnswer | ((sink: CallSink) => ByteSource);
 
 /** Sends the result of `work` to the sink, or an error when `work` throws. Cancelling aborts the work. */
 export function deliver(
   sink: CallSink,
   log: Pick<Logger, 'error'>,
   work: (signal: AbortSignal) => Promise<Delivery>,
-): CallHandle {
+): ByteSource {
   const cancelled = new AbortController();
-  let pending: CallHandle = { cancel: () => cancelled.abort(), resume() {} };
+  let pending: ByteSource = { cancel: () => cancelled.abort(), resume() {} };
   const settle = (delivery: Delivery) => {
     if (cancelled.signal.aborted) {
       if (delivery instanceof LargeAnswer) delivery.discard();

@@ -2,6 +2,7 @@
 
 import type { FinalityWatch } from '../chain/finality-watch.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
+import type { ByteSource } from '../lib/byte-stream.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { RepeatLimit, TurnBudget } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
@@ -13,13 +14,12 @@ import { AnswerCache, CacheDoorkeeper } from './answer-cache.ts';
 import { type BlockKey, blockKeyOf, blockNumberOf } from './cache-policy.ts';
 import {
   type Call,
-  type CallHandle,
   type CallResult,
   type CallSink,
   callKey,
   createCall,
   type RequestFn,
-  SETTLED_HANDLE,
+  SETTLED,
 } from './call.ts';
 import { collectAnswer } from './collect-answer.ts';
 import { CircuitBreaker, type Failover, headShown } from './failover.ts';
@@ -167,14 +167,14 @@ export class Gateway {
   }
 
   /** Answers a permitted call of key `client`. */
-  run(call: Call, sink: CallSink, client: number): CallHandle {
+  run(call: Call, sink: CallSink, client: number): ByteSource {
     const kind = methodKindOf(call.method);
     if (!kind.isRead) return this.sendWrite(call, sink, client);
     const plan = this.plan(call, client, kind);
     const known = this.lookUp(plan);
     if (known === undefined) return this.joinInFlight(plan, sink) ?? this.sendRead(plan, sink);
     sink.send(known, 200, true);
-    return SETTLED_HANDLE;
+    return SETTLED;
   }
 
   /** A function that makes this server's own calls on a client's account. */
@@ -255,7 +255,7 @@ export class Gateway {
   private joinInFlight(
     { call, client, key, block, finalized, now }: Plan,
     sink: CallSink,
-  ): CallHandle | null {
+  ): ByteSource | null {
     const other = this.inFlight.get(key);
     if (other === undefined || (other.isQueued && other.client !== client)) return null;
     const lasts = other.isAnchored && typeof block === 'number' && isFinal(block, finalized);
@@ -271,7 +271,7 @@ export class Gateway {
     return isInFlight || this.doorkeeper.has(key);
   }
 
-  private sendRead(plan: Plan, sink: CallSink): CallHandle {
+  private sendRead(plan: Plan, sink: CallSink): ByteSource {
     const { call, client, key, headName, block } = plan;
     const nodeCall = new NodeCall(call, client, this.deps, {
       bufferBytes: headName !== null ? MAX_HEAD_BYTES : block !== null ? this.cache.maxEntryBytes : 0,
@@ -348,7 +348,7 @@ export class Gateway {
   }
 
   /** Sends a call that is not a read. Once the call has taken effect, answers to earlier reads are stale. */
-  private sendWrite(call: Call, sink: CallSink, client: number): CallHandle {
+  private sendWrite(call: Call, sink: CallSink, client: number): ByteSource {
     const onSealed = () => {
       this.headCache.invalidate(performance.now());
       this.inFlight.clear();
@@ -382,7 +382,7 @@ const UNSHARED: NodeCallOptions = {
   onEvicted() {},
 };
 
-function startCall(nodeCall: NodeCall, sink: CallSink): CallHandle {
+function startCall(nodeCall: NodeCall, sink: CallSink): ByteSource {
   const handle = nodeCall.join(sink, nodeCall.client);
   nodeCall.start();
   return handle;

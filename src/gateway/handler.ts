@@ -2,19 +2,12 @@
 
 import type { ChainTracker } from '../chain/tracker.ts';
 import { ByteBudget } from '../lib/byte-budget.ts';
+import type { ByteSource } from '../lib/byte-stream.ts';
 import { PerKeyLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NodeHttp } from '../node/http/streaming-client.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
-import {
-  type CallHandle,
-  createCall,
-  NO_STREAMING,
-  type RpcAnswer,
-  type RpcSink,
-  SETTLED_HANDLE,
-  sendAnswer,
-} from './call.ts';
+import { createCall, NO_STREAMING, type RpcAnswer, type RpcSink, SETTLED, sendAnswer } from './call.ts';
 import { CallDispatcher } from './call-dispatcher.ts';
 import { collectAnswer, toPromise } from './collect-answer.ts';
 import { errorJson, INTERNAL_ERROR, limitExceededAnswer, methodNotAllowed, type Refusal } from './errors.ts';
@@ -124,10 +117,10 @@ export class RpcHandler {
   /**
    * Answers a request body, given as the Latin-1 text of its bytes. The sink may get the answer before this returns.
    */
-  serve(body: string, caller: RpcCaller, sink: RpcSink): CallHandle {
+  serve(body: string, caller: RpcCaller, sink: RpcSink): ByteSource {
     const request = withoutForbidden(readRequest(body), caller);
     const charge = this.admit(request, caller);
-    if (charge === 'waits') return SETTLED_HANDLE;
+    if (charge === 'waits') return SETTLED;
     if (charge !== null) {
       return sendAnswer(
         sink,
@@ -157,7 +150,7 @@ export class RpcHandler {
     return charge;
   }
 
-  private single(call: IncomingCall | InvalidCall, key: number, sink: RpcSink): CallHandle {
+  private single(call: IncomingCall | InvalidCall, key: number, sink: RpcSink): ByteSource {
     const startedAt = performance.now();
     const memory = { client: key, budget: this.budget };
     const answer = new SingleAnswer(call.id, memory, sink, (status) => {
@@ -167,7 +160,7 @@ export class RpcHandler {
     return answer.start((answerSink) => this.dispatcher.dispatch(call, key, answerSink));
   }
 
-  private batch(calls: readonly (IncomingCall | InvalidCall)[], key: number, sink: RpcSink): CallHandle {
+  private batch(calls: readonly (IncomingCall | InvalidCall)[], key: number, sink: RpcSink): ByteSource {
     const cancelled = new AbortController();
     const one = (call: IncomingCall | InvalidCall) =>
       this.dispatcher.dispatchAndCollect(call, key, cancelled.signal);

@@ -4,6 +4,7 @@
  *
  * Some nodes write the id or the version last; the gateway cuts these off.
  */
+import type { ByteSink } from '../lib/byte-stream.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
 import type { RpcError } from './errors.ts';
@@ -150,42 +151,45 @@ function trimEnvelope(body: Buffer, follows: ResponseTailStart['follows']): numb
   return from + at + 1;
 }
 
-/** Passes a response tail on while the answer arrives. */
+/** Passes a response tail on to a sink while the answer arrives. */
 export class ResponseTailStream {
   private readonly follows: ResponseTailStart['follows'];
-  private readonly out: (piece: Buffer) => void;
+  private readonly sink: Pick<ByteSink, 'write'>;
   private held: Buffer = Buffer.alloc(0);
   /** The last non-whitespace byte so far. */
   private lastByte = 0;
 
-  /** `beginning` holds the start of the tail. `out` gets pieces whose memory is reused. */
-  constructor(beginning: Buffer, start: ResponseTailStart, out: (piece: Buffer) => void) {
-    this.follows = start.follows;
-    this.out = out;
-    this.push(beginning.subarray(start.at));
+  constructor({ follows }: Pick<ResponseTailStart, 'follows'>, sink: Pick<ByteSink, 'write'>) {
+    this.follows = follows;
+    this.sink = sink;
   }
 
-  push(piece: Buffer): void {
-    if (this.follows !== 'nothing') return this.pushAllButLast(piece);
+  /** Passes on a piece, the first from the start of the tail. Returns false for back-pressure of the sink. */
+  write(piece: Buffer): boolean {
+    if (this.follows !== 'nothing') return this.writeAllButLast(piece);
     this.note(piece);
-    if (piece.length > 0) this.out(piece);
+    return piece.length === 0 || this.sink.write(piece);
   }
 
-  /** Call at the end of the body. Passes on the held-back bytes. Returns false if the answer is incomplete. */
-  end(): boolean {
-    if (this.follows === 'nothing') return this.lastByte === CLOSE_BRACE;
+  /** The last bytes of the tail, which the caller passes on; null if the answer is incomplete. */
+  end(last: Buffer): Buffer | null {
+    if (this.follows === 'nothing') {
+      this.note(last);
+      return this.lastByte === CLOSE_BRACE ? last : null;
+    }
+    this.writeAllButLast(last);
     const end = trimEnvelope(this.held, this.follows);
-    if (end <= 0 || this.held[end - 1] !== CLOSE_BRACE) return false;
-    this.out(this.held.subarray(0, end));
-    return true;
+    return end > 0 && this.held[end - 1] === CLOSE_BRACE ? this.held.subarray(0, end) : null;
   }
 
-  private pushAllButLast(piece: Buffer): void {
+  private writeAllButLast(piece: Buffer): boolean {
     const bytes = piece.length < HOLD ? Buffer.concat([this.held, piece]) : piece;
-    if (bytes === piece && this.held.length > 0) this.out(this.held);
+    let hasRoom = true;
+    if (bytes === piece && this.held.length > 0) hasRoom = this.sink.write(this.held);
     const end = Math.max(0, bytes.length - HOLD);
-    if (end > 0) this.out(bytes.subarray(0, end));
+    if (end > 0) hasRoom = this.sink.write(bytes.subarray(0, end)) && hasRoom;
     this.held = Buffer.from(bytes.subarray(end));
+    return hasRoom;
   }
 
   private note(piece: Buffer): void {

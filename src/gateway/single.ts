@@ -1,6 +1,7 @@
 /** The answer to a request of one call: the client's own id in front of the response tail. */
 import type { ByteBudget } from '../lib/byte-budget.ts';
-import { type CallHandle, type CallSink, type CallStatus, type RpcSink, SETTLED_HANDLE } from './call.ts';
+import type { ByteSource } from '../lib/byte-stream.ts';
+import { type CallSink, type CallStatus, type RpcSink, SETTLED } from './call.ts';
 import { errorJson, NO_ROOM } from './errors.ts';
 import { LargeAnswer, MIN_LARGE_BYTES } from './large-answer.ts';
 
@@ -10,7 +11,7 @@ const SCRATCH = Buffer.allocUnsafeSlow(MIN_LARGE_BYTES);
 /** The offset of the id in an envelope, which ends with a comma. */
 const ID_AT = '{"jsonrpc":"2.0","id":'.length;
 
-export class SingleAnswer implements CallSink, CallHandle {
+export class SingleAnswer implements CallSink, ByteSource {
   readonly canStream: boolean;
   readonly requiresValidJson = false;
   /** The start of the answer up to its response tail; null for a notification, which has no answer. */
@@ -19,7 +20,7 @@ export class SingleAnswer implements CallSink, CallHandle {
   private readonly budget: ByteBudget;
   private readonly sink: RpcSink;
   private readonly settled: (status: CallStatus | null) => void;
-  private handle: CallHandle = SETTLED_HANDLE;
+  private source: ByteSource = SETTLED;
   private over = false;
 
   /**
@@ -41,18 +42,18 @@ export class SingleAnswer implements CallSink, CallHandle {
   }
 
   /** Starts the call. `run` may answer before it returns. */
-  start(run: (sink: CallSink) => CallHandle): this {
-    this.handle = run(this);
+  start(run: (sink: CallSink) => ByteSource): this {
+    this.source = run(this);
     return this;
   }
 
   cancel(): void {
     this.settle(null);
-    this.handle.cancel();
+    this.source.cancel();
   }
 
   resume(): void {
-    this.handle.resume();
+    this.source.resume();
   }
 
   send(tail: Buffer | LargeAnswer, status: CallStatus, mayRetain: boolean): void {
@@ -83,10 +84,10 @@ export class SingleAnswer implements CallSink, CallHandle {
     return this.envelope === null || this.sink.write(piece);
   }
 
-  end(): void {
+  end(last: Buffer): void {
     this.settle(200);
     if (this.envelope === null) this.sink.send(null, 204, true);
-    else this.sink.end();
+    else this.sink.end(last);
   }
 
   abort(): void {

@@ -2,12 +2,13 @@
  * Filters that clients install and poll. They live here because some nodes (Monad) have none and others lose theirs.
  */
 import { randomBytes } from 'node:crypto';
+import type { ByteSource } from '../../lib/byte-stream.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { bytesToHex } from '../../lib/hex.ts';
 import { isObject } from '../../lib/text.ts';
 import type { Logger } from '../../log/logger.ts';
-import type { Call, CallHandle, CallResult, CallSink, RequestFn } from '../call.ts';
-import type { CallHandler } from '../call-dispatcher.ts';
+import type { Call, CallResult, CallSink, RequestFn } from '../call.ts';
+import type { ByteSourcer } from '../call-dispatcher.ts';
 import { deliver } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
 import { longFilterError, sanitizeFilter } from '../logs/logs-query.ts';
@@ -61,12 +62,12 @@ export class FilterRegistry {
   }
 
   /** The filter methods and their handlers. */
-  methods(): [string, CallHandler][] {
+  methods(): [string, ByteSourcer][] {
     const answering =
       (
         work: (args: readonly unknown[], key: number, signal: AbortSignal) => Promise<CallResult>,
-      ): CallHandler =>
-      (call: Call, sink: CallSink, key: number): CallHandle =>
+      ): ByteSourcer =>
+      (call: Call, sink: CallSink, key: number): ByteSource =>
         deliver(sink, this.deps.log, (signal) => {
           this.evictIdle();
           return work(Array.isArray(call.args) ? call.args : [], key, signal);

@@ -3,20 +3,14 @@
  * that the node accepts are forwarded unchanged.
  */
 import type { ByteBudget } from '../../lib/byte-budget.ts';
+import type { ByteSource } from '../../lib/byte-stream.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { toQuantity } from '../../lib/hex.ts';
 import type { Logger } from '../../log/logger.ts';
 import { isFinal } from '../../model/finality.ts';
 import { type BlockHeader, readBlockHeader } from '../../node/methods.ts';
 import { readQuantity } from '../../node/reply.ts';
-import {
-  type Call,
-  type CallHandle,
-  type CallResult,
-  type CallSink,
-  type RequestFn,
-  sendResult,
-} from '../call.ts';
+import { type Call, type CallResult, type CallSink, type RequestFn, sendResult } from '../call.ts';
 import { deliver, whole } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
@@ -70,7 +64,7 @@ export class LogsHandler {
   }
 
   /** Answers a call of a client. */
-  run(asked: Call, sink: CallSink, client: number): CallHandle {
+  run(asked: Call, sink: CallSink, client: number): ByteSource {
     const call = sanitizeCall(asked);
     if (call === null) return sendResult(sink, NOT_ONE_FILTER);
     const query = readLogsQuery(call.args);
@@ -116,9 +110,9 @@ export class LogsHandler {
   }
 
   /** Forwards the call to the node and splits the range only if the node refuses it. */
-  private forward(call: Call, client: number, query: LogsQuery, range: Range, sink: CallSink): CallHandle {
+  private forward(call: Call, client: number, query: LogsQuery, range: Range, sink: CallSink): ByteSource {
     if (range.to <= range.from) return this.gateway.run(call, sink, client);
-    let split: CallHandle | null = null;
+    let split: ByteSource | null = null;
     const splitting: CallSink = {
       canStream: sink.canStream,
       requiresValidJson: sink.requiresValidJson,
@@ -130,7 +124,7 @@ export class LogsHandler {
       },
       begin: () => sink.begin(),
       write: (piece) => sink.write(piece),
-      end: () => sink.end(),
+      end: (last) => sink.end(last),
       abort: () => sink.abort(),
     };
     const passed = this.gateway.run(call, splitting, client);

@@ -5,7 +5,7 @@ import {
   type NodeHttpOptions,
   openNodeHttp,
   type ResponseHead,
-  type ResponseListener,
+  type ResponseSink,
 } from './streaming-client.ts';
 
 interface BufferedHttpOptions extends Omit<NodeHttpOptions, 'maxWaitingBytes'> {
@@ -101,7 +101,7 @@ interface ResponseEvents {
 }
 
 /** Joins the chunks of a body. */
-class ResponseBuffer implements ResponseListener {
+class ResponseBuffer implements ResponseSink {
   private readonly maxBytes: number;
   private readonly events: ResponseEvents;
   private status = 0;
@@ -114,26 +114,39 @@ class ResponseBuffer implements ResponseListener {
     this.events = events;
   }
 
-  onHead({ status, length, retryAfter }: ResponseHead): void {
+  begin({ status, length, retryAfter }: ResponseHead): void {
     this.status = status;
     this.retryAfterMs = (retryAfter ?? 0) * 1000;
     if (length !== null && length > this.maxBytes) this.events.onTooLarge();
     else this.body = Buffer.allocUnsafeSlow(length ?? FIRST_BYTES);
   }
 
-  onBody(piece: Buffer, isLast: boolean): void {
+  write(piece: Buffer): boolean {
+    this.add(piece);
+    return true;
+  }
+
+  end(last: Buffer): void {
+    if (!this.add(last)) return;
+    const { status, retryAfterMs } = this;
+    this.events.onAnswer({ status, retryAfterMs, body: this.body.subarray(0, this.length) });
+  }
+
+  abort(error: UpstreamError): void {
+    this.events.onFailed(error, this.status !== 0);
+  }
+
+  /** Returns false when the answer becomes too large. */
+  private add(piece: Buffer): boolean {
     const end = this.length + piece.length;
-    if (end > this.maxBytes) return this.events.onTooLarge();
+    if (end > this.maxBytes) {
+      this.events.onTooLarge();
+      return false;
+    }
     if (end > this.body.length) this.grow(end);
     piece.copy(this.body, this.length);
     this.length = end;
-    if (!isLast) return;
-    const { status, retryAfterMs } = this;
-    this.events.onAnswer({ status, retryAfterMs, body: this.body.subarray(0, end) });
-  }
-
-  onFailed(error: UpstreamError): void {
-    this.events.onFailed(error, this.status !== 0);
+    return true;
   }
 
   private grow(bytes: number): void {

@@ -5,7 +5,7 @@ import { UpstreamError } from '../../lib/errors.ts';
 import { guarded, reportFailure } from '../../lib/guard.ts';
 import { CLOSED_UNANSWERED, socketErrorText } from '../endpoint.ts';
 import type { ResponseHead } from './response-head.ts';
-import { type ResponseHandler, ResponseReader } from './response-reader.ts';
+import { ResponseReader, type ResponseSink } from './response-reader.ts';
 
 /** The server to connect to. */
 export interface Target {
@@ -14,13 +14,8 @@ export interface Target {
   tls: boolean;
 }
 
-/** Receives an answer, or the error that prevented or truncated it. */
-export interface ResponseListener extends ResponseHandler {
-  onFailed(error: UpstreamError): void;
-}
-
 export interface ConnectionOwner {
-  /** The connection is free for another exchange. Called before the listener gets the last piece. */
+  /** The connection is free for another exchange. Called before the sink gets the last piece. */
   onFree(connection: Connection): void;
   /** The connection is closed. Called once. */
   onGone(connection: Connection): void;
@@ -32,7 +27,7 @@ const READ_BYTES = 256 * 1024;
 /** All plain sockets of a thread share one read buffer, because each read is processed before the next. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
-export class Connection implements ResponseHandler {
+export class Connection implements Omit<ResponseSink, 'abort'> {
   /** End of the last exchange, by the owner's clock. */
   idleSince = 0;
   /** Requests sent so far. */
@@ -40,7 +35,7 @@ export class Connection implements ResponseHandler {
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
   private readonly reader = new ResponseReader();
-  private listener: ResponseListener | null = null;
+  private sink: ResponseSink | null = null;
   private error: UpstreamError | null = null;
   private gone = false;
   /** The connection is plain and has received nothing so far. */
@@ -60,24 +55,20 @@ export class Connection implements ResponseHandler {
     this.socket.on('end', onEnd).on('close', onClose);
   }
 
-  /** Sends a whole request, given as Latin-1 text. The answer goes to the listener. */
-  send(request: string, listener: ResponseListener): void {
-    this.listener = listener;
+  /** Sends a whole request, given as Latin-1 text. The answer goes to the sink. */
+  send(request: string, sink: ResponseSink): void {
+    this.sink = sink;
     this.requests++;
     this.socket.write(request, 'latin1');
-  }
-
-  pause(): void {
-    this.socket.pause();
   }
 
   resume(): void {
     this.socket.resume();
   }
 
-  /** Closes at once. The listener is not called again. */
+  /** Closes at once. The sink is not called again. */
   destroy(): void {
-    this.listener = null;
+    this.sink = null;
     this.reportClosed();
     this.socket.destroy();
   }
@@ -96,25 +87,29 @@ export class Connection implements ResponseHandler {
     return connect({ host, port, noDelay: true, onread: { buffer: READ_BUFFER, callback } });
   }
 
-  /** Only the ResponseReader calls this and `onBody`. */
-  onHead(head: ResponseHead): void {
-    this.listener?.onHead(head);
+  /** Only the ResponseReader calls this, `write` and `end`. */
+  begin(head: ResponseHead): void {
+    this.sink?.begin(head);
   }
 
-  onBody(piece: Buffer, isLast: boolean): void {
-    const listener = this.listener;
-    if (listener === null) return; // cancelled at the head or at an earlier piece
-    if (isLast) {
-      this.listener = null;
-      if (this.reader.reusable) this.owner.onFree(this);
-      else this.destroy();
-    }
-    listener.onBody(piece, isLast);
+  write(piece: Buffer): boolean {
+    if (this.sink === null || this.sink.write(piece)) return true; // null: cancelled at an earlier piece
+    this.socket.pause();
+    return false;
+  }
+
+  end(last: Buffer): void {
+    const { sink } = this;
+    if (sink === null) return;
+    this.sink = null;
+    if (this.reader.reusable) this.owner.onFree(this);
+    else this.destroy();
+    sink.end(last);
   }
 
   private onData(piece: Buffer): void {
     this.mayExpectTls = false;
-    if (this.listener === null) return this.destroy(); // unexpected bytes
+    if (this.sink === null) return this.destroy(); // unexpected bytes
     try {
       this.reader.read(piece, this);
     } catch (error) {
@@ -126,18 +121,18 @@ export class Connection implements ResponseHandler {
 
   /** The node closed its side, so a pending request will never be answered. */
   private onEnd(): void {
-    if (this.listener !== null) this.reader.finish(this);
+    if (this.sink !== null) this.reader.finish(this);
     this.socket.destroy();
   }
 
   private onClose(): void {
     this.reportClosed();
-    const listener = this.listener;
-    this.listener = null;
+    const { sink } = this;
+    this.sink = null;
     const closed = this.mayExpectTls
       ? CLOSED_UNANSWERED
       : 'the node closed the connection before it answered';
-    listener?.onFailed(this.error ?? new UpstreamError('connection', closed));
+    sink?.abort(this.error ?? new UpstreamError('connection', closed));
   }
 
   private reportClosed(): void {

@@ -1,8 +1,10 @@
 /** An exchange: one request to the node and its answer. */
+import type { ByteSource } from '../../lib/byte-stream.ts';
 import { UpstreamError, type UpstreamFailure } from '../../lib/errors.ts';
 import { reportFailure } from '../../lib/guard.ts';
-import type { Connection, ResponseListener } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { ResponseHead } from './response-head.ts';
+import type { ResponseSink } from './response-reader.ts';
 
 /** Time in milliseconds, advanced in steps by its owner. */
 export interface Clock {
@@ -21,7 +23,7 @@ export interface Flow {
   lastProgressAt: number;
 }
 
-export class Exchange implements ResponseListener {
+export class Exchange implements ResponseSink, ByteSource {
   readonly request: string;
   /** Whether the request needs a new socket. */
   readonly newSocket: boolean;
@@ -38,15 +40,16 @@ export class Exchange implements ResponseListener {
   private readonly clock: Clock;
   private readonly onEnd: (exchange: Exchange) => void;
   /** Null once the exchange has ended. */
-  private listener: ResponseListener | null;
+  private sink: ResponseSink | null;
   private connection: Connection | null = null;
   private deadline: number;
+  /** The sink has no room, so the connection is paused. */
   private paused = false;
 
-  /** `onEnd` is called once when the exchange ends, before the listener. */
+  /** `onEnd` is called once when the exchange ends, before the sink. */
   constructor(
     request: string,
-    listener: ResponseListener,
+    sink: ResponseSink,
     options: {
       what: string;
       newSocket: boolean;
@@ -65,13 +68,13 @@ export class Exchange implements ResponseListener {
     this.timeoutMs = options.timeoutMs;
     this.clock = options.clock;
     this.onEnd = options.onEnd;
-    this.listener = listener;
+    this.sink = sink;
     this.deadline = this.clock.now + options.timeoutMs;
   }
 
   /** Whether the request is queued for a connection. */
   get isQueued(): boolean {
-    return this.listener !== null && !this.wasSent;
+    return this.sink !== null && !this.wasSent;
   }
 
   /** Sends the request over a free connection and restarts the timeout. */
@@ -83,20 +86,13 @@ export class Exchange implements ResponseListener {
     connection.send(this.request, this);
   }
 
-  /** Ends the exchange because nobody needs the answer. The listener is not called again. */
   cancel(): void {
-    if (this.listener !== null) this.terminate();
+    if (this.sink !== null) this.terminate();
   }
 
-  /** Stops reading from the node until `resume` and suspends the timeout. */
-  pause(): void {
-    if (this.listener === null) return;
-    this.paused = true;
-    this.connection?.pause();
-  }
-
+  /** Reads on after a piece for which the sink had no room. */
   resume(): void {
-    if (this.listener === null || !this.paused) return;
+    if (this.sink === null || !this.paused) return;
     this.paused = false;
     this.restartTimeout();
     this.connection?.resume();
@@ -116,42 +112,54 @@ export class Exchange implements ResponseListener {
   }
 
   fail(reason: UpstreamFailure, detail: string, options?: ErrorOptions): void {
-    const listener = this.listener;
-    if (listener === null) return;
+    const { sink } = this;
+    if (sink === null) return;
     this.terminate();
-    listener.onFailed(new UpstreamError(reason, `${this.what}: ${detail}`, undefined, options));
+    sink.abort(new UpstreamError(reason, `${this.what}: ${detail}`, undefined, options));
   }
 
-  onHead(head: ResponseHead): void {
-    const { listener } = this;
+  begin(head: ResponseHead): void {
+    const { sink } = this;
     try {
-      listener?.onHead(head);
+      sink?.begin(head);
     } catch (error) {
-      this.failListener(listener, error);
+      this.failSink(sink, error);
     }
   }
 
-  onBody(piece: Buffer, isLast: boolean): void {
-    const listener = this.listener;
+  /** While the sink has no room, the timeout is suspended. */
+  write(piece: Buffer): boolean {
+    const { sink } = this;
     this.flow.lastProgressAt = this.clock.now;
-    if (isLast) {
-      if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from this socket
-      this.end();
-    }
     try {
-      listener?.onBody(piece, isLast);
+      if (sink === null || sink.write(piece)) return true;
     } catch (error) {
-      this.failListener(listener, error);
+      this.failSink(sink, error);
+      return true;
+    }
+    this.paused = true;
+    return false;
+  }
+
+  end(last: Buffer): void {
+    const { sink } = this;
+    this.flow.lastProgressAt = this.clock.now;
+    if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from this socket
+    this.finish();
+    try {
+      sink?.end(last);
+    } catch (error) {
+      this.failSink(sink, error);
     }
   }
 
-  /** Fails the request if its listener cannot handle the answer, because others wait for the listener. */
-  private failListener(listener: ResponseListener | null, error: unknown): void {
-    if (this.listener !== null) this.terminate();
-    listener?.onFailed(error instanceof UpstreamError ? error : this.defect(error));
+  /** Fails the request if its sink cannot handle the answer, because others wait for the sink. */
+  private failSink(sink: ResponseSink | null, error: unknown): void {
+    if (this.sink !== null) this.terminate();
+    sink?.abort(error instanceof UpstreamError ? error : this.defect(error));
   }
 
-  onFailed(error: UpstreamError): void {
+  abort(error: UpstreamError): void {
     this.connection = null; // already closed
     this.fail(error.reason, error.message, { cause: error.cause });
   }
@@ -166,11 +174,11 @@ export class Exchange implements ResponseListener {
   /** Ends without the rest of the answer. Closes the connection first, so that the next exchange can open a new one. */
   private terminate(): void {
     this.connection?.destroy();
-    this.end();
+    this.finish();
   }
 
-  private end(): void {
-    this.listener = null;
+  private finish(): void {
+    this.sink = null;
     this.connection = null;
     this.onEnd(this);
   }

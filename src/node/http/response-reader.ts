@@ -1,13 +1,12 @@
 /** Parses consecutive HTTP/1.1 answers from the pieces that a socket delivers. */
+import type { ByteSink } from '../../lib/byte-stream.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { type ResponseHead, readResponseHead } from './response-head.ts';
 
-/** Receives an answer: its head once, then its body in one or more pieces, the last one marked. */
-export interface ResponseHandler {
-  onHead(head: ResponseHead): void;
-  /** The caller reuses the memory of the piece afterwards. The last piece may be empty. */
-  onBody(piece: Buffer, isLast: boolean): void;
-}
+/** Takes an answer of the node, or the error that prevented or truncated it. */
+export type ResponseSink = ByteSink<ResponseHead, UpstreamError>;
+
+type ReaderSink = Omit<ResponseSink, 'abort'>;
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const MAX_HEAD_BYTES = 32 * 1024;
@@ -28,23 +27,23 @@ export class ResponseReader {
   }
 
   /** Parses the next piece from the socket. Throws UpstreamError `malformed`. */
-  read(piece: Buffer, handler: ResponseHandler): void {
-    const body = this.head === null ? this.readHead(piece, handler) : piece;
+  read(piece: Buffer, sink: ReaderSink): void {
+    const body = this.head === null ? this.readHead(piece, sink) : piece;
     if (body === null) return;
-    if (this.chunked !== null) this.readChunked(body, this.chunked, handler);
-    else if (this.head?.length === null) handler.onBody(body, false);
-    else this.readFixedLength(body, handler);
+    if (this.chunked !== null) this.readChunked(body, this.chunked, sink);
+    else if (this.head?.length === null) sink.write(body);
+    else this.readFixedLength(body, sink);
   }
 
   /** Call when the connection has closed. Completes a body that ends with the connection. */
-  finish(handler: ResponseHandler): void {
+  finish(sink: ReaderSink): void {
     if (this.head === null || this.head.length !== null || this.chunked !== null) return;
     this.isReusable = false;
-    handler.onBody(NOTHING, true);
+    sink.end(NOTHING);
   }
 
   /** The rest of the piece after the head, or null while the head is incomplete. */
-  private readHead(piece: Buffer, handler: ResponseHandler): Buffer | null {
+  private readHead(piece: Buffer, sink: ReaderSink): Buffer | null {
     const bytes = this.begun.length === 0 ? piece : Buffer.concat([this.begun, piece]);
     this.begun = NOTHING;
     let from = 0;
@@ -63,40 +62,42 @@ export class ResponseReader {
       const head = readResponseHead(bytes.toString('latin1', from, end));
       from = end + END_OF_HEAD.length;
       if (head.status >= 200) {
-        this.begin(head, handler);
+        this.begin(head, sink);
         return bytes.subarray(from);
       }
       // 1xx is an interim answer; the final one follows.
     }
   }
 
-  private begin(head: ResponseHead, handler: ResponseHandler): void {
+  private begin(head: ResponseHead, sink: ReaderSink): void {
     this.head = head;
     this.remainingBytes = head.length ?? 0;
     this.chunked = head.chunked ? new ChunkedBody() : null;
-    handler.onHead(head);
+    sink.begin(head);
   }
 
-  private readFixedLength(body: Buffer, handler: ResponseHandler): void {
+  private readFixedLength(body: Buffer, sink: ReaderSink): void {
     if (body.length < this.remainingBytes) {
       this.remainingBytes -= body.length;
-      if (body.length > 0) handler.onBody(body, false);
+      if (body.length > 0) sink.write(body);
       return;
     }
     const last = body.length === this.remainingBytes ? body : body.subarray(0, this.remainingBytes);
     this.end(body.length - this.remainingBytes);
-    handler.onBody(last, true);
+    sink.end(last);
   }
 
   /** Passes each piece on when the next one arrives, so that it can mark the last. */
-  private readChunked(body: Buffer, chunked: ChunkedBody, handler: ResponseHandler): void {
+  private readChunked(body: Buffer, chunked: ChunkedBody, sink: ReaderSink): void {
     let piece: Buffer | null = null;
     const end = chunked.read(body, 0, (data) => {
-      if (piece !== null) handler.onBody(piece, false);
+      if (piece !== null) sink.write(piece);
       piece = data;
     });
-    if (chunked.done) this.end(body.length - end);
-    if (piece !== null || chunked.done) handler.onBody(piece ?? NOTHING, chunked.done);
+    if (chunked.done) {
+      this.end(body.length - end);
+      sink.end(piece ?? NOTHING);
+    } else if (piece !== null) sink.write(piece);
   }
 
   /** Prepares for the next answer. Excess bytes after an answer make the connection unusable. */

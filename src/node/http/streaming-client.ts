@@ -6,13 +6,14 @@ import type { UpstreamFailure } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import type { SelectedNode } from '../choice/selected-node.ts';
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
-import { Connection, type ConnectionOwner, type ResponseListener, type Target } from './connection.ts';
+import { Connection, type ConnectionOwner, type Target } from './connection.ts';
 import { type Clock, Exchange } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
+import type { ResponseSink } from './response-reader.ts';
 
-export type { ResponseListener } from './connection.ts';
 export type { Exchange } from './exchange.ts';
 export type { ResponseHead } from './response-head.ts';
+export type { ResponseSink } from './response-reader.ts';
 
 export interface StreamingHttpOptions {
   /** http or https; `user:password@` goes to the Authorization header. */
@@ -80,14 +81,14 @@ export class StreamingHttpClient implements ConnectionOwner {
   }
 
   /**
-   * Posts a JSON body, given as the Latin-1 text of its bytes. After this returns, the listener receives the answer,
-   * whatever its status, or one UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the
+   * Posts a JSON body, given as the Latin-1 text of its bytes. After this returns, the sink gets the answer,
+   * whatever its status, or aborts with an UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the
    * request in its message).
    */
-  post(body: string, what: string, listener: ResponseListener, options: PostOptions = {}): Exchange {
+  post(body: string, what: string, sink: ResponseSink, options: PostOptions = {}): Exchange {
     const { newSocket = false, client = null, isWrite = false } = options;
     const request = `${this.head}${body.length}\r\n\r\n${body}`;
-    const exchange = new Exchange(request, listener, {
+    const exchange = new Exchange(request, sink, {
       what,
       newSocket,
       isWrite,
@@ -230,8 +231,8 @@ class SwitchingHttpClient implements NodeHttp {
     return this.current.origin;
   }
 
-  post(body: string, what: string, listener: ResponseListener, options?: PostOptions): Exchange {
-    return this.current.post(body, what, listener, options);
+  post(body: string, what: string, sink: ResponseSink, options?: PostOptions): Exchange {
+    return this.current.post(body, what, sink, options);
   }
 
   close(): void {

@@ -1,4 +1,6 @@
-/** One answer written after the handler of its request has returned: whole, in chunks, or from a source. */
+/** One answer written after the handler of its request has returned: whole, in pieces, or a large one in chunks. */
+import type { LargeAnswer } from '../../gateway/large-answer.ts';
+import type { ByteSink, ByteSource } from '../../lib/byte-stream.ts';
 import { guarded } from '../../lib/guard.ts';
 import type { HttpResponse } from '../uws.ts';
 import type { Answer, AnswerOutcome } from './answer.ts';
@@ -12,36 +14,15 @@ import { type ReplyContext, writeAnswer, writeHead } from './write-answer.ts';
 const TIMEOUT_RESET_MS = 5_000;
 const MAX_TIMEOUT_RESETS = 10;
 
-/** A body that the caller writes in chunks. */
-export interface ChunkWriter {
-  /** Writes a chunk; the caller may reuse its memory. Returns false when the caller must wait for room. */
-  write(chunk: Buffer): boolean;
-  end(): void;
-  /** Cuts the connection, so that the client notices that the body is incomplete. */
-  abort(): void;
-}
-
-/** A body of known length, sent at the client's pace. */
-export interface BodySource {
-  /** Bytes not sent yet. */
-  readonly left: number;
-  /** The next bytes, for one turn of the event loop. Returns the same bytes until `advance`. */
-  peek(): Buffer;
-  /** Drops the bytes that the system accepted. */
-  advance(bytes: number): void;
-  /** Frees the rest. */
-  discard(): void;
-}
-
 /** Status and headers of an answer. */
 type Head = Omit<Answer, 'body'>;
 
 /**
  * - `pending`: nothing is written yet.
- * - `streaming`: the caller writes chunks.
- * - `ending`: all chunks are written; the body ends when the client has made room.
- * - `chunk-due`: the next chunk of the source is written in the next turn of the event loop.
- * - `blocked`: the next chunk of the source is written when the client has made room.
+ * - `streaming`: the caller writes pieces.
+ * - `ending`: all pieces are written; the body ends when the client has made room.
+ * - `chunk-due`: the next chunk of the large answer is written in the next turn of the event loop.
+ * - `blocked`: the next chunk of the large answer is written when the client has made room.
  * - `settled`: answered, or the client left.
  *
  * A reply moves down this list; `chunk-due` and `blocked` alternate. Every state may go to `settled`.
@@ -49,12 +30,14 @@ type Head = Omit<Answer, 'body'>;
 type ReplyState = 'pending' | 'streaming' | 'ending' | 'chunk-due' | 'blocked' | 'settled';
 
 /** A class instead of closures, because every call to `/rpc` creates one. */
-export class DeferredReply {
+export class DeferredReply implements Omit<ByteSink, 'begin'> {
   private readonly context: ReplyContext;
   private readonly res: HttpResponse;
   private readonly onAnswered: (answer: AnswerOutcome) => void;
   private state: ReplyState = 'pending';
-  private source: BodySource | null = null;
+  /** Of an answer that is written over several turns. */
+  private head: Head | null = null;
+  private large: LargeAnswer | null = null;
   /** Whether the library has corked the socket: true inside a callback for a request or its body. */
   private isCorked = false;
   /** Runs while the client must make room. */
@@ -73,7 +56,7 @@ export class DeferredReply {
     context.pending++;
     res.onAborted(() => {
       if (!this.settle()) return;
-      this.source?.discard();
+      this.large?.discard();
       onAborted();
     });
   }
@@ -115,83 +98,83 @@ export class DeferredReply {
     }
   }
 
-  /**
-   * Starts an answer whose body comes in chunks. After `write` returned false, calls `onDrain` when there is room
-   * again.
-   */
-  beginStream(head: Head, onDrain: () => void): ChunkWriter {
-    if (this.state !== 'settled') {
-      this.state = 'streaming';
-      this.res.cork(() => writeHead(this.res, head));
-      this.res.onWritable(() => {
-        this.stopTimeoutResets();
-        if (this.state === 'ending') this.endStream(head);
-        else if (this.state === 'streaming') this.guard(onDrain);
-        return true;
-      });
-    }
-    return {
-      write: (chunk) => this.writeToStream(chunk),
-      end: () => {
-        const mustWait = this.timeoutResetTimer !== null; // an ended answer gets no further resets
-        if (mustWait && this.state === 'streaming') this.state = 'ending';
-        else if (!mustWait) this.endStream(head);
-      },
-      abort: () => this.finish(head, () => this.res.close()),
-    };
-  }
-
-  /** Sends a non-empty body, one chunk per turn of the event loop, and finally discards it. */
-  sendSource(head: Head, source: BodySource): void {
-    if (this.state === 'settled') return source.discard();
-    this.source = source;
-    const bytes = source.left;
+  /** Starts an answer whose body comes in pieces. Resumes the source when there is room again. */
+  begin(head: Head, source: Pick<ByteSource, 'resume'>): void {
+    if (this.state === 'settled') return;
+    this.state = 'streaming';
+    this.head = head;
+    this.res.cork(() => writeHead(this.res, head));
     this.res.onWritable(() => {
       this.stopTimeoutResets();
-      return this.state === 'chunk-due' || this.writeChunk(head, source, bytes);
-    });
-    this.res.cork(() => {
-      writeHead(this.res, head);
-      if (this.context.closing) this.res.writeHeader('Connection', 'close');
-      this.writeChunk(head, source, bytes);
+      if (this.state === 'ending') this.endStream();
+      else if (this.state === 'streaming') this.guard(() => source.resume());
+      return true;
     });
   }
 
-  /** Returns false when the client must make room first. */
-  private writeToStream(chunk: Buffer): boolean {
-    if (this.state === 'settled') return true;
+  write(piece: Buffer): boolean {
+    if (this.state !== 'streaming') return true;
     let room = true;
     this.res.cork(() => {
-      room = this.res.write(chunk);
+      room = this.res.write(piece);
     });
     if (!room) this.startTimeoutResets();
     return room;
   }
 
-  private endStream(head: Head): void {
-    const close = head.close === true || this.context.closing;
-    this.finish(head, () => this.res.cork(() => this.res.end(undefined, close)));
+  end(last: Buffer): void {
+    if (this.state !== 'streaming') return;
+    if (last.length > 0) this.write(last);
+    if (this.timeoutResetTimer === null) this.endStream();
+    else this.state = 'ending'; // an ended answer gets no further resets
+  }
+
+  /** Cuts the connection, so that the client notices that the body is incomplete. */
+  abort(): void {
+    this.finish(() => this.res.close());
+  }
+
+  /** Sends a large answer at the client's pace, one chunk per turn of the event loop, and finally discards it. */
+  sendLarge(head: Head, large: LargeAnswer): void {
+    if (this.state === 'settled') return large.discard();
+    this.head = head;
+    this.large = large;
+    const bytes = large.left;
+    this.res.onWritable(() => {
+      this.stopTimeoutResets();
+      return this.state === 'chunk-due' || this.writeChunk(large, bytes);
+    });
+    this.res.cork(() => {
+      writeHead(this.res, head);
+      if (this.context.closing) this.res.writeHeader('Connection', 'close');
+      this.writeChunk(large, bytes);
+    });
+  }
+
+  private endStream(): void {
+    const close = this.head?.close === true || this.context.closing;
+    this.finish(() => this.res.cork(() => this.res.end(undefined, close)));
   }
 
   /**
    * Writes no more than the system accepts, so the library buffers nothing. Returns false when the client must make
    * room first. Leaves the next chunk to another turn of the event loop, so that other clients are served in between.
    */
-  private writeChunk(head: Head, source: BodySource, bytes: number): boolean {
+  private writeChunk(large: LargeAnswer, bytes: number): boolean {
     if (this.state === 'settled') return true;
     const before = this.res.getWriteOffset();
-    const [room, done] = this.res.tryEnd(source.peek(), bytes);
+    const [room, done] = this.res.tryEnd(large.peek(), bytes);
     if (done) {
-      source.discard();
-      this.finish(head, () => undefined);
+      large.discard();
+      this.finish(() => undefined);
       return true;
     }
-    source.advance(this.res.getWriteOffset() - before);
+    large.advance(this.res.getWriteOffset() - before);
     if (room) {
       this.state = 'chunk-due';
       setImmediate(() =>
         this.guard(() => {
-          if (this.state !== 'settled') this.res.cork(() => this.writeChunk(head, source, bytes));
+          if (this.state !== 'settled') this.res.cork(() => this.writeChunk(large, bytes));
         }),
       );
     } else {
@@ -216,8 +199,9 @@ export class DeferredReply {
     this.timeoutResetTimer = null;
   }
 
-  private finish(head: Head, lastWrite: () => void): void {
-    if (!this.settle()) return;
+  private finish(lastWrite: () => void): void {
+    const { head } = this;
+    if (head === null || !this.settle()) return;
     this.onAnswered(head);
     lastWrite();
   }

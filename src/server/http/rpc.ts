@@ -3,10 +3,11 @@ import { methodFilter } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
 import type { AdmissionResult } from '../../access/limiter.ts';
 import type { Leave, Waiter } from '../../access/waiting-line.ts';
-import { type CallHandle, type RpcAnswer, type RpcSink, sendAnswer } from '../../gateway/call.ts';
+import { type RpcAnswer, type RpcSink, SETTLED, sendAnswer } from '../../gateway/call.ts';
 import { errorJson, limitExceededAnswer, RpcCode } from '../../gateway/errors.ts';
 import type { Charge, RpcCaller, RpcHandler } from '../../gateway/handler.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
+import type { ByteSource } from '../../lib/byte-stream.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import { type Answer, jsonAnswer, paddedRetryAfterHeader, rateLimitHeaders, unauthorized } from './answer.ts';
 import {
@@ -17,7 +18,7 @@ import {
   isEncoded,
   UNENCODED_ONLY,
 } from './body.ts';
-import type { ChunkWriter, DeferredReply } from './deferred-reply.ts';
+import type { DeferredReply } from './deferred-reply.ts';
 import { apiKeyOf, type ClientAccess } from './request.ts';
 import { type KeyedRouteDeps, routeMeter } from './route.ts';
 
@@ -95,7 +96,7 @@ function refuseTooLarge(
  */
 const MAX_ALWAYS_READ_BYTES = 512 * 1024;
 
-class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
+class HttpRpcReply implements RpcSink, RpcCaller, Waiter, ByteSource {
   readonly canStream = true;
   readonly key: number;
   readonly mayCall: RpcCaller['mayCall'];
@@ -108,12 +109,11 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
   calls = 0;
   bytes = 0;
   /** Serves the request again after the wait; null unless the request waits. */
-  private retry: (() => CallHandle) | null = null;
+  private retry: (() => ByteSource) | null = null;
   /** The admission after queueing. */
   private lateAdmission: AdmissionResult | null = null;
   private leaveLine: Leave | null = null;
-  private callHandle: CallHandle | null = null;
-  private chunkWriter: ChunkWriter | null = null;
+  private source: ByteSource = SETTLED;
 
   constructor(
     reply: DeferredReply,
@@ -143,14 +143,18 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
     }
     const text = body.toString('latin1');
     this.bytes = body.length;
-    this.callHandle = rpc.serve(text, this, this);
+    this.source = rpc.serve(text, this, this);
     if (this.leaveLine !== null) this.retry = () => rpc.serve(text, this, this);
   }
 
   /** Call when the client disconnects. */
   cancel(): void {
     this.leaveLine?.();
-    this.callHandle?.cancel();
+    this.source.cancel();
+  }
+
+  resume(): void {
+    this.source.resume();
   }
 
   charge(calls: number): Charge {
@@ -174,7 +178,7 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
     this.retry = null;
     if (admission === null) return this.reply.send(unauthorized(this.cors));
     this.lateAdmission = admission;
-    this.callHandle = retry?.() ?? null;
+    this.source = retry?.() ?? SETTLED;
   }
 
   send(body: RpcAnswer['body'], status: RpcAnswer['status'], _mayRetain: boolean, retryAfter?: number): void {
@@ -183,7 +187,7 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
     }
     if (body instanceof LargeAnswer) {
       const { headers, cache } = jsonAnswer(status, '', this.headers);
-      return this.reply.sendSource({ status, headers, cache }, body);
+      return this.reply.sendLarge({ status, headers, cache }, body);
     }
     const headers =
       retryAfter === undefined ? this.headers : this.headers + paddedRetryAfterHeader(retryAfter);
@@ -192,19 +196,19 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter {
 
   begin(): void {
     const { status, headers, cache } = jsonAnswer(200, '', this.headers);
-    this.chunkWriter = this.reply.beginStream({ status, headers, cache }, () => this.callHandle?.resume());
+    this.reply.begin({ status, headers, cache }, this);
   }
 
-  write(chunk: Buffer): boolean {
-    return this.chunkWriter?.write(chunk) ?? true;
+  write(piece: Buffer): boolean {
+    return this.reply.write(piece);
   }
 
-  end(): void {
-    this.chunkWriter?.end();
+  end(last: Buffer): void {
+    this.reply.end(last);
   }
 
   abort(): void {
-    this.chunkWriter?.abort();
+    this.reply.abort();
   }
 
   private addRateLimitHeaders(admission: AdmissionResult): void {

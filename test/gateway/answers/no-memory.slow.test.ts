@@ -61,7 +61,7 @@ async function streamed(t: TestContext, pieces: readonly string[]): Promise<stri
         received += piece.toString();
         return true;
       },
-      end: () => resolve(received),
+      end: (last) => resolve(received + last.toString()),
       abort: () => resolve('aborted'),
     };
     gateway.run(createCall('debug_traceCall', []), sink, 1);

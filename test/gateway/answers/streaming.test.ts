@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type Exchange, StreamingHttpClient } from '../../../src/node/http/streaming-client.ts';
+import { StreamingHttpClient } from '../../../src/node/http/streaming-client.ts';
 import { type Serving, serve } from '../../server/serving.ts';
 import { waitFor } from '../../support/wait.ts';
 import { type CallResult, startNode } from '../node.ts';
@@ -128,14 +128,14 @@ test('a connection whose answer was paused when its last piece came serves the n
   const ask = () =>
     new Promise<string>((resolve, reject) => {
       let text = '';
-      const exchange: Exchange = transport.post('{}', 'a call', {
-        onHead() {},
-        onBody(piece, isLast) {
+      transport.post('{}', 'a call', {
+        begin() {},
+        write(piece) {
           text += piece.toString();
-          if (isLast) resolve(text);
-          else exchange.pause();
+          return false;
         },
-        onFailed: reject,
+        end: (last) => resolve(text + last.toString()),
+        abort: reject,
       });
     });
   assert.equal(await ask(), 'abcd');

@@ -19,13 +19,16 @@ function read(text: string, pieceBytes = text.length): Read[] {
   let head: ResponseHead | undefined;
   let body = '';
   let isClosed = false;
-  const handler = {
-    onHead(received: ResponseHead) {
+  const sink = {
+    begin(received: ResponseHead) {
       head = received;
     },
-    onBody(piece: Buffer, isLast: boolean) {
+    write(piece: Buffer) {
       body += piece.toString('latin1');
-      if (!isLast) return;
+      return true;
+    },
+    end(last: Buffer) {
+      body += last.toString('latin1');
       assert.ok(head !== undefined, 'a body without a head');
       answers.push({ status: head.status, body, isWhole: !isClosed, reusable: reader.reusable });
       head = undefined;
@@ -33,9 +36,9 @@ function read(text: string, pieceBytes = text.length): Read[] {
     },
   };
   for (let at = 0; at < text.length; at += pieceBytes)
-    reader.read(Buffer.from(text.slice(at, at + pieceBytes), 'latin1'), handler);
+    reader.read(Buffer.from(text.slice(at, at + pieceBytes), 'latin1'), sink);
   isClosed = true;
-  reader.finish(handler);
+  reader.finish(sink);
   return answers;
 }
 
@@ -104,13 +107,17 @@ test('bytes after an answer are not part of it, and no other answer may follow',
 test('a connection carries several answers in turn', () => {
   const reader = new ResponseReader();
   const bodies: string[] = [];
-  const handler = { onHead() {}, onBody: (piece: Buffer) => void bodies.push(piece.toString()) };
+  const sink = {
+    begin() {},
+    write: (piece: Buffer) => bodies.push(piece.toString()) > 0,
+    end: (last: Buffer) => void bodies.push(last.toString()),
+  };
   for (const text of [
     `${CHUNKED}1\r\na\r\n0\r\nX: y\r\n\r\n`,
     `${OK}Content-Length: 1\r\n\r\nb`,
     `${CHUNKED}1\r\nc\r\n0\r\n\r\n`,
   ]) {
-    reader.read(Buffer.from(text), handler);
+    reader.read(Buffer.from(text), sink);
     assert.equal(reader.reusable, true);
   }
   assert.deepEqual(

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import type { UpstreamError } from '../../../src/lib/errors.ts';
-import { StreamingHttpClient } from '../../../src/node/http/streaming-client.ts';
+import { type ResponseSink, StreamingHttpClient } from '../../../src/node/http/streaming-client.ts';
 
 /** The first bytes of an answer arrive sooner, however busy the machine is. */
 const TIMEOUT_MS = 800;
+
+const IGNORE: ResponseSink = { begin() {}, write: () => true, end() {}, abort() {} };
 
 test('the timeout of an answer is suspended while paused and restarts afterwards', async (t) => {
   const server = createServer((socket) => {
@@ -33,12 +35,12 @@ test('the timeout of an answer is suspended while paused and restarts afterwards
   const failed = Promise.withResolvers<UpstreamError>();
   let hasFailed = false;
   const exchange = transport.post('{}', 'eth_test', {
-    onHead() {},
-    onBody(piece) {
-      exchange.pause();
+    ...IGNORE,
+    write(piece) {
       begun.resolve(piece.toString());
+      return false;
     },
-    onFailed(error) {
+    abort(error) {
       hasFailed = true;
       begun.reject(error);
       failed.resolve(error);
@@ -46,7 +48,7 @@ test('the timeout of an answer is suspended while paused and restarts afterwards
   });
   assert.equal(await begun.promise, 'hello');
   const unpaused = Promise.withResolvers<UpstreamError>();
-  open().post('{}', 'eth_test', { onHead() {}, onBody() {}, onFailed: unpaused.resolve });
+  open().post('{}', 'eth_test', { ...IGNORE, abort: unpaused.resolve });
   assert.equal((await unpaused.promise).reason, 'timeout');
   assert.equal(hasFailed, false, 'it began earlier, and would have failed earlier');
   const resumedAt = performance.now();

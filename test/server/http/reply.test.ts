@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { LargeAnswer } from '../../../src/gateway/large-answer.ts';
+import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import { createLogger } from '../../../src/log/logger.ts';
-import type { BodySource } from '../../../src/server/http/deferred-reply.ts';
 import { listen } from '../../../src/server/http/listener.ts';
 import { ReplyWriter } from '../../../src/server/http/reply.ts';
 import { App, us_listen_socket_close, us_socket_local_port } from '../../../src/server/uws.ts';
@@ -14,14 +15,14 @@ const BODY = Buffer.alloc(40_000_000, 'abcdefghij');
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 /** A server that answers with a body at once, and a client that has sent a request and does not read. */
-async function unread(t: TestContext, body = BODY, onAnswered = () => {}, source?: BodySource) {
+async function unread(t: TestContext, body = BODY, onAnswered = () => {}, large?: LargeAnswer) {
   const replies = new ReplyWriter(createLogger({ level: 'error', format: 'json', write: () => undefined }));
   const app = App();
   let asked = 0;
   app.get('/', (res) => {
     asked++;
     const head = { status: 200, headers: '', cache: 'no-store' } as const;
-    if (source === undefined) replies.sendNow(res, () => ({ ...head, body }));
+    if (large === undefined) replies.sendNow(res, () => ({ ...head, body }));
     else
       replies
         .defer(
@@ -29,7 +30,7 @@ async function unread(t: TestContext, body = BODY, onAnswered = () => {}, source
           () => undefined,
           () => undefined,
         )
-        .sendSource(head, source);
+        .sendLarge(head, large);
     onAnswered();
   });
   const listenSocket = await listen(app, '127.0.0.1', 0);
@@ -89,7 +90,21 @@ test('unsent bytes survive the reuse of the memory of the answer', async (t) => 
   assert.ok((await readBody(client)).equals(BODY));
 });
 
-test('a body from a source goes out one chunk per turn of the event loop', async (t) => {
+/** The body as a large answer, and whether its memory has come back. */
+function largeBody() {
+  const budget = new ByteBudget(2 * BODY.length).forClient(1);
+  const large = LargeAnswer.of([BODY], budget);
+  assert.ok(large !== null);
+  const isFree = () => {
+    const fits = budget.reserve(BODY.length);
+    if (fits) budget.release(BODY.length);
+    return fits;
+  };
+  assert.equal(isFree(), false);
+  return { large, isFree };
+}
+
+test('a large answer goes out one chunk per turn of the event loop', async (t) => {
   let turn = 0;
   let running = true;
   const count = () => {
@@ -101,48 +116,24 @@ test('a body from a source goes out one chunk per turn of the event loop', async
     running = false;
   });
   const turns: number[] = [];
-  let discarded = 0;
-  let left = BODY.length;
-  const source: BodySource = {
-    get left() {
-      return left;
-    },
-    peek() {
-      turns.push(turn);
-      return BODY.subarray(BODY.length - left, BODY.length - left + 256 * 1024);
-    },
-    advance(bytes) {
-      left -= bytes;
-    },
-    discard() {
-      discarded++;
-    },
+  const { large, isFree } = largeBody();
+  const peek = large.peek.bind(large);
+  large.peek = () => {
+    turns.push(turn);
+    return peek();
   };
-  const { client, replies } = await unread(t, BODY, () => undefined, source);
+  const { client, replies } = await unread(t, BODY, () => undefined, large);
   assert.ok((await readBody(client)).equals(BODY));
   await replies.drain(60_000);
-  assert.equal(discarded, 1);
+  assert.ok(isFree());
   assert.ok(turns.length >= BODY.length / (256 * 1024));
   assert.equal(new Set(turns).size, turns.length, 'two chunks were written in one turn');
 });
 
-test('a body from a source is discarded when the client leaves', async (t) => {
-  let left = BODY.length;
-  let discarded = false;
-  const source: BodySource = {
-    get left() {
-      return left;
-    },
-    peek: () => BODY.subarray(BODY.length - left, BODY.length - left + 256 * 1024),
-    advance(bytes) {
-      left -= bytes;
-    },
-    discard() {
-      discarded = true;
-    },
-  };
-  const { client, replies } = await unread(t, BODY, () => undefined, source);
+test('a large answer is discarded when the client leaves', async (t) => {
+  const { large, isFree } = largeBody();
+  const { client, replies } = await unread(t, BODY, () => undefined, large);
   client.destroy();
-  await waitFor(() => discarded, { what: 'the source to be discarded' });
+  await waitFor(isFree, { what: 'the memory of the answer' });
   await replies.drain(60_000);
 });

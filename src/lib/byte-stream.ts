@@ -1,0 +1,26 @@
+/**
+ * Bytes that arrive in pieces, with back-pressure. An answer passes a chain of sinks from the node's socket to the
+ * client's; `write` returns the back-pressure of the whole chain, and `resume` and `cancel` go the other way.
+ */
+
+/** Takes a body: `begin`, then `write` for each piece, then `end`. `abort` may replace the rest at any time. */
+export interface ByteSink<Head = void, Reason = void> {
+  begin(head: Head): void;
+  /**
+   * The memory of the piece is reused after the call. Returns false for back-pressure: except for pieces already read,
+   * no more until the sink's owner calls `resume`.
+   */
+  write(piece: Buffer): boolean;
+  /** The last piece, perhaps empty. Its memory is reused after the call. */
+  end(last: Buffer): void;
+  /** The rest will never come. */
+  abort(reason: Reason): void;
+}
+
+/** What the owner of a sink tells the other end. */
+export interface ByteSource {
+  /** The sink can take more pieces. */
+  resume(): void;
+  /** Nobody wants the rest. The sink is not called again. */
+  cancel(): void;
+}
