@@ -121,7 +121,7 @@ const rpc = z.strictObject({
   max_sockets: integer(1, 4_096).default(96),
   /** Size of the cache of immutable responses, MiB. */
   cache_mb: integer(0, MAX_MB).default(64),
-  /** Coalesce identical calls in flight into one call to the node. */
+  /** Merge identical calls in flight into one call to the node. */
   merge: bool().default(true),
   /** Cache immutable responses. */
   cache: bool().default(true),

@@ -45,7 +45,7 @@ interface GatewayOptions {
   finality: FinalityWatch;
   settings: GatewaySettings;
   budget: ByteBudget;
-  meter: Pick<RpcMeter, 'recordCacheHit' | 'recordCoalesced' | 'recordHeadCacheHit' | 'setCacheBytes'>;
+  meter: Pick<RpcMeter, 'recordCacheHit' | 'recordMerged' | 'recordHeadCacheHit' | 'setCacheBytes'>;
   log: Logger;
 }
 
@@ -260,7 +260,7 @@ export class Gateway {
     if (other === undefined || (other.isQueued && other.client !== client)) return null;
     const lasts = other.isAnchored && typeof block === 'number' && isFinal(block, finalized);
     if (!lasts && (other.startedAt <= this.announcedAt || now - other.startedAt > HEAD_TTL_MS)) return null;
-    this.meter.recordCoalesced(call.method);
+    this.meter.recordMerged(call.method);
     return other.join(sink, client);
   }
 

@@ -41,8 +41,8 @@ export class RpcMeter {
   }
 
   /** A call joined an equal one in flight. */
-  recordCoalesced(method: string): void {
-    this.meterFor(method).coalesced.inc();
+  recordMerged(method: string): void {
+    this.meterFor(method).merged.inc();
   }
 
   setCacheBytes(bytes: number): void {
@@ -65,7 +65,7 @@ export class RpcMeter {
       byStatus: new Map(),
       hits: this.metrics.rpcCacheHits.child({ method: label }),
       headHits: this.metrics.rpcLocal.child({ method: label }),
-      coalesced: this.metrics.rpcMerged.child({ method: label }),
+      merged: this.metrics.rpcMerged.child({ method: label }),
     };
     this.byLabel.set(label, meter);
     return meter;
@@ -79,5 +79,5 @@ interface MethodMeter {
   byStatus: Map<number, { inc(): void }>;
   hits: { inc(): void };
   headHits: { inc(): void };
-  coalesced: { inc(): void };
+  merged: { inc(): void };
 }

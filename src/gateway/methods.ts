@@ -55,7 +55,7 @@ export function methodLabel(method: string): string {
 }
 
 export interface MethodKind {
-  /** Changes nothing, so it may be repeated and coalesced. False for an unknown method. */
+  /** Changes nothing, so it may be repeated and merged. False for an unknown method. */
   isRead: boolean;
   /** May rewrite final blocks. Only development chains have such methods. */
   mayRewriteChain: boolean;

@@ -10,7 +10,7 @@ import { isObject } from '../lib/text.ts';
 import type { RpcError } from './errors.ts';
 import { memberTexts, scanValue, skipSpace } from './json-scan.ts';
 
-/** The id of every call to the node. A node may refuse a client's type of id, and equal calls are coalesced. */
+/** The id of every call to the node. A node may refuse a client's type of id, and equal calls are merged. */
 const NODE_CALL_ID = 1;
 
 const SPACE = 32;

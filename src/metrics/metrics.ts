@@ -119,7 +119,7 @@ export function createMetrics() {
     ]),
     rpcCacheBytes: gauge('atlas_rpc_cache_bytes', 'Size of the cache of JSON-RPC answers.'),
     rpcLocal: counter('atlas_rpc_local_answers_total', 'Calls answered from the head cache.', ['method']),
-    rpcMerged: counter('atlas_rpc_merged_calls_total', 'Calls coalesced with an equal call in flight.', [
+    rpcMerged: counter('atlas_rpc_merged_calls_total', 'Calls merged with an equal call in flight.', [
       'method',
     ]),
 

@@ -224,7 +224,7 @@ test('the parts of a split eth_getLogs count as calls of the key', async (t) => 
   await assert.rejects(logs, /left/);
 });
 
-test('serves waiting calls round-robin by key, and never coalesces waiting calls of two keys', async (t) => {
+test('serves waiting calls round-robin by key, and never merges waiting calls of two keys', async (t) => {
   const { node, waiting, asked, gateway } = await setUpSlow(t, { wire: { maxSockets: 1 } });
   const calls = [
     ['1a', 1],

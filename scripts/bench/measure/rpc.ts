@@ -16,7 +16,7 @@ import type { ChainNode } from '../setup/fill-index.ts';
 import { fixedCall } from '../workers/fixed-call.ts';
 import { measureLocalAnswers } from './rpc-local.ts';
 
-/** Distinct calls, so that none is coalesced with another. */
+/** Distinct calls, so that none is merged with another. */
 const CALLS = Array.from({ length: 1_000 }, (_, i) => fixedCall(i));
 
 export async function measureRpc(context: BenchContext): Promise<Table[]> {

@@ -10,7 +10,7 @@ export function answerFixed(body: Buffer): string | null {
 /** Three words, like a pair's reserves. */
 const RESULT = `0x${'0123456789abcdef'.repeat(12)}`;
 
-/** The body of the `i`-th of many distinct calls, so that none can be coalesced. */
+/** The body of the `i`-th of many distinct calls, so that none can be merged. */
 export function fixedCall(i: number): string {
   const to = `0x${i.toString(16).padStart(40, 'c')}`;
   return `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{"to":"${to}","data":"0x0902f1ac"},"latest"]}`;

@@ -1,4 +1,4 @@
-/** Answers that the gateway gives itself, coalesced or cached, are never wrong. */
+/** Answers that the gateway gives itself, merged or cached, are never wrong. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Anvil, startAnvil } from '../../../src/dev/anvil.ts';
@@ -74,7 +74,7 @@ async function learnFinality(gateway: TestGateway, block = 1): Promise<void> {
   );
 }
 
-/** Makes calls with a stopped clock, because only calls at nearly the same time coalesce. */
+/** Makes calls with a stopped clock, because only calls at nearly the same time are merged. */
 function atOnce<T>(t: TestContext, make: () => T): T {
   const now = performance.now();
   const clock = t.mock.method(performance, 'now', () => now);
@@ -99,7 +99,7 @@ test('equal calls in flight are sent once, and each gets its own id', async (t) 
   assert.equal(await gateway.metric('atlas_rpc_merged_calls_total{method="eth_getBalance"}'), 3);
 });
 
-test('only equal reads are coalesced', async (t) => {
+test('only equal reads are merged', async (t) => {
   const { node, gateway } = await scripted(t);
   node.misbehave({ delayMs: 30 });
   const all = await Promise.all([
