@@ -22,10 +22,12 @@ const ANSWER = '{"jsonrpc":"2.0","id":"x","result":"0x7a69"}';
 async function startDaemon(t: TestContext) {
   const anvil = await startAnvil();
   t.after(() => anvil.stop());
-  // The folder is removed after the daemon, because hooks run in registration order.
+  // The folders are removed after the daemon, because hooks run in registration order.
   const removals: (() => void)[] = [];
-  const dir = tempDir({ after: (remove) => removals.push(remove) });
-  const files = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') };
+  const owner = { after: (remove: () => void) => void removals.push(remove) };
+  const dir = tempDir(owner);
+  const tlsDir = tempDir(owner); // a new data folder must be empty
+  const files = { cert: join(tlsDir, 'cert.pem'), key: join(tlsDir, 'key.pem') };
   const put = (name: 'old' | 'new') => {
     copyFileSync(join(FIXTURES, `${name}-cert.pem`), files.cert);
     copyFileSync(join(FIXTURES, `${name}-key.pem`), files.key);
