@@ -6,9 +6,10 @@ import { ENDPOINTS } from '../src/api/endpoints/endpoints.ts';
 import { Snapshot } from '../src/query/snapshot.ts';
 import { WalletIdCache } from '../src/query/wallet-id-cache.ts';
 import type { Db } from '../src/store/open-database.ts';
+import { AddressBook } from '../src/store/read/address-book.ts';
 import { createIndex } from './support/index/index-fixture.ts';
 
-const QUERY = new URL('../src/query/', import.meta.url);
+const FOLDERS = ['query', 'store/read'].map((folder) => new URL(`../src/${folder}/`, import.meta.url));
 
 /** Steps that scan a table or an index from one end but are bounded, with the reason. */
 const ALLOWED = [
@@ -46,11 +47,14 @@ function planOf(db: Db, sql: string): string[] {
     .map(({ detail }) => detail);
 }
 
-/** Every function of query/ that prepares statements. By the rule of that folder it takes only the database. */
+/** Every function of the folders that prepares statements. By their rule it takes only the database. */
 async function readers(): Promise<{ name: string; prepare: (db: Db) => unknown }[]> {
   const found: { name: string; prepare: (db: Db) => unknown }[] = [];
-  for (const file of readdirSync(QUERY).filter((name) => name.endsWith('.ts'))) {
-    const module: Record<string, unknown> = await import(new URL(file, QUERY).href);
+  const files = FOLDERS.flatMap((folder) =>
+    readdirSync(folder).map((name) => ({ name, url: new URL(name, folder) })),
+  );
+  for (const { name: file, url } of files.filter(({ name }) => name.endsWith('.ts'))) {
+    const module: Record<string, unknown> = await import(url.href);
     for (const [name, value] of Object.entries(module)) {
       if (typeof value !== 'function' || !/^(?:async )?(?:function )?\w*\(db\b/.test(String(value))) continue;
       found.push({ name: `${file} ${name}`, prepare: (db) => value(db) });
@@ -68,6 +72,7 @@ async function allStatements(t: TestContext): Promise<{ db: Db; statements: Map<
   const snapshot = new Snapshot(db);
   collect('Snapshot', () => new Snapshot(db));
   collect('WalletIdCache', () => new WalletIdCache(db, snapshot));
+  collect('AddressBook', () => new AddressBook(db, { wallets: 2, tokens: 2 }));
   const walletIds = new WalletIdCache(db, snapshot);
   for (const endpoint of ENDPOINTS) {
     collect(endpoint.path, () => endpoint.prepare({ db, walletIds, nativeSymbol: 'MON' }));
@@ -76,7 +81,7 @@ async function allStatements(t: TestContext): Promise<{ db: Db; statements: Map<
   return { db, statements };
 }
 
-test('every statement of query/ and api/ goes through an index or is bounded by name', async (t) => {
+test('every statement of query/, api/ and store/read/ goes through an index or is bounded by name', async (t) => {
   const { db, statements } = await allStatements(t);
   const walks: string[] = [];
   for (const [sql, name] of statements) {

@@ -4,6 +4,7 @@ import { closeSync, createReadStream, fsyncSync, openSync, rmSync, statSync, wri
 import { zstdCompressSync } from 'node:zlib';
 import { type ColumnSource, fileWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer';
 import { csvLine } from '../lib/csv.ts';
+import type { AddressBookOptions } from '../store/read/address-book.ts';
 
 export const FORMATS = ['parquet', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -125,6 +126,9 @@ export interface Batch {
   rowCount: number;
   values: ColumnValues[];
 }
+
+/** The options of the address books of all tables. */
+export const EXPORT_ADDRESSES: AddressBookOptions = { wallets: 1 << 18, tokens: 1 << 13, prefix: '0x' };
 
 /** Rows of a batch: large enough for Parquet's row groups, small enough for memory. */
 export const BATCH_ROWS = 65_536;

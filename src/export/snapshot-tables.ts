@@ -4,8 +4,8 @@ import { decodeSigned, ZERO_BALANCE } from '../lib/signed.ts';
 import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { AddressBook } from './address-book.ts';
-import { BATCH_ROWS, type Batch, type Column } from './files.ts';
+import { AddressBook } from '../store/read/address-book.ts';
+import { BATCH_ROWS, type Batch, type Column, EXPORT_ADDRESSES } from './files.ts';
 
 /** A table with one row per wallet, token or holding. */
 export interface SnapshotTable {
@@ -93,7 +93,7 @@ export const WALLETS: SnapshotTable = {
     { name: 'last_block', type: 'INT64', distinct: true },
   ],
   *read(db) {
-    const book = new AddressBook(db);
+    const book = new AddressBook(db, EXPORT_ADDRESSES);
     const select = db.prepare<[number, number], WalletRow>(/* sql */ `
       SELECT id, '0x' || lower(hex(address)) AS address, transfers, transactions, tokens,
         hex(native_received) AS nativeReceived, hex(native_sent) AS nativeSent, funder, funded,
@@ -102,8 +102,7 @@ export const WALLETS: SnapshotTable = {
     yield* pages(
       (after: WalletRow | undefined) => select.all(after?.id ?? -1, BATCH_ROWS),
       (rows) => {
-        const funders = book.walletsOf(rows.flatMap(({ funder }) => funder ?? []));
-        let next = 0;
+        book.wallets.load(rows.flatMap(({ funder }) => funder ?? []));
         return [
           rows.map((row) => row.address),
           BigInt64Array.from(rows, (row) => BigInt(row.transfers)),
@@ -111,7 +110,7 @@ export const WALLETS: SnapshotTable = {
           BigInt64Array.from(rows, (row) => BigInt(row.tokens)),
           rows.map((row) => digitsToBigInt(row.nativeReceived).toString()),
           rows.map((row) => digitsToBigInt(row.nativeSent).toString()),
-          rows.map(({ funder }) => (funder === null ? null : (funders[next++] ?? null))),
+          rows.map(({ funder }) => (funder === null ? null : book.wallets.of(funder))),
           BigInt64Array.from(rows, (row) => BigInt(row.funded)),
           BigInt64Array.from(rows, (row) => BigInt(row.firstBlock)),
           BigInt64Array.from(rows, (row) => BigInt(row.lastBlock)),
@@ -137,19 +136,23 @@ export const HOLDERS: SnapshotTable = {
     { name: 'transfers', type: 'INT64', distinct: true },
   ],
   *read(db) {
-    const book = new AddressBook(db);
+    const book = new AddressBook(db, EXPORT_ADDRESSES);
     const select = db.prepare<[number, number, Uint8Array, number], HoldingRow>(/* sql */ `
       SELECT token, wallet, transfers, balance FROM holdings
       WHERE (token, wallet) > (?, ?) AND balance > ? ORDER BY token, wallet LIMIT ?`);
     yield* pages(
       (after: HoldingRow | undefined) =>
         select.all(after?.token ?? 0, after?.wallet ?? 0, ZERO_BALANCE, BATCH_ROWS),
-      (rows) => [
-        book.tokensOf(rows.map((row) => row.token)),
-        book.walletsOf(rows.map((row) => row.wallet)),
-        rows.map((row) => decodeSigned(row.balance).toString()),
-        BigInt64Array.from(rows, (row) => BigInt(row.transfers)),
-      ],
+      (rows) => {
+        book.tokens.load(rows.map(({ token }) => token));
+        book.wallets.load(rows.map(({ wallet }) => wallet));
+        return [
+          rows.map(({ token }) => book.tokens.of(token)),
+          rows.map(({ wallet }) => book.wallets.of(wallet)),
+          rows.map(({ balance }) => decodeSigned(balance).toString()),
+          BigInt64Array.from(rows, ({ transfers }) => BigInt(transfers)),
+        ];
+      },
     );
   },
 };

@@ -3,7 +3,7 @@ import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { BlockRef, IndexedBlock } from '../model/block.ts';
 import { blockNumberSql, prepareLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { idList } from './transfers.ts';
+import { idList } from '../store/read/id-list.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** SQL: `Head.hashPrefix` of the block in a row of `blocks`. */

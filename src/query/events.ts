@@ -1,8 +1,11 @@
 /** Transfers with all data of a notification. */
+import type { Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { DamageError } from '../store/storage-error.ts';
-import { idList, LISTED_TRANSFERS, TOKEN_JOINS, TRANSFER_COLUMNS, type TransferRow } from './transfers.ts';
-import { prepareWalletsById } from './wallets.ts';
+import { AddressBook } from '../store/read/address-book.ts';
+import { prepareBlocks } from '../store/read/blocks.ts';
+import { idList } from '../store/read/id-list.ts';
+import { prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
+import type { TransferRow } from './transfers.ts';
 
 export interface EventRow extends TransferRow {
   /** Hex digits without prefix, lower case. */
@@ -16,69 +19,69 @@ interface EventReader {
   invalidateWalletsAbove(last: number): void;
 }
 
-/** As read from the table, with the ids of sender and receiver. */
-interface StoredEvent extends EventRow {
-  sender: number;
-  receiver: number;
-}
+/** Together about 1 MB. */
+const WALLETS_KEPT = 8_192;
+const TOKENS_KEPT = 2_048;
 
 export function prepareEventReader(db: Db): EventReader {
-  const addresses = new AddressCache(db);
-  const statement = db.prepare<[string], StoredEvent>(/* sql */ `
-    SELECT ${TRANSFER_COLUMNS}, lower(hex(b.hash)) AS blockHash, t.sender, t.receiver, '' AS "from", '' AS "to"
-    FROM ${LISTED_TRANSFERS} ${TOKEN_JOINS}`);
+  const book = new AddressBook(db, { wallets: WALLETS_KEPT, tokens: TOKENS_KEPT });
+  const transfers = prepareTransfers(db);
+  const blocks = prepareBlocks(db);
+  const metadataOf = prepareTokenMetadata(db);
   return {
     byId(ids) {
-      const rows = statement.all(idList(ids));
-      addresses.load(rows.flatMap(({ sender, receiver }) => [sender, receiver]));
-      for (const row of rows) {
-        row.from = addresses.get(row.sender);
-        row.to = addresses.get(row.receiver);
-      }
-      addresses.evictOldest();
-      return rows;
+      const rows = transfers.byId(ids);
+      book.load(rows);
+      const metadata = metadataOf(rows);
+      const blocksOfRows = blocks.of(rows.map(({ id }) => id));
+      return rows.map((row, i) =>
+        eventOf(row, blocksOfRows[i]!, book, metadata.get(row.token) ?? NO_METADATA),
+      );
     },
-    invalidateWalletsAbove: (last) => addresses.invalidateAbove(last),
+    invalidateWalletsAbove: (last) => book.rollback(last),
   };
 }
 
-/** About 1 MB. */
-const MAX_CACHED = 8_192;
+function eventOf(
+  { id, txHash, eventIndex, sender, receiver, kind, token, amount, tokenNumber, logIndex }: StoredTransfer,
+  block: Tip,
+  { wallets, tokens }: AddressBook,
+  { symbol, decimals }: TokenMetadata,
+): EventRow {
+  return {
+    id,
+    kind,
+    amount,
+    tokenNumber,
+    logIndex,
+    txHash,
+    eventIndex,
+    blockNumber: block.number,
+    timestamp: block.timestamp,
+    token: token === 0 ? '' : tokens.of(token),
+    symbol,
+    decimals,
+    blockHash: block.hash.slice(2),
+    from: wallets.of(sender),
+    to: wallets.of(receiver),
+  };
+}
 
-/**
- * A cache of wallet addresses. Most of a block's wallets occurred in earlier blocks, and a lookup costs as much as the
- * rest of a transfer, because the rows are scattered over the largest table.
- */
-class AddressCache {
-  private readonly cache = new Map<number, string>();
-  private readonly walletsById: ReturnType<typeof prepareWalletsById>;
+type TokenMetadata = Pick<TransferRow, 'symbol' | 'decimals'>;
 
-  constructor(db: Db) {
-    this.walletsById = prepareWalletsById(db);
-  }
+const NO_METADATA: TokenMetadata = { symbol: null, decimals: null };
 
-  /** Loads the addresses of `ids`. They stay until the next `evictOldest`. */
-  load(ids: readonly number[]): void {
-    const missing = [...new Set(ids)].filter((id) => !this.cache.has(id)).sort((a, b) => a - b);
-    if (missing.length === 0) return;
-    for (const { id, address } of this.walletsById(missing)) this.cache.set(id, address);
-  }
-
-  get(id: number): string {
-    const address = this.cache.get(id);
-    if (address === undefined) throw new DamageError(`a transfer names wallet ${id}, which has no row`);
-    return address;
-  }
-
-  /** Drops the addresses read first. */
-  evictOldest(): void {
-    for (const id of this.cache.keys()) {
-      if (this.cache.size <= MAX_CACHED) return;
-      this.cache.delete(id);
-    }
-  }
-
-  invalidateAbove(last: number): void {
-    for (const id of this.cache.keys()) if (id > last) this.cache.delete(id);
-  }
+/** The metadata of these transfers' tokens by tokens.id, read each time: a contract may be called at any moment. */
+function prepareTokenMetadata(
+  db: Db,
+): (rows: readonly StoredTransfer[]) => ReadonlyMap<number, TokenMetadata> {
+  const statement = db.prepare<[string], TokenMetadata & { id: number }>(/* sql */ `
+    SELECT k.id, m.symbol, m.decimals FROM json_each(?) list CROSS JOIN tokens k ON k.id = list.value
+      CROSS JOIN wallets w ON w.id = k.wallet CROSS JOIN token_metadata m ON m.address = w.address`);
+  return (rows) => {
+    const ids = new Set<number>();
+    for (const { token } of rows) if (token !== 0) ids.add(token);
+    const found = ids.size === 0 ? [] : statement.all(idList([...ids]));
+    return new Map(found.map((row) => [row.id, row]));
+  };
 }

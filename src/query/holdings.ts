@@ -6,11 +6,11 @@
 import { ZERO_BALANCE } from '../lib/signed.ts';
 import { isNativeKind } from '../model/transfer-kind.ts';
 import type { Db } from '../store/open-database.ts';
+import { idList } from '../store/read/id-list.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { LARGE_TOKEN_WALLETS, PEAK_SPAN } from '../store/tokens/holding-peaks.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import { LISTED_TOKEN_COLUMNS, type ListedToken } from './tokens.ts';
-import { idList } from './transfers.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 

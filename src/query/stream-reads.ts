@@ -1,6 +1,7 @@
 /** All reads of the index by streams, prepared once. */
 import { chainOf, prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
+import { prepareTransferParties } from '../store/read/transfers.ts';
 import { HistoryCursor } from '../store/wallet-history.ts';
 import { prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
@@ -55,6 +56,9 @@ export function prepareWalletHistory(db: Db): (wallet: number, from: number, bel
   };
 }
 
+/** A transfer in ids of wallets. */
+export type { TransferParties } from '../store/read/transfers.ts';
+
 export type StreamReads = ReturnType<typeof prepareStreamReads>;
 
 /** `snapshot` must belong to the same connection: all reads of one turn see one commit. */
@@ -70,7 +74,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     lastBlock: prepareLastBlock(db),
     /** The id of the indexed chain; undefined before indexing begins. */
     chainId: () => chainOf(db)?.chainId,
-    scan: prepareTransferScan(db),
+    scan: prepareTransferParties(db),
     walletsAfter: prepareWalletsAfter(db),
     events: events.byId,
     tokenSymbols: prepareTokenSymbols(db),
@@ -91,22 +95,6 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     /** The wallet id of an address of 40 hex digits without prefix. */
     walletId: (address: string) => idOf(`0x${address}`),
   };
-}
-
-/** A transfer in ids of `wallets`; `contract` is the token's wallet, null for a native transfer. */
-export interface ScannedTransfer {
-  id: number;
-  sender: number;
-  receiver: number;
-  contract: number | null;
-}
-
-/** The transfers with ids `from <= id < below`, at most `limit`, in order. */
-function prepareTransferScan(db: Db): (from: number, below: number, limit: number) => ScannedTransfer[] {
-  const statement = db.prepare<[number, number, number], ScannedTransfer>(/* sql */ `
-    SELECT id, sender, receiver, (SELECT wallet FROM tokens WHERE tokens.id = token) AS contract
-    FROM transfers WHERE id >= +? AND id < +? ORDER BY id LIMIT +?`);
-  return (from, below, limit) => statement.all(from, below, limit);
 }
 
 /** A wallet and its address, hex digits without prefix. */

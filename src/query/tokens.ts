@@ -6,9 +6,10 @@
 import { walletByStoredAddress } from '../store/addresses.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
+import { idList } from '../store/read/id-list.ts';
 import { BALANCE_ACCURACY_NAMES, type BalanceAccuracyName } from '../store/tokens/balance-accuracy.ts';
 import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
-import { idList, type TransferRow } from './transfers.ts';
+import type { TransferRow } from './transfers.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** Symbol and decimals by contract address, hex digits without prefix. */

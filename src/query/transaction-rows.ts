@@ -4,8 +4,8 @@ import { LruMap } from '../lib/lru-map.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import { NATIVE, type PartTransfer } from '../model/wallet-part.ts';
 import type { Db } from '../store/open-database.ts';
+import { idList } from '../store/read/id-list.ts';
 import { DamageError } from '../store/storage-error.ts';
-import { idList } from './transfers.ts';
 
 /** A transfer in ids of `wallets` and `tokens`. */
 export interface TransactionRow extends PartTransfer {

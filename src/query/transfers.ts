@@ -1,9 +1,12 @@
 /** Transfers by id, with every field of a record. */
 import { digitsToBigInt } from '../lib/hex.ts';
-import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../model/transfer-kind.ts';
+import { TransferKind } from '../model/transfer-kind.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { DamageError } from '../store/storage-error.ts';
+import { idList } from '../store/read/id-list.ts';
+
+/** The meaning of a transfer's columns, for answers and notifications alike. */
+export { kindName } from '../store/read/transfers.ts';
 
 /** Hashes, addresses and integers are hex digits without prefix, in either case; zero has no digits. */
 export interface TransferRow {
@@ -38,18 +41,18 @@ export const TX_HASH = /* sql */ `
 export const EVENT_INDEX = /* sql */ `iif(typeof(t.tx) = 'blob', 0, t.tx)`;
 
 /** SQL: the columns of a TransferRow except `from` and `to`, over LISTED_TRANSFERS with TOKEN_JOINS. */
-export const TRANSFER_COLUMNS = /* sql */ `
+const TRANSFER_COLUMNS = /* sql */ `
   t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
     ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber, b.timestamp,
     lower(hex(contract.address)) AS token, m.symbol, m.decimals`;
 
 /** SQL: the transfers `t` of an `idList`, in its order, and the block `b` of each. */
-export const LISTED_TRANSFERS = /* sql */ `
+const LISTED_TRANSFERS = /* sql */ `
   json_each(?) list CROSS JOIN transfers t ON t.id = list.value
   CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}`;
 
 /** SQL: the token of `transfers t`, by its contract, and its metadata `m`. */
-export const TOKEN_JOINS = /* sql */ `
+const TOKEN_JOINS = /* sql */ `
   LEFT JOIN tokens ON tokens.id = t.token LEFT JOIN wallets contract ON contract.id = tokens.wallet
   LEFT JOIN token_metadata m ON m.address = contract.address`;
 
@@ -63,13 +66,6 @@ export function prepareTransfersById(db: Db): (ids: readonly number[]) => Transf
   return (ids) => statement.all(idList(ids));
 }
 
-/** The meaning of a transfer's columns, for answers and notifications alike. */
-export function kindName(kind: number): TransferKindName {
-  const name = TRANSFER_KIND_NAMES[kind];
-  if (name === undefined) throw new DamageError(`a transfer has the unknown kind ${kind}`);
-  return name;
-}
-
 /** The amount in the smallest units of the coin or token. An ERC-721 token counts as one. */
 export function amountOf({ kind, amount }: TransferRow): bigint {
   return kind === TransferKind.erc721 ? 1n : digitsToBigInt(amount);
@@ -80,9 +76,4 @@ export function tokenIdOf({ kind, tokenNumber }: TransferRow): string | null {
   return kind === TransferKind.erc721 || kind === TransferKind.erc1155
     ? digitsToBigInt(tokenNumber).toString()
     : null;
-}
-
-/** A list of ids as the one parameter of a statement that reads them in order with `json_each(?)`. */
-export function idList(ids: readonly number[]): string {
-  return `[${ids.join()}]`;
 }

@@ -2,9 +2,9 @@
 
 import { isNativeKind } from '../model/transfer-kind.ts';
 import type { Db } from '../store/open-database.ts';
+import { idList } from '../store/read/id-list.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import type { IdRange } from './blocks.ts';
-import { idList } from './transfers.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /**

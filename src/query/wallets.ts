@@ -2,8 +2,8 @@ import { type Hex, writeHex } from '../lib/hex.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
+import { idList } from '../store/read/id-list.ts';
 import { DamageError } from '../store/storage-error.ts';
-import { idList } from './transfers.ts';
 
 /** Totals of a wallet with transfers. Amounts are hex digits without prefix. */
 interface WalletSummary {

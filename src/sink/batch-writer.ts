@@ -1,21 +1,22 @@
 /** Writes blocks to PostgreSQL: one transaction per batch, streaming transfers while the index is still being read. */
 import { setImmediate } from 'node:timers/promises';
 import type postgres from 'postgres';
-import { bytesToHex } from '../lib/hex.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
-import { kindOf, tokenOf } from '../store/schema.ts';
+import type { Tip } from '../store/chain.ts';
+import { blockFinder } from '../store/read/blocks.ts';
+import { kindName } from '../store/read/transfers.ts';
 import { columnList, type SinkTable } from './columns.ts';
 import { COPY_HEADER, COPY_TRAILER, CopyRows } from './copy-rows.ts';
-import type { Chunk, IndexSource, SinkTip, SourceBlock, SourceToken, SourceWallet } from './index-source.ts';
+import type { Chunk, IndexSource, SinkTip, SourceToken, SourceWallet } from './index-source.ts';
 import type { Session } from './session.ts';
 
 /** A batch ends with the chunk that reaches either limit. They bound what a failure repeats, and the memory in use. */
 const BATCH_TRANSFERS = 100_000;
 const BATCH_BLOCKS = 10_000;
 
-const ONE = Uint8Array.of(1);
-const ZERO = new Uint8Array(0);
-const KINDS = TRANSFER_KIND_NAMES.map((name) => Buffer.from(name));
+/** The digits of the amount of an ERC-721 transfer. */
+const ONE = '01';
+const KINDS = new Map(TRANSFER_KIND_NAMES.map((name) => [name, Buffer.from(name)]));
 
 interface BatchRange {
   /** Last block in PostgreSQL, null before the first. */
@@ -97,12 +98,7 @@ export class BatchWriter {
         transfers += chunk.transfers.length;
         this.encode(chunk, rows);
         await send(this.transfers.take());
-        tip = {
-          number: end.number,
-          hash: bytesToHex(end.hash),
-          timestamp: end.timestamp,
-          lastTransfer: end.last_transfer,
-        };
+        tip = end;
         await setImmediate(); // lets the socket send while the next chunk is read
       }
       await send(COPY_TRAILER);
@@ -119,32 +115,26 @@ export class BatchWriter {
 
   private encodeTransfers({ blocks, transfers }: Chunk): void {
     const out = this.transfers;
-    const { wallets, tokens } = this.source;
-    let at = 0;
-    let block = blocks[0]!;
-    let hash: Uint8Array = ZERO;
-    for (const [id, tx, sender, receiver, tokenKind, amount, tokenNumber, logIndex] of transfers) {
-      while (block.last_transfer < id) block = blocks[++at]!;
-      const kind = kindOf(tokenKind);
-      const token = tokenOf(tokenKind);
-      let eventIndex = 0;
-      if (typeof tx === 'number') eventIndex = tx;
-      else hash = tx;
+    const { wallets, tokens } = this.source.book;
+    const blockOf = blockFinder(blocks);
+    for (const transfer of transfers) {
+      const { kind, token, logIndex } = transfer;
+      const block = blockOf(transfer.id);
       out.row(12);
-      out.int8(id);
+      out.int8(transfer.id);
       out.int8(block.number);
       out.time(block.timestamp);
-      out.bytea(hash);
-      out.int4(eventIndex);
+      out.hex(transfer.txHash);
+      out.int4(transfer.eventIndex);
       if (logIndex === null) out.null();
       else out.int4(logIndex);
-      out.bytea(KINDS[kind]!);
-      out.bytea(wallets.addressOf(sender));
-      out.bytea(wallets.addressOf(receiver));
+      out.bytea(kindBytes(kind));
+      out.hex(wallets.of(transfer.sender));
+      out.hex(wallets.of(transfer.receiver));
       if (token === 0) out.null();
-      else out.bytea(tokens.addressOf(token));
-      out.numeric(kind === TransferKind.erc721 ? ONE : (amount ?? ZERO));
-      if (kind === TransferKind.erc721 || kind === TransferKind.erc1155) out.numeric(tokenNumber ?? ZERO);
+      else out.hex(tokens.of(token));
+      out.numeric(kind === TransferKind.erc721 ? ONE : transfer.amount);
+      if (kind === TransferKind.erc721 || kind === TransferKind.erc1155) out.numeric(transfer.tokenNumber);
       else out.null();
     }
   }
@@ -181,19 +171,23 @@ export class BatchWriter {
   }
 }
 
-function encodeBlock(out: CopyRows, block: SourceBlock): void {
+function encodeBlock(out: CopyRows, block: Tip): void {
   out.row(4);
   out.int8(block.number);
-  out.bytea(block.hash);
+  out.hex(block.hash, 2);
   out.time(block.timestamp);
-  out.int8(block.last_transfer);
+  out.int8(block.lastTransfer);
+}
+
+function kindBytes(kind: number): Buffer {
+  return KINDS.get(kindName(kind))!;
 }
 
 function encodeToken(out: CopyRows, token: SourceToken): void {
   out.row(9);
   out.int8(token.id);
   out.bytea(token.address);
-  out.bytea(KINDS[token.kind]!);
+  out.bytea(kindBytes(token.kind));
   for (const text of [token.name, token.symbol]) {
     if (text === null) out.null();
     else out.text(text);

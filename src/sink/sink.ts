@@ -79,8 +79,7 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
     const target = new Target(session);
     const sink = await target.sink();
     requireSameChain(sink, { ...chain, fromBlock, wallets }, options);
-    source.wallets.clear(); // the current session has not compared the blocks of these ids
-    source.tokens.clear();
+    source.book.rollback(); // the current session has not compared the blocks of these ids
     const run = new SessionRun(options, deps, session, target, sink);
     await run.begin();
     log('info', 'the PostgreSQL sink is writing', { schema: options.schema, block: sink.headBlock });
@@ -209,8 +208,7 @@ class SessionRun {
       const isOurs = facts !== null && Math.max(facts.firstBlock, facts.fundingBlock ?? 0) >= fromBlock;
       return isOurs ? facts : null;
     });
-    source.wallets.clear(); // ids above the common block now belong to other wallets
-    source.tokens.clear();
+    source.book.rollback();
     this.tip = common;
     this.tokensUpTo = await this.target.lastToken();
     progress.recordRollback();

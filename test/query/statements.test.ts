@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 /** Bare parameters make SQLite prepare a statement again for each value: see query/snapshot.ts. */
 test('parameters in WHERE and LIMIT clauses of the read side carry a plus sign', () => {
-  for (const folder of ['query', 'api']) {
+  for (const folder of ['query', 'api', 'store/read']) {
     const dir = new URL(`../../src/${folder}/`, import.meta.url);
     for (const file of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
       if (!file.endsWith('.ts')) continue;

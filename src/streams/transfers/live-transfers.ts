@@ -7,7 +7,7 @@ import type { Logger } from '../../log/logger.ts';
 import type { CommittingBlocks } from '../../model/block-batch.ts';
 import type { LastIds } from '../../query/blocks.ts';
 import type { EventRow } from '../../query/events.ts';
-import type { ScannedTransfer, StreamReads } from '../../query/stream-reads.ts';
+import type { StreamReads, TransferParties } from '../../query/stream-reads.ts';
 import type { StreamMetrics } from '../subscription.ts';
 import { PreCommitMatches } from './pre-commit-matches.ts';
 import { SCANNED_PER_STEP } from './replay.ts';
@@ -186,7 +186,7 @@ export class LiveTransfers {
   }
 
   /** The transfers with candidate subscribers, EVENTS_PER_STEP at a time. */
-  private *matchesIn(rows: readonly ScannedTransfer[]): Generator<TransferMatch[], void, void> {
+  private *matchesIn(rows: readonly TransferParties[]): Generator<TransferMatch[], void, void> {
     let matches: TransferMatch[] = [];
     for (const row of rows) {
       const subscribers = this.index.candidatesFor(row);

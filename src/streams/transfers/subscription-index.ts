@@ -4,7 +4,7 @@
  * subscribed addresses that have no id yet.
  */
 import type { EventRow } from '../../query/events.ts';
-import type { NewWallet, ScannedTransfer } from '../../query/stream-reads.ts';
+import type { NewWallet, TransferParties } from '../../query/stream-reads.ts';
 import { MAX_ADDRESSES } from './transfer-filter.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 
@@ -72,7 +72,7 @@ export class SubscriptionIndex {
   }
 
   /** The subscribers that may want a transfer, without duplicates. Do not modify the list. */
-  candidatesFor({ sender, receiver, contract }: ScannedTransfer): readonly TransferSubscription[] {
+  candidatesFor({ sender, receiver, contract }: TransferParties): readonly TransferSubscription[] {
     const senders = this.wallets.byWalletId(sender);
     const receivers = sender === receiver ? undefined : this.wallets.byWalletId(receiver);
     const contractSubscribers = contract === null ? undefined : this.contracts.byWalletId(contract);
