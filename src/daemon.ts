@@ -12,7 +12,7 @@ import { openNodes } from './daemon/nodes.ts';
 import { maxConnections, withMaxConnections } from './daemon/open-files.ts';
 import { openServices } from './daemon/services.ts';
 import { startSink } from './daemon/sink.ts';
-import { IndexStatsRunner } from './indexer/stats-runner.ts';
+import { IndexStatsRunner, measureInThread } from './indexer/stats-runner.ts';
 import { CleanupStack } from './lib/cleanup-stack.ts';
 import { fileBytes, freeDiskBytes } from './lib/files.ts';
 import type { Logger } from './log/logger.ts';
@@ -23,12 +23,9 @@ import { ReadFailures } from './query/read-failures.ts';
 import type { AdminOptions } from './server/admin/routes.ts';
 import { type Server, startServer } from './server/server.ts';
 import { prepareLastBlock } from './store/chain.ts';
-import { startThread } from './threads/start-thread.ts';
 
 /** Time to close everything, milliseconds, of the 10 s that a stop may take. */
 const CLOSE_MS = 9_000;
-/** Time for the sink of it, milliseconds. */
-const SINK_STOP_MS = 6_000;
 
 export interface Daemon {
   url: string;
@@ -97,10 +94,11 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const indexing = startIndexing(config, indexingDeps, closers);
   const statsRunner = closers.adopt(
     new IndexStatsRunner(
-      () => startThread('index-stats', stores.indexPath),
+      (signal) => measureInThread(stores.indexPath, log, signal),
       (error) => failures.record(error),
     ),
     (runner) => runner.close(),
+    'at once',
   );
   const activity = closers.adopt(new ActivityLog(metrics, indexing.status), (log) => log.close());
   const admin: AdminOptions = {
@@ -150,10 +148,6 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     },
     closed: cluster ? Promise.race([indexing.ended, cluster.failed]) : indexing.ended,
     drain,
-    close() {
-      // Requests in flight do not need it, so its time runs beside theirs.
-      sink?.stop(SINK_STOP_MS).catch(() => undefined);
-      return closers.close(CLOSE_MS);
-    },
+    close: () => closers.close(CLOSE_MS),
   };
 }

@@ -2,10 +2,9 @@
 
 import { type Db, setBusyTimeout } from '../store/open-database.ts';
 import { isDiskFull, toOpenError } from '../store/storage-error.ts';
-import { rejectForeignWal } from '../store/wal.ts';
+import { primeWal, rejectForeignWal } from '../store/wal.ts';
 import type { KeyChanges } from './key.ts';
 import { type KeyStore, openKeyStore } from './keys.ts';
-import { primeWal } from './keys-checkpointer.ts';
 import { KEYS_CORRUPTION_ADVICE } from './keys-file.ts';
 import { Limiter, type Tiers } from './limiter.ts';
 import { type OnFailure, UsageCounter } from './usage.ts';

@@ -5,6 +5,7 @@ import { clusterCache } from '../access/keys-file.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import { FatalError, RequestError, type RequestErrorCode } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
+import type { ThreadLog } from '../log/logger.ts';
 import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';
 import { ThreadHandle } from '../threads/thread-handle.ts';
 import type { KeyChange } from './key-table.ts';
@@ -22,9 +23,7 @@ export interface ClusterOptions {
 
 export type ToCluster =
   /** New totals in keys.db. */
-  | { kind: 'usage'; totals: MonthlyUsage[] }
-  | { kind: 'change'; id: number; change: KeyChange }
-  | { kind: 'stop' };
+  { kind: 'usage'; totals: MonthlyUsage[] } | { kind: 'change'; id: number; change: KeyChange };
 
 /** A RequestError on its way between threads. */
 interface RefusedChange {
@@ -44,11 +43,13 @@ export type FromCluster =
   /** Requests of this daemon that PostgreSQL has and keys.db has lost. */
   | { kind: 'lost'; rows: MonthlyUsage[] }
   | { kind: 'changed'; id: number; row: KeyRow }
-  | { kind: 'unchanged'; id: number; refused: RefusedChange }
-  | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> };
+  | { kind: 'unchanged'; id: number; refused: RefusedChange };
 
 /** Longest time to stop, milliseconds, while the last counts are sent. */
 const STOP_MS = 4_000;
+
+/** Delay before a failed thread is started again, milliseconds. */
+const RESTART_MS = 5_000;
 
 /** Longest wait for a change, milliseconds. */
 const CHANGE_MS = 15_000;
@@ -58,7 +59,7 @@ const MAX_CHANGES = 16;
 
 interface ClusterListeners {
   onStatus(status: ClusterStatus): void;
-  onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
+  log: ThreadLog;
 }
 
 interface PendingChange {
@@ -73,7 +74,7 @@ export class ClusterClient {
   private readonly listeners: ClusterListeners;
   private readonly changes = new Map<number, PendingChange>();
   private lastChange = 0;
-  private readonly thread: ThreadHandle<ToCluster, FromCluster>;
+  private readonly thread: ThreadHandle<'cluster'>;
   private refuse: (error: FatalError) => void = () => undefined;
   private onFirstReport: (isJoined: boolean) => void = () => undefined;
   /** The last reported status. */
@@ -88,16 +89,17 @@ export class ClusterClient {
     this.failed.catch(() => undefined); // not unhandled: `ready` or the daemon rejects with it
     access.usage.onWritten = (totals) => this.thread.post({ kind: 'usage', totals });
     this.thread = new ThreadHandle('cluster', {
-      workerData: options,
-      stop: { kind: 'stop' },
+      data: () => options,
+      restart: { firstMs: RESTART_MS, longestMs: RESTART_MS },
       onMessage: (message) => this.receive(message),
       onFailure: (error) => {
         this.setStatus({ ...this.status, state: 'connecting', reason: 'sharing keys failed: see the log' });
-        this.listeners.onLog('error', { reason: error.message }, 'sharing keys failed; restarting');
+        listeners.log.error({ reason: error.message }, 'sharing keys failed; restarting');
       },
       onExit: () => {
         for (const id of this.changes.keys()) this.settle(id)?.reject(NO_ANSWER);
       },
+      log: listeners.log,
     });
   }
 
@@ -174,8 +176,6 @@ export class ClusterClient {
         const { status, code, message: text } = message.refused;
         return this.settle(message.id)?.reject(new RequestError(status, code, text));
       }
-      case 'log':
-        return this.listeners.onLog(message.level, message.fields, message.msg);
     }
   }
 

@@ -6,9 +6,10 @@
 import { cacheKeys } from '../access/keys-file.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import { ownMonths, ownUsage } from '../access/usage-tables.ts';
-import { backoffMs } from '../lib/async.ts';
+import { retry } from '../lib/async.ts';
 import { messageOf, RequestError } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
+import type { ThreadLog } from '../log/logger.ts';
 import { redactNodeText } from '../log/redact.ts';
 import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';
 import type { Db } from '../store/open-database.ts';
@@ -57,6 +58,7 @@ interface SyncDeps {
   /** Resolves after `ms`, or when `wake` is called. */
   wait(ms: number): Promise<void>;
   wake(): void;
+  log: ThreadLog;
   signal: AbortSignal;
 }
 
@@ -94,33 +96,33 @@ export class ClusterSync {
 
   /** Runs until the signal aborts, or until the daemon is refused. */
   async run(): Promise<void> {
-    const { signal } = this.deps;
-    for (let attempt = 1; !signal.aborted; attempt++) {
-      const startedAt = performance.now();
-      try {
-        await this.runSession();
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof ClusterMismatchError && !this.isCompared) {
-          this.deps.post({ kind: 'refused', message: error.message });
-          return;
-        }
-        if (performance.now() - startedAt > RETRY_MAX_MS) attempt = 1;
-        this.fail(error);
-        await this.rest(backoffMs(attempt, RETRY_BASE_MS, RETRY_MAX_MS));
-      }
+    const { signal, post } = this.deps;
+    const runSessions = async (): Promise<void> => {
+      while (!signal.aborted) await this.runSession();
+    };
+    try {
+      await retry(runSessions, {
+        firstMs: RETRY_BASE_MS,
+        longestMs: RETRY_MAX_MS,
+        steadyMs: RETRY_MAX_MS,
+        signal,
+        onFailure: (error) => this.fail(error),
+        wait: (ms) => this.rest(ms),
+      });
+    } catch (error) {
+      if (!(error instanceof ClusterMismatchError)) throw error;
+      post({ kind: 'refused', message: error.message });
     }
   }
 
+  /** Reports a failure. Rethrows one for which the daemon must not serve beside the others. */
   private fail(error: unknown): void {
+    if (error instanceof ClusterMismatchError && !this.isCompared) throw error;
     const reason = redactNodeText(messageOf(error));
     if (this.logLimit.allows(reason))
-      this.log(
-        'warn',
+      this.deps.log.warn(
+        { reason },
         'the shared keys are out of sync with PostgreSQL; known keys stay valid, and counts are kept',
-        {
-          reason,
-        },
       );
     this.report({
       state: 'connecting',
@@ -171,6 +173,7 @@ export class ClusterSync {
 
   /** Registers this daemon and compares its index with the others', once it has a block. */
   private async join(run: SessionRun): Promise<void> {
+    const { log } = this.deps;
     const identity = this.deps.identity();
     const { name, program, tiers } = this.options;
     const own = { id: run.daemon, name, program, tiers, identity };
@@ -179,11 +182,12 @@ export class ClusterSync {
     this.isCompared ||= run.hasIdentity;
     run.reason = mismatch === null ? null : OTHER_IDS;
     if (mismatch !== null)
-      this.log('error', 'daemons that share the keys assign different ids', { reason: mismatch });
+      log.error({ reason: mismatch }, 'daemons that share the keys assign different ids');
     if (otherTiers.length > 0)
-      this.log('warn', 'daemons that share the keys have different [tiers.*]; configure the same on all', {
-        daemons: otherTiers,
-      });
+      log.warn(
+        { daemons: otherTiers },
+        'daemons that share the keys have different [tiers.*]; configure the same on all',
+      );
   }
 
   /** Determines how much of this daemon's counts PostgreSQL has: all, unless one side lost some. */
@@ -199,7 +203,7 @@ export class ClusterSync {
   }
 
   private async step(run: SessionRun): Promise<void> {
-    const { db, post } = this.deps;
+    const { db, post, log } = this.deps;
     const { session } = run;
     await this.makeChanges(session);
     await this.sendUsage(run);
@@ -210,7 +214,7 @@ export class ClusterSync {
       run.nextBeat = performance.now() + BEAT_MS;
       this.status = { ...this.status, daemons: await beat(session, run.daemon) };
     }
-    if (this.status.state !== 'joined') this.log('info', 'keys are shared through PostgreSQL', {});
+    if (this.status.state !== 'joined') log.info({}, 'keys are shared through PostgreSQL');
     this.report({ state: 'joined', reason: run.reason, lastSyncAt: Date.now() });
     if (!this.isJoined) post({ kind: 'joined' });
     this.isJoined = true;
@@ -259,10 +263,6 @@ export class ClusterSync {
   private report(changes: Partial<ClusterStatus>): void {
     this.status = { ...this.status, ...changes, unsentRequests: this.outbox.unsentRequests };
     this.deps.post({ kind: 'status', status: this.status });
-  }
-
-  private log(level: 'info' | 'warn' | 'error', msg: string, fields: Record<string, unknown>): void {
-    this.deps.post({ kind: 'log', level, msg, fields });
   }
 }
 

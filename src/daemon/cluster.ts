@@ -47,7 +47,7 @@ export async function startCluster(
         metrics.clusterLastSync.setOrClear(status.lastSyncAt === null ? null : status.lastSyncAt / 1000);
         errors(status.errors);
       },
-      onLog: (level, fields, msg) => log[level](fields, msg),
+      log,
     },
   );
   closers.adopt(client, (client, leftMs) => client.stop(leftMs));

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { type Access, openAccess } from '../access/access.ts';
-import { KeysCheckpointer, startKeysCheckpointThread } from '../access/keys-checkpointer.ts';
+import { KeysCheckpointer } from '../access/keys-checkpointer.ts';
 import { FALLBACK_TIER } from '../access/limiter.ts';
 import { makeDataDir } from '../config/load-config.ts';
 import type { Config } from '../config/parse-config.ts';
@@ -48,10 +48,7 @@ export async function openDataStores(
   );
   access.keys.onUnreadable = (error) =>
     log.error({ reason: error.message }, 'changes of keys cannot be read; keys in memory stay valid');
-  closers.adopt(
-    new KeysCheckpointer(keysPath, () => startKeysCheckpointThread(keysPath), keysWalFailureLogger(log)),
-    (checkpointer) => checkpointer.close(),
-  );
+  closers.adopt(new KeysCheckpointer(keysPath, log), (checkpointer, leftMs) => checkpointer.close(leftMs));
   const labelsPath = join(config.data_dir, 'labels.db');
   const labels = closers.adopt(new Labels(labelsPath, labelFailureLogger(log)), (labels) => labels.close());
   return { indexPath, db, snapshot, keysPath, access, labels, labelsPath };
@@ -67,12 +64,6 @@ function migrationLogger(log: Logger): (progress: MigrationProgress) => void {
     loggedAt = performance.now();
     log.info({ version, title, percent: Math.floor(done * 100) }, 'migrating the index');
   };
-}
-
-/** Logs failed checkpoints of keys.db. Meanwhile pages are read from the WAL, and the next checkpoint retries. */
-function keysWalFailureLogger(log: Logger): (error: Error) => void {
-  return (error) =>
-    log.warn({ reason: error.message }, 'the write-ahead log of keys.db cannot be checkpointed and grows');
 }
 
 /** Without labels everything else still works. */

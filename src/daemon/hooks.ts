@@ -17,6 +17,9 @@ import type { AdminHooks } from '../server/admin/routes.ts';
 import { rejectForeignWal } from '../store/wal.ts';
 import type { DataStores } from './data-stores.ts';
 
+/** Time for the thread to end, milliseconds: it gives up deliveries in flight. */
+const HOOKS_STOP_MS = 6_000;
+
 interface HookDeps {
   stores: DataStores;
   node: SelectedNode;
@@ -65,7 +68,8 @@ export function openHooks(
         },
         log,
       }),
-      (client) => client.close(),
+      (client, leftMs) => client.stop(Math.min(leftMs, HOOKS_STOP_MS)),
+      'at once',
     );
     pauseHooksOfRevokedKeys(store, stores, closers);
     const chain = new IndexChain(stores.db, config.index.max_reorg);

@@ -16,6 +16,11 @@ import type { StreamHub } from '../streams/hub.ts';
 import type { DataStores } from './data-stores.ts';
 import type { HooksHandle } from './hooks.ts';
 
+/**
+ * Time for the indexer to end, milliseconds. It abandons a commit, and its own threads take at most 5 s.
+ */
+const INDEXER_STOP_MS = 6_500;
+
 interface IndexingDeps {
   stores: Pick<DataStores, 'indexPath' | 'snapshot'>;
   node: SelectedNode;
@@ -61,9 +66,9 @@ export function startIndexing(config: Config, deps: IndexingDeps, closers: Clean
       for (const listener of listeners) listener(current);
     },
     onUnreadable: (damage) => failures.record(damage),
-    onLog: (level, fields, msg) => log[level](fields, msg),
+    log,
   });
-  closers.adopt(writer, (writer) => writer.stop());
+  closers.adopt(writer, (writer, leftMs) => writer.stop(Math.min(leftMs, INDEXER_STOP_MS)), 'at once');
   closers.adopt(
     deps.node.onSelect((at) => writer.selectNode(at)),
     (unsubscribe) => unsubscribe(),

@@ -34,6 +34,9 @@ export const STREAM_MAX_SOCKETS = 8;
 /** Sockets to the node for REST: one call per request about a transaction or a block hash. */
 export const REST_MAX_SOCKETS = 4;
 
+/** Time for the current request of a read thread when the daemon stops, milliseconds: its client has gone. */
+const READER_STOP_MS = 1_000;
+
 interface ServiceDeps {
   stores: DataStores;
   /** The node in use. */
@@ -103,8 +106,10 @@ function openRpc(
 function openApi(config: Config, { stores, node, watch, failures, log }: ServiceDeps, closers: CleanupStack) {
   const { indexPath, db, snapshot, labels, labelsPath } = stores;
   const nativeSymbol = config.chain.symbol;
-  const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol, labelsPath }));
-  closers.adopt(readers, (readers) => readers.close());
+  const readers = new ReadPool((onMessage) =>
+    startReader({ indexPath, nativeSymbol, labelsPath }, log, onMessage),
+  );
+  closers.adopt(readers, (readers, leftMs) => readers.close(Math.min(leftMs, READER_STOP_MS)));
   const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, labels };
   const client = new RpcClient({
     url: node,

@@ -5,6 +5,9 @@ import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { SinkClient } from '../sink/sink-client.ts';
 
+/** Time for the sink to end, milliseconds: the next start writes the rest. */
+const SINK_STOP_MS = 6_000;
+
 export interface SinkDeps {
   indexPath: string;
   metrics: Metrics;
@@ -39,8 +42,8 @@ export function startSink(
         metrics.sinkRollbacks.inc(delta.rollbacks);
         for (const seconds of delta.delays) metrics.sinkDelay.observe(seconds);
       },
-      onLog: (level, fields, msg) => log[level](fields, msg),
+      log,
     },
   );
-  return closers.adopt(client, (client, leftMs) => client.stop(leftMs));
+  return closers.adopt(client, (client, leftMs) => client.stop(Math.min(leftMs, SINK_STOP_MS)), 'at once');
 }

@@ -1,7 +1,7 @@
 /** Exports a table of the index to files: block tables by ranges of final blocks, the others as a snapshot. */
 import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../lib/async.ts';
 import { FatalError } from '../lib/errors.ts';
 import { fileErrorReason, makeFolder } from '../lib/files.ts';
 import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
@@ -127,7 +127,7 @@ async function exportRanges(
     for (const range of missing) await exportRange(target, table, range, read(range));
     if (isFirst && missing.length === 0) events.onIdle?.(idleReason(request, ranges));
     if (!follow || to !== undefined || signal.aborted) return;
-    await sleep(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
+    await pause(FOLLOW_MS, signal);
     if (signal.aborted) return;
   }
 }

@@ -2,7 +2,7 @@
  * Runs one loop per active hook. The loops share a connection to the index and take turns reading, so a slow receiver
  * delays no other hook. `HookStore` bounds the number of hooks, so each has its own connection to its receiver.
  */
-import { backoffMs, pause } from '../lib/async.ts';
+import { retry, WakeablePause } from '../lib/async.ts';
 import { RequestError, StorageError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
@@ -29,7 +29,7 @@ export class HookEngine {
   private readonly options: EngineOptions;
   private readonly stopping = new AbortController();
   private readonly runners = new Map<number, { runner: HookRunner; ended: Promise<void> }>();
-  private readonly waiting = new Set<() => void>();
+  private readonly pause = new WakeablePause();
   private readonly compiled = new Map<number, CompiledFilter & { text: string }>();
   /** Lists in use, shared by the hooks that name them. */
   private readonly lists = new Map<string, WatchSet>();
@@ -46,7 +46,7 @@ export class HookEngine {
     const { version } = this.options.store;
     if (version !== this.version) this.reload();
     this.version = version;
-    this.wakeAll();
+    this.pause.wake();
   }
 
   /** The events since the last call. */
@@ -59,13 +59,8 @@ export class HookEngine {
   /** Gives up deliveries in flight. The next start repeats them. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.wakeAll();
     await Promise.all([...this.runners.values()].map(({ ended }) => ended));
     this.options.sender.close();
-  }
-
-  private wakeAll(): void {
-    for (const resume of [...this.waiting]) resume();
   }
 
   /** Starts hooks that became active. Runners of other hooks end by themselves. */
@@ -83,7 +78,7 @@ export class HookEngine {
       {
         ...this.options,
         compile: (hook) => this.compile(hook),
-        waitForChange: (ms) => this.waitForChange(ms),
+        waitForChange: (ms) => this.pause.wait(ms, this.stopping.signal),
         onOutcome: (kind, events) => {
           this.report.outcomes[kind]++;
           if (kind === 'accepted') this.report.events += events;
@@ -96,29 +91,24 @@ export class HookEngine {
 
   /** Keeps a failure to its hook, so that the others continue. */
   private async supervise(runner: HookRunner): Promise<void> {
-    for (let failures = 0; !this.stopping.signal.aborted; failures++) {
-      try {
-        await runner.run();
-        break;
-      } catch (error) {
-        if (!this.isTransient(runner, error, failures)) break;
-        await pause(
-          backoffMs(failures + 1, STORAGE_RETRY_MIN_MS, STORAGE_RETRY_MAX_MS),
-          this.stopping.signal,
-        );
-      }
-    }
-    this.runners.delete(runner.id);
+    const { id } = runner;
+    await retry(() => runner.run(), {
+      firstMs: STORAGE_RETRY_MIN_MS,
+      longestMs: STORAGE_RETRY_MAX_MS,
+      signal: this.stopping.signal,
+      onFailure: (error, failures) => {
+        if (!(error instanceof StorageError)) throw error;
+        if (failures > 1) return;
+        this.options.log.error({ hook: id, reason: error.message }, 'a webhook waits for its file');
+      },
+    }).catch((error: unknown) => this.pauseHook(id, error));
+    this.runners.delete(id);
     this.version = undefined; // may be active again already
   }
 
-  /** Whether to run the hook again: hooks.db cannot be written for now. Pauses it after any other error. */
-  private isTransient({ id }: HookRunner, error: unknown, failures: number): boolean {
+  /** After an error that another run would only repeat. */
+  private pauseHook(id: number, error: unknown): void {
     const { store, log } = this.options;
-    if (error instanceof StorageError) {
-      if (failures === 0) log.error({ hook: id, reason: error.message }, 'a webhook waits for its file');
-      return true;
-    }
     if (!(error instanceof RequestError)) log.error({ hook: id, err: error }, 'a webhook failed');
     const reason = error instanceof RequestError ? error.message : 'internal error, see the log';
     try {
@@ -126,7 +116,6 @@ export class HookEngine {
     } catch (err) {
       log.error({ hook: id, err }, 'a webhook that failed could not be paused');
     }
-    return false;
   }
 
   private compile(hook: Pick<Hook, 'id' | 'filter'>): CompiledFilter {
@@ -169,15 +158,6 @@ export class HookEngine {
       wallets?.forget();
       contracts?.forget();
     }
-  }
-
-  private async waitForChange(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.waiting.add(resolve);
-    const timer = setTimeout(resolve, ms);
-    await promise;
-    clearTimeout(timer);
-    this.waiting.delete(resolve);
   }
 }
 

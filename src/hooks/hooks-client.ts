@@ -3,12 +3,10 @@
  * the two.
  */
 
-import type { Worker } from 'node:worker_threads';
-import { backoffMs } from '../lib/async.ts';
 import { guarded } from '../lib/guard.ts';
-import type { LogFields, Logger } from '../log/logger.ts';
+import type { Logger } from '../log/logger.ts';
 import type { NodeAddress, SelectedNode } from '../node/choice/selected-node.ts';
-import { startThread } from '../threads/start-thread.ts';
+import { ThreadHandle } from '../threads/thread-handle.ts';
 import type { HookStore } from './hook-store.ts';
 
 export interface HooksThreadOptions {
@@ -33,19 +31,12 @@ export interface HooksReport {
   lag: number;
 }
 
-export type ToHooks = { kind: 'changed' } | { kind: 'node'; at: number } | { kind: 'stop' };
-
-export type FromHooks =
-  | { kind: 'report'; report: HooksReport }
-  | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: LogFields; msg: string };
+export type ToHooks = { kind: 'changed' } | { kind: 'node'; at: number };
 
 /** How often to check for hook changes by other processes, milliseconds. */
 const CHECK_MS = 500;
-/** Delays before a failed thread is restarted, milliseconds. */
-const RESTART_MIN_MS = 1_000;
-const RESTART_MAX_MS = 60_000;
-/** Longest wait for the thread to end by itself, milliseconds. */
-const STOP_MS = 3_000;
+/** Delays before a failed thread is started again, milliseconds. */
+const RESTART_MS = { firstMs: 1_000, longestMs: 60_000 };
 
 interface HooksClientOptions {
   store: HookStore;
@@ -59,11 +50,9 @@ interface HooksClientOptions {
 export class HooksClient {
   private readonly options: HooksClientOptions;
   private readonly timer: NodeJS.Timeout;
-  private thread: Worker | null = null;
+  private thread: ThreadHandle<'hooks'> | null = null;
   private readonly unfollow: () => void;
-  private failures = 0;
-  private startAt = 0;
-  private isClosing = false;
+  private isStopped = false;
 
   constructor(options: HooksClientOptions) {
     this.options = options;
@@ -72,53 +61,35 @@ export class HooksClient {
       CHECK_MS,
     ).unref();
     this.check();
-    this.unfollow = options.node.onSelect((at) => {
-      this.thread?.postMessage({ kind: 'node', at } satisfies ToHooks);
-    });
+    this.unfollow = options.node.onSelect((at) => this.thread?.post({ kind: 'node', at }));
   }
 
   /** Call when the index or a hook has changed. */
   changed(): void {
-    this.thread?.postMessage({ kind: 'changed' } satisfies ToHooks);
+    this.thread?.post({ kind: 'changed' });
   }
 
   /** Starts the thread once there is an active hook. */
   check(): void {
-    if (this.thread !== null || this.isClosing || performance.now() < this.startAt) return;
-    if (this.options.store.hasActive()) this.start();
+    if (this.thread === null && !this.isStopped && this.options.store.hasActive()) this.thread = this.start();
   }
 
-  async close(): Promise<void> {
-    this.isClosing = true;
+  /** Resolves when the thread has ended, at the latest after `limitMs`. The next start repeats what was in flight. */
+  async stop(limitMs?: number): Promise<void> {
+    this.isStopped = true;
     clearInterval(this.timer);
     this.unfollow();
-    const { thread } = this;
-    if (thread === null) return;
-    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
-    thread.postMessage({ kind: 'stop' } satisfies ToHooks);
-    const timer = setTimeout(() => void thread.terminate(), STOP_MS);
-    await ended;
-    clearTimeout(timer);
+    await this.thread?.stop(limitMs);
   }
 
-  private start(): void {
+  private start(): ThreadHandle<'hooks'> {
     const { thread: options, node, limits, onReport, log } = this.options;
-    const workerData: HooksThreadOptions = {
-      ...options,
-      node: { addresses: node.addresses, inUse: node.at, ...limits },
-    };
-    const thread = startThread('hooks', workerData);
-    this.thread = thread;
-    const onMessage = guarded('message of the hooks', (message: FromHooks) => {
-      if (message.kind === 'log') return log[message.level](message.fields, message.msg);
-      this.failures = 0;
-      onReport(message.report);
-    });
-    thread.on('message', onMessage);
-    thread.on('error', (err) => log.error({ err }, 'the webhook thread failed; restarting'));
-    thread.on('exit', () => {
-      this.thread = null;
-      this.startAt = performance.now() + backoffMs(++this.failures, RESTART_MIN_MS, RESTART_MAX_MS);
+    return new ThreadHandle('hooks', {
+      data: () => ({ ...options, node: { addresses: node.addresses, inUse: node.at, ...limits } }),
+      restart: RESTART_MS,
+      onMessage: onReport,
+      onFailure: (err) => log.error({ err }, 'the webhook thread failed; restarting'),
+      log,
     });
   }
 }

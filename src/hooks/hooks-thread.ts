@@ -1,17 +1,15 @@
 /** Entry point of the delivery thread, which keeps reads for receivers and their answers off the serving thread. */
-import { parentPort, workerData } from 'node:worker_threads';
 import { Labels } from '../labels/labels.ts';
 import { messageOf } from '../lib/errors.ts';
-import { lowerThreadPriority } from '../lib/thread.ts';
-import type { ThreadLog } from '../log/logger.ts';
 import { SelectedNode } from '../node/choice/selected-node.ts';
 import { RpcClient } from '../node/client.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexSource } from '../streams/transfers/index-source.ts';
 import { TransactionParties } from '../streams/transfers/transaction-parties.ts';
+import { thread } from '../threads/thread.ts';
 import { HookEngine } from './engine.ts';
 import { openHookStore } from './hook-store.ts';
-import type { FromHooks, HooksThreadOptions, ToHooks } from './hooks-client.ts';
+import type { HooksReport, HooksThreadOptions, ToHooks } from './hooks-client.ts';
 import { Planner } from './planner.ts';
 import { Sender } from './sender.ts';
 
@@ -22,47 +20,42 @@ const REPORT_MS = 1_000;
 const CACHE_MB = 8;
 const MAX_SOCKETS = 2;
 
-function run(options: HooksThreadOptions): void {
-  const port = parentPort;
-  if (port === null) throw new Error('hooks-thread is a thread entry; it cannot run on its own');
-  lowerThreadPriority(5); // clients waiting for an answer have priority
-  const send = (message: FromHooks): void => port.postMessage(message);
-  const logAs =
-    (level: 'info' | 'warn' | 'error'): ThreadLog['info'] =>
-    (fields, msg) =>
-      send({ kind: 'log', level, fields, msg });
-  const log: ThreadLog = { info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
+export default thread<HooksThreadOptions, ToHooks, HooksReport>(
+  { niceness: 5 }, // clients waiting for an answer have priority
+  async (options, { onMessage, post, log, stopped }) => {
+    const { node, nativeSymbol } = options;
+    const db = openIndexForReading(options.indexPath, { cacheMb: CACHE_MB });
+    const store = openHookStore(options.hooksPath);
+    const { addresses, inUse, ...limits } = node;
+    const selected = new SelectedNode(addresses);
+    selected.select(inUse, false);
+    const client = new RpcClient({ url: selected, ...limits, maxSockets: MAX_SOCKETS });
+    const parties = new TransactionParties(client);
+    const labels = new Labels(options.labelsPath, (error) =>
+      log.error({ reason: messageOf(error) }, 'labels.db cannot be read; deliveries carry no labels'),
+    );
+    const planner = new Planner({
+      db,
+      metadataWaitMs: options.metadataWaitMs,
+      maxReorg: options.maxReorg,
+      sourceOf: (reads) =>
+        new IndexSource({
+          reads,
+          parties,
+          chainInfo: { chainId: reads.chainId() ?? 0, nativeSymbol, labels },
+        }),
+    });
+    const sender = new Sender({ allowPrivate: options.allowPrivate });
+    const engine = new HookEngine({ store, planner, sender, parties, log });
+    const checks = setInterval(() => engine.wake(), CHECK_MS);
+    const reports = setInterval(() => post(engine.takeReport()), REPORT_MS);
+    onMessage((message) => {
+      if (message.kind === 'changed') engine.wake();
+      else selected.select(message.at, true);
+    });
+    engine.wake();
 
-  const { node, nativeSymbol } = options;
-  const db = openIndexForReading(options.indexPath, { cacheMb: CACHE_MB });
-  const store = openHookStore(options.hooksPath);
-  const { addresses, inUse, ...limits } = node;
-  const selected = new SelectedNode(addresses);
-  selected.select(inUse, false);
-  const client = new RpcClient({ url: selected, ...limits, maxSockets: MAX_SOCKETS });
-  const parties = new TransactionParties(client);
-  const labels = new Labels(options.labelsPath, (error) =>
-    log.error({ reason: messageOf(error) }, 'labels.db cannot be read; deliveries carry no labels'),
-  );
-  const planner = new Planner({
-    db,
-    metadataWaitMs: options.metadataWaitMs,
-    maxReorg: options.maxReorg,
-    sourceOf: (reads) =>
-      new IndexSource({ reads, parties, chainInfo: { chainId: reads.chainId() ?? 0, nativeSymbol, labels } }),
-  });
-  const sender = new Sender({ allowPrivate: options.allowPrivate });
-  const engine = new HookEngine({ store, planner, sender, parties, log });
-  const checks = setInterval(() => engine.wake(), CHECK_MS);
-  const reports = setInterval(() => send({ kind: 'report', report: engine.takeReport() }), REPORT_MS);
-  port.on('message', (message: ToHooks) => {
-    if (message.kind === 'changed') engine.wake();
-    else if (message.kind === 'node') selected.select(message.at, true);
-    else void stop();
-  });
-  engine.wake();
-
-  async function stop(): Promise<void> {
+    await stopped;
     clearInterval(checks);
     clearInterval(reports);
     await engine.stop();
@@ -70,8 +63,5 @@ function run(options: HooksThreadOptions): void {
     labels.close();
     store.close();
     db.close();
-    port?.close();
-  }
-}
-
-run(workerData);
+  },
+);

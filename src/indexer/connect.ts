@@ -1,6 +1,6 @@
 /** Connects to the node and chooses the first block of the index. */
 
-import { backoffMs, pause } from '../lib/async.ts';
+import { pause, retry } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
 import type { ThreadLog } from '../log/logger.ts';
@@ -206,19 +206,17 @@ async function requestWithRetry<T>(
   request: () => Promise<T>,
   onFailure: (error: UpstreamError) => void = () => undefined,
 ): Promise<T | null> {
-  for (let attempt = 1; !signal.aborted; attempt++) {
-    try {
-      return await request();
-    } catch (error) {
-      if (signal.aborted) return null;
+  const answer = await retry(request, {
+    firstMs: RETRY_MIN_MS,
+    longestMs: RETRY_MAX_MS,
+    signal,
+    onFailure(error, _failures, waitMs) {
       if (!(error instanceof UpstreamError)) throw error;
       onFailure(error);
-      const wait = backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS);
-      reportFailure(context, error, wait);
-      await pause(wait, signal);
-    }
-  }
-  return null;
+      reportFailure(context, error, waitMs);
+    },
+  });
+  return answer ?? null;
 }
 
 /** Attempts before a block counts as pruned, and the wait between them. Busy nodes answer "not found" too. */

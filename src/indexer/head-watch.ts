@@ -1,6 +1,6 @@
 /** Waits for the node's next head: until the node announces one, at most for the polling interval. */
 
-import { abortWith, pause } from '../lib/async.ts';
+import { WakeablePause } from '../lib/async.ts';
 import type { UpstreamError } from '../lib/errors.ts';
 import { NodeSubscriptions } from '../node/connection.ts';
 
@@ -15,9 +15,7 @@ export class HeadWatch {
   private readonly pollMs: number;
   private readonly events: HeadWatchEvents;
   private readonly subscriptions: NodeSubscriptions | null;
-  private wake: AbortController | null = null;
-  /** A head was announced between two waits. */
-  private announced = false;
+  private readonly pause = new WakeablePause();
   private isLost = false;
   private chainId: number | null = null;
 
@@ -31,7 +29,7 @@ export class HeadWatch {
       wsUrl === '' ? null : new NodeSubscriptions({ url: wsUrl, onChainId, onDisconnected });
     this.subscriptions?.subscribe(
       ['newHeads'],
-      () => this.announce(),
+      () => this.pause.wake(),
       onDisconnected,
       () => {
         this.isLost = false;
@@ -40,15 +38,8 @@ export class HeadWatch {
   }
 
   /** Resolves when the polling interval is over, a head is announced or the signal aborts. */
-  async next(signal: AbortSignal): Promise<void> {
-    if (!this.announced) {
-      this.wake = new AbortController();
-      const unlink = abortWith(this.wake, signal);
-      await pause(this.pollMs, this.wake.signal);
-      unlink();
-      this.wake = null;
-    }
-    this.announced = false;
+  next(signal: AbortSignal): Promise<void> {
+    return this.pause.wait(this.pollMs, signal);
   }
 
   async close(): Promise<void> {
@@ -63,10 +54,5 @@ export class HeadWatch {
   private reportChain(chainId: number): void {
     if (chainId !== this.chainId) this.events.onChainId(chainId);
     this.chainId = chainId;
-  }
-
-  private announce(): void {
-    this.announced = true;
-    this.wake?.abort();
   }
 }

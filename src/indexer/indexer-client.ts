@@ -1,19 +1,11 @@
 /** The serving thread's handle on the indexer thread. */
 
-import type { Worker } from 'node:worker_threads';
-import { FatalError } from '../lib/errors.ts';
-import { guarded } from '../lib/guard.ts';
+import type { ThreadLog } from '../log/logger.ts';
 import type { CommittingBlocks, Watermark } from '../model/block-batch.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import { DamageError } from '../store/storage-error.ts';
-import { startThread } from '../threads/start-thread.ts';
-import type {
-  FromIndexer,
-  IndexerThreadData,
-  IndexerThreadOptions,
-  MetricsDelta,
-  ToIndexer,
-} from './protocol.ts';
+import { ThreadHandle } from '../threads/thread-handle.ts';
+import type { FromIndexer, IndexerThreadOptions, MetricsDelta } from './protocol.ts';
 
 export interface IndexerListeners {
   onCommitting(blocks: CommittingBlocks): void;
@@ -21,10 +13,10 @@ export interface IndexerListeners {
   /** `at`: position of the node that the status describes. */
   onStatus(status: IndexStatus, delta: MetricsDelta, at: number): void;
   onUnreadable(damage: DamageError): void;
-  onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
+  log: ThreadLog;
 }
 
-/** Passes a message of the indexer on. The two others end its thread. */
+/** Passes a message of the indexer on. */
 export function notify(listeners: IndexerListeners, message: FromIndexer): void {
   switch (message.kind) {
     case 'committing':
@@ -33,8 +25,6 @@ export function notify(listeners: IndexerListeners, message: FromIndexer): void 
       return listeners.onWatermark(message.watermark);
     case 'status':
       return listeners.onStatus(message.status, message.delta, message.at);
-    case 'log':
-      return listeners.onLog(message.level, message.fields, message.msg);
     case 'unreadable':
       return listeners.onUnreadable(new DamageError(message.message));
   }
@@ -46,38 +36,30 @@ export class IndexerClient {
    * continue.
    */
   readonly ended: Promise<void>;
-  private readonly thread: Worker;
-  private readonly stopFlag = new Int32Array(new SharedArrayBuffer(4));
+  private readonly thread: ThreadHandle<'indexer'>;
 
   constructor(options: IndexerThreadOptions, listeners: IndexerListeners) {
-    this.thread = startThread('indexer', { ...options, stopFlag: this.stopFlag } satisfies IndexerThreadData);
-    this.ended = new Promise((resolve, reject) => {
-      const onMessage = guarded('message of the indexer', (message: FromIndexer) => {
-        if (message.kind === 'fatal') reject(new FatalError(message.message));
-        else if (message.kind === 'stopped') resolve();
-        else notify(listeners, message);
-      });
-      this.thread.on('message', onMessage);
-      this.thread.on('error', (error) =>
-        reject(new FatalError(`the indexer thread failed: ${error.message}`, { cause: error })),
-      );
-      this.thread.on('exit', (code) => reject(new FatalError(`the indexer thread exited with code ${code}`)));
+    this.thread = new ThreadHandle('indexer', {
+      data: () => options,
+      restart: 'fatal',
+      onMessage: (message) => notify(listeners, message),
+      log: listeners.log,
     });
-    this.ended.catch(() => undefined); // not unhandled: the owner of this client awaits `ended` later
+    this.ended = this.thread.ended;
   }
 
   /** Switches indexing to the node at this position. */
   selectNode(at: number): void {
-    this.thread.postMessage({ kind: 'node', at } satisfies ToIndexer);
+    this.thread.post({ at });
   }
 
   /**
    * Tells the thread to close the index and exit. It abandons a commit in progress, whose blocks are indexed again after
-   * the next start. Resolves when the thread has exited.
+   * the next start. Resolves when the thread has exited, at the latest after `limitMs`: what a terminated thread was
+   * writing is rolled back by the next start.
    */
-  async stop(): Promise<void> {
-    Atomics.store(this.stopFlag, 0, 1);
-    this.thread.postMessage({ kind: 'stop' } satisfies ToIndexer);
+  async stop(limitMs?: number): Promise<void> {
+    await this.thread.stop(limitMs);
     await this.ended;
   }
 }

@@ -2,8 +2,8 @@
 
 import type { ThreadLog } from '../log/logger.ts';
 import type { RpcClient } from '../node/client.ts';
+import type { CheckpointClient } from '../store/checkpoint-client.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
-import type { CheckpointClient } from './checkpoint-client.ts';
 import type { CallRecorder } from './node-client.ts';
 import type { Progress } from './progress.ts';
 import type { Send } from './protocol.ts';
@@ -21,13 +21,4 @@ export interface IndexerContext {
    * Throws CommitAbandoned when the thread must stop.
    */
   onCommitStep(): void;
-}
-
-/** The log of the indexer thread. `send` passes its lines to the serving thread. */
-export function indexerLog(send: Send): ThreadLog {
-  const lineOf =
-    (level: keyof ThreadLog): ThreadLog['info'] =>
-    (fields, msg) =>
-      send({ kind: 'log', level, msg, fields });
-  return { info: lineOf('info'), warn: lineOf('warn'), error: lineOf('error') };
 }

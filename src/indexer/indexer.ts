@@ -6,6 +6,7 @@ import { DamagedFileError } from '../lib/errors.ts';
 import { freeDiskBytes } from '../lib/files.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import type { SelectedNode } from '../node/choice/selected-node.ts';
+import { CheckpointClient } from '../store/checkpoint-client.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../tokens/balance-accuracy-loop.ts';
 import { runMetadataLoop } from '../tokens/metadata-loop.ts';
@@ -16,16 +17,15 @@ import { deriveLoadRules, loadBlocks } from './backfill/load-blocks.ts';
 import { Pipeline, RANGE_BLOCKS_START } from './backfill/pipeline.ts';
 import { BackfillWorkerPool } from './backfill/worker-pool.ts';
 import { ChainGuard } from './chain-guard.ts';
-import { CheckpointClient } from './checkpoint-client.ts';
 import { chooseStart, connect, proveHeaders, tracesWarning } from './connect.ts';
 import { sync } from './follow.ts';
 import { HeadWatch } from './head-watch.ts';
-import { type IndexerContext, indexerLog } from './indexer-context.ts';
+import type { IndexerContext } from './indexer-context.ts';
 import { NewestHeaderWatch } from './newest-header.ts';
 import { fetchNodeHead } from './node-chain.ts';
 import { CallRecorder, newNodeClient } from './node-client.ts';
 import { Progress, readContents } from './progress.ts';
-import type { IndexerThreadData, IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
+import type { IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
 import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
 import { RootCheck } from './root-check.ts';
 
@@ -68,6 +68,21 @@ function startBackgroundTasks(
   };
 }
 
+/** What the indexer has around it: in the program, its thread. */
+export interface IndexerSurroundings {
+  node: SelectedNode;
+  send: Send;
+  log: ThreadLog;
+  /** Whether the indexer must end, also during a commit, which reads no messages. */
+  mustStop(): boolean;
+}
+
+/** A WAL below this many bytes is cheap to keep, and one later checkpoint serves many blocks. */
+const MIN_WAL_BYTES = 8 * 2 ** 20;
+
+/** Time for the indexer's own threads to end, milliseconds, first for its workers, then for its checkpoints. */
+const HELPER_STOP_MS = 2_000;
+
 /** Interval of status reports, milliseconds. */
 const REPORT_MS = 250;
 
@@ -80,22 +95,21 @@ const DAMAGE_RETRY_MS = 15_000;
  * hit the same damage.
  */
 export async function runIndexer(
-  options: IndexerThreadData,
-  node: SelectedNode,
-  send: Send,
+  options: IndexerThreadOptions,
+  surroundings: IndexerSurroundings,
   signal: AbortSignal,
 ): Promise<void> {
   const progress = new Progress(options.index.readyLag);
   let logged = '';
   while (!signal.aborted) {
     try {
-      return await indexUntilStopped(options, node, progress, send, signal);
+      return await indexUntilStopped(options, surroundings, progress, signal);
     } catch (error) {
       if (!(error instanceof DamagedFileError)) throw error;
       if (error.message !== logged)
-        indexerLog(send).error({ reason: error.message }, 'indexing has stopped: the index is damaged');
+        surroundings.log.error({ reason: error.message }, 'indexing has stopped: the index is damaged');
       logged = error.message;
-      await reportStop(error, node, progress, send, signal);
+      await reportStop(error, surroundings, progress, signal);
     }
   }
 }
@@ -103,9 +117,8 @@ export async function runIndexer(
 /** Keeps reporting until indexing resumes, because the serving thread takes reports as a sign of life. */
 async function reportStop(
   { message }: DamagedFileError,
-  node: SelectedNode,
+  { node, send }: IndexerSurroundings,
   progress: Progress,
-  send: Send,
   signal: AbortSignal,
 ): Promise<void> {
   const until = performance.now() + DAMAGE_RETRY_MS;
@@ -118,10 +131,9 @@ async function reportStop(
 }
 
 async function indexUntilStopped(
-  options: IndexerThreadData,
-  node: SelectedNode,
+  options: IndexerThreadOptions,
+  surroundings: IndexerSurroundings,
   progress: Progress,
-  send: Send,
   signal: AbortSignal,
 ): Promise<void> {
   const store = new IndexWriter(options.indexPath, { cacheMb: options.index.cacheMb, isLockHeld: true });
@@ -129,7 +141,7 @@ async function indexUntilStopped(
     store.disableAutoCheckpoint();
     progress.setContents(readContents(store));
     progress.setStartBlock(store.chain()?.startBlock ?? null);
-    await indexInto(store, options, node, progress, send, signal);
+    await indexInto(store, options, surroundings, progress, signal);
   } finally {
     store.close();
   }
@@ -137,16 +149,13 @@ async function indexUntilStopped(
 
 async function indexInto(
   store: IndexWriter,
-  options: IndexerThreadData,
-  node: SelectedNode,
+  options: IndexerThreadOptions,
+  { node, send, log, mustStop }: IndexerSurroundings,
   progress: Progress,
-  send: Send,
   signal: AbortSignal,
 ): Promise<void> {
-  // Create the client before the timer: if the system refuses another thread, no timer may keep this one alive.
-  const checkpoints = new CheckpointClient(options.indexPath);
+  const checkpoints = new CheckpointClient(options.indexPath, { minWalBytes: MIN_WAL_BYTES, log });
   const calls = new CallRecorder();
-  const log = indexerLog(send);
   /** Position of the node that the status describes. A newly chosen node takes effect in the next round. */
   let { at } = node;
   let reportedAt = 0;
@@ -156,7 +165,7 @@ async function indexInto(
     send({ kind: 'status', at, status, delta: { ...delta, calls: calls.drain() } });
   };
   const onCommitStep = (): void => {
-    if (Atomics.load(options.stopFlag, 0) !== 0) throw new CommitAbandoned();
+    if (mustStop()) throw new CommitAbandoned();
     if (performance.now() - reportedAt >= REPORT_MS) report();
   };
   const reportTimer = setInterval(report, REPORT_MS);
@@ -182,7 +191,7 @@ async function indexInto(
     }
   } finally {
     clearInterval(reportTimer);
-    await checkpoints.close();
+    await checkpoints.close(HELPER_STOP_MS);
     report();
   }
 }
@@ -233,7 +242,7 @@ async function runSync(
   if (rules.checkRoots && !(await proveHeaders(context, rules, startBlock, signal))) return;
   const roots = new RootCheck(rules.headerProof);
 
-  const pool = new BackfillWorkerPool(options.index.backfillWorkers, { node: from, rules }, calls);
+  const pool = new BackfillWorkerPool(options.index.backfillWorkers, { node: from, rules }, calls, log);
   const headWatch = watchHeads(from.ws, options.index.pollMs, capabilities.chainId, log);
   const commitSizer = new AdaptiveCommitSize({
     maxTransfers: options.index.batchTransfers,
@@ -304,7 +313,7 @@ async function runSync(
   } finally {
     pipeline.reset();
     await headWatch.close();
-    await pool.close();
+    await pool.close(HELPER_STOP_MS);
     await background.stop();
   }
 }

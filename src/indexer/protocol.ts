@@ -53,16 +53,10 @@ export interface IndexerThreadOptions {
   wrappedNative: readonly string[];
 }
 
-/** What the indexer thread starts with. */
-export interface IndexerThreadData extends IndexerThreadOptions {
-  /** One number, which the serving thread sets to 1 as it sends `stop`: a commit reads no messages until it ends. */
-  stopFlag: Int32Array;
+/** Switches indexing to the node at this position. */
+export interface ToIndexer {
+  at: number;
 }
-
-export type ToIndexer =
-  | { kind: 'stop' }
-  /** Switch indexing to this node. */
-  | { kind: 'node'; at: number };
 
 export type FromIndexer =
   /** Precedes the watermark of the same blocks, for small commits only. The commit may still fail. */
@@ -70,12 +64,8 @@ export type FromIndexer =
   | { kind: 'watermark'; watermark: Watermark }
   /** `at`: position of the node that the status describes. */
   | { kind: 'status'; at: number; status: IndexStatus; delta: MetricsDelta }
-  | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> }
   /** Background work found damage in the index. */
-  | { kind: 'unreadable'; message: string }
-  /** The indexer cannot continue and has closed the index. */
-  | { kind: 'fatal'; message: string }
-  | { kind: 'stopped' };
+  | { kind: 'unreadable'; message: string };
 
 /** Sends a message from the indexer thread to the serving thread. */
 export type Send = (message: FromIndexer) => void;
@@ -113,7 +103,7 @@ export interface RangeRequest {
 }
 
 /** `cancel` withdraws a range that has not started; the worker still answers it. */
-export type ToBackfillWorker = RangeRequest | { cancel: number } | 'stop';
+export type ToBackfillWorker = RangeRequest | { cancel: number };
 
 export type FromBackfillWorker =
   | { id: number; batch: BlockBatch; calls: UpstreamCall[] }
@@ -125,8 +115,3 @@ export type FromBackfillWorker =
   | { id: number; cancelled: true }
   /** Any other error is a bug and stops the indexer. */
   | { id: number; defect: string };
-
-export type ToCheckpointer = 'checkpoint' | 'stop';
-
-/** The WAL is in the file, as far as readers and the disk allowed. */
-export type FromCheckpointer = 'checkpointed';

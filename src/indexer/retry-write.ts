@@ -1,5 +1,5 @@
 /** Retries failed writes. Reports problems that pause indexing to the status and the log. */
-import { backoffMs, pause } from '../lib/async.ts';
+import { retry } from '../lib/async.ts';
 import { StorageError, UpstreamError } from '../lib/errors.ts';
 import type { NodeChain } from '../model/index-status.ts';
 import { ChainMismatchError } from './chain-guard.ts';
@@ -20,19 +20,25 @@ export async function retryWrite(
   onFailure: (error: StorageError | null, retryInMs: number) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
-  for (let attempt = 1; !signal.aborted; attempt++) {
-    try {
+  let hasFailed = false;
+  const stored = await retry(
+    () => {
       write();
-      if (attempt > 1) onFailure(null, 0);
       return true;
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
-      const wait = backoffMs(attempt, RETRY_MIN_MS, RETRY_MAX_MS);
-      onFailure(error, wait);
-      await pause(wait, signal);
-    }
-  }
-  return false;
+    },
+    {
+      firstMs: RETRY_MIN_MS,
+      longestMs: RETRY_MAX_MS,
+      signal,
+      onFailure(error, _failures, waitMs) {
+        if (!(error instanceof StorageError)) throw error;
+        hasFailed = true;
+        onFailure(error, waitMs);
+      },
+    },
+  );
+  if (stored && hasFailed) onFailure(null, 0);
+  return stored === true;
 }
 
 /** Retries a write until it succeeds and reports failures. Returns false when the signal aborts first. */

@@ -1,13 +1,8 @@
+import { messageOf } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
+import type { ThreadLog } from '../log/logger.ts';
 import type { IndexStats, IndexStatsState } from '../model/index-stats.ts';
-
-/** The subset of Worker that IndexStatsRunner uses. */
-interface IndexStatsThread {
-  on(event: 'message', listener: (stats: IndexStats) => void): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'exit', listener: () => void): unknown;
-  terminate(): Promise<unknown>;
-}
+import { ThreadHandle } from '../threads/thread-handle.ts';
 
 /** Shortest time between two measurements, milliseconds. */
 const MIN_AGE_MS = 60_000;
@@ -15,8 +10,30 @@ const MIN_AGE_MS = 60_000;
 /** Largest fraction of time spent measuring, so that a large index is measured rarely. */
 const MAX_SHARE = 0.01;
 
+/** Measures the index at `path` in a thread of its own. Rejects when that fails, or when the signal aborts. */
+export async function measureInThread(
+  path: string,
+  log: ThreadLog,
+  signal: AbortSignal,
+): Promise<IndexStats> {
+  let stats: IndexStats | undefined;
+  const thread = new ThreadHandle('index-stats', {
+    data: () => path,
+    restart: 'never',
+    onMessage(message) {
+      stats = message;
+    },
+    log,
+  });
+  const onAbort = () => void thread.stop(0);
+  signal.addEventListener('abort', onAbort, { once: true });
+  await thread.ended.finally(() => signal.removeEventListener('abort', onAbort));
+  if (stats === undefined) throw new Error('the measurement was abandoned');
+  return stats;
+}
+
 export class IndexStatsRunner {
-  private readonly startThread: () => IndexStatsThread;
+  private readonly measure: (signal: AbortSignal) => Promise<IndexStats>;
   private readonly onFailure: (error: Error) => void;
   private readonly clock: () => number;
   private latest: IndexStats | null = null;
@@ -24,28 +41,29 @@ export class IndexStatsRunner {
   private latestAt = 0;
   private failure: string | null = null;
   private failedAt: number | null = null;
-  private thread: IndexStatsThread | null = null;
+  private readonly stop = new AbortController();
+  private running: Promise<void> | null = null;
 
-  /** `startThread` starts a thread that measures once, posts the result and exits. */
   constructor(
-    startThread: () => IndexStatsThread,
+    measure: (signal: AbortSignal) => Promise<IndexStats>,
     onFailure: (error: Error) => void,
     clock: () => number = () => performance.now(),
   ) {
-    this.startThread = startThread;
-    this.onFailure = onFailure;
+    this.measure = measure;
+    this.onFailure = guarded('failure of the index stats', onFailure);
     this.clock = clock;
   }
 
   /** The latest index stats. Starts a new measurement in the background when they are old. */
   state(): IndexStatsState {
-    if (this.thread === null && this.isDue()) this.startMeasurement();
+    if (this.running === null && this.isDue()) this.running = this.run();
     return { latest: this.latest, failure: this.failure };
   }
 
-  /** Ends a running measurement. */
+  /** Abandons a running measurement. */
   async close(): Promise<void> {
-    await this.thread?.terminate();
+    this.stop.abort();
+    await this.running;
   }
 
   private isDue(): boolean {
@@ -55,23 +73,22 @@ export class IndexStatsRunner {
     return now - this.latestAt >= Math.max(MIN_AGE_MS, (this.latest.seconds * 1000) / MAX_SHARE);
   }
 
-  private startMeasurement(): void {
-    const thread = this.startThread();
-    this.thread = thread;
-    thread.on('message', (stats) => {
-      this.latest = stats;
+  private async run(): Promise<void> {
+    try {
+      this.latest = await this.measure(this.stop.signal);
       this.latestAt = this.clock();
       this.failure = null;
       this.failedAt = null;
-    });
-    const onError = guarded('thread of the index stats', (error: Error) => {
-      this.failure = error.message;
-      this.failedAt = this.clock();
-      this.onFailure(error);
-    });
-    thread.on('error', onError);
-    thread.on('exit', () => {
-      this.thread = null;
-    });
+    } catch (error) {
+      if (!this.stop.signal.aborted) this.fail(error instanceof Error ? error : new Error(messageOf(error)));
+    } finally {
+      this.running = null;
+    }
+  }
+
+  private fail(error: Error): void {
+    this.failure = error.message;
+    this.failedAt = this.clock();
+    this.onFailure(error);
   }
 }

@@ -1,4 +1,4 @@
-/** Abort signals, concurrency, backoff and pauses. */
+/** Abort signals, concurrency, pauses, backoff and retries. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
@@ -35,6 +35,59 @@ export function backoffMs(attempt: number, base: number, max: number): number {
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return;
   await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** A pause that `wake` ends early. A wake between two pauses ends the next one at once, so that none is lost. */
+export class WakeablePause {
+  private awake = new AbortController();
+
+  wake(): void {
+    this.awake.abort();
+  }
+
+  /** Resolves after `ms`, or when `wake` is called or the signal aborts. */
+  async wait(ms: number, signal?: AbortSignal): Promise<void> {
+    const unlink = signal && abortWith(this.awake, signal);
+    await pause(ms, this.awake.signal);
+    unlink?.();
+    if (this.awake.signal.aborted) this.awake = new AbortController();
+  }
+}
+
+export interface RetryOptions {
+  /** Shortest and longest wait, milliseconds: see backoffMs. */
+  firstMs: number;
+  longestMs: number;
+  signal: AbortSignal;
+  /** Called after each failed attempt; `failures` in a row, 1 = first. Throw to give up. */
+  onFailure(error: unknown, failures: number, waitMs: number): void;
+  /** An attempt that lasted this long worked meanwhile: its failure counts as the first. Default: none. */
+  steadyMs?: number;
+  /** Waits between attempts. Default: `pause`. */
+  wait?(ms: number): Promise<void>;
+}
+
+/**
+ * The result of the first attempt that succeeds; undefined when the signal aborts first, also when an attempt fails
+ * after that.
+ */
+export async function retry<T>(
+  attempt: () => T | Promise<T>,
+  { firstMs, longestMs, signal, onFailure, steadyMs = Infinity, wait }: RetryOptions,
+): Promise<T | undefined> {
+  for (let failures = 0; !signal.aborted; ) {
+    const startedAt = performance.now();
+    try {
+      return await attempt();
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      failures = performance.now() - startedAt >= steadyMs ? 1 : failures + 1;
+      const waitMs = backoffMs(failures, firstMs, longestMs);
+      onFailure(error, failures, waitMs);
+      await (wait ?? ((ms) => pause(ms, signal)))(waitMs);
+    }
+  }
+  return undefined;
 }
 
 /**

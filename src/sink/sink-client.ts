@@ -1,4 +1,5 @@
 /** The serving thread's handle on the sink's thread, and the messages between the two. */
+import type { ThreadLog } from '../log/logger.ts';
 import { initialSinkStatus, type SinkStatus } from '../model/sink-status.ts';
 import { ThreadHandle } from '../threads/thread-handle.ts';
 
@@ -12,9 +13,10 @@ export interface SinkOptions {
   partitionBlocks: number;
 }
 
-export type ToSink =
-  /** The index has committed or rolled back; `committedAt` is in Unix milliseconds, null for a rollback. */
-  { kind: 'wake'; committedAt: number | null } | { kind: 'stop' };
+/** The index has committed or rolled back; `committedAt` is in Unix milliseconds, null for a rollback. */
+export interface ToSink {
+  committedAt: number | null;
+}
 
 /** The sink's work since its last report, for the metrics. */
 export interface SinkDelta {
@@ -25,40 +27,44 @@ export interface SinkDelta {
   rollbacks: number;
 }
 
-export type FromSink =
-  | { kind: 'status'; status: SinkStatus; delta: SinkDelta }
-  | { kind: 'log'; level: 'info' | 'warn' | 'error'; msg: string; fields: Record<string, unknown> };
+export interface FromSink {
+  status: SinkStatus;
+  delta: SinkDelta;
+}
 
 interface SinkListeners {
   onStatus(status: SinkStatus, delta: SinkDelta): void;
-  onLog(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, msg: string): void;
+  log: ThreadLog;
 }
 
+/** Delay before a failed thread is started again, milliseconds. */
+const RESTART_MS = 5_000;
+
 export class SinkClient {
-  private readonly thread: ThreadHandle<ToSink, FromSink>;
+  private readonly thread: ThreadHandle<'sink'>;
   /** The last reported status. */
   status: SinkStatus;
 
-  constructor(options: SinkOptions, listeners: SinkListeners) {
+  constructor(options: SinkOptions, { onStatus, log }: SinkListeners) {
     this.status = initialSinkStatus(options.schema, options.finality);
     this.thread = new ThreadHandle('sink', {
-      workerData: options,
-      stop: { kind: 'stop' },
-      onMessage: (message) => {
-        if (message.kind === 'log') return listeners.onLog(message.level, message.fields, message.msg);
-        this.status = message.status;
-        listeners.onStatus(message.status, message.delta);
+      data: () => options,
+      restart: { firstMs: RESTART_MS, longestMs: RESTART_MS },
+      onMessage: ({ status, delta }) => {
+        this.status = status;
+        onStatus(status, delta);
       },
       onFailure: (error) => {
         this.status = { ...this.status, state: 'connecting', reason: 'the sink failed: see the log' };
-        listeners.onLog('error', { reason: error.message }, 'the PostgreSQL sink failed; restarting');
+        log.error({ reason: error.message }, 'the PostgreSQL sink failed; restarting');
       },
+      log,
     });
   }
 
   /** Tells the sink that the index has changed. `committedAt` in Unix milliseconds, null for a rollback. */
   wake(committedAt: number | null): void {
-    this.thread.post({ kind: 'wake', committedAt });
+    this.thread.post({ committedAt });
   }
 
   /** Resolves when the thread has ended, at the latest after `limitMs`. The next start writes the rest. */

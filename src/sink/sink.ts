@@ -1,8 +1,9 @@
 /** The sink: keeps PostgreSQL equal to the index, block by block, through failures of either side. */
 import { nextOfCopy } from '../follower/copy.ts';
-import { backoffMs } from '../lib/async.ts';
+import { retry } from '../lib/async.ts';
 import { messageOf } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
+import type { ThreadLog } from '../log/logger.ts';
 import { redactNodeText } from '../log/redact.ts';
 import { PostgresSetupError } from '../postgres/address.ts';
 import { PoolerError } from '../postgres/own-session.ts';
@@ -33,7 +34,7 @@ export interface SinkDeps {
   waitForNews(ms: number): Promise<void>;
   /** Called after each batch and, with `now`, before each wait. */
   report(now?: 'now'): void;
-  log(level: 'info' | 'warn' | 'error', msg: string, fields: Record<string, unknown>): void;
+  log: ThreadLog;
   signal: AbortSignal;
 }
 
@@ -42,24 +43,25 @@ export async function runSink(options: SinkOptions, deps: SinkDeps): Promise<voi
   const { progress, log, report, signal } = deps;
   const logLimit = new RepeatLimit(LOG_MS);
   let pooler: PoolerError | null = null;
-  for (let attempt = 1; !signal.aborted; attempt++) {
-    const startedAt = performance.now();
-    try {
-      await runSession(options, deps);
-    } catch (thrown) {
-      if (signal.aborted) return;
+  const runSessions = async (): Promise<void> => {
+    while (!signal.aborted) await runSession(options, deps);
+  };
+  await retry(runSessions, {
+    firstMs: RETRY_BASE_MS,
+    longestMs: RETRY_MAX_MS,
+    steadyMs: RETRY_MAX_MS,
+    signal,
+    onFailure(thrown) {
       if (thrown instanceof PoolerError) pooler = thrown;
       // The pooler keeps the session, and with it the lock, after this end.
       const error = thrown instanceof SinkFencedError ? (pooler ?? thrown) : thrown;
-      if (performance.now() - startedAt > RETRY_MAX_MS) attempt = 1;
       progress.recordError();
       progress.setState(isForOperator(error) ? 'waiting' : 'connecting', publicReason(error));
       const reason = redactNodeText(messageOf(error));
-      if (logLimit.allows(reason)) log('warn', 'the PostgreSQL sink cannot write; retrying', { reason });
+      if (logLimit.allows(reason)) log.warn({ reason }, 'the PostgreSQL sink cannot write; retrying');
       report('now');
-      await waitAtLeast(deps, backoffMs(attempt, RETRY_BASE_MS, RETRY_MAX_MS));
-    }
-  }
+    },
+  });
 }
 
 function isForOperator(error: unknown): boolean {
@@ -82,7 +84,7 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
     source.book.rollback(); // the current session has not compared the blocks of these ids
     const run = new SessionRun(options, deps, session, target, sink);
     await run.begin();
-    log('info', 'the PostgreSQL sink is writing', { schema: options.schema, block: sink.headBlock });
+    log.info({ schema: options.schema, block: sink.headBlock }, 'the PostgreSQL sink is writing');
     while (!signal.aborted) await run.step();
   } finally {
     await session.close();
@@ -202,7 +204,7 @@ class SessionRun {
         `the index differs from PostgreSQL above block ${common.number}, and with sink.postgres.finality = "finalized" no row is taken back: drop the schema "${this.options.schema}" to write it from the start, or set finality to "latest"`,
       );
     }
-    log('info', 'the PostgreSQL sink is rolling back', { to: common.number, blocks: depth });
+    log.info({ to: common.number, blocks: depth }, 'the PostgreSQL sink is rolling back');
     await this.target.rollback(common, (address) => {
       const facts = source.walletAsOf(address, common.lastTransfer);
       const isOurs = facts !== null && Math.max(facts.firstBlock, facts.fundingBlock ?? 0) >= fromBlock;
@@ -257,12 +259,6 @@ function requireSameChain(
       `the schema "${schema}" was written with ${what} ${stored}, this daemon has ${wanted}: set another sink.postgres.schema, or drop that one to write it from the start`,
     );
   }
-}
-
-/** Waits for the whole time, even if the index changes. */
-async function waitAtLeast({ waitForNews, signal }: SinkDeps, ms: number): Promise<void> {
-  const until = performance.now() + ms;
-  while (!signal.aborted && performance.now() < until) await waitForNews(until - performance.now());
 }
 
 /** Tokens per transaction. */

@@ -1,11 +1,9 @@
 /** The write-ahead log (WAL): keeps it short under constant readers, and checks that it belongs to its file. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { DamagedFileError, FatalError, StorageError } from '../lib/errors.ts';
+import { FatalError } from '../lib/errors.ts';
 import { fileBytes } from '../lib/files.ts';
-import { type Db, openDatabase, type Statement, WAL_KEPT_BYTES } from './open-database.ts';
-import { toStorageError } from './storage-error.ts';
+import { type Db, type Statement, WAL_KEPT_BYTES } from './open-database.ts';
 
 /** Below this size, only checkpoints that never wait shorten the WAL. */
 const CHECKPOINT_ABOVE_BYTES = 16 * 2 ** 20;
@@ -27,7 +25,7 @@ const LONG_WAIT_MS = 15_000;
 const FRAME_HEADER = 24;
 
 /** The result of `PRAGMA wal_checkpoint`. */
-interface CheckpointResult {
+export interface CheckpointResult {
   /** 1 when readers blocked it. */
   busy: number;
   /** Pages in the WAL. */
@@ -111,44 +109,9 @@ export class WriteAheadLog {
   }
 }
 
-/** A read that began before the last commit blocks the pages written since. Reads are short, so retry. */
-const MAX_TRIES = 20;
-const RETRY_MS = 5;
-
-export class Checkpointer {
-  private readonly path: string;
-  private readonly db: Db;
-  private readonly passiveCheckpoint: Statement<[], CheckpointResult>;
-
-  /** The file must exist. */
-  constructor(path: string) {
-    this.path = path;
-    this.db = openDatabase(path, { cacheMb: 1 });
-    this.passiveCheckpoint = this.db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-  }
-
-  /**
-   * Copies the pages that readers allow into the file, so that little is left for the writer, which alone can restart
-   * the WAL. Blocks no other connection. Ignores disk failures and damage, because the writer hits and reports them
-   * too.
-   */
-  async checkpointWal(): Promise<void> {
-    for (let tries = 1; tries <= MAX_TRIES; tries++) {
-      try {
-        const result = this.passiveCheckpoint.get();
-        if (result === undefined || result.checkpointed >= result.log) return;
-      } catch (error) {
-        const classified = toStorageError(error, this.path);
-        if (classified instanceof StorageError || classified instanceof DamagedFileError) return;
-        throw classified;
-      }
-      await sleep(RETRY_MS);
-    }
-  }
-
-  close(): void {
-    this.db.close();
-  }
+/** Makes the first write to an empty WAL, the only write that waits for the disk: it syncs the WAL's header. */
+export function primeWal(db: Db): void {
+  db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
 }
 
 /** Offset of the header byte that is set while a file is in WAL mode. A copy made by `backup` is not. */

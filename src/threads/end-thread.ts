@@ -1,5 +1,6 @@
 /** Ends a thread within a time limit, whatever it waits for. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { pause } from '../lib/async.ts';
 
 /** Longest time for a thread to end by itself, milliseconds: the process has 10 s. */
 export const THREAD_STOP_MS = 8_000;
@@ -10,28 +11,24 @@ export const THREAD_STOP_MS = 8_000;
  */
 const TERMINATE_MS = 500;
 
-/** The subset of Worker used here. */
-interface EndingThread {
-  once(event: 'exit', listener: () => void): unknown;
-  off(event: 'exit', listener: () => void): unknown;
-  terminate(): Promise<unknown>;
-}
-
 /**
  * Resolves when the thread, which has been told to stop, has ended. Terminates it after `limitMs`. Never rejects.
- * The thread must not have ended before the call.
+ * The thread must not have ended before the call. Returns whether it ended by itself.
  */
-export async function endThread(thread: EndingThread, limitMs: number = THREAD_STOP_MS): Promise<void> {
-  const late = new AbortController();
-  const ended = Promise.withResolvers<void>();
-  thread.once('exit', ended.resolve);
-  const limit = async (ms: number) => sleep(ms, undefined, { signal: late.signal }).catch(() => undefined);
+export async function endThread(
+  thread: Pick<Worker, 'once' | 'off' | 'terminate'>,
+  limitMs: number,
+): Promise<boolean> {
+  const ended = new AbortController();
+  const onExit = () => ended.abort();
+  thread.once('exit', onExit);
   try {
-    if (await Promise.race([ended.promise.then(() => true), limit(limitMs)])) return;
+    if (limitMs > 0) await pause(limitMs, ended.signal);
+    if (ended.signal.aborted) return true;
     thread.terminate().catch(() => undefined); // resolves with the exit
-    await Promise.race([ended.promise, limit(TERMINATE_MS)]);
+    await pause(TERMINATE_MS, ended.signal);
+    return false;
   } finally {
-    late.abort();
-    thread.off('exit', ended.resolve);
+    thread.off('exit', onExit);
   }
 }

@@ -2,7 +2,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { codeOf, FatalError, messageOf } from '../lib/errors.ts';
-import { type ThreadName, threadCode } from './entries.ts';
+import { type ThreadCode, type ThreadName, threadCode } from './entries.ts';
+import type { StartData } from './messages.ts';
 
 /** Young generation, MB. Without a limit, short-lived data such as JSON would let it grow needlessly. */
 const DEFAULT_YOUNG_MB = 8;
@@ -15,11 +16,14 @@ const YOUNG_MB: Partial<Record<ThreadName, number>> = { indexer: 12, checkpoint:
 
 const OLD_MB = 256;
 
-/** Throws FatalError when the system refuses another thread. */
-export function startThread(name: ThreadName, workerData: unknown): Worker {
+/** Throws FatalError when the system refuses another thread. Tests give the code of a thread of their own. */
+export function startThread(
+  name: ThreadName,
+  workerData: StartData<unknown>,
+  { source, ...options }: ThreadCode = threadCode(name),
+): Worker {
   // The launcher's limit is for the serving thread and would override this one, slowing a backfill by a tenth.
   setFlagsFromString('--max-semi-space-size=0');
-  const { source, ...options } = threadCode(name);
   const resourceLimits = {
     maxYoungGenerationSizeMb: YOUNG_MB[name] ?? DEFAULT_YOUNG_MB,
     maxOldGenerationSizeMb: OLD_MB,

@@ -1,34 +1,58 @@
-/** The handle on a thread that runs as long as the daemon: started again after a failure, stopped within a time limit. */
+/** The handle on a thread: starts it, talks to it, starts it again after a failure, and stops it within a time limit. */
 import type { Worker } from 'node:worker_threads';
+import { backoffMs } from '../lib/async.ts';
+import { FatalError, messageOf, stackOf } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
-import { endThread } from './end-thread.ts';
-import type { ThreadName } from './entries.ts';
+import type { ThreadLog } from '../log/logger.ts';
+import { endThread, THREAD_STOP_MS } from './end-thread.ts';
+import type { DataOf, FromThread, ThreadCode, ThreadName, ToThread } from './entries.ts';
+import type { FromThreadPort, StartData, ToThreadPort } from './messages.ts';
 import { startThread } from './start-thread.ts';
 
-/** Delay before a failed thread is started again, milliseconds. */
-const RESTART_MS = 5_000;
+/**
+ * What follows a failure, or an end that nobody requested: another start after a growing delay; the end of whoever
+ * awaits `ended`, with the thread's error; or the end of the program, with a FatalError.
+ */
+export type RestartPolicy = { firstMs: number; longestMs: number } | 'never' | 'fatal';
 
-interface ThreadOptions<To, From> {
-  workerData: unknown;
-  /** Tells the thread to end by itself. */
-  stop: To;
-  onMessage(message: From): void;
-  /** The thread failed. It is started again. */
-  onFailure(error: Error): void;
+interface ThreadOptions<Name extends ThreadName> {
+  /** What the thread starts with, also when it is started again. */
+  data: () => DataOf<Name>;
+  restart: RestartPolicy;
+  onMessage(message: FromThread<Name>): void;
+  /** The thread failed and is started again. */
+  onFailure?(error: Error): void;
+  /** The thread has ended, for whatever reason. */
   onExit?(): void;
+  /** Gets the thread's lines, and one when the thread had to be terminated. */
+  log: ThreadLog;
+  /** For tests. */
+  code?: ThreadCode;
 }
 
-export class ThreadHandle<To, From> {
-  private readonly name: ThreadName;
-  private readonly options: ThreadOptions<To, From>;
+export class ThreadHandle<Name extends ThreadName> {
+  /**
+   * Resolves when the thread has ended and is not started again. Rejects when it failed and the policy is `never` or
+   * `fatal`.
+   */
+  readonly ended: Promise<void>;
+  private readonly name: Name;
+  private readonly options: ThreadOptions<Name>;
+  private readonly settled = Promise.withResolvers<void>();
+  private readonly stopFlag = new Int32Array(new SharedArrayBuffer(4));
   private thread: Worker | null = null;
+  private startedAt = 0;
+  private failures = 0;
   private restart: NodeJS.Timeout | undefined;
-  private stopping: Promise<void> | undefined;
-  private mayRestart = true;
+  private isStopping = false;
+  private isDismissed = false;
 
-  constructor(name: ThreadName, options: ThreadOptions<To, From>) {
+  /** Throws FatalError when the system refuses another thread. */
+  constructor(name: Name, options: ThreadOptions<Name>) {
     this.name = name;
     this.options = options;
+    this.ended = this.settled.promise;
+    this.ended.catch(() => undefined); // not unhandled: whoever needs it awaits it later
     this.start();
   }
 
@@ -37,51 +61,100 @@ export class ThreadHandle<To, From> {
   }
 
   /** Drops the message while the thread is not running. */
-  post(message: To): void {
-    this.thread?.postMessage(message);
+  post(message: ToThread<Name>): void {
+    this.send({ message });
   }
 
   /** Lets the thread end without a successor. */
   dismiss(): void {
-    this.mayRestart = false;
+    this.isDismissed = true;
     clearTimeout(this.restart);
+    if (this.thread === null) this.settled.resolve();
   }
 
-  /** Resolves when the thread has ended; terminates it after `limitMs`. Later calls wait for the first one. */
-  stop(limitMs?: number): Promise<void> {
+  /**
+   * Tells the thread to end. Resolves when it has; terminates it after `limitMs`, at once for 0. Never rejects. Can be
+   * called again, with another limit.
+   */
+  async stop(limitMs: number = THREAD_STOP_MS): Promise<void> {
     this.dismiss();
-    this.stopping ??= this.end(limitMs);
-    return this.stopping;
+    const { thread, name, stopFlag, isStopping } = this;
+    if (thread === null) return;
+    this.isStopping = true;
+    Atomics.store(stopFlag, 0, 1);
+    if (!isStopping) this.send({ stop: true });
+    const inTime = await endThread(thread, limitMs);
+    if (!inTime && limitMs > 0)
+      this.options.log.warn({ thread: name, limitMs }, 'a thread did not end in time and was terminated');
+    this.settled.resolve(); // also without the thread, which a system call may hold
   }
 
-  private async end(limitMs: number | undefined): Promise<void> {
-    const { thread } = this;
-    if (thread === null) return;
-    this.post(this.options.stop);
-    await endThread(thread, limitMs);
+  private send(sent: ToThreadPort<ToThread<Name>>): void {
+    this.thread?.postMessage(sent);
   }
 
   private start(): void {
-    const { workerData, onMessage, onFailure, onExit } = this.options;
-    const thread = startThread(this.name, workerData);
+    const { data, onMessage, log, code } = this.options;
+    const startData: StartData<DataOf<Name>> = { data: data(), stopFlag: this.stopFlag };
+    const thread = startThread(this.name, startData, code);
     this.thread = thread;
-    thread.on('message', guarded(`message of the ${this.name} thread`, onMessage));
-    thread.on('error', guarded(`failure of the ${this.name} thread`, onFailure));
-    thread.on('exit', () => {
-      this.thread = null;
-      if (onExit !== undefined) guarded(`end of the ${this.name} thread`, onExit)();
-      this.startLater();
+    this.startedAt = performance.now();
+    let failure: unknown;
+    const receive = (received: FromThreadPort<FromThread<Name>>): void => {
+      if ('message' in received) return onMessage(received.message);
+      const { level, fields, msg } = received.line;
+      log[level](fields, msg);
+    };
+    thread.on('message', guarded(`message of the ${this.name} thread`, receive));
+    // Handled at the exit, by which all its messages have arrived.
+    thread.on('error', (error) => {
+      failure = error ?? new Error('undefined was thrown');
     });
+    const onExit = guarded(`end of the ${this.name} thread`, (code: number) => this.onExit(code, failure));
+    thread.on('exit', onExit);
+  }
+
+  private onExit(code: number, failure: unknown): void {
+    this.thread = null;
+    const error = this.errorOf(code, failure);
+    const { restart, onFailure, onExit, log } = this.options;
+    if (typeof restart === 'object') {
+      if (!this.isDismissed) this.startLater(restart);
+      else this.settled.resolve();
+      if (error !== null && !this.isDismissed) onFailure?.(error);
+      else if (error !== null) log.error({ thread: this.name, err: error }, 'a thread failed as it ended');
+    } else if (error === null) this.settled.resolve();
+    else this.settled.reject(restart === 'fatal' ? toFatal(this.name, error) : error);
+    onExit?.();
+  }
+
+  /** Why the thread ended; null when it was told to, or has done its work. */
+  private errorOf(code: number, failure: unknown): Error | null {
+    if (failure !== undefined) return failure instanceof Error ? failure : new Error(messageOf(failure));
+    if (this.isStopping) return null;
+    if (code === 0 && this.options.restart !== 'fatal') return null;
+    return new FatalError(`the ${this.name} thread exited with code ${code}`);
   }
 
   /** Until it succeeds: the system may refuse a thread. */
-  private startLater(): void {
-    if (!this.mayRestart) return;
+  private startLater(delays: { firstMs: number; longestMs: number }): void {
+    if (this.isDismissed) return;
+    const { firstMs, longestMs } = delays;
+    if (performance.now() - this.startedAt > longestMs) this.failures = 0;
     const start = guarded(
       `start of the ${this.name} thread`,
       () => this.start(),
-      () => this.startLater(),
+      () => this.startLater(delays),
     );
-    this.restart = setTimeout(start, RESTART_MS);
+    this.restart = setTimeout(start, backoffMs(++this.failures, firstMs, longestMs));
   }
+}
+
+/** Names of FatalError and its subclasses: an error loses its class between threads, but not its name. */
+const FATAL = new Set(['FatalError', 'DamagedFileError']);
+
+/** The message of a FatalError is for the operator. Any other error is a bug, and needs its stack. */
+function toFatal(name: ThreadName, error: Error): FatalError {
+  if (FATAL.has(error.name)) return new FatalError(error.message);
+  return new FatalError(`the ${name} thread failed: ${stackOf(error)}`, { cause: error });
 }

@@ -1,7 +1,7 @@
 /** Compares an indexed block with the node's: its hash, its time and each of its transfers. */
 import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
 import type { RootCheck } from '../indexer/root-check.ts';
-import { backoffMs, pause } from '../lib/async.ts';
+import { pause, retry } from '../lib/async.ts';
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import { bytesToBigInt, bytesToHex, type Hex } from '../lib/hex.ts';
 import { type BlockBatch, packedHash, packedValue } from '../model/block-batch.ts';
@@ -306,6 +306,7 @@ function decodedLines(batch: BlockBatch, block: number): string[] {
 
 /** Most attempts to read a range. */
 const MAX_READ_TRIES = 5;
+const READ_RETRY_MS = { firstMs: 100, longestMs: 1_000 };
 
 /** Loads a range and retries failures of the node. Throws FatalError when every attempt fails. */
 export async function loadWithRetry(
@@ -315,16 +316,17 @@ export async function loadWithRetry(
   to: number,
   roots?: RootCheck,
 ): Promise<BlockBatch> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await loadBlocks(client, rules, from, to, signal, roots);
-    } catch (error) {
-      if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-      if (attempt === MAX_READ_TRIES)
-        throw new FatalError(`blocks ${from} to ${to} cannot be read from the node: ${error.message}`, {
-          cause: error,
-        });
-      await pause(backoffMs(attempt, 100, 1_000), signal);
-    }
-  }
+  const batch = await retry(() => loadBlocks(client, rules, from, to, signal, roots), {
+    ...READ_RETRY_MS,
+    signal,
+    onFailure(error, failures) {
+      if (!(error instanceof UpstreamError)) throw error;
+      if (failures < MAX_READ_TRIES) return;
+      throw new FatalError(`blocks ${from} to ${to} cannot be read from the node: ${error.message}`, {
+        cause: error,
+      });
+    },
+  });
+  if (batch === undefined) throw signal.reason;
+  return batch;
 }

@@ -1,28 +1,25 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, statSync } from 'node:fs';
+import { copyFileSync, mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openAccess } from '../../src/access/access.ts';
-import { KeysCheckpointer, startKeysCheckpointThread } from '../../src/access/keys-checkpointer.ts';
+import { KeysCheckpointer } from '../../src/access/keys-checkpointer.ts';
 import { readUsage } from '../../src/access/usage-tables.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { logTo } from '../support/logs.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const MIN_WAL_BYTES = 4 * 2 ** 20;
 
-function openAll(t: TestContext, startThread = startKeysCheckpointThread) {
+function openAll(t: TestContext) {
   const dir = tempDir(t);
   const path = join(dir, 'keys.db');
   const tiers = { free: { requests_per_month: 0, requests_per_second: 0, chain_depth: 5 } };
   openAccess(path, tiers).close(); // from now on the tables are in the file itself
   const access = openAccess(path, tiers);
   t.after(() => access.close());
-  const failures: Error[] = [];
-  const checkpointer = new KeysCheckpointer(
-    path,
-    () => startThread(path),
-    (error) => failures.push(error),
-  );
+  const failures: string[] = [];
+  const checkpointer = new KeysCheckpointer(path, logTo(failures));
   t.after(() => checkpointer.close());
   const walBytes = () => statSync(`${path}-wal`).size;
   /** The contents of the file alone, without its WAL. */
@@ -36,7 +33,7 @@ function openAll(t: TestContext, startThread = startKeysCheckpointThread) {
       db.close();
     }
   };
-  return { access, checkpointer, failures, walBytes, countedInFile };
+  return { path, access, checkpointer, failures, walBytes, countedInFile };
 }
 
 /** Writes usage like a daemon under load, until the WAL is long. */
@@ -93,12 +90,20 @@ test('a short log is left alone, and closing waits for a running checkpoint', as
   assert.equal(all.countedInFile(), counted);
 });
 
-test('a thread that the system cannot start is reported and does not end the daemon', async (t) => {
-  const failure = new Error('no more threads');
-  const all = openAll(t, () => {
-    throw failure;
-  });
-  fillWal(all);
+test('a checkpoint that fails is logged, and the next one moves the log', async (t) => {
+  const all = openAll(t);
+  const counted = fillWal(all);
+  const { path } = all;
+  renameSync(path, `${path}.gone`);
+  mkdirSync(path); // a thread cannot open it
   await all.checkpointer.checkpointIfLarge();
-  assert.deepEqual(all.failures, [failure]);
+  assert.match(
+    all.failures.join('\n'),
+    /^warn the write-ahead log of keys.db cannot be checkpointed and grows/,
+  );
+  rmdirSync(path);
+  renameSync(`${path}.gone`, path);
+  await all.checkpointer.checkpointIfLarge();
+  assert.equal(all.failures.length, 1);
+  assert.equal(all.countedInFile(), counted);
 });

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openAccess } from '../../src/access/access.ts';
-import { checkpointWal } from '../../src/access/keys-checkpointer.ts';
 import { readUsage } from '../../src/access/usage-tables.ts';
+import { Checkpointer } from '../../src/store/checkpointer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -99,8 +99,8 @@ test('a reader of the keys file does not block a checkpoint that holds the lock'
   other.exec('BEGIN');
   other.prepare('SELECT count(*) FROM keys').get();
   access.keys.create({ name: 'another', tier: 'free' }); // not visible to the reader
-  const checkpointing = openDatabase(other.name);
-  t.after(() => checkpointing.close());
-  assertAtOnce(() => checkpointWal(checkpointing));
+  const checkpointer = new Checkpointer(other.name);
+  t.after(() => checkpointer.close());
+  assertAtOnce(() => checkpointer.emptyWal());
   other.exec('COMMIT');
 });

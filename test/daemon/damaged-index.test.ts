@@ -15,6 +15,7 @@ import { buildIndex } from '../support/index/build-index.ts';
 import { damagePage, leafPages, readWallets } from '../support/index/damaged-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { differencesOf, repairFile, verifyFile } from '../support/index/verify.ts';
+import { SILENT } from '../support/logs.ts';
 import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
@@ -123,9 +124,9 @@ test('a read thread survives damage and answers the next request', async (t) => 
     db.close();
   });
   let started = 0;
-  const pool = new ReadPool(() => {
+  const pool = new ReadPool((onMessage) => {
     started++;
-    return startReader({ indexPath: path, nativeSymbol: 'MON' });
+    return startReader({ indexPath: path, nativeSymbol: 'MON' }, SILENT, onMessage);
   });
   t.after(() => pool.close());
   const ask = (address: string) => pool.run('/api/wallet_summary', { address }, 5, head);

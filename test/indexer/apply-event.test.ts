@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { AdaptiveCommitSize } from '../../src/indexer/adaptive-commit-size.ts';
 import { applyEvent, CommitAbandoned } from '../../src/indexer/apply-event.ts';
-import { type IndexerContext, indexerLog } from '../../src/indexer/indexer-context.ts';
+import type { IndexerContext } from '../../src/indexer/indexer-context.ts';
 import { Progress, readContents } from '../../src/indexer/progress.ts';
 import type { FromIndexer } from '../../src/indexer/protocol.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
+import { SILENT } from '../support/logs.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
@@ -23,7 +24,7 @@ function openContext(t: TestContext) {
   const send = (message: FromIndexer) => sent.push(message);
   const watermarks = () =>
     sent.flatMap((message) => (message.kind === 'watermark' ? [message.watermark] : []));
-  return { path, store, progress, send, log: indexerLog(send), watermarks };
+  return { path, store, progress, send, log: SILENT, watermarks };
 }
 
 function newSizer(maxTransfers: number): AdaptiveCommitSize {

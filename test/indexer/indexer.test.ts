@@ -117,7 +117,9 @@ test('an indexer thread that fails or exits is reported', async (t) => {
     [(thread: Worker) => thread.terminate(), /^FatalError: the indexer thread exited with code \d$/],
   ] as const) {
     const { client } = startIndexerThread(t, { http: 'http://127.0.0.1:1', dir: tempDir(t) });
-    end(client['thread']);
+    const thread = client['thread']['thread'];
+    assert.ok(thread !== null);
+    end(thread);
     await assert.rejects(client.ended, (error) => told.test(String(error)));
   }
 });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';
-import { IndexStatsRunner } from '../../src/indexer/stats-runner.ts';
+import { setImmediate as settle } from 'node:timers/promises';
+import { IndexStatsRunner, measureInThread } from '../../src/indexer/stats-runner.ts';
+import type { IndexStats } from '../../src/model/index-stats.ts';
 import { measureIndex } from '../../src/store/index-stats.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import { startThread } from '../../src/threads/start-thread.ts';
 import { createIndex, type NamedBlock } from '../support/index/index-fixture.ts';
+import { SILENT } from '../support/logs.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Works on the file through its own connection. */
@@ -97,9 +98,9 @@ test('index stats from a real thread arrive and are not measured again while fre
   let started = 0;
   const failures: string[] = [];
   const statsRunner = new IndexStatsRunner(
-    () => {
+    (signal) => {
       started++;
-      return startThread('index-stats', index.path);
+      return measureInThread(index.path, SILENT, signal);
     },
     (error) => failures.push(error.message),
     () => now,
@@ -115,40 +116,51 @@ test('index stats from a real thread arrive and are not measured again while fre
   assert.equal(started, 1);
 });
 
-/** A thread played by the test. */
-function playedThread() {
-  return Object.assign(new EventEmitter(), { terminate: async () => undefined });
-}
-
-test('a long measurement is repeated rarely, a failed one after a minute', () => {
+test('a long measurement is repeated rarely, a failed one after a minute', async (t) => {
+  const index = createIndex(t);
+  index.append([{}]);
+  const measured = measureIndex(index.reader(t), index.path);
   let now = 0;
   const failures: string[] = [];
-  let played = playedThread();
+  let played = Promise.withResolvers<IndexStats>();
   let started = 0;
   const statsRunner = new IndexStatsRunner(
     () => {
       started++;
-      played = playedThread();
-      return played;
+      played = Promise.withResolvers();
+      return played.promise;
     },
     (error) => failures.push(error.message),
     () => now,
   );
   statsRunner.state();
-  played.emit('error', new Error('disk gone'));
-  played.emit('exit');
+  played.reject(new Error('disk gone'));
+  await settle();
   assert.deepEqual(statsRunner.state(), { latest: null, failure: 'disk gone' });
   assert.deepEqual(failures, ['disk gone']);
   assert.equal(started, 1);
   now = 60_000;
   statsRunner.state();
   assert.equal(started, 2);
-  played.emit('message', { seconds: 30 });
-  played.emit('exit');
+  played.resolve({ ...measured, seconds: 30 });
+  await settle();
   now += 2_999_999;
   assert.equal(statsRunner.state().failure, null);
   assert.equal(started, 2);
   now += 1;
   statsRunner.state();
   assert.equal(started, 3);
+});
+
+test('a close abandons a measurement, without a failure', async (t) => {
+  const index = createIndex(t);
+  const failures: string[] = [];
+  const statsRunner = new IndexStatsRunner(
+    (signal) => measureInThread(index.path, SILENT, signal),
+    (error) => failures.push(error.message),
+  );
+  statsRunner.state();
+  await statsRunner.close();
+  assert.deepEqual(failures, []);
+  assert.deepEqual(statsRunner['running'], null);
 });

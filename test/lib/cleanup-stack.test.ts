@@ -40,3 +40,23 @@ test('a failing close does not prevent the others, and its error is thrown at th
   await assert.rejects(cleanup.close(), /^Error: server$/);
   assert.deepEqual(done, ['file']);
 });
+
+test('a resource to be closed at once starts with the first, and what was opened before waits for it', async () => {
+  const cleanup = new CleanupStack();
+  const done: string[] = [];
+  const stopped = Promise.withResolvers<void>();
+  cleanup.adopt('file', (name) => done.push(name));
+  const stop = async (name: string) => {
+    done.push(`${name} is told`);
+    await stopped.promise;
+    done.push(name);
+  };
+  cleanup.adopt('thread', stop, 'at once');
+  cleanup.adopt('server', async (name) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    done.push(name);
+    stopped.resolve();
+  });
+  await cleanup.close();
+  assert.deepEqual(done, ['thread is told', 'server', 'thread', 'file']);
+});

@@ -24,6 +24,7 @@ import { nodeReadsOf } from '../support/clients/node-reads.ts';
 import { checkAnswer } from '../support/clients/openapi.ts';
 import { RPC_SETTINGS } from '../support/daemon/rpc-settings.ts';
 import { createIndex, type IndexFixture } from '../support/index/index-fixture.ts';
+import { SILENT } from '../support/logs.ts';
 import type { Cleanup } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -99,8 +100,12 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
   const state = statusAt(null);
   const nativeSymbol = 'MON';
   const { labelsPath } = options;
-  const readers = new ReadPool(() =>
-    startReader({ indexPath: index.path, nativeSymbol, ...(labelsPath && { labelsPath }) }),
+  const readers = new ReadPool((onMessage) =>
+    startReader(
+      { indexPath: index.path, nativeSymbol, ...(labelsPath && { labelsPath }) },
+      SILENT,
+      onMessage,
+    ),
   );
   const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
   t.after(() => labels?.close());

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { indexerLog } from '../../src/indexer/indexer-context.ts';
 import { StorageError, UpstreamError } from '../../src/lib/errors.ts';
+import { lineLog } from '../../src/log/line-log.ts';
 import { RpcClient } from '../../src/node/client.ts';
 import { runBackgroundLoop } from '../../src/tokens/background-loop.ts';
 import { runMetadataLoop } from '../../src/tokens/metadata-loop.ts';
 import { address, createIndex, headerOf } from '../support/index/index-fixture.ts';
+import { logTo, SILENT } from '../support/logs.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Collects log lines. */
 function logs() {
   const lines: string[] = [];
-  const log = indexerLog((message) => {
-    if (message.kind === 'log')
-      lines.push(`${message.level} ${message.msg} ${JSON.stringify(message.fields)}`);
-  });
+  const log = logTo(lines);
   return { lines, log };
 }
 
@@ -57,11 +55,7 @@ test('work takes at most half of the time', async () => {
     if (steps.length === 3) stop.abort();
     return true;
   };
-  await runBackgroundLoop(
-    step,
-    { name: 'a test', idleMs: 1, minPauseMs: 1, log: indexerLog(() => undefined) },
-    stop.signal,
-  );
+  await runBackgroundLoop(step, { name: 'a test', idleMs: 1, minPauseMs: 1, log: SILENT }, stop.signal);
   for (const [i, { began }] of steps.entries()) {
     const before = steps[i - 1];
     if (before !== undefined)
@@ -80,7 +74,7 @@ test('a stop during a node call ends the loop without a failure', async () => {
     name: 'a test',
     idleMs: 1,
     minPauseMs: 1,
-    log: indexerLog(() => assert.fail('nothing to tell')),
+    log: lineLog(() => assert.fail('nothing to tell')),
   };
   await runBackgroundLoop(step, options, stop.signal);
 });
@@ -89,7 +83,7 @@ test('a bug ends the work', async () => {
   const defect = new Error('a defect');
   const step = () => Promise.reject(defect);
   const { signal } = new AbortController();
-  const options = { name: 'a test', idleMs: 1, minPauseMs: 1, log: indexerLog(() => undefined) };
+  const options = { name: 'a test', idleMs: 1, minPauseMs: 1, log: SILENT };
   await assert.rejects(runBackgroundLoop(step, options, signal), defect);
 });
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { indexerLog } from '../../src/indexer/indexer-context.ts';
 import type { Hex } from '../../src/lib/hex.ts';
 import { RpcClient } from '../../src/node/client.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
@@ -13,6 +12,7 @@ import { startOddChain } from '../support/chain/odd-tokens.ts';
 import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { createIndex, type IndexFixture } from '../support/index/index-fixture.ts';
+import { logTo } from '../support/logs.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
@@ -107,7 +107,7 @@ async function runLoop(t: TestContext, index: IndexFixture) {
       startBlock: 1,
       wrappedNative: new Set(),
       isFollowing: () => true,
-      log: indexerLog((message) => message.kind === 'log' && warnings.push(JSON.stringify(message.fields))),
+      log: logTo(warnings),
       onDamage: ({ message }) => damage.push(message),
     },
     stop.signal,

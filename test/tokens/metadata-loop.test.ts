@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startAnvil } from '../../src/dev/anvil.ts';
-import { indexerLog } from '../../src/indexer/indexer-context.ts';
 import type { Hex } from '../../src/lib/hex.ts';
 import type { BlockRef } from '../../src/model/block.ts';
 import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
@@ -13,6 +12,7 @@ import { receiptOf } from '../support/chain/receipt.ts';
 import { compileFixture } from '../support/chain/solidity.ts';
 import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { address, createIndex, headerOf, txHash } from '../support/index/index-fixture.ts';
+import { logTo, SILENT } from '../support/logs.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -120,12 +120,7 @@ async function readAll(
   what: string,
 ) {
   const stop = new AbortController();
-  const reading = runMetadataLoop(
-    writer,
-    client,
-    indexerLog(() => undefined),
-    stop.signal,
-  );
+  const reading = runMetadataLoop(writer, client, SILENT, stop.signal);
   await waitFor(() => writer.unreadTokens(0, 10).length === 0, { what });
   stop.abort();
   await reading;
@@ -170,12 +165,7 @@ test('while a node is too busy for every contract the pauses between its batches
   const { node, client } = await startBusyNode(t, () => writer.head());
   const stop = new AbortController();
   const warnings: string[] = [];
-  const reading = runMetadataLoop(
-    writer,
-    client,
-    indexerLog((message) => message.kind === 'log' && warnings.push(JSON.stringify(message.fields))),
-    stop.signal,
-  );
+  const reading = runMetadataLoop(writer, client, logTo(warnings), stop.signal);
   await Promise.race([reading, waitFor(() => warnings.length > 0, { what: 'the failures to be told' })]);
   stop.abort();
   await reading;

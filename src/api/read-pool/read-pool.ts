@@ -1,12 +1,12 @@
 /** A pool of read threads that answer requests too expensive for the event loop, and the messages to and from them. */
 
 import { availableParallelism } from 'node:os';
-import type { Worker } from 'node:worker_threads';
 import { RequestError, type RequestErrorCode } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import { monotonicNow } from '../../lib/time.ts';
+import type { ThreadLog } from '../../log/logger.ts';
 import type { Head } from '../../query/snapshot.ts';
-import { startThread } from '../../threads/start-thread.ts';
+import { ThreadHandle } from '../../threads/thread-handle.ts';
 import type { NodeAnswer } from '../node-reads.ts';
 
 /** Fixed for the lifetime of a read thread. */
@@ -39,25 +39,25 @@ export interface ApiResult {
   nextCursor?: string | null;
 }
 
-export type ToReader = ReadRequest | 'stop';
-
 export type FromReader =
   | ApiResult
   | { requestError: { status: number; code: RequestErrorCode; message: string; param: string | undefined } }
   /** Any other error: a failed read, with SQLite's code, or a bug. */
   | { failure: { code: string; message: string; stack: string } };
 
-export function startReader(options: ReaderOptions): Worker {
-  return startThread('reader', options);
+export function startReader(
+  options: ReaderOptions,
+  log: ThreadLog,
+  onMessage: (message: FromReader) => void,
+): ReadThread {
+  return new ThreadHandle('reader', { data: () => options, restart: 'never', onMessage, log });
 }
 
-/** The part of a worker thread used here. */
-export interface ReadThread {
-  postMessage(message: ToReader): void;
-  on(event: 'message', listener: (message: FromReader) => void): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'exit', listener: () => void): unknown;
-}
+/** The part of a thread's handle used here. */
+export type ReadThread = Pick<ThreadHandle<'reader'>, 'post' | 'stop' | 'ended'>;
+
+/** Starts a thread whose answers go to the listener. */
+export type StartReadThread = (onMessage: (message: FromReader) => void) => ReadThread;
 
 /**
  * Most threads. Each starts on demand when all others are busy and takes about 45 MB. On two cores a second thread
@@ -80,11 +80,10 @@ interface Job {
 interface Reader {
   thread: ReadThread;
   job: Job | null;
-  exited: Promise<void>;
 }
 
 export class ReadPool {
-  private readonly startThread: () => ReadThread;
+  private readonly startThread: StartReadThread;
   private readonly readers = new Set<Reader>();
   private readonly queue: Job[] = [];
   /** Results at one head, finished or pending, by request. */
@@ -93,7 +92,7 @@ export class ReadPool {
   private cachedRevision = 0;
   private isClosed = false;
 
-  constructor(startThread: () => ReadThread) {
+  constructor(startThread: StartReadThread) {
     this.startThread = startThread;
   }
 
@@ -122,12 +121,11 @@ export class ReadPool {
     return result;
   }
 
-  /** Stops each thread after its current request. Refuses queued and later requests. */
-  async close(): Promise<void> {
+  /** Stops each thread after its current request, at the latest after `limitMs`. Refuses queued and later requests. */
+  async close(limitMs?: number): Promise<void> {
     this.isClosed = true;
     for (const job of this.queue.splice(0)) job.reject(shuttingDown());
-    for (const { thread } of this.readers) thread.postMessage('stop');
-    await Promise.all([...this.readers].map(({ exited }) => exited));
+    await Promise.all([...this.readers].map(({ thread }) => thread.stop(limitMs)));
   }
 
   private cacheResult(cacheKey: string, result: Promise<ApiResult>): void {
@@ -156,7 +154,7 @@ export class ReadPool {
       if (reader === null) return;
       const job = this.queue.shift()!;
       reader.job = job;
-      reader.thread.postMessage(job.request);
+      reader.thread.post(job.request);
     }
   }
 
@@ -166,20 +164,14 @@ export class ReadPool {
   }
 
   private addReader(): Reader {
-    const thread = this.startThread();
-    const exited = new Promise<void>((resolve) => thread.on('exit', resolve));
-    const reader: Reader = { thread, job: null, exited };
+    const thread = this.startThread((message) => this.finishJob(reader, (job) => settleJob(job, message)));
+    const reader: Reader = { thread, job: null };
     this.readers.add(reader);
-    const onMessage = guarded('answer of a reader', (message: FromReader) =>
-      this.finishJob(reader, (job) => settleJob(job, message)),
-    );
-    thread.on('message', onMessage);
-    const fail = guarded('end of a reader', (error: Error) => {
+    const release = guarded('end of a reader', (error: Error) => {
       this.readers.delete(reader);
       this.finishJob(reader, (job) => job.reject(error));
     });
-    thread.on('error', fail);
-    thread.on('exit', () => fail(new Error('a read thread exited unexpectedly')));
+    thread.ended.then(() => release(shuttingDown()), release);
     return reader;
   }
 

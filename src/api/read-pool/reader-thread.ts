@@ -1,56 +1,53 @@
 /** Entry point of a read thread: answers requests too expensive for the event loop, one at a time. */
-import { parentPort, workerData } from 'node:worker_threads';
 import { Labels } from '../../labels/labels.ts';
 import { codeOf, messageOf, RequestError, stackOf } from '../../lib/errors.ts';
 import { Snapshot } from '../../query/snapshot.ts';
 import { WalletIdCache } from '../../query/wallet-id-cache.ts';
 import { deadlineBudget } from '../../query/work-budget.ts';
 import { openIndexForReading } from '../../store/index-file.ts';
+import { thread } from '../../threads/thread.ts';
 import { apiResult, type Endpoint, type EndpointHandler, notReady } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
-import type { ApiResult, FromReader, ReaderOptions, ReadRequest, ToReader } from './read-pool.ts';
+import type { ApiResult, FromReader, ReaderOptions, ReadRequest } from './read-pool.ts';
 
 /** Page cache of a read thread, MiB. Its reads are long and rarely repeated, so a larger cache would help little. */
 const CACHE_MB = 8;
 
-function main(): void {
-  const port = parentPort;
-  if (port === null) throw new Error('reader-thread is a thread entry; it cannot run on its own');
-  const { indexPath, nativeSymbol, labelsPath } = workerData as ReaderOptions;
-  const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
-  const snapshot = new Snapshot(db);
-  const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
-  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, labels };
-  const handlers = new Map<string, { endpoint: Endpoint; handler: EndpointHandler }>(
-    ENDPOINTS.map((endpoint) => [endpoint.path, { endpoint, handler: endpoint.prepare(source) }]),
-  );
+export default thread<ReaderOptions, ReadRequest, FromReader>(
+  {},
+  async ({ indexPath, nativeSymbol, labelsPath }, { onMessage, post, stopped }) => {
+    const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
+    const snapshot = new Snapshot(db);
+    const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
+    const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, labels };
+    const handlers = new Map<string, { endpoint: Endpoint; handler: EndpointHandler }>(
+      ENDPOINTS.map((endpoint) => [endpoint.path, { endpoint, handler: endpoint.prepare(source) }]),
+    );
 
-  const handle = ({ path, input, chainDepth, nodeAnswer, deadline }: ReadRequest): ApiResult => {
-    const found = handlers.get(path);
-    if (found === undefined) throw new Error(`no such endpoint: ${path}`);
-    try {
-      labels?.refresh(); // the thread is often busy when its timer is due
-      const head = snapshot.head();
-      if (head === null) throw notReady();
-      const context = { head, chainDepth, budget: deadlineBudget(deadline), nodeAnswer };
-      const result = apiResult(head, found.endpoint, input, found.handler(input, context));
-      snapshot.release();
-      return result;
-    } catch (error) {
-      if (error instanceof RequestError) snapshot.release();
-      else snapshot.discard();
-      throw error;
-    }
-  };
+    const handle = ({ path, input, chainDepth, nodeAnswer, deadline }: ReadRequest): ApiResult => {
+      const found = handlers.get(path);
+      if (found === undefined) throw new Error(`no such endpoint: ${path}`);
+      try {
+        labels?.refresh(); // the thread is often busy when its timer is due
+        const head = snapshot.head();
+        if (head === null) throw notReady();
+        const context = { head, chainDepth, budget: deadlineBudget(deadline), nodeAnswer };
+        const result = apiResult(head, found.endpoint, input, found.handler(input, context));
+        snapshot.release();
+        return result;
+      } catch (error) {
+        if (error instanceof RequestError) snapshot.release();
+        else snapshot.discard();
+        throw error;
+      }
+    };
 
-  port.on('message', (message: ToReader) => {
-    if (message === 'stop') {
-      labels?.close();
-      db.close();
-      port.close();
-    } else port.postMessage(toReply(() => handle(message)));
-  });
-}
+    onMessage((request) => post(toReply(() => handle(request))));
+    await stopped;
+    labels?.close();
+    db.close();
+  },
+);
 
 /** Errors lose their class when posted to another thread, so send the relevant fields. */
 function toReply(read: () => ApiResult): FromReader {
@@ -64,5 +61,3 @@ function toReply(read: () => ApiResult): FromReader {
     return { failure: { code: codeOf(error), message: messageOf(error), stack: stackOf(error) } };
   }
 }
-
-main();

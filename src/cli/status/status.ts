@@ -1,6 +1,6 @@
 /** `atlas-node status`: shows the status of a running daemon. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { pause } from '../../lib/async.ts';
 import { FatalError } from '../../lib/errors.ts';
 import { paintFor } from '../format.ts';
 import { addConfigOptions, addNotes } from '../options.ts';
@@ -52,7 +52,7 @@ async function redraw(render: () => Promise<string>, screen: Screen, signal: Abo
   try {
     while (!signal.aborted && !hasReaderLeft()) {
       screen.write(screen.isTTY ? frame(last, screen) : `${last}\n`);
-      await sleep(REFRESH_MS, undefined, { signal }).catch(() => undefined);
+      await pause(REFRESH_MS, signal);
       if (!signal.aborted) last = await render().catch(errorText);
     }
   } finally {

@@ -1,10 +1,10 @@
 /** A pool of backfill workers: threads that fetch and decode ranges of blocks. */
-import type { Worker } from 'node:worker_threads';
 import { UpstreamError } from '../../lib/errors.ts';
+import type { ThreadLog } from '../../log/logger.ts';
 import type { BlockBatch } from '../../model/block-batch.ts';
-import { startThread } from '../../threads/start-thread.ts';
+import { ThreadHandle } from '../../threads/thread-handle.ts';
 import type { CallRecorder } from '../node-client.ts';
-import type { BackfillWorkerOptions, FromBackfillWorker, ToBackfillWorker } from '../protocol.ts';
+import type { BackfillWorkerOptions, FromBackfillWorker } from '../protocol.ts';
 import type { LoadRange } from './pipeline.ts';
 
 interface PendingRange {
@@ -13,11 +13,10 @@ interface PendingRange {
 }
 
 interface BackfillWorker {
-  thread: Worker;
+  thread: ThreadHandle<'backfill-worker'>;
   pending: Map<number, PendingRange>;
   /** The worker gets no more work, drops its ranges, and exits. */
   stopping: boolean;
-  ended: Promise<void>;
 }
 
 /** Idle time before a worker exits, milliseconds. Each takes 20 MB, and following the head needs none. */
@@ -31,6 +30,7 @@ export class BackfillWorkerPool {
   private readonly maxThreads: number;
   private readonly options: BackfillWorkerOptions;
   private readonly calls: CallRecorder;
+  private readonly log: ThreadLog;
   private readonly idleTimeoutMs: number;
   private readonly workers = new Set<BackfillWorker>();
   private idleTimer: NodeJS.Timeout | undefined;
@@ -41,11 +41,13 @@ export class BackfillWorkerPool {
     maxThreads: number,
     options: BackfillWorkerOptions,
     calls: CallRecorder,
+    log: ThreadLog,
     idleTimeoutMs = IDLE_TIMEOUT_MS,
   ) {
     this.maxThreads = maxThreads;
     this.options = options;
     this.calls = calls;
+    this.log = log;
     this.idleTimeoutMs = idleTimeoutMs;
   }
 
@@ -64,7 +66,7 @@ export class BackfillWorkerPool {
       const worker = this.pickWorker();
       const id = ++this.lastId;
       const onAbort = () => {
-        worker.thread.postMessage({ cancel: id } satisfies ToBackfillWorker);
+        worker.thread.post({ cancel: id });
         reject(new UpstreamError('connection', `loading blocks ${from} to ${to} was cancelled`));
       };
       // The signal outlives the range, so a leaked listener would keep every batch in memory.
@@ -80,12 +82,13 @@ export class BackfillWorkerPool {
           reject(error);
         },
       });
-      worker.thread.postMessage({ id, from, to } satisfies ToBackfillWorker);
+      worker.thread.post({ id, from, to });
     });
 
-  async close(): Promise<void> {
-    this.stopAll();
-    await Promise.all([...this.workers].map(({ ended }) => ended));
+  /** Resolves when all workers have ended, at the latest after `limitMs`. */
+  async close(limitMs?: number): Promise<void> {
+    clearTimeout(this.idleTimer);
+    await Promise.all([...this.workers].map((worker) => this.stop(worker, limitMs)));
   }
 
   private pickWorker(): BackfillWorker {
@@ -96,31 +99,31 @@ export class BackfillWorkerPool {
   }
 
   private start(): BackfillWorker {
-    const thread = startThread('backfill-worker', this.options);
-    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
-    const worker: BackfillWorker = { thread, pending: new Map(), stopping: false, ended };
-    thread.on('message', (message: FromBackfillWorker) => this.onMessage(worker, message));
-    thread.on('error', (error) => {
-      worker.stopping = true;
-      for (const pending of worker.pending.values()) pending.reject(error);
+    const thread = new ThreadHandle('backfill-worker', {
+      data: () => this.options,
+      restart: 'never',
+      onMessage: (message) => this.onMessage(worker, message),
+      log: this.log,
     });
-    thread.once('exit', () => this.workers.delete(worker));
+    const worker: BackfillWorker = { thread, pending: new Map(), stopping: false };
+    const release = (error: Error): void => {
+      this.workers.delete(worker);
+      for (const pending of worker.pending.values()) pending.reject(error);
+    };
+    thread.ended.then(() => release(new Error('the backfill worker was stopped')), release);
     this.workers.add(worker);
     return worker;
   }
 
-  private readonly stopAll = (): void => {
-    clearTimeout(this.idleTimer);
-    for (const worker of this.workers) {
-      worker.stopping = true;
-      worker.thread.postMessage('stop' satisfies ToBackfillWorker);
-    }
-  };
+  private stop(worker: BackfillWorker, limitMs?: number): Promise<void> {
+    worker.stopping = true;
+    return worker.thread.stop(limitMs);
+  }
 
   private startIdleTimer(): void {
     clearTimeout(this.idleTimer);
     if ([...this.workers].some(({ pending }) => pending.size > 0)) return;
-    this.idleTimer = setTimeout(this.stopAll, this.idleTimeoutMs);
+    this.idleTimer = setTimeout(() => void this.close(), this.idleTimeoutMs);
     this.idleTimer.unref();
   }
 

@@ -1,8 +1,7 @@
 /** Entry point of a backfill worker: fetches and decodes ranges of blocks on a core of its own. */
-import { parentPort, workerData } from 'node:worker_threads';
 import { batchBuffers } from '../../decode/batch.ts';
 import { stackOf, UpstreamError } from '../../lib/errors.ts';
-import { lowerThreadPriority } from '../../lib/thread.ts';
+import { thread } from '../../threads/thread.ts';
 import { CallRecorder, newNodeClient } from '../node-client.ts';
 import type {
   BackfillWorkerOptions,
@@ -16,45 +15,43 @@ import { loadBlocks } from './load-blocks.ts';
 /** Ranges processed at once: one in flight while another one is parsed. */
 const CONCURRENCY = 2;
 
-function main(): void {
-  const port = parentPort;
-  if (port === null) throw new Error('worker-thread is a thread entry; it cannot run on its own');
-  lowerThreadPriority(10);
-  const { node, rules } = workerData as BackfillWorkerOptions;
-  const calls = new CallRecorder();
-  const client = newNodeClient(node, calls);
-  let roots: RootCheck | undefined;
-  let queue: RangeRequest[] = [];
-  let activeWorkers = 0;
-  const load = async ({ id, from, to }: RangeRequest): Promise<void> => {
-    try {
-      roots ??= new RootCheck(rules.headerProof);
-      const batch = await loadBlocks(client, rules, from, to, undefined, roots);
-      port.postMessage({ id, batch, calls: calls.drain() } satisfies FromBackfillWorker, batchBuffers(batch));
-    } catch (error) {
-      port.postMessage(failure(id, error, calls));
-    }
-  };
-  const drainQueue = async (): Promise<void> => {
-    activeWorkers++;
-    for (let range = queue.shift(); range !== undefined; range = queue.shift()) await load(range);
-    activeWorkers--;
-  };
-  port.on('message', async (message: ToBackfillWorker) => {
-    if (message === 'stop') {
-      queue = [];
-      await client.close();
-      port.close();
-    } else if ('cancel' in message) {
-      const isQueued = queue.some(({ id }) => id === message.cancel);
-      queue = queue.filter(({ id }) => id !== message.cancel);
-      if (isQueued) port.postMessage({ id: message.cancel, cancelled: true } satisfies FromBackfillWorker);
-    } else {
-      queue.push(message);
-      if (activeWorkers < CONCURRENCY) await drainQueue();
-    }
-  });
-}
+export default thread<BackfillWorkerOptions, ToBackfillWorker, FromBackfillWorker>(
+  { niceness: 10 },
+  async ({ node, rules }, { onMessage, post, stopped }) => {
+    const calls = new CallRecorder();
+    const client = newNodeClient(node, calls);
+    let roots: RootCheck | undefined;
+    let queue: RangeRequest[] = [];
+    let activeWorkers = 0;
+    const load = async ({ id, from, to }: RangeRequest): Promise<void> => {
+      try {
+        roots ??= new RootCheck(rules.headerProof);
+        const batch = await loadBlocks(client, rules, from, to, undefined, roots);
+        post({ id, batch, calls: calls.drain() }, batchBuffers(batch));
+      } catch (error) {
+        post(failure(id, error, calls));
+      }
+    };
+    const drainQueue = async (): Promise<void> => {
+      activeWorkers++;
+      for (let range = queue.shift(); range !== undefined; range = queue.shift()) await load(range);
+      activeWorkers--;
+    };
+    onMessage(async (message) => {
+      if ('cancel' in message) {
+        const isQueued = queue.some(({ id }) => id === message.cancel);
+        queue = queue.filter(({ id }) => id !== message.cancel);
+        if (isQueued) post({ id: message.cancel, cancelled: true });
+      } else {
+        queue.push(message);
+        if (activeWorkers < CONCURRENCY) await drainQueue();
+      }
+    });
+    await stopped;
+    queue = [];
+    await client.close();
+  },
+);
 
 /** Errors lose their class between threads, so send the relevant fields. */
 function failure(id: number, error: unknown, calls: CallRecorder): FromBackfillWorker {
@@ -67,5 +64,3 @@ function failure(id: number, error: unknown, calls: CallRecorder): FromBackfillW
   }
   return { id, defect: stackOf(error) };
 }
-
-main();

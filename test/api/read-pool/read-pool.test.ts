@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
 import { prepareApi } from '../../../src/api/api.ts';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
-import { ReadPool, type ReadThread, startReader } from '../../../src/api/read-pool/read-pool.ts';
+import { ReadPool, type StartReadThread, startReader } from '../../../src/api/read-pool/read-pool.ts';
 import { RequestError } from '../../../src/lib/errors.ts';
 import { monotonicNow } from '../../../src/lib/time.ts';
 import { deadlineBudget } from '../../../src/query/work-budget.ts';
@@ -17,6 +17,7 @@ import {
   type NamedBlock,
   type NamedTransfer,
 } from '../../support/index/index-fixture.ts';
+import { SILENT } from '../../support/logs.ts';
 import { suiteCleanup } from '../../support/nodes/replay.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -35,6 +36,25 @@ const HEAVY: [path: string, input: Record<string, string>][] = [
   ['/api/token_holders', { token: address('coin') }],
   ['/api/whale_transfers', { min_mon: '1000', limit: '200' }],
 ];
+
+function readerOf(indexPath: string): StartReadThread {
+  return (onMessage) => startReader({ indexPath, nativeSymbol: 'MON' }, SILENT, onMessage);
+}
+
+/** Threads whose requests are shown to `onRequest`. */
+function observed(start: StartReadThread, onRequest: (request: unknown) => void): StartReadThread {
+  return (onMessage) => {
+    const thread = start(onMessage);
+    return {
+      ended: thread.ended,
+      stop: (limitMs) => thread.stop(limitMs),
+      post(request) {
+        onRequest(request);
+        thread.post(request);
+      },
+    };
+  };
+}
 
 /** Rare whales among small payments by the hub; then a coin for everybody, from another sender. */
 function manyTransfers(): NamedBlock[] {
@@ -59,9 +79,9 @@ suite('answers that are too much for the event loop', () => {
   before(() => {
     index = createIndex(owner);
     index.append(manyTransfers());
-    pool = new ReadPool(() => {
+    pool = new ReadPool((onMessage) => {
       started++;
-      return startReader({ indexPath: index.path, nativeSymbol: 'MON' });
+      return readerOf(index.path)(onMessage);
     });
     owner.after(() => pool.close());
   });
@@ -113,15 +133,7 @@ suite('answers that are too much for the event loop', () => {
   test('are computed once for identical requests at one head, and again at the next', async (t) => {
     const { snapshot } = index.snapshot(t);
     const messages: unknown[] = [];
-    const counted = new ReadPool(() => {
-      const thread = startReader({ indexPath: index.path, nativeSymbol: 'MON' });
-      const { postMessage } = thread;
-      thread.postMessage = (message: unknown) => {
-        messages.push(message);
-        postMessage.call(thread, message);
-      };
-      return thread;
-    });
+    const counted = new ReadPool(observed(readerOf(index.path), (request) => messages.push(request)));
     t.after(() => counted.close());
     const head = snapshot.head()!;
     const ask = (of: typeof head) => counted.run('/api/whale_transfers', {}, 10, of);
@@ -150,13 +162,13 @@ suite('answers that are too much for the event loop', () => {
   });
 
   test('are abandoned at their time limit', async (t) => {
-    const thread: ReadThread = startReader({ indexPath: index.path, nativeSymbol: 'MON' });
-    t.after(() => thread.postMessage('stop'));
     const [path, input] = HEAVY[0]!;
-    const answer = new Promise((resolve) => thread.on('message', resolve));
-    thread.postMessage({ path, input, chainDepth: 10, deadline: monotonicNow() - 1 });
+    const answer = Promise.withResolvers<unknown>();
+    const thread = readerOf(index.path)(answer.resolve);
+    t.after(() => thread.stop());
+    thread.post({ path, input, chainDepth: 10, deadline: monotonicNow() - 1 });
     const message = 'the answer took too long; ask for less or try again later';
-    assert.deepEqual(await answer, {
+    assert.deepEqual(await answer.promise, {
       requestError: { status: 503, code: 'timeout', message, param: undefined },
     });
   });
@@ -181,7 +193,7 @@ test('a read thread that cannot start fails its request, and the next one gets a
   const { snapshot } = index.snapshot(t);
   const head = snapshot.head()!;
   let indexPath = join(tempDir(t), 'nothing.db');
-  const pool = new ReadPool(() => startReader({ indexPath, nativeSymbol: 'MON' }));
+  const pool = new ReadPool((onMessage) => readerOf(indexPath)(onMessage));
   t.after(() => pool.close());
   await assert.rejects(pool.run('/api/whale_transfers', {}, 10, head), /cannot open/);
   indexPath = index.path;
@@ -195,10 +207,10 @@ test('a closed pool refuses requests and starts no more threads', async (t) => {
   const { snapshot } = index.snapshot(t);
   const head = snapshot.head()!;
   let started = 0;
-  const pool = new ReadPool(() => {
+  const pool = new ReadPool((onMessage) => {
     started++;
-    const thread = startReader({ indexPath: index.path, nativeSymbol: 'MON' });
-    t.after(() => thread.terminate());
+    const thread = readerOf(index.path)(onMessage);
+    t.after(() => thread.stop(0));
     return thread;
   });
   await pool.run('/api/whale_transfers', {}, 10, head);
@@ -215,15 +227,7 @@ test('the last 32 answers at a head are cached, and closing refuses waiting requ
   const { snapshot } = index.snapshot(t);
   const head = snapshot.head()!;
   let asked = 0;
-  const pool = new ReadPool(() => {
-    const thread = startReader({ indexPath: index.path, nativeSymbol: 'MON' });
-    const { postMessage } = thread;
-    thread.postMessage = (message: unknown) => {
-      if (message !== 'stop') asked++;
-      postMessage.call(thread, message);
-    };
-    return thread;
-  });
+  const pool = new ReadPool(observed(readerOf(index.path), () => asked++));
   t.after(() => pool.close());
   const ask = (limit: number) => pool.run('/api/whale_transfers', { limit: String(limit) }, 10, head);
   for (let limit = 1; limit <= 33; limit++) await ask(limit);
@@ -246,7 +250,7 @@ test('a read thread can answer every endpoint', async (t) => {
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
   const { snapshot } = index.snapshot(t);
   const head = snapshot.head()!;
-  const pool = new ReadPool(() => startReader({ indexPath: index.path, nativeSymbol: 'MON' }));
+  const pool = new ReadPool(readerOf(index.path));
   t.after(() => pool.close());
   const nodeAnswer = { block: index.writer.head(), transactionBlock: index.writer.head() };
   for (const { path, example } of ENDPOINTS) {

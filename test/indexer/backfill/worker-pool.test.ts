@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { BackfillWorkerPool } from '../../../src/indexer/backfill/worker-pool.ts';
 import { CallRecorder } from '../../../src/indexer/node-client.ts';
 import { UpstreamError } from '../../../src/lib/errors.ts';
+import { SILENT } from '../../support/logs.ts';
 import { startGeneratedNode } from '../../support/nodes/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 
@@ -18,7 +19,7 @@ test('a range cancelled before a worker starts it causes no call to the node, an
   const chain = { blocks: RANGES, txPerBlock: 5, startBlock: 1 };
   const { node, blocks } = await startGeneratedNode(t, chain, { latencyMs: 500 });
   const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
-  const pool = new BackfillWorkerPool(2, { node: options, rules: RULES }, new CallRecorder(), 50);
+  const pool = new BackfillWorkerPool(2, { node: options, rules: RULES }, new CallRecorder(), SILENT, 50);
   t.after(() => pool.close());
 
   const stopped = new AbortController();
@@ -43,7 +44,7 @@ test('idle workers end, and new ones start when there is work', async (t) => {
   const { node } = await startGeneratedNode(t, { blocks: 4, txPerBlock: 5, startBlock: 1 });
   const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
   const calls = new CallRecorder();
-  const pool = new BackfillWorkerPool(2, { node: options, rules: RULES }, calls, 50);
+  const pool = new BackfillWorkerPool(2, { node: options, rules: RULES }, calls, SILENT, 50);
   t.after(() => pool.close());
   const { signal } = new AbortController();
 
@@ -71,6 +72,7 @@ test('one worker loads ranges in turn, two share them, and close ends them while
     1,
     { node: { ...options, http: node.url }, rules: RULES },
     new CallRecorder(),
+    SILENT,
   );
   t.after(() => pool.close());
   for (let number = 1; number <= 5; number++) await pool.load(number, number, signal);
@@ -79,6 +81,7 @@ test('one worker loads ranges in turn, two share them, and close ends them while
     2,
     { node: { ...options, http: `http://127.0.0.1:${port}` }, rules: RULES },
     new CallRecorder(),
+    SILENT,
   );
   for (let number = 1; number <= 4; number++)
     void waiting.load(number, number, signal).catch(() => undefined);
@@ -90,7 +93,7 @@ test('one worker loads ranges in turn, two share them, and close ends them while
 test('a range requested while workers end is loaded by a new worker', async (t) => {
   const { node } = await startGeneratedNode(t, { blocks: 4, txPerBlock: 5, startBlock: 1 });
   const options = { http: node.url, ws: '', timeoutMs: 60_000, maxSockets: 8, maxBatch: 30 };
-  const pool = new BackfillWorkerPool(1, { node: options, rules: RULES }, new CallRecorder());
+  const pool = new BackfillWorkerPool(1, { node: options, rules: RULES }, new CallRecorder(), SILENT);
   t.after(() => pool.close());
   const { signal } = new AbortController();
   await pool.load(1, 1, signal);
@@ -108,6 +111,7 @@ test('a failing worker rejects its pending ranges', async (t) => {
     1,
     { node: { ...options, http: 'nowhere' }, rules: RULES },
     new CallRecorder(),
+    SILENT,
   );
   t.after(() => noUrl.close());
   for (const range of [noUrl.load(1, 1, signal), noUrl.load(2, 2, signal)])
@@ -116,7 +120,7 @@ test('a failing worker rejects its pending ranges', async (t) => {
   await assert.rejects(noUrl.load(3, 3, signal), /Invalid URL/, 'also after it ended');
 
   const broken = Object.assign({ node: options, rules: RULES }, { rules: null });
-  const defective = new BackfillWorkerPool(1, broken, new CallRecorder());
+  const defective = new BackfillWorkerPool(1, broken, new CallRecorder(), SILENT);
   t.after(() => defective.close());
   await assert.rejects(defective.load(1, 4, signal), /a backfill worker failed: .*\n? *at /s);
 });

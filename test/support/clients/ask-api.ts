@@ -4,6 +4,7 @@ import { ReadPool, startReader } from '../../../src/api/read-pool/read-pool.ts';
 import { Snapshot } from '../../../src/query/snapshot.ts';
 import { WalletIdCache } from '../../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
+import { SILENT } from '../logs.ts';
 import { nodeReadsOf } from './node-reads.ts';
 import { checkAnswer } from './openapi.ts';
 
@@ -17,7 +18,7 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
   const db = openIndexForReading(indexPath);
   const snapshot = new Snapshot(db);
   const nativeSymbol = 'MON';
-  const readers = new ReadPool(() => startReader({ indexPath, nativeSymbol }));
+  const readers = new ReadPool((onMessage) => startReader({ indexPath, nativeSymbol }, SILENT, onMessage));
   const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
   const api = prepareApi(source, snapshot, readers, { record: (error) => error }, nodeReadsOf(db));
   const handlers = new Map(api.endpoints.map(({ endpoint, handle }) => [endpoint.path as string, handle]));

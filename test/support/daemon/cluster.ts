@@ -8,6 +8,7 @@ import { ClusterClient } from '../../../src/cluster/cluster-client.ts';
 import { SharedKeys } from '../../../src/cluster/shared-keys.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { createIndex, type IndexFixture } from '../index/index-fixture.ts';
+import { logTo } from '../logs.ts';
 import { tempDir } from '../temp-dir.ts';
 
 /** `free` is small enough to be used up, `unlimited` has no limits. */
@@ -52,7 +53,7 @@ export async function startMember(cleanup: Cleanup, options: MemberOptions): Pro
     access,
     {
       onStatus: () => undefined,
-      onLog: (level, fields, msg) => logs.push(`${level} ${msg} ${JSON.stringify(fields)}`),
+      log: logTo(logs),
     },
   );
   access.changes = new SharedKeys((change) => client.change(change));

@@ -7,6 +7,7 @@ import type { CommittingBlocks, Watermark } from '../../../src/model/block-batch
 import type { IndexStatus } from '../../../src/model/index-status.ts';
 import { SelectedNode } from '../../../src/node/choice/selected-node.ts';
 import type { Cleanup } from '../cleanup.ts';
+import { logTo } from '../logs.ts';
 import { waitFor } from '../wait.ts';
 
 export interface IndexerOptions {
@@ -45,15 +46,15 @@ export function startIndexerThread(cleanup: Cleanup, options: IndexerOptions): T
 
 function runHere(options: IndexerThreadOptions, listeners: IndexerListeners): Client {
   const stop = new AbortController();
-  const stopFlag = new Int32Array(1);
   // The indexer reuses what it sends: copied, as between threads.
   const send = (message: FromIndexer): void => notify(listeners, structuredClone(message));
-  const ended = runIndexer({ ...options, stopFlag }, new SelectedNode(options.nodes), send, stop.signal);
+  const mustStop = () => stop.signal.aborted;
+  const around = { node: new SelectedNode(options.nodes), send, log: listeners.log, mustStop };
+  const ended = runIndexer(options, around, stop.signal);
   ended.catch(() => undefined); // not unhandled: the test awaits `ended` later
   return {
     ended,
     async stop() {
-      stopFlag[0] = 1;
       stop.abort();
       await ended;
     },
@@ -106,7 +107,7 @@ function observe<C extends Client>(
         status = current;
       },
       onUnreadable: (damage) => logs.push(`unreadable ${damage.message}`),
-      onLog: (level, fields, msg) => logs.push(`${level} ${msg} ${JSON.stringify(fields)}`),
+      log: logTo(logs),
     },
   );
   cleanup.after(() => client.stop().catch(() => undefined)); // may have ended already, without a request

@@ -4,6 +4,7 @@ import { SinkClient, type SinkOptions } from '../../../src/sink/sink-client.ts';
 import { randomBlocks, toBatch } from '../chain/random-chain.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { IndexFixture } from '../index/index-fixture.ts';
+import { logTo } from '../logs.ts';
 import { waitFor } from '../wait.ts';
 import { type ExpectedRows, expectedSinkRows, storedSinkRows } from './sink-rows.ts';
 
@@ -35,7 +36,7 @@ export function startSink(
   const logs: string[] = [];
   const client = new SinkClient(settings, {
     onStatus: () => undefined,
-    onLog: (level, fields, msg) => logs.push(`${level} ${msg} ${JSON.stringify(fields)}`),
+    log: logTo(logs),
   });
   cleanup.after(() => client.stop());
   const reaches = async (block: number) => {

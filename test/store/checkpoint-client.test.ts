@@ -3,14 +3,18 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { CheckpointClient } from '../../src/indexer/checkpoint-client.ts';
+import { CheckpointClient } from '../../src/store/checkpoint-client.ts';
+import { Checkpointer } from '../../src/store/checkpointer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { Checkpointer } from '../../src/store/wal.ts';
+import { SILENT } from '../support/logs.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** Bytes of WAL, as a commit may leave them. */
 const LARGE = 2 ** 30;
 const SMALL = 2 ** 10;
+
+const OPTIONS = { minWalBytes: 8 * 2 ** 20, log: SILENT };
 
 interface Counts {
   log: number;
@@ -32,7 +36,7 @@ function openFile(t: TestContext) {
 
 test('checkpoints the WAL while the writer runs, which then restarts it', async (t) => {
   const { path, insert, counts } = openFile(t);
-  const checkpoints = new CheckpointClient(path);
+  const checkpoints = new CheckpointClient(path, OPTIONS);
   t.after(() => checkpoints.close());
   for (let i = 0; i < 3; i++) {
     insert.run();
@@ -48,7 +52,7 @@ test('checkpoints the WAL while the writer runs, which then restarts it', async 
 
 test('a small log is left where it is, and closing waits for the checkpoint under way', async (t) => {
   const { path, insert, counts } = openFile(t);
-  const checkpoints = new CheckpointClient(path);
+  const checkpoints = new CheckpointClient(path, OPTIONS);
   insert.run();
   checkpoints.checkpointIfLarge(SMALL);
   await checkpoints.whenIdle();
@@ -61,12 +65,27 @@ test('a small log is left where it is, and closing waits for the checkpoint unde
 });
 
 test('a failed checkpoint thread is reported, not waited for', async (t) => {
-  const checkpoints = new CheckpointClient(join(tempDir(t), 'no-such-folder', 'log.db'));
+  const checkpoints = new CheckpointClient(join(tempDir(t), 'no-such-folder', 'log.db'), OPTIONS);
   checkpoints.checkpointIfLarge(LARGE);
   await assert.rejects(checkpoints.whenIdle(), /directory does not exist/);
   checkpoints.checkpointIfLarge(LARGE);
   await assert.rejects(checkpoints.whenIdle(), /directory does not exist/);
   await checkpoints.close();
+});
+
+test('an idle thread ends, and the next checkpoint starts another', async (t) => {
+  const { path, insert, counts } = openFile(t);
+  const checkpoints = new CheckpointClient(path, { ...OPTIONS, idleMs: 10 });
+  t.after(() => checkpoints.close());
+  for (let i = 0; i < 2; i++) {
+    assert.equal(checkpoints.isStarted, false);
+    insert.run();
+    checkpoints.checkpointIfLarge(LARGE);
+    await checkpoints.whenIdle();
+    const { log, checkpointed } = counts();
+    assert.equal(checkpointed, log);
+    await waitFor(() => !checkpoints.isStarted, { what: 'the thread to end' });
+  }
 });
 
 test('checkpoints the pages that a read holds when it ends, without waiting for a read that does not', async (t) => {
