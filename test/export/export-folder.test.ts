@@ -1,40 +1,22 @@
 /** A query reads every file of an exported table: no row may be there twice, whatever ran before or was killed. */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import type { TableName } from '../../src/export/export.ts';
+import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import type { Db } from '../../src/store/open-database.ts';
 import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
-import { run as runCommand, SOURCE_FLAGS, start } from '../support/daemon/command.ts';
-import { tempDir } from '../support/temp-dir.ts';
+import { PINNED_NODE, PROGRAM, run as runCommand, start } from '../support/daemon/command.ts';
 import { waitFor } from '../support/wait.ts';
-import { BLOCKS, createIndex, duck, manifestOf, START, setFinalized, setUp } from './exporting.ts';
-
-const LAST = START + BLOCKS - 1;
-const CLI = resolve(import.meta.dirname, '../../src/cli.ts');
-const KILLER = resolve(import.meta.dirname, '../support/export/kill-at-step.cjs');
-
-/** Rows and distinct rows that a query over all files of a table sees. */
-async function rowsIn(out: string, table: TableName): Promise<[rows: number, distinct: number]> {
-  const [row] = await duck(
-    `SELECT (SELECT count(*) FROM '${out}/${table}/*.parquet')::INT AS n,
-       (SELECT count(*) FROM (SELECT DISTINCT * FROM '${out}/${table}/*.parquet'))::INT AS one`,
-  );
-  return [Number(row?.n), Number(row?.one)];
-}
-
-/** Transfers of the index up to a block. */
-function transfersTo(db: Db, block: number): number {
-  return (
-    db.prepare<[number], number>('SELECT last_transfer FROM blocks WHERE number = ?').pluck().get(block) ?? 0
-  );
-}
-
-function dataFiles(out: string, table: TableName): string[] {
-  return readdirSync(join(out, table)).filter((name) => name !== 'manifest.json');
-}
+import {
+  createIndex,
+  dataFiles,
+  LAST,
+  manifestOf,
+  rowsIn,
+  setFinalized,
+  setUp,
+  transfersTo,
+} from './exporting.ts';
 
 test('a later snapshot replaces the earlier one', async (t) => {
   const index = createIndex(t, 150, 1, 200);
@@ -125,7 +107,7 @@ test('a second export of the same folder is refused, and a killed one leaves no 
     /another atlas-node is writing .*--out/,
   );
   assert.equal(await run({ table: 'blocks' }), 3, 'another table has its own folder');
-  const command = [process.execPath, ...SOURCE_FLAGS, CLI, 'export', 'transfers', '--out', out];
+  const command = [PINNED_NODE, PROGRAM, 'export', 'transfers', '--out', out];
   const args = ['--data-dir', dirname(db.name), '--blocks-per-file', '100'];
   const holding = start(t, [...command, ...args, '--follow'], { cwd: out });
   await waitFor(() => holding.stdout().includes('waiting: '), { what: 'the export that follows' });
@@ -164,70 +146,4 @@ test('a folder with files of unknown origin, a damaged manifest or one of an old
   assert.equal(await run({ table: 'blocks', out: join(out, 'a', 'b') }), 3, 'folders are made');
   writeFileSync(join(out, 'file'), '');
   await assert.rejects(run({ out: join(out, 'file') }), /cannot write to .*not a folder/);
-});
-
-/** Exports in its own process, killed before each change of the folder in turn, until one run completes. */
-async function killAtEachStep(
-  t: TestContext,
-  { out, index, args }: { out: string; index: string; args: string[] },
-  check: (out: string, step: number) => Promise<void>,
-): Promise<number> {
-  for (let step = 1; ; step++) {
-    const copy = join(tempDir(t), 'out');
-    cpSync(out, copy, { recursive: true });
-    const flags = [...SOURCE_FLAGS, '--require', KILLER];
-    const command = [process.execPath, ...flags, CLI, 'export', ...args, '--out', copy];
-    const { code, signal, stderr } = await runCommand(t, [...command, '--data-dir', dirname(index)], {
-      cwd: copy,
-      env: { KILL_AT_STEP: String(step), KILL_FOLDER: copy },
-    });
-    assert.ok(code === 0 || signal === 'SIGKILL', stderr);
-    await check(copy, step);
-    if (code === 0) return step - 1;
-  }
-}
-
-test('an export killed at any step leaves each transfer at most once, and the next one completes it', async (t) => {
-  const { db, out, run } = setUp(t, LAST);
-  await run({ to: 250 });
-  const args = ['transfers', '--blocks-per-file', '100'];
-  const steps = await killAtEachStep(t, { out, index: db.name, args }, async (copy, step) => {
-    const [rows, distinct] = await rowsIn(copy, 'transfers');
-    assert.equal(rows, distinct, `killed before step ${step}`);
-    assert.ok(
-      [250, 299].some((block) => transfersTo(db, block) === rows),
-      `killed before step ${step}`,
-    );
-    const again = setUp(t, LAST, { index: db.name, out: copy });
-    assert.equal(await again.run({ to: 220 }), 3, `after the kill before step ${step}`);
-    assert.equal(await again.run({}), 3);
-    assert.deepEqual(await rowsIn(copy, 'transfers'), Array(2).fill(transfersTo(db, 299)));
-    const { files, pending } = manifestOf(join(copy, 'transfers'));
-    assert.deepEqual(
-      dataFiles(copy, 'transfers'),
-      files.map(({ name }) => name),
-    );
-    assert.equal(pending, undefined);
-  });
-  assert.ok(steps >= 6, `${steps} steps`);
-});
-
-test('a snapshot killed at any step leaves one snapshot, and the next one replaces it', async (t) => {
-  const index = createIndex(t, 150);
-  const { db, out, run } = setUp(t, 150, { index });
-  await run({ table: 'holders' });
-  const writer = new IndexWriter(index, { cacheMb: 8 });
-  const tip = db.prepare<[], Buffer>('SELECT hash FROM blocks ORDER BY number DESC').pluck().get();
-  writer.append([toBatch(randomBlocks(LAST + 1, 50, `0x${tip?.toString('hex')}`, 1))]);
-  writer.close();
-  const steps = await killAtEachStep(t, { out, index, args: ['holders'] }, async (copy, step) => {
-    const [rows, distinct] = await rowsIn(copy, 'holders');
-    assert.equal(rows, distinct, `killed before step ${step}`);
-    const again = setUp(t, 150, { index, out: copy });
-    assert.equal(await again.run({ table: 'holders' }), 1);
-    assert.deepEqual(dataFiles(copy, 'holders'), ['holders.parquet']);
-    const [file] = manifestOf(join(copy, 'holders')).files;
-    assert.equal(file?.last, LAST + 50);
-  });
-  assert.ok(steps >= 5, `${steps} steps`);
 });

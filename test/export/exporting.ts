@@ -1,9 +1,9 @@
 /** Exports of a random index, read by DuckDB. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type ExportOptions, exportTable } from '../../src/export/export.ts';
+import { type ExportOptions, exportTable, type TableName } from '../../src/export/export.ts';
 import { MANIFEST, type Manifest } from '../../src/export/manifest.ts';
 import { AnchorTable } from '../../src/store/chain-anchors.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
@@ -16,6 +16,8 @@ import { tempDir } from '../support/temp-dir.ts';
 export const START = 7;
 /** Blocks of the index. */
 export const BLOCKS = 300;
+/** Last block of the index. */
+export const LAST = START + BLOCKS - 1;
 const PARENT = `0x${'0'.repeat(64)}`;
 
 interface Exporting {
@@ -91,4 +93,24 @@ export async function duck(sql: string): Promise<Record<string, unknown>[]> {
 
 export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8'));
+}
+
+/** Rows and distinct rows that a query over all files of a table sees. */
+export async function rowsIn(out: string, table: TableName): Promise<[rows: number, distinct: number]> {
+  const [row] = await duck(
+    `SELECT (SELECT count(*) FROM '${out}/${table}/*.parquet')::INT AS n,
+       (SELECT count(*) FROM (SELECT DISTINCT * FROM '${out}/${table}/*.parquet'))::INT AS one`,
+  );
+  return [Number(row?.n), Number(row?.one)];
+}
+
+/** Transfers of the index up to a block. */
+export function transfersTo(db: Db, block: number): number {
+  return (
+    db.prepare<[number], number>('SELECT last_transfer FROM blocks WHERE number = ?').pluck().get(block) ?? 0
+  );
+}
+
+export function dataFiles(out: string, table: TableName): string[] {
+  return readdirSync(join(out, table)).filter((name) => name !== 'manifest.json');
 }
