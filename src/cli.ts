@@ -1,4 +1,5 @@
 /** The command line: runs one command and turns its outcome into an exit code. */
+import './server/max-header-size.ts';
 import { type Command, CommanderError } from 'commander';
 import { describeError, EXIT_USAGE } from './cli/errors.ts';
 import { assertOutputWritten, handleOutputErrors } from './cli/output-errors.ts';

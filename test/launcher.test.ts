@@ -124,6 +124,12 @@ test('the daemon is the very process that was started, and SIGTERM ends it with 
   assert.equal(code, 0, stderr);
 });
 
+test('the bundle sets what its packages read when they load: cookies of 12 KB are no error', async (t) => {
+  const url = await readyUrl(start(t, [LAUNCHER, ...START], { cwd: tempDir(t) }));
+  const { status } = await fetch(`${url}/healthz`, { headers: { Cookie: `a=${'x'.repeat(12_000)}` } });
+  assert.equal(status, 200);
+});
+
 test('under a foreign Node signals reach the daemon, and its exit code comes back', async (t) => {
   const node = foreignNode();
   if (node === undefined) return t.skip('this machine has no Node but the pinned one');
