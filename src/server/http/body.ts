@@ -77,14 +77,13 @@ export class BodyReservation {
 }
 
 /** The reply to a request whose body is read. */
-type GuardedReply = Pick<DeferredReply, 'guardHandler'>;
+type GuardedReply = Pick<DeferredReply, 'guardBodyHandler'>;
 
 /**
- * Collects the body and passes it to `done` once, or passes null as soon as it exceeds `limit` bytes. An error that `done`
- * throws becomes a 500. The body may lie
- * in memory of the library, so it is valid only until `done` returns. Never calls `done` when the client disconnects
- * first or is cut off for too many chunks or an exhausted budget. The caller releases `reservation` when the client
- * disconnects; it is null where `limit` alone bounds the body.
+ * Collects the body and passes it to `answer` once, or passes null as soon as it exceeds `limit` bytes. An error that
+ * `answer` throws becomes a 500. The body may lie in memory of the library, so it is valid only until `answer` returns.
+ * Never calls `answer` when the client disconnects first or is cut off for too many chunks or an exhausted budget. The
+ * caller releases `reservation` when the client disconnects; it is null where `limit` alone bounds the body.
  */
 export function collectBody(
   res: HttpResponse,
@@ -93,22 +92,22 @@ export function collectBody(
   reservation: BodyReservation | null,
   answer: (body: Buffer | null) => void,
 ): void {
-  const done = (body: Buffer | null): void => reply.guardHandler(() => answer(body));
   const chunks: Buffer[] = [];
   let bytes = 0;
   res.onData((chunk, isLast) => {
     if (bytes > limit) return;
     bytes += chunk.byteLength;
-    if (isLast && bytes === chunk.byteLength && bytes <= limit) return done(Buffer.from(chunk)); // most bodies: no copy
+    if (isLast && bytes === chunk.byteLength && bytes <= limit)
+      return reply.guardBodyHandler(answer, Buffer.from(chunk)); // most bodies: no copy
     if (bytes > limit) {
       reservation?.release();
-      return done(null);
+      return reply.guardBodyHandler(answer, null);
     }
     if (!isLast && reservation !== null && !reservation.grow(chunk.byteLength)) return void res.close();
     if (chunks.length > FREE_CHUNKS + bytes / BYTES_PER_CHUNK) return void res.close();
     chunks.push(Buffer.from(new Uint8Array(chunk))); // the library reuses the memory of the chunk
     if (!isLast) return;
     reservation?.release();
-    done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
+    reply.guardBodyHandler(answer, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
   });
 }

@@ -82,20 +82,31 @@ export class DeferredReply implements Omit<ByteSink, 'begin'> {
     try {
       part();
     } catch (error) {
-      const answer = this.context.failure(error);
-      if (this.state === 'pending') this.send(answer);
-      else if (this.state !== 'settled') this.res.close();
+      this.fail(error);
     }
   }
 
-  /** `guard` for a handler that the library calls, of a request or its body, with the socket corked. */
+  /** `guard` for the handler of a request, which the library calls with the socket corked. */
   guardHandler(part: () => void): void {
+    this.guardBodyHandler(part, null);
+  }
+
+  /** `guardHandler` for the handler of a body. Takes the body too, to spare each request a closure. */
+  guardBodyHandler(part: (body: Buffer | null) => void, body: Buffer | null): void {
     this.isCorked = true;
     try {
-      this.guard(part);
+      part(body);
+    } catch (error) {
+      this.fail(error);
     } finally {
       this.isCorked = false;
     }
+  }
+
+  private fail(error: unknown): void {
+    const answer = this.context.failure(error);
+    if (this.state === 'pending') this.send(answer);
+    else if (this.state !== 'settled') this.res.close();
   }
 
   /** Starts an answer whose body comes in pieces. Resumes the source when there is room again. */
