@@ -2,7 +2,12 @@
 
 import { z } from 'zod';
 import { decodeSigned } from '../lib/signed.ts';
-import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../model/transfer-kind.ts';
+import {
+  TOKEN_KIND_NAMES,
+  type TokenKindName,
+  TRANSFER_KIND_NAMES,
+  TransferKind,
+} from '../model/transfer-kind.ts';
 import { kindName } from '../query/transfers.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { BALANCE_ACCURACY_NAMES } from '../store/tokens/balance-accuracy.ts';
@@ -13,12 +18,10 @@ export function balanceText(balance: Uint8Array): string {
   return decodeSigned(balance).toString();
 }
 
-/** Token types, named after the transfer kinds that carry them. */
-const TOKEN_TYPES = ['erc20', 'erc721', 'erc1155'] as const satisfies readonly TransferKindName[];
-
-export function tokenType(kind: number): (typeof TOKEN_TYPES)[number] {
+/** The type of a token, named after the kind of its transfers. */
+export function tokenType(kind: number): TokenKindName {
   const name = kindName(kind);
-  const type = TOKEN_TYPES.find((candidate) => candidate === name);
+  const type = TOKEN_KIND_NAMES.find((candidate) => candidate === name);
   if (type === undefined) throw new DamageError(`a token has transfers of the kind ${name}`);
   return type;
 }
@@ -122,7 +125,7 @@ export function tokenNameFields() {
 }
 
 export function tokenTypeField() {
-  return z.enum(TOKEN_TYPES);
+  return z.enum(TOKEN_KIND_NAMES);
 }
 
 export function sourceField() {

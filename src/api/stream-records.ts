@@ -1,6 +1,7 @@
 /** The records of streams and webhooks, and the filters that select them. */
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../model/address.ts';
+import { TOKEN_KIND_NAMES } from '../model/transfer-kind.ts';
 import {
   addressField,
   blockField,
@@ -27,7 +28,7 @@ const removed = z
 export const walletTransferSchema = transferSchema
   .extend({
     blockHash: txHashField(),
-    assetType: z.enum(['native', 'erc20', 'erc721', 'erc1155']),
+    assetType: z.enum(['native', ...TOKEN_KIND_NAMES]),
     removed,
   })
   .meta({ id: 'WalletTransfer' });

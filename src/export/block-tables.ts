@@ -1,6 +1,7 @@
 /** The tables exported by ranges of blocks. Their rows never change once the blocks are final. */
 import { digitsToBigInt } from '../lib/hex.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
+import { type ColumnField, columnsOf } from '../model/transfer-fields.ts';
+import { hasTokenNumber, movesOne } from '../model/transfer-kind.ts';
 import type { Tip } from '../store/chain.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
@@ -49,22 +50,32 @@ export const BLOCKS: BlockTable = {
   },
 };
 
+const TRANSFER_FIELDS = columnsOf('parquet');
+
+const PARQUET_TYPES: Record<ColumnField['type'], Column['type']> = {
+  id: 'INT64',
+  block: 'INT64',
+  position: 'INT32',
+  integer: 'INT32',
+  hash: 'STRING',
+  address: 'STRING',
+  kind: 'STRING',
+  units: 'STRING',
+  number: 'STRING',
+  time: 'TIMESTAMP',
+};
+
+/** The values of a batch by column. */
+type TransferValues = Record<ColumnField['column']['name'], Batch['values'][number]>;
+
 export const TRANSFERS: BlockTable = {
   kind: 'blocks',
-  columns: [
-    { name: 'block_number', type: 'INT64' },
-    { name: 'block_timestamp', type: 'TIMESTAMP' },
-    { name: 'tx_hash', type: 'STRING', distinct: true },
-    { name: 'event_index', type: 'INT32' },
-    { name: 'log_index', type: 'INT32', nullable: true },
-    { name: 'transfer_type', type: 'STRING' },
-    { name: 'from_address', type: 'STRING' },
-    { name: 'to_address', type: 'STRING' },
-    { name: 'token_address', type: 'STRING', nullable: true },
-    { name: 'token_id', type: 'STRING', nullable: true },
-    { name: 'amount', type: 'STRING', distinct: true },
-    { name: 'id', type: 'INT64', distinct: true },
-  ],
+  columns: TRANSFER_FIELDS.map((field) => ({
+    name: field.column.name,
+    type: PARQUET_TYPES[field.type],
+    ...('nullable' in field && { nullable: true }),
+    ...('distinct' in field.column && { distinct: true }),
+  })),
   read(db) {
     const book = new AddressBook(db, EXPORT_ADDRESSES);
     const blocks = prepareBlocks(db);
@@ -89,27 +100,21 @@ function transferBatch(
   book.load(rows);
   const { wallets, tokens } = book;
   const blocks = rows.map(({ id }) => blockOf(id));
-  return {
-    rowCount: rows.length,
-    values: [
-      BigInt64Array.from(blocks, ({ number }) => BigInt(number)),
-      blocks.map(({ timestamp }) => new Date(timestamp * 1000)),
-      rows.map(({ txHash }) => `0x${txHash}`),
-      Int32Array.from(rows, ({ eventIndex }) => eventIndex),
-      rows.map(({ logIndex }) => logIndex),
-      rows.map(({ kind }) => kindName(kind)),
-      rows.map(({ sender }) => wallets.of(sender)),
-      rows.map(({ receiver }) => wallets.of(receiver)),
-      rows.map(({ token }) => (token === 0 ? null : tokens.of(token))),
-      rows.map(({ kind, tokenNumber }) => (hasTokenId(kind) ? digitsToBigInt(tokenNumber).toString() : null)),
-      rows.map(({ kind, amount }) =>
-        kind === TransferKind.erc721 ? '1' : digitsToBigInt(amount).toString(),
-      ),
-      BigInt64Array.from(rows, ({ id }) => BigInt(id)),
-    ],
+  const values: TransferValues = {
+    block_number: BigInt64Array.from(blocks, ({ number }) => BigInt(number)),
+    block_timestamp: blocks.map(({ timestamp }) => new Date(timestamp * 1000)),
+    tx_hash: rows.map(({ txHash }) => `0x${txHash}`),
+    event_index: Int32Array.from(rows, ({ eventIndex }) => eventIndex),
+    log_index: rows.map(({ logIndex }) => logIndex),
+    transfer_type: rows.map(({ kind }) => kindName(kind)),
+    from_address: rows.map(({ sender }) => wallets.of(sender)),
+    to_address: rows.map(({ receiver }) => wallets.of(receiver)),
+    token_address: rows.map(({ token }) => (token === 0 ? null : tokens.of(token))),
+    token_id: rows.map(({ kind, tokenNumber }) =>
+      hasTokenNumber(kind) ? digitsToBigInt(tokenNumber).toString() : null,
+    ),
+    amount: rows.map(({ kind, amount }) => (movesOne(kind) ? '1' : digitsToBigInt(amount).toString())),
+    id: BigInt64Array.from(rows, ({ id }) => BigInt(id)),
   };
-}
-
-function hasTokenId(kind: number): boolean {
-  return kind === TransferKind.erc721 || kind === TransferKind.erc1155;
+  return { rowCount: rows.length, values: TRANSFER_FIELDS.map(({ column }) => values[column.name]) };
 }

@@ -1,6 +1,6 @@
 /** Transfers by id, with every field of a record. */
 import { digitsToBigInt } from '../lib/hex.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
+import { hasTokenNumber, movesOne } from '../model/transfer-kind.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
@@ -68,12 +68,10 @@ export function prepareTransfersById(db: Db): (ids: readonly number[]) => Transf
 
 /** The amount in the smallest units of the coin or token. An ERC-721 token counts as one. */
 export function amountOf({ kind, amount }: TransferRow): bigint {
-  return kind === TransferKind.erc721 ? 1n : digitsToBigInt(amount);
+  return movesOne(kind) ? 1n : digitsToBigInt(amount);
 }
 
 /** The id of an ERC-721 or ERC-1155 token as decimal text; null for transfers without ids. */
 export function tokenIdOf({ kind, tokenNumber }: TransferRow): string | null {
-  return kind === TransferKind.erc721 || kind === TransferKind.erc1155
-    ? digitsToBigInt(tokenNumber).toString()
-    : null;
+  return hasTokenNumber(kind) ? digitsToBigInt(tokenNumber).toString() : null;
 }

@@ -1,7 +1,7 @@
 /** Large native transfers, found through the spans of store/zone-map.ts. */
 import { bigIntToBytes } from '../lib/hex.ts';
 import { encodeMagnitude } from '../lib/signed.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
+import { NATIVE_KINDS } from '../model/transfer-kind.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZONE_SPAN, zoneOf } from '../store/zone-map.ts';
 import type { IdRange } from './blocks.ts';
@@ -33,7 +33,7 @@ function prepareInOrder(db: Db, order: Order): FindLarge {
   const inSpan = db
     .prepare<[number, number, number, number, Uint8Array, number], number>(/* sql */ `
       SELECT id FROM transfers
-      WHERE id >= +? AND id < +? AND kind IN (${TransferKind.nativeDirect}, ${TransferKind.nativeInternal})
+      WHERE id >= +? AND id < +? AND kind IN (${NATIVE_KINDS})
         AND (length(amount) > +? OR length(amount) = +? AND amount >= +?)
       ORDER BY id ${order} LIMIT +?`)
     .pluck();

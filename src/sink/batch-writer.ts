@@ -1,11 +1,11 @@
 /** Writes blocks to PostgreSQL: one transaction per batch, streaming transfers while the index is still being read. */
 import { setImmediate } from 'node:timers/promises';
 import type postgres from 'postgres';
-import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
+import { hasTokenNumber, movesOne, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import type { Tip } from '../store/chain.ts';
 import { blockFinder } from '../store/read/blocks.ts';
 import { kindName } from '../store/read/transfers.ts';
-import { columnList, type SinkTable } from './columns.ts';
+import { columnList, type SinkTable, TRANSFER_FIELDS } from './columns.ts';
 import { COPY_HEADER, COPY_TRAILER, CopyRows } from './copy-rows.ts';
 import type { Chunk, IndexSource, SinkTip, SourceToken, SourceWallet } from './index-source.ts';
 import type { Session } from './session.ts';
@@ -120,7 +120,7 @@ export class BatchWriter {
     for (const transfer of transfers) {
       const { kind, token, logIndex } = transfer;
       const block = blockOf(transfer.id);
-      out.row(12);
+      out.row(TRANSFER_FIELDS.length);
       out.int8(transfer.id);
       out.int8(block.number);
       out.time(block.timestamp);
@@ -133,8 +133,8 @@ export class BatchWriter {
       out.hex(wallets.of(transfer.receiver));
       if (token === 0) out.null();
       else out.hex(tokens.of(token));
-      out.numeric(kind === TransferKind.erc721 ? ONE : transfer.amount);
-      if (kind === TransferKind.erc721 || kind === TransferKind.erc1155) out.numeric(transfer.tokenNumber);
+      out.numeric(movesOne(kind) ? ONE : transfer.amount);
+      if (hasTokenNumber(kind)) out.numeric(transfer.tokenNumber);
       else out.null();
     }
   }

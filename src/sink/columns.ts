@@ -1,21 +1,24 @@
 /** The columns that the sink writes, in the order in which batch-writer.ts encodes them. The operator may add others. */
+import { type ColumnField, columnsOf } from '../model/transfer-fields.ts';
+
+export const TRANSFER_FIELDS = columnsOf('postgres');
+
+const TYPES: Record<ColumnField['type'], string> = {
+  id: 'bigint',
+  block: 'bigint',
+  position: 'integer',
+  integer: 'integer',
+  hash: 'bytea',
+  address: 'bytea',
+  kind: 'text',
+  units: 'numeric',
+  number: 'numeric',
+  time: 'timestamp with time zone',
+};
 
 export const COLUMNS = {
   blocks: { number: 'bigint', hash: 'bytea', timestamp: 'timestamp with time zone', last_transfer: 'bigint' },
-  transfers: {
-    id: 'bigint',
-    block_number: 'bigint',
-    block_timestamp: 'timestamp with time zone',
-    tx_hash: 'bytea',
-    event_index: 'integer',
-    log_index: 'integer',
-    transfer_type: 'text',
-    from_address: 'bytea',
-    to_address: 'bytea',
-    token_address: 'bytea',
-    amount: 'numeric',
-    token_id: 'numeric',
-  },
+  transfers: Object.fromEntries(TRANSFER_FIELDS.map(({ column, type }) => [column.name, TYPES[type]])),
   tokens: {
     id: 'bigint',
     token_address: 'bytea',

@@ -3,6 +3,8 @@
  * A released schema is never edited alone: a change needs a migration from each earlier version.
  */
 
+import { COLUMNS, TRANSFER_FIELDS } from './columns.ts';
+
 export const SINK_SCHEMA_VERSION = 1;
 
 const SINK = /* sql */ `
@@ -33,21 +35,15 @@ CREATE TABLE blocks (
 CREATE INDEX blocks_timestamp ON blocks (timestamp);
 `;
 
+const transferColumns = TRANSFER_FIELDS.map(
+  (field) =>
+    `${field.column.name} ${COLUMNS.transfers[field.column.name]}${'nullable' in field ? '' : ' NOT NULL'}`,
+);
+
 const TRANSFERS = /* sql */ `
--- Every transfer of these blocks. Partitioned by ranges of blocks.
+-- Every transfer of these blocks, with the fields of model/transfer-fields.ts. Partitioned by ranges of blocks.
 CREATE TABLE transfers (
-  id bigint NOT NULL,                   -- chain order; the id that REST and streams give
-  block_number bigint NOT NULL,
-  block_timestamp timestamptz NOT NULL,
-  tx_hash bytea NOT NULL,
-  event_index integer NOT NULL,         -- place among the transfers of its transaction, from 0
-  log_index integer,                    -- place of the log in its block, null for native transfers
-  transfer_type text NOT NULL,          -- native_direct, native_internal, erc20, erc721 or erc1155
-  from_address bytea NOT NULL,          -- 20 bytes; the zero address mints
-  to_address bytea NOT NULL,            -- 20 bytes; the zero address burns
-  token_address bytea,                  -- the contract, null for native transfers
-  amount numeric NOT NULL,              -- wei or the token's smallest units; 1 for ERC-721
-  token_id numeric,                     -- of ERC-721 and ERC-1155, else null
+  ${transferColumns.join(',\n  ')},
   PRIMARY KEY (block_number, id)
 ) PARTITION BY RANGE (block_number);
 `;
@@ -84,6 +80,13 @@ CREATE INDEX wallets_first_block ON wallets (first_block);
 CREATE INDEX wallets_funding_block ON wallets (funding_block);
 `;
 
+/** Bytes as text; symbol and quantity follow the token. */
+const readableColumns = TRANSFER_FIELDS.flatMap(({ column: { name } }) => {
+  const isBytes = COLUMNS.transfers[name] === 'bytea';
+  const column = isBytes ? `'0x' || encode(${name}, 'hex') AS ${name}` : name;
+  return name === 'token_address' ? [column, 'token_symbol', 'quantity'] : [column];
+});
+
 const VIEWS = /* sql */ `
 -- Transfers with the token's name, and the amount in whole coins or tokens where the decimals are known. Multiplied by a
 -- power of ten, which is exact: a division would round to 16 digits.
@@ -99,9 +102,7 @@ CREATE VIEW named_transfers AS
 -- The same with addresses and hashes as text, for eyes and tools that do not know bytea. Filter on the bytea columns of
 -- named_transfers instead where speed counts: no index covers the text.
 CREATE VIEW readable_transfers AS
-  SELECT id, block_number, block_timestamp, '0x' || encode(tx_hash, 'hex') AS tx_hash, event_index, log_index, transfer_type,
-    '0x' || encode(from_address, 'hex') AS from_address, '0x' || encode(to_address, 'hex') AS to_address,
-    '0x' || encode(token_address, 'hex') AS token_address, token_symbol, quantity, amount, token_id
+  SELECT ${readableColumns.join(', ')}
   FROM named_transfers;
 `;
 

@@ -4,7 +4,7 @@
  */
 import { fileBytes, freeDiskBytes } from '../lib/files.ts';
 import type { IndexStats } from '../model/index-stats.ts';
-import { TRANSFER_KIND_NAMES, type TransferKindName } from '../model/transfer-kind.ts';
+import { byKindName, TRANSFER_KINDS } from '../model/transfer-kind.ts';
 import { chainOf, prepareLastBlock, type Tip } from './chain.ts';
 import { type Db, highest } from './open-database.ts';
 
@@ -96,24 +96,16 @@ function countKinds(db: Db): IndexStats['kinds'] {
   const sampleStarts = estimated
     ? Array.from({ length: SAMPLES }, (_, i) => Math.floor((i * (last - SAMPLE_LENGTH)) / (SAMPLES - 1)))
     : [0];
-  const counts = TRANSFER_KIND_NAMES.map(() => 0);
+  const counts = TRANSFER_KINDS.map(() => 0);
   for (const from of sampleStarts) {
     for (const { kind, transfers } of count.all(from, estimated ? from + SAMPLE_LENGTH : last)) {
       counts[kind] = (counts[kind] ?? 0) + transfers;
     }
   }
   const scale = estimated ? last / (SAMPLES * SAMPLE_LENGTH) : 1;
-  const scaled = (name: TransferKindName) =>
-    Math.round((counts[TRANSFER_KIND_NAMES.indexOf(name)] ?? 0) * scale);
   return {
     estimated,
-    transfers: {
-      native_direct: scaled('native_direct'),
-      native_internal: scaled('native_internal'),
-      erc20: scaled('erc20'),
-      erc721: scaled('erc721'),
-      erc1155: scaled('erc1155'),
-    },
+    transfers: byKindName(({ code }) => Math.round((counts[code] ?? 0) * scale)),
   };
 }
 

@@ -3,7 +3,7 @@
  * re-reads first and latest transfers from what remains. A test checks that "append, roll back, append another branch"
  * equals, row for row, a fresh index of that branch.
  */
-import { TransferKind } from '../model/transfer-kind.ts';
+import { movesOne, TransferKind } from '../model/transfer-kind.ts';
 import { EMPTY_INDEX, prepareLastBlock } from './chain.ts';
 import { ChangeSet } from './commit/change-set.ts';
 import type { Tables } from './commit/tables.ts';
@@ -136,7 +136,7 @@ export class Rollback {
     for (const wallet of isToSelf ? [sender] : [sender, receiver]) {
       this.subtractFromWallet(wallet, transactionStart, transfer.token !== null);
     }
-    const amount = transfer.kind === TransferKind.erc721 ? ONE : (transfer.amount ?? NOTHING);
+    const amount = movesOne(transfer.kind) ? ONE : (transfer.amount ?? NOTHING);
     if (transfer.token === null) {
       sender.subtractSent(amount);
       receiver.subtractReceived(amount);

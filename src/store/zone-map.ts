@@ -1,6 +1,6 @@
 /** The zone map (table `native_peaks`): the largest native transfer of each span, updated as blocks come and go. */
 import { encodeMagnitude } from '../lib/signed.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
+import { NATIVE_KINDS } from '../model/transfer-kind.ts';
 import type { Db, Statement } from './open-database.ts';
 
 /** Transfers per span of level 1, and spans of one level per span of the next. */
@@ -54,7 +54,7 @@ export class ZoneMapTable {
     this.upsert = db.prepare(`INSERT INTO native_peaks (level, span, peak) VALUES (?, ?, ?) ${keepLarger}`);
     this.deleteSpans = db.prepare('DELETE FROM native_peaks WHERE level = ? AND span >= ?');
     this.nativeTransfersFrom = db.prepare(/* sql */ `
-      SELECT id, amount FROM transfers WHERE id >= ? AND kind IN (${TransferKind.nativeDirect}, ${TransferKind.nativeInternal})`);
+      SELECT id, amount FROM transfers WHERE id >= ? AND kind IN (${NATIVE_KINDS})`);
     this.raiseFromLower = db.prepare(/* sql */ `
       INSERT INTO native_peaks (level, span, peak)
       SELECT ?, ?, max(peak) FROM native_peaks WHERE level = ? AND span >= ? HAVING count(*) > 0 ${keepLarger}`);

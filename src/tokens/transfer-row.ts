@@ -1,6 +1,6 @@
 /** A stored transfer, decoded for balance checks. */
 import { bytesToHex } from '../lib/hex.ts';
-import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
+import { isNativeKind, movesOne } from '../model/transfer-kind.ts';
 import type { StoredTransfer } from '../store/schema.ts';
 import { DamageError } from '../store/storage-error.ts';
 
@@ -33,6 +33,6 @@ export function toTransferRow(raw: StoredTransfer): TransferRow {
     receiver: raw.receiver,
     kind: raw.kind,
     token: isNativeKind(raw.kind) ? null : raw.token,
-    amount: raw.kind === TransferKind.erc721 ? 1n : decodeAmount(raw.amount),
+    amount: movesOne(raw.kind) ? 1n : decodeAmount(raw.amount),
   };
 }

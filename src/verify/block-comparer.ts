@@ -5,7 +5,7 @@ import { pause, retry } from '../lib/async.ts';
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import { bytesToBigInt, bytesToHex, type Hex } from '../lib/hex.ts';
 import { type BlockBatch, packedHash, packedValue } from '../model/block-batch.ts';
-import { TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
+import { hasTokenNumber, movesOne, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import type { RpcClient } from '../node/client.ts';
 import { type BlockHeader, fetchHeader } from '../node/methods.ts';
 import { type BlockEnd, chainOf, EMPTY_INDEX, hashAt, readLastBlock, type Tip } from '../store/chain.ts';
@@ -287,7 +287,6 @@ function decodedLines(batch: BlockBatch, block: number): string[] {
   const lines: string[] = [];
   for (let i = block === 0 ? 0 : batch.transferEnd[block - 1]!; i < batch.transferEnd[block]!; i++) {
     const kind = batch.kind[i]!;
-    const isNft = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
     lines.push(
       formatTransfer({
         hash: bytesToHex(packedHash(batch.txHashes, batch.tx[i]!)),
@@ -295,8 +294,8 @@ function decodedLines(batch: BlockBatch, block: number): string[] {
         from: address(batch.from[i]!),
         to: address(batch.to[i]!),
         token: batch.token[i]! < 0 ? null : address(batch.token[i]!),
-        amount: kind === TransferKind.erc721 ? null : packedValue(batch.amounts, batch.amountEnd, i),
-        tokenNumber: isNft ? packedValue(batch.tokenNumbers, batch.tokenNumberEnd, i) : null,
+        amount: movesOne(kind) ? null : packedValue(batch.amounts, batch.amountEnd, i),
+        tokenNumber: hasTokenNumber(kind) ? packedValue(batch.tokenNumbers, batch.tokenNumberEnd, i) : null,
         logIndex: batch.logIndex[i]! < 0 ? null : batch.logIndex[i]!,
       }),
     );

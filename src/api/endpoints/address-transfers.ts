@@ -1,7 +1,7 @@
 /** GET /api/address_transfers: all transfers of a wallet, newest first, paginated. */
 import { z } from 'zod';
 import { bigIntToBytes } from '../../lib/hex.ts';
-import { TRANSFER_KIND_NAMES, TransferKind } from '../../model/transfer-kind.ts';
+import { kindBits, TRANSFER_KIND_NAMES, TransferKind } from '../../model/transfer-kind.ts';
 import { prepareLastBlockUpTo } from '../../query/block-times.ts';
 import { type IdRange, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import type { Head } from '../../query/snapshot.ts';
@@ -21,7 +21,7 @@ const DIRECTION_FLAGS = {
 } as const;
 
 /** One bit per kind. */
-const ALL_KINDS = (1 << TRANSFER_KIND_NAMES.length) - 1;
+const ALL_KINDS = kindBits(() => true);
 const INTERNAL = 1 << TransferKind.nativeInternal;
 
 const PARAMS = {
@@ -124,5 +124,5 @@ export const addressTransfers = defineEndpoint({
 /** A bit for each wanted kind. */
 function kindsOf({ type, include_internal }: Pick<Params, 'type' | 'include_internal'>): number {
   if (type === undefined) return include_internal ? ALL_KINDS : ALL_KINDS & ~INTERNAL;
-  return type.reduce((bits, name) => bits | (1 << TRANSFER_KIND_NAMES.indexOf(name)), 0);
+  return kindBits(({ name }) => type.includes(name));
 }

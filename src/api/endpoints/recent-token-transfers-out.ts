@@ -1,6 +1,6 @@
 /** GET /api/recent_token_transfers_out: token transfers a wallet recently sent. */
 import { z } from 'zod';
-import { TransferKind } from '../../model/transfer-kind.ts';
+import { kindBits } from '../../model/transfer-kind.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { prepareHistoryIds } from '../../query/wallet-history-pages.ts';
@@ -10,7 +10,7 @@ import { addressField, countField, example, nextCursorField } from '../fields.ts
 import { address, blockWindow, limit, pageCursor } from '../params.ts';
 import { pageOf, transferRecord, transferSchema } from '../transfer-record.ts';
 
-const TOKEN_KINDS = (1 << TransferKind.erc20) | (1 << TransferKind.erc721) | (1 << TransferKind.erc1155);
+const TOKEN_KINDS = kindBits(({ isNative }) => !isNative);
 
 const sentTransferSchema = transferSchema.omit({ from: true, direction: true }).meta({ id: 'SentTransfer' });
 

@@ -1,4 +1,5 @@
 /** Numbers, amounts and times for display. Pure functions; times in UTC. */
+import { TRANSFER_KINDS } from '../../model/transfer-kind.ts';
 
 export const NATIVE_DECIMALS = 18;
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
@@ -128,12 +129,5 @@ export function safeName(name: string, most = 16): string {
 
 /** `ERC-20` */
 export function kindText(kind: string): string {
-  const names: Record<string, string> = {
-    native_direct: 'Coin',
-    native_internal: 'Coin, internal',
-    erc20: 'ERC-20',
-    erc721: 'ERC-721',
-    erc1155: 'ERC-1155',
-  };
-  return names[kind] ?? kind;
+  return TRANSFER_KINDS.find(({ name }) => name === kind)?.label ?? kind;
 }

@@ -1,6 +1,6 @@
 /** Writes the rows of `transfers` and `blocks`, with the checksum of each block. */
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
-import { TransferKind } from '../../model/transfer-kind.ts';
+import { hasTokenNumber, movesOne, TransferKind } from '../../model/transfer-kind.ts';
 import { mixBlock, mixBytes, mixInteger, mixNull, mixTokenAndKind } from '../checksum.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../rows.ts';
@@ -69,7 +69,7 @@ export class BlockRows {
       const id = commit.firstTransfer + at;
       const kind = batch.kind[i]!;
       const logIndex = batch.logIndex[i]!;
-      const hasNumber = kind === TransferKind.erc721 || kind === TransferKind.erc1155;
+      const hasNumber = hasTokenNumber(kind);
       const sender = ids[transfers.sender[at]!]!;
       const receiver = ids[transfers.receiver[at]!]!;
       const token = transfers.token[at] === NATIVE ? null : tokens[transfers.token[at]!]!;
@@ -88,7 +88,7 @@ export class BlockRows {
       const hashAt = batch.tx[i]! * 32;
       sum = distance === 0 ? mixBytes(sum, batch.txHashes, hashAt, hashAt + 32) : mixInteger(sum, distance);
       sum = mixTokenAndKind(mixInteger(mixInteger(sum, sender), receiver), tokenId, kind);
-      sum = kind === TransferKind.erc721 ? mixNull(sum) : mixPacked(sum, amounts, amountEnd, i);
+      sum = movesOne(kind) ? mixNull(sum) : mixPacked(sum, amounts, amountEnd, i);
       sum = hasNumber ? mixPacked(sum, tokenNumbers, tokenNumberEnd, i) : mixNull(sum);
       sum = logIndex < 0 ? mixNull(sum) : mixInteger(sum, logIndex);
       checksums[block] = token?.firstTransfer === id ? mixInteger(sum, token.wallet) : sum;

@@ -4,7 +4,7 @@
  * in key order, and holds one row at a time in memory.
  */
 import type { BlockBatch } from '../../model/block-batch.ts';
-import { TransferKind } from '../../model/transfer-kind.ts';
+import { movesOne } from '../../model/transfer-kind.ts';
 
 /** Marks a native transfer in the token column. */
 export const NATIVE = -1;
@@ -84,7 +84,7 @@ export class CommitTransfers {
 
   /** Whether the amount is zero. That of an ERC-721 transfer is 1 and not stored. */
   isZero(at: number): boolean {
-    return this.kind[at] !== TransferKind.erc721 && this.amountStart(at) === this.amountEnds[at];
+    return !movesOne(this.kind[at]!) && this.amountStart(at) === this.amountEnds[at];
   }
 
   /** The slot of the wallet on a side. */

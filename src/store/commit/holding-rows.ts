@@ -1,6 +1,6 @@
 /** Writes the rows of `tokens`, `holdings` and the tables that follow from them. */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
-import { TransferKind } from '../../model/transfer-kind.ts';
+import { movesOne } from '../../model/transfer-kind.ts';
 import { ROWS_PER_STATEMENT } from '../rows.ts';
 import { MAX_FIRST_BUYERS, ZERO_WALLET } from '../schema.ts';
 import type { Buyer } from '../tokens/first-buyers.ts';
@@ -110,10 +110,10 @@ export class HoldingRows {
 function addToSum(transfers: CommitTransfers, sum: WideSums, side: Side): void {
   const at = side >>> 1;
   if (transfers.sender[at] === transfers.receiver[at]) return;
-  const isNft = transfers.kind[at] === TransferKind.erc721;
-  const bytes = isNft ? ONE : transfers.amounts;
-  const start = isNft ? 0 : transfers.amountStart(at);
-  const end = isNft ? ONE.length : transfers.amountEnd(at);
+  const isOne = movesOne(transfers.kind[at]!);
+  const bytes = isOne ? ONE : transfers.amounts;
+  const start = isOne ? 0 : transfers.amountStart(at);
+  const end = isOne ? ONE.length : transfers.amountEnd(at);
   if ((side & 1) === 0) sum.subtract(0, bytes, start, end);
   else sum.add(0, bytes, start, end);
 }

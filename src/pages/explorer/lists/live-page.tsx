@@ -1,7 +1,7 @@
 /** Every transfer of the chain, live as it is indexed. */
 import { useState } from 'preact/hooks';
+import { TRANSFER_KINDS } from '../../../model/transfer-kind.ts';
 import { useRecentTransfers } from '../../client/recent-transfers.ts';
-import { kindText } from '../../ui/format.ts';
 import { setParams, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { useStatus } from '../chain-state.tsx';
@@ -13,8 +13,6 @@ const ROWS = 200;
 
 /** Blocks to replay, so that the page does not start empty. */
 const REPLAYED = 10;
-
-const KINDS = ['native_direct', 'native_internal', 'erc20', 'erc721', 'erc1155'];
 
 export function LivePage({ params }: { params: URLSearchParams }) {
   useTitle('Live transfers');
@@ -42,9 +40,9 @@ export function LivePage({ params }: { params: URLSearchParams }) {
             }
           >
             <option value="">Every kind</option>
-            {KINDS.map((name) => (
+            {TRANSFER_KINDS.map(({ name, label }) => (
               <option key={name} value={name}>
-                {kindText(name)}
+                {label}
               </option>
             ))}
           </select>

@@ -1,4 +1,5 @@
 /** Decodes a token's transfers from its logs. Pure functions. */
+import type { TokenKindName } from '../../../model/transfer-kind.ts';
 import type { NodeLog } from '../../client/node-types.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -18,7 +19,7 @@ export interface TokenEvent {
   txHash: string;
   from: string;
   to: string;
-  transferType: 'erc20' | 'erc721' | 'erc1155';
+  transferType: TokenKindName;
   amount: string;
   tokenId: string | null;
 }

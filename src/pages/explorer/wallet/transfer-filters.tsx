@@ -1,5 +1,6 @@
 /** The filters of a wallet's transfers. They are URL parameters, so that a filtered view is a link. */
 import { useState } from 'preact/hooks';
+import { TRANSFER_KINDS, TransferKind } from '../../../model/transfer-kind.ts';
 import type { Query } from '../../client/answers.ts';
 import { Choice } from '../../ui/choice.tsx';
 import { setParams } from '../../ui/router.ts';
@@ -12,10 +13,10 @@ const DIRECTIONS = [
 
 const KINDS = [
   { value: '', text: 'Every kind' },
-  { value: 'native_direct', text: 'Coin' },
-  { value: 'erc20', text: 'ERC-20' },
-  { value: 'erc721', text: 'ERC-721' },
-  { value: 'erc1155', text: 'ERC-1155' },
+  ...TRANSFER_KINDS.filter(({ code }) => code !== TransferKind.nativeInternal).map(({ name, label }) => ({
+    value: name,
+    text: label,
+  })),
 ];
 
 /** Fields under "More filters". */

@@ -1,15 +1,14 @@
 /** The contents of the index, and how long the disk lasts. */
 import type { ComponentChildren } from 'preact';
+import { TRANSFER_KINDS } from '../../../model/transfer-kind.ts';
 import { Facts, Meter } from '../../ui/facts.tsx';
-import { byteSize, duration, grouped, kindText, percent } from '../../ui/format.ts';
+import { byteSize, duration, grouped, percent } from '../../ui/format.ts';
 import { Table } from '../../ui/table.tsx';
 import { Age } from '../../ui/time.tsx';
 import type { AdminAnswers } from '../admin-api.ts';
 
 type Index = AdminAnswers['index'];
 type Survey = NonNullable<Index['survey']>;
-
-const KINDS = ['native_direct', 'native_internal', 'erc20', 'erc721', 'erc1155'] as const;
 
 /** Tables below this share of the file are omitted. */
 const SMALL = 1 / 10_000;
@@ -18,15 +17,15 @@ export function KindsSection({ index }: { index: Index }) {
   return (
     <SurveySection title="Transfers by kind" index={index}>
       {({ kinds: { estimated, transfers }, at }) => {
-        const all = KINDS.reduce((sum, kind) => sum + (transfers[kind] ?? 0), 0);
+        const all = TRANSFER_KINDS.reduce((sum, { name }) => sum + (transfers[name] ?? 0), 0);
         return (
           <>
             <Table
               caption="Transfers by kind"
-              rows={KINDS.map((kind) => ({ kind, count: transfers[kind] ?? 0 }))}
-              rowKey={({ kind }) => kind}
+              rows={TRANSFER_KINDS.map(({ name, label }) => ({ label, count: transfers[name] ?? 0 }))}
+              rowKey={({ label }) => label}
               columns={[
-                { title: 'Kind', plain: true, cell: ({ kind }) => kindText(kind) },
+                { title: 'Kind', plain: true, cell: ({ label }) => label },
                 {
                   title: 'Transfers',
                   number: true,
