@@ -13,6 +13,7 @@ const SHARED = ['lib', 'model', 'log', 'metrics', 'threads'];
 const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   lib: [],
   model: [],
+  schemas: [],
   log: [],
   metrics: [],
   // Names the entry files of all threads by URL, without importing them.
@@ -31,12 +32,12 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   cluster: ['access', 'store', 'postgres'],
   export: ['store'],
   labels: ['store'],
-  api: ['query', 'labels', 'store'],
+  api: ['schemas', 'query', 'labels', 'store'],
   chain: ['node'],
   gateway: ['node', 'chain'],
-  streams: ['query', 'follower', 'chain', 'node'],
+  streams: ['schemas', 'query', 'follower', 'chain', 'node'],
   access: ['store'],
-  hooks: ['streams', 'query', 'follower', 'labels', 'store', 'node'],
+  hooks: ['schemas', 'streams', 'query', 'follower', 'labels', 'store', 'node'],
   server: ['api', 'gateway', 'streams', 'access', 'query', 'hooks', 'labels'],
   // Types only: the bundle has none of the server's code.
   pages: ['api', 'server'],
@@ -52,7 +53,7 @@ const ONLY_IN: Record<string, string[]> = {
   standardwebhooks: ['hooks'],
   'uWebSockets.js': ['server'],
   commander: ['cli'],
-  zod: ['config', 'api', 'server'],
+  zod: ['config', 'schemas', 'api', 'server'],
   '@ethereumjs/mpt': ['indexer'],
   '@ethereumjs/rlp': ['indexer'],
   preact: ['pages'],

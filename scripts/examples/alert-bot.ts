@@ -7,7 +7,7 @@
  */
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import type { Delivery, HookMessage } from '../../src/api/stream-records.ts';
+import type { Delivery, HookMessage } from '../../src/schemas/stream-records.ts';
 
 const webhook = new Webhook(process.env.HOOK_SECRET ?? '');
 const port = Number(process.argv[2] ?? 9_000);

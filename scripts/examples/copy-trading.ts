@@ -4,7 +4,7 @@
  *
  *   node_modules/.bin/node scripts/examples/copy-trading.ts http://127.0.0.1:8650 KEY WALLET...
  */
-import type { Signal } from '../../src/api/stream-records.ts';
+import type { Signal } from '../../src/schemas/stream-records.ts';
 import { signals } from './signals.ts';
 
 const SHARE = 10n;

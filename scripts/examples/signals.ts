@@ -1,7 +1,8 @@
 /** Shared by the bots: the events of a filter, across reconnects. */
 import { on } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Signal, SignalFilter } from '../../src/api/stream-records.ts';
+import type { SignalFilter } from '../../src/schemas/stream-filters.ts';
+import type { Signal } from '../../src/schemas/stream-records.ts';
 
 const RECONNECT_MS = 1_000;
 

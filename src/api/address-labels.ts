@@ -5,19 +5,7 @@
 import { z } from 'zod';
 import type { Labels } from '../labels/labels.ts';
 import { isObject } from '../lib/text.ts';
-import { LABEL_CATEGORIES } from '../model/label.ts';
-
-/** Schemas of address fields. */
-export const addressFields = z.registry<object>();
-
-export const labelSchema = z
-  .object({
-    name: z.string(),
-    category: z.enum(LABEL_CATEGORIES),
-    source: z.string().describe('The list it was imported from'),
-  })
-  .describe('The label that the operator gave this address; absent without one')
-  .meta({ id: 'Label' });
+import { addressFields } from '../schemas/fields.ts';
 
 /** Where a value contains addresses; null for nowhere. */
 interface AddressPlan {

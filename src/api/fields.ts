@@ -1,17 +1,10 @@
-/** Building blocks of answer schemas, with the value formats shown in the OpenAPI document. */
-
+/** What REST answers say about stored values, and the values of its examples. */
 import { z } from 'zod';
 import { decodeSigned } from '../lib/signed.ts';
-import {
-  TOKEN_KIND_NAMES,
-  type TokenKindName,
-  TRANSFER_KIND_NAMES,
-  TransferKind,
-} from '../model/transfer-kind.ts';
+import { TOKEN_KIND_NAMES, type TokenKindName, TransferKind } from '../model/transfer-kind.ts';
 import { kindName } from '../query/transfers.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { BALANCE_ACCURACY_NAMES } from '../store/tokens/balance-accuracy.ts';
-import { addressFields } from './address-labels.ts';
 
 /** A stored balance as decimal text. */
 export function balanceText(balance: Uint8Array): string {
@@ -51,93 +44,6 @@ export const exampleFunding = {
   timestamp: example.time,
   source: 'direct',
 } as const;
-
-/** A lower-case address. */
-export function addressField() {
-  return z
-    .string()
-    .regex(/^0x[0-9a-f]{40}$/)
-    .register(addressFields, {});
-}
-
-export function txHashField() {
-  return z.string().regex(/^0x[0-9a-f]{64}$/);
-}
-
-/** Together with the transaction hash, the key of a transfer. */
-export function eventIndexField() {
-  return z
-    .int()
-    .min(0)
-    .describe(
-      'Position of the transfer within its transaction, from 0, in chain order; internal transfers count even if not listed. txHash and eventIndex together identify a transfer',
-    );
-}
-
-/** An ISO 8601 time in UTC, with milliseconds. */
-export function timeField() {
-  return z.string().meta({ format: 'date-time' });
-}
-
-/** An exact amount in whole coins, without trailing zeros. */
-export function coinField() {
-  return z
-    .string()
-    .regex(/^\d+(\.\d{0,17}[1-9])?$/)
-    .describe('Exact amount in whole coins, with up to 18 fractional digits');
-}
-
-/** Whole coins truncated to six fractional digits. */
-export function coin6Field() {
-  return z
-    .string()
-    .regex(/^\d+\.\d{6}$/)
-    .describe('Whole coins, truncated (not rounded) to 6 fractional digits');
-}
-
-export function weiField() {
-  return z.string().regex(/^\d+$/).describe('Amount in wei');
-}
-
-export function unitsField() {
-  return z.string().regex(/^\d+$/).describe("Amount in base units: wei, or the token's smallest unit");
-}
-
-export function countField() {
-  return z.int().min(0);
-}
-
-export function blockField() {
-  return z.int().min(0);
-}
-
-export function kindField() {
-  return z.enum(TRANSFER_KIND_NAMES);
-}
-
-/** A token's name, symbol and decimals as its contract returns them. */
-export function tokenNameFields() {
-  return {
-    name: z.string().nullable().describe('Null while unknown; symbol and decimals likewise'),
-    symbol: z.string().nullable(),
-    decimals: z.int().nullable(),
-  };
-}
-
-export function tokenTypeField() {
-  return z.enum(TOKEN_KIND_NAMES);
-}
-
-export function sourceField() {
-  return z
-    .enum(['direct', 'internal'])
-    .describe('direct: the value of a transaction; internal: the value of a call inside one');
-}
-
-/** Start of the next page of a list. */
-export function nextCursorField() {
-  return z.string().nullable().describe('Pass it as cursor to get the next page; null on the last page');
-}
 
 /** How well balances summed from transfers match those that the contract reports. */
 export function balanceAccuracyField() {

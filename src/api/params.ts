@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Hex } from '../lib/hex.ts';
 import { coinToWei } from '../lib/units.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
+import { COINS_PATTERN } from '../model/stream-filters.ts';
 import { errorCodes } from './endpoint.ts';
 
 /** The OpenAPI type of query parameters, which are parsed from text. */
@@ -148,15 +149,9 @@ export function coinAmount() {
   const error = 'must be a decimal number of at least 0, with at most 30 digits on either side of the point';
   return z
     .string({ error })
-    .regex(/^\d{1,30}(\.\d{1,30})?$/, { error })
-    .transform((text) => ({ coins: Number(text), wei: coinToWeiCeil(text) }))
+    .regex(COINS_PATTERN, { error })
+    .transform((text) => ({ coins: Number(text), wei: coinToWei(text) }))
     .register(openApiTypes, { type: 'number', minimum: 0 });
-}
-
-/** Rounds up. Digits after the 18th are a fraction of a wei; only the next whole wei is large enough. */
-function coinToWeiCeil(text: string): bigint {
-  const beyond = (text.split('.')[1] ?? '').slice(18);
-  return coinToWei(text) + (/[1-9]/.test(beyond) ? 1n : 0n);
 }
 
 /** An integer from `min` to `max`, inclusive. */

@@ -12,48 +12,13 @@ import {
   blockField,
   coinField,
   eventIndexField,
-  example,
-  kindField,
   sourceField,
-  sourceOf,
   timeField,
   txHashField,
-  unitsField,
   weiField,
-} from './fields.ts';
-
-export const transferSchema = z
-  .object({
-    id: z
-      .int()
-      .describe(
-        'Increases along the chain. Use it as a page cursor, not as a key: after a reorg another transfer may get the same id',
-      ),
-    blockNumber: blockField(),
-    txHash: txHashField(),
-    transferType: kindField(),
-    from: addressField(),
-    to: addressField(),
-    tokenAddress: addressField().nullable().describe('Null for native transfers'),
-    tokenId: z
-      .string()
-      .nullable()
-      .describe('Decimal token id of an ERC-721 or ERC-1155 transfer, otherwise null'),
-    symbol: z.string().nullable().describe('Null while unknown'),
-    decimals: z.int().nullable().describe('Null while unknown, and for tokens without decimals'),
-    amount: unitsField(),
-    direction: z.enum(['in', 'out']),
-    timestamp: timeField(),
-    logIndex: z
-      .int()
-      .nullable()
-      .describe('Null for native transfers; shared by all items of an ERC-1155 batch'),
-    eventIndex: eventIndexField(),
-  })
-  .meta({ id: 'Transfer' });
-
-/** A transfer of a block or transaction, without a wallet's point of view. */
-export const plainTransferSchema = transferSchema.omit({ direction: true }).meta({ id: 'PlainTransfer' });
+} from '../schemas/fields.ts';
+import type { plainTransferSchema, transferSchema } from '../schemas/transfers.ts';
+import { example, sourceOf } from './fields.ts';
 
 /** A transfer from the wallet's point of view. A self-transfer is `out` unless only incoming ones were requested. */
 export function transferRecord(

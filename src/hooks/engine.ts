@@ -6,7 +6,7 @@ import { retry, WakeablePause } from '../lib/async.ts';
 import { RequestError, StorageError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
-import { parseSignalFilter } from '../streams/transfers/transfer-filter.ts';
+import { readSignalFilter } from '../streams/transfers/transfer-filter.ts';
 import type { Hook, HookStore } from './hook-store.ts';
 import type { HooksReport } from './hooks-client.ts';
 import { type CompiledFilter, type Planner, WatchSet } from './planner.ts';
@@ -130,7 +130,7 @@ export class HookEngine {
 
   private compileFilter({ filter: text }: Pick<Hook, 'filter'>): CompiledFilter {
     const named: WatchSet[] = [];
-    const filter = parseSignalFilter(JSON.parse(text), (name) => {
+    const filter = readSignalFilter(JSON.parse(text), (name) => {
       const list = this.list(name);
       if (list !== undefined) named.push(list);
       return list?.addresses;

@@ -2,7 +2,8 @@
 import { RequestError } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
 import { assertKnownMembers } from '../streams/subscribe-errors.ts';
-import { parseSignalFilter, type StoredLists } from '../streams/transfers/transfer-filter.ts';
+import { parseSignalFilter } from '../streams/transfers/parse-filter.ts';
+import type { StoredLists } from '../streams/transfers/transfer-filter.ts';
 import { parseTarget } from './target.ts';
 
 export const FORMATS = ['json', 'slack', 'discord', 'telegram'] as const;

@@ -1,4 +1,4 @@
-/** Amounts of the native coin as text. All functions are exact; none rounds. */
+/** Amounts of the native coin as text. Exact, except where a function says how it rounds. */
 
 /** Decimals of the native coin on every chain. */
 export const NATIVE_DECIMALS = 18;
@@ -26,8 +26,22 @@ export function weiToCoin6(wei: bigint): string {
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-/** Wei of a decimal text such as `0.5`; digits beyond the 18th are dropped. The text must match `^\d+(\.\d*)?$`. */
+/**
+ * Wei of a decimal text such as `0.5`. A fraction of a wei counts as a whole one, because thresholds are compared with
+ * amounts: only the next wei is large enough. The text must match `^\d+(\.\d*)?$`.
+ */
 export function coinToWei(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
-  return BigInt(whole) * WEI_PER_COIN + BigInt(fraction.slice(0, 18).padEnd(18, '0'));
+  const wei = BigInt(whole) * WEI_PER_COIN + BigInt(fraction.slice(0, 18).padEnd(18, '0'));
+  return /[1-9]/.test(fraction.slice(18)) ? wei + 1n : wei;
+}
+
+/** A number of at least 0 without an exponent: `1e-7` is `0.0000001`. */
+export function decimalText(value: number): string {
+  const [digits = '', exponent] = String(value).split('e');
+  if (exponent === undefined) return digits;
+  const [whole = '', fraction = ''] = digits.split('.');
+  const shift = Number(exponent);
+  if (shift < 0) return `0.${'0'.repeat(-shift - whole.length)}${whole}${fraction}`;
+  return `${whole}${fraction.padEnd(shift, '0')}`;
 }

@@ -24,7 +24,8 @@ import {
   type StreamMetrics,
   type TopicHandler,
 } from './subscription.ts';
-import { parseSignalFilter, parseWalletFilter, type StoredLists } from './transfers/transfer-filter.ts';
+import { parseSignalFilter, parseWalletFilter } from './transfers/parse-filter.ts';
+import type { StoredLists } from './transfers/transfer-filter.ts';
 import { TransferStream } from './transfers/transfer-stream.ts';
 import { SignalSubscription, WalletSubscription } from './transfers/transfer-subscription.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseChainLogFilter, parseLogFilter } from '../../src/streams/node/log-filter.ts';
 import { onlyFilter } from '../../src/streams/subscribe-errors.ts';
-import { parseSignalFilter, parseWalletFilter } from '../../src/streams/transfers/transfer-filter.ts';
+import { parseSignalFilter, parseWalletFilter } from '../../src/streams/transfers/parse-filter.ts';
 
 const ADDRESS = `0x${'a'.repeat(40)}`;
 

@@ -4,10 +4,10 @@ import { TransferKind } from '../../src/model/transfer-kind.ts';
 import type { PartTransfer } from '../../src/model/wallet-part.ts';
 import type { EventRow } from '../../src/query/events.ts';
 import { UNREAD_TOKEN } from '../../src/query/tokens.ts';
-import type { Direction, SignalFilter } from '../../src/streams/transfers/signals.ts';
+import type { Direction } from '../../src/streams/transfers/signals.ts';
 import { PartCollector, type SideFacts } from '../../src/streams/transfers/transaction-part.ts';
 import { type EventSource, TransferEvent } from '../../src/streams/transfers/transfer-event.ts';
-import type { ReplayStart, WalletFilter } from '../../src/streams/transfers/transfer-filter.ts';
+import type { ReplayStart, SignalFilter, WalletFilter } from '../../src/streams/transfers/transfer-filter.ts';
 
 export const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
 
@@ -29,8 +29,8 @@ export function signalFilter(given: Partial<SignalFilter & ReplayStart> = {}): S
     wallets: new Set(),
     tokens: new Set(),
     events: new Set(),
-    minWei: null,
-    minAmounts: new Map(),
+    minMon: null,
+    minAmount: new Map(),
     excludeMints: false,
     purchasesOnly: false,
     fromBlock: null,

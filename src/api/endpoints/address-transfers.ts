@@ -8,11 +8,13 @@ import type { Head } from '../../query/snapshot.ts';
 import { prepareTokenIdByWallet } from '../../query/tokens.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { type HistoryFilter, prepareHistoryIds } from '../../query/wallet-history-pages.ts';
+import { addressField, countField } from '../../schemas/fields.ts';
+import { transferSchema } from '../../schemas/transfers.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, countField, example } from '../fields.ts';
+import { example } from '../fields.ts';
 import { address, blockNumber, choice, choices, coinAmount, cursor, flag, limit, time } from '../params.ts';
-import { examplePlainTransfer, pageOf, transferRecord, transferSchema } from '../transfer-record.ts';
+import { examplePlainTransfer, pageOf, transferRecord } from '../transfer-record.ts';
 
 const DIRECTION_FLAGS = {
   in: HistoryFlag.in,

@@ -5,18 +5,17 @@ import { prepareChainRates } from '../../query/block-times.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareRecentActivity } from '../../query/recent-activity.ts';
 import { prepareTokensById } from '../../query/tokens.ts';
-import { databaseBytes } from '../../store/index-stats.ts';
-import { defineEndpoint } from '../endpoint.ts';
 import {
   addressField,
   blockField,
   countField,
-  example,
   timeField,
   tokenNameFields,
-  tokenType,
   tokenTypeField,
-} from '../fields.ts';
+} from '../../schemas/fields.ts';
+import { databaseBytes } from '../../store/index-stats.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { example, tokenType } from '../fields.ts';
 import { integer } from '../params.ts';
 
 const HOUR_SECONDS = 3_600;

@@ -4,17 +4,14 @@ import { secondsToIso } from '../../lib/time.ts';
 import type { IndexedBlock } from '../../model/block.ts';
 import { type IdRange, prepareIndexedBlock, prepareTransferIdsOfTransaction } from '../../query/blocks.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
+import { blockField, countField, nextCursorField, timeField, txHashField } from '../../schemas/fields.ts';
+import { plainTransferSchema } from '../../schemas/transfers.ts';
 import type { Db } from '../../store/open-database.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { blockField, countField, example, nextCursorField, timeField, txHashField } from '../fields.ts';
+import { example } from '../fields.ts';
 import { requireIndexed, requireReached } from '../node-reads.ts';
 import { blockId, hash, limit, pageCursor } from '../params.ts';
-import {
-  examplePlainTransfer,
-  pageOfRange,
-  plainTransferRecord,
-  plainTransferSchema,
-} from '../transfer-record.ts';
+import { examplePlainTransfer, pageOfRange, plainTransferRecord } from '../transfer-record.ts';
 
 const pageFields = {
   blockNumber: blockField(),

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { isHubCategory } from '../../model/label.ts';
 import { prepareCoordinatedWallets } from '../../query/funding.ts';
+import { addressField, countField, nextCursorField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, countField, example, exampleFunding, nextCursorField } from '../fields.ts';
+import { example, exampleFunding } from '../fields.ts';
 import { address, limit, pageCursor } from '../params.ts';
 import { fundingRecord, fundingSchema } from '../transfer-record.ts';
 

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { RequestError } from '../../lib/errors.ts';
 import { prepareFundingChain } from '../../query/funding.ts';
+import { addressField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, example, exampleFunding } from '../fields.ts';
+import { example, exampleFunding } from '../fields.ts';
 import { address, integer } from '../params.ts';
 import { fundingRecord, fundingSchema } from '../transfer-record.ts';
 

@@ -6,17 +6,16 @@ import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../../quer
 import { prepareFundedWallets } from '../../query/funded-wallets.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
-import { defineEndpoint } from '../endpoint.ts';
 import {
   addressField,
   blockField,
   countField,
-  example,
   nextCursorField,
-  sourceOf,
   txHashField,
   weiField,
-} from '../fields.ts';
+} from '../../schemas/fields.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { example, sourceOf } from '../fields.ts';
 import { address, blockWindow, limit, pageCursor } from '../params.ts';
 import { fundingSchema, pageOf } from '../transfer-record.ts';
 

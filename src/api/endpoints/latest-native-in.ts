@@ -1,7 +1,8 @@
 /** GET /api/latest_native_in: the latest native transfer a wallet received. */
 import { prepareLatestNativeIn } from '../../query/funding.ts';
+import { addressField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, example, exampleFunding } from '../fields.ts';
+import { example, exampleFunding } from '../fields.ts';
 import { address } from '../params.ts';
 import { fundingRecord, fundingSchema } from '../transfer-record.ts';
 

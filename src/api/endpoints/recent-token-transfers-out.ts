@@ -4,11 +4,13 @@ import { kindBits } from '../../model/transfer-kind.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { prepareHistoryIds } from '../../query/wallet-history-pages.ts';
+import { addressField, countField, nextCursorField } from '../../schemas/fields.ts';
+import { transferSchema } from '../../schemas/transfers.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, countField, example, nextCursorField } from '../fields.ts';
+import { example } from '../fields.ts';
 import { address, blockWindow, limit, pageCursor } from '../params.ts';
-import { pageOf, transferRecord, transferSchema } from '../transfer-record.ts';
+import { pageOf, transferRecord } from '../transfer-record.ts';
 
 const TOKEN_KINDS = kindBits(({ isNative }) => !isNative);
 

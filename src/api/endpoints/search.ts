@@ -7,8 +7,9 @@ import { ADDRESS_PATTERN } from '../../model/address.ts';
 import { type IndexedBlockRow, prepareIndexedBlock } from '../../query/blocks.ts';
 import { prepareTokenFacts, prepareTokenSearch } from '../../query/tokens.ts';
 import { prepareWalletSummary } from '../../query/wallets.ts';
+import { countField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { countField, example, tokenType } from '../fields.ts';
+import { example, tokenType } from '../fields.ts';
 import type { NodeAnswer } from '../node-reads.ts';
 import { searchText } from '../params.ts';
 

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareFirstBuyers, prepareTokenIdByWallet } from '../../query/tokens.ts';
+import { addressField, blockField, countField, nextCursorField, timeField } from '../../schemas/fields.ts';
 import { MAX_FIRST_BUYERS } from '../../store/schema.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, blockField, countField, example, nextCursorField, timeField } from '../fields.ts';
+import { example } from '../fields.ts';
 import { address, limit, pageCursor } from '../params.ts';
 import { pageOf } from '../transfer-record.ts';
 

@@ -4,16 +4,9 @@ import { encodeSigned } from '../../lib/signed.ts';
 import { prepareTopHoldings } from '../../query/holdings.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
+import { addressField, countField, nextCursorField, unitsField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import {
-  addressField,
-  balanceAccuracyField,
-  balanceText,
-  countField,
-  example,
-  nextCursorField,
-  unitsField,
-} from '../fields.ts';
+import { balanceAccuracyField, balanceText, example } from '../fields.ts';
 import { address, amountCursor, limit } from '../params.ts';
 import { pageOf } from '../transfer-record.ts';
 

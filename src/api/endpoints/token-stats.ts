@@ -1,17 +1,15 @@
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
-import { defineEndpoint } from '../endpoint.ts';
 import {
   addressField,
-  balanceAccuracyField,
   blockField,
   countField,
-  example,
   timeField,
   tokenNameFields,
-  tokenType,
   tokenTypeField,
-} from '../fields.ts';
+} from '../../schemas/fields.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { balanceAccuracyField, example, tokenType } from '../fields.ts';
 import { address } from '../params.ts';
 
 export const tokenStats = defineEndpoint({

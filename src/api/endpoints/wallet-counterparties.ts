@@ -5,17 +5,17 @@ import { weiToCoin } from '../../lib/units.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
 import { prepareCounterparties } from '../../query/counterparties.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
-import { defineEndpoint } from '../endpoint.ts';
 import {
   addressField,
   blockField,
   coinField,
   countField,
-  example,
   nextCursorField,
   timeField,
   weiField,
-} from '../fields.ts';
+} from '../../schemas/fields.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { example } from '../fields.ts';
 import { address, limit, pageCursor } from '../params.ts';
 import { pageOf } from '../transfer-record.ts';
 

@@ -1,7 +1,8 @@
 /** GET /api/wallet_funding_source: who funded a wallet first. */
 import { prepareFirstFunding } from '../../query/funding.ts';
+import { addressField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, example, exampleFunding } from '../fields.ts';
+import { example, exampleFunding } from '../fields.ts';
 import { address } from '../params.ts';
 import { fundingRecord, fundingSchema } from '../transfer-record.ts';
 

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { digitsToBigInt, type Hex } from '../../lib/hex.ts';
 import { WEI_PER_COIN, weiToCoin } from '../../lib/units.ts';
 import { prepareWalletFacts, type WalletFacts } from '../../query/wallets.ts';
+import { addressField, blockField, coinField, countField, weiField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, blockField, coinField, countField, example, weiField } from '../fields.ts';
+import { example } from '../fields.ts';
 import { address } from '../params.ts';
 
 /** In the order of the answer. The thresholds below come from the specification. */

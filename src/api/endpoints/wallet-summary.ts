@@ -3,8 +3,16 @@ import { digitsToBigInt } from '../../lib/hex.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import { weiToCoin } from '../../lib/units.ts';
 import { prepareWalletSummary } from '../../query/wallets.ts';
+import {
+  addressField,
+  blockField,
+  coinField,
+  countField,
+  timeField,
+  weiField,
+} from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressField, blockField, coinField, countField, example, timeField, weiField } from '../fields.ts';
+import { example } from '../fields.ts';
 import { address, flag } from '../params.ts';
 
 export const walletSummary = defineEndpoint({

@@ -4,21 +4,18 @@ import { isPositive } from '../../lib/signed.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
 import { prepareWalletTokens } from '../../query/holdings.ts';
-import { BALANCE_ACCURACY_NAMES } from '../../store/tokens/balance-accuracy.ts';
-import { defineEndpoint } from '../endpoint.ts';
 import {
   addressField,
-  balanceAccuracyField,
-  balanceText,
   blockField,
   countField,
-  example,
   nextCursorField,
   timeField,
   tokenNameFields,
-  tokenType,
   tokenTypeField,
-} from '../fields.ts';
+} from '../../schemas/fields.ts';
+import { BALANCE_ACCURACY_NAMES } from '../../store/tokens/balance-accuracy.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { balanceAccuracyField, balanceText, example, tokenType } from '../fields.ts';
 import { address, flag, limit, pageCursor } from '../params.ts';
 import { pageOf } from '../transfer-record.ts';
 

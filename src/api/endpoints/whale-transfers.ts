@@ -6,16 +6,9 @@ import { weiToCoin6 } from '../../lib/units.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { prepareLargeNativeIds } from '../../query/whales.ts';
+import { addressField, coin6Field, countField, nextCursorField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import {
-  addressField,
-  coin6Field,
-  countField,
-  example,
-  exampleFunding,
-  nextCursorField,
-  sourceOf,
-} from '../fields.ts';
+import { example, exampleFunding, sourceOf } from '../fields.ts';
 import { blockWindow, coinAmount, integer, limit, pageCursor } from '../params.ts';
 import { fundingSchema, pageOf } from '../transfer-record.ts';
 

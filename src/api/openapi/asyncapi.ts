@@ -1,17 +1,15 @@
 /** The AsyncAPI 3.0 document of /ws and /ws/signals, from the schemas of their records and filters. */
 import { z } from 'zod';
-import { labelSchema } from '../address-labels.ts';
-import { txHashField } from '../fields.ts';
+import { labelSchema, txHashField } from '../../schemas/fields.ts';
+import { signalFilterSchema, walletFilterSchema } from '../../schemas/stream-filters.ts';
 import {
   chainLogFilterSchema,
   headSchema,
   logFilterSchema,
   logSchema,
-  signalFilterSchema,
   signalSchema,
-  walletFilterSchema,
   walletTransferSchema,
-} from '../stream-records.ts';
+} from '../../schemas/stream-records.ts';
 import { type JsonSchema, namedSchema, type Schemas } from './json-schema.ts';
 
 export interface AsyncApiDocument {
@@ -46,10 +44,10 @@ const subscriptionId = z.string().describe('Id of the subscription');
 /** Messages from clients to /ws, by message name. */
 const ETH_REQUESTS = {
   subscribeNewHeads: { summary: 'Every new block', params: z.tuple([z.literal('newHeads')]) },
-  subscribeLogs: { summary: 'Logs that match a filter', params: topicParams('logs', logFilterSchema) },
+  subscribeLogs: { summary: 'Logs that match a filter', params: logParams('logs', logFilterSchema) },
   subscribeChainLogs: {
     summary: 'Logs of proposed blocks, which may still be dropped; equals logs on chains other than Monad',
-    params: topicParams('chainLogs', chainLogFilterSchema),
+    params: logParams('chainLogs', chainLogFilterSchema),
   },
   subscribePendingTransactions: {
     summary: 'Pending transactions, if the operator enabled them: hashes, or with true whole transactions',
@@ -78,6 +76,17 @@ const ETH_EVENTS = {
 function topicParams(topic: string, filter: z.ZodObject) {
   return z.tuple([z.literal(topic), filter]);
 }
+
+/** Without a filter, every log. */
+function logParams(topic: string, filter: z.ZodObject) {
+  return z.union([z.tuple([z.literal(topic)]), z.tuple([z.literal(topic), filter.nullable()])]);
+}
+
+/** The filter itself, or a list with it; without one, all signals. */
+const signalParams = z
+  .union([signalFilterSchema, z.array(signalFilterSchema.nullable()).max(1)])
+  .nullable()
+  .optional();
 
 function request(method: string, params: z.ZodType) {
   return z.object({ jsonrpc: z.literal('2.0'), id, method: z.literal(method), params });
@@ -131,12 +140,7 @@ export function asyncApiDocument(version: string): AsyncApiDocument {
       addMessage('unsubscribe', 'Ends a subscription', request('eth_unsubscribe', ids), 'input'),
     ],
     signals: [
-      addMessage(
-        'subscribeSignals',
-        'Wallet events',
-        request('atlas_subscribe', signalFilterSchema),
-        'input',
-      ),
+      addMessage('subscribeSignals', 'Wallet events', request('atlas_subscribe', signalParams), 'input'),
       addMessage('unsubscribeSignals', 'Ends a subscription', request('atlas_unsubscribe', ids), 'input'),
     ],
   };

@@ -1,6 +1,7 @@
 /** Schemas of /healthz, /readyz and /status, which need no key. */
 import { z } from 'zod';
-import { example, txHashField } from '../fields.ts';
+import { txHashField } from '../../schemas/fields.ts';
+import { example } from '../fields.ts';
 
 const count = () => z.int().min(0);
 

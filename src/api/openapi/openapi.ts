@@ -1,15 +1,11 @@
 /** The OpenAPI 3.1 document of /rpc and the REST API, built from the schemas that validate requests and type answers. */
 import { z } from 'zod';
-import { labelSchema } from '../address-labels.ts';
+import { labelSchema } from '../../schemas/fields.ts';
+import { signalFilterSchema, walletFilterSchema } from '../../schemas/stream-filters.ts';
+import { hookMessageSchema, walletTransferSchema } from '../../schemas/stream-records.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoints.ts';
 import { openApiTypes } from '../params.ts';
-import {
-  hookMessageSchema,
-  signalFilterSchema,
-  walletFilterSchema,
-  walletTransferSchema,
-} from '../stream-records.ts';
 import { type JsonSchema, jsonSchema, namedSchema, type Schemas } from './json-schema.ts';
 import { COMPONENTS, headersOf, type ResponseName } from './openapi-components.ts';
 import { HEALTH_ROUTES, type HealthRoute } from './openapi-health.ts';

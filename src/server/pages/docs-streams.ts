@@ -1,99 +1,27 @@
 /** The section of the documentation about the WebSocket streams. */
 import { example } from '../../api/fields.ts';
+import {
+  FILTER_TYPES,
+  type FilterMembers,
+  SIGNAL_FILTER,
+  WALLET_FILTER,
+} from '../../model/stream-filters.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import { transferJson } from '../../streams/transfers/event-json.ts';
 import { signalJson } from '../../streams/transfers/signal-json.ts';
-import { NAMED_EVENTS, SIDE_EVENTS, sideSignal } from '../../streams/transfers/signals.ts';
+import { sideSignal } from '../../streams/transfers/signals.ts';
 import { type EventSource, TransferEvent } from '../../streams/transfers/transfer-event.ts';
 import { codeSample, type ParameterRow, parameterTable } from './docs-html.ts';
 
-const START: readonly ParameterRow[] = [
-  {
-    name: 'fromBlock',
-    values: 'block number',
-    byDefault: '',
-    meaning:
-      'First replay the indexed transfers from this block on, charged as one request per 1,000 transfers. Default: no replay',
-  },
-  {
-    name: 'lastSeen',
-    values: '{blockNumber, blockHash}',
-    byDefault: '',
-    meaning:
-      'The block of the last event before a reconnect. Events that a reorg has since reverted come first, marked as removed; the replay follows',
-  },
-];
-
-const WALLET_PARAMETERS: readonly ParameterRow[] = [
-  { name: 'address', values: 'address', byDefault: 'required', meaning: 'The wallet' },
-  {
-    name: 'addresses',
-    values: 'list of addresses',
-    byDefault: '',
-    meaning: 'Up to 1,000 wallets, in place of address',
-  },
-  {
-    name: 'direction',
-    values: 'in, out, both',
-    byDefault: 'both',
-    meaning: 'Transfers to the wallet, from the wallet, or both',
-  },
-  {
-    name: 'includeNative',
-    values: 'boolean',
-    byDefault: 'true',
-    meaning: 'Transfers of the native coin, direct and internal',
-  },
-  { name: 'includeTokens', values: 'boolean', byDefault: 'true', meaning: 'ERC-20, ERC-721 and ERC-1155' },
-  ...START,
-];
-
-const SIGNAL_PARAMETERS: readonly ParameterRow[] = [
-  {
-    name: 'wallets',
-    values: 'list of addresses, or "list:NAME"',
-    byDefault: 'all',
-    meaning: 'The wallets to watch: up to 1,000, or a list imported by the operator',
-  },
-  {
-    name: 'tokens',
-    values: 'list of addresses',
-    byDefault: 'all',
-    meaning: 'Only transfers of these token contracts; excludes the native coin',
-  },
-  {
-    name: 'events',
-    values: `list of ${[...SIDE_EVENTS, ...NAMED_EVENTS].join(', ')}`,
-    byDefault: 'the first four',
-    meaning: 'Events to report',
-  },
-  {
-    name: 'minMon',
-    values: 'decimal',
-    byDefault: '',
-    meaning: 'Smallest amount of native events; required by whale_transfer',
-  },
-  {
-    name: 'minAmount',
-    values: 'object: token to base units',
-    byDefault: '',
-    meaning: 'Smallest amount per token',
-  },
-  {
-    name: 'excludeMints',
-    values: 'boolean',
-    byDefault: 'false',
-    meaning: 'Exclude buys from the zero address',
-  },
-  {
-    name: 'purchasesOnly',
-    values: 'boolean',
-    byDefault: 'false',
-    meaning:
-      'Only buys of an asset that the wallet gained on balance against something that it gave on balance',
-  },
-  ...START,
-];
+/** The rows of a filter's members. */
+function memberRows(members: FilterMembers): ParameterRow[] {
+  return Object.entries(members).map(([name, { type, byDefault = '', description }]) => ({
+    name,
+    values: FILTER_TYPES[type],
+    byDefault: String(byDefault),
+    meaning: description,
+  }));
+}
 
 const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
 
@@ -166,7 +94,7 @@ it is first seen, with its <code>blockId</code> and <code>commitState</code>, or
 change of state. On other chains they are the same as <code>logs</code>. <code>newPendingTransactions</code> is available
 if the operator has enabled it and the node offers it; <code>eth_newPendingTransactionFilter</code> then works too.</p>
 <p>The transfers of a wallet, also on <code>/ws</code>:</p>
-${parameterTable(WALLET_PARAMETERS)}
+${parameterTable(memberRows(WALLET_FILTER))}
 ${codeSample(
   'Message to /ws',
   call('eth_subscribe', ['wallet_transfers', { address: WALLET, direction: 'in', fromBlock: 1000 }]),
@@ -174,7 +102,7 @@ ${codeSample(
 ${codeSample('Event', event('eth_subscription', transferJson(TRANSFER, 'in', false, CHAIN)))}
 <p>The <code>symbol</code> and <code>decimals</code> of a token are null while unknown, or if its contract has none.</p>
 <p>Signals, on <code>/ws/signals</code>: the same transfers as events of many wallets.</p>
-${parameterTable(SIGNAL_PARAMETERS)}
+${parameterTable(memberRows(SIGNAL_FILTER))}
 ${codeSample(
   'Message to /ws/signals',
   call('atlas_subscribe', { wallets: [WALLET], events: ['wallet_funded', 'wallet_token_buy'] }),

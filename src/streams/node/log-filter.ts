@@ -1,13 +1,9 @@
 /** Filters of `logs` subscriptions, with the semantics of geth (eth/filters), and the subscribers by filter. */
 import { isObject } from '../../lib/text.ts';
 import { ADDRESS_PATTERN } from '../../model/address.ts';
+import { BLOCK_PATTERN, HASH_PATTERN } from '../../model/stream-filters.ts';
 import { assertKnownMembers, invalidParams } from '../subscribe-errors.ts';
 import type { Subscription } from '../subscription.ts';
-
-const TOPIC_PATTERN = /^0x[0-9a-fA-F]{64}$/;
-
-/** A block number as a quantity, without leading zeros and below 2^53. */
-export const BLOCK_PATTERN = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
 
 /** The log fields that filters read, in lower case. */
 export interface NodeLog {
@@ -84,7 +80,7 @@ function parseTopics(value: unknown): (ReadonlySet<string> | null)[] {
   return value.map((position: unknown, i) => {
     // Null among the alternatives makes the whole position match anything.
     if (Array.isArray(position) && position.includes(null)) return null;
-    return parseAlternatives(position, TOPIC_PATTERN, `topics[${i}]`);
+    return parseAlternatives(position, HASH_PATTERN, `topics[${i}]`);
   });
 }
 

@@ -1,25 +1,13 @@
 /** Signals: the events that a transfer means for the wallets on its two sides, and which of them a filter selects. */
 import { digitsToBigInt } from '../../lib/hex.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
+import type { SignalEvent } from '../../model/stream-filters.ts';
 import { isNativeKind, TransferKind } from '../../model/transfer-kind.ts';
 import { amountOf, type TransferRow } from '../../query/transfers.ts';
 import type { SideFacts } from './transaction-part.ts';
+import type { SignalFilter } from './transfer-filter.ts';
 
 export type Direction = 'in' | 'out';
-
-/** Each side of a transfer produces one of these. A filter without `events` selects them all. */
-export const SIDE_EVENTS = [
-  'wallet_funded',
-  'wallet_native_out',
-  'wallet_token_buy',
-  'wallet_token_sell',
-] as const;
-
-/** Sent only to filters that name them. */
-export const NAMED_EVENTS = ['whale_transfer', 'wallet_created'] as const;
-
-export const SIGNAL_EVENTS = [...SIDE_EVENTS, ...NAMED_EVENTS];
-export type SignalEvent = (typeof SIGNAL_EVENTS)[number];
 
 /** An event of the wallet that is the receiver (`in`) or the sender (`out`) of a transfer. */
 export interface Signal {
@@ -37,20 +25,6 @@ const CREATED: Record<Direction, Signal> = {
   in: { event: 'wallet_created', direction: 'in' },
   out: { event: 'wallet_created', direction: 'out' },
 };
-
-/** Addresses are 40 lower-case hex digits without prefix. An empty set of wallets, tokens or events means all. */
-export interface SignalFilter {
-  wallets: ReadonlySet<string>;
-  tokens: ReadonlySet<string>;
-  events: ReadonlySet<SignalEvent>;
-  /** Smallest native amount, wei; null without `minMon`. */
-  minWei: bigint | null;
-  /** Smallest amount by token, in its base units. */
-  minAmounts: ReadonlyMap<string, bigint>;
-  excludeMints: boolean;
-  /** Exclude token buys that are known not to be purchases (SideFacts). */
-  purchasesOnly: boolean;
-}
 
 /** Facts beyond its row that deciding about a transfer may need. */
 export interface SignalFacts {
@@ -123,9 +97,9 @@ function isExcludedMint({ excludeMints }: SignalFilter, signal: Signal, { from }
   return excludeMints && signal === BUY && from === ZERO_DIGITS;
 }
 
-function reachesMinimum({ minWei, minAmounts }: SignalFilter, row: TransferRow): boolean {
-  if (row.token === '') return minWei === null || digitsToBigInt(row.amount) >= minWei;
-  const least = minAmounts.get(row.token);
+function reachesMinimum({ minMon, minAmount }: SignalFilter, row: TransferRow): boolean {
+  if (row.token === '') return minMon === null || digitsToBigInt(row.amount) >= minMon;
+  const least = minAmount.get(row.token);
   return least === undefined || amountOf(row) >= least;
 }
 

@@ -3,9 +3,9 @@
  * and not with the subscriptions. An address gets its id with its first transfer, so new wallets are compared with the
  * subscribed addresses that have no id yet.
  */
+import { MAX_ADDRESSES } from '../../model/stream-filters.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { NewWallet, TransferParties } from '../../query/stream-reads.ts';
-import { MAX_ADDRESSES } from './transfer-filter.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 
 /** The addresses of a transfer. */

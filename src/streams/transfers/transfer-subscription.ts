@@ -2,9 +2,9 @@
 import { isNativeKind } from '../../model/transfer-kind.ts';
 import type { Subscription } from '../subscription.ts';
 import type { HeldEvents, Holder } from './held-events.ts';
-import { candidatesOf, type Direction, type SignalFilter, signalsOf } from './signals.ts';
+import { candidatesOf, type Direction, signalsOf } from './signals.ts';
 import type { Form, TransferEvent } from './transfer-event.ts';
-import type { LastSeen, ReplayStart, WalletFilter } from './transfer-filter.ts';
+import type { LastSeen, ReplayStart, SignalFilter, WalletFilter } from './transfer-filter.ts';
 
 const NONE: readonly Form[] = [];
 const OUT: readonly Form[] = ['out'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { z } from 'zod';
-import { transferSchema } from '../../../src/api/transfer-record.ts';
+import { transferSchema } from '../../../src/schemas/transfers.ts';
 import { type Serving, serve } from '../../server/serving.ts';
 import {
   address,

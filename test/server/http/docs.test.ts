@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { parseChainLogFilter, parseLogFilter } from '../../../src/streams/node/log-filter.ts';
-import { parseSignalFilter, parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
+import { parseSignalFilter, parseWalletFilter } from '../../../src/streams/transfers/parse-filter.ts';
 import { serve } from '../serving.ts';
 
 test('/openapi.json needs no key, is open to other origins, and lists every endpoint', async (t) => {

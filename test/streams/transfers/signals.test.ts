@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
+import { parseSignalFilter } from '../../../src/streams/transfers/parse-filter.ts';
 import { signalRecord } from '../../../src/streams/transfers/signal-json.ts';
-import { type SignalFilter, sideSignal, signalsOf } from '../../../src/streams/transfers/signals.ts';
+import { sideSignal, signalsOf } from '../../../src/streams/transfers/signals.ts';
 import type { EventSource } from '../../../src/streams/transfers/transfer-event.ts';
-import { parseSignalFilter } from '../../../src/streams/transfers/transfer-filter.ts';
+import type { SignalFilter } from '../../../src/streams/transfers/transfer-filter.ts';
 import { eventOf, signalFilter } from '../filters.ts';
 
 const WALLET = 'aa'.repeat(20);
@@ -204,7 +205,7 @@ test('minMon bounds native events and minAmount those of its tokens', () => {
   const events = swap();
   const wallets = new Set([WALLET]);
   assert.equal(eventsFor({ wallets }, events).length, 5);
-  const bounded = eventsFor({ wallets, minWei: 2n, minAmounts: new Map([[MEME, 6n]]) }, events);
+  const bounded = eventsFor({ wallets, minMon: 2n, minAmount: new Map([[MEME, 6n]]) }, events);
   assert.deepEqual(bounded, ['wallet_token_sell', 'wallet_token_buy', 'wallet_token_buy']);
 });
 
@@ -215,10 +216,10 @@ test('whale transfers and created wallets come only to filters that name them', 
     { isFirst },
   );
   assert.deepEqual(eventsFor({}, events), ['wallet_native_out', 'wallet_funded']);
-  assert.deepEqual(eventsFor({ events: new Set(['whale_transfer']), minWei: 100n }, events), [
+  assert.deepEqual(eventsFor({ events: new Set(['whale_transfer']), minMon: 100n }, events), [
     'whale_transfer',
   ]);
-  assert.deepEqual(eventsFor({ events: new Set(['whale_transfer']), minWei: 101n }, events), []);
+  assert.deepEqual(eventsFor({ events: new Set(['whale_transfer']), minMon: 101n }, events), []);
   assert.deepEqual(
     eventsFor({ events: new Set(['wallet_created']) }, events),
     ['wallet_created', 'wallet_created'],
@@ -244,8 +245,8 @@ test('filters of signals are parsed strictly', () => {
     (name) => (name === 'whales' ? list : undefined),
   );
   assert.equal(parsed.wallets, list, 'the list itself, not a copy');
-  assert.equal(parsed.minWei, 15n * 10n ** 17n);
-  assert.deepEqual([...parsed.minAmounts], [['ab'.repeat(20), 1_000n]]);
+  assert.equal(parsed.minMon, 15n * 10n ** 17n);
+  assert.deepEqual([...parsed.minAmount], [['ab'.repeat(20), 1_000n]]);
   assert.deepEqual(parsed.lastSeen, { number: 16, hash: 'ab'.repeat(32) });
   const refused: [unknown, RegExp][] = [
     [{ wallets: 'list:none' }, /there is no list "none"/],

@@ -12,7 +12,7 @@ import type { Head } from '../../../src/query/snapshot.ts';
 import { OverBudgetError, unitBudget } from '../../../src/query/work-budget.ts';
 import { parameterNames, parseQuery } from '../../../src/server/http/request.ts';
 import { parseChainLogFilter, parseLogFilter } from '../../../src/streams/node/log-filter.ts';
-import { parseSignalFilter, parseWalletFilter } from '../../../src/streams/transfers/transfer-filter.ts';
+import { parseSignalFilter, parseWalletFilter } from '../../../src/streams/transfers/parse-filter.ts';
 import { cpuMs } from '../cpu-time.ts';
 import { anyJson, corrupt, hexLike } from './arbitraries.ts';
 import { type Property, property } from './property.ts';

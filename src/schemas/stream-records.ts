@@ -1,19 +1,10 @@
-/** The records of streams and webhooks, and the filters that select them. */
+/** The records of streams and webhooks. */
 import { z } from 'zod';
-import { ADDRESS_PATTERN } from '../model/address.ts';
+import { BLOCK_PATTERN, MAX_ADDRESSES } from '../model/stream-filters.ts';
 import { TOKEN_KIND_NAMES } from '../model/transfer-kind.ts';
-import {
-  addressField,
-  blockField,
-  coinField,
-  eventIndexField,
-  kindField,
-  timeField,
-  txHashField,
-  unitsField,
-  weiField,
-} from './fields.ts';
-import { transferSchema } from './transfer-record.ts';
+import { addressField, coinField, timeField, txHashField, unitsField, weiField } from './fields.ts';
+import { addressIn, hashIn } from './stream-filters.ts';
+import { transferShape } from './transfers.ts';
 
 /** Most assets listed on each side of an exchange (streams/transfers/transaction-part.ts). */
 const MAX_PAYMENTS = 100;
@@ -25,9 +16,9 @@ const removed = z
     'A reorg removed the block of this event. The record repeats the key of the event that it reverts',
   );
 
-export const walletTransferSchema = transferSchema
-  .extend({
-    blockHash: txHashField(),
+export const walletTransferSchema = z
+  .object({
+    ...transferShape('transfer'),
     assetType: z.enum(['native', ...TOKEN_KIND_NAMES]),
     removed,
   })
@@ -47,25 +38,11 @@ const paymentSchema = z
   .meta({ id: 'Payment' });
 
 const signal = {
-  id: z.int().describe('Page cursor, not a key: after a reorg another transfer may get the same id'),
-  direction: z.enum(['in', 'out']),
+  ...transferShape('signal'),
   wallet: addressField(),
-  from: addressField(),
-  to: addressField(),
-  tokenAddress: addressField().nullable().describe('Null for native transfers'),
-  tokenId: z.string().nullable(),
-  symbol,
-  decimals,
   amount: unitsField().nullable().describe('Null for native transfers'),
   valueWei: weiField().nullable().describe('Null for token transfers'),
   value_mon: coinField().nullable().describe('Null for token transfers'),
-  txHash: txHashField(),
-  blockNumber: blockField(),
-  blockHash: txHashField(),
-  logIndex: z.int().nullable(),
-  eventIndex: eventIndexField(),
-  timestamp: timeField(),
-  transferType: kindField(),
   chainId: z.int(),
   txFrom: addressField().nullable().describe('Sender of the transaction; null if unknown, for txFromReason'),
   txTo: addressField().nullable().describe('Receiver of the transaction, or the contract it created'),
@@ -85,7 +62,7 @@ const signal = {
   received_at: timeField().describe('Time of the push'),
   received_at_ms: z.int(),
   funding_age_ms: z.int().min(0).describe('Age of the block at the time of the push'),
-  funding_age: z.string().describe('Human-readable blockAge, such as 2m 5s'),
+  funding_age: z.string().describe('funding_age_ms for people, such as 2m 5s'),
   removed,
 };
 
@@ -169,77 +146,6 @@ export const hookMessageSchema = z
 
 export type HookMessage = z.output<typeof hookMessageSchema>;
 
-const addressIn = () => z.string().regex(ADDRESS_PATTERN);
-const blockIn = () =>
-  z
-    .union([z.int().min(0), z.string().regex(/^0x[0-9a-f]+$/i), z.literal('earliest')])
-    .describe('A block number, or a quantity such as 0x1b4');
-
-const start = {
-  fromBlock: blockIn()
-    .optional()
-    .describe('Replays the indexed transfers from this block on; without it, only new transfers are sent'),
-  lastSeen: z
-    .strictObject({ blockNumber: blockIn(), blockHash: z.string().regex(/^0x[0-9a-fA-F]{64}$/) })
-    .optional()
-    .describe('Block of the last event before a reconnect; events reverted since then are sent first'),
-};
-
-const MAX_ADDRESSES = 1_000;
-
-export const walletFilterSchema = z
-  .strictObject({
-    address: addressIn().optional(),
-    addresses: z.array(addressIn()).max(MAX_ADDRESSES).optional().describe('In place of address'),
-    direction: z.enum(['in', 'out', 'both']).default('both'),
-    includeNative: z.boolean().default(true),
-    includeTokens: z.boolean().default(true),
-    ...start,
-  })
-  .meta({ id: 'WalletFilter' });
-
-export const signalFilterSchema = z
-  .strictObject({
-    wallets: z
-      .union([z.array(addressIn()).max(MAX_ADDRESSES), z.string().regex(/^list:/)])
-      .optional()
-      .describe('Empty or absent means all. "list:NAME" names a stored list'),
-    tokens: z.array(addressIn()).max(MAX_ADDRESSES).optional().describe('Empty or absent means all'),
-    events: z
-      .array(
-        z.enum([
-          'wallet_funded',
-          'wallet_native_out',
-          'wallet_token_buy',
-          'wallet_token_sell',
-          'whale_transfer',
-          'wallet_created',
-        ]),
-      )
-      .optional()
-      .describe('Empty or absent means the first four'),
-    minMon: z
-      .union([z.string().regex(/^\d+(\.\d+)?$/), z.number().min(0)])
-      .optional()
-      .describe('Smallest native amount, in whole coins; required by whale_transfer'),
-    minAmount: z
-      .record(addressIn(), z.string().regex(/^\d+$/))
-      .optional()
-      .describe('Smallest amount by token, in its base units'),
-    excludeMints: z.boolean().default(false),
-    purchasesOnly: z
-      .boolean()
-      .default(false)
-      .describe(
-        'Only buys of an asset that the wallet gained on balance in the transaction against something that it gave on ' +
-          'balance. Where it is unknown what it gave (paidReason), the buy passes',
-      ),
-    ...start,
-  })
-  .meta({ id: 'SignalFilter' });
-
-export type SignalFilter = z.input<typeof signalFilterSchema>;
-
 const quantity = () => z.string().regex(/^0x[0-9a-f]+$/);
 
 /** Passed through from the node with all its fields. */
@@ -263,11 +169,30 @@ export const logSchema = z
   })
   .meta({ id: 'Log' });
 
-const topicFilter = z.array(z.union([txHashField(), z.array(txHashField()), z.null()])).max(4);
+/** One value, or several of which one must match; an empty list and null match anything. */
+function choiceIn<T extends z.ZodType>(item: T) {
+  return z.union([item, z.array(item).max(MAX_ADDRESSES)]).nullable();
+}
+
+/** A null among the alternatives of a topic matches anything too. */
+const topicFilter = z
+  .array(choiceIn(z.union([hashIn(), z.null()])))
+  .max(4)
+  .nullable();
+
+const blockBound = () =>
+  z
+    .union([z.string().regex(BLOCK_PATTERN), z.enum(['latest', 'earliest', 'pending'])])
+    .nullable()
+    .optional()
+    .describe('Only logs of later blocks come, so the names of the head and of the genesis set no bound');
 
 const logFilter = {
-  address: z.union([addressIn(), z.array(addressIn())]).optional(),
+  address: choiceIn(addressIn()).optional(),
   topics: topicFilter.optional(),
+  fromBlock: blockBound(),
+  toBlock: blockBound(),
+  blockHash: z.null().optional().describe('Past logs are those of eth_getLogs'),
 };
 
 export const logFilterSchema = z.strictObject(logFilter).meta({ id: 'LogFilter' });
@@ -275,6 +200,10 @@ export const logFilterSchema = z.strictObject(logFilter).meta({ id: 'LogFilter' 
 export const chainLogFilterSchema = z
   .strictObject({
     ...logFilter,
-    commitStates: z.boolean().default(false).describe('Send every state change, not each log once'),
+    commitStates: z
+      .boolean()
+      .nullable()
+      .default(false)
+      .describe('Send every state change, not each log once'),
   })
   .meta({ id: 'ChainLogFilter' });
