@@ -15,7 +15,9 @@ export interface EventRow extends TransferRow {
 interface EventReader {
   /** The transfers of a list of ids, in its order. */
   byId(ids: readonly number[]): EventRow[];
-  /** Call after a rollback, before the next read: wallet ids above `last` are reassigned. */
+  /** The contract of a token by tokens.id, 40 hex digits. */
+  contractOf(token: number): string;
+  /** Call after a rollback, before the next read: wallet ids above `last` and token ids are reassigned. */
   invalidateWalletsAbove(last: number): void;
 }
 
@@ -38,6 +40,7 @@ export function prepareEventReader(db: Db): EventReader {
         eventOf(row, blocksOfRows[i]!, book, metadata.get(row.token) ?? NO_METADATA),
       );
     },
+    contractOf: (token) => book.tokens.read(token),
     invalidateWalletsAbove: (last) => book.rollback(last),
   };
 }

@@ -9,7 +9,6 @@ import type { Snapshot } from './snapshot.ts';
 import { prepareTokenFirstSeen, prepareTokenSymbols } from './tokens.ts';
 import {
   prepareIsTraceGap,
-  prepareTokenContracts,
   prepareTransactionRows,
   prepareTransactionStart,
   prepareTransactionStarts,
@@ -66,7 +65,6 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
   const idOf = prepareWalletIdByAddress(db);
   const firstTransferOf = prepareFirstTransferByAddress(db);
   const events = prepareEventReader(db);
-  const tokenContracts = prepareTokenContracts(db);
   return {
     snapshot,
     lastIdsAt: prepareLastIdsAt(db),
@@ -82,15 +80,11 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     transactionStart: prepareTransactionStart(db),
     transactionStarts: prepareTransactionStarts(db),
     transactionRows: prepareTransactionRows(db),
-    tokenContracts,
+    contractOf: events.contractOf,
     isTraceGap: prepareIsTraceGap(db),
     /** The first transfer of an address of 40 hex digits without prefix. */
     firstTransferOf: (address: string) => firstTransferOf(`0x${address}`),
-    /** Call after a rollback, before the next read: wallet ids above `last` and token ids are reassigned. */
-    invalidateWalletsAbove(last: number): void {
-      events.invalidateWalletsAbove(last);
-      tokenContracts.clear();
-    },
+    invalidateWalletsAbove: events.invalidateWalletsAbove,
     history: prepareWalletHistory(db),
     /** The wallet id of an address of 40 hex digits without prefix. */
     walletId: (address: string) => idOf(`0x${address}`),

@@ -9,7 +9,7 @@ import { ChangeSet } from './commit/change-set.ts';
 import type { Tables } from './commit/tables.ts';
 import type { WalletState } from './commit/wallet-state.ts';
 import type { Db, Statement } from './open-database.ts';
-import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from './schema.ts';
+import { COUNTED_TRANSFER, type CountedTransfer, ZERO_WALLET } from './schema.ts';
 import { DamageError } from './storage-error.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from './wallet-history.ts';
 
@@ -31,7 +31,7 @@ export class Rollback {
   private readonly tables: Tables;
   private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
   private readonly firstBlockWith: Statement<[number, number], number>;
-  private readonly transfersAbove: Statement<[number, number], StoredTransfer>;
+  private readonly transfersAbove: Statement<[number, number], CountedTransfer>;
   private readonly newestPage: Statement<[number], { first_transfer: number; entries: Buffer }>;
   private readonly pagesDescending: Statement<[number], Buffer>;
   private readonly deletePage: Statement;
@@ -51,7 +51,7 @@ export class Rollback {
       )
       .pluck();
     this.transfersAbove = db.prepare(
-      /* sql */ `SELECT ${STORED_TRANSFER} FROM transfers
+      /* sql */ `SELECT ${COUNTED_TRANSFER} FROM transfers
         WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ${TRANSFERS_PER_READ}`,
     );
     this.newestPage = db.prepare(
@@ -118,7 +118,7 @@ export class Rollback {
   }
 
   /** The transfers above `last`, newest first, read in pieces so that rows can be written in between. */
-  private *removedTransfers(last: number): Generator<StoredTransfer> {
+  private *removedTransfers(last: number): Generator<CountedTransfer> {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
       const piece = this.transfersAbove.all(last, before);
       yield* piece;
@@ -128,7 +128,7 @@ export class Rollback {
   }
 
   /** Subtracts one transfer from counters and sums. Transfers come newest first. */
-  private subtract(changes: ChangeSet, transfer: StoredTransfer): void {
+  private subtract(changes: ChangeSet, transfer: CountedTransfer): void {
     const sender = changes.wallet(transfer.sender);
     const receiver = changes.wallet(transfer.receiver);
     const transactionStart = typeof transfer.tx === 'number' ? transfer.id - transfer.tx : transfer.id;

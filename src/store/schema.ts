@@ -135,8 +135,8 @@ CREATE TABLE transfers (
 );
 `;
 
-/** The STORED_TRANSFER columns of `transfers`. All counters and sums follow from them. */
-export interface StoredTransfer {
+/** The COUNTED_TRANSFER columns of `transfers`. All counters and sums follow from them. */
+export interface CountedTransfer {
   id: number;
   tx: Buffer | number;
   sender: number;
@@ -146,7 +146,7 @@ export interface StoredTransfer {
   amount: Buffer | null;
 }
 
-export const STORED_TRANSFER = 'id, tx, sender, receiver, kind, token, amount';
+export const COUNTED_TRANSFER = 'id, tx, sender, receiver, kind, token, amount';
 
 const NATIVE_PEAKS = /* sql */ `
 -- Zone map: the largest native transfer of each span of transfers, so a search for large ones skips most spans.

@@ -5,7 +5,7 @@ import { decodeSigned } from '../lib/signed.ts';
 import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
-import { STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from '../store/schema.ts';
+import { COUNTED_TRANSFER, type CountedTransfer, ZERO_WALLET } from '../store/schema.ts';
 import { HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import { type TransferRow, toTransferRow } from './transfer-row.ts';
 
@@ -143,8 +143,8 @@ export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates
     const balances = new Map(sample.wallets.map(({ wallet, balance }) => [wallet, balance]));
     let { supply } = sample;
     const moves = db
-      .prepare<[number, number], StoredTransfer>(
-        `SELECT ${STORED_TRANSFER} FROM transfers WHERE id > ? AND token = ?`,
+      .prepare<[number, number], CountedTransfer>(
+        `SELECT ${COUNTED_TRANSFER} FROM transfers WHERE id > ? AND token = ?`,
       )
       .all(from, token)
       .map(toTransferRow);
@@ -174,8 +174,8 @@ export function walletTokenTransfers(db: Db, wallet: number, token: number): Tra
     .prepare<[number], Buffer>('SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer')
     .pluck()
     .all(wallet);
-  const transfer = db.prepare<[number, number], StoredTransfer>(
-    `SELECT ${STORED_TRANSFER} FROM transfers WHERE id = ? AND token = ?`,
+  const transfer = db.prepare<[number, number], CountedTransfer>(
+    `SELECT ${COUNTED_TRANSFER} FROM transfers WHERE id = ? AND token = ?`,
   );
   const rows: TransferRow[] = [];
   const cursor = new HistoryCursor();

@@ -1,7 +1,7 @@
 /** A stored transfer, decoded for balance checks. */
 import { bytesToHex } from '../lib/hex.ts';
 import { isNativeKind, movesOne } from '../model/transfer-kind.ts';
-import type { StoredTransfer } from '../store/schema.ts';
+import type { CountedTransfer } from '../store/schema.ts';
 import { DamageError } from '../store/storage-error.ts';
 
 /** One row of `transfers`. */
@@ -22,7 +22,7 @@ export function decodeAmount(bytes: Buffer | null): bigint {
 }
 
 /** Throws DamageError when a value has a type that is never stored. */
-export function toTransferRow(raw: StoredTransfer): TransferRow {
+export function toTransferRow(raw: CountedTransfer): TransferRow {
   const numbers = [raw.sender, raw.receiver, raw.kind, raw.token ?? 0];
   const isWhole = numbers.every(Number.isSafeInteger) && (raw.amount === null || Buffer.isBuffer(raw.amount));
   if (!isWhole) throw new DamageError(`transfer ${raw.id} cannot be decoded`);

@@ -14,7 +14,7 @@ import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
 import { blockCall, fetchHeader, receiptsCall } from '../node/methods.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
 import { type Db, highest, inReadTransaction } from '../store/open-database.ts';
-import type { StoredTransfer } from '../store/schema.ts';
+import type { CountedTransfer } from '../store/schema.ts';
 import { BALANCE_ACCURACY_NAMES, BalanceAccuracy } from '../store/tokens/balance-accuracy.ts';
 import { AnchorMismatchError } from '../tokens/anchored-batch.ts';
 import { hasState, SETTLE_MS } from '../tokens/balance-calls.ts';
@@ -80,7 +80,7 @@ function readWindow(db: Db, startBlock: number): BlockWindow | null {
   if (tip === null || before === null || before >= tip.number) return null;
   const net = new Map<Hex, bigint>();
   const rows = db
-    .prepare<[number, number, number], StoredTransfer & { from: Buffer; to: Buffer }>(/* sql */ `
+    .prepare<[number, number, number], CountedTransfer & { from: Buffer; to: Buffer }>(/* sql */ `
       SELECT t.id, t.tx, t.sender, t.receiver, t.kind, t.token, t.amount, s.address AS "from", r.address AS "to"
       FROM transfers t JOIN wallets s ON s.id = t.sender JOIN wallets r ON r.id = t.receiver
       WHERE t.id > ? AND t.kind IN (?, ?)`)

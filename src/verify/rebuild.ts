@@ -8,9 +8,8 @@ import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { BatchBuilder } from '../decode/batch.ts';
 import { FatalError } from '../lib/errors.ts';
-import { bytesToHex, type Hex } from '../lib/hex.ts';
+import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
 import { fsyncDirectory } from '../store/backup.ts';
 import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
 import { AnchorTable } from '../store/chain-anchors.ts';
@@ -26,7 +25,9 @@ import {
 import { LOCK_SUFFIX } from '../store/file-guard.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { IndexWriter } from '../store/index-writer.ts';
-import { type Db, highest, openDatabase, type Statement } from '../store/open-database.ts';
+import { type Db, highest, openDatabase } from '../store/open-database.ts';
+import { AddressBook } from '../store/read/address-book.ts';
+import { prepareTransfers, type TransferReader } from '../store/read/transfers.ts';
 import { DamageError, isCorruption } from '../store/storage-error.ts';
 import { traceGapRanges } from '../store/trace-gaps.ts';
 import { batchHash, batchParent } from './block-comparer.ts';
@@ -240,56 +241,20 @@ function publish(path: string, target: string): void {
   removeIndex(target);
 }
 
-interface StoredTransferRow {
-  id: number;
-  tx: Buffer | number;
-  sender: number;
-  receiver: number;
-  kind: number;
-  token: number | null;
-  amount: Buffer | null;
-  token_number: Buffer | null;
-  log_index: number | null;
-}
-
-/** Most addresses to cache, about 10 MB. */
-const MAX_CACHED = 100_000;
-
-/** Addresses by the ids of wallets and tokens, as 40 hex digits. */
-class Addresses {
-  private readonly ofWallet: Statement<[number], Buffer>;
-  private readonly walletOfToken: Statement<[number], number>;
-
-  constructor(db: Db) {
-    this.ofWallet = db.prepare<[number], Buffer>('SELECT address FROM wallets WHERE id = ?').pluck();
-    this.walletOfToken = db.prepare<[number], number>('SELECT wallet FROM tokens WHERE id = ?').pluck();
-  }
-
-  wallet(id: number): string | null {
-    const address = this.ofWallet.get(id);
-    return address === undefined ? null : bytesToHex(address).slice(2);
-  }
-
-  token(id: number): string | null {
-    const wallet = this.walletOfToken.get(id);
-    return wallet === undefined ? null : this.wallet(wallet);
-  }
-}
+/** Some 10 MB for each of two files. */
+const ADDRESSES_KEPT = { wallets: 1 << 17, tokens: 1 << 12 };
 
 export class StoredBlocks {
   private readonly db: Db;
-  private readonly rows: Statement<[number, number], StoredTransferRow>;
+  private readonly transfers: TransferReader;
   /** The rebuilt file comes first, because in the damaged one the addresses of a changed block may be wrong. */
-  private readonly addresses: readonly Addresses[];
-  private readonly cache = new Map<string, string>();
+  private readonly books: readonly AddressBook[];
 
   /** Reads blocks of `db`. `rebuilt` contains all blocks before the first one to read. */
   constructor(db: Db, rebuilt: Db) {
     this.db = db;
-    this.addresses = [new Addresses(rebuilt), new Addresses(db)];
-    this.rows = db.prepare(/* sql */ `
-      SELECT id, tx, sender, receiver, kind, token, amount, token_number, log_index
-      FROM transfers WHERE id > ? AND id <= ? ORDER BY id`);
+    this.books = [new AddressBook(rebuilt, ADDRESSES_KEPT), new AddressBook(db, ADDRESSES_KEPT)];
+    this.transfers = prepareTransfers(db);
   }
 
   /** Blocks `from..to`, whose checksums are valid, with at most this many transfers, but at least one block. */
@@ -303,37 +268,27 @@ export class StoredBlocks {
     const tip = readLastBlock(this.db, number);
     if (tip?.number !== number) throw new DamageError(`block ${number} is missing`);
     const before = readLastBlock(this.db, number - 1);
-    for (const row of this.rows.iterate(before?.lastTransfer ?? 0, tip.lastTransfer)) {
-      if (Buffer.isBuffer(row.tx)) out.beginTransaction(bytesToHex(row.tx));
-      const amount = row.kind === TransferKind.erc721 ? '' : hexDigits(row.amount);
+    const rows = this.transfers.range((before?.lastTransfer ?? 0) + 1, tip.lastTransfer + 1);
+    for (const book of this.books) book.load(rows);
+    for (const row of rows) {
+      if (row.eventIndex === 0) out.beginTransaction(`0x${row.txHash}`);
       out.push(
         row.kind,
-        this.address('wallet', row.sender),
-        this.address('wallet', row.receiver),
-        row.token === null ? '' : this.address('token', row.token),
-        row.log_index ?? -1,
-        amount,
+        this.address('wallets', row.sender),
+        this.address('wallets', row.receiver),
+        row.token === 0 ? '' : this.address('tokens', row.token),
+        row.logIndex ?? -1,
+        row.amount,
         0,
-        amount.length,
-        hexDigits(row.token_number),
+        row.amount.length,
+        row.tokenNumber,
       );
     }
     out.endBlock(number, tip.hash, hashAt(this.db, number - 1) ?? `0x${'00'.repeat(32)}`, tip.timestamp);
   }
 
-  private address(what: 'wallet' | 'token', id: number): string {
-    const key = `${what} ${id}`;
-    const known = this.cache.get(key);
-    if (known !== undefined) return known;
-    const found = this.addresses[0]?.[what](id) ?? this.addresses[1]?.[what](id);
-    if (found === null || found === undefined) throw new DamageError(`${key} has no row`);
-    if (this.cache.size === MAX_CACHED) this.cache.clear();
-    this.cache.set(key, found);
-    return found;
+  private address(what: 'wallets' | 'tokens', id: number): string {
+    const [rebuilt, damaged] = this.books;
+    return rebuilt![what].find(id) ?? damaged![what].of(id);
   }
-}
-
-/** The digits of an integer without prefix. */
-function hexDigits(bytes: Buffer | null): string {
-  return bytes === null ? '' : bytesToHex(bytes).slice(2);
 }

@@ -4,7 +4,7 @@
  */
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { Db, Statement } from '../store/open-database.ts';
-import { MAX_FIRST_BUYERS, STORED_TRANSFER, type StoredTransfer, ZERO_WALLET } from '../store/schema.ts';
+import { COUNTED_TRANSFER, type CountedTransfer, MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
 import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
 import { type TransferRow, toTransferRow } from '../tokens/transfer-row.ts';
 import type { Difference } from './report.ts';
@@ -207,7 +207,7 @@ export class RecountScan {
   readonly gaps: string[] = [];
   /** The last transfer read. */
   position: number;
-  private readonly select: Statement<[number, number], StoredTransfer>;
+  private readonly select: Statement<[number, number], CountedTransfer>;
   private readonly count: Statement<[number, number], number>;
 
   /** Starts after transfer `after`. */
@@ -216,7 +216,7 @@ export class RecountScan {
     this.tokens = new Map(ids.tokens.map((id) => [id, new TokenRecount(id)]));
     this.position = after;
     this.select = db.prepare(/* sql */ `
-      SELECT ${STORED_TRANSFER} FROM transfers
+      SELECT ${COUNTED_TRANSFER} FROM transfers
       WHERE id BETWEEN ? AND ?
         AND (${isAmong('sender', ids.wallets)} OR ${isAmong('receiver', ids.wallets)}
           OR ${isAmong('token', ids.tokens)})

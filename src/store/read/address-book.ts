@@ -102,11 +102,21 @@ class AddressCache {
     }
   }
 
+  /** The address of a single id, loaded if need be. */
+  read(id: number): string {
+    if (this.find(id) === undefined) this.load([id]);
+    return this.of(id);
+  }
+
+  /** The address of a loaded id, undefined when the index has no row of that id. */
+  find(id: number): string | undefined {
+    const slot = id & this.mask;
+    return this.ids[slot] === id ? this.addresses[slot] : this.displaced.get(id);
+  }
+
   /** The address of a loaded id. Throws DamageError when the index has no row of that id. */
   of(id: number): string {
-    const slot = id & this.mask;
-    if (this.ids[slot] === id) return this.addresses[slot]!;
-    const address = this.displaced.get(id);
+    const address = this.find(id);
     if (address === undefined)
       throw new DamageError(`the index refers to ${this.what} ${id}, which has no row`);
     return address;

@@ -46,7 +46,14 @@ export interface TransferReader {
   range(from: number, below: number): StoredTransfer[];
   /** The transfers of a list of ids, in its order. */
   byId(ids: readonly number[]): StoredTransfer[];
+  /** The transfers of the transaction whose first transfer is `first`, in order, at most `limit`. */
+  transaction(first: number, limit: number): StoredTransfer[];
+  /** The first TRANSACTION_ROWS transfers of each transaction in a list, by the ids of their first transfers. */
+  startsOf(firsts: readonly number[]): StoredTransfer[];
 }
+
+/** Most transfers of a transaction that `startsOf` reads. */
+export const TRANSACTION_ROWS = 8;
 
 export function prepareTransfers(db: Db): TransferReader {
   const range = db.prepare<[number, number], Row>(
@@ -55,6 +62,10 @@ export function prepareTransfers(db: Db): TransferReader {
   const byId = db.prepare<[string], Row>(
     `SELECT ${COLUMNS} FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value`,
   );
+  const startsOf = db.prepare<[string], Row>(/* sql */ `
+    SELECT ${COLUMNS} FROM json_each(?) list
+      CROSS JOIN transfers t ON t.id >= list.value AND t.id < list.value + ${TRANSACTION_ROWS}
+    WHERE iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx) = list.value`);
   const hashOf = db
     .prepare<[number], string>(
       "SELECT lower(hex(tx)) FROM transfers WHERE id = +? AND typeof(tx) = 'blob'", // else it is not the first one
@@ -76,6 +87,12 @@ export function prepareTransfers(db: Db): TransferReader {
   return {
     range: (from, below) => unpack(range.all(from, below)),
     byId: (ids) => unpack(byId.all(idList(ids))),
+    transaction(first, limit) {
+      const rows = range.all(first, first + limit);
+      const end = rows.findIndex(({ tx }, i) => i > 0 && typeof tx !== 'number');
+      return unpack(end < 0 ? rows : rows.slice(0, end));
+    },
+    startsOf: (firsts) => unpack(startsOf.all(idList(firsts))),
   };
 }
 

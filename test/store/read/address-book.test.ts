@@ -36,13 +36,14 @@ test('a load that exceeds the book still knows all of its addresses, the second 
   }
 });
 
-test('addresses have the chosen prefix', (t) => {
+test('a single address is loaded on demand, with the chosen prefix', (t) => {
   const db = createFan(t, 1).reader(t);
   const [transfer] = prepareTransfers(db).range(1, 2);
   const book = new AddressBook(db, { wallets: 4, tokens: 4, prefix: '0x' });
-  book.load([transfer!]);
-  assert.equal(book.wallets.of(transfer!.receiver), address('wallet 0'));
-  assert.equal(book.tokens.of(transfer!.token), address('token 0'));
+  assert.equal(book.wallets.find(transfer!.receiver), undefined);
+  assert.equal(book.wallets.read(transfer!.receiver), address('wallet 0'));
+  assert.equal(book.wallets.find(transfer!.receiver), address('wallet 0'));
+  assert.equal(book.tokens.read(transfer!.token), address('token 0'));
 });
 
 test('after a rollback the book gives the current addresses of reassigned ids', (t) => {

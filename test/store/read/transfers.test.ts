@@ -60,6 +60,15 @@ test('a range and a list may begin within a transaction', (t) => {
   );
 });
 
+test('a transaction is read whole, or as far as the limit', (t) => {
+  const transfers = prepareTransfers(createMixed(t).reader(t));
+  const all = transfers.range(1, 7);
+  assert.deepEqual(transfers.transaction(1, 100), all.slice(0, 3));
+  assert.deepEqual(transfers.transaction(1, 2), all.slice(0, 2));
+  assert.deepEqual(transfers.transaction(5, 100), all.slice(4));
+  assert.deepEqual(transfers.startsOf([1, 5]), [...all.slice(0, 3), ...all.slice(4)]);
+});
+
 test('the parties of transfers are those of the whole ones, with the wallet of the contract', (t) => {
   const db = createMixed(t).reader(t);
   const wallets = db.prepare<[], number>('SELECT wallet FROM tokens ORDER BY id').pluck().all();
