@@ -17,7 +17,7 @@ export interface Outcome {
   error: string | null;
 }
 
-interface StockWorld {
+export interface StockWorld {
   /** The address of /rpc with a new key of the tier. */
   urlFor(tier: string): string;
   /** Makes the client send this many calls at once with a new key. */
