@@ -116,7 +116,7 @@ async function watch({ nginx, daemons, key }: Cluster, fromBlock: number): Promi
     if (isKillDue && serving !== undefined && performance.now() - startedAt > options['kill-after'] * 1000) {
       isKillDue = false;
       console.log(
-        `\n> kill -9 ${serving.pid()} (${serving.url}): the client goes on with the other daemon\n`,
+        `\n> kill -9 ${serving.child.pid} (${serving.url}): the client goes on with the other daemon\n`,
       );
       await serving.end('SIGKILL');
     }
@@ -125,7 +125,7 @@ async function watch({ nginx, daemons, key }: Cluster, fromBlock: number): Promi
       else if (!goneAt.has(daemon)) goneAt.set(daemon, performance.now());
       else if (performance.now() - (goneAt.get(daemon) ?? 0) > AWAY_MS) {
         await daemon.start();
-        console.log(`\n> ${daemon.url} is started again, process ${daemon.pid()}\n`);
+        console.log(`\n> ${daemon.url} is started again, process ${daemon.child.pid}\n`);
       }
     }
   }
@@ -166,8 +166,8 @@ async function clientLine(
 
 function banner({ nginx, daemons, key }: Cluster, database: string, wallet: string): string {
   const daemonLines = daemons.map(
-    ({ url, pid }, i) =>
-      `  daemon ${i + 1}   ${url} (panel ${url}/admin, token ${ADMIN_TOKEN}, process ${pid()})`,
+    ({ url, child }, i) =>
+      `  daemon ${i + 1}   ${url} (panel ${url}/admin, token ${ADMIN_TOKEN}, process ${child.pid})`,
   );
   return `
 Two daemons share their keys; nginx sends each key to one of them.
@@ -181,7 +181,7 @@ Paste into another terminal:
 
 curl -s -H 'X-API-Key: ${key}' '${nginx.url}/api/wallet_summary?address=${wallet}'
 curl -s ${nginx.url}/status
-kill -9 ${daemons[1]?.pid()}
+kill -9 ${daemons[1]?.child.pid}
 
 Ctrl-C ends all of it.
 `;

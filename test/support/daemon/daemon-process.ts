@@ -1,5 +1,6 @@
-/** A daemon in its own process, for tests that measure its cost to the machine. */
+/** A daemon in its own process: killed, restarted on the same data, or measured. */
 import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -10,12 +11,26 @@ import { tempDir } from '../temp-dir.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../wait.ts';
 import { LAUNCHER, type Running, readyUrl, start } from './command.ts';
 
-export interface DaemonProcess extends Running {
-  url: string;
-  port: number;
-  /** An unlimited key, and one of the free tier. */
-  key: string;
-  freeKey: string;
+export interface DaemonProcess {
+  /** The address of the last start. It stays the same with a port that was given. */
+  readonly url: string;
+  readonly port: number;
+  readonly dir: string;
+  /** An unlimited key, and one of the free tier; empty with the keys of a cluster. */
+  readonly key: string;
+  readonly freeKey: string;
+  /** The process of the last start. */
+  readonly child: ChildProcess;
+  isRunning(): boolean;
+  /** Output since the last start. */
+  stdout(): string;
+  stderr(): string;
+  /** How it ended. */
+  readonly ended: Running['ended'];
+  /** Starts it again, with the same settings and data. Resolves when it serves. */
+  start(): Promise<void>;
+  /** Sends a signal. Resolves with the exit code. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
   /** Resident memory, MiB. */
   memory(): number;
   /** A raw connection, ended with the cleanup. */
@@ -24,27 +39,55 @@ export interface DaemonProcess extends Running {
   answersWithin(): Promise<number>;
 }
 
-/** Starts the program. `env` holds settings. */
+interface DaemonOptions {
+  /** Default: a free one. */
+  port?: number;
+  /** Default: true. The keys of a cluster are created by its members. */
+  hasOwnKeys?: boolean;
+}
+
+/** Starts the program on a new data folder. `env` holds settings. */
 export async function startDaemonProcess(
   cleanup: Cleanup,
   env: Record<string, string>,
+  { port = 0, hasOwnKeys = true }: DaemonOptions = {},
 ): Promise<DaemonProcess> {
   const dir = tempDir(cleanup);
-  const keys = openKeyStore(join(dir, 'keys.db'));
-  const { key } = keys.create({ name: 'unlimited', tier: 'unlimited' });
-  const { key: freeKey } = keys.create({ name: 'free', tier: 'free' });
-  keys.close();
-  const running = start(cleanup, [LAUNCHER, 'start', '--data-dir', dir, '--port', '0'], { cwd: dir, env });
-  const url = await readyUrl(running);
-  const port = Number(new URL(url).port);
+  const { key, freeKey } = hasOwnKeys ? createKeys(dir) : { key: '', freeKey: '' };
+  const command = [LAUNCHER, 'start', '--data-dir', dir, '--port', String(port)];
+  const launch = (): Running => start(cleanup, command, { cwd: dir, env });
+  let running = launch();
+  let url = await readyUrl(running);
+  const portOf = () => Number(new URL(url).port);
   return {
-    ...running,
-    url,
-    port,
+    get url() {
+      return url;
+    },
+    get port() {
+      return portOf();
+    },
+    dir,
     key,
     freeKey,
+    get child() {
+      return running.child;
+    },
+    isRunning: () => running.child.exitCode === null && running.child.signalCode === null,
+    stdout: () => running.stdout(),
+    stderr: () => running.stderr(),
+    get ended() {
+      return running.ended;
+    },
+    async start() {
+      running = launch();
+      url = await readyUrl(running);
+    },
+    async end(signal) {
+      running.child.kill(signal);
+      return (await running.ended).code;
+    },
     memory: () => residentMemory(running.child.pid),
-    dial: () => new Dialled(cleanup, port),
+    dial: () => new Dialled(cleanup, portOf()),
     async answersWithin() {
       const startedAt = performance.now();
       const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(WAIT_TIMEOUT_MS) });
@@ -52,6 +95,14 @@ export async function startDaemonProcess(
       return performance.now() - startedAt;
     },
   };
+}
+
+function createKeys(dir: string): { key: string; freeKey: string } {
+  const keys = openKeyStore(join(dir, 'keys.db'));
+  const { key } = keys.create({ name: 'unlimited', tier: 'unlimited' });
+  const { key: freeKey } = keys.create({ name: 'free', tier: 'free' });
+  keys.close();
+  return { key, freeKey };
 }
 
 /**
