@@ -7,7 +7,12 @@ import { UNREAD_TOKEN } from '../../src/query/tokens.ts';
 import type { Direction } from '../../src/streams/transfers/signals.ts';
 import { PartCollector, type SideFacts } from '../../src/streams/transfers/transaction-part.ts';
 import { type EventSource, TransferEvent } from '../../src/streams/transfers/transfer-event.ts';
-import type { ReplayStart, SignalFilter, WalletFilter } from '../../src/streams/transfers/transfer-filter.ts';
+import {
+  type ReplayStart,
+  readSignalFilter,
+  type SignalFilter,
+  type WalletFilter,
+} from '../../src/streams/transfers/transfer-filter.ts';
 
 export const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
 
@@ -25,18 +30,7 @@ export function walletFilter(wallet: string, fromBlock: number | null = null): W
 
 /** Everything, with the given overrides. */
 export function signalFilter(given: Partial<SignalFilter & ReplayStart> = {}): SignalFilter & ReplayStart {
-  return {
-    wallets: new Set(),
-    tokens: new Set(),
-    events: new Set(),
-    minMon: null,
-    minAmount: new Map(),
-    excludeMints: false,
-    purchasesOnly: false,
-    fromBlock: null,
-    lastSeen: null,
-    ...given,
-  };
+  return { ...readSignalFilter({}), ...given };
 }
 
 /** An event of a transaction that consists of `transfers`; default: only this transfer. `gap`: a trace gap. */

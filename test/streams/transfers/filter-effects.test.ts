@@ -1,0 +1,55 @@
+/** Each member of the signal filter excludes something: one that nothing reads would select more than its client meant. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ZERO_DIGITS } from '../../../src/model/address.ts';
+import type { SIGNAL_FILTER } from '../../../src/model/stream-filters.ts';
+import { TransferKind } from '../../../src/model/transfer-kind.ts';
+import type { EventRow } from '../../../src/query/events.ts';
+import type { SignalFilter as GivenFilter } from '../../../src/schemas/stream-filters.ts';
+import { parseSignalFilter } from '../../../src/streams/transfers/parse-filter.ts';
+import { signalsOf } from '../../../src/streams/transfers/signals.ts';
+import { eventOf } from '../filters.ts';
+
+const WALLET = 'aa'.repeat(20);
+const OTHER = 'bb'.repeat(20);
+const CONTRACT = 'cc'.repeat(20);
+
+/** Ten wei. */
+const NATIVE: EventRow = {
+  id: 1,
+  kind: TransferKind.nativeDirect,
+  amount: '0a',
+  tokenNumber: '',
+  logIndex: null,
+  txHash: '1'.repeat(64),
+  eventIndex: 0,
+  blockNumber: 12,
+  blockHash: '2'.repeat(64),
+  timestamp: 1_760_000_000,
+  from: OTHER,
+  to: WALLET,
+  token: '',
+  symbol: null,
+  decimals: null,
+};
+const TOKEN: EventRow = { ...NATIVE, kind: TransferKind.erc20, logIndex: 3, token: CONTRACT };
+
+type Selecting = Exclude<keyof typeof SIGNAL_FILTER, 'fromBlock' | 'lastSeen'>;
+
+/** By member: a filter with it alone, or with what it needs, and a transfer of which it excludes an event. */
+const CASES: Record<Selecting, { filter: GivenFilter; excluded: EventRow }> = {
+  wallets: { filter: { wallets: [`0x${OTHER}`] }, excluded: NATIVE },
+  tokens: { filter: { tokens: [`0x${CONTRACT}`] }, excluded: NATIVE },
+  events: { filter: { events: ['wallet_token_buy'] }, excluded: NATIVE },
+  minMon: { filter: { minMon: '0.000000000000000011' }, excluded: NATIVE },
+  minAmount: { filter: { minAmount: { [`0x${CONTRACT}`]: '11' } }, excluded: TOKEN },
+  excludeMints: { filter: { excludeMints: true }, excluded: { ...TOKEN, from: ZERO_DIGITS } },
+  purchasesOnly: { filter: { purchasesOnly: true }, excluded: TOKEN },
+};
+
+for (const [member, { filter, excluded }] of Object.entries(CASES)) {
+  test(`${member} excludes an event that comes without it`, () => {
+    const events = (given: GivenFilter) => signalsOf(parseSignalFilter(given), eventOf(excluded)).length;
+    assert.ok(events(filter) < events({}), JSON.stringify(filter));
+  });
+}
