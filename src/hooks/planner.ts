@@ -107,7 +107,7 @@ export class Planner {
   }
 
   /**
-   * What a hook gets next: the withdrawal of what it has of removed blocks, or else its next events, at most `limit`.
+   * What a hook gets next: withdrawals of events of removed blocks, or else its next events, at most `limit`.
    * One snapshot decides both, so that no events of a branch are sent before those of another are withdrawn.
    */
   plan(

@@ -22,7 +22,7 @@ type Followed = Omit<Hook, 'cursor'> & { cursor: Position };
 /** How often the cursor is stored while there are no events, milliseconds. A restart scans again from there. */
 const STORE_CURSOR_MS = 5_000;
 const METADATA_CHECK_MS = 50;
-/** How often to ask again while the node is asked for too many transactions, milliseconds. */
+/** Delay before a retry while too many transactions are requested from the node, milliseconds. */
 const PARTIES_CHECK_MS = 1_000;
 
 /** First and longest backoff after a failure, milliseconds. */

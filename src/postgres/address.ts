@@ -1,6 +1,6 @@
 /** What the URL of a PostgreSQL says, with the parameters that psql knows. */
 
-/** In the order of what they demand. */
+/** From the weakest to the strictest. */
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 

@@ -92,7 +92,7 @@ const MAX_MOVED_TRIES = 100;
 export class Retries {
   /** How many are left for an index that moves. */
   left = MAX_MOVED_TRIES;
-  /** Whether a block that the node lacks is asked for again, because it was there before. */
+  /** Whether to request a block again that the node lacks, because it was there before. */
   readonly absent: boolean;
 
   constructor(absent: boolean) {

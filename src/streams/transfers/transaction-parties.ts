@@ -20,7 +20,7 @@ const MAX_PENDING = 20_000;
 /** Most batches in flight, and transactions per batch. */
 const MAX_IN_FLIGHT = 6;
 const MAX_PER_BATCH = 100;
-/** Longest wait for a batch, milliseconds. After that, a tenth of it is asked for. */
+/** Longest wait for a batch, milliseconds. After that, batches have a tenth of its size. */
 const BATCH_MS = 4_000;
 const SHRINK = 10;
 /** How long the node may answer nothing at all before transactions become unknown, milliseconds. */
@@ -28,7 +28,7 @@ const SILENT_MS = 15_000;
 /** Pause after a batch without an answer, milliseconds; the longest one is also between two attempts at a silent node. */
 const PAUSE_MS = 250;
 const MAX_PAUSE_MS = 2_000;
-/** How often a transaction is asked for that the node does not return, although it answers. */
+/** Requests for a transaction that the node does not return, although it answers. */
 const MAX_ATTEMPTS = 3;
 /** How long an unknown transaction is remembered, milliseconds: the node may learn of it. */
 const FORGET_UNKNOWN_MS = 10_000;
