@@ -11,7 +11,7 @@ import type { Db } from '../store/open-database.ts';
 import { BLOCKS, type BlockTable, TRANSFERS } from './block-tables.ts';
 import { ExportFolder } from './export-folder.ts';
 import { type Format, writeFile } from './files.ts';
-import { type BlockRef, MANIFEST, type ManifestFile } from './manifest.ts';
+import { type ExportedBlock, MANIFEST, type ManifestFile } from './manifest.ts';
 import { type FileRange, idleReason, planRanges, type RangeRequest } from './ranges.ts';
 import { HOLDERS, type SnapshotTable, TOKENS, WALLETS } from './snapshot-tables.ts';
 
@@ -200,7 +200,7 @@ function finalBlock(db: Db): number {
   throw new FatalError('no indexed block is final yet: the node has not called any block finalized');
 }
 
-function lastFinal(db: Db): BlockRef | null {
+function lastFinal(db: Db): ExportedBlock | null {
   const block = new FinalBlocks(db).last();
   return block && { number: block.number, hash: block.hash };
 }

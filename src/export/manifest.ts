@@ -12,7 +12,7 @@ const SCHEMA_VERSION = 2;
 export const MANIFEST = 'manifest.json';
 
 /** A block of the exported chain. */
-export interface BlockRef {
+export interface ExportedBlock {
   number: number;
   hash: string;
 }
@@ -25,7 +25,7 @@ export interface ManifestFile extends WrittenFile {
   /** Hash of the last block. */
   lastHash: string;
   /** A final block that the rows include or, for a snapshot, precede. It identifies the chain of the rows. */
-  final: BlockRef;
+  final: ExportedBlock;
   /** Whether the file ends before its range does. A later export replaces it. */
   open: boolean;
 }

@@ -27,7 +27,7 @@ export type FieldType =
  * Where a field appears: `rest` in the lists of an address, `plain` in those of a block or transaction, `transfer` in
  * `wallet_transfers`, `signal` in signals and webhooks.
  */
-type Face = 'rest' | 'plain' | 'transfer' | 'signal';
+export type Face = 'rest' | 'plain' | 'transfer' | 'signal';
 
 export interface FieldColumn {
   name: string;

@@ -1,6 +1,12 @@
 /** The schemas of a transfer's records, made from its fields. */
 import { z } from 'zod';
-import { type FieldOf, type FieldType, fieldsOf, type TransferField } from '../model/transfer-fields.ts';
+import {
+  type Face,
+  type FieldOf,
+  type FieldType,
+  fieldsOf,
+  type TransferField,
+} from '../model/transfer-fields.ts';
 import {
   addressField,
   blockField,
@@ -30,7 +36,6 @@ type SchemaOf<F extends TransferField> = F extends { nullable: true }
   ? z.ZodNullable<ReturnType<(typeof TYPES)[F['type']]>>
   : ReturnType<(typeof TYPES)[F['type']]>;
 
-type Face = TransferField['faces'][number];
 type Shape<F extends Face> = { [Field in FieldOf<F> as Field['name']]: SchemaOf<Field> };
 
 /** The fields of a face, for `z.object`. */

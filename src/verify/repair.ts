@@ -235,7 +235,7 @@ function requireRange(writer: IndexWriter, { chainId }: Capabilities, range: Blo
   return head;
 }
 
-interface BlockDifference {
+interface DifferingBlock {
   block: number;
   text: string;
   /** Parent of the node's block. */
@@ -243,7 +243,7 @@ interface BlockDifference {
 }
 
 interface Differences {
-  differing: BlockDifference[];
+  differing: DifferingBlock[];
   /** Blocks whose internal transfers this node does not show completely either, ascending. */
   incomplete: number[];
 }
@@ -257,7 +257,7 @@ function rangesWithout(blocks: readonly number[], { first, last }: BlockRange): 
   return starts.map((from, i) => ({ first: from, last: (inside[i] ?? last + 1) - 1 }));
 }
 
-function blockOf({ block }: BlockDifference): number {
+function blockOf({ block }: DifferingBlock): number {
   return block;
 }
 
@@ -293,7 +293,7 @@ async function findDifferences(
  * Throws unless the node's block is a child of the indexed block below it. Judges the answer that differed: behind a
  * load balancer, another answer may come from another chain.
  */
-function requireParentLink(writer: IndexWriter, { block, parent }: BlockDifference): void {
+function requireParentLink(writer: IndexWriter, { block, parent }: DifferingBlock): void {
   const below = writer.hashAt(block - 1) ?? writer.anchors().firstParent;
   if (below !== null && parent !== below)
     throw new FatalError(

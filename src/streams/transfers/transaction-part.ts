@@ -16,7 +16,7 @@ export interface Payment {
 }
 
 /** What a wallet gave and got on balance in a transaction. */
-export interface Exchange {
+export interface NetPayments {
   /** In the order of each asset's first transfer, at most MAX_PAYMENTS. */
   paid: readonly Payment[];
   received: readonly Payment[];
@@ -30,7 +30,7 @@ export interface SideFacts {
   /** The position among the wallet's events of the transaction, from 1, and their number; null if it is no event. */
   place: { leg: number; legs: number } | null;
   /** Null if unknown, for `reason`, and for a native transfer, whose events do not report it. */
-  exchange: Exchange | null;
+  exchange: NetPayments | null;
   reason: string | null;
   /** Whether the wallet gained the asset on balance against something that it gave, as far as known. */
   isPurchase: boolean;
@@ -130,7 +130,7 @@ function exchangeOf(
   given: readonly AssetAmount[],
   received: readonly AssetAmount[],
   contractOf: (token: number) => string,
-): Exchange {
+): NetPayments {
   const payment = ({ kind, token, tokenNumber, amount }: AssetAmount): Payment => ({
     token: token === NATIVE ? '' : contractOf(token),
     tokenNumber: kind === TransferKind.erc1155 ? tokenNumber : null,

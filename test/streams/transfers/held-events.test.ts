@@ -116,7 +116,7 @@ test('a signal waits for the sender of its transaction, a wallet transfer does n
   assert.deepEqual(pushed, ['1 null', '2 null']);
 });
 
-test('the sender of an event is asked for at once, also behind events that wait', (context) => {
+test('the sender of an event is requested at once, even behind events that wait', (context) => {
   const { client, held } = setUp(context, 60_000);
   const { pushed, offer } = client();
   const asked = new Set<number>();

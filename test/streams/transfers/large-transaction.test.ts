@@ -116,7 +116,7 @@ test('a wallet with many transfers in a transaction is examined in pieces, one w
   }
 });
 
-test('the pieces of a large transaction are turns for the caller, of the sides that are asked for only', (context) => {
+test('the pieces of a large transaction are turns for the caller, and only of the requested sides', (context) => {
   const { reads, indexed } = setUp(context);
   const [row] = reads.events([BOUGHT]);
   assert.ok(row);

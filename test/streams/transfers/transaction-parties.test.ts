@@ -26,7 +26,7 @@ interface Node {
   batch(calls: readonly RpcCall[], signal?: AbortSignal): Promise<RpcReply[]>;
 }
 
-/** A node, the calls it was asked by batch, and the parties it is asked for. */
+/** A node, the batches of calls it received, and the parties under test. */
 function setUp(context: TestContext, answer: Answer, batch?: Node['batch']) {
   const asked: string[][] = [];
   const node: Node = {
@@ -128,7 +128,7 @@ test('a transaction that the node no longer finds is read from its block', async
   );
 });
 
-test('a transaction that the node lacks is asked for again, and then unknown in the words of the node', async (context) => {
+test('a transaction that the node lacks is requested again, then reported as unknown to the node', async (context) => {
   let answers = 0;
   const { all, parties } = setUp(context, (method) => {
     if (method === 'eth_getBlockByHash') return { result: null };
@@ -143,7 +143,7 @@ test('a transaction that the node lacks is asked for again, and then unknown in 
   assert.equal(answers, 3);
   const { now } = performance;
   context.mock.method(performance, 'now', () => now.call(performance) + 11_000);
-  assert.equal(parties.get('gone', blockOf('gone')), undefined, 'it is asked for again later');
+  assert.equal(parties.get('gone', blockOf('gone')), undefined, 'a later lookup requests it again');
 });
 
 test('a node that restarts while it is asked leaves nothing unknown', async (context) => {
@@ -156,7 +156,7 @@ test('a node that restarts while it is asked leaves nothing unknown', async (con
   assert.ok(found.every((lookup) => lookup?.reason === null));
 });
 
-test('a node that is too slow for a whole batch is asked for smaller ones', async (context) => {
+test('a node that is too slow for a whole batch gets smaller ones', async (context) => {
   context.mock.method(AbortSignal, 'timeout', () => new AbortController().signal);
   const sizes: number[] = [];
   const { all } = setUp(context, knows, async (calls) => {
@@ -186,7 +186,7 @@ test('a node that is silent for 15 s leaves them unknown, and is asked again lat
   assert.deepEqual(
     parties.get('c', blockOf('c')),
     silent,
-    'a silent node is not asked for every transaction',
+    'a silent node does not get a request per transaction',
   );
   assert.equal(asked.length, before);
   isSilent = false;
