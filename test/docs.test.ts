@@ -201,7 +201,9 @@ test('the example answer is the one of the API description', () => {
 });
 
 test('every atlas-node command that the docs show exists, with its options', () => {
-  const code = PAGES.flatMap(({ text }) => [...text.matchAll(/^```[\s\S]*?^```|`[^`\n]+`/gm)].map(String));
+  // The changelog is history: it names commands that were removed.
+  const current = PAGES.filter(({ path }) => path !== 'CHANGELOG.md');
+  const code = current.flatMap(({ text }) => [...text.matchAll(/^```[\s\S]*?^```|`[^`\n]+`/gm)].map(String));
   const shown = code.flatMap((one) => [
     ...one.matchAll(/\batlas-node ((?:(?:keys|labels|config) )?[a-z]+)\b([^`\n|&]*)/g),
   ]);
