@@ -1,9 +1,11 @@
 /** The PostgreSQL table `daemons`: who uses the keys, and whether all daemons assign the same ids. */
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
+import { isComplete, rulesText } from '../model/index-rules.ts';
 import type { Sql } from '../postgres/connection.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
 import { AnchorTable, type ChainAnchors } from '../store/chain-anchors.ts';
 import { SCHEMA_VERSION } from '../store/index-file.ts';
+import { readRules } from '../store/index-rules.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { type BlockRange, traceGapRanges } from '../store/trace-gaps.ts';
 import { ClusterMismatchError, type ClusterSession } from './session.ts';
@@ -15,17 +17,20 @@ export interface IndexIdentity extends Pick<ChainAnchors, 'genesis' | 'firstPare
   untraced: BlockRange[];
   head: number;
   schema: number;
+  /** What counts as a transfer, as text; null for a daemon of an earlier release. */
+  rules: string | null;
 }
 
 /** Further ranges are not published; `head` then ends with the last published one. */
 const MAX_RANGES = 1_000;
 
-/** Null while the index is empty. */
+/** Null while the index is empty, and until the daemon has completed the rules of an earlier release. */
 export function readIdentity(db: Db): IndexIdentity | null {
   return inReadTransaction(db, () => {
     const chain = chainOf(db);
     const last = readLastBlock(db);
-    if (chain === null || last === null) return null;
+    const rules = readRules(db);
+    if (chain === null || last === null || rules === null || !isComplete(rules)) return null;
     const { genesis, firstParent } = new AnchorTable(db).read();
     const ranges = traceGapRanges(db);
     const untraced = ranges.slice(0, MAX_RANGES);
@@ -37,6 +42,7 @@ export function readIdentity(db: Db): IndexIdentity | null {
       untraced,
       head: ranges.length > MAX_RANGES ? (untraced.at(-1)?.last ?? last.number) : last.number,
       schema: SCHEMA_VERSION,
+      rules: rulesText(rules),
     };
   });
 }
@@ -58,6 +64,7 @@ function identityDifferences(here: IndexIdentity, there: IndexIdentity): string[
     ],
     ['the list of blocks without traces', untracedText(here, head), untracedText(there, head)],
     ['the schema version of index.db', here.schema, there.schema],
+    ['what counts as a transfer', here.rules ?? there.rules, there.rules ?? here.rules],
   ];
   return facts
     .filter(([, one, other]) => one !== other)
@@ -115,6 +122,7 @@ interface Columns {
   untraced: string;
   head: string;
   index_schema: number;
+  rules: string | null;
 }
 
 interface Joined {
@@ -165,11 +173,12 @@ async function writeEntry(sql: Sql, { id, name, program, tiers, identity }: Daem
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, program = excluded.program, tiers = excluded.tiers,
       seen_at = now(), left_at = NULL`;
   if (identity === null) return;
-  const { chainId, genesis, firstBlock, firstParent, untraced, head, schema } = identity;
+  const { chainId, genesis, firstBlock, firstParent, untraced, head, schema, rules } = identity;
   await sql`
     UPDATE atlas_keys.daemons SET chain_id = ${chainId}, genesis = ${genesis && hexToBytes(genesis)},
       first_block = ${firstBlock}, first_parent = ${firstParent && hexToBytes(firstParent)},
-      untraced = ${rangesText(untraced)}, head = ${head}, index_schema = ${schema}
+      untraced = ${rangesText(untraced)}, head = ${head}, index_schema = ${schema},
+      rules = ${rules}
     WHERE id = ${id}`;
 }
 
@@ -183,6 +192,7 @@ function identityOf(row: Columns): IndexIdentity | null {
     untraced: parseRanges(row.untraced),
     head: Number(row.head),
     schema: row.index_schema,
+    rules: row.rules,
   };
 }
 

@@ -6,7 +6,7 @@ import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
 
 /** Version of the tables below. A newer version is refused; an older one gets the missing SQL. */
-const CLUSTER_SCHEMA_VERSION = 1;
+const CLUSTER_SCHEMA_VERSION = 2;
 
 /** Channel of NOTIFY: a key was created or changed. */
 export const KEYS_CHANNEL = 'atlas_keys';
@@ -73,6 +73,9 @@ CREATE TABLE atlas_keys.daemons (
   seen_at timestamptz NOT NULL,        -- renewed every few seconds
   left_at timestamptz                  -- when it stopped in order; null while it runs, and after a kill
 );
+`,
+  /* sql */ `
+ALTER TABLE atlas_keys.daemons ADD COLUMN rules text; -- what counts as a transfer in its index, for people to compare
 `,
 ];
 

@@ -45,7 +45,7 @@ const node = z.strictObject({
 const chain = z.strictObject({
   /** Symbol of the native coin in answers. */
   symbol: nonEmptyString('the symbol of the native coin, such as "MON"').default('MON'),
-  /** Addresses of wrapped native tokens in addition to those known for the chain id. */
+  /** Addresses of wrapped native tokens in addition to those known for the chain id. Applies to new indexes. */
   wrapped_native: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
 });
 

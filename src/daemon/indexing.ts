@@ -1,4 +1,5 @@
 /** The daemon's handle on the indexer thread: passes its reports to readers, metrics and listeners. */
+import { configuredLists } from '../config/configured-lists.ts';
 import type { Config } from '../config/parse-config.ts';
 import { IndexerClient } from '../indexer/indexer-client.ts';
 import { initialStatus } from '../indexer/progress.ts';
@@ -105,7 +106,7 @@ function writerOptions(config: Config, indexPath: string, selected: SelectedNode
       backfillWorkers: index.loaders,
       cacheMb: index.cache_mb,
     },
-    wrappedNative: config.chain.wrapped_native,
+    configured: configuredLists(config),
   };
 }
 

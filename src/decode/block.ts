@@ -2,6 +2,7 @@
 
 import { spelledNumber } from '../lib/hex.ts';
 import { ZERO_ADDRESS as NO_ADDRESS, ZERO_DIGITS } from '../model/address.ts';
+import type { IndexRules } from '../model/index-rules.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { BatchBuilder } from './batch.ts';
 import { decodeLogs, readLogs } from './logs.ts';
@@ -26,12 +27,16 @@ import { addressText, BlockReceipts, createdContract, receiverOf } from './recei
 import { decodeStakingPayouts, STAKING_CONTRACT, SYSTEM_SENDER } from './staking.ts';
 import { type BlockTraces, flatTraces, type TransactionTrace, treeTraces } from './traces.ts';
 
-/** The differences between chains. */
+/** The rules of an index, in the form that decoding asks. */
 export interface DecodeRules {
   /** Whether the chain has Monad's system transactions and staking payouts. */
   monad: boolean;
   /** Wrapped native contracts, lower-case `0x` text. */
   wrappedNative: ReadonlySet<string>;
+}
+
+export function decodeRules({ monad, wrappedNative }: IndexRules): DecodeRules {
+  return { monad, wrappedNative: new Set(wrappedNative) };
 }
 
 /** The node's answers for one block, as parsed JSON. `traces` is null when not requested. */

@@ -18,18 +18,6 @@ export const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf726
 /** EIP-7708's emitter. Its Transfer logs repeat native transfers and belong to no token. */
 const NATIVE_LOG_EMITTER = '0xfffffffffffffffffffffffffffffffffffffffe';
 
-/** Wrapped native contracts known per chain id; config adds to them. */
-export const WRAPPED_NATIVE: Readonly<Record<number, readonly string[]>> = {
-  1: ['0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2'],
-  10: ['0x4200000000000000000000000000000000000006'],
-  56: ['0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c'],
-  137: ['0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270'],
-  143: ['0x3bd359c1119da7da1d913d1c4d2b7c461115433a'],
-  8453: ['0x4200000000000000000000000000000000000006'],
-  42161: ['0x82af49447d8a07e3bd95bd0d56f35241523fbab1'],
-  43114: ['0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'],
-};
-
 /** The decoded fields of a log, all as `0x` text; emitter and topics in lower case. */
 export interface Log {
   emitter: string;

@@ -4,6 +4,7 @@ import { pause, retry } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
 import type { ThreadLog } from '../log/logger.ts';
+import type { IndexRules } from '../model/index-rules.ts';
 import {
   type Capabilities,
   type IndexStatus,
@@ -82,13 +83,12 @@ async function requireTracesOfChain(client: RpcClient, chainId: number, signal: 
 
 /**
  * The index's first block: the existing one, else the configured start, else the oldest block that the node still has.
- * Null when the signal aborts first.
+ * `made`: the rules that a new index records. Null when the signal aborts first.
  */
 export async function chooseStart(
   options: IndexerThreadOptions,
   context: IndexerContext,
-  capabilities: Capabilities,
-  rules: LoadRules,
+  { capabilities, rules, made }: { capabilities: Capabilities; rules: LoadRules; made: IndexRules },
   signal: AbortSignal,
 ): Promise<number | null> {
   const { store, client, progress, log } = context;
@@ -119,8 +119,8 @@ export async function chooseStart(
     return first;
   });
   if (chosen === null) return null;
-  if (!(await retryWriteAndReport(context, () => store.setChain(capabilities.chainId, chosen), signal)))
-    return null;
+  const begin = () => store.setChain(capabilities.chainId, chosen, made);
+  if (!(await retryWriteAndReport(context, begin, signal))) return null;
   progress.setStartBlock(chosen);
   return chosen;
 }

@@ -28,6 +28,7 @@ import { Progress, readContents } from './progress.ts';
 import type { IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
 import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
 import { RootCheck } from './root-check.ts';
+import { ruleSources, settleRules } from './rules-of-index.ts';
 
 /** Background calls get one socket and small answers, so that they do not delay block fetches. */
 const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
@@ -236,8 +237,10 @@ async function runSync(
   if (capabilities === null) return;
   const warning = tracesWarning(progress.status, capabilities);
   if (warning !== null) log.warn(warning.fields, warning.msg);
-  const rules = deriveLoadRules(capabilities, options.wrappedNative, options.index.checkRoots);
-  const startBlock = await chooseStart(options, context, capabilities, rules, signal);
+  const made = await settleRules(context, ruleSources(capabilities, options.configured), signal);
+  if (made === null) return;
+  const rules = deriveLoadRules(capabilities, made, options.index.checkRoots);
+  const startBlock = await chooseStart(options, context, { capabilities, rules, made }, signal);
   if (startBlock === null) return;
   if (rules.checkRoots && !(await proveHeaders(context, rules, startBlock, signal))) return;
   const roots = new RootCheck(rules.headerProof);

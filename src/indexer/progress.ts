@@ -4,6 +4,7 @@ import { RepeatLimit } from '../lib/limits.ts';
 import { preciseNow } from '../lib/time.ts';
 import type { IndexedBlock } from '../model/block.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
+import type { RulesStatus } from '../model/index-rules.ts';
 import {
   type Capabilities,
   type IndexStatus,
@@ -78,6 +79,13 @@ export class Progress {
   /** Sets the first block of the index; null before it is chosen. */
   setStartBlock(startBlock: number | null): void {
     this.current.startBlock = startBlock;
+  }
+
+  /** Sets the rules of the index. Returns the previous ones, null at first. */
+  setRules(rules: RulesStatus): RulesStatus | null {
+    const previous = this.current.rules;
+    this.current.rules = rules;
+    return previous;
   }
 
   /** Sets how the node's chain relates to the index. Returns the previous value. */
@@ -227,6 +235,7 @@ export function initialStatus(): IndexStatus {
     unprovenHeaders: null,
     nodes: [],
     startBlock: null,
+    rules: null,
     head: null,
     headTimestamp: null,
     nodeHead: null,

@@ -3,6 +3,7 @@
 import type { UpstreamFailure } from '../lib/errors.ts';
 import type { BlockBatch, CommittingBlocks, Watermark } from '../model/block-batch.ts';
 import type { HeadTag } from '../model/finality.ts';
+import type { ConfiguredLists } from '../model/index-rules.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import type { NodeAddress } from '../node/choice/selected-node.ts';
 import type { LoadRules } from './backfill/load-blocks.ts';
@@ -49,8 +50,8 @@ export interface IndexerThreadOptions {
     backfillWorkers: number;
     cacheMb: number;
   };
-  /** Wrapped native contracts in addition to those known for the chain. */
-  wrappedNative: readonly string[];
+  /** The contracts that the configuration adds to the known ones; only a new index follows them. */
+  configured: ConfiguredLists;
 }
 
 /** Switches indexing to the node at this position. */

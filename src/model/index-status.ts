@@ -1,6 +1,7 @@
 /** The indexer's view of the nodes and of its own progress, with derived figures: lag, age, trace gaps. */
 import type { BlockRef } from './block.ts';
 import type { HeadTag } from './finality.ts';
+import type { RulesStatus } from './index-rules.ts';
 
 /** The node's capabilities that matter to the index; shown by `/status`. */
 export interface Capabilities {
@@ -47,6 +48,8 @@ export interface IndexStatus {
   /** The configured nodes; empty for a single one. */
   nodes: NodeStatus[];
   startBlock: number | null;
+  /** What counts as a transfer in the index, null while unknown. */
+  rules: RulesStatus | null;
   /** Last committed block, null while the index is empty. */
   head: BlockRef | null;
   headTimestamp: number | null;
@@ -109,6 +112,16 @@ export function lagBlocks({
   if (nodeHead === null) return null;
   const indexed = head?.number ?? (startBlock === null ? null : startBlock - 1);
   return indexed === null ? null : Math.max(0, nodeHead - indexed);
+}
+
+/** Blocks that a rebuild by other rules would read again; null when the rules are the newest, or unknown. */
+export function rebuildBlocks({
+  rules,
+  head,
+  startBlock,
+}: Pick<IndexStatus, 'rules' | 'head' | 'startBlock'>): number | null {
+  if (rules === null || rules.changes.length === 0) return null;
+  return head === null || startBlock === null ? 0 : head.number - startBlock + 1;
 }
 
 /** Age of the last indexed block at `now` (Unix milliseconds), seconds; null while the index is empty. */

@@ -161,6 +161,7 @@ function mixStoredTransfer(sum: number, row: StoredRow): number | null {
 
 /** Tables that no other rows can reproduce have a checksum per row. Lists the columns it covers, in order. */
 export const CHECKED_TABLES = {
+  index_rules: ['one', 'version', 'monad', 'wrapped_native', 'native_contracts', 'unindexed_erc20'],
   chain_anchors: ['one', 'genesis', 'first_parent', 'finalized', 'reorg_from'],
   untraced_blocks: ['first', 'last'],
   token_quality: ['token', 'quality', 'block', 'offsets'],

@@ -2,6 +2,7 @@
 import { StorageError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
+import { newRules, type StoredRules } from '../model/index-rules.ts';
 import type { TraceGaps } from '../model/index-status.ts';
 import { Appender } from './append.ts';
 import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
@@ -11,6 +12,7 @@ import type { OnStep } from './commit/on-step.ts';
 import { Tables } from './commit/tables.ts';
 import { FileIdentity, type WriterLock } from './file-guard.ts';
 import { acquireIndexLock, clearDamage, markDamaged, openIndexForWriting } from './index-file.ts';
+import { areRulesWhole, readRules, writeRules } from './index-rules.ts';
 import type { Db } from './open-database.ts';
 import { Rollback } from './rollback.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
@@ -73,8 +75,32 @@ export class IndexWriter {
     return this.withStorageErrors(() => chainOf(this.db));
   }
 
-  setChain(chainId: number, startBlock: number): void {
-    this.write(() => setChain(this.db, chainId, startBlock));
+  /** Call it before appending a block. `rules`: of the index; only tests leave them to the defaults. */
+  setChain(
+    chainId: number,
+    startBlock: number,
+    rules: StoredRules = newRules({ chainId, monad: false, configured: {} }),
+  ): void {
+    const set = this.db.transaction(() => {
+      setChain(this.db, chainId, startBlock);
+      writeRules(this.db, rules);
+    });
+    this.write(() => set.immediate());
+  }
+
+  /** What counts as a transfer in this index, null until `setChain`. */
+  rules(): StoredRules | null {
+    return this.withStorageErrors(() => readRules(this.db));
+  }
+
+  /** Whether the rules are there and match their checksum. */
+  areRulesWhole(): boolean {
+    return this.withStorageErrors(() => areRulesWhole(this.db));
+  }
+
+  /** Completes the rules of an index of an earlier release, or replaces damaged ones. */
+  setRules(rules: StoredRules): void {
+    this.write(() => writeRules(this.db, rules));
   }
 
   head(): Tip | null {

@@ -248,12 +248,35 @@ function replaceTransfers(db: Db): void {
     );`);
 }
 
+/** Rules 1 without what the first releases took from the configuration at each start: a daemon completes them. */
+const RULES_OF_INDEX: Migration = {
+  version: 6,
+  title: 'record the rules of the index',
+  step(db) {
+    db.exec(/* sql */ `
+      CREATE TABLE index_rules (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        version INTEGER NOT NULL,
+        monad INTEGER,
+        wrapped_native TEXT,
+        native_contracts TEXT NOT NULL,
+        unindexed_erc20 TEXT NOT NULL,
+        checksum INTEGER NOT NULL
+      );`);
+    const row = [1, 1, null, null, '', ''];
+    if (db.prepare('SELECT 1 FROM chain').get() !== undefined)
+      db.prepare('INSERT INTO index_rules VALUES (?, ?, ?, ?, ?, ?, ?)').run(...row, rowChecksum(...row));
+    return null;
+  },
+};
+
 /** Schema 1 is the first release. */
 export const MIGRATIONS: readonly Migration[] = [
   CHECKSUM_OF_ANCHORS,
   sumsOfSends(),
   packedFirstBuyers(),
   smallerTransfers(),
+  RULES_OF_INDEX,
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

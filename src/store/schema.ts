@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 5, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 6, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -38,6 +38,20 @@ CREATE TABLE chain (
 
 `;
 
+const INDEX_RULES = /* sql */ `
+-- One row: what counts as a transfer in this index (model/index-rules.ts). Lists are addresses of 40 hex digits, sorted
+-- and separated by spaces.
+CREATE TABLE index_rules (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  version INTEGER NOT NULL,
+  monad INTEGER,                        -- 1 for a chain with Monad's system transactions and staking, else 0
+  wrapped_native TEXT,                  -- this and monad: null in an index of an earlier release until a daemon opens it
+  native_contracts TEXT NOT NULL,
+  unindexed_erc20 TEXT NOT NULL,
+  checksum INTEGER NOT NULL             -- of the row, here and below (store/checksum.ts)
+);
+`;
+
 const BLOCKS = /* sql */ `
 -- Every indexed block, without gaps from chain.start_block on.
 CREATE TABLE blocks (
@@ -67,7 +81,7 @@ const UNTRACED_BLOCKS = /* sql */ `
 CREATE TABLE untraced_blocks (
   first INTEGER PRIMARY KEY,
   last INTEGER NOT NULL,
-  checksum INTEGER NOT NULL             -- of the row, here and below (store/checksum.ts)
+  checksum INTEGER NOT NULL
 );
 `;
 
@@ -318,6 +332,7 @@ CREATE INDEX token_metadata_by_retry ON token_metadata (retry_at) WHERE retry_at
 /** All tables of a new file. */
 export const SCHEMA = [
   CHAIN,
+  INDEX_RULES,
   BLOCKS,
   DAMAGE,
   UNTRACED_BLOCKS,

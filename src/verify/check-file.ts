@@ -161,6 +161,8 @@ export function checkContiguity(db: Db, check: Check): void {
     check.expect('the last transfer', highest(db, 'transfers'), before.last_transfer);
     check.expect('the last wallet', highest(db, 'wallets'), before.last_wallet);
     checkOwners(db, check, before.last_wallet);
+    if (db.prepare('SELECT 1 FROM index_rules').get() === undefined)
+      check.addDifference('index_rules has no row');
     for (const { first, last } of traceGapRanges(db))
       if (first < start || first > last || last > before.number)
         check.addDifference(`untraced_blocks has ${first} to ${last}, which are not in the index`);
@@ -182,7 +184,13 @@ function checkOwners(db: Db, check: Check, lastWallet: number): void {
 }
 
 /** Tables whose rows have their own checksums. */
-const TABLES = ['chain_anchors', 'untraced_blocks', 'token_quality', 'token_metadata'] as const;
+const TABLES = [
+  'index_rules',
+  'chain_anchors',
+  'untraced_blocks',
+  'token_quality',
+  'token_metadata',
+] as const;
 
 /** Most blocks and transfers per read: a fraction of a second, because checkpoints wait for it. */
 const BLOCKS_PER_READ = 2_000;

@@ -24,6 +24,7 @@ import {
 } from '../store/checksum.ts';
 import { LOCK_SUFFIX } from '../store/file-guard.ts';
 import { openIndexForReading } from '../store/index-file.ts';
+import { readRules } from '../store/index-rules.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type Db, highest, openDatabase } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
@@ -88,10 +89,12 @@ async function copyBlocks(
   try {
     const chain = chainOf(source);
     const first = source.prepare<[], number | null>('SELECT min(number) FROM blocks').pluck().get();
-    if (chain === null || typeof first !== 'number') throw new FatalError(`${path} holds no block`);
+    const rules = readRules(source);
+    if (chain === null || rules === null || typeof first !== 'number')
+      throw new FatalError(`${path} holds no block`);
     const start = Math.min(chain.startBlock, first);
     const { firstParent } = new AnchorTable(source).read();
-    writer.setChain(chain.chainId, start);
+    writer.setChain(chain.chainId, start, rules);
     const blocks = new StoredBlocks(source, rebuilt);
     const ends = batchEnds(source, changed, last);
     for (let at = start; at <= last; ) {

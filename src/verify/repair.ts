@@ -5,16 +5,19 @@ import { Pipeline } from '../indexer/backfill/pipeline.ts';
 import { ChainGuard } from '../indexer/chain-guard.ts';
 import { sync } from '../indexer/follow.ts';
 import { fetchNodeBlock, fetchNodeHead, wrongChainError } from '../indexer/node-chain.ts';
+import { ruleSources, rulesOfIndex } from '../indexer/rules-of-index.ts';
 import { pause } from '../lib/async.ts';
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import { finalInIndex } from '../model/finality.ts';
+import { type ConfiguredLists, newRules, type RuleSources, rulesText } from '../model/index-rules.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { pollFinality } from '../node/finality-poll.ts';
 import { fetchHeaders } from '../node/methods.ts';
 import { acquireIndexLock, openIndexForReading } from '../store/index-file.ts';
+import { readRules } from '../store/index-rules.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
@@ -34,7 +37,8 @@ interface RepairOptions {
   path: string;
   client: RpcClient;
   capabilities: Capabilities;
-  wrappedNative: readonly string[];
+  /** Completes the rules of an index of an earlier release, or replaces damaged ones. */
+  configured: ConfiguredLists;
   /** The blocks to compare with the node; null to repair only damage in the file. */
   range: BlockRange | null;
   cacheMb: number;
@@ -72,7 +76,6 @@ export interface RepairResult {
  */
 export async function repairRange(options: RepairOptions): Promise<RepairResult> {
   const { path, capabilities, range } = options;
-  const rules = deriveLoadRules(capabilities, options.wrappedNative);
   rejectForeignWal(path);
   openIndexForReading(path).close(); // throws if the index is missing, instead of creating it
   const lock = acquireIndexLock(path);
@@ -80,11 +83,14 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
     const head = await withWriter(options, async (writer) => requireRange(writer, capabilities, range));
     await reading(path, (db) => requireSameChain(db, options));
     const anchors = await withWriter(options, (writer) => repairAnchors(writer, options, head));
+    const lostRules = await withWriter(options, async (writer) => repairRules(writer, options));
+    const made = await reading(path, async (db) => rulesOfIndex(readRules(db), sourcesOf(options)));
+    const rules = deriveLoadRules(capabilities, made);
     const damage = await repairDamage(options, rules, head);
     const result = await withWriter(options, (writer) => replaceRange(writer, rules, options, head));
     return {
       ...result,
-      differing: [...anchors, ...damage, ...result.differing],
+      differing: [...anchors, ...lostRules, ...damage, ...result.differing],
       rebuilt: damage.length > 0,
     };
   } finally {
@@ -123,6 +129,22 @@ async function repairAnchors(
     reorgFrom: null,
   });
   return ['the chain identity (chain_anchors) does not match its checksum'];
+}
+
+function sourcesOf({ capabilities, configured }: RepairOptions): RuleSources {
+  return ruleSources(capabilities, configured);
+}
+
+/**
+ * Replaces damaged rules by those that a new index would get, because nothing else tells them. Returns a description.
+ */
+function repairRules(writer: IndexWriter, options: RepairOptions): readonly string[] {
+  if (writer.areRulesWhole()) return [];
+  const rules = newRules(sourcesOf(options));
+  writer.setRules(rules);
+  return [
+    `the rules of the index (index_rules) were lost: it now has ${rulesText(rules)}; run "atlas-node verify --all" to see whether its blocks follow them`,
+  ];
 }
 
 /** Not every node knows finality. */

@@ -1,12 +1,15 @@
 /** Compares an index with itself and with its node, check by check, within a scope. Read-only. */
 import { deriveLoadRules, type LoadRules } from '../indexer/backfill/load-blocks.ts';
 import { wrongChainError } from '../indexer/node-chain.ts';
+import { ruleSources, rulesOfIndex } from '../indexer/rules-of-index.ts';
 import { FatalError } from '../lib/errors.ts';
+import type { ConfiguredLists } from '../model/index-rules.ts';
 import { type Capabilities, internalTransfers } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchBlockNumber } from '../node/methods.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
 import { damageOf, openIndexForReading } from '../store/index-file.ts';
+import { areRulesWhole, readRules } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
 import { traceGapRanges } from '../store/trace-gaps.ts';
 import { blockComparer } from './block-comparer.ts';
@@ -28,8 +31,8 @@ interface RunOptions {
 interface ComparedNode {
   client: RpcClient;
   capabilities: Capabilities;
-  /** Wrapped native contracts in addition to those known for the chain. */
-  wrappedNative: readonly string[];
+  /** Completes the rules of an index of an earlier release. */
+  configured: ConfiguredLists;
 }
 
 interface VerifyOptions extends RunOptions {
@@ -61,8 +64,11 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
       return finishReport({ ...report, node, checks: await checkFile(db, options), tokens: [] });
     const { client, capabilities } = node;
     const seen = { client: capabilities.client, head: await fetchBlockNumber(client, signal) };
+    const fileChecks = await checkFile(db, options);
+    // Without its rules nobody knows what the blocks should hold; the file's checks have reported them.
+    if (!areRulesWhole(db)) return finishReport({ ...report, node: seen, checks: fileChecks, tokens: [] });
     const run = new NodeChecks(db, options, node, chain.startBlock);
-    const { checks, tokens } = await run.after(await checkFile(db, options));
+    const { checks, tokens } = await run.after(fileChecks);
     return finishReport({ ...report, node: seen, checks, tokens });
   } finally {
     db.close();
@@ -122,7 +128,9 @@ class NodeChecks {
     this.options = options;
     this.node = node;
     this.startBlock = startBlock;
-    this.rules = deriveLoadRules(node.capabilities, node.wrappedNative);
+    const { capabilities, configured } = node;
+    const made = rulesOfIndex(readRules(db), ruleSources(capabilities, configured));
+    this.rules = deriveLoadRules(capabilities, made);
   }
 
   /** Runs the checks after those of the file. */

@@ -7,6 +7,7 @@ import postgres from 'postgres';
 import { openKeyStore } from '../../src/access/keys.ts';
 import { openKeysFile } from '../../src/access/keys-file.ts';
 import { ownMonths } from '../../src/access/usage-tables.ts';
+import type { StoredRules } from '../../src/model/index-rules.ts';
 import { nestedCleanup, suiteCleanup } from '../support/cleanup.ts';
 import { type Member, startMember } from '../support/daemon/cluster.ts';
 import { createIndex } from '../support/index/index-fixture.ts';
@@ -213,6 +214,30 @@ describe('daemons that share their keys', () => {
     file.close();
   });
 
+  test('a daemon whose index counts other transfers is refused; one of an earlier release joins once it is complete', async (t) => {
+    const own = nestedCleanup(t);
+    const url = await newDatabase();
+    const indexBy = (change: Partial<StoredRules>) => {
+      const index = createIndex(own, 1);
+      grow(index, 5, 1);
+      const rules = index.writer.rules();
+      if (rules !== null) index.writer.setRules({ ...rules, ...change });
+      return index;
+    };
+    await startMember(own, { url, name: 'one:8650', index: indexBy({}) });
+    const wrapped = indexBy({ wrappedNative: [`0x${'ab'.repeat(20)}`] });
+    await assert.rejects(
+      startMember(own, { url, name: 'two:8651', index: wrapped }),
+      /would assign different ids: what counts as a transfer is version .* wrappedNative 0xabab/,
+    );
+    const earlier = indexBy({ wrappedNative: null });
+    const late = await startMember(own, { url, name: 'three:8652', index: earlier });
+    const rules = wrapped.writer.rules();
+    assert.ok(rules !== null);
+    earlier.writer.setRules(rules);
+    await assert.rejects(late.client.failed, /\(three:8652\) .*what counts as a transfer/);
+  });
+
   test('a daemon that would assign different ids is refused, naming both; a daemon that left does not count', async (t) => {
     const own = nestedCleanup(t);
     const url = await newDatabase();
@@ -240,6 +265,6 @@ describe('daemons that share their keys', () => {
     const sql = postgres(url, { max: 1 });
     own.after(() => sql.end());
     await sql`UPDATE atlas_keys.cluster SET version = 99`;
-    await assert.rejects(startMember(own, { url, name: 'old' }), /have version 99, this atlas-node knows 1/);
+    await assert.rejects(startMember(own, { url, name: 'old' }), /have version 99, this atlas-node knows 2/);
   });
 });

@@ -83,6 +83,20 @@ const nodeStatusSchema = z
   })
   .meta({ id: 'NodeStatus' });
 
+const rulesStatusSchema = z
+  .object({
+    version: count().describe('Version of the rules that the index was made with'),
+    newest: count().describe('Version of the rules that a new index would get'),
+    changes: z
+      .array(z.string())
+      .describe('What a new index with this configuration would count otherwise; empty when nothing'),
+    isConfigured: z.boolean().describe('Whether the configuration, not only the program, causes changes'),
+    rebuildBlocks: count()
+      .nullable()
+      .describe('Blocks that a rebuild would read again; null if it would change nothing'),
+  })
+  .meta({ id: 'RulesStatus' });
+
 export const statusSchema = z
   .object({
     phase: z.enum(['starting', 'backfilling', 'following', 'paused']),
@@ -97,6 +111,9 @@ export const statusSchema = z
       .describe('Why headers of this chain are not verified; null if the newest one hashes to its own hash'),
     nodes: z.array(nodeStatusSchema).describe('The nodes; empty for a single one'),
     startBlock: count().nullable(),
+    rules: rulesStatusSchema
+      .nullable()
+      .describe('What counts as a transfer in this index; null before the node answers'),
     head: z.object({ number: count(), hash: txHashField() }).nullable().describe('The last indexed block'),
     headTimestamp: count().nullable().describe('Unix seconds'),
     nodeHead: count().nullable(),
@@ -139,6 +156,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
   unprovenHeaders: null,
   nodes: [],
   startBlock: 100,
+  rules: { version: 1, newest: 1, changes: [], isConfigured: false, rebuildBlocks: null },
   head: { number: 4711, hash: example.blockHash },
   headTimestamp: 1_795_248_000,
   nodeHead: 4711,

@@ -12,6 +12,7 @@ import {
   type NodeChain,
   type NodeHealth,
   type NodeStatus,
+  rebuildBlocks,
 } from '../../model/index-status.ts';
 import type { SinkStatus } from '../../model/sink-status.ts';
 import { formatBytes, formatDuration, formatGroups, formatNumber, type Paint, plain } from '../format.ts';
@@ -58,6 +59,7 @@ function indexRows(status: IndexStatus, staleReason: string | null, now: number,
     ],
     ['last commit', lastCommitAt === null ? `none ${thisRun}` : agoText(lastCommitAt, now)],
     ['transfers', formatNumber(status.transfers)],
+    ...rulesRows(status),
     ['skipped logs', `${skippedText(status.skippedLogs)} ${thisRun}`],
     [
       'reorgs',
@@ -89,6 +91,19 @@ function stateText({ phase, reason }: IndexStatus, staleReason: string | null, p
 function readFailureRows({ reason, readFailure }: IndexStatus, paint: Paint): Row[] {
   if (!readFailure || reason?.includes(readFailure)) return [];
   return [['reads', paint('red', readFailure)]];
+}
+
+/** A daemon of an earlier version does not tell. */
+function rulesRows(status: IndexStatus): Row[] {
+  const { rules } = status;
+  if (!rules) return [];
+  const blocks = rebuildBlocks(status);
+  if (blocks === null) return [['rules', String(rules.version)]];
+  return [
+    ['rules', `${rules.version}; a new index gets ${rules.newest}`],
+    ['rebuilding', `reads ${formatNumber(blocks)} blocks again; it would change:`],
+    ...rules.changes.map((change) => ['', change] as const),
+  ];
 }
 
 /** A daemon of an earlier version does not tell. */

@@ -1,5 +1,6 @@
 /** `atlas-node verify`: compares the index with the node. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { configuredLists } from '../../config/configured-lists.ts';
 import type { Config } from '../../config/parse-config.ts';
 import { splitUrls } from '../../config/values.ts';
 import { FatalError } from '../../lib/errors.ts';
@@ -169,7 +170,7 @@ async function verify(
   const report = await verifyIndex({
     path,
     scope: (options.all ? fullScope : sampleScope)(options.sample ?? DEFAULT_SAMPLE, Math.random),
-    node: { client, capabilities, wrappedNative: config.chain.wrapped_native },
+    node: { client, capabilities, configured: configuredLists(config) },
     signal: stop.signal,
     onProgress: (text) => line.show(`verifying: ${text}`),
   });
@@ -192,7 +193,7 @@ async function repair(
     path,
     client,
     capabilities,
-    wrappedNative: config.chain.wrapped_native,
+    configured: configuredLists(config),
     range: repaired === true ? null : repaired,
     cacheMb: config.index.cache_mb,
     batchTransfers: Math.min(config.index.batch_transfers, REPAIR_TRANSFERS),
@@ -207,7 +208,7 @@ async function repair(
   if (rebuilt)
     console.log('the index was damaged: it was rebuilt from its own blocks and from changed ones read again');
   else if (replacedFrom === null && differing.length > 0)
-    console.log('the chain identity was read from the node again');
+    console.log('what is listed was set again; no block was');
   else if (replacedFrom === null && repaired === true) console.log('no damage found: nothing to repair');
   else if (replacedFrom === null && repaired !== true)
     console.log(

@@ -4,14 +4,15 @@ import {
   type BlockParts,
   type DecodeRules,
   decodeBlock,
+  decodeRules,
   needsTraces,
   releaseBlock,
 } from '../../decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../decode/decoded-fields.ts';
-import { WRAPPED_NATIVE } from '../../decode/logs.ts';
 import { hashOfBlock, type JsonObject, readObject } from '../../decode/read-json.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
+import type { IndexRules } from '../../model/index-rules.ts';
 import type { Capabilities } from '../../model/index-status.ts';
 import type { RpcClient, RpcReply } from '../../node/client.ts';
 import {
@@ -27,26 +28,13 @@ import { requireTransactions } from '../require-transactions.ts';
 import { type HeaderProof, RootCheck } from '../root-check.ts';
 import { fetchPerTransaction, receiptsOf, requireResult } from './load-receipts.ts';
 
-/**
- * Mainnet, testnet and devnet. Recognised by chain id, because a proxy in front of a Monad node may not call itself
- * `Monad/`.
- */
-const MONAD_CHAINS = new Set([143, 10143, 20143]);
-
-/** `extraWrapped`: wrapped native contracts in addition to those known for the chain. */
+/** `made`: the rules of the index. */
 export function deriveLoadRules(
-  capabilities: Capabilities,
-  extraWrapped: readonly string[],
+  { traces, blockReceipts }: Capabilities,
+  made: IndexRules,
   checkRoots = false,
 ): LoadRules {
-  const known = WRAPPED_NATIVE[capabilities.chainId] ?? [];
-  return {
-    traces: capabilities.traces,
-    blockReceipts: capabilities.blockReceipts,
-    checkRoots,
-    monad: capabilities.client.startsWith('Monad/') || MONAD_CHAINS.has(capabilities.chainId),
-    wrappedNative: new Set([...known, ...extraWrapped.map((address) => address.toLowerCase())]),
-  };
+  return { traces, blockReceipts, checkRoots, ...decodeRules(made) };
 }
 
 /** The rules that depend on the node and the chain. */

@@ -9,6 +9,7 @@ import {
   internalTransfers,
   lagBlocks,
   lagSeconds,
+  rebuildBlocks,
 } from '../../model/index-status.ts';
 import type { SinkStatus } from '../../model/sink-status.ts';
 import type { HttpRequest, TemplatedApp } from '../uws.ts';
@@ -89,6 +90,7 @@ export function describeStatus(
   const { complete, reason } = internalTransfers(state);
   return {
     ...state,
+    rules: state.rules && { ...state.rules, rebuildBlocks: rebuildBlocks(state) },
     lagBlocks: lagBlocks(state),
     lagSeconds: seconds === null ? null : Math.round(seconds),
     staleReason: staleReason(state, staleSeconds, now),

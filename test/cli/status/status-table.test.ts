@@ -33,6 +33,7 @@ const BACKFILLING: IndexStatus = {
   unprovenHeaders: null,
   nodes: [],
   startBlock: 1000,
+  rules: null,
   head: { number: 1_234_567, hash: '0xabcd' },
   headTimestamp: 1_700_000_000,
   nodeHead: 2_345_678,
@@ -115,6 +116,16 @@ test('columns are as wide as their widest cell, numbers right-aligned', () => {
     'NAME           N\na              1\nlong name  1,200',
   );
   assert.equal(formatTable(['NAME', 'N'], []), 'NAME  N');
+});
+
+test('the status table says what a rebuild would change, and how many blocks it reads', () => {
+  const rules = { version: 1, newest: 1, changes: [], isConfigured: false };
+  assert.match(unfolded(tableOf({ ...BACKFILLING, rules }, 0)), /^rules +1$/m);
+  const changed = { ...rules, newest: 2, changes: ['one change', 'another one'] };
+  assert.match(
+    tableOf({ ...BACKFILLING, rules: changed }, 0),
+    /^rules +1; a new index gets 2\nrebuilding +reads 1,233,568 blocks again; it would change:\n +one change\n +another one$/m,
+  );
 });
 
 test('the status table reports a read failure once', () => {

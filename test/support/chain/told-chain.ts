@@ -9,7 +9,7 @@ import {
   transactionJson,
 } from '../../../scripts/simulator/chain/block-json.ts';
 import { Ledger } from '../../../scripts/simulator/chain/ledger.ts';
-import { Transaction } from '../../../scripts/simulator/chain/transaction.ts';
+import { Transaction, type TransactionLog } from '../../../scripts/simulator/chain/transaction.ts';
 import { type Hex, toQuantity } from '../../../src/lib/hex.ts';
 import { address } from '../index/index-fixture.ts';
 
@@ -32,6 +32,8 @@ export interface ToldTransaction {
   to: string;
   value?: bigint;
   transfers: readonly ToldTransfer[];
+  /** Further logs, after those of the transfers. */
+  logs?: readonly TransactionLog[];
 }
 
 /** Blocks from 0 on; the first is empty. */
@@ -71,7 +73,7 @@ function toldBlock(number: number, parentHash: Hex, told: ToldTransaction | null
 }
 
 function includedIn(blockNumber: number, blockHash: Hex, told: ToldTransaction): IncludedTransaction {
-  const { value = 0n, transfers } = told;
+  const { value = 0n, transfers, logs = [] } = told;
   const transaction = new Transaction(new Ledger(), address(told.from), address(told.to), value, '0x01');
   const sent = transfers.filter(({ token }) => token === undefined);
   transaction.root.calls = sent.map(({ from, to, amount = 1n }) => ({
@@ -83,6 +85,7 @@ function includedIn(blockNumber: number, blockHash: Hex, told: ToldTransaction):
   }));
   for (const { token, ...transfer } of transfers)
     if (token !== undefined) transaction.emit(address(token), ...logOf(transfer));
+  for (const log of logs) transaction.emit(log.address, log.topics, log.data);
   return {
     transaction,
     chainId: 1,

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { deriveLoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
 import { ChainGuard } from '../../../src/indexer/chain-guard.ts';
+import { ruleSources, rulesOfIndex } from '../../../src/indexer/rules-of-index.ts';
 import { probeCapabilities } from '../../../src/node/capabilities.ts';
 import type { RpcClient } from '../../../src/node/client.ts';
 import { fetchHeader } from '../../../src/node/methods.ts';
@@ -43,8 +44,9 @@ async function append(
   { head, startBlock = 0, traces = true }: BuildOptions,
 ): Promise<void> {
   const capabilities = await probeCapabilities(client, { traces, head: 'latest' });
-  const rules = deriveLoadRules(capabilities, []);
-  if (store.chain() === null) store.setChain(capabilities.chainId, startBlock);
+  const made = rulesOfIndex(store.rules(), ruleSources(capabilities, {}));
+  const rules = deriveLoadRules(capabilities, made);
+  if (store.chain() === null) store.setChain(capabilities.chainId, startBlock, made);
   const last = head ?? (await fetchHeader(client, 'latest'))?.number ?? 0;
   let first = (store.head()?.number ?? startBlock - 1) + 1;
   for (; first <= last; first += BLOCKS_PER_COMMIT) {

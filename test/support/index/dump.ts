@@ -3,6 +3,7 @@ import { openDatabase } from '../../../src/store/open-database.ts';
 
 const INDEX_TABLES = [
   'chain',
+  'index_rules',
   'blocks',
   'untraced_blocks',
   'transfers',

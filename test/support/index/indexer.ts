@@ -98,7 +98,7 @@ function observe<C extends Client>(
         cacheMb: 16,
         ...options.index,
       },
-      wrappedNative: options.wrappedNative ?? [],
+      configured: { wrappedNative: options.wrappedNative ?? [] },
     },
     {
       onCommitting: (blocks) => announced.push({ blocks, before: watermarks.length }),

@@ -39,7 +39,7 @@ export function repairFile(
       path,
       client,
       capabilities: await probeCapabilities(client, { traces: true, head: 'latest' }),
-      wrappedNative: [],
+      configured: {},
       range: from === null ? null : { first: from, last: to },
       cacheMb: 8,
       batchTransfers: 5_000,
@@ -60,7 +60,7 @@ export function verifyFile(options: VerifyTestOptions): Promise<VerifyReport> {
       node: {
         client,
         capabilities: await probeCapabilities(client, { traces: options.traces ?? true, head: 'latest' }),
-        wrappedNative: options.wrappedNative ?? [],
+        configured: { wrappedNative: options.wrappedNative ?? [] },
       },
       signal: options.signal ?? new AbortController().signal,
       onProgress: options.onProgress ?? (() => undefined),

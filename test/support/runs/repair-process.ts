@@ -14,7 +14,7 @@ const { replacedFrom } = await repairRange({
   path,
   client,
   capabilities: await probeCapabilities(client, { traces: true, head: 'latest' }),
-  wrappedNative: [],
+  configured: {},
   maxReorg: 128,
   range: { first: Number(from), last: Number(to) },
   cacheMb: 8,

@@ -1,0 +1,7 @@
+import type { ConfiguredLists } from '../model/index-rules.ts';
+import type { Config } from './schema.ts';
+
+/** The contracts that `[chain]` adds to the known ones. */
+export function configuredLists({ chain }: Pick<Config, 'chain'>): ConfiguredLists {
+  return { wrappedNative: chain.wrapped_native };
+}
