@@ -2,12 +2,12 @@
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import { isComplete, rulesText } from '../model/index-rules.ts';
 import type { Sql } from '../postgres/connection.ts';
+import { type BlockRange, readGaps } from '../store/block-gaps.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
 import { AnchorTable, type ChainAnchors } from '../store/chain-anchors.ts';
 import { SCHEMA_VERSION } from '../store/index-file.ts';
 import { readRules } from '../store/index-rules.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
-import { type BlockRange, traceGapRanges } from '../store/trace-gaps.ts';
 import { ClusterMismatchError, type ClusterSession } from './session.ts';
 
 export interface IndexIdentity extends Pick<ChainAnchors, 'genesis' | 'firstParent'> {
@@ -24,6 +24,20 @@ export interface IndexIdentity extends Pick<ChainAnchors, 'genesis' | 'firstPare
 /** Further ranges are not published; `head` then ends with the last published one. */
 const MAX_RANGES = 1_000;
 
+/** Most rows read for them: ranges with different reasons may touch. */
+const MAX_ROWS = 10 * MAX_RANGES;
+
+/** Ranges that do not touch. Reasons do not matter: each daemon's node has words of its own. */
+function joinRanges(gaps: readonly BlockRange[]): BlockRange[] {
+  const joined: BlockRange[] = [];
+  for (const { first, last } of gaps) {
+    const before = joined.at(-1);
+    if (before?.last === first - 1) before.last = last;
+    else joined.push({ first, last });
+  }
+  return joined;
+}
+
 /** Null while the index is empty, and until the daemon has completed the rules of an earlier release. */
 export function readIdentity(db: Db): IndexIdentity | null {
   return inReadTransaction(db, () => {
@@ -32,7 +46,7 @@ export function readIdentity(db: Db): IndexIdentity | null {
     const rules = readRules(db);
     if (chain === null || last === null || rules === null || !isComplete(rules)) return null;
     const { genesis, firstParent } = new AnchorTable(db).read();
-    const ranges = traceGapRanges(db);
+    const ranges = joinRanges(readGaps(db, 'trace', MAX_ROWS));
     const untraced = ranges.slice(0, MAX_RANGES);
     return {
       chainId: chain.chainId,

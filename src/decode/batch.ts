@@ -2,6 +2,7 @@
 import { UpstreamError } from '../lib/errors.ts';
 import { writeHex } from '../lib/hex.ts';
 import type { BlockBatch, SkipReason } from '../model/block-batch.ts';
+import { type BlockGap, type GapKind, NOT_TRACED } from '../model/block-gap.ts';
 
 class GrowableBytes {
   bytes: Uint8Array;
@@ -107,9 +108,9 @@ export class BatchBuilder {
   private readonly amounts = new GrowableBytes(1024 * 10);
   private readonly tokenNumberEnd = new GrowableNumbers(Uint32Array, 1024);
   private readonly tokenNumbers = new GrowableBytes(1024);
-  /** Numbers of the blocks with a payment that cannot be read. */
-  private readonly incomplete = new GrowableNumbers(Uint32Array, 4);
-  private isIncomplete = false;
+  private readonly gaps: BlockGap[] = [];
+  /** What is missing of the current block, with the reason. */
+  private readonly missing = new Map<GapKind, string>();
   private readonly skipped: Partial<Record<SkipReason, number>> = {};
   private readonly skippedIn: Partial<Record<SkipReason, string>> = {};
   /** Maps 40 lower-case hex digits to the position in `addresses`. */
@@ -134,8 +135,8 @@ export class BatchBuilder {
     this.transferEnd.push(this.kind.length);
     this.addressEnd.push(this.addressIndex.size);
     this.rangeIds = 0;
-    if (this.isIncomplete) this.incomplete.push(number);
-    this.isIncomplete = false;
+    for (const [kind, reason] of this.missing) this.gaps.push({ kind, first: number, last: number, reason });
+    this.missing.clear();
   }
 
   /** Reserves `count` ids of the current block's limit. Returns false when they exceed it. */
@@ -197,20 +198,28 @@ export class BatchBuilder {
     this.skippedIn[reason] ??= this.txHash;
   }
 
+  /** Makes the current block a gap. Of several reasons for one kind, the first is kept. */
+  addGap(kind: GapKind, reason: string): void {
+    if (!this.missing.has(kind)) this.missing.set(kind, reason);
+  }
+
   /** Counts an internal payment that cannot be read. Its block lacks an internal transfer. */
   skipPayment(reason: SkipReason): void {
-    this.isIncomplete = true;
+    this.addGap('trace', `a payment in the traces could not be read (${reason})`);
     this.skip(reason);
   }
 
-  /** `traced`: whether the batch includes the transfers found in traces. */
+  /** `traced`: whether the batch includes the transfers found in traces. If not, all its blocks are gaps. */
   finish(traced: boolean): BlockBatch {
+    const number = this.blockNumber.toArray();
+    const isGap = !traced && number.length > 0;
     return {
-      traced,
-      incomplete: this.incomplete.toArray(),
+      gaps: isGap
+        ? [{ kind: 'trace', first: number[0]!, last: number[number.length - 1]!, reason: NOT_TRACED }]
+        : this.gaps,
       blockCount: this.blockNumber.length,
       transferCount: this.kind.length,
-      number: this.blockNumber.toArray(),
+      number,
       timestamp: this.timestamp.toArray(),
       hash: this.hash.toArray(),
       parent: this.parent.toArray(),

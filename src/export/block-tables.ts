@@ -2,12 +2,12 @@
 import { digitsToBigInt } from '../lib/hex.ts';
 import { type ColumnField, columnsOf } from '../model/transfer-fields.ts';
 import { hasTokenNumber, movesOne } from '../model/transfer-kind.ts';
+import type { BlockRange } from '../store/block-gaps.ts';
 import type { Tip } from '../store/chain.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
 import { blockFinder, prepareBlocks } from '../store/read/blocks.ts';
 import { kindName, prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
-import type { BlockRange } from '../store/trace-gaps.ts';
 import { BATCH_ROWS, type Batch, type Column, EXPORT_ADDRESSES } from './files.ts';
 
 /** A table whose rows belong to blocks. */

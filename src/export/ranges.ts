@@ -1,6 +1,6 @@
 /** Divides blocks into the ranges of files. The borders are fixed, so that no block can be in two files. */
 import { ConfigError } from '../lib/errors.ts';
-import type { BlockRange } from '../store/trace-gaps.ts';
+import type { BlockRange } from '../store/block-gaps.ts';
 
 /** The blocks of a file. */
 export interface FileRange extends BlockRange {

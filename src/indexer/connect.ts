@@ -254,7 +254,7 @@ export function tracesWarning(
     if (untraced === null) return null;
     return {
       msg: 'internal transfers of some blocks are missing',
-      fields: { reason: traceGapsText(untraced), advice: traceGapsAdvice(untraced) },
+      fields: { reason: traceGapsText(untraced), advice: traceGapsAdvice(untraced, head) },
     };
   }
   if (untraced?.blocks === head.number - startBlock + 1) return null;

@@ -4,14 +4,9 @@ import { RepeatLimit } from '../lib/limits.ts';
 import { preciseNow } from '../lib/time.ts';
 import type { IndexedBlock } from '../model/block.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
+import { addGap, type GapTotals } from '../model/block-gap.ts';
 import type { RulesStatus } from '../model/index-rules.ts';
-import {
-  type Capabilities,
-  type IndexStatus,
-  lagBlocks,
-  type NodeChain,
-  type TraceGaps,
-} from '../model/index-status.ts';
+import { type Capabilities, type IndexStatus, lagBlocks, type NodeChain } from '../model/index-status.ts';
 import type { Tip } from '../store/chain.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { MetricsDelta } from './protocol.ts';
@@ -40,11 +35,11 @@ interface Sample {
 /** The contents of the index. */
 interface IndexContents {
   head: Tip | null;
-  untraced: TraceGaps | null;
+  untraced: GapTotals | null;
 }
 
-export function readContents(store: Pick<IndexWriter, 'head' | 'traceGaps'>): IndexContents {
-  return { head: store.head(), untraced: store.traceGaps() };
+export function readContents(store: Pick<IndexWriter, 'head' | 'gaps'>): IndexContents {
+  return { head: store.head(), untraced: store.gaps('trace') };
 }
 
 export class Progress {
@@ -133,7 +128,8 @@ export class Progress {
     let transfers = 0;
     for (const batch of batches) {
       blocks += batch.blockCount;
-      this.current.untraced = addUntraced(this.current.untraced, batch);
+      for (const gap of batch.gaps)
+        if (gap.kind === 'trace') this.current.untraced = addGap(this.current.untraced, gap);
       transfers += batch.transferCount;
       for (const kind of batch.kind) this.delta.transfers[kind] = (this.delta.transfers[kind] ?? 0) + 1;
       for (const [reason, count] of Object.entries(batch.skipped)) {
@@ -208,17 +204,6 @@ function perSecond(
   const sum = (of: 'blocks' | 'transfers') =>
     samples.slice(first + 1).reduce((total, sample) => total + sample[of], 0);
   return { blocks: sum('blocks') / seconds, transfers: sum('transfers') / seconds };
-}
-
-/** Adds the blocks of a batch that lack internal transfers. */
-function addUntraced(
-  untraced: TraceGaps | null,
-  { traced, number, incomplete }: BlockBatch,
-): TraceGaps | null {
-  const added = traced ? incomplete : number;
-  if (added.length === 0) return untraced;
-  const last = added[added.length - 1]!;
-  return { first: untraced?.first ?? added[0]!, last, blocks: (untraced?.blocks ?? 0) + added.length };
 }
 
 function emptyDelta(): Omit<MetricsDelta, 'calls'> {

@@ -1,6 +1,7 @@
 /** Decoded transfers on their way from the decoder to the store, and what the indexer reports of them once committed. */
 
 import type { Hex } from '../lib/hex.ts';
+import type { BlockGap } from './block-gap.ts';
 
 /** Why a log with the first topic of a transfer, or a payment in a trace, was not decoded (metric label). */
 export type SkipReason =
@@ -24,10 +25,8 @@ export type SkipReason =
  * copying, and the store iterates over them without garbage collection.
  */
 export interface BlockBatch {
-  /** Whether traces were read for every block that needs them; otherwise internal transfers are missing. */
-  traced: boolean;
-  /** Numbers of the traced blocks whose traces show a payment that cannot be read, so that it is missing. */
-  incomplete: Uint32Array;
+  /** The blocks of the batch of which transfers are missing, in order. */
+  gaps: readonly BlockGap[];
   blockCount: number;
   transferCount: number;
   /** Per block. */

@@ -1,5 +1,6 @@
 /** The indexer's view of the nodes and of its own progress, with derived figures: lag, age, trace gaps. */
 import type { BlockRef } from './block.ts';
+import { type GapTotals, NOT_TRACED } from './block-gap.ts';
 import type { HeadTag } from './finality.ts';
 import type { RulesStatus } from './index-rules.ts';
 
@@ -13,15 +14,6 @@ export interface Capabilities {
   blockReceipts: boolean;
   /** The head tag that the index follows: `finalized` never rolls back, `latest` may. */
   headTag: HeadTag;
-}
-
-/** The blocks indexed without traces, which lack internal transfers. */
-export interface TraceGaps {
-  /** The first and the last such block; blocks in between may have traces. */
-  first: number;
-  last: number;
-  /** How many there are. */
-  blocks: number;
 }
 
 /** Why the index does not follow the node's chain. */
@@ -63,8 +55,8 @@ export interface IndexStatus {
   /** Transfers in the index. */
   transfers: number;
   capabilities: Capabilities | null;
-  /** Trace gaps, null when there are none. */
-  untraced: TraceGaps | null;
+  /** Trace gaps: blocks that lack internal transfers; null when there are none. */
+  untraced: GapTotals | null;
   /** Unix milliseconds of the daemon's start. The counts below cover the time since then. */
   startedAt: number;
   /** Malformed logs skipped, by reason. */
@@ -81,26 +73,37 @@ export interface IndexStatus {
 export function internalTransfers({
   capabilities,
   untraced,
-}: Pick<IndexStatus, 'capabilities' | 'untraced'>): { complete: boolean | null; reason: string | null } {
+  head,
+}: Pick<IndexStatus, 'capabilities' | 'untraced' | 'head'>): {
+  complete: boolean | null;
+  reason: string | null;
+} {
   const missing = untraced ? traceGapsText(untraced) : null;
   if (capabilities !== null && capabilities.traces === null) {
     const reason = capabilities.tracesReason ?? 'the node offers no traces';
     return { complete: false, reason: missing === null ? reason : `${reason}; ${missing}` };
   }
-  if (untraced) return { complete: false, reason: `${missing}; ${traceGapsAdvice(untraced)}` };
+  if (untraced) return { complete: false, reason: `${missing}; ${traceGapsAdvice(untraced, head)}` };
   return { complete: capabilities === null ? null : true, reason: null };
 }
 
-/** Such as "blocks 20 to 39 were indexed without traces". */
-export function traceGapsText({ first, last, blocks }: TraceGaps): string {
-  if (first === last) return `block ${first} was indexed without traces`;
+/** Such as "blocks 20 to 39 were indexed without traces", or with the node's reasons. */
+export function traceGapsText({ first, last, blocks, reasons }: GapTotals): string {
+  const isOne = first === last;
   const some = blocks < last - first + 1 ? `${blocks} of the ` : '';
-  return `${some}blocks ${first} to ${last} were indexed without traces`;
+  const subject = isOne ? `block ${first}` : `${some}blocks ${first} to ${last}`;
+  if (reasons.every(({ reason }) => reason === NOT_TRACED))
+    return `${subject} ${isOne ? 'was' : 'were'} indexed without traces`;
+  const texts = reasons.map((each) =>
+    blocks === each.blocks ? each.reason : `${each.reason} (${each.blocks})`,
+  );
+  return `${subject} ${isOne ? 'lacks' : 'lack'} internal transfers: ${texts.join(', ')}`;
 }
 
-/** How to add the missing internal transfers. */
-export function traceGapsAdvice({ first, last }: TraceGaps): string {
-  return `to add their internal transfers, stop the daemon and run "atlas-node verify --repair ${first}..${last}"`;
+/** How to add the missing internal transfers, and what it costs. */
+export function traceGapsAdvice({ first, last }: GapTotals, head: BlockRef | null): string {
+  const again = head === null ? '' : `, which indexes ${head.number - first + 1} blocks again`;
+  return `to add their internal transfers from a node that traces them, stop the daemon and run "atlas-node verify --repair ${first}..${last}"${again}`;
 }
 
 /** Blocks that the node has and the index lacks; null while either head is unknown. */

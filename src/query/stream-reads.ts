@@ -1,4 +1,5 @@
 /** All reads of the index by streams, prepared once. */
+import { prepareIsGap } from '../store/block-gaps.ts';
 import { chainOf, prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareTransferParties } from '../store/read/transfers.ts';
@@ -8,7 +9,6 @@ import { prepareEventReader } from './events.ts';
 import type { Snapshot } from './snapshot.ts';
 import { prepareTokenFirstSeen, prepareTokenSymbols } from './tokens.ts';
 import {
-  prepareIsTraceGap,
   prepareTransactionRows,
   prepareTransactionStart,
   prepareTransactionStarts,
@@ -81,7 +81,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     transactionStarts: prepareTransactionStarts(db),
     transactionRows: prepareTransactionRows(db),
     contractOf: events.contractOf,
-    isTraceGap: prepareIsTraceGap(db),
+    isGap: prepareIsGap(db),
     /** The first transfer of an address of 40 hex digits without prefix. */
     firstTransferOf: (address: string) => firstTransferOf(`0x${address}`),
     invalidateWalletsAbove: events.invalidateWalletsAbove,

@@ -54,13 +54,3 @@ function rowOf({
     amount: kind === TransferKind.erc721 ? 1n : digitsToBigInt(amount),
   };
 }
-
-/** Whether a block was indexed without traces, so that internal transfers may be missing. */
-export function prepareIsTraceGap(db: Db): (block: number) => boolean {
-  const lastOfRange = db
-    .prepare<[number], number>(
-      'SELECT last FROM untraced_blocks WHERE first <= +? ORDER BY first DESC LIMIT 1',
-    )
-    .pluck();
-  return (block) => (lastOfRange.get(block) ?? -1) >= block;
-}

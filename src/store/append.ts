@@ -55,7 +55,7 @@ export class Appender {
     this.db
       .transaction(() => {
         this.rows.write(commit, seedOf(chainOf(this.db)?.chainId ?? 0));
-        saveTraceGaps(commit, this.tables);
+        for (const { gaps } of commit.batches) for (const gap of gaps) this.tables.blockGaps.append(gap);
         new HoldingRows(commit, this.tables).save();
         new WalletRows(commit, this.tables).save();
         this.tables.addresses.add(addressRows(commit));
@@ -65,12 +65,6 @@ export class Appender {
       })
       .immediate();
   }
-}
-
-function saveTraceGaps({ batches }: Commit, { traceGaps }: Tables): void {
-  for (const { traced, incomplete, number, blockCount } of batches)
-    if (!traced) traceGaps.append({ first: number[0]!, last: number[blockCount - 1]! });
-    else for (const block of incomplete) traceGaps.append({ first: block, last: block });
 }
 
 /** The rows of the new wallets, in key order. */

@@ -163,7 +163,7 @@ function mixStoredTransfer(sum: number, row: StoredRow): number | null {
 export const CHECKED_TABLES = {
   index_rules: ['one', 'version', 'monad', 'wrapped_native', 'native_contracts', 'unindexed_erc20'],
   chain_anchors: ['one', 'genesis', 'first_parent', 'finalized', 'reorg_from'],
-  untraced_blocks: ['first', 'last'],
+  block_gaps: ['first', 'last', 'kind', 'reason'],
   token_quality: ['token', 'quality', 'block', 'offsets'],
   token_metadata: ['address', 'name', 'symbol', 'decimals', 'tries', 'retry_at'],
 } as const;

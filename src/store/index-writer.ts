@@ -2,9 +2,10 @@
 import { StorageError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
+import type { GapKind, GapTotals } from '../model/block-gap.ts';
 import { newRules, type StoredRules } from '../model/index-rules.ts';
-import type { TraceGaps } from '../model/index-status.ts';
 import { Appender } from './append.ts';
+import type { BlockRange } from './block-gaps.ts';
 import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
 import type { ChainAnchors } from './chain-anchors.ts';
 import type { Commit } from './commit/commit.ts';
@@ -18,7 +19,6 @@ import { Rollback } from './rollback.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
 import { BalanceAccuracyTable, type TokenBalanceAccuracy } from './tokens/balance-accuracy.ts';
 import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './tokens/token-metadata.ts';
-import type { BlockRange } from './trace-gaps.ts';
 import { WriteAheadLog } from './wal.ts';
 
 /**
@@ -143,14 +143,14 @@ export class IndexWriter {
     this.write(() => this.tables.anchors.setReorgFrom(number));
   }
 
-  /** The blocks indexed without traces, null when there are none. */
-  traceGaps(): TraceGaps | null {
-    return this.withStorageErrors(() => this.tables.traceGaps.total());
+  /** All gaps of a kind, null when there are none. */
+  gaps(kind: GapKind): GapTotals | null {
+    return this.withStorageErrors(() => this.tables.blockGaps.total(kind));
   }
 
-  /** Removes blocks from the trace gaps after a comparison proved their internal transfers complete. */
-  setTraced(range: BlockRange): void {
-    const remove = this.db.transaction(() => this.tables.traceGaps.remove(range));
+  /** Removes blocks from the gaps of a kind after a comparison proved them complete. */
+  setComplete(kind: GapKind, range: BlockRange): void {
+    const remove = this.db.transaction(() => this.tables.blockGaps.remove(kind, range));
     this.write(() => remove.immediate());
   }
 

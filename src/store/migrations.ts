@@ -270,6 +270,36 @@ const RULES_OF_INDEX: Migration = {
   },
 };
 
+/** Adds what is missing and why to the blocks without traces. Their number follows from a few bad nodes, not the chain. */
+export const REASONS_OF_GAPS: Migration = {
+  version: 7,
+  title: 'record why blocks are incomplete',
+  step(db) {
+    db.exec(/* sql */ `
+      CREATE TABLE block_gaps (
+        kind INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY (kind, first)
+      ) WITHOUT ROWID;`);
+    const insert = db.prepare(
+      'INSERT INTO block_gaps (kind, first, last, reason, checksum) VALUES (0, ?, ?, ?, ?)',
+    );
+    const rows = db
+      .prepare<[], { first: number; last: number }>('SELECT first, last FROM untraced_blocks ORDER BY first')
+      .all();
+    for (const { first, last } of rows)
+      insert.run(first, last, FORMER_REASON, rowChecksum(first, last, 0, FORMER_REASON));
+    db.exec('DROP TABLE untraced_blocks');
+    return null;
+  },
+};
+
+/** Earlier releases recorded no reasons. */
+const FORMER_REASON = 'indexed without traces';
+
 /** Schema 1 is the first release. */
 export const MIGRATIONS: readonly Migration[] = [
   CHECKSUM_OF_ANCHORS,
@@ -277,6 +307,7 @@ export const MIGRATIONS: readonly Migration[] = [
   packedFirstBuyers(),
   smallerTransfers(),
   RULES_OF_INDEX,
+  REASONS_OF_GAPS,
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

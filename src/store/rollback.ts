@@ -113,7 +113,7 @@ export class Rollback {
     this.tables.addresses.rollback(lastWallet);
     for (const { by, statement } of this.deletions) statement.run(limit[by]);
     this.tables.zoneMap.rollback(lastTransfer);
-    this.tables.traceGaps.rollback(to);
+    this.tables.blockGaps.rollback(to);
     this.tables.anchors.rollback(to);
   }
 

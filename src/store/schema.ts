@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 6, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 7, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -75,14 +75,17 @@ CREATE TABLE damage (
 );
 `;
 
-const UNTRACED_BLOCKS = /* sql */ `
--- Trace gaps: indexed blocks that were read without traces and so lack internal transfers, as ranges that neither
--- overlap nor touch. Committed with the blocks.
-CREATE TABLE untraced_blocks (
-  first INTEGER PRIMARY KEY,
+const BLOCK_GAPS = /* sql */ `
+-- Indexed blocks of which transfers are missing, as ranges. Those of one kind do not overlap, and touch only where their
+-- reasons differ. Committed with the blocks.
+CREATE TABLE block_gaps (
+  kind INTEGER NOT NULL,                -- GAP_KINDS (model/block-gap.ts): 0 without traces, 1 without logs
+  first INTEGER NOT NULL,
   last INTEGER NOT NULL,
-  checksum INTEGER NOT NULL
-);
+  reason TEXT NOT NULL,
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY (kind, first)
+) WITHOUT ROWID;
 `;
 
 const CHAIN_ANCHORS = /* sql */ `
@@ -335,7 +338,7 @@ export const SCHEMA = [
   INDEX_RULES,
   BLOCKS,
   DAMAGE,
-  UNTRACED_BLOCKS,
+  BLOCK_GAPS,
   CHAIN_ANCHORS,
   TRANSFERS,
   NATIVE_PEAKS,

@@ -5,6 +5,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../lib/errors.ts';
 import { bytesToHex } from '../lib/hex.ts';
+import { GAP_KINDS } from '../model/block-gap.ts';
+import { readGaps } from '../store/block-gaps.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
 import {
   BLOCK_COLUMNS,
@@ -16,7 +18,6 @@ import {
 } from '../store/checksum.ts';
 import { type Db, highest, inReadTransaction, type Statement } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
-import { traceGapRanges } from '../store/trace-gaps.ts';
 import { type Check, isMark, ProgressFile, type ProgressMark } from './report.ts';
 
 const MAX_FAULTS = 10;
@@ -163,9 +164,9 @@ export function checkContiguity(db: Db, check: Check): void {
     checkOwners(db, check, before.last_wallet);
     if (db.prepare('SELECT 1 FROM index_rules').get() === undefined)
       check.addDifference('index_rules has no row');
-    for (const { first, last } of traceGapRanges(db))
+    for (const { first, last } of GAP_KINDS.flatMap((kind) => readGaps(db, kind)))
       if (first < start || first > last || last > before.number)
-        check.addDifference(`untraced_blocks has ${first} to ${last}, which are not in the index`);
+        check.addDifference(`block_gaps has ${first} to ${last}, which are not in the index`);
     check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
   });
 }
@@ -184,13 +185,7 @@ function checkOwners(db: Db, check: Check, lastWallet: number): void {
 }
 
 /** Tables whose rows have their own checksums. */
-const TABLES = [
-  'index_rules',
-  'chain_anchors',
-  'untraced_blocks',
-  'token_quality',
-  'token_metadata',
-] as const;
+const TABLES = ['index_rules', 'chain_anchors', 'block_gaps', 'token_quality', 'token_metadata'] as const;
 
 /** Most blocks and transfers per read: a fraction of a second, because checkpoints wait for it. */
 const BLOCKS_PER_READ = 2_000;

@@ -11,6 +11,7 @@ import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import { fsyncDirectory } from '../store/backup.ts';
+import { gapsBetween } from '../store/block-gaps.ts';
 import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
 import { AnchorTable } from '../store/chain-anchors.ts';
 import {
@@ -30,7 +31,6 @@ import { type Db, highest, openDatabase } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
 import { prepareTransfers, type TransferReader } from '../store/read/transfers.ts';
 import { DamageError, isCorruption } from '../store/storage-error.ts';
-import { traceGapRanges } from '../store/trace-gaps.ts';
 import { batchHash, batchParent } from './block-comparer.ts';
 
 interface RebuildOptions {
@@ -96,7 +96,7 @@ async function copyBlocks(
     const { firstParent } = new AnchorTable(source).read();
     writer.setChain(chain.chainId, start, rules);
     const blocks = new StoredBlocks(source, rebuilt);
-    const ends = batchEnds(source, changed, last);
+    const ends = batchEnds(changed, last);
     for (let at = start; at <= last; ) {
       signal.throwIfAborted();
       if (changed.has(at)) {
@@ -108,8 +108,7 @@ async function copyBlocks(
           return;
         else throw foreignBlock(at, batch);
       } else {
-        const { end, traced } = ends(at);
-        const batch = blocks.read(at, end, batchTransfers, traced);
+        const batch = blocks.read(at, ends(at), batchTransfers);
         writer.append([batch]);
         at += batch.blockCount;
       }
@@ -122,24 +121,10 @@ async function copyBlocks(
   }
 }
 
-/**
- * The last possible block of a batch that starts at a block: before a changed block, and with either all blocks traced
- * or none.
- */
-function batchEnds(
-  source: Db,
-  changed: ReadonlySet<number>,
-  last: number,
-): (from: number) => { end: number; traced: boolean } {
+/** The last possible block of a batch that starts at a block: before a changed block. */
+function batchEnds(changed: ReadonlySet<number>, last: number): (from: number) => number {
   const stops = [...changed].sort((a, b) => a - b);
-  const untraced = traceGapRanges(source);
-  return (from) => {
-    const inside = untraced.find((range) => range.first <= from && from <= range.last);
-    const next = untraced.find((range) => range.first > from);
-    const stop = stops.find((block) => block > from) ?? last + 1;
-    const end = Math.min(last, stop - 1, inside?.last ?? (next?.first ?? last + 1) - 1);
-    return { end, traced: inside === undefined };
-  };
+  return (from) => Math.min(last, (stops.find((block) => block > from) ?? last + 1) - 1);
 }
 
 function isChildOf(parent: Hex | null, batch: BlockBatch): boolean {
@@ -261,10 +246,11 @@ export class StoredBlocks {
   }
 
   /** Blocks `from..to`, whose checksums are valid, with at most this many transfers, but at least one block. */
-  read(from: number, to: number, transfers: number, traced: boolean): BlockBatch {
+  read(from: number, to: number, transfers: number): BlockBatch {
     const out = new BatchBuilder();
-    for (let number = from; number <= to && out.transferCount <= transfers; number++) this.add(out, number);
-    return out.finish(traced);
+    let number = from;
+    for (; number <= to && out.transferCount <= transfers; number++) this.add(out, number);
+    return { ...out.finish(true), gaps: gapsBetween(this.db, { first: from, last: number - 1 }) };
   }
 
   private add(out: BatchBuilder, number: number): void {

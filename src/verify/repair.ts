@@ -16,12 +16,12 @@ import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { pollFinality } from '../node/finality-poll.ts';
 import { fetchHeaders } from '../node/methods.ts';
+import { type BlockRange, readGaps } from '../store/block-gaps.ts';
 import { acquireIndexLock, openIndexForReading } from '../store/index-file.ts';
 import { readRules } from '../store/index-rules.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
-import { type BlockRange, traceGapRanges } from '../store/trace-gaps.ts';
 import { rejectForeignWal } from '../store/wal.ts';
 import { batchParent, blockDifference, loadWithRetry } from './block-comparer.ts';
 import { findDamage, findWrongSum, idsOfBlocks, isReplaceable, requireSameChain } from './find-damage.ts';
@@ -199,7 +199,8 @@ async function replaceRange(
   const [first] = differing;
   if (rules.traces !== null && compared !== null) {
     const last = first ? first.block - 1 : compared.last;
-    for (const range of rangesWithout(incomplete, { first: compared.first, last })) writer.setTraced(range);
+    for (const range of rangesWithout(incomplete, { first: compared.first, last }))
+      writer.setComplete('trace', range);
   }
   if (first === undefined && last >= head.number)
     return { differing: [], replacedFrom: null, rebuilt: false, head };
@@ -295,11 +296,13 @@ async function findDifferences(
 ): Promise<Differences> {
   const { onProgress } = options;
   const found: Differences = { differing: [], incomplete: [] };
-  const untraced = rules.traces === null ? [] : traceGapRanges(db);
+  const untraced = rules.traces === null ? [] : readGaps(db, 'trace');
   for (let at = from; at <= to; at += BLOCKS_PER_READ) {
     onProgress(`comparing block ${at} of ${from} to ${to}`);
     const batch = await loadWithRetry(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
-    found.incomplete.push(...batch.incomplete);
+    if (rules.traces !== null)
+      for (const { first, last } of batch.gaps)
+        for (let block = first; block <= last; block++) found.incomplete.push(block);
     for (let i = 0; i < batch.blockCount; i++) {
       const block = batch.number[i]!;
       const difference = blockDifference(db, batch, i);

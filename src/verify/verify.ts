@@ -7,11 +7,11 @@ import type { ConfiguredLists } from '../model/index-rules.ts';
 import { type Capabilities, internalTransfers } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchBlockNumber } from '../node/methods.ts';
+import { BlockGapTable } from '../store/block-gaps.ts';
 import { chainOf, readLastBlock } from '../store/chain.ts';
 import { damageOf, openIndexForReading } from '../store/index-file.ts';
 import { areRulesWhole, readRules } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
-import { traceGapRanges } from '../store/trace-gaps.ts';
 import { blockComparer } from './block-comparer.ts';
 import { checkBlocks, checkHeaders } from './check-blocks.ts';
 import { checkCounters } from './check-counters.ts';
@@ -166,11 +166,11 @@ class NodeChecks {
 
   /** Records the trace gaps, whether or not a sample hits them. */
   private noteTraceGaps(check: Check): void {
-    for (const { first, last } of traceGapRanges(this.db)) {
-      const untraced = { first, last, blocks: last - first + 1 };
-      const { reason } = internalTransfers({ capabilities: this.node.capabilities, untraced });
-      if (reason !== null) check.addNote(reason);
-    }
+    const untraced = new BlockGapTable(this.db).total('trace');
+    if (untraced === null) return;
+    const { capabilities } = this.node;
+    const { reason } = internalTransfers({ capabilities, untraced, head: readLastBlock(this.db) });
+    if (reason !== null) check.addNote(reason);
   }
 
   private async compareNative(check: Check): Promise<void> {

@@ -282,7 +282,7 @@ test('types of frames are read in any case, and what moves no value does not in 
     assert.equal(kinds(type).transferCount, 1, type);
   for (const type of ['delegatecall', 'DelegateCall', 'CALLCODE', 'callcode', 'StaticCall']) {
     assert.equal(kinds(type).transferCount, 0, type);
-    assert.deepEqual([...kinds(type).incomplete], [], type);
+    assert.deepEqual(kinds(type).gaps, [], type);
   }
 });
 
@@ -290,7 +290,7 @@ test('a payment in a trace that cannot be read makes its block incomplete and is
   const unread = (frame: Members) => {
     const batch = decode(traced([{ result: { ...ROOT, calls: [frame, PAYING] } }]));
     assert.equal(batch.transferCount, 1, 'the other payments are read');
-    return [[...batch.incomplete], batch.skipped];
+    return [batch.gaps.map(({ first }) => first), batch.skipped];
   };
   const destroyed = [[5], { selfdestruct_shape: 1 }];
   assert.deepEqual(unread({ type: 'SELFDESTRUCT' }), destroyed);
@@ -324,7 +324,10 @@ test('flat traces are read in any spelling, and make a block incomplete like cal
   assert.equal(flat(call({ error: 'Reverted' })).transferCount, 0);
   assert.equal(flat(call({}, 'DelegateCall')).transferCount, 0);
   assert.deepEqual(flat(call({}, null)).skipped, { frame_type: 1 });
-  assert.deepEqual([...flat({ type: 'suicide', action: {}, traceAddress: [0] }).incomplete], [5]);
+  assert.deepEqual(
+    flat({ type: 'suicide', action: {}, traceAddress: [0] }).gaps.map(({ first }) => first),
+    [5],
+  );
   const balance = { address: B, refundAddress: C, balance: '5' };
   assert.equal(flat({ type: 'Suicide', action: balance, traceAddress: [0] }).transferCount, 1);
 });

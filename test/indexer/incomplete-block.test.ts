@@ -32,7 +32,12 @@ test('a block with a payment that the trace does not show is recorded, and stays
   await indexer.reaches(30);
   await indexer.client.stop();
   const status = indexer.status();
-  const gap = { first: BLOCK, last: BLOCK, blocks: 1 };
+  const gap = {
+    first: BLOCK,
+    last: BLOCK,
+    blocks: 1,
+    reasons: [{ reason: 'a payment in the traces could not be read (selfdestruct_shape)', blocks: 1 }],
+  };
   assert.deepEqual(status.untraced, gap);
   assert.ok((status.skippedLogs['selfdestruct_shape'] ?? 0) > 0);
   assert.match(status.skippedIn['selfdestruct_shape'] ?? '', /^0x[0-9a-f]{64}$/);
@@ -40,7 +45,7 @@ test('a block with a payment that the trace does not show is recorded, and stays
 
   const gaps = () => {
     const writer = new IndexWriter(indexer.path, { cacheMb: 8 });
-    const found = writer.traceGaps();
+    const found = writer.gaps('trace');
     writer.close();
     return found;
   };

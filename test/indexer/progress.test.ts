@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { Progress } from '../../src/indexer/progress.ts';
 import type { IndexedBlock } from '../../src/model/block.ts';
+import type { BlockGap } from '../../src/model/block-gap.ts';
 
 function blockAt(number: number): IndexedBlock {
   return { number, hash: `0x${'00'.repeat(32)}`, timestamp: 1_763_740_800 };
@@ -59,10 +60,16 @@ test('blocks without traces are reported from the first to the last', () => {
     [4, true],
     [5, false],
   ] as const) {
-    const batch = { ...new BatchBuilder().finish(traced), number: Uint32Array.of(number), blockCount: 1 };
+    const gaps: BlockGap[] = traced ? [] : [{ kind: 'trace', first: number, last: number, reason: 'why' }];
+    const batch = { ...new BatchBuilder().finish(true), number: Uint32Array.of(number), blockCount: 1, gaps };
     progress.recordCommit([batch], blockAt(number), 0.1);
   }
-  assert.deepEqual(progress.status.untraced, { first: 3, last: 5, blocks: 2 });
+  assert.deepEqual(progress.status.untraced, {
+    first: 3,
+    last: 5,
+    blocks: 2,
+    reasons: [{ reason: 'why', blocks: 2 }],
+  });
 });
 
 test('an index is following as long as it is no more blocks behind than is configured', () => {

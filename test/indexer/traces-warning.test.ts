@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { IndexerThreadOptions } from '../../src/indexer/protocol.ts';
+import { NOT_TRACED } from '../../src/model/block-gap.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { describeStatus } from '../../src/server/http/health.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
@@ -67,7 +68,8 @@ function internalTransfersIn(path: string, from: number, to: number): number {
 }
 
 const GAP = 'blocks 21 to 40 were indexed without traces';
-const ADVICE = 'to add their internal transfers, stop the daemon and run "atlas-node verify --repair 21..40"';
+const ADVICE =
+  'to add their internal transfers from a node that traces them, stop the daemon and run "atlas-node verify --repair 21..40", which indexes 40 blocks again';
 
 const WITHOUT = {
   'a node that refuses traces': { traces: false },
@@ -141,7 +143,12 @@ test('an index that never had traces says so at every start, without a warning',
   const dir = tempDir(t);
   await buildTo(t, dir, 10, { traces: false });
   const again = await indexTo(t, dir, 20, { traces: false });
-  assert.deepEqual(again.status().untraced, { first: 1, last: 20, blocks: 20 });
+  assert.deepEqual(again.status().untraced, {
+    first: 1,
+    last: 20,
+    blocks: 20,
+    reasons: [{ reason: NOT_TRACED, blocks: 20 }],
+  });
   assert.deepEqual(told(again).warnings, []);
   assert.match(told(again).reason ?? '', /; blocks 1 to 20 were indexed without traces$/);
 });

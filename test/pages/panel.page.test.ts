@@ -313,7 +313,7 @@ pageTests({
     await skipped.getByText('A Transfer whose data is not one amount').waitFor();
     assert.match((await skipped.getByRole('link').getAttribute('href')) ?? '', new RegExp(`/tx/${hash}$`));
     assert.match(await textOf(factOf(page, 'Internal transfers')), /^yes\s*by trace_block/);
-    state.untraced = { first: 20, last: 39, blocks: 20 };
+    state.untraced = { first: 20, last: 39, blocks: 20, reasons: [] };
     await page.getByText('blocks 20 to 39 were indexed without traces').waitFor();
     assert.match(await textOf(factOf(page, 'Internal transfers')), /^no/);
     state.reason = 'the node is not reachable';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { BlockGapTable } from '../../src/store/block-gaps.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
-import { TraceGapTable } from '../../src/store/trace-gaps.ts';
 import { randomSource } from '../support/chain/random-chain.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf, verifyAlone } from '../support/index/verify.ts';
@@ -56,8 +56,9 @@ function addTokenFacts(path: string): void {
     });
   writer.close();
   const db = openDatabase(path);
-  new TraceGapTable(db).append({ first: 17_686_110, last: 17_686_110 });
-  new TraceGapTable(db).append({ first: 17_686_112, last: 17_686_112 });
+  const gaps = new BlockGapTable(db);
+  for (const block of [17_686_110, 17_686_112])
+    gaps.append({ kind: 'trace', first: block, last: block, reason: 'not traced' });
   db.close();
 }
 

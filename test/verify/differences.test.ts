@@ -25,9 +25,9 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /^blocks: block 1 is before the first one, 5$/,
   ],
   ...['100, 120', '0, 3', '9, 8'].map((range): [string, string, RegExp] => [
-    `blocks ${range} are named as untraced`,
-    `INSERT INTO untraced_blocks VALUES (${range}, 0)`,
-    /^blocks: untraced_blocks has \d+ to \d+, which are not in the index$/,
+    `blocks ${range} are named as gaps`,
+    `INSERT INTO block_gaps VALUES (0, ${range}, 'why', 0)`,
+    /^blocks: block_gaps has \d+ to \d+, which are not in the index$/,
   ]),
   [
     'a hash is another',

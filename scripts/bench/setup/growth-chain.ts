@@ -126,7 +126,6 @@ export function growthBatch(first: number, count: number): BlockBatch {
   const amounts = new Uint8Array(transferCount * MAX_VALUE_BYTES);
   const tokenNumbers = new Uint8Array(transferCount * MAX_VALUE_BYTES);
   const batch = {
-    traced: true,
     blockCount: count,
     transferCount,
     number: new Uint32Array(count),
@@ -145,7 +144,7 @@ export function growthBatch(first: number, count: number): BlockBatch {
     tokenNumberEnd: new Uint32Array(transferCount),
     skipped: {},
     skippedIn: {},
-    incomplete: new Uint32Array(0),
+    gaps: [],
   };
   let tx = -1;
   let amountEnd = 0;

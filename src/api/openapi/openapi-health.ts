@@ -123,9 +123,16 @@ export const statusSchema = z
     transfers: count(),
     capabilities: capabilitiesSchema.nullable(),
     untraced: z
-      .object({ first: count(), last: count(), blocks: count() })
+      .object({
+        first: count(),
+        last: count(),
+        blocks: count(),
+        reasons: z
+          .array(z.object({ reason: z.string(), blocks: count() }))
+          .describe('The most frequent reasons, at most 5, in the words of the node without numbers'),
+      })
       .nullable()
-      .describe('Blocks indexed without traces, which lack internal transfers'),
+      .describe('Blocks that lack internal transfers; null if none does'),
     startedAt: z.number().describe('Unix milliseconds. Start of the counts below'),
     skippedLogs: z.record(z.string(), count()).describe('Malformed logs, by reason'),
     skippedIn: z

@@ -6,7 +6,7 @@ import { splitUrls } from '../../config/values.ts';
 import { FatalError } from '../../lib/errors.ts';
 import type { Capabilities } from '../../model/index-status.ts';
 import type { RpcClient } from '../../node/client.ts';
-import type { BlockRange } from '../../store/trace-gaps.ts';
+import type { BlockRange } from '../../store/block-gaps.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { formatNumber } from '../format.ts';
 import { addConfigOptions, addNotes, existingIndexPath } from '../options.ts';

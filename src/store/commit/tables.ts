@@ -1,11 +1,11 @@
 /** The tables that commits and rollbacks change, each with its prepared statements. */
 import { AddressTable } from '../addresses.ts';
+import { BlockGapTable } from '../block-gaps.ts';
 import { AnchorTable } from '../chain-anchors.ts';
 import { CounterpartySumsTable } from '../counterparty-sums.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../rows.ts';
 import { FirstBuyerTable } from '../tokens/first-buyers.ts';
-import { TraceGapTable } from '../trace-gaps.ts';
 import { ZoneMapTable } from '../zone-map.ts';
 import { CommitWallets } from './commit-wallets.ts';
 import { TokenTable } from './token-state.ts';
@@ -49,7 +49,7 @@ export class Tables {
   readonly tokens: TokenTable;
   readonly firstBuyers: FirstBuyerTable;
   readonly zoneMap: ZoneMapTable;
-  readonly traceGaps: TraceGapTable;
+  readonly blockGaps: BlockGapTable;
   readonly anchors: AnchorTable;
   readonly counterpartySums: CounterpartySumsTable;
 
@@ -60,7 +60,7 @@ export class Tables {
     this.tokens = new TokenTable(db);
     this.firstBuyers = new FirstBuyerTable(db);
     this.zoneMap = new ZoneMapTable(db);
-    this.traceGaps = new TraceGapTable(db);
+    this.blockGaps = new BlockGapTable(db);
     this.anchors = new AnchorTable(db);
     this.counterpartySums = new CounterpartySumsTable(db, pagesPerFold);
   }

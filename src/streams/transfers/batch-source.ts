@@ -2,6 +2,7 @@
 import { bytesToBigInt, bytesToDigits } from '../../lib/hex.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
+import { isGap } from '../../model/block-gap.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import type { PartTransfer } from '../../model/wallet-part.ts';
 import type { EventRow } from '../../query/events.ts';
@@ -120,7 +121,9 @@ export class BatchSource implements EventSource {
     if (part === undefined) {
       if (current.reading?.collector.wallet !== wallet) current.reading = this.startReading(i, first, wallet);
       if (!this.readPiece(first, current.reading)) return undefined;
-      part = current.reading.collector.finish(this.contractOf, () => (batch.traced ? null : blockNumber));
+      part = current.reading.collector.finish(this.contractOf, () =>
+        isGap(batch.gaps, blockNumber) ? blockNumber : null,
+      );
       current.reading = null;
       current.parts.set(wallet, part);
     }

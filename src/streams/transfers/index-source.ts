@@ -25,7 +25,7 @@ export interface IndexSourceOptions {
     | 'transactionStarts'
     | 'transactionRows'
     | 'contractOf'
-    | 'isTraceGap'
+    | 'isGap'
     | 'history'
     | 'firstTransferOf'
   >;
@@ -128,9 +128,9 @@ export class IndexSource implements EventSource {
   private readPart(transaction: CurrentTransaction, wallet: number): TransactionPart | undefined {
     const collector = this.collectPart(transaction, wallet);
     if (collector === undefined) return undefined;
-    const { isTraceGap, contractOf } = this.options.reads;
+    const { isGap, contractOf } = this.options.reads;
     const { blockNumber } = transaction;
-    const part = collector.finish(contractOf, () => (isTraceGap(blockNumber) ? blockNumber : null));
+    const part = collector.finish(contractOf, () => (isGap(blockNumber) ? blockNumber : null));
     transaction.parts.set(wallet, part);
     return part;
   }

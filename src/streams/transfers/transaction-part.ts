@@ -1,5 +1,4 @@
 /** What an event reports about its wallet's part in the transaction. */
-import { traceGapsText } from '../../model/index-status.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import { type AssetAmount, NATIVE, type PartTransfer, WalletPart } from '../../model/wallet-part.ts';
 
@@ -58,7 +57,7 @@ export class PartCollector {
     if (isEvent(transfer)) this.events.push(eventIndex);
   }
 
-  /** `gap` returns the number of the block if it was indexed without traces, so that native transfers may be missing. */
+  /** `gap` returns the number of the block if transfers of it may be missing. */
   finish(contractOf: (token: number) => string, gap: () => number | null): TransactionPart {
     return new TransactionPart(this.part, this.events, contractOf, gap);
   }
@@ -106,7 +105,7 @@ export class TransactionPart {
     if (gap !== null)
       return {
         exchange: null,
-        reason: traceGapsText({ first: gap, last: gap, blocks: 1 }),
+        reason: `transfers of block ${gap} may be missing`,
         gaveSomething: true,
       };
     const given = this.part.given();

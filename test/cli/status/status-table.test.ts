@@ -181,7 +181,7 @@ test('the status table shows state, range, lag and the capabilities of the node'
   };
   assert.equal(transfersRow(null), 'yes, by trace_block');
   assert.match(
-    transfersRow({ first: 2_000, last: 2_999, blocks: 1_000 }) ?? '',
+    transfersRow({ first: 2_000, last: 2_999, blocks: 1_000, reasons: [] }) ?? '',
     /^no: blocks 2000 to 2999 were indexed without traces; .* run "atlas-node verify --repair 2000\.\.2999"/,
   );
 });

@@ -77,7 +77,7 @@ test('a range is refused when a block of it has another number or another parent
     });
   const range = () => load(FULL, null, FULL + 2);
   const batch = await range();
-  assert.deepEqual([[...batch.number], batch.traced], [[FULL, FULL + 1, FULL + 2], false]);
+  assert.deepEqual([[...batch.number], batch.gaps.length], [[FULL, FULL + 1, FULL + 2], 1]);
   const inconsistent = { reason: 'inconsistent' };
   corrupt((block) => ({ ...block, parentHash: `0x${'5b'.repeat(32)}` }));
   await assert.rejects(range(), {

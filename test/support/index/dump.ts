@@ -5,7 +5,7 @@ const INDEX_TABLES = [
   'chain',
   'index_rules',
   'blocks',
-  'untraced_blocks',
+  'block_gaps',
   'transfers',
   'native_peaks',
   'wallets',
