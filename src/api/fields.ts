@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { decodeSigned } from '../lib/signed.ts';
 import { TOKEN_KIND_NAMES, type TokenKindName, TransferKind } from '../model/transfer-kind.ts';
+import type { EventRow } from '../query/events.ts';
 import { kindName } from '../query/transfers.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { BALANCE_ACCURACY_NAMES } from '../store/tokens/balance-accuracy.ts';
@@ -33,6 +34,40 @@ export const example = {
   blockHash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
   time: '2026-11-21T08:00:00.000Z',
 } as const;
+
+/** The native transfer of the examples, from which every document derives its records. */
+export const sampleTransfer: EventRow = {
+  id: 90210,
+  kind: TransferKind.nativeDirect,
+  amount: (15n * 10n ** 17n).toString(16),
+  tokenNumber: '',
+  logIndex: null,
+  txHash: example.txHash.slice(2),
+  eventIndex: 0,
+  blockNumber: 4711,
+  blockHash: example.blockHash.slice(2),
+  timestamp: Date.parse(example.time) / 1_000,
+  from: example.funder.slice(2),
+  to: example.wallet.slice(2),
+  token: '',
+  symbol: null,
+  decimals: null,
+};
+
+/** A transfer of 2.5 units of a token. */
+export const sampleTokenTransfer: EventRow = {
+  ...sampleTransfer,
+  kind: TransferKind.erc20,
+  amount: (2_500_000).toString(16),
+  logIndex: 7,
+  eventIndex: 2,
+  token: example.token.slice(2),
+  symbol: 'EXD',
+  decimals: 6,
+};
+
+/** The native coin of the examples. */
+export const EXAMPLE_COIN = 'MON';
 
 /** An example funding transfer, without its sender. */
 export const exampleFunding = {

@@ -18,7 +18,7 @@ import {
   weiField,
 } from '../schemas/fields.ts';
 import type { plainTransferSchema, transferSchema } from '../schemas/transfers.ts';
-import { example, sourceOf } from './fields.ts';
+import { EXAMPLE_COIN, sampleTransfer, sourceOf } from './fields.ts';
 
 /** A transfer from the wallet's point of view. A self-transfer is `out` unless only incoming ones were requested. */
 export function transferRecord(
@@ -54,22 +54,7 @@ export function plainTransferRecord(
   };
 }
 
-export const examplePlainTransfer: z.output<typeof plainTransferSchema> = {
-  id: 90210,
-  blockNumber: 4711,
-  txHash: example.txHash,
-  transferType: 'native_direct',
-  from: example.funder,
-  to: example.wallet,
-  tokenAddress: null,
-  tokenId: null,
-  symbol: 'MON',
-  decimals: 18,
-  amount: '1500000000000000000',
-  timestamp: example.time,
-  logIndex: null,
-  eventIndex: 0,
-};
+export const examplePlainTransfer = plainTransferRecord(sampleTransfer, EXAMPLE_COIN);
 
 /** The page among `found`, which holds one row more than `limit` if there is a next page; `last` is its cursor then. */
 export function pageOf<T>(found: readonly T[], limit: number): { page: T[]; last: T | undefined } {

@@ -46,27 +46,21 @@ export function prepareEventReader(db: Db): EventReader {
 }
 
 function eventOf(
-  { id, txHash, eventIndex, sender, receiver, kind, token, amount, tokenNumber, logIndex }: StoredTransfer,
+  stored: StoredTransfer,
   block: Tip,
   { wallets, tokens }: AddressBook,
   { symbol, decimals }: TokenMetadata,
 ): EventRow {
   return {
-    id,
-    kind,
-    amount,
-    tokenNumber,
-    logIndex,
-    txHash,
-    eventIndex,
+    ...stored,
     blockNumber: block.number,
+    blockHash: block.hash.slice(2),
     timestamp: block.timestamp,
-    token: token === 0 ? '' : tokens.of(token),
+    from: wallets.of(stored.sender),
+    to: wallets.of(stored.receiver),
+    token: stored.token === 0 ? '' : tokens.of(stored.token),
     symbol,
     decimals,
-    blockHash: block.hash.slice(2),
-    from: wallets.of(sender),
-    to: wallets.of(receiver),
   };
 }
 

@@ -4,20 +4,18 @@ import { hasTokenNumber, movesOne } from '../model/transfer-kind.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
+import {
+  PACKED_COLUMNS,
+  type PackedTransfer,
+  type StoredTransfer,
+  unpackTransfer,
+} from '../store/read/transfers.ts';
 
 /** The meaning of a transfer's columns, for answers and notifications alike. */
 export { kindName } from '../store/read/transfers.ts';
 
 /** Hashes, addresses and integers are hex digits without prefix, in either case; zero has no digits. */
-export interface TransferRow {
-  id: number;
-  kind: number;
-  amount: string;
-  tokenNumber: string;
-  logIndex: number | null;
-  txHash: string;
-  /** Position among the transfers of its transaction, from 0, in chain order. */
-  eventIndex: number;
+export interface TransferRow extends Omit<StoredTransfer, 'sender' | 'receiver' | 'token'> {
   blockNumber: number;
   /** Unix seconds. */
   timestamp: number;
@@ -40,30 +38,35 @@ export const TX_HASH = /* sql */ `
  */
 export const EVENT_INDEX = /* sql */ `iif(typeof(t.tx) = 'blob', 0, t.tx)`;
 
-/** SQL: the columns of a TransferRow except `from` and `to`, over LISTED_TRANSFERS with TOKEN_JOINS. */
-const TRANSFER_COLUMNS = /* sql */ `
-  t.id, t.kind, hex(t.amount) AS amount, hex(t.token_number) AS tokenNumber, t.log_index AS logIndex,
-    ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber, b.timestamp,
-    lower(hex(contract.address)) AS token, m.symbol, m.decimals`;
-
-/** SQL: the transfers `t` of an `idList`, in its order, and the block `b` of each. */
-const LISTED_TRANSFERS = /* sql */ `
-  json_each(?) list CROSS JOIN transfers t ON t.id = list.value
-  CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}`;
-
-/** SQL: the token of `transfers t`, by its contract, and its metadata `m`. */
-const TOKEN_JOINS = /* sql */ `
-  LEFT JOIN tokens ON tokens.id = t.token LEFT JOIN wallets contract ON contract.id = tokens.wallet
-  LEFT JOIN token_metadata m ON m.address = contract.address`;
+/** A stored transfer with what its row refers to. */
+interface JoinedTransfer extends PackedTransfer, Omit<TransferRow, keyof StoredTransfer> {
+  txHash: string;
+  eventIndex: number;
+  contract: string;
+}
 
 /** The transfers of a list of ids, in its order. */
 export function prepareTransfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
-  const statement = db.prepare<[string], TransferRow>(/* sql */ `
-    SELECT ${TRANSFER_COLUMNS}, lower(hex(sender.address)) AS "from", lower(hex(receiver.address)) AS "to"
-    FROM ${LISTED_TRANSFERS}
-    CROSS JOIN wallets sender ON sender.id = t.sender
-    CROSS JOIN wallets receiver ON receiver.id = t.receiver ${TOKEN_JOINS}`);
-  return (ids) => statement.all(idList(ids));
+  const statement = db.prepare<[string], JoinedTransfer>(/* sql */ `
+    SELECT ${PACKED_COLUMNS}, ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber,
+      b.timestamp, lower(hex(s.address)) AS "from", lower(hex(r.address)) AS "to",
+      lower(hex(c.address)) AS contract, m.symbol, m.decimals
+    FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value
+    CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}
+    CROSS JOIN wallets s ON s.id = t.sender CROSS JOIN wallets r ON r.id = t.receiver
+    LEFT JOIN tokens ON tokens.id = t.token LEFT JOIN wallets c ON c.id = tokens.wallet
+    LEFT JOIN token_metadata m ON m.address = c.address`);
+  return (ids) =>
+    statement.all(idList(ids)).map((row) => ({
+      ...unpackTransfer(row, row.txHash, row.eventIndex),
+      blockNumber: row.blockNumber,
+      timestamp: row.timestamp,
+      from: row.from,
+      to: row.to,
+      token: row.contract,
+      symbol: row.symbol,
+      decimals: row.decimals,
+    }));
 }
 
 /** The amount in the smallest units of the coin or token. An ERC-721 token counts as one. */

@@ -1,6 +1,7 @@
 /** Writes blocks to PostgreSQL: one transaction per batch, streaming transfers while the index is still being read. */
 import { setImmediate } from 'node:timers/promises';
 import type postgres from 'postgres';
+import type { ColumnField } from '../model/transfer-fields.ts';
 import { hasTokenNumber, movesOne, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import type { Tip } from '../store/chain.ts';
 import { blockFinder } from '../store/read/blocks.ts';
@@ -121,21 +122,21 @@ export class BatchWriter {
       const { kind, token, logIndex } = transfer;
       const block = blockOf(transfer.id);
       out.row(TRANSFER_FIELDS.length);
-      out.int8(transfer.id);
-      out.int8(block.number);
-      out.time(block.timestamp);
-      out.hex(transfer.txHash);
-      out.int4(transfer.eventIndex);
-      if (logIndex === null) out.null();
-      else out.int4(logIndex);
-      out.bytea(kindBytes(kind));
-      out.hex(wallets.of(transfer.sender));
-      out.hex(wallets.of(transfer.receiver));
-      if (token === 0) out.null();
-      else out.hex(tokens.of(token));
-      out.numeric(movesOne(kind) ? ONE : transfer.amount);
-      if (hasTokenNumber(kind)) out.numeric(transfer.tokenNumber);
-      else out.null();
+      // As members, so that the compiler names a missing column. They are written in this order, that of COLUMNS.
+      ({
+        id: out.int8(transfer.id),
+        block_number: out.int8(block.number),
+        block_timestamp: out.time(block.timestamp),
+        tx_hash: out.hex(transfer.txHash),
+        event_index: out.int4(transfer.eventIndex),
+        log_index: logIndex === null ? out.null() : out.int4(logIndex),
+        transfer_type: out.bytea(kindBytes(kind)),
+        from_address: out.hex(wallets.of(transfer.sender)),
+        to_address: out.hex(wallets.of(transfer.receiver)),
+        token_address: token === 0 ? out.null() : out.hex(tokens.of(token)),
+        amount: out.numeric(movesOne(kind) ? ONE : transfer.amount),
+        token_id: hasTokenNumber(kind) ? out.numeric(transfer.tokenNumber) : out.null(),
+      }) satisfies Record<ColumnField['column']['name'], void>;
     }
   }
 

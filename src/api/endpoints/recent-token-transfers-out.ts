@@ -2,19 +2,24 @@
 import { z } from 'zod';
 import { kindBits } from '../../model/transfer-kind.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
-import { prepareTransfersById } from '../../query/transfers.ts';
+import { prepareTransfersById, type TransferRow } from '../../query/transfers.ts';
 import { prepareHistoryIds } from '../../query/wallet-history-pages.ts';
 import { addressField, countField, nextCursorField } from '../../schemas/fields.ts';
 import { transferSchema } from '../../schemas/transfers.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { example } from '../fields.ts';
+import { EXAMPLE_COIN, example, sampleTokenTransfer } from '../fields.ts';
 import { address, blockWindow, limit, pageCursor } from '../params.ts';
-import { pageOf, transferRecord } from '../transfer-record.ts';
+import { pageOf, plainTransferRecord } from '../transfer-record.ts';
 
 const TOKEN_KINDS = kindBits(({ isNative }) => !isNative);
 
 const sentTransferSchema = transferSchema.omit({ from: true, direction: true }).meta({ id: 'SentTransfer' });
+
+function sentRecord(row: TransferRow, nativeSymbol: string): z.output<typeof sentTransferSchema> {
+  const { from: _, ...sent } = plainTransferRecord(row, nativeSymbol);
+  return sent;
+}
 
 export const recentTokenTransfersOut = defineEndpoint({
   method: 'GET',
@@ -40,23 +45,7 @@ export const recentTokenTransfersOut = defineEndpoint({
     response: {
       address: example.wallet,
       blocksWindow: 10000,
-      transfers: [
-        {
-          id: 90210,
-          blockNumber: 4711,
-          txHash: example.txHash,
-          transferType: 'erc20',
-          to: example.other,
-          tokenAddress: example.token,
-          tokenId: null,
-          symbol: 'EXD',
-          decimals: 6,
-          amount: '2500000',
-          timestamp: example.time,
-          logIndex: 7,
-          eventIndex: 2,
-        },
-      ],
+      transfers: [sentRecord(sampleTokenTransfer, EXAMPLE_COIN)],
       nextCursor: '90210',
       count: 1,
     },
@@ -79,10 +68,7 @@ export const recentTokenTransfersOut = defineEndpoint({
         wallet === undefined ? { ids: [], resumeBelow: null } : listIds(wallet, sentTokens, budget);
       const { page, last } = pageOf(ids, limit);
       const next = last ?? resumeBelow;
-      const transfers = readTransfers(page).map((row) => {
-        const { from: _, direction: __, ...transfer } = transferRecord(row, address, 'out', nativeSymbol);
-        return transfer;
-      });
+      const transfers = readTransfers(page).map((row) => sentRecord(row, nativeSymbol));
       const nextCursor = next === null ? null : `${next}`;
       return { address, blocksWindow: blocks, transfers, nextCursor, count: transfers.length };
     };

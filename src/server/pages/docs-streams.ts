@@ -1,12 +1,12 @@
 /** The section of the documentation about the WebSocket streams. */
-import { example } from '../../api/fields.ts';
+import { EXAMPLE_COIN, example, sampleTokenTransfer, sampleTransfer } from '../../api/fields.ts';
 import {
   FILTER_TYPES,
   type FilterMembers,
   SIGNAL_FILTER,
   WALLET_FILTER,
 } from '../../model/stream-filters.ts';
-import { TransferKind } from '../../model/transfer-kind.ts';
+import { amountOf } from '../../query/transfers.ts';
 import { transferJson } from '../../streams/transfers/event-json.ts';
 import { signalJson } from '../../streams/transfers/signal-json.ts';
 import { sideSignal } from '../../streams/transfers/signals.ts';
@@ -23,44 +23,20 @@ function memberRows(members: FilterMembers): ParameterRow[] {
   }));
 }
 
-const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
+const CHAIN = { chainId: 143, nativeSymbol: EXAMPLE_COIN };
 
-/** A transfer of 2.5 coins. */
-const TRANSFER: Parameters<typeof transferJson>[0] = {
-  id: 9021,
-  kind: TransferKind.nativeDirect,
-  amount: (25n * 10n ** 17n).toString(16),
-  tokenNumber: '',
-  logIndex: null,
-  txHash: '5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060',
-  blockNumber: 46147,
-  timestamp: 1_760_000_000,
-  from: 'a1e4380a3b1f749673e270229993ee55f35663b4',
-  to: '5df9b87991262f6ba471f09758cde1c0fc1de734',
-  token: '',
-  symbol: null,
-  decimals: null,
-  eventIndex: 0,
-  blockHash: '4e3a3754410177e6937ef1f84bba68ea139e8d1a2258c5f85db9f1cd715a1bdd',
-};
-/** The same amount of a token, which the receiver pays a coin for. */
-const PURCHASE: typeof TRANSFER = {
-  ...TRANSFER,
-  kind: TransferKind.erc20,
-  logIndex: 7,
-  token: '3bd359c1119da7da1d913d1c4d2b7c461115433a',
-  symbol: 'WMON',
-  decimals: 18,
-};
+/** The receiver of the token pays a coin for it. */
 const SOURCE: EventSource = {
   chainInfo: CHAIN,
-  tokenFacts: () => PURCHASE,
+  tokenFacts: () => sampleTokenTransfer,
   isLarge: () => false,
   sideOf: () => ({
     place: { leg: 2, legs: 2 },
     exchange: {
       paid: [{ token: '', tokenNumber: null, amount: 10n ** 18n }],
-      received: [{ token: PURCHASE.token, tokenNumber: null, amount: 25n * 10n ** 17n }],
+      received: [
+        { token: sampleTokenTransfer.token, tokenNumber: null, amount: amountOf(sampleTokenTransfer) },
+      ],
       paidCount: 1,
       receivedCount: 1,
     },
@@ -68,10 +44,10 @@ const SOURCE: EventSource = {
     isPurchase: true,
   }),
   isFirst: () => false,
-  partiesOf: () => ({ parties: { from: TRANSFER.to, to: TRANSFER.from }, reason: null }),
+  partiesOf: () => ({ parties: { from: sampleTransfer.to, to: sampleTransfer.from }, reason: null }),
 };
-const WALLET = `0x${TRANSFER.to}`;
-const DETECTED_AT_MS = (TRANSFER.timestamp + 1) * 1_000;
+const WALLET = `0x${sampleTransfer.to}`;
+const DETECTED_AT_MS = (sampleTransfer.timestamp + 1) * 1_000;
 
 export const STREAMS_SECTION = `<section id="streams">
 <h2>Streams</h2>
@@ -99,7 +75,7 @@ ${codeSample(
   'Message to /ws',
   call('eth_subscribe', ['wallet_transfers', { address: WALLET, direction: 'in', fromBlock: 1000 }]),
 )}
-${codeSample('Event', event('eth_subscription', transferJson(TRANSFER, 'in', false, CHAIN)))}
+${codeSample('Event', event('eth_subscription', transferJson(sampleTransfer, 'in', false, CHAIN)))}
 <p>The <code>symbol</code> and <code>decimals</code> of a token are null while unknown, or if its contract has none.</p>
 <p>Signals, on <code>/ws/signals</code>: the same transfers as events of many wallets.</p>
 ${parameterTable(memberRows(SIGNAL_FILTER))}
@@ -111,7 +87,11 @@ ${codeSample(
   'Event',
   event(
     'atlas_subscription',
-    signalJson(TransferEvent.from(SOURCE, PURCHASE), sideSignal(PURCHASE, 'in'), DETECTED_AT_MS),
+    signalJson(
+      TransferEvent.from(SOURCE, sampleTokenTransfer),
+      sideSignal(sampleTokenTransfer, 'in'),
+      DETECTED_AT_MS,
+    ),
   ),
 )}
 <p><code>leg</code> and <code>legs</code> are this event's place among the events that the wallet has in the

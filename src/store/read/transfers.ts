@@ -9,37 +9,28 @@ import { DamageError } from '../storage-error.ts';
 import { idList } from './id-list.ts';
 
 /** Zero has no digits; digits of integers are upper case, those of hashes lower case. */
-export interface StoredTransfer {
+export type StoredTransfer = ReturnType<typeof unpackTransfer>;
+
+/** A StoredTransfer without its transaction, whose token and kind, and token number and amount, are still packed. */
+export interface PackedTransfer {
   id: number;
-  txHash: string;
-  /** Position among the transfers of its transaction, from 0. The first one has the id `id - eventIndex`. */
-  eventIndex: number;
-  /** wallets.id */
   sender: number;
   receiver: number;
-  /** A TransferKind, unless the row is damaged; `kindName` checks it. */
-  kind: number;
-  /** tokens.id, 0 for a native transfer. */
-  token: number;
-  /** Wei or token units; empty for ERC-721, whose amount is 1. */
-  amount: string;
-  /** The id of an ERC-721 or ERC-1155 token; empty for the other kinds. */
-  tokenNumber: string;
-  /** Null for a native transfer. */
-  logIndex: number | null;
-}
-
-/** Of a StoredTransfer, with the token and the kind, and the token's number and the amount, still packed. */
-interface Row extends Pick<StoredTransfer, 'id' | 'sender' | 'receiver'> {
-  tx: string | number;
   tokenKind: number;
   value: string;
   log: number | null;
 }
 
-const COLUMNS = /* sql */ `
-  t.id, iif(typeof(t.tx) = 'blob', lower(hex(t.tx)), t.tx) AS tx, t.sender, t.receiver, t.token_kind AS tokenKind,
-    hex(t.value) AS value, t.log`;
+/** SQL: a PackedTransfer, from `transfers t`. */
+export const PACKED_COLUMNS =
+  't.id, t.sender, t.receiver, t.token_kind AS tokenKind, hex(t.value) AS value, t.log';
+
+/** With the hash of its transaction, or the distance from that one's first transfer. */
+interface LinkedTransfer extends PackedTransfer {
+  tx: string | number;
+}
+
+const COLUMNS = `${PACKED_COLUMNS}, iif(typeof(t.tx) = 'blob', lower(hex(t.tx)), t.tx) AS tx`;
 
 export interface TransferReader {
   /** The transfers with ids `from <= id < below`, in order. */
@@ -56,13 +47,13 @@ export interface TransferReader {
 export const TRANSACTION_ROWS = 8;
 
 export function prepareTransfers(db: Db): TransferReader {
-  const range = db.prepare<[number, number], Row>(
+  const range = db.prepare<[number, number], LinkedTransfer>(
     `SELECT ${COLUMNS} FROM transfers t WHERE t.id >= +? AND t.id < +? ORDER BY t.id`,
   );
-  const byId = db.prepare<[string], Row>(
+  const byId = db.prepare<[string], LinkedTransfer>(
     `SELECT ${COLUMNS} FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value`,
   );
-  const startsOf = db.prepare<[string], Row>(/* sql */ `
+  const startsOf = db.prepare<[string], LinkedTransfer>(/* sql */ `
     SELECT ${COLUMNS} FROM json_each(?) list
       CROSS JOIN transfers t ON t.id >= list.value AND t.id < list.value + ${TRANSACTION_ROWS}
     WHERE iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx) = list.value`);
@@ -72,7 +63,7 @@ export function prepareTransfers(db: Db): TransferReader {
     )
     .pluck();
 
-  const unpack = (rows: readonly Row[]): StoredTransfer[] => {
+  const unpack = (rows: readonly LinkedTransfer[]): StoredTransfer[] => {
     let first = 0;
     let hash = '';
     return rows.map((row) => {
@@ -81,7 +72,7 @@ export function prepareTransfers(db: Db): TransferReader {
       if (typeof tx !== 'number') hash = tx;
       else if (id - tx !== first) hash = hashOf.get(id - tx) ?? ofNoTransaction(id);
       first = id - eventIndex;
-      return unpackRow(row, hash, eventIndex);
+      return unpackTransfer(row, hash, eventIndex);
     });
   };
   return {
@@ -96,8 +87,11 @@ export function prepareTransfers(db: Db): TransferReader {
   };
 }
 
-function unpackRow(row: Row, txHash: string, eventIndex: number): StoredTransfer {
-  const { id, sender, receiver, tokenKind, value, log } = row;
+export function unpackTransfer(
+  { id, sender, receiver, tokenKind, value, log }: PackedTransfer,
+  txHash: string,
+  eventIndex: number,
+) {
   const kind = kindOf(tokenKind);
   // Digits of the token's number. Those of an ERC-1155 token have a prefix of two digits, its length in bytes.
   const skipped = kind === TransferKind.erc1155 ? 2 : 0;
@@ -107,13 +101,20 @@ function unpackRow(row: Row, txHash: string, eventIndex: number): StoredTransfer
   return {
     id,
     txHash,
+    /** Position among the transfers of its transaction, from 0. The first one has the id `id - eventIndex`. */
     eventIndex,
+    /** wallets.id */
     sender,
     receiver,
+    /** A TransferKind, unless the row is damaged; `kindName` checks it. */
     kind,
+    /** tokens.id, 0 for a native transfer. */
     token: tokenOf(tokenKind),
+    /** Wei or token units; empty for ERC-721, whose amount is 1. */
     amount: end === 0 ? value : value.slice(end),
+    /** The id of an ERC-721 or ERC-1155 token; empty for the other kinds. */
     tokenNumber: value.slice(skipped, end),
+    /** Null for a native transfer. */
     logIndex: log === null ? null : log + LOG_INDEX_BASE,
   };
 }

@@ -1,4 +1,4 @@
-/** Serialises the payload of `wallet_transfers`. */
+/** Serialises transfers for `wallet_transfers` and signals, by concatenation, in half the time of JSON.stringify. */
 import { secondsToIso } from '../../lib/time.ts';
 import { NATIVE_DECIMALS } from '../../lib/units.ts';
 import { type LabelLookup, labelMembers } from '../../model/label.ts';
@@ -13,25 +13,31 @@ export interface ChainInfo {
   labels?: LabelLookup | undefined;
 }
 
-/** The payload of `wallet_transfers`. Built by concatenation, in half the time of JSON.stringify. */
+/** The members that `wallet_transfers` and signals have alike, without braces. */
+export function transferMembers(row: EventRow, { nativeSymbol }: ChainInfo): string {
+  const native = isNativeKind(row.kind);
+  const tokenId = tokenIdOf(row);
+  return (
+    `"id":${row.id},"blockNumber":${row.blockNumber},"blockHash":"0x${row.blockHash}","txHash":"0x${row.txHash}",` +
+    `"eventIndex":${row.eventIndex},"logIndex":${row.logIndex},"transferType":"${kindName(row.kind)}",` +
+    `"from":"0x${row.from}","to":"0x${row.to}",` +
+    `"tokenAddress":${native ? null : `"0x${row.token}"`},"tokenId":${tokenId === null ? null : `"${tokenId}"`},` +
+    `"symbol":${JSON.stringify(native ? nativeSymbol : row.symbol)},` +
+    `"decimals":${native ? NATIVE_DECIMALS : row.decimals},"timestamp":"${secondsToIso(row.timestamp)}"`
+  );
+}
+
+/** The payload of `wallet_transfers`. */
 export function transferJson(
   row: EventRow,
   direction: Direction,
   removed: boolean,
   chainInfo: ChainInfo,
 ): string {
-  const native = isNativeKind(row.kind);
-  const kind = kindName(row.kind);
-  const tokenId = tokenIdOf(row);
+  const assetType = isNativeKind(row.kind) ? 'native' : kindName(row.kind);
   return (
-    `{"id":${row.id},"blockNumber":${row.blockNumber},"blockHash":"0x${row.blockHash}","txHash":"0x${row.txHash}",` +
-    `"eventIndex":${row.eventIndex},"logIndex":${row.logIndex},` +
-    `"assetType":"${native ? 'native' : kind}","transferType":"${kind}",` +
-    `"tokenAddress":${native ? null : `"0x${row.token}"`},"tokenId":${tokenId === null ? null : `"${tokenId}"`},` +
-    `"symbol":${JSON.stringify(native ? chainInfo.nativeSymbol : row.symbol)},` +
-    `"decimals":${native ? NATIVE_DECIMALS : row.decimals},` +
-    `"from":"0x${row.from}","to":"0x${row.to}","amount":"${amountOf(row)}","direction":"${direction}",` +
-    `"timestamp":"${secondsToIso(row.timestamp)}"${removed ? ',"removed":true' : ''}${labelsJson(row, chainInfo)}}`
+    `{${transferMembers(row, chainInfo)},"assetType":"${assetType}","amount":"${amountOf(row)}",` +
+    `"direction":"${direction}"${removed ? ',"removed":true' : ''}${labelsJson(row, chainInfo)}}`
   );
 }
 

@@ -1,13 +1,12 @@
-/** Serialises the payload of `/ws/signals`, by concatenation, in half the time of JSON.stringify. */
+/** Serialises the payload of `/ws/signals`, by concatenation too. */
 import { digitsToBigInt } from '../../lib/hex.ts';
-import { secondsToIso } from '../../lib/time.ts';
 import { NATIVE_DECIMALS, weiToCoin } from '../../lib/units.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
 import { isNativeKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
-import { amountOf, kindName, type TransferRow, tokenIdOf } from '../../query/transfers.ts';
-import { type ChainInfo, membersJson } from './event-json.ts';
+import { amountOf, type TransferRow } from '../../query/transfers.ts';
+import { type ChainInfo, membersJson, transferMembers } from './event-json.ts';
 import type { Direction, Signal, SignalFacts } from './signals.ts';
 import type { Payment } from './transaction-part.ts';
 import type { PartiesLookup } from './transaction-parties.ts';
@@ -32,16 +31,10 @@ export function signalJson(event: SignalSubject, signal: Signal, now: number): s
   const wallet = signal.direction === 'in' ? row.to : row.from;
   const ageMs = Math.max(0, now - row.timestamp * 1000);
   return (
-    `{"id":${row.id},"event":"${signal.event}","direction":"${signal.direction}","wallet":"0x${wallet}",` +
-    `"from":"0x${row.from}","to":"0x${row.to}","tokenAddress":${addressJson(row.token)},` +
-    `"tokenId":${quoted(tokenIdOf(row))},` +
-    `"symbol":${JSON.stringify(native ? chainInfo.nativeSymbol : row.symbol)},` +
-    `"decimals":${native ? NATIVE_DECIMALS : row.decimals},` +
+    `{${transferMembers(row, chainInfo)},` +
+    `"event":"${signal.event}","direction":"${signal.direction}","wallet":"0x${wallet}",` +
     `"amount":${native ? null : `"${units}"`},"valueWei":${native ? `"${units}"` : null},` +
-    `"value_mon":${native ? `"${weiToCoin(units)}"` : null},` +
-    `"txHash":"0x${row.txHash}","blockNumber":${row.blockNumber},"blockHash":"0x${row.blockHash}",` +
-    `"logIndex":${row.logIndex},"eventIndex":${row.eventIndex},"timestamp":"${secondsToIso(row.timestamp)}",` +
-    `"transferType":"${kindName(row.kind)}","chainId":${chainInfo.chainId},` +
+    `"value_mon":${native ? `"${weiToCoin(units)}"` : null},"chainId":${chainInfo.chainId},` +
     `"txFrom":${addressJson(parties?.from ?? '')},"txTo":${addressJson(parties?.to ?? '')},` +
     `"txFromReason":${reason === null ? null : JSON.stringify(reason)},` +
     `"leg":${place === null ? null : place.leg},"legs":${place === null ? null : place.legs},` +
@@ -58,10 +51,6 @@ export function signalRecord(event: SignalSubject, signal: Signal, now: number):
 
 function addressJson(digits: string): string {
   return digits === '' ? 'null' : `"0x${digits}"`;
-}
-
-function quoted(text: string | null): string {
-  return text === null ? 'null' : `"${text}"`;
 }
 
 /** The members that only one kind of event has. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sampleTransfer } from '../../../src/api/fields.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
 import { transferJson } from '../../../src/streams/transfers/event-json.ts';
@@ -11,19 +12,15 @@ const FROM = 'aa'.repeat(20);
 const TO = 'bb'.repeat(20);
 
 const NATIVE: EventRow = {
+  ...sampleTransfer,
   id: 7,
   kind: TransferKind.nativeInternal,
   amount: '14D1120D7B160000',
-  tokenNumber: '',
-  logIndex: null,
   txHash: 'cd'.repeat(32),
   blockNumber: 12,
   timestamp: 1_700_000_000,
   from: FROM,
   to: TO,
-  token: '',
-  symbol: null,
-  decimals: null,
   eventIndex: 2,
   blockHash: 'ef'.repeat(32),
 };

@@ -1,6 +1,7 @@
 /** Each member of the signal filter excludes something: one that nothing reads would select more than its client meant. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sampleTransfer } from '../../../src/api/fields.ts';
 import { ZERO_DIGITS } from '../../../src/model/address.ts';
 import type { SIGNAL_FILTER } from '../../../src/model/stream-filters.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
@@ -16,21 +17,10 @@ const CONTRACT = 'cc'.repeat(20);
 
 /** Ten wei. */
 const NATIVE: EventRow = {
-  id: 1,
-  kind: TransferKind.nativeDirect,
+  ...sampleTransfer,
   amount: '0a',
-  tokenNumber: '',
-  logIndex: null,
-  txHash: '1'.repeat(64),
-  eventIndex: 0,
-  blockNumber: 12,
-  blockHash: '2'.repeat(64),
-  timestamp: 1_760_000_000,
   from: OTHER,
   to: WALLET,
-  token: '',
-  symbol: null,
-  decimals: null,
 };
 const TOKEN: EventRow = { ...NATIVE, kind: TransferKind.erc20, logIndex: 3, token: CONTRACT };
 

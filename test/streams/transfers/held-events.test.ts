@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sampleTransfer } from '../../../src/api/fields.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
 import { UNREAD_TOKEN } from '../../../src/query/tokens.ts';
@@ -42,21 +43,11 @@ function event(
   partiesOf: EventSource['partiesOf'] = () => UNKNOWN_PARTIES,
 ): TransferEvent {
   const row: EventRow = {
+    ...sampleTransfer,
     id,
     kind: token === '' ? TransferKind.nativeInternal : TransferKind.erc20,
-    amount: '01',
-    tokenNumber: '',
-    logIndex: 1,
-    txHash: 'ef',
-    eventIndex: 0,
-    blockNumber: 1,
-    blockHash: 'ef',
     timestamp: Math.floor(Date.now() / 1000),
-    from: 'aa',
-    to: 'bb',
     token,
-    symbol: null,
-    decimals: null,
   };
   return eventOf(row, false, { partiesOf });
 }

@@ -1,8 +1,9 @@
 /** The JSON of events is written by hand for speed; it has the members that the documents list, and no others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sampleTokenTransfer, sampleTransfer } from '../../../src/api/fields.ts';
 import { fieldsOf } from '../../../src/model/transfer-fields.ts';
-import { TRANSFER_KINDS, TransferKind } from '../../../src/model/transfer-kind.ts';
+import { TRANSFER_KINDS } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
 import { signalSchema, walletTransferSchema } from '../../../src/schemas/stream-records.ts';
 import { sideSignal } from '../../../src/streams/transfers/signals.ts';
@@ -12,22 +13,11 @@ import { eventOf } from '../filters.ts';
 type Form = Parameters<TransferEvent['notification']>[0];
 
 const rows = TRANSFER_KINDS.map(
-  ({ code, isNative, hasTokenNumber }): EventRow => ({
-    id: 5,
+  ({ code, isNative, movesOne, hasTokenNumber }): EventRow => ({
+    ...(isNative ? sampleTransfer : sampleTokenTransfer),
     kind: code,
-    amount: code === TransferKind.erc721 ? '' : '0a',
+    amount: movesOne ? '' : '0a',
     tokenNumber: hasTokenNumber ? '07' : '',
-    logIndex: isNative ? null : 3,
-    txHash: 'a'.repeat(64),
-    eventIndex: 0,
-    blockNumber: 12,
-    blockHash: 'b'.repeat(64),
-    timestamp: 1_760_000_000,
-    from: 'c'.repeat(40),
-    to: 'd'.repeat(40),
-    token: isNative ? '' : 'e'.repeat(40),
-    symbol: isNative ? null : 'TOK',
-    decimals: null,
   }),
 );
 
