@@ -1,10 +1,10 @@
-/** A change to the sources that a maintainer may want to make, as edits of the files it touches. */
+/** Changes to the sources that a maintainer may want to make, as edits of the files they touch. */
 
 export interface Edit {
   /** Path from the root of the project. */
   file: string;
-  /** Occurs once in the file. */
-  find: string;
+  /** Occurs once in the file; absent for a new file. */
+  find?: string;
   put: string;
 }
 
@@ -18,7 +18,7 @@ export interface Change {
 }
 
 /** A member of the signal filter: it is declared, and selects something. */
-export const FILTER_MEMBER: Change = {
+const FILTER_MEMBER: Change = {
   name: 'a stream filter member',
   goal: 2,
   edits: [
@@ -40,3 +40,124 @@ export const FILTER_MEMBER: Change = {
   ],
   tests: ['test/streams/transfers/filter-effects.test.ts', 'test/streams/filter-schemas.test.ts'],
 };
+
+/** A field of a transfer that every face shows, computed from what the index stores. */
+const FIELD: Change = {
+  name: 'a field of a transfer',
+  goal: 8,
+  edits: [
+    {
+      file: 'src/model/transfer-fields.ts',
+      find: "    column: { name: 'event_index', parquet: 4, postgres: 5 },\n  },\n",
+      put: `    column: { name: 'event_index', parquet: 4, postgres: 5 },
+  },
+  {
+    name: 'ordinal',
+    type: 'integer',
+    faces: EVERYWHERE,
+    column: { name: 'ordinal', parquet: 13, postgres: 13 },
+    description: 'Position among the transfers of the transaction, from 1',
+  },
+`,
+    },
+    {
+      file: 'src/store/read/transfers.ts',
+      find: '    eventIndex,\n    /** wallets.id */\n',
+      put: '    eventIndex,\n    ordinal: eventIndex + 1,\n    /** wallets.id */\n',
+    },
+    {
+      file: 'src/streams/transfers/batch-source.ts',
+      find: '      eventIndex,\n      blockNumber:',
+      put: '      eventIndex,\n      ordinal: eventIndex + 1,\n      blockNumber:',
+    },
+    {
+      file: 'src/streams/transfers/event-json.ts',
+      find: `"logIndex":\${row.logIndex},`,
+      put: `"logIndex":\${row.logIndex},"ordinal":\${row.ordinal},`,
+    },
+    {
+      file: 'src/api/transfer-record.ts',
+      find: '    eventIndex: row.eventIndex,\n  };\n}\n\nexport const example',
+      put: '    eventIndex: row.eventIndex,\n    ordinal: row.ordinal,\n  };\n}\n\nexport const example',
+    },
+    {
+      file: 'src/api/fields.ts',
+      find: '  eventIndex: 0,\n  blockNumber: 4711,\n  blockHash:',
+      put: '  eventIndex: 0,\n  ordinal: 1,\n  blockNumber: 4711,\n  blockHash:',
+    },
+    {
+      file: 'src/export/block-tables.ts',
+      find: '    log_index: rows.map(',
+      put: '    ordinal: Int32Array.from(rows, ({ ordinal }) => ordinal),\n    log_index: rows.map(',
+    },
+    {
+      file: 'src/sink/batch-writer.ts',
+      find: '  log_index: (out, ',
+      put: '  ordinal: (out, { ordinal }) => out.int4(ordinal),\n  log_index: (out, ',
+    },
+  ],
+  tests: ['test/model/transfer-faces.test.ts', 'test/streams/transfers/record-schemas.test.ts'],
+};
+
+/** A thread: the handle starts it, talks to it, writes its log, starts it again after a failure, and stops it. */
+const THREAD: Change = {
+  name: 'a worker thread',
+  goal: 2,
+  edits: [
+    {
+      file: 'src/indexer/greeting-thread.ts',
+      put: `/** Entry point of a thread that greets whoever asks. */
+import { thread } from '../threads/thread.ts';
+
+export default thread<string, 'greet' | 'fail', string>({}, async (name, { onMessage, post, log, stopped }) => {
+  log.info({ name }, 'the thread runs');
+  onMessage((message) => {
+    if (message === 'fail') throw new Error('told to fail');
+    post(\`hello, \${name}\`);
+  });
+  await stopped;
+});
+`,
+    },
+    {
+      file: 'src/threads/entries.ts',
+      find: '  reader: entry<',
+      put: `  greeting: entry<typeof import('../indexer/greeting-thread.ts')>(
+    new URL('../indexer/greeting-thread.ts', import.meta.url),
+  ),
+  reader: entry<`,
+    },
+    {
+      file: 'test/threads/greeting-thread.test.ts',
+      put: `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ThreadHandle } from '../../src/threads/thread-handle.ts';
+import { logTo } from '../support/logs.ts';
+import { waitFor } from '../support/wait.ts';
+
+test('the thread starts, answers, logs, starts again and stops', async (t) => {
+  const lines: string[] = [];
+  const heard: string[] = [];
+  const failures: Error[] = [];
+  const handle = new ThreadHandle('greeting', {
+    data: () => 'world',
+    restart: { firstMs: 1, longestMs: 1 },
+    onMessage: (message) => heard.push(message),
+    onFailure: (error) => failures.push(error),
+    log: logTo(lines),
+  });
+  t.after(() => handle.stop(0));
+  handle.post('fail');
+  await waitFor(() => lines.length === 2, { what: 'the second start' });
+  handle.post('greet');
+  await waitFor(() => heard.length > 0, { what: 'the greeting' });
+  await handle.stop();
+  assert.deepEqual([heard, failures.length], [['hello, world'], 1]);
+});
+`,
+    },
+  ],
+  tests: ['test/threads/greeting-thread.test.ts', 'test/threads/thread-handle.test.ts'],
+};
+
+export const CHANGES: readonly Change[] = [FIELD, FILTER_MEMBER, THREAD];

@@ -1,19 +1,23 @@
 /** In how many places a change lands, and that none of them can be forgotten. */
 import assert from 'node:assert/strict';
-import { after, suite, test } from 'node:test';
-import { FILTER_MEMBER } from '../../scripts/places/change.ts';
-import { Workshop } from '../../scripts/places/workshop.ts';
+import { after, before, suite, test } from 'node:test';
+import { CHANGES } from '../../scripts/places/change.ts';
+import { type Place, Workshop } from '../../scripts/places/workshop.ts';
 
-for (const { name, goal, edits, tests } of [FILTER_MEMBER]) {
+const workshop = new Workshop();
+after(() => workshop.remove());
+
+for (const { name, goal, edits, tests } of CHANGES) {
   suite(`${name}, made in a copy of the project`, () => {
-    const workshop = new Workshop();
-    after(() => workshop.remove());
-    workshop.apply(edits);
-    const hunks = workshop.hunks();
+    let places: Place[] = [];
+    before(() => {
+      workshop.apply(edits);
+      places = workshop.places();
+    });
 
     test(`takes at most ${goal} places in src`, (t) => {
-      t.diagnostic(`${hunks.length} places`);
-      assert.ok(hunks.length <= goal, hunks.join('\n'));
+      t.diagnostic(`${places.length} places`);
+      assert.ok(places.length <= goal, places.map(({ text }) => text).join('\n'));
     });
 
     test('passes the type check and its tests', () => {
@@ -24,13 +28,13 @@ for (const { name, goal, edits, tests } of [FILTER_MEMBER]) {
     });
 
     test('fails the type check or a test without any one of them', () => {
-      for (const hunk of hunks) {
-        workshop.takeAway(hunk);
+      for (const place of places) {
+        workshop.takeAway(place, places);
         assert.ok(
           !workshop.typeCheck().ok || !workshop.test(tests).ok,
-          `nobody notices that this is missing:\n${hunk}`,
+          `nobody notices that this is missing:\n${place.text}`,
         );
-        workshop.putBack(hunk);
+        workshop.putBack(place, places);
       }
     });
   });
