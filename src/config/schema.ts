@@ -62,6 +62,8 @@ const index = z.strictObject({
   poll_ms: integer(10, 60_000).default(250),
   /** Most blocks that a reorg may remove. A deeper one pauses indexing. */
   max_reorg: integer(0, 100_000).default(128),
+  /** Longest wait for the traces of a block that the node does not give, seconds; at the head at most 120. */
+  gap_after: integer(0, 31_536_000).default(600),
   /** Largest lag behind the node's head at which `/readyz` reports ready, blocks. */
   ready_lag: integer(0, 1_000_000).default(10),
   /** Age of the newest block at which the chain counts as stale, seconds; 0 turns the check off. */

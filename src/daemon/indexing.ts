@@ -100,6 +100,7 @@ function writerOptions(config: Config, indexPath: string, selected: SelectedNode
       checkRoots: index.check_roots,
       pollMs: index.poll_ms,
       maxReorg: index.max_reorg,
+      gapAfterMs: index.gap_after * 1000,
       readyLag: index.ready_lag,
       batchTransfers: index.batch_transfers,
       backfillMemoryMb: index.backfill_memory_mb,

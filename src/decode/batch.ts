@@ -58,6 +58,10 @@ class GrowableNumbers<A extends NumberArray> {
     this.values[this.length++] = value;
   }
 
+  last(): number | undefined {
+    return this.length === 0 ? undefined : this.values[this.length - 1];
+  }
+
   /** Copies the numbers into a buffer of exactly their size. */
   toArray(): A {
     const exact = new this.make(this.length);
@@ -111,6 +115,8 @@ export class BatchBuilder {
   private readonly gaps: BlockGap[] = [];
   /** What is missing of the current block, with the reason. */
   private readonly missing = new Map<GapKind, string>();
+  /** See BlockBatch. */
+  tracedBlock: number | null = null;
   private readonly skipped: Partial<Record<SkipReason, number>> = {};
   private readonly skippedIn: Partial<Record<SkipReason, string>> = {};
   /** Maps 40 lower-case hex digits to the position in `addresses`. */
@@ -124,6 +130,30 @@ export class BatchBuilder {
 
   get transferCount(): number {
     return this.kind.length;
+  }
+
+  get blockCount(): number {
+    return this.blockNumber.length;
+  }
+
+  /** Drops what was pushed since the last block ended, except for the counts of skipped logs. */
+  abandonBlock(): void {
+    const transfers = this.transferEnd.last() ?? 0;
+    this.kind.length = transfers;
+    for (const column of [this.tx, this.from, this.to, this.token, this.logIndex]) column.length = transfers;
+    this.amountEnd.length = transfers;
+    this.amounts.length = this.amountEnd.last() ?? 0;
+    this.tokenNumberEnd.length = transfers;
+    this.tokenNumbers.length = this.tokenNumberEnd.last() ?? 0;
+    const transactions = transfers === 0 ? 0 : (this.tx.last() ?? -1) + 1;
+    this.txHashes.length = transactions * 32;
+    if (this.txFrom.length > 0) this.txFrom.length = this.txTo.length = transactions * 20;
+    const addresses = this.addressEnd.last() ?? 0;
+    for (const [digits, at] of this.addressIndex) if (at >= addresses) this.addressIndex.delete(digits);
+    this.addresses.length = addresses * 20;
+    this.missing.clear();
+    this.rangeIds = 0;
+    this.isTxStored = false;
   }
 
   /** Ends the block of the transfers pushed since the last call. Hashes are `0x` + 64 digits. */
@@ -217,6 +247,8 @@ export class BatchBuilder {
       gaps: isGap
         ? [{ kind: 'trace', first: number[0]!, last: number[number.length - 1]!, reason: NOT_TRACED }]
         : this.gaps,
+      unsettled: null,
+      tracedBlock: this.tracedBlock,
       blockCount: this.blockNumber.length,
       transferCount: this.kind.length,
       number,

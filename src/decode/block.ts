@@ -4,6 +4,7 @@ import { spelledNumber } from '../lib/hex.ts';
 import { ZERO_ADDRESS as NO_ADDRESS, ZERO_DIGITS } from '../model/address.ts';
 import type { IndexRules } from '../model/index-rules.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
+import { arrangedTraces } from './arrange-traces.ts';
 import type { BatchBuilder } from './batch.ts';
 import { decodeLogs, readLogs } from './logs.ts';
 import {
@@ -43,7 +44,16 @@ export function decodeRules({ monad, wrappedNative }: IndexRules): DecodeRules {
 export interface BlockParts {
   block: unknown;
   receipts: unknown;
-  traces: { form: 'tree' | 'flat'; value: unknown } | null;
+  traces: RequestedTraces | null;
+}
+
+/** What the node sent of a block's traces. */
+export interface RequestedTraces {
+  form: 'tree' | 'flat';
+  /** The answer about the block. */
+  value: unknown;
+  /** Instead: what is known of each transaction (`arrangeTraces`), null where nothing is. */
+  perTransaction?: readonly unknown[];
 }
 
 /** Gas of a transaction that runs no code, on chains without EIP-2780. */
@@ -77,6 +87,7 @@ function decodeParts(out: BatchBuilder, block: JsonObject, parts: BlockParts, ru
     );
   }
   decodeExtraReceipt(out, receipts, transactions.length, rules);
+  if (traces !== null) out.tracedBlock = readQuantity(block['number'], 'block number');
   const parent = readHex(block['parentHash'], 64, 'parentHash');
   out.endBlock(
     readQuantity(block['number'], 'block number'),
@@ -143,17 +154,23 @@ export function needsTraces(block: unknown, receipts: unknown, rules: DecodeRule
 }
 
 function mayPayInternally(block: JsonObject, receipts: unknown, rules: DecodeRules): boolean {
-  const isPlainGasKnown = !hasAmsterdamFields(block);
   const transactions = readItems(block['transactions'], 'transactions');
   const receiptOf = receiptReader(block, receipts, transactions);
-  for (let i = 0; i < transactions.length; i++) {
-    const receipt = receiptOf(i);
-    const tx = readObject(transactions.at(i), 'transaction');
-    const status = readStatus(receipt['status']);
-    if (status === false || (rules.monad && isSystemTransaction(tx))) continue;
-    if (status === null || !isPlainGasKnown || mayRunCode(tx, receipt)) return true;
-  }
+  for (let i = 0; i < transactions.length; i++)
+    if (needsTracesOf(block, readObject(transactions.at(i), 'transaction'), receiptOf(i), rules)) return true;
   return false;
+}
+
+/** Whether a transaction of the block needs traces, for the reasons of `needsTraces`. */
+export function needsTracesOf(
+  block: JsonObject,
+  tx: JsonObject,
+  receipt: JsonObject,
+  rules: DecodeRules,
+): boolean {
+  const status = readStatus(receipt['status']);
+  if (status === false || (rules.monad && isSystemTransaction(tx))) return false;
+  return status === null || hasAmsterdamFields(block) || mayRunCode(tx, receipt);
 }
 
 /** Reads the receipt of a transaction. Pairs them by hash only where their numbers differ. */
@@ -191,11 +208,13 @@ export function transactionHash(transaction: JsonObject): string {
 }
 
 function readTraces(
-  traces: { form: 'tree' | 'flat'; value: unknown },
+  traces: RequestedTraces,
   txHashes: readonly string[],
   blockHash: string,
   extraHash: string | null,
 ): BlockTraces {
+  if (traces.perTransaction !== undefined)
+    return arrangedTraces(traces.form, traces.perTransaction, txHashes);
   return traces.form === 'tree'
     ? treeTraces(traces.value, txHashes, extraHash)
     : flatTraces(traces.value, txHashes, blockHash, extraHash);

@@ -29,8 +29,18 @@ type UnreadSink = (reason: SkipReason) => void;
 
 /** The traces of one block. */
 export interface BlockTraces {
-  /** The trace of a transaction by its index in the block. Throws UpstreamError when it is another transaction's. */
+  /** The trace of a transaction by its index in the block, null if unknown. Throws UpstreamError when it is another one's. */
+  at(index: number): TransactionTrace | null;
+}
+
+/** Traces of every transaction. */
+interface CompleteTraces extends BlockTraces {
   at(index: number): TransactionTrace;
+}
+
+/** The answer lacks traces of some transactions, or belongs to others: ask for the transactions one by one. */
+export class IncompleteTraces extends UpstreamError {
+  override name = 'IncompleteTraces';
 }
 
 export interface TransactionTrace {
@@ -72,11 +82,11 @@ export function treeTraces(
   value: unknown,
   txHashes: readonly string[],
   extraHash: string | null = null,
-): BlockTraces {
+): CompleteTraces {
   const items = readItems(value, 'list of call trees');
   const extraAt = items.length === txHashes.length + 1 ? positionOf(items, extraHash) : items.length;
   if (extraAt < 0 || items.length < txHashes.length || items.length > txHashes.length + 1) {
-    throw new UpstreamError(
+    throw new IncompleteTraces(
       'inconsistent',
       `the node traced ${items.length} of ${txHashes.length} transactions of a block`,
     );
@@ -91,23 +101,19 @@ function positionOf(items: Items, txHash: string | null): number {
   return -1;
 }
 
-function treeTrace(item: unknown, expected: string): TransactionTrace {
+/** An item of a block's traces. Throws IncompleteTraces when it has no call frames, or those of another transaction. */
+export function treeTrace(item: unknown, expected: string): TransactionTrace {
   const trace = readObject(item, 'transaction trace');
   const { txHash, error } = trace;
   if (txHash !== undefined && txHash !== null && !isSameHex(txHash, expected)) {
-    throw new UpstreamError(
+    throw new IncompleteTraces(
       'inconsistent',
       `the node sent the trace of ${previewValue(txHash)} instead of ${expected}`,
     );
   }
-  const result = trace['result'] ?? (isRootFrame(trace) ? trace : null);
-  if (result === null) {
-    throw new UpstreamError(
-      'rpc',
-      `the node could not trace ${expected}: ${previewValue(error)}; if this persists, raise node.timeout_ms or use another node until the index is past that block`,
-    );
-  }
-  const root = readObject(result, 'call frame');
+  const root = rootFrame(trace);
+  if (root === null)
+    throw new IncompleteTraces('rpc', `the node could not trace ${expected}: ${previewValue(error)}`);
   return {
     failed: hasFailed(root),
     forEachInternalTransfer: (sink, onUnread) =>
@@ -126,9 +132,17 @@ function treeTrace(item: unknown, expected: string): TransactionTrace {
   };
 }
 
-/** Whether an item of a block's traces is a root frame without a wrapper, not a reason why there is none. */
-function isRootFrame({ type, from }: JsonObject): boolean {
-  return frameKind(type) !== undefined && typeof from === 'string';
+/** The root frame in an item of a block's traces; null if there is none, but perhaps an error or the opcodes. */
+export function rootFrame(item: JsonObject): JsonObject | null {
+  const result = item['result'] ?? null;
+  if (result === null) return frameKind(item['type']) !== undefined && isFrame(item) ? item : null;
+  const root = readObject(result, 'call frame');
+  return isFrame(root) ? root : null;
+}
+
+/** Whether an answer is a call frame. Nodes that do not know the tracer answer with opcodes. */
+export function isFrame({ type, from }: JsonObject): boolean {
+  return typeof type === 'string' && typeof from === 'string';
 }
 
 /**
@@ -207,7 +221,21 @@ export function flatTraces(
   txHashes: readonly string[],
   blockHash: string,
   extraHash: string | null = null,
-): BlockTraces {
+): CompleteTraces {
+  const perTransaction = flatLists(value, txHashes, blockHash, extraHash);
+  const missing = perTransaction.findIndex((traces) => traces.length === 0);
+  if (missing >= 0)
+    throw new IncompleteTraces('inconsistent', `the node sent no trace of ${txHashes[missing]}`);
+  return { at: (index) => flatTrace(perTransaction[index]!) };
+}
+
+/** The traces of each transaction, in their order. */
+export function flatLists(
+  value: unknown,
+  txHashes: readonly string[],
+  blockHash: string,
+  extraHash: string | null,
+): JsonObject[][] {
   const position: ReadonlyMap<unknown, number> = new Map(txHashes.map((hash, i) => [hash, i]));
   const perTransaction: JsonObject[][] = txHashes.map(() => []);
   const items = readItems(value, 'trace_block result');
@@ -231,17 +259,15 @@ export function flatTraces(
       );
     perTransaction[index]!.push(trace);
   }
-  const missing = perTransaction.findIndex((traces) => traces.length === 0);
-  if (missing >= 0) throw new UpstreamError('inconsistent', `the node sent no trace of ${txHashes[missing]}`);
+  return perTransaction;
+}
+
+/** The flat traces of one transaction, at least one. */
+export function flatTrace(traces: readonly JsonObject[]): TransactionTrace {
   return {
-    at(index) {
-      const traces = perTransaction[index]!;
-      return {
-        failed: hasFailed(traces[0]!),
-        forEachInternalTransfer: (sink, onUnread) => emitFlatTransfers(traces, sink, onUnread),
-        callsOf: () => null, // only Monad's staking needs calls, and Monad nodes have no trace_block
-      };
-    },
+    failed: hasFailed(traces[0]!),
+    forEachInternalTransfer: (sink, onUnread) => emitFlatTransfers(traces, sink, onUnread),
+    callsOf: () => null, // only Monad's staking needs calls, and Monad nodes have no trace_block
   };
 }
 

@@ -16,7 +16,7 @@ import type { RpcClient } from '../node/client.ts';
 import { fetchBlockNumber, fetchChainId, fetchHeader } from '../node/methods.ts';
 import { isBusy } from '../node/node-errors.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
-import { type LoadRules, loadBlocks } from './backfill/load-blocks.ts';
+import { type LoadRules, loadRange } from './backfill/load-blocks.ts';
 import { findOldestAvailable, type IsAvailable, stayAheadOfPruning } from './backfill/oldest-available.ts';
 import { ChainMismatchError } from './chain-guard.ts';
 import type { IndexerContext } from './indexer-context.ts';
@@ -234,8 +234,8 @@ async function isAvailable(
   for (let attempt = 1; attempt <= tries; attempt++) {
     if (attempt > 1) await pause(AVAILABLE_RETRY_MS, signal);
     try {
-      await loadBlocks(client, rules, number, number, signal);
-      return true;
+      const batches = await loadRange(client, rules, number, number, signal);
+      if (batches.every(({ unsettled }) => unsettled === null)) return true;
     } catch (error) {
       if (!(error instanceof UpstreamError) || isBusy(error)) throw error;
       if (error.reason !== 'inconsistent' && error.reason !== 'rpc') throw error;

@@ -10,7 +10,7 @@ import type { BlockRef } from '../model/block.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import { neverRollsBack } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
-import type { Pipeline } from './backfill/pipeline.ts';
+import { type Pipeline, WaitingForTraces } from './backfill/pipeline.ts';
 import { type ChainGuard, ChainMismatchError } from './chain-guard.ts';
 
 export type SyncEvent =
@@ -53,7 +53,8 @@ export async function* sync(
   // A hanging node must not delay the shutdown.
   signal.addEventListener('abort', () => options.pipeline.reset(), { once: true });
   let failures = 0;
-  let failingSince = 0;
+  /** When the first of the consecutive failures happened, null if there is none. */
+  let failingSince: number | null = null;
   /** Whether the address may lead to another node now. */
   let mustConfirmChain = true;
   while (!signal.aborted) {
@@ -62,6 +63,7 @@ export async function* sync(
       mustConfirmChain = false;
       const event = await nextEvent(options);
       failures = 0;
+      failingSince = null;
       options.onStepOutcome(null, 0, 0);
       if (event === null) {
         await options.waitForHead(signal);
@@ -71,12 +73,13 @@ export async function* sync(
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof UpstreamError) options.pipeline.reset();
-      else if (!(error instanceof StorageError)) throw error;
+      if (!(error instanceof UpstreamError || error instanceof StorageError)) throw error;
+      const isWaiting = error instanceof WaitingForTraces;
+      if (error instanceof UpstreamError && !isWaiting) options.pipeline.reset();
       mustConfirmChain = true;
-      if (failures === 0) failingSince = performance.now();
+      failingSince ??= performance.now();
       const longest = error instanceof ChainMismatchError ? MISMATCH_RETRY_MAX_MS : RETRY_MAX_MS;
-      const wait = backoffMs(++failures, RETRY_MIN_MS, longest);
+      const wait = isWaiting ? 0 : backoffMs(++failures, RETRY_MIN_MS, longest);
       options.onStepOutcome(error, performance.now() - failingSince, wait);
       await pause(wait, signal);
     }

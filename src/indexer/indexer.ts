@@ -4,6 +4,7 @@ import { releaseBatch } from '../decode/batch.ts';
 import { abortWith, pause } from '../lib/async.ts';
 import { DamagedFileError } from '../lib/errors.ts';
 import { freeDiskBytes } from '../lib/files.ts';
+import { RepeatLimit } from '../lib/limits.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { CheckpointClient } from '../store/checkpoint-client.ts';
@@ -13,8 +14,9 @@ import { runMetadataLoop } from '../tokens/metadata-loop.ts';
 import { AdaptiveCommitSize, walLimit } from './adaptive-commit-size.ts';
 import { AnchorWatch } from './anchor-watch.ts';
 import { applyEvent, CommitAbandoned } from './apply-event.ts';
-import { deriveLoadRules, loadBlocks } from './backfill/load-blocks.ts';
+import { deriveLoadRules, loadRange } from './backfill/load-blocks.ts';
 import { Pipeline, RANGE_BLOCKS_START } from './backfill/pipeline.ts';
+import { UntracedBlocks } from './backfill/untraced-blocks.ts';
 import { BackfillWorkerPool } from './backfill/worker-pool.ts';
 import { ChainGuard } from './chain-guard.ts';
 import { chooseStart, connect, proveHeaders, tracesWarning } from './connect.ts';
@@ -24,6 +26,7 @@ import type { IndexerContext } from './indexer-context.ts';
 import { NewestHeaderWatch } from './newest-header.ts';
 import { fetchNodeHead } from './node-chain.ts';
 import { CallRecorder, newNodeClient } from './node-client.ts';
+import { OtherNodes } from './other-nodes.ts';
 import { Progress, readContents } from './progress.ts';
 import type { IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
 import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
@@ -83,6 +86,9 @@ const MIN_WAL_BYTES = 8 * 2 ** 20;
 
 /** Time for the indexer's own threads to end, milliseconds, first for its workers, then for its checkpoints. */
 const HELPER_STOP_MS = 2_000;
+
+/** Shortest time between log lines about blocks without traces, milliseconds. */
+const GAP_LOG_MS = 60_000;
 
 /** Interval of status reports, milliseconds. */
 const REPORT_MS = 250;
@@ -252,6 +258,20 @@ async function runSync(
     memoryBytes: options.index.backfillMemoryMb * 2 ** 20,
     walBytes: () => walLimit(freeDiskBytes(options.indexPath)),
   });
+  const others = new OtherNodes(otherNodes(options, from), from, calls, {
+    rules,
+    chainId: capabilities.chainId,
+  });
+  const untraced = new UntracedBlocks(
+    {
+      load: async (number, signal) => (await loadRange(client, rules, number, number, signal, roots))[0]!,
+      loadElsewhere: (number, signal) => others.load(number, signal),
+      isAtHead: (number) => (progress.status.nodeHead ?? 0) - number <= options.index.readyLag,
+      onGap: gapLog(log),
+      ...options.index,
+    },
+    progress.status.untraced?.reasons.map(({ reason }) => reason),
+  );
   let isFirst = true;
   const pipeline = new Pipeline(
     (from, to, rangeSignal) => {
@@ -259,7 +279,7 @@ async function runSync(
       const isHere = isFirst || isNearHead(progress, from);
       isFirst = false;
       return isHere
-        ? loadBlocks(client, rules, from, to, rangeSignal, roots)
+        ? loadRange(client, rules, from, to, rangeSignal, roots)
         : pool.load(from, to, rangeSignal);
     },
     {
@@ -267,6 +287,7 @@ async function runSync(
       maxDepth: MAX_PIPELINE_DEPTH,
       batchTransfers: commitSizer.targetTransfers,
       firstRange,
+      untraced,
     },
   );
   const { wrappedNative } = rules;
@@ -318,7 +339,26 @@ async function runSync(
     await headWatch.close();
     await pool.close(HELPER_STOP_MS);
     await background.stop();
+    await others.close();
   }
+}
+
+/** The nodes to ask for traces that the node in use does not give. With a node for traces, that includes all of them. */
+function otherNodes({ nodes, tracesHttp }: IndexerThreadOptions, { http }: IndexSource): string[] {
+  return nodes.map((node) => node.http).filter((url) => tracesHttp !== '' || url !== http);
+}
+
+/** Logs the gaps of a reason once a minute. */
+function gapLog(log: ThreadLog): (block: number, reason: string) => void {
+  const limit = new RepeatLimit(GAP_LOG_MS);
+  let unlogged = 0;
+  return (block, reason) => {
+    unlogged++;
+    if (!limit.allows('gap')) return;
+    const advice = 'atlas-node status says how many blocks lack internal transfers, and how to add them';
+    log.warn({ block, reason, blocks: unlogged, advice }, 'blocks are indexed without some of their traces');
+    unlogged = 0;
+  };
 }
 
 /** Watches for heads. Logs why the node's WebSocket announces none. */

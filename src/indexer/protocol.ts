@@ -40,6 +40,10 @@ export interface IndexerThreadOptions {
     pollMs: number;
     /** Most blocks that one reorg may remove. */
     maxReorg: number;
+    /** Longest wait for the traces of a block, milliseconds; at the head at most two minutes. */
+    gapAfterMs: number;
+    /** How long a node's refusal must stand, milliseconds; 30 s unless a test is in a hurry. */
+    confirmMs?: number;
     /** Lag, in blocks, that still counts as following the head. */
     readyLag: number;
     /** Target transfers per commit during a backfill. */
@@ -107,7 +111,7 @@ export interface RangeRequest {
 export type ToBackfillWorker = RangeRequest | { cancel: number };
 
 export type FromBackfillWorker =
-  | { id: number; batch: BlockBatch; calls: UpstreamCall[] }
+  | { id: number; batches: BlockBatch[]; calls: UpstreamCall[] }
   | {
       id: number;
       error: { reason: UpstreamFailure; message: string };

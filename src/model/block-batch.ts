@@ -1,7 +1,7 @@
 /** Decoded transfers on their way from the decoder to the store, and what the indexer reports of them once committed. */
 
 import type { Hex } from '../lib/hex.ts';
-import type { BlockGap } from './block-gap.ts';
+import type { BlockGap, UnsettledGap } from './block-gap.ts';
 
 /** Why a log with the first topic of a transfer, or a payment in a trace, was not decoded (metric label). */
 export type SkipReason =
@@ -27,6 +27,10 @@ export type SkipReason =
 export interface BlockBatch {
   /** The blocks of the batch of which transfers are missing, in order. */
   gaps: readonly BlockGap[];
+  /** Of a batch of one block, while its gap is not settled: do not store it. */
+  unsettled: UnsettledGap | null;
+  /** A block whose traces the node gave, null if there is none. */
+  tracedBlock: number | null;
   blockCount: number;
   transferCount: number;
   /** Per block. */

@@ -19,6 +19,16 @@ export const NOT_TRACED = 'indexed without traces';
 /** Most reasons listed in GapTotals. */
 export const MAX_GAP_REASONS = 5;
 
+/** Why the node has not traced a block so far. The block may still be complete, or become a gap. */
+export interface UnsettledGap {
+  /** In the node's words. */
+  message: string;
+  /** Whether the node gave a reason for the block and for each missing transaction alone, not just no answer. */
+  isReasoned: boolean;
+  /** Whether the node traced all transactions but some that used no gas. */
+  isIdle: boolean;
+}
+
 /** All gaps of a kind. */
 export interface GapTotals {
   /** The first and the last such block; blocks in between may be complete. */

@@ -88,6 +88,48 @@ export function isBusy(error: UpstreamError): boolean {
   return isRateLimited(error) || BUSY_TEXT.test(error.message);
 }
 
+/** Faults of the way to the node, and conditions that pass, as nodes and proxies word them in an error of a call. */
+const PASSING_TEXT =
+  /\b(deadline|cancell?ed|abort(ed)?|busy|temporar(y|ily)|retry|syncing|initiali[sz]ing|shutting down|not ready|out of memory|upstream|backend|bad gateway|service unavailable|broken pipe|EOF|hang ?up)\b|ECONN|connect(ion)? (was )?(refused|reset|closed|lost|error|failed)/i;
+
+/** Words of messages that say no more than that a call failed. */
+const VAGUE_WORDS = new Set(
+  (
+    'a an and any at by call code could crashed during error errors exception execute execution fail failed failure ' +
+    'fault for general generic handler handling in internal invalid is json jsonrpc message method nil node not null of ' +
+    'occurred ok on panic please problem processing request response result rpc server something the to trace traced ' +
+    'tracer tracing unable undefined unexpected unhandled unknown went while with wrong'
+  ).split(' '),
+);
+
+/**
+ * Whether the error says what is wrong with the one block or transaction, so that the node may give it for ever. Not a
+ * failure of the connection or of the whole node, nor a text without a reason such as "internal error".
+ */
+export function isReason(error: UpstreamError): boolean {
+  if (error.reason === 'too-large') return true;
+  if (error.reason !== 'rpc' || isBusy(error) || PASSING_TEXT.test(error.message)) return false;
+  const words =
+    wordsOf(error.message)
+      .toLowerCase()
+      .match(/\p{L}{2,}/gu) ?? [];
+  return words.some((word) => !VAGUE_WORDS.has(word));
+}
+
+/** Most characters of a reason that is stored or compared. */
+const MAX_WORDS = 200;
+
+/** The text of an error without its method, hashes, addresses and numbers: the same for each block it concerns. */
+export function wordsOf(message: string): string {
+  return message
+    .replace(/^[a-z]+_[A-Za-z]+: /, '')
+    .replace(/ \(-?\d+\)$/, '')
+    .replace(/\b0x[0-9a-f]*|\b(?=[a-f]*\d)[0-9a-f]{8,}\b/gi, '…')
+    .replace(/\d+/g, '…')
+    .slice(0, MAX_WORDS)
+    .trim();
+}
+
 function isBusyText(message: string): boolean {
   return RATE_LIMIT_TEXT.test(message) || BUSY_TEXT.test(message);
 }

@@ -1,7 +1,8 @@
 /** Repairs an index: rebuilds a damaged file, and replaces a range of blocks with the node's. */
 import { setImmediate } from 'node:timers/promises';
-import { deriveLoadRules, type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
+import { deriveLoadRules, type LoadRules, loadRange } from '../indexer/backfill/load-blocks.ts';
 import { Pipeline } from '../indexer/backfill/pipeline.ts';
+import { UntracedBlocks } from '../indexer/backfill/untraced-blocks.ts';
 import { ChainGuard } from '../indexer/chain-guard.ts';
 import { sync } from '../indexer/follow.ts';
 import { fetchNodeBlock, fetchNodeHead, wrongChainError } from '../indexer/node-chain.ts';
@@ -351,9 +352,15 @@ async function indexUpTo(
   const { headTag } = capabilities;
   const done = new AbortController();
   const signal = AbortSignal.any([options.signal, done.signal]);
-  const pipeline = new Pipeline((from, to, rangeSignal) => loadBlocks(client, rules, from, to, rangeSignal), {
+  const untraced = new UntracedBlocks({
+    load: async (number, trySignal) => (await loadRange(client, rules, number, number, trySignal))[0]!,
+    onGap: (block, reason) =>
+      onProgress(`block ${block} is indexed without its internal transfers: ${reason}`),
+  });
+  const pipeline = new Pipeline((from, to, rangeSignal) => loadRange(client, rules, from, to, rangeSignal), {
     depth: PIPELINE_DEPTH,
     batchTransfers,
+    untraced,
   });
   const events = sync(
     {

@@ -134,7 +134,7 @@ test('a value that cannot be converted to text is refused like any other node fa
   refused(() => treeTraces([{ error: hostile }], [TX]).at(0));
   const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   refused(() => treeTraces([{ txHash: deep }], [TX]).at(0));
-  treeTraces([{ result: { calls: [{ type: hostile }] } }], [TX])
+  treeTraces([{ result: { type: 'CALL', from: TOKEN, calls: [{ type: hostile }] } }], [TX])
     .at(0)
     .forEachInternalTransfer(() => assert.fail('a frame of no type moves nothing'), assert.fail);
   const transaction = { to: TOKEN, input: '0x' };

@@ -1,7 +1,7 @@
 /** Following the finalized head of nodes that share an address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type LoadRules, loadBlocks } from '../../src/indexer/backfill/load-blocks.ts';
+import { type LoadRules, loadRange } from '../../src/indexer/backfill/load-blocks.ts';
 import { Pipeline } from '../../src/indexer/backfill/pipeline.ts';
 import { type SyncOptions, sync } from '../../src/indexer/follow.ts';
 import { fetchNodeHead } from '../../src/indexer/node-chain.ts';
@@ -34,7 +34,7 @@ test('a block of another node at the height of the finalized head is not mistake
     local: { head: () => null, hashAt: () => null },
     nodeHead: () => fetchNodeHead(ahead, 'finalized', stop.signal),
     guard: { confirmChain: async () => undefined, findReorg: async () => 'behind' },
-    pipeline: new Pipeline((from, to, signal) => loadBlocks(balanced, RULES, from, to, signal), {
+    pipeline: new Pipeline((from, to, signal) => loadRange(balanced, RULES, from, to, signal), {
       depth: 2,
       batchTransfers: 100_000,
     }),

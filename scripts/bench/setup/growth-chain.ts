@@ -145,6 +145,8 @@ export function growthBatch(first: number, count: number): BlockBatch {
     skipped: {},
     skippedIn: {},
     gaps: [],
+    unsettled: null,
+    tracedBlock: null,
   };
   let tx = -1;
   let amountEnd = 0;

@@ -5,28 +5,21 @@ import {
   type DecodeRules,
   decodeBlock,
   decodeRules,
-  needsTraces,
   releaseBlock,
 } from '../../decode/block.ts';
-import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../decode/decoded-fields.ts';
-import { hashOfBlock, type JsonObject, readObject } from '../../decode/read-json.ts';
+import { BLOCK_FIELDS, RECEIPTS_FIELDS } from '../../decode/decoded-fields.ts';
+import { type JsonObject, readObject } from '../../decode/read-json.ts';
+import { IncompleteTraces } from '../../decode/traces.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import type { IndexRules } from '../../model/index-rules.ts';
 import type { Capabilities } from '../../model/index-status.ts';
 import type { RpcClient, RpcReply } from '../../node/client.ts';
-import {
-  blockCall,
-  headerCall,
-  receiptsCall,
-  type TraceMethod,
-  traceCall,
-  traceTransactionCall,
-} from '../../node/methods.ts';
-import { isOverLimit } from '../../node/send-in-batches.ts';
+import { blockCall, receiptsCall } from '../../node/methods.ts';
 import { requireTransactions } from '../require-transactions.ts';
 import { type HeaderProof, RootCheck } from '../root-check.ts';
-import { fetchPerTransaction, receiptsOf, requireResult } from './load-receipts.ts';
+import { receiptsOf, requireResult } from './load-receipts.ts';
+import { type LoadedBlock, loadTraces, traceOneByOne, tracesOf } from './load-traces.ts';
 
 /** `made`: the rules of the index. */
 export function deriveLoadRules(
@@ -50,7 +43,8 @@ export interface LoadRules extends DecodeRules {
 /**
  * Loads blocks `from..to`, inclusive. Guarantees that all parts of a block have the same hash and that each block is
  * the child of its predecessor. Throws UpstreamError `inconsistent` when a part is missing, belongs to another block
- * or, with `checkRoots`, contradicts the header; otherwise throws like the client.
+ * or, with `checkRoots`, contradicts the header; otherwise throws like the client. A block that the node does not trace
+ * is a gap of the batch.
  */
 export async function loadBlocks(
   client: RpcClient,
@@ -60,26 +54,93 @@ export async function loadBlocks(
   signal?: AbortSignal,
   roots: RootCheck = new RootCheck(),
 ): Promise<BlockBatch> {
+  const out = new RangeDecoder(rules, false);
+  await decodeRange(out, client, rules, from, to, signal, roots);
+  return out.finish()[0]!;
+}
+
+/** Like `loadBlocks`, but each block that the node does not trace is an unsettled batch of its own. */
+export async function loadRange(
+  client: RpcClient,
+  rules: LoadRules,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+  roots: RootCheck = new RootCheck(),
+): Promise<BlockBatch[]> {
+  const out = new RangeDecoder(rules, true);
+  await decodeRange(out, client, rules, from, to, signal, roots);
+  return out.finish();
+}
+
+async function decodeRange(
+  out: RangeDecoder,
+  client: RpcClient,
+  rules: LoadRules,
+  from: number,
+  to: number,
+  signal: AbortSignal | undefined,
+  roots: RootCheck,
+): Promise<void> {
   const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
   const blocks = await loadBlocksAndReceipts(client, rules, numbers, signal);
   await requireTransactions(client, blocks, signal);
   if (rules.checkRoots) await roots.require(blocks);
-  const traces = await loadTraces(client, rules, blocks, signal);
-  const out = new BatchBuilder();
-  for (const { number, block, receipts } of blocks) {
-    const parts: BlockParts = { block, receipts, traces: traces.get(number) ?? null };
-    decodeBlock(out, parts, rules);
+  const answers = await loadTraces(client, rules, blocks, signal);
+  for (const loaded of blocks) {
+    const { block, receipts, number } = loaded;
+    const traces = tracesOf(answers, number);
+    const parts: BlockParts = { block, receipts, traces };
+    if ((answers.replies.has(number) && traces === null) || !out.add(parts))
+      out.addUntraced(parts, await traceOneByOne(client, rules, answers, loaded, signal));
     releaseBlock(parts);
   }
-  const batch = out.finish(rules.traces !== null);
-  checkContinuity(batch, numbers);
-  return batch;
+  checkContinuity(out.finish(), numbers);
 }
 
-interface LoadedBlock {
-  number: number;
-  block: JsonObject;
-  receipts: unknown;
+/** Decodes consecutive blocks into one batch or, with `isSplit`, into several around blocks that are not traced. */
+class RangeDecoder {
+  private readonly rules: LoadRules;
+  private readonly isSplit: boolean;
+  private readonly batches: BlockBatch[] = [];
+  private out = new BatchBuilder();
+
+  constructor(rules: LoadRules, isSplit: boolean) {
+    this.rules = rules;
+    this.isSplit = isSplit;
+  }
+
+  /** Returns false, and adds nothing, when the traces of the block are incomplete. */
+  add(parts: BlockParts): boolean {
+    try {
+      decodeBlock(this.out, parts, this.rules);
+      return true;
+    } catch (error) {
+      if (!(error instanceof UpstreamError && error.cause instanceof IncompleteTraces)) throw error;
+      this.out.abandonBlock();
+      return false;
+    }
+  }
+
+  addUntraced(parts: BlockParts, { traces, untraced }: Awaited<ReturnType<typeof traceOneByOne>>): void {
+    const isAlone = this.isSplit && untraced !== null;
+    if (isAlone) this.cut(null);
+    if (untraced !== null) this.out.addGap('trace', untraced.words);
+    decodeBlock(this.out, { ...parts, traces }, this.rules);
+    if (isAlone) this.cut(untraced);
+  }
+
+  /** The batches of all blocks so far. */
+  finish(): BlockBatch[] {
+    this.cut(null);
+    return this.batches;
+  }
+
+  private cut(unsettled: BlockBatch['unsettled']): void {
+    if (this.out.blockCount === 0) return;
+    this.batches.push({ ...this.out.finish(this.rules.traces !== null), unsettled });
+    this.out = new BatchBuilder();
+  }
 }
 
 function requireBlock(reply: RpcReply, number: number): JsonObject {
@@ -112,91 +173,24 @@ async function loadBlocksAndReceipts(
   return blocks;
 }
 
-/** Traces of the blocks that can contain internal transfers, by block number; empty when the node offers none. */
-async function loadTraces(
-  client: RpcClient,
-  rules: LoadRules,
-  blocks: readonly LoadedBlock[],
-  signal?: AbortSignal,
-): Promise<Map<number, NonNullable<BlockParts['traces']>>> {
-  const traces = new Map<number, NonNullable<BlockParts['traces']>>();
-  const method = rules.traces;
-  if (method === null) return traces;
-  const wanted = blocks.filter(({ block, receipts }) => needsTraces(block, receipts, rules));
-  const form = method === 'trace_block' ? 'flat' : 'tree';
-  const unverified: LoadedBlock[] = [];
-  const replies = await client.tracing.batch(
-    wanted.map(({ number, block }) => traceCall(number, hashOfBlock(block), method, client.timeoutMs)),
-    signal,
-    TRACE_FIELDS[form],
-  );
-  for (const [i, loaded] of wanted.entries()) {
-    const { number, block } = loaded;
-    const reply = replies[i]!;
-    const tooLarge = isOverLimit(reply);
-    const value = tooLarge
-      ? await fetchTracesPerTransaction(client.tracing, method, block, number, signal)
-      : requireResult(reply, 'traces', number);
-    traces.set(number, { form, value });
-    if (form === 'tree' && (tooLarge || method === 'debug_traceBlockByNumber')) unverified.push(loaded);
-  }
-  await requireUnchanged(client.tracing, unverified, signal);
-  return traces;
-}
-
-/**
- * Throws unless the node still has these blocks. Call trees requested by number may belong to another block at that
- * height, where the same transactions had other effects.
- */
-async function requireUnchanged(
-  client: RpcClient,
-  blocks: readonly LoadedBlock[],
-  signal?: AbortSignal,
-): Promise<void> {
-  const replies = await client.batch(
-    blocks.map(({ number }) => headerCall(number)),
-    signal,
-  );
-  for (const [i, { block, number }] of blocks.entries()) {
-    if (hashOfBlock(requireBlock(replies[i]!, number)) !== hashOfBlock(block))
-      throw new UpstreamError('inconsistent', `the node's block ${number} changed while it was traced`);
-  }
-}
-
-/**
- * Fetches the traces of a block too large for one answer: one request per transaction, returned in the form of the
- * block method.
- */
-async function fetchTracesPerTransaction(
-  client: RpcClient,
-  method: TraceMethod,
-  block: JsonObject,
-  number: number,
-  signal?: AbortSignal,
-): Promise<unknown[]> {
-  const results = await fetchPerTransaction(
-    client,
-    block,
-    number,
-    'trace',
-    (hash) => traceTransactionCall(hash, method, client.timeoutMs),
-    signal,
-  );
-  return method === 'trace_block' ? results.flat() : results.map((result) => ({ result }));
-}
-
 /** Throws for a block with an unexpected number, and for a block that is not the child of its predecessor. */
-function checkContinuity(batch: BlockBatch, numbers: readonly number[]): void {
-  for (const [i, number] of numbers.entries()) {
-    if (batch.number[i] !== number) {
-      throw new UpstreamError('inconsistent', `the node sent block ${batch.number[i]} instead of ${number}`);
+function checkContinuity(batches: readonly BlockBatch[], numbers: readonly number[]): void {
+  let next = 0;
+  let before: Uint8Array | null = null;
+  for (const batch of batches) {
+    for (let i = 0; i < batch.blockCount; i++) {
+      const number = numbers[next++]!;
+      if (batch.number[i] !== number)
+        throw new UpstreamError(
+          'inconsistent',
+          `the node sent block ${batch.number[i]} instead of ${number}`,
+        );
+      if (before !== null && Buffer.compare(packedHash(batch.parent, i), before) !== 0)
+        throw new UpstreamError(
+          'inconsistent',
+          `the node's block ${number} is not a child of its block ${number - 1}`,
+        );
+      before = packedHash(batch.hash, i);
     }
-    const linked =
-      i === 0 || Buffer.compare(packedHash(batch.parent, i), packedHash(batch.hash, i - 1)) === 0;
-    if (!linked)
-      throw new UpstreamError(
-        'inconsistent',
-        `the node's block ${number} is not a child of its block ${number - 1}`,
-      );
   }
 }

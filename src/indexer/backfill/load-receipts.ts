@@ -66,7 +66,7 @@ function tooLargeBlock({ message, code }: UpstreamError, number: number): Upstre
 }
 
 /** One call per transaction of a block; their results in the same order. */
-export async function fetchPerTransaction(
+async function fetchPerTransaction(
   client: RpcClient,
   block: JsonObject,
   number: number,

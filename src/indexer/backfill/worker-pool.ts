@@ -8,7 +8,7 @@ import type { BackfillWorkerOptions, FromBackfillWorker } from '../protocol.ts';
 import type { LoadRange } from './pipeline.ts';
 
 interface PendingRange {
-  resolve: (batch: BlockBatch) => void;
+  resolve: (batches: BlockBatch[]) => void;
   reject: (error: Error) => void;
 }
 
@@ -73,9 +73,9 @@ export class BackfillWorkerPool {
       const removeListener = () => signal.removeEventListener('abort', onAbort);
       signal.addEventListener('abort', onAbort, { once: true });
       worker.pending.set(id, {
-        resolve(batch) {
+        resolve(batches) {
           removeListener();
-          resolve(batch);
+          resolve(batches);
         },
         reject(error) {
           removeListener();
@@ -132,7 +132,7 @@ export class BackfillWorkerPool {
     worker.pending.delete(message.id);
     this.startIdleTimer();
     if ('calls' in message) this.calls.add(message.calls);
-    if ('batch' in message) pending?.resolve(message.batch);
+    if ('batches' in message) pending?.resolve(message.batches);
     else if ('error' in message) {
       const { reason, message: text } = message.error;
       pending?.reject(new UpstreamError(reason, text));

@@ -10,7 +10,7 @@ import type {
   ToBackfillWorker,
 } from '../protocol.ts';
 import { RootCheck } from '../root-check.ts';
-import { loadBlocks } from './load-blocks.ts';
+import { loadRange } from './load-blocks.ts';
 
 /** Ranges processed at once: one in flight while another one is parsed. */
 const CONCURRENCY = 2;
@@ -26,8 +26,8 @@ export default thread<BackfillWorkerOptions, ToBackfillWorker, FromBackfillWorke
     const load = async ({ id, from, to }: RangeRequest): Promise<void> => {
       try {
         roots ??= new RootCheck(rules.headerProof);
-        const batch = await loadBlocks(client, rules, from, to, undefined, roots);
-        post({ id, batch, calls: calls.drain() }, batchBuffers(batch));
+        const batches = await loadRange(client, rules, from, to, undefined, roots);
+        post({ id, batches, calls: calls.drain() }, batches.flatMap(batchBuffers));
       } catch (error) {
         post(failure(id, error, calls));
       }

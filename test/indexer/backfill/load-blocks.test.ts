@@ -37,10 +37,13 @@ test('traces are requested only where needed, so a node that cannot trace delays
   assert.equal(asked().at(-1), TRACE);
 });
 
-test('a block whose traces the node refuses is not loaded', async (t) => {
+test('a block whose traces the node refuses is a gap with all other transfers', async (t) => {
   const { node, load } = await setUp(t);
-  node.misbehave({ errorFor: { [TRACE]: { code: -32_603, message: 'traces not found' } } });
-  await assert.rejects(load(FULL), /traces not found/);
+  const error = { code: -32_603, message: 'traces not found' };
+  node.misbehave({ errorFor: { [TRACE]: error, debug_traceTransaction: error } });
+  const batch = await load(FULL);
+  assert.deepEqual(batch.gaps, [{ kind: 'trace', first: FULL, last: FULL, reason: 'traces not found' }]);
+  assert.ok(batch.transferCount > 0);
 });
 
 test('a block that is too large for one answer of the node is named', async (t) => {
@@ -57,15 +60,17 @@ test('tracing a transaction gets the client’s timeout, not geth’s default of
   let takes = 30;
   node.misbehave({
     replace(method, params, result) {
-      if (method !== TRACE) return result;
+      if (method !== TRACE && method !== 'debug_traceTransaction') return result;
       const { timeout = '5s' } = params[1] as { timeout?: string };
       if (takes <= Number(/^(\d+)s$/.exec(timeout)?.[1])) return result;
-      return (result as { txHash: string }[]).map(({ txHash }) => ({ txHash, error: 'execution timeout' }));
+      return method === TRACE
+        ? (result as { txHash: string }[]).map(({ txHash }) => ({ txHash, error: 'execution timeout' }))
+        : null;
     },
   });
-  assert.ok((await load(FULL)).transferCount > 0);
+  assert.deepEqual((await load(FULL)).gaps, []);
   takes = 61;
-  await assert.rejects(load(FULL), /could not trace 0x.*execution timeout.*node\.timeout_ms/);
+  assert.equal((await load(FULL)).gaps.length, 1);
 });
 
 test('a range is refused when a block of it has another number or another parent, or is not there yet', async (t) => {

@@ -8,7 +8,7 @@ import { randomBlocks, toBatch } from '../../support/chain/random-chain.ts';
 
 const ROOT = `0x${'00'.repeat(32)}`;
 const chain = randomBlocks(1, 400, ROOT, 1);
-const batchOf = (from: number, to: number): BlockBatch => toBatch(chain.slice(from - 1, to));
+const batchOf = (from: number, to: number): BlockBatch[] => [toBatch(chain.slice(from - 1, to))];
 
 function numbers(batches: readonly BlockBatch[]): number[] {
   return batches.flatMap((batch) => [...batch.number]);

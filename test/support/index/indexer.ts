@@ -91,6 +91,7 @@ function observe<C extends Client>(
         checkRoots: false,
         pollMs: 20,
         maxReorg: 128,
+        gapAfterMs: 600_000,
         readyLag: 5,
         batchTransfers: 5_000,
         backfillMemoryMb: 64,

@@ -25,7 +25,7 @@ import { cut } from './cut.ts';
 
 export type { BatchOrder, NodeCall, Refusal, Wire } from './corrupt-responses.ts';
 
-/** Thrown by `answer` to return an error object. */
+/** Thrown by `answer` or `replace` to return an error object. */
 export class NodeError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -237,7 +237,7 @@ export class MisbehavingNode {
     if (faults.nullFor.includes(method)) return { jsonrpc: '2.0', id, result: null };
     const reply = await this.#goodReply(call);
     if (reply.error !== undefined) return reply;
-    return { jsonrpc: '2.0', id, result: faults.replace(method, params, reply.result) };
+    return orError(id, () => faults.replace(method, params, reply.result));
   }
 
   async #goodReply(call: Call): Promise<Reply> {
@@ -251,13 +251,7 @@ export class MisbehavingNode {
       });
       return (await answer.json()) as Reply;
     }
-    try {
-      return { jsonrpc: '2.0', id, result: (await this.#options.answer?.(method, params)) ?? null };
-    } catch (error) {
-      if (error instanceof NodeError)
-        return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } };
-      throw error;
-    }
+    return orError(id, async () => (await this.#options.answer?.(method, params)) ?? null);
   }
 
   #attend(socket: WebSocket): void {
@@ -325,4 +319,13 @@ function badGateway(error: unknown): { status: number; body: string } {
 function notify(socket: WebSocket, subscription: string | number, result: string): void {
   const params = `{"subscription":${JSON.stringify(subscription)},"result":${result}}`;
   socket.send(`{"jsonrpc":"2.0","method":"eth_subscription","params":${params}}`);
+}
+
+async function orError(id: Call['id'], result: () => unknown): Promise<Reply> {
+  try {
+    return { jsonrpc: '2.0', id, result: await result() };
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } };
+  }
 }

@@ -1,0 +1,219 @@
+/** The traces of blocks, by block or, where the node's answer lacks some, transaction by transaction. */
+import { arrangeTraces } from '../../decode/arrange-traces.ts';
+import {
+  type BlockParts,
+  type DecodeRules,
+  needsTraces,
+  needsTracesOf,
+  readTransactions,
+  transactionHash,
+} from '../../decode/block.ts';
+import { TRACE_FIELDS } from '../../decode/decoded-fields.ts';
+import { hashOfBlock, type JsonObject } from '../../decode/read-json.ts';
+import { BlockReceipts } from '../../decode/receipts.ts';
+import { isFrame } from '../../decode/traces.ts';
+import { UpstreamError } from '../../lib/errors.ts';
+import { spelledNumber } from '../../lib/hex.ts';
+import { isObject } from '../../lib/text.ts';
+import type { UnsettledGap } from '../../model/block-gap.ts';
+import type { RpcClient, RpcReply } from '../../node/client.ts';
+import { headerCall, type TraceMethod, traceCall, traceTransactionCall } from '../../node/methods.ts';
+import { isReason, wordsOf } from '../../node/node-errors.ts';
+import { isOverLimit } from '../../node/send-in-batches.ts';
+import { requireResult } from './load-receipts.ts';
+
+/** A block with its receipts. */
+export interface LoadedBlock {
+  number: number;
+  block: JsonObject;
+  receipts: unknown;
+}
+
+interface TraceRules extends DecodeRules {
+  traces: TraceMethod | null;
+}
+
+/** The node's answers about the traces of a range. */
+export interface TraceReplies {
+  /** Of the blocks that can contain internal transfers, by number. */
+  replies: ReadonlyMap<number, RpcReply>;
+  method: TraceMethod | null;
+}
+
+/**
+ * Asks for the traces of the blocks that can contain internal transfers. Throws when the node gave none of several: it
+ * is failing or busy, which says nothing about a block.
+ */
+export async function loadTraces(
+  client: RpcClient,
+  rules: TraceRules,
+  blocks: readonly LoadedBlock[],
+  signal?: AbortSignal,
+): Promise<TraceReplies> {
+  const method = rules.traces;
+  if (method === null) return { replies: new Map(), method };
+  const wanted = blocks.filter(({ block, receipts }) => needsTraces(block, receipts, rules));
+  const replies = await askBlocks(client, method, wanted, signal);
+  if (wanted.length > 1 && !replies.some(isTraced))
+    for (const [i, { number }] of wanted.entries())
+      if (!isOverLimit(replies[i]!)) requireResult(replies[i]!, 'traces', number);
+  if (method === 'debug_traceBlockByNumber')
+    await requireUnchanged(
+      client,
+      wanted.filter((_block, i) => isTraced(replies[i]!)),
+      signal,
+    );
+  return { replies: new Map(wanted.map(({ number }, i) => [number, replies[i]!])), method };
+}
+
+function isTraced(reply: RpcReply): boolean {
+  return 'result' in reply && reply.result !== null;
+}
+
+/** One block that the node is too slow to trace, or answers with a proxy's error, is that block's failure. */
+async function askBlocks(
+  client: RpcClient,
+  method: TraceMethod,
+  wanted: readonly LoadedBlock[],
+  signal: AbortSignal | undefined,
+): Promise<RpcReply[]> {
+  try {
+    return await client.tracing.batch(
+      wanted.map(({ number, block }) => traceCall(number, hashOfBlock(block), method, client.timeoutMs)),
+      signal,
+      TRACE_FIELDS[formOf(method)],
+    );
+  } catch (error) {
+    const isAlone = wanted.length === 1 && error instanceof UpstreamError && !signal?.aborted;
+    if (!isAlone || error.reason === 'connection' || error.reason === 'queue-full') throw error;
+    return [{ error }];
+  }
+}
+
+/**
+ * Throws unless the node still has these blocks. Call trees requested by number may belong to another block at that
+ * height, where the same transactions had other effects.
+ */
+async function requireUnchanged(
+  client: RpcClient,
+  blocks: readonly LoadedBlock[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const replies = await client.tracing.batch(
+    blocks.map(({ number }) => headerCall(number)),
+    signal,
+  );
+  for (const [i, { block, number }] of blocks.entries()) {
+    const header = requireResult(replies[i]!, 'header', number);
+    if (!isObject(header) || hashOfBlock(header) !== hashOfBlock(block))
+      throw new UpstreamError('inconsistent', `the node's block ${number} changed while it was traced`);
+  }
+}
+
+/** The traces in a complete answer about a block. */
+export function tracesOf({ replies, method }: TraceReplies, number: number): BlockParts['traces'] {
+  const reply = replies.get(number);
+  if (method === null || reply === undefined || 'error' in reply || reply.result === null) return null;
+  return { form: formOf(method), value: reply.result };
+}
+
+function formOf(method: TraceMethod): 'tree' | 'flat' {
+  return method === 'trace_block' ? 'flat' : 'tree';
+}
+
+/** What is missing of a block, and why. */
+export interface Untraced extends UnsettledGap {
+  /** The reason as it is recorded. */
+  words: string;
+}
+
+/** The traces of a block whose answer lacks some, each of the missing transactions asked for alone. */
+export async function traceOneByOne(
+  client: RpcClient,
+  rules: TraceRules,
+  { replies, method }: TraceReplies,
+  loaded: LoadedBlock,
+  signal?: AbortSignal,
+): Promise<{ traces: BlockParts['traces']; untraced: Untraced | null }> {
+  if (method === null) return { traces: null, untraced: null };
+  const { block, number } = loaded;
+  const form = formOf(method);
+  const transactions = readTransactions(block);
+  const hashes = transactions.map(transactionHash);
+  const receipts = new BlockReceipts(loaded.receipts, hashOfBlock(block), hashes);
+  const reply = replies.get(number);
+  const about = refusalOf(reply);
+  const value = reply !== undefined && 'result' in reply ? reply.result : [];
+  const { perTransaction, errors } = arrangeTraces(form, value ?? [], hashes, hashOfBlock(block));
+  const missing = [...perTransaction.keys()].filter(
+    (i) => perTransaction[i] === null && needsTracesOf(block, transactions[i]!, receipts.of(i), rules),
+  );
+  const isShort = about === null && missing.length < hashes.length;
+  const wanted = missing.map((i) => hashes[i]!);
+  const alone = await askTransactions(client, method, wanted, signal);
+  const reasons: Refusal[] = [];
+  for (const [at, i] of missing.entries()) {
+    const found = traceIn(form, alone[at]!, hashOfBlock(block));
+    if (found !== null) perTransaction[i] = found;
+    else reasons.push(...refusalsOf(alone[at]!, errors[i] ?? null));
+  }
+  await requireUnchanged(client, [loaded], signal);
+  const traces = { form, value, perTransaction };
+  const unknown = missing.filter((i) => perTransaction[i] === null);
+  if (unknown.length === 0) return { traces, untraced: null };
+  const { message } = reasons[0] ?? about ?? NO_ANSWER;
+  const isReasoned = [...reasons, ...(about === null ? [] : [about])].every((each) => each.isReason);
+  const isIdle = isShort && unknown.every((i) => spelledNumber(receipts.of(i)['gasUsed']) === 0);
+  return { traces, untraced: { message, words: wordsOf(message), isReasoned, isIdle } };
+}
+
+/** Why there is no trace. */
+interface Refusal {
+  message: string;
+  /** Whether the node gave a reason that concerns this block or transaction. */
+  isReason: boolean;
+}
+
+const NO_ANSWER: Refusal = { message: 'the node has no traces, not yet or no longer', isReason: false };
+const NO_FRAMES: Refusal = { message: 'the node answers without call frames', isReason: true };
+
+/** Null for a result, which may be incomplete. */
+function refusalOf(reply: RpcReply | undefined): Refusal | null {
+  if (reply === undefined) return NO_ANSWER;
+  if ('error' in reply) return { message: reply.error.message, isReason: isReason(reply.error) };
+  return reply.result === null ? NO_ANSWER : null;
+}
+
+/** `listed`: the error in the answer about the block. */
+function refusalsOf(reply: RpcReply, listed: string | null): Refusal[] {
+  const alone =
+    refusalOf(reply) ?? (isObject('result' in reply ? reply.result : null) ? NO_FRAMES : NO_ANSWER);
+  if (listed === null) return [alone];
+  return [alone, { message: listed, isReason: isReason(new UpstreamError('rpc', listed)) }];
+}
+
+async function askTransactions(
+  client: RpcClient,
+  method: TraceMethod,
+  hashes: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<RpcReply[]> {
+  const { tracing } = client;
+  const calls = hashes.map((hash) => traceTransactionCall(hash, method, client.timeoutMs));
+  try {
+    return await tracing.batch(calls, signal);
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || signal?.aborted) throw error;
+    return hashes.map(() => ({ error }));
+  }
+}
+
+/** The trace in an answer about one transaction, in the form of `arrangeTraces`; null if there is none. */
+function traceIn(form: 'tree' | 'flat', reply: RpcReply, blockHash: string): unknown {
+  if ('error' in reply || reply.result === null) return null;
+  const { result } = reply;
+  if (form === 'tree') return isObject(result) && isFrame(result) ? { result } : null;
+  if (!Array.isArray(result) || result.length === 0) return null;
+  const isOfBlock = result.every((trace: unknown) => isObject(trace) && trace.blockHash === blockHash);
+  return isOfBlock ? result : null;
+}
