@@ -1,7 +1,7 @@
 /** Generates traffic of every kind on an anvil chain, identical for the same seed. */
 import { pause } from '../lib/async.ts';
 import { Prng } from '../lib/random.ts';
-import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
+import { byKindName, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import type { DemoContracts } from './contracts.ts';
 import {
   cohort,
@@ -122,6 +122,6 @@ function record(planned: PlannedTransaction, report: TrafficReport): void {
 }
 
 function emptyReport(): TrafficReport {
-  const yields = { native_direct: 0, native_internal: 0, erc20: 0, erc721: 0, erc1155: 0, malformed: 0 };
+  const yields = { ...byKindName(() => 0), malformed: 0 };
   return { rounds: 0, transactions: 0, reverted: 0, yields };
 }

@@ -80,10 +80,15 @@ export const TOKEN_KIND_NAMES: readonly TokenKindName[] = TRANSFER_KINDS.flatMap
   kind.isNative ? [] : [kind.name],
 );
 
-/** The codes of the native kinds. */
-export const NATIVE_KINDS: readonly TransferKind[] = TRANSFER_KINDS.flatMap(({ isNative, code }) =>
-  isNative ? [code] : [],
-);
+/** The codes of the kinds that a question about them selects, ascending. */
+function codesOf(selects: (kind: Kind) => boolean): readonly TransferKind[] {
+  return TRANSFER_KINDS.filter(selects)
+    .map(({ code }) => code)
+    .sort((a, b) => a - b);
+}
+
+export const NATIVE_KINDS = codesOf(({ isNative }) => isNative);
+export const TOKEN_KINDS = codesOf(({ isNative }) => !isNative);
 
 /** A set of kinds: bit `1 << code` of each. Asking it costs a decoding loop nothing. */
 export function kindBits(selects: (kind: Kind) => boolean): number {
@@ -93,6 +98,7 @@ export function kindBits(selects: (kind: Kind) => boolean): number {
 const NATIVE = kindBits(({ isNative }) => isNative);
 const MOVES_ONE = kindBits(({ movesOne }) => movesOne);
 const TOKEN_NUMBER = kindBits(({ hasTokenNumber }) => hasTokenNumber);
+const SEMI_FUNGIBLE = TOKEN_NUMBER & ~MOVES_ONE;
 
 /** Whether transfers of this kind move the native coin, not a token. */
 export function isNativeKind(kind: number): boolean {
@@ -107,6 +113,11 @@ export function movesOne(kind: number): boolean {
 /** Whether the tokens of this kind have numbers. */
 export function hasTokenNumber(kind: number): boolean {
   return ((TOKEN_NUMBER >> kind) & 1) === 1;
+}
+
+/** Whether each token number of a contract is an asset of its own, of which there are many units. */
+export function isSemiFungible(kind: number): boolean {
+  return ((SEMI_FUNGIBLE >> kind) & 1) === 1;
 }
 
 /** A value per kind, by public name. */

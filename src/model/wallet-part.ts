@@ -5,7 +5,7 @@
  * Assets: the native coin, an ERC-20 token, an ERC-721 collection (counted in tokens), and each id of an ERC-1155
  * contract. Of a contract that logs both units and NFTs (ERC-404) the units count.
  */
-import { TransferKind } from './transfer-kind.ts';
+import { isSemiFungible, movesOne, TransferKind } from './transfer-kind.ts';
 
 /** `PartTransfer.token` of the native coin. */
 export const NATIVE = 0;
@@ -73,14 +73,14 @@ export class WalletPart {
   }
 
   private unitsBeside({ kind, token, tokenNumber }: Asset): AssetAmount | undefined {
-    if (kind !== TransferKind.erc721) return undefined;
+    if (!movesOne(kind)) return undefined;
     return this.changes.get(assetKey({ kind: TransferKind.erc20, token, tokenNumber }));
   }
 }
 
 function assetKey({ kind, token, tokenNumber }: Asset): number | string {
-  if (kind === TransferKind.erc1155) return `${token} ${tokenNumber}`;
-  return kind === TransferKind.erc721 ? -token : token;
+  if (isSemiFungible(kind)) return `${token} ${tokenNumber}`;
+  return movesOne(kind) ? -token : token;
 }
 
 /** The part of a wallet in a transaction, from the transaction's transfers. */

@@ -1,6 +1,6 @@
 /** Transfers of one transaction by ids, without their addresses, which are scattered over the largest table. */
 import { digitsToBigInt } from '../lib/hex.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
+import { movesOne } from '../model/transfer-kind.ts';
 import type { PartTransfer } from '../model/wallet-part.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
@@ -51,6 +51,6 @@ function rowOf({
     kind,
     token,
     tokenNumber,
-    amount: kind === TransferKind.erc721 ? 1n : digitsToBigInt(amount),
+    amount: movesOne(kind) ? 1n : digitsToBigInt(amount),
   };
 }

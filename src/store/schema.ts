@@ -11,7 +11,7 @@
  * order-preserving signed bytes (lib/signed.ts).
  */
 
-import { TransferKind } from '../model/transfer-kind.ts';
+import { isSemiFungible, movesOne, TOKEN_KINDS, TransferKind } from '../model/transfer-kind.ts';
 
 /** wallets.id of the zero address, whose row exists from the start. All other ids count from 1. */
 export const ZERO_WALLET = 0;
@@ -124,6 +124,14 @@ export const LOG_INDEX_BASE = 128;
 /** The bytes 0 to 32. SQL has no function from a byte to its number: `instr` finds the byte's place in this list. */
 const LENGTHS = `x'${Buffer.from(Array.from({ length: 33 }, (_, i) => i)).toString('hex')}'`;
 
+/** SQL: the cases of these kinds. A new kind changes the table, so it needs a migration. */
+function cases(kinds: readonly TransferKind[], value: string): string {
+  return kinds.map((kind) => `WHEN ${kind} THEN ${value}`).join('\n    ');
+}
+
+const MOVE_ONE = TOKEN_KINDS.filter(movesOne);
+const SEMI_FUNGIBLE = TOKEN_KINDS.filter(isSemiFungible);
+
 const TRANSFERS = /* sql */ `
 -- Every transfer in chain order; id is dense from 1 and is the pagination key of the API.
 CREATE TABLE transfers (
@@ -142,13 +150,13 @@ CREATE TABLE transfers (
   token INTEGER AS (iif(token_kind < 0, -token_kind, nullif(token_kind >> 3, 0))), -- tokens.id, null for native
   -- Wei or token units; null for ERC-721, whose amount is 1.
   amount BLOB AS (CASE kind
-    WHEN ${TransferKind.erc721} THEN NULL
-    WHEN ${TransferKind.erc1155} THEN substr(value, instr(${LENGTHS}, substr(value, 1, 1)) + 1)
+    ${cases(MOVE_ONE, 'NULL')}
+    ${cases(SEMI_FUNGIBLE, `substr(value, instr(${LENGTHS}, substr(value, 1, 1)) + 1)`)}
     ELSE value END),
   -- The ERC-721 or ERC-1155 token id (big-endian, shortest), else null.
   token_number BLOB AS (CASE kind
-    WHEN ${TransferKind.erc721} THEN value
-    WHEN ${TransferKind.erc1155} THEN substr(value, 2, instr(${LENGTHS}, substr(value, 1, 1)) - 1) END)
+    ${cases(MOVE_ONE, 'value')}
+    ${cases(SEMI_FUNGIBLE, `substr(value, 2, instr(${LENGTHS}, substr(value, 1, 1)) - 1)`)} END)
 );
 `;
 

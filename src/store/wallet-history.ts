@@ -1,4 +1,4 @@
-import { TransferKind } from '../model/transfer-kind.ts';
+import { NATIVE_KINDS, TOKEN_KINDS } from '../model/transfer-kind.ts';
 
 export const ENTRIES_PER_PAGE = 128;
 
@@ -37,11 +37,11 @@ const CODES = new Uint8Array((MAX_WEI_BYTES + 1) * 64);
       CODES[bytes * 64 + (flags | direction)] = code++;
     }
   };
-  for (const kind of [TransferKind.nativeDirect, TransferKind.nativeInternal]) {
+  for (const kind of NATIVE_KINDS) {
     for (let bytes = 0; bytes <= MAX_WEI_BYTES; bytes++)
       add(bytes === 0 ? kind | HistoryFlag.zero : kind, bytes);
   }
-  for (const kind of [TransferKind.erc20, TransferKind.erc721, TransferKind.erc1155]) {
+  for (const kind of TOKEN_KINDS) {
     for (const zero of [0, HistoryFlag.zero]) add(kind | zero, 0);
   }
 }

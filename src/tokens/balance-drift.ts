@@ -13,7 +13,7 @@ import {
 import { UpstreamError } from '../lib/errors.ts';
 import { type Hex, hexToBytes, isSameHex } from '../lib/hex.ts';
 import { ZERO_ADDRESS } from '../model/address.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
+import { isSemiFungible } from '../model/transfer-kind.ts';
 import type { RpcClient } from '../node/client.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS, walletAddress } from '../store/addresses.ts';
 import { readLastBlock } from '../store/chain.ts';
@@ -146,7 +146,7 @@ function readHistory(
     hexToBytes(token),
   );
   const owner = walletAddress(db, wallet);
-  if (found === undefined || owner === null || found.kind === TransferKind.erc1155) return null;
+  if (found === undefined || owner === null || isSemiFungible(found.kind)) return null;
   const rows = walletTokenTransfers(db, wallet, found.id);
   if (rows === null) return null;
   return {

@@ -11,7 +11,7 @@ import type { Hex } from '../lib/hex.ts';
 import type { Random } from '../lib/random.ts';
 import { ZERO_ADDRESS } from '../model/address.ts';
 import type { BlockRef } from '../model/block.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
+import { isSemiFungible } from '../model/transfer-kind.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
@@ -236,7 +236,7 @@ async function fetchOffsets(
   }
   if (offsets.length === 0 && wallets.length > 0) return 'no answer';
   const supply = supplyReply && decodeUint(supplyReply);
-  const counts = kind !== TransferKind.erc1155 && !context.wrappedNative.has(address);
+  const counts = !isSemiFungible(kind) && !context.wrappedNative.has(address);
   if (counts && typeof supply === 'bigint') {
     // A transfer to the zero address burns, unless the contract credits that address: then the supply still contains it.
     const burnt = (burntReply && decodeUint(burntReply)) ?? 0n;
@@ -246,7 +246,7 @@ async function fetchOffsets(
 }
 
 function balanceCalls(token: Hex, kind: number, { address, ids }: WalletEstimate, block: number): RpcCall[] {
-  if (kind !== TransferKind.erc1155) return [balanceCall(token, address, block)];
+  if (!isSemiFungible(kind)) return [balanceCall(token, address, block)];
   return ids.map((id) => idBalanceCall(token, address, id, block));
 }
 

@@ -1,7 +1,7 @@
 /** The metadata calls to token contracts, and the parsing of their untrusted answers. */
 import { decodeAbiParameters, hexToString, trim } from 'viem/utils';
 import type { Hex } from '../lib/hex.ts';
-import { TransferKind } from '../model/transfer-kind.ts';
+import { hasTokenNumber } from '../model/transfer-kind.ts';
 import type { RpcCall } from '../node/client.ts';
 import { contractCall } from '../node/methods.ts';
 import type { UnreadToken } from '../store/tokens/token-metadata.ts';
@@ -21,9 +21,9 @@ interface MetadataFields {
   decimals: number | null;
 }
 
-/** The metadata calls to a contract. Only ERC-20 tokens have decimals. */
+/** The metadata calls to a contract. Tokens with numbers have no decimals. */
 export function metadataCalls({ address, kind }: Pick<UnreadToken, 'address' | 'kind'>): RpcCall[] {
-  const selectors = kind === TransferKind.erc20 ? [NAME, SYMBOL, DECIMALS] : [NAME, SYMBOL];
+  const selectors = hasTokenNumber(kind) ? [NAME, SYMBOL] : [NAME, SYMBOL, DECIMALS];
   return selectors.map((data) => contractCall(address, data, 'latest'));
 }
 

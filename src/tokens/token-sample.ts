@@ -2,7 +2,7 @@
 import { bytesToBigInt, bytesToHex, type Hex } from '../lib/hex.ts';
 import { type Random, randomInt } from '../lib/random.ts';
 import { decodeSigned } from '../lib/signed.ts';
-import { isNativeKind, TransferKind } from '../model/transfer-kind.ts';
+import { isNativeKind, isSemiFungible } from '../model/transfer-kind.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { COUNTED_TRANSFER, type CountedTransfer, ZERO_WALLET } from '../store/schema.ts';
@@ -57,7 +57,7 @@ export function readTokenSample(
     (wallet): WalletEstimate[] => {
       const found = holding.get(token, wallet);
       if (found === undefined || wallet === ZERO_WALLET) return [];
-      const ids = row.kind === TransferKind.erc1155 ? idsOf(db, token, wallet) : [];
+      const ids = isSemiFungible(row.kind) ? idsOf(db, token, wallet) : [];
       if (ids === null) return [];
       return [{ wallet, address: bytesToHex(found.address), balance: decodeSigned(found.balance), ids }];
     },

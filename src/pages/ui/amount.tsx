@@ -1,4 +1,5 @@
 /** An amount: short, with the full value to copy. */
+import { TRANSFER_KINDS } from '../../model/transfer-kind.ts';
 import { Copy } from './copy.tsx';
 import { safeName, shortAmount, unitsToText } from './format.ts';
 
@@ -44,14 +45,18 @@ interface TransferAmountProps extends UnitsProps {
   transferType: string;
 }
 
-/** The value of a transfer: an amount, an ERC-721 token by number, or units of an ERC-1155 token. */
+function movesOne(transferType: string): boolean {
+  return TRANSFER_KINDS.some((kind) => kind.name === transferType && kind.movesOne);
+}
+
+/** The value of a transfer: an amount, or a token by its number, with the units where there may be several. */
 export function TransferAmount({ tokenId, transferType, ...amount }: TransferAmountProps) {
   if (tokenId === null) return <Units {...amount} />;
   const number = tokenId.length > 12 ? `${tokenId.slice(0, 6)}…${tokenId.slice(-4)}` : tokenId;
   const sign = amount.sign ?? '';
   return (
     <span class={`amount with-copy ${sign}`} title={`Token number ${tokenId}`}>
-      {transferType === 'erc1155' && `${shortAmount(amount.units)} × `}#{number}
+      {!movesOne(transferType) && `${shortAmount(amount.units)} × `}#{number}
       {number !== tokenId && <Copy text={tokenId} what="token number" />}
     </span>
   );

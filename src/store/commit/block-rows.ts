@@ -1,6 +1,6 @@
 /** Writes the rows of `transfers` and `blocks`, with the checksum of each block. */
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
-import { hasTokenNumber, movesOne, TransferKind } from '../../model/transfer-kind.ts';
+import { hasTokenNumber, isSemiFungible, movesOne } from '../../model/transfer-kind.ts';
 import { mixBlock, mixBytes, mixInteger, mixNull, mixTokenAndKind } from '../checksum.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../rows.ts';
@@ -102,9 +102,9 @@ function storedValue(
   { kind, amounts, amountEnd, tokenNumbers, tokenNumberEnd }: BlockBatch,
   i: number,
 ): Uint8Array {
-  if (kind[i] === TransferKind.erc721) return packedValue(tokenNumbers, tokenNumberEnd, i);
+  if (movesOne(kind[i]!)) return packedValue(tokenNumbers, tokenNumberEnd, i);
   const amount = packedValue(amounts, amountEnd, i);
-  if (kind[i] !== TransferKind.erc1155) return amount;
+  if (!isSemiFungible(kind[i]!)) return amount;
   const number = packedValue(tokenNumbers, tokenNumberEnd, i);
   return Buffer.concat([Uint8Array.of(number.length), number, amount]);
 }

@@ -2,7 +2,12 @@
  * Transfers in bulk, as stored: wallets and tokens are ids (`AddressBook` has their addresses), hashes and integers are
  * hex digits without prefix, because the driver takes two to three times as long to create a Buffer as a text.
  */
-import { TRANSFER_KIND_NAMES, TransferKind, type TransferKindName } from '../../model/transfer-kind.ts';
+import {
+  isSemiFungible,
+  movesOne,
+  TRANSFER_KIND_NAMES,
+  type TransferKindName,
+} from '../../model/transfer-kind.ts';
 import type { Db } from '../open-database.ts';
 import { kindOf, LOG_INDEX_BASE, tokenOf } from '../schema.ts';
 import { DamageError } from '../storage-error.ts';
@@ -93,11 +98,11 @@ export function unpackTransfer(
   eventIndex: number,
 ) {
   const kind = kindOf(tokenKind);
-  // Digits of the token's number. Those of an ERC-1155 token have a prefix of two digits, its length in bytes.
-  const skipped = kind === TransferKind.erc1155 ? 2 : 0;
+  // Digits of the token's number. Before an amount they have a prefix of two digits, the number's length in bytes.
+  const skipped = isSemiFungible(kind) ? 2 : 0;
   let end = 0;
-  if (kind === TransferKind.erc721) end = value.length;
-  else if (kind === TransferKind.erc1155) end = 2 + 2 * Number.parseInt(value.slice(0, 2), 16);
+  if (movesOne(kind)) end = value.length;
+  else if (skipped > 0) end = 2 + 2 * Number.parseInt(value.slice(0, 2), 16);
   return {
     id,
     txHash,

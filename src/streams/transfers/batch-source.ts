@@ -3,7 +3,7 @@ import { bytesToBigInt, bytesToDigits } from '../../lib/hex.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
 import { isGap } from '../../model/block-gap.ts';
-import { TransferKind } from '../../model/transfer-kind.ts';
+import { isSemiFungible, movesOne } from '../../model/transfer-kind.ts';
 import type { PartTransfer } from '../../model/wallet-part.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
@@ -188,14 +188,13 @@ export class BatchSource implements EventSource {
 
   private partTransfer(i: number): PartTransfer {
     const { from, to, kind, token, amounts, amountEnd, tokenNumbers, tokenNumberEnd } = this.batch;
-    const isNft = kind[i] === TransferKind.erc721;
     return {
       from: from[i]!,
       to: to[i]!,
       kind: kind[i]!,
       token: token[i]! + 1, // NATIVE for none
-      tokenNumber: kind[i] === TransferKind.erc1155 ? digitsAt(tokenNumbers, tokenNumberEnd, i) : '',
-      amount: isNft ? 1n : bytesToBigInt(packedValue(amounts, amountEnd, i)),
+      tokenNumber: isSemiFungible(kind[i]!) ? digitsAt(tokenNumbers, tokenNumberEnd, i) : '',
+      amount: movesOne(kind[i]!) ? 1n : bytesToBigInt(packedValue(amounts, amountEnd, i)),
     };
   }
 
@@ -203,7 +202,7 @@ export class BatchSource implements EventSource {
 
   private amountAt(i: number): string {
     const { kind, amounts, amountEnd } = this.batch;
-    return kind[i] === TransferKind.erc721 ? '' : digitsAt(amounts, amountEnd, i);
+    return movesOne(kind[i]!) ? '' : digitsAt(amounts, amountEnd, i);
   }
 }
 

@@ -2,7 +2,7 @@
 import { digitsToBigInt } from '../../lib/hex.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
 import type { SignalEvent } from '../../model/stream-filters.ts';
-import { isNativeKind, TransferKind } from '../../model/transfer-kind.ts';
+import { isNativeKind, movesOne } from '../../model/transfer-kind.ts';
 import { amountOf, type TransferRow } from '../../query/transfers.ts';
 import type { SideFacts } from './transaction-part.ts';
 import type { SignalFilter } from './transfer-filter.ts';
@@ -82,7 +82,7 @@ export function candidatesOf(
 /** Whether a transfer is an event: it has an amount, and a token leaves its wallet. */
 function movesSomething({ amount, kind, from, to }: TransferRow): boolean {
   if (isNativeKind(kind)) return amount !== '';
-  return (amount !== '' || kind === TransferKind.erc721) && from !== to;
+  return (amount !== '' || movesOne(kind)) && from !== to;
 }
 
 function namesWallet({ wallets }: SignalFilter, wallet: string): boolean {

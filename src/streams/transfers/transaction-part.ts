@@ -1,5 +1,5 @@
 /** What an event reports about its wallet's part in the transaction. */
-import { TransferKind } from '../../model/transfer-kind.ts';
+import { isSemiFungible } from '../../model/transfer-kind.ts';
 import { type AssetAmount, NATIVE, type PartTransfer, WalletPart } from '../../model/wallet-part.ts';
 
 /** Most assets listed on each side of an exchange. Each event of the wallet in the transaction repeats the list. */
@@ -132,7 +132,7 @@ function exchangeOf(
 ): NetPayments {
   const payment = ({ kind, token, tokenNumber, amount }: AssetAmount): Payment => ({
     token: token === NATIVE ? '' : contractOf(token),
-    tokenNumber: kind === TransferKind.erc1155 ? tokenNumber : null,
+    tokenNumber: isSemiFungible(kind) ? tokenNumber : null,
     amount,
   });
   return {

@@ -1,5 +1,6 @@
 /** Funded wallets and, on request, what each bought first and whether it still holds that. */
 import { useState } from 'preact/hooks';
+import { TOKEN_KIND_NAMES } from '../../../model/transfer-kind.ts';
 import type { Answers, Transfer } from '../../client/answers.ts';
 import type { Api } from '../../client/api.ts';
 import { useLoaded } from '../../client/use-answer.ts';
@@ -132,7 +133,7 @@ function Purchase({ purchase, isLoading }: { purchase: FirstPurchase | undefined
 
 /** The oldest token that a wallet received, and whether its balance of that token is above zero. */
 async function firstPurchase(api: Api, address: string, signal: AbortSignal): Promise<FirstPurchase> {
-  const query = { address, direction: 'in', type: 'erc20,erc721,erc1155', limit: RECEIPTS };
+  const query = { address, direction: 'in', type: TOKEN_KIND_NAMES.join(), limit: RECEIPTS };
   const { data } = await api.get('address_transfers', query, signal);
   if (data.nextCursor !== null) return { bought: 'many', holds: false };
   const bought = data.transfers.filter(({ tokenAddress }) => tokenAddress !== null).at(-1) ?? null;
