@@ -92,11 +92,94 @@ const FIELD: Change = {
     },
     {
       file: 'src/sink/batch-writer.ts',
-      find: '  log_index: (out, ',
-      put: '  ordinal: (out, { ordinal }) => out.int4(ordinal),\n  log_index: (out, ',
+      find: '(transfer.tokenNumber) : out.null(),\n',
+      put: '(transfer.tokenNumber) : out.null(),\n        ordinal: out.int4(transfer.ordinal),\n',
     },
   ],
   tests: ['test/model/transfer-faces.test.ts', 'test/streams/transfers/record-schemas.test.ts'],
+};
+
+/** A token standard: tokens with numbers, of each of which there are many units, with a log of its own. */
+const KIND: Change = {
+  name: 'a token standard',
+  goal: 12,
+  edits: [
+    {
+      file: 'src/model/transfer-kind.ts',
+      find: '  erc1155: 4,\n',
+      put: '  erc1155: 4,\n  erc6909: 5,\n',
+    },
+    {
+      file: 'src/model/transfer-kind.ts',
+      find: '] as const satisfies readonly KindFacts[];',
+      put: `  {
+    code: TransferKind.erc6909,
+    name: 'erc6909',
+    label: 'ERC-6909',
+    isNative: false,
+    movesOne: false,
+    hasTokenNumber: true,
+  },
+] as const satisfies readonly KindFacts[];`,
+    },
+    {
+      file: 'src/decode/logs.ts',
+      find: '/** `ConsecutiveTransfer(uint256,',
+      put: `/** \`Transfer(address,address,address,uint256,uint256)\`, ERC-6909. */
+export const TRANSFER_UNITS = '0x1b3d7edb2e9c0b0e7c525b20aaaef0f5940d2ed71663c7d39266ecafac728859';
+/** \`ConsecutiveTransfer(uint256,`,
+    },
+    {
+      file: 'src/decode/logs.ts',
+      find: '      case TRANSFER_BATCH:\n',
+      put: '      case TRANSFER_UNITS:\n        decodeUnits(out, log);\n        break;\n      case TRANSFER_BATCH:\n',
+    },
+    {
+      file: 'src/decode/logs.ts',
+      find: '/** ERC-1155 TransferBatch(operator,',
+      put: `/** ERC-6909 Transfer(caller, from, to, id, value): caller and value are in the data. */
+function decodeUnits(out: BatchBuilder, log: Log): void {
+  const [, from, to, id] = log.topics;
+  if (from === undefined || to === undefined || id === undefined || log.data.length !== hexLength(2))
+    return out.skip('single_shape');
+  pushBetween(out, TransferKind.erc6909, log, from, to, log.data, 66, id.slice(2));
+}
+
+/** ERC-1155 TransferBatch(operator,`,
+    },
+    {
+      file: 'src/pages/explorer/token/token-logs.ts',
+      find: '/** First topics of the transfer events. */\nexport const TRANSFER_TOPICS = [TRANSFER,',
+      put: `const TRANSFER_UNITS = '0x1b3d7edb2e9c0b0e7c525b20aaaef0f5940d2ed71663c7d39266ecafac728859';
+
+/** First topics of the transfer events. */
+export const TRANSFER_TOPICS = [TRANSFER, TRANSFER_UNITS,`,
+    },
+    {
+      file: 'src/pages/explorer/token/token-logs.ts',
+      find: '  const isMulti = kind !== TRANSFER;',
+      put: '  const isMulti = kind !== TRANSFER && kind !== TRANSFER_UNITS;',
+    },
+    {
+      file: 'src/pages/explorer/token/token-logs.ts',
+      find: '  if (kind !== TRANSFER_BATCH || !isWhole) return [];',
+      put: `  if (kind === TRANSFER_UNITS && isWhole && words.length === 2)
+    return [make('erc6909', word(words[1]), BigInt(topics[3] ?? 0))];
+  if (kind !== TRANSFER_BATCH || !isWhole) return [];`,
+    },
+    {
+      file: 'test/model/token-standards.test.ts',
+      find: '  erc1155: {',
+      put: `  erc6909: {
+    topics: ['0x1b3d7edb2e9c0b0e7c525b20aaaef0f5940d2ed71663c7d39266ecafac728859', FROM, TO, word(7n)],
+    data: [0n, 5n],
+    tokenId: '7',
+    amount: '5',
+  },
+  erc1155: {`,
+    },
+  ],
+  tests: ['test/model/token-standards.test.ts'],
 };
 
 /** A thread: the handle starts it, talks to it, writes its log, starts it again after a failure, and stops it. */
@@ -160,4 +243,4 @@ test('the thread starts, answers, logs, starts again and stops', async (t) => {
   tests: ['test/threads/greeting-thread.test.ts', 'test/threads/thread-handle.test.ts'],
 };
 
-export const CHANGES: readonly Change[] = [FIELD, FILTER_MEMBER, THREAD];
+export const CHANGES: readonly Change[] = [FIELD, FILTER_MEMBER, KIND, THREAD];

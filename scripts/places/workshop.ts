@@ -18,6 +18,10 @@ import type { Edit } from './change.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COPIED = ['src', 'test', 'scripts', 'bin', 'package.json', 'tsconfig.json'];
 
+/** The compiler's settings, and its state. */
+const CHECKED = 'tsconfig.checked.json';
+const STATE = 'types';
+
 const SECONDS = 1_000;
 /** A command that hangs fails after this long. */
 const COMMAND_TIMEOUT_MS = 300 * SECONDS;
@@ -44,7 +48,7 @@ export class Workshop {
   constructor() {
     for (const name of COPIED) cpSync(join(ROOT, name), join(this.folder, name), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
-    writeFileSync(join(this.folder, '.gitignore'), 'node_modules\ntypes\n');
+    writeFileSync(join(this.folder, '.gitignore'), `node_modules\n${CHECKED}\n${STATE}\n`);
     this.git('init', '--quiet');
     this.git('add', '.');
     const author = ['-c', 'user.name=places', '-c', 'user.email=places@localhost'];
@@ -94,9 +98,12 @@ export class Workshop {
     this.write(place.file, all);
   }
 
-  typeCheck(): Outcome {
+  /** Checks the sources and these tests. The compiler keeps its state for the next check. */
+  typeCheck(tests: readonly string[]): Outcome {
+    const config = { extends: './tsconfig.json', include: ['src', ...tests], exclude: ['src/pages'] };
+    writeFileSync(join(this.folder, CHECKED), JSON.stringify(config));
     return this.run(join(ROOT, 'node_modules/.bin/tsc'), [
-      ...['--noEmit', '--incremental', '--tsBuildInfoFile', join(this.folder, 'types')],
+      ...['--noEmit', '--incremental', '--tsBuildInfoFile', STATE, '--project', CHECKED],
     ]);
   }
 

@@ -21,7 +21,7 @@ for (const { name, goal, edits, tests } of CHANGES) {
     });
 
     test('passes the type check and its tests', () => {
-      const types = workshop.typeCheck();
+      const types = workshop.typeCheck(tests);
       assert.ok(types.ok, types.output);
       const run = workshop.test(tests);
       assert.ok(run.ok, run.output);
@@ -31,7 +31,7 @@ for (const { name, goal, edits, tests } of CHANGES) {
       for (const place of places) {
         workshop.takeAway(place, places);
         assert.ok(
-          !workshop.typeCheck().ok || !workshop.test(tests).ok,
+          !workshop.typeCheck(tests).ok || !workshop.test(tests).ok,
           `nobody notices that this is missing:\n${place.text}`,
         );
         workshop.putBack(place, places);
