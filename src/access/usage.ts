@@ -30,7 +30,7 @@ interface Count {
 }
 
 /** Requests to add to those in the file. */
-interface Row {
+interface UnwrittenUsage {
   key: number;
   month: number;
   /** Null when unknown: the row then counts by month only. */
@@ -61,7 +61,7 @@ export class UsageCounter {
   /** Called after each flush with the new totals of the keys that it wrote. */
   onWritten: (totals: MonthlyUsage[]) => void = () => undefined;
   /** Rows of past hours that could not be written. */
-  private unwritten: Row[] = [];
+  private unwritten: UnwrittenUsage[] = [];
   /** Whether the file's counts of the current month still have to be read. */
   private isUnread = false;
   private isFailing = false;
@@ -182,7 +182,7 @@ export class UsageCounter {
     else count.requests += requests;
   }
 
-  private changedRows(): Row[] {
+  private changedRows(): UnwrittenUsage[] {
     return [...this.counts]
       .filter(([, { requests, written }]) => requests !== written)
       .map(([key, { requests, written }]) => ({
@@ -198,7 +198,7 @@ export class UsageCounter {
   }
 
   /** Returns the new totals in the file. */
-  private write(rows: readonly Row[]): MonthlyUsage[] {
+  private write(rows: readonly UnwrittenUsage[]): MonthlyUsage[] {
     // Checked even with nothing to write, because it explains why the keys in a replaced file are refused.
     this.fileIdentity.check();
     if (rows.length === 0 && !this.elsewhere.isChanged) return [];
@@ -210,7 +210,7 @@ export class UsageCounter {
       .immediate(); // a transaction that has read first does not wait for the write lock
   }
 
-  private writeRow({ key, month, hour, requests }: Row): MonthlyUsage {
+  private writeRow({ key, month, hour, requests }: UnwrittenUsage): MonthlyUsage {
     if (hour !== null) {
       // Each new hour deletes one old hour, so a clock that is far ahead for a while costs little history.
       if (this.hasHour.get(hour) === undefined) this.deleteOldestHour.run(hour - HISTORY_HOURS);

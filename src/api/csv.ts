@@ -4,7 +4,7 @@ import { csvLine } from '../lib/csv.ts';
 import { isObject } from '../lib/text.ts';
 import { addressMembers } from './address-labels.ts';
 
-interface Column {
+interface CsvColumn {
   title: string;
   /** Field of a record. */
   member: string;
@@ -19,7 +19,7 @@ export function csvWriter(response: z.ZodObject, list: string): (answer: object)
     throw new Error(`${list} is not a list of records`);
   const record = schema.element;
   const addresses = new Set(addressMembers(record));
-  const columns = Object.keys(record.shape).flatMap((member): Column[] => {
+  const columns = Object.keys(record.shape).flatMap((member): CsvColumn[] => {
     const label = `${member}Label`;
     const own = { title: member, member };
     return addresses.has(member) ? [own, { title: label, member: label, inner: 'name' }] : [own];
@@ -33,7 +33,7 @@ export function csvWriter(response: z.ZodObject, list: string): (answer: object)
   };
 }
 
-function fieldOf(record: unknown, { member, inner }: Column): unknown {
+function fieldOf(record: unknown, { member, inner }: CsvColumn): unknown {
   if (!isObject(record)) throw new Error('a record is not an object');
   const { [member]: value } = record;
   return inner !== undefined && isObject(value) ? value[inner] : value;

@@ -7,7 +7,7 @@ import { findForkPoint } from '../lib/fork-point.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { BlockHeader } from '../node/methods.ts';
 
-type State =
+type WindowState =
   | 'empty'
   /** The node's last head was at or above the oldest known block. */
   | 'following'
@@ -28,7 +28,7 @@ type HeadPosition =
 export class ChainWindow<B extends BlockRef> {
   private readonly capacity: number;
   private blocks: B[] = [];
-  private state: State = 'empty';
+  private state: WindowState = 'empty';
   /** Lowest rollback of the index since the state was last `following`. */
   private rolledBackTo = Number.POSITIVE_INFINITY;
 

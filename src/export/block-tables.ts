@@ -8,12 +8,12 @@ import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
 import { blockFinder, prepareBlocks } from '../store/read/blocks.ts';
 import { kindName, prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
-import { BATCH_ROWS, type Batch, type Column, EXPORT_ADDRESSES } from './files.ts';
+import { BATCH_ROWS, type Batch, EXPORT_ADDRESSES, type FileColumn } from './files.ts';
 
 /** A table whose rows belong to blocks. */
 export interface BlockTable {
   kind: 'blocks';
-  columns: readonly Column[];
+  columns: readonly FileColumn[];
   /** Reads the rows of a range of indexed blocks in chain order. */
   read(db: Db): (range: BlockRange) => Generator<Batch, void, void>;
 }
@@ -52,7 +52,7 @@ export const BLOCKS: BlockTable = {
 
 const TRANSFER_FIELDS = columnsOf('parquet');
 
-const PARQUET_TYPES: Record<ColumnField['type'], Column['type']> = {
+const PARQUET_TYPES: Record<ColumnField['type'], FileColumn['type']> = {
   id: 'INT64',
   block: 'INT64',
   position: 'INT32',

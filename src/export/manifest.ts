@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { FatalError, messageOf } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
 import { fsyncDirectory } from '../store/backup.ts';
-import type { Column, Format, WrittenFile } from './files.ts';
+import type { FileColumn, Format, WrittenFile } from './files.ts';
 
 /** Incremented when the columns or the meaning of a table or of this file change. */
 const SCHEMA_VERSION = 2;
@@ -40,7 +40,7 @@ export interface ManifestHeader {
   startHash: string;
   /** Files begin at multiples of this. Null for a snapshot. */
   blocksPerFile: number | null;
-  columns: readonly Column[];
+  columns: readonly FileColumn[];
 }
 
 export interface Manifest extends ManifestHeader {

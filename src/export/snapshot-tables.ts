@@ -5,12 +5,12 @@ import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
-import { BATCH_ROWS, type Batch, type Column, EXPORT_ADDRESSES } from './files.ts';
+import { BATCH_ROWS, type Batch, EXPORT_ADDRESSES, type FileColumn } from './files.ts';
 
 /** A table with one row per wallet, token or holding. */
 export interface SnapshotTable {
   kind: 'snapshot';
-  columns: readonly Column[];
+  columns: readonly FileColumn[];
   /** Reads all rows by key. Call it within a transaction that lasts until the last batch. */
   read(db: Db): Generator<Batch, void, void>;
 }

@@ -52,17 +52,17 @@ export function collectResult(
 }
 
 /** The outcome of work for a sink: the answer, or a function that answers the sink itself. */
-type Delivery = CallResult | LargeAnswer | ((sink: CallSink) => ByteSource);
+type CallOutcome = CallResult | LargeAnswer | ((sink: CallSink) => ByteSource);
 
 /** Sends the result of `work` to the sink, or an error when `work` throws. Cancelling aborts the work. */
 export function deliver(
   sink: CallSink,
   log: Pick<Logger, 'error'>,
-  work: (signal: AbortSignal) => Promise<Delivery>,
+  work: (signal: AbortSignal) => Promise<CallOutcome>,
 ): ByteSource {
   const cancelled = new AbortController();
   let pending: ByteSource = { cancel: () => cancelled.abort(), resume() {} };
-  const settle = (delivery: Delivery) => {
+  const settle = (delivery: CallOutcome) => {
     if (cancelled.signal.aborted) {
       if (delivery instanceof LargeAnswer) delivery.discard();
     } else if (typeof delivery === 'function') pending = delivery(sink);

@@ -29,7 +29,7 @@ interface WaitForNode {
  * The state of a call: `new -> NodeAttempt -> settled`. An attempt may be followed by another, with or without a wait
  * for a node between them. `settled`: the sinks are served, or have all left.
  */
-type State = 'new' | NodeAttempt | WaitForNode | 'settled';
+type CallState = 'new' | NodeAttempt | WaitForNode | 'settled';
 
 export class NodeCall implements AttemptOwner {
   readonly call: Call;
@@ -41,7 +41,7 @@ export class NodeCall implements AttemptOwner {
   private readonly deps: NodeCallDeps;
   private readonly options: NodeCallOptions;
   private readonly waiters: Waiter[] = [];
-  private state: State = 'new';
+  private state: CallState = 'new';
 
   constructor(call: Call, client: number, deps: NodeCallDeps, options: NodeCallOptions) {
     this.call = call;

@@ -55,7 +55,7 @@ export interface Hook {
   testResult: string | null;
 }
 
-type Row = Omit<Hook, 'cursor' | 'oldSecrets'> & {
+type HookRow = Omit<Hook, 'cursor' | 'oldSecrets'> & {
   number: number;
   hash: Buffer | null;
   position: number | null;
@@ -88,8 +88,8 @@ export class HookStore {
   readonly db: Db;
   readonly lists: AddressLists;
   readonly parts: RevocableParts;
-  private readonly selectOne: Statement<[number], Row>;
-  private readonly selectAll: Statement<[], Row>;
+  private readonly selectOne: Statement<[number], HookRow>;
+  private readonly selectAll: Statement<[], HookRow>;
 
   constructor(db: Db) {
     this.db = db;
@@ -353,7 +353,7 @@ function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-function toHook({ number, hash, position, oldSecrets, ...row }: Row): Hook {
+function toHook({ number, hash, position, oldSecrets, ...row }: HookRow): Hook {
   const cursor = { number, hash: hash && bytesToHex(hash), position };
   return { ...row, oldSecrets: JSON.parse(oldSecrets ?? '[]'), cursor };
 }

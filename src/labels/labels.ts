@@ -19,7 +19,7 @@ export interface LabelledAddress extends Label {
   address: string;
 }
 
-interface Row {
+interface StoredLabel {
   name: string;
   category: number;
   source: string;
@@ -28,8 +28,8 @@ interface Row {
 /** The open file and its derived state. */
 interface OpenFile {
   db: Db;
-  byAddress: Statement<[Uint8Array], Row>;
-  byName: Statement<[string, string, number], Row & { address: string }>;
+  byAddress: Statement<[Uint8Array], StoredLabel>;
+  byName: Statement<[string, string, number], StoredLabel & { address: string }>;
   counts: () => LabelCount[];
   /** Null while there are no labels. */
   filter: AddressFilter | null;
@@ -153,6 +153,6 @@ function openFile(path: string): OpenFile {
   };
 }
 
-function toLabel({ name, category, source }: Row): Label {
+function toLabel({ name, category, source }: StoredLabel): Label {
   return { name, category: LABEL_CATEGORIES[category] ?? 'other', source };
 }

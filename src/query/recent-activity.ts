@@ -27,14 +27,14 @@ interface Window {
   wallets: IdCounts;
 }
 
-type Row = [sender: number, receiver: number, tokenKind: number];
+type ScannedTransfer = [sender: number, receiver: number, tokenKind: number];
 
 /** The `limit` most active within a range of ids that ends at the head; of equal ones the one seen earlier first. */
 export function prepareRecentActivity(
   db: Db,
 ): (range: IdRange, limit: number, budget: WorkBudget) => RecentActivity {
   const rows = db
-    .prepare<[number, number], Row>(
+    .prepare<[number, number], ScannedTransfer>(
       'SELECT sender, receiver, token_kind FROM transfers WHERE id >= +? AND id < +?', // `token` takes longer to compute
     )
     .raw();

@@ -13,7 +13,7 @@ export interface Partition {
   missing: PartitionIndex[];
 }
 
-interface Row {
+interface PartitionRow {
   table: string;
   bound: string;
   isOrdinary: boolean;
@@ -24,7 +24,7 @@ const RANGE = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/;
 
 /** All except a default partition. Indexes are told by their definition, since names and numbers are not the sink's alone. */
 export async function readPartitions(sql: Sql, blocks: number): Promise<Partition[]> {
-  const rows = await sql<Row[]>`
+  const rows = await sql<PartitionRow[]>`
     SELECT c.oid::regclass::text AS table, pg_get_expr(c.relpartbound, c.oid) AS bound, c.relkind = 'r' AS "isOrdinary",
       (SELECT coalesce(json_agg(pg_get_indexdef(x.indexrelid)), '[]') FROM pg_index x
         WHERE x.indrelid = c.oid AND x.indisvalid) AS indexes

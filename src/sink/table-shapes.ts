@@ -2,7 +2,7 @@
 import type { Sql } from '../postgres/connection.ts';
 import { COLUMNS } from './columns.ts';
 
-interface Column {
+interface StoredColumn {
   table: string;
   name: string;
   type: string;
@@ -12,7 +12,7 @@ interface Column {
 
 /** Says which table the sink can no longer write, and what to do; null when all fit. */
 export async function shapeProblem(sql: Sql, schema: string): Promise<string | null> {
-  const found = await sql<Column[]>`
+  const found = await sql<StoredColumn[]>`
     SELECT c.relname AS table, a.attname AS name, a.atttypid::regtype::text AS type,
       a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS "isRequired", a.attgenerated <> '' AS "isGenerated"
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -40,7 +40,7 @@ const tableArray = `{${Object.keys(COLUMNS).join(',')}}`;
 /** Types with the same binary format. */
 const ALIKE: Record<string, string> = { 'character varying': 'text' };
 
-function columnProblem(column: Column | undefined, type: string): string | null {
+function columnProblem(column: StoredColumn | undefined, type: string): string | null {
   if (column === undefined) return 'is missing: rename it back';
   if (column.isGenerated) return 'is generated, and the sink writes it: make it a plain column';
   if ((ALIKE[column.type] ?? column.type) !== type) return `is ${column.type}, not ${type}: change it back`;

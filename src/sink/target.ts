@@ -6,7 +6,7 @@ import { type Partition, partitionProblem, readPartitions } from './partitions.t
 import { createPartition, PARTITION_INDEXES, partitionName } from './schema.ts';
 import { LONG_TIMEOUT_MS, type Session, SinkMismatchError, type SinkRow } from './session.ts';
 
-interface BlockRow {
+interface WrittenBlock {
   number: string;
   hash: Buffer;
   seconds: string;
@@ -159,7 +159,7 @@ export function storable(text: string | null): string | null {
 }
 
 async function readBlock(sql: postgres.Sql, number: number): Promise<SinkTip | null> {
-  const [row] = await sql<BlockRow[]>`
+  const [row] = await sql<WrittenBlock[]>`
     SELECT number, hash, extract(epoch FROM timestamp)::bigint AS seconds, last_transfer
     FROM blocks WHERE number = ${number}`;
   if (row === undefined) return null;

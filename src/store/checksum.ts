@@ -55,7 +55,7 @@ export function mixNull(sum: number): number {
 }
 
 /** A row of `blocks` without its checksum, in the driver's raw mode. */
-type BlockRow = [
+type CheckedBlock = [
   number: number,
   hash: Uint8Array,
   timestamp: number,
@@ -64,12 +64,12 @@ type BlockRow = [
   transactions: number,
 ];
 
-export type StoredBlockRow = [...block: BlockRow, checksum: number];
+export type StoredBlockRow = [...block: CheckedBlock, checksum: number];
 
 /** The columns of a StoredBlockRow. */
 export const BLOCK_COLUMNS = 'number, hash, timestamp, last_transfer, last_wallet, transactions, checksum';
 
-export function splitBlockRow(row: StoredBlockRow): { block: BlockRow; checksum: number } {
+export function splitBlockRow(row: StoredBlockRow): { block: CheckedBlock; checksum: number } {
   const [number, hash, timestamp, lastTransfer, lastWallet, transactions, checksum] = row;
   return { block: [number, hash, timestamp, lastTransfer, lastWallet, transactions], checksum };
 }
@@ -83,7 +83,7 @@ export function endOfBlock(row: StoredBlockRow | undefined): BlockEnd {
 
 export function mixBlock(
   sum: number,
-  ...[number, hash, timestamp, transfer, wallet, transactions]: BlockRow
+  ...[number, hash, timestamp, transfer, wallet, transactions]: CheckedBlock
 ): number {
   let mixed = mixInteger(sum, number);
   mixed = mixBytes(mixed, hash, 0, hash.length);
@@ -119,7 +119,7 @@ export class ChecksumReader {
   }
 
   /** Recomputes the checksum of a block; null when a row is missing or a value has a wrong type. */
-  of(block: BlockRow, before: BlockEnd): number | null {
+  of(block: CheckedBlock, before: BlockEnd): number | null {
     const [, hash, ...numbers] = block;
     if (!(hash instanceof Uint8Array) || !numbers.every(Number.isSafeInteger)) return null;
     const [, lastTransfer, lastWallet, lastTransaction] = numbers;

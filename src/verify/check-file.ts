@@ -113,7 +113,7 @@ function isStructureProgress(value: unknown): value is StructureProgress {
   return Array.isArray(tables) && tables.every((table) => typeof table === 'string');
 }
 
-interface BlockRow {
+interface BlockEnds {
   number: number;
   last_transfer: number;
   last_wallet: number;
@@ -139,8 +139,8 @@ const TABLES_BY_OWNER = [
 export function checkContiguity(db: Db, check: Check): void {
   inReadTransaction(db, () => {
     const start = db.prepare<[], number>('SELECT start_block FROM chain').pluck().get() ?? 0;
-    let before: BlockRow = { number: start - 1, last_transfer: 0, last_wallet: 0, transactions: 0 };
-    const rows = db.prepare<[], BlockRow>(
+    let before: BlockEnds = { number: start - 1, last_transfer: 0, last_wallet: 0, transactions: 0 };
+    const rows = db.prepare<[], BlockEnds>(
       'SELECT number, last_transfer, last_wallet, transactions FROM blocks ORDER BY number',
     );
     for (const row of rows.iterate()) {

@@ -18,7 +18,7 @@ import type { SinkStatus } from '../../model/sink-status.ts';
 import { formatBytes, formatDuration, formatGroups, formatNumber, type Paint, plain } from '../format.ts';
 import type { DiskReport, StatusReport } from './status-client.ts';
 
-type Row = readonly [name: string, value: string];
+type StatusEntry = readonly [name: string, value: string];
 
 const TOKEN_REFUSED =
   'unavailable: the daemon runs with another admin_token than this configuration; restart it, or pass its token';
@@ -38,7 +38,12 @@ export function statusTable(report: StatusReport, now: number, paint: Paint = pl
   ]);
 }
 
-function indexRows(status: IndexStatus, staleReason: string | null, now: number, paint: Paint): Row[] {
+function indexRows(
+  status: IndexStatus,
+  staleReason: string | null,
+  now: number,
+  paint: Paint,
+): StatusEntry[] {
   const { head, headTimestamp, nodeHead, startBlock, lastCommitAt, deepestReorg } = status;
   const lag = lagBlocks(status);
   const thisRun = `since the daemon started ${agoText(status.startedAt, now)}`;
@@ -88,13 +93,13 @@ function stateText({ phase, reason }: IndexStatus, staleReason: string | null, p
 }
 
 /** The read failure, unless the state already shows it. */
-function readFailureRows({ reason, readFailure }: IndexStatus, paint: Paint): Row[] {
+function readFailureRows({ reason, readFailure }: IndexStatus, paint: Paint): StatusEntry[] {
   if (!readFailure || reason?.includes(readFailure)) return [];
   return [['reads', paint('red', readFailure)]];
 }
 
 /** A daemon of an earlier version does not tell. */
-function rulesRows(status: IndexStatus): Row[] {
+function rulesRows(status: IndexStatus): StatusEntry[] {
   const { rules } = status;
   if (!rules) return [];
   const blocks = rebuildBlocks(status);
@@ -107,7 +112,7 @@ function rulesRows(status: IndexStatus): Row[] {
 }
 
 /** A daemon of an earlier version does not tell. */
-function headerRows({ unprovenHeaders }: IndexStatus, paint: Paint): Row[] {
+function headerRows({ unprovenHeaders }: IndexStatus, paint: Paint): StatusEntry[] {
   return unprovenHeaders ? [['headers', paint('yellow', `not verified: ${unprovenHeaders}`)]] : [];
 }
 
@@ -123,7 +128,7 @@ const NODE_CHAINS: Record<NodeChain, string> = {
 const BAR_CELLS = 30;
 
 /** The indexed share of the chain, and the time for the rest. */
-function backfillRows(status: IndexStatus, lag: number | null): Row[] {
+function backfillRows(status: IndexStatus, lag: number | null): StatusEntry[] {
   const { head, startBlock } = status;
   if (lag === null || startBlock === null) return [];
   const done = head === null ? 0 : head.number - startBlock + 1;
@@ -136,7 +141,7 @@ function backfillRows(status: IndexStatus, lag: number | null): Row[] {
   ];
 }
 
-function diskRows(status: IndexStatus, disk: DiskReport): Row[] {
+function diskRows(status: IndexStatus, disk: DiskReport): StatusEntry[] {
   const { fileBytes, walBytes, freeBytes, bytesPerDay, bytesWhenFilled, daysUntilFull } = disk;
   const isBackfilling = status.phase === 'backfilling' && bytesWhenFilled !== null;
   return [
@@ -154,7 +159,7 @@ function diskRows(status: IndexStatus, disk: DiskReport): Row[] {
 
 const SINK_COLOURS = { connecting: 'red', filling: 'yellow', following: 'green', waiting: 'red' } as const;
 
-function clusterRows(cluster: ClusterStatus, now: number, paint: Paint): Row[] {
+function clusterRows(cluster: ClusterStatus, now: number, paint: Paint): StatusEntry[] {
   const { state, reason, daemons, unsentRequests, lastSyncAt } = cluster;
   const unsent = unsentRequests === 0 ? '' : `, ${formatNumber(unsentRequests)} requests not sent yet`;
   return [
@@ -167,7 +172,7 @@ function clusterRows(cluster: ClusterStatus, now: number, paint: Paint): Row[] {
   ];
 }
 
-function sinkRows(sink: SinkStatus, now: number, paint: Paint): Row[] {
+function sinkRows(sink: SinkStatus, now: number, paint: Paint): StatusEntry[] {
   const { state, reason, schema, finality, block, lagBlocks, lagSeconds, lastCommitAt } = sink;
   const final = finality === 'finalized' ? ', final blocks only' : '';
   return [
@@ -181,7 +186,7 @@ function sinkRows(sink: SinkStatus, now: number, paint: Paint): Row[] {
 }
 
 /** `missing`: why internal transfers are missing; null when none are. */
-function capabilityRows(node: Capabilities, missing: string | null): Row[] {
+function capabilityRows(node: Capabilities, missing: string | null): StatusEntry[] {
   return [
     ['node', node.client],
     ['chain id', String(node.chainId)],
@@ -203,7 +208,7 @@ const NODE_COLOURS: Partial<Record<NodeHealth, 'green' | 'yellow'>> = {
 };
 
 /** One of several nodes. */
-function nodeRow({ node, current, state, reason, head, latencyMs }: NodeStatus, paint: Paint): Row {
+function nodeRow({ node, current, state, reason, head, latencyMs }: NodeStatus, paint: Paint): StatusEntry {
   const named = paint(NODE_COLOURS[state] ?? 'red', state.replace('_', ' '));
   const facts = [
     current ? `${named}, in use` : named,

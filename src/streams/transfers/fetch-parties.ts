@@ -35,7 +35,7 @@ const BLOCK = new ObjectProjection({
 /** Longest quote of a node, characters. */
 const MAX_WORDS = 200;
 
-type Client = Pick<RpcClient, 'batch'>;
+type BatchClient = Pick<RpcClient, 'batch'>;
 
 /** What a node says of a transaction. */
 type Transaction = Record<string, unknown>;
@@ -46,7 +46,7 @@ type Transaction = Record<string, unknown>;
  * transactions first. Rejects if the node does not answer within `timeoutMs`.
  */
 export async function fetchParties(
-  client: Client,
+  client: BatchClient,
   refs: readonly TransactionRef[],
   timeoutMs: number,
 ): Promise<(Parties | Problem)[]> {
@@ -87,7 +87,11 @@ function inDenseBlocks(refs: readonly TransactionRef[]): TransactionRef[] {
   return refs.filter(({ blockHash }) => counts.get(blockHash)! >= DENSE_BLOCK);
 }
 
-function askByHash(client: Client, refs: readonly TransactionRef[], timeoutMs: number): Promise<RpcReply[]> {
+function askByHash(
+  client: BatchClient,
+  refs: readonly TransactionRef[],
+  timeoutMs: number,
+): Promise<RpcReply[]> {
   const calls = refs.map(
     ({ hash }): RpcCall => ({ method: 'eth_getTransactionByHash', params: [`0x${hash}`] }),
   );
@@ -95,7 +99,7 @@ function askByHash(client: Client, refs: readonly TransactionRef[], timeoutMs: n
 }
 
 async function ask(
-  client: Client,
+  client: BatchClient,
   calls: readonly RpcCall[],
   projection: ObjectProjection,
   timeoutMs: number,
@@ -115,7 +119,7 @@ function isIn(transaction: Record<string, unknown>, blockHash: string): boolean 
 
 /** Adds the wanted transactions that their blocks contain. */
 async function findInBlocks(
-  client: Client,
+  client: BatchClient,
   refs: readonly TransactionRef[],
   found: Map<string, Transaction>,
   timeoutMs: number,
@@ -139,7 +143,7 @@ async function findInBlocks(
 
 /** The contracts that transactions created, by the hash of the transaction. */
 async function fetchCreated(
-  client: Client,
+  client: BatchClient,
   refs: readonly TransactionRef[],
   found: ReadonlyMap<string, Transaction>,
   timeoutMs: number,

@@ -16,11 +16,11 @@ interface Turn {
   deadline: number;
 }
 
-type State = 'idle' | 'scheduled' | 'closed';
+type LoopState = 'idle' | 'scheduled' | 'closed';
 
 export class TurnLoop {
   private readonly work: TurnWork;
-  private state: State = 'idle';
+  private state: LoopState = 'idle';
   /** The latest turn; null once abandoned. */
   private current: Turn | null = null;
 
