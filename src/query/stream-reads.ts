@@ -8,11 +8,7 @@ import { prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
 import type { Snapshot } from './snapshot.ts';
 import { prepareTokenFirstSeen, prepareTokenSymbols } from './tokens.ts';
-import {
-  prepareTransactionRows,
-  prepareTransactionStart,
-  prepareTransactionStarts,
-} from './transaction-rows.ts';
+import { prepareTransactionRows, prepareTransactionStart } from './transaction-rows.ts';
 import { prepareRecentHistoryPage } from './wallet-history-pages.ts';
 import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './wallets.ts';
 
@@ -75,12 +71,13 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     scan: prepareTransferParties(db),
     walletsAfter: prepareWalletsAfter(db),
     events: events.byId,
+    eventsWithTransactions: events.withTransactions,
     tokenSymbols: prepareTokenSymbols(db),
     tokenFirstSeen: prepareTokenFirstSeen(db),
     transactionStart: prepareTransactionStart(db),
-    transactionStarts: prepareTransactionStarts(db),
     transactionRows: prepareTransactionRows(db),
     contractOf: events.contractOf,
+    walletAddress: events.walletAddress,
     isGap: prepareIsGap(db),
     /** The first transfer of an address of 40 hex digits without prefix. */
     firstTransferOf: (address: string) => firstTransferOf(`0x${address}`),

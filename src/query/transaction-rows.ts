@@ -5,7 +5,7 @@ import type { PartTransfer } from '../model/wallet-part.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
 
-/** Transfers of a transaction that `prepareTransactionStarts` reads. */
+/** Transfers of a transaction that are read with one of its events (events.ts). */
 export { TRANSACTION_ROWS as START_ROWS } from '../store/read/transfers.ts';
 
 /** A transfer in ids of `wallets` and `tokens`. */
@@ -18,22 +18,16 @@ export interface TransactionRow extends PartTransfer {
 /** Reads the transfers of the transaction whose first transfer is `first`, in order, at most `limit`. */
 export function prepareTransactionStart(db: Db): (first: number, limit: number) => TransactionRow[] {
   const transfers = prepareTransfers(db);
-  return (first, limit) => transfers.transaction(first, limit).map(rowOf);
-}
-
-/** Reads the first START_ROWS transfers of each transaction in a list, by the ids of their first transfers. */
-export function prepareTransactionStarts(db: Db): (firsts: readonly number[]) => TransactionRow[] {
-  const transfers = prepareTransfers(db);
-  return (firsts) => transfers.startsOf(firsts).map(rowOf);
+  return (first, limit) => transfers.transaction(first, limit).map(transactionRow);
 }
 
 /** The transfers of a list of ids, in its order. */
 export function prepareTransactionRows(db: Db): (ids: readonly number[]) => TransactionRow[] {
   const transfers = prepareTransfers(db);
-  return (ids) => transfers.byId(ids).map(rowOf);
+  return (ids) => transfers.byId(ids).map(transactionRow);
 }
 
-function rowOf({
+export function transactionRow({
   id,
   eventIndex,
   sender,

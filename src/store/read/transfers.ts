@@ -44,11 +44,11 @@ export interface TransferReader {
   byId(ids: readonly number[]): StoredTransfer[];
   /** The transfers of the transaction whose first transfer is `first`, in order, at most `limit`. */
   transaction(first: number, limit: number): StoredTransfer[];
-  /** The first TRANSACTION_ROWS transfers of each transaction in a list, by the ids of their first transfers. */
-  startsOf(firsts: readonly number[]): StoredTransfer[];
+  /** The first TRANSACTION_ROWS transfers of each transaction that contains one of these ids, in id order per transaction. */
+  transactionsOf(ids: readonly number[]): StoredTransfer[];
 }
 
-/** Most transfers of a transaction that `startsOf` reads. */
+/** Most transfers of a transaction that `transactionsOf` reads. */
 export const TRANSACTION_ROWS = 8;
 
 export function prepareTransfers(db: Db): TransferReader {
@@ -58,10 +58,12 @@ export function prepareTransfers(db: Db): TransferReader {
   const byId = db.prepare<[string], LinkedTransfer>(
     `SELECT ${COLUMNS} FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value`,
   );
-  const startsOf = db.prepare<[string], LinkedTransfer>(/* sql */ `
-    SELECT ${COLUMNS} FROM json_each(?) list
-      CROSS JOIN transfers t ON t.id >= list.value AND t.id < list.value + ${TRANSACTION_ROWS}
-    WHERE iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx) = list.value`);
+  const transactionsOf = db.prepare<[string], LinkedTransfer>(/* sql */ `
+    SELECT ${COLUMNS} FROM (
+        SELECT DISTINCT iif(typeof(x.tx) = 'blob', x.id, x.id - x.tx) AS first
+        FROM json_each(?) list CROSS JOIN transfers x ON x.id = list.value)
+      CROSS JOIN transfers t ON t.id >= first AND t.id < first + ${TRANSACTION_ROWS}
+    WHERE iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx) = first`);
   const hashOf = db
     .prepare<[number], string>(
       "SELECT lower(hex(tx)) FROM transfers WHERE id = +? AND typeof(tx) = 'blob'", // else it is not the first one
@@ -88,7 +90,7 @@ export function prepareTransfers(db: Db): TransferReader {
       const end = rows.findIndex(({ tx }, i) => i > 0 && typeof tx !== 'number');
       return unpack(end < 0 ? rows : rows.slice(0, end));
     },
-    startsOf: (firsts) => unpack(startsOf.all(idList(firsts))),
+    transactionsOf: (ids) => unpack(transactionsOf.all(idList(ids))),
   };
 }
 

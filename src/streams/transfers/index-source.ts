@@ -1,8 +1,10 @@
 /** Transfers read from the index. Each reader has a source of its own, which keeps the transaction read last. */
 import { LruMap } from '../../lib/lru-map.ts';
+import { ZERO_DIGITS } from '../../model/address.ts';
+import { TransferKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
-import type { TokenSymbols } from '../../query/tokens.ts';
+import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
 import { START_ROWS, type TransactionRow } from '../../query/transaction-rows.ts';
 import type { ChainInfo } from './event-json.ts';
 import type { Direction } from './signals.ts';
@@ -22,7 +24,9 @@ export interface IndexSourceOptions {
     StreamReads,
     | 'tokenSymbols'
     | 'transactionStart'
-    | 'transactionStarts'
+    | 'events'
+    | 'eventsWithTransactions'
+    | 'walletAddress'
     | 'transactionRows'
     | 'contractOf'
     | 'isGap'
@@ -69,21 +73,23 @@ export class IndexSource implements EventSource {
     if (facts !== undefined) return facts;
     facts = this.options.reads.tokenSymbols(token);
     if (this.facts.size >= MAX_FACTS) this.facts.clear();
-    if (facts.symbol !== null || facts.decimals !== null) this.facts.set(token, facts);
+    if (facts !== UNREAD_TOKEN) this.facts.set(token, facts);
     return facts;
   };
 
-  /** Reads the transactions of the next transfers at once, in a third of the time. */
-  readAhead(rows: readonly EventRow[]): void {
+  /** The transfers of a list of ids, in its order. `withTransactions` prepares for their sides, in a third of the time. */
+  read(ids: readonly number[], withTransactions: boolean): EventRow[] {
+    const { reads } = this.options;
     this.ahead.clear();
-    const firsts = new Set(rows.map(({ id, eventIndex }) => id - eventIndex));
-    if (firsts.size === 0) return;
-    for (const row of this.options.reads.transactionStarts([...firsts])) {
+    if (!withTransactions) return reads.events(ids);
+    const { events, transactions } = reads.eventsWithTransactions(ids);
+    for (const row of transactions) {
       const transaction = this.ahead.get(row.first);
       if (transaction === undefined) this.ahead.set(row.first, [row]);
       else transaction.push(row);
     }
     for (const [first, { length }] of this.ahead) if (length === START_ROWS) this.ahead.delete(first);
+    return events;
   }
 
   isLarge(row: EventRow): boolean {
@@ -102,8 +108,21 @@ export class IndexSource implements EventSource {
     return this.options.reads.firstTransferOf(direction === 'in' ? to : from) === id;
   }
 
-  partiesOf({ txHash, blockHash }: EventRow): PartiesLookup | undefined {
-    return this.options.parties.get(txHash, blockHash);
+  partiesOf(row: EventRow): PartiesLookup | undefined {
+    return this.directParties(row) ?? this.options.parties.get(row.txHash, row.blockHash);
+  }
+
+  /** The parties of the current transaction if it moved value itself: then the index knows them without the node. */
+  private directParties({ txHash, blockHash }: EventRow): PartiesLookup | undefined {
+    const { current } = this;
+    if (current?.txHash !== txHash || current.blockHash !== blockHash) return undefined;
+    const direct = current.rows?.find(({ kind }) => kind === TransferKind.nativeDirect);
+    if (direct === undefined) return undefined;
+    const { walletAddress } = this.options.reads;
+    const from = walletAddress(direct.from);
+    return from === ZERO_DIGITS
+      ? undefined
+      : { parties: { from, to: walletAddress(direct.to) }, reason: null };
   }
 
   private transactionOf({ id, eventIndex, txHash, blockHash, blockNumber }: EventRow): CurrentTransaction {

@@ -5,8 +5,9 @@
 import { guarded } from '../../lib/guard.ts';
 import type { StreamReads } from '../../query/stream-reads.ts';
 import { QUOTA_USED_UP } from '../close.ts';
-import { replayTransfers } from './replay.ts';
-import { type EventSource, TransferEvent } from './transfer-event.ts';
+import type { IndexSource } from './index-source.ts';
+import { replayIds } from './replay.ts';
+import { TransferEvent } from './transfer-event.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 
 /** A replay pauses while its client's backlog exceeds this, bytes. */
@@ -35,7 +36,7 @@ interface ReplayQueueOptions {
   /** A paused replay can advance again. */
   onResume(): void;
   /** Opens a source for the transfers of one replay. */
-  openSource(): EventSource;
+  openSource(): IndexSource;
   /** Offers a transfer to a subscriber. */
   publish(event: TransferEvent, subscriber: TransferSubscription): void;
   /** A replay ended because the index could not be read. */
@@ -170,12 +171,10 @@ export class ReplayQueue {
     const { reads, publish } = this.options;
     const { subscriber } = replay;
     const source = this.options.openSource();
-    for (const rows of replayTransfers(reads, subscriber, subscriber.nextId, below)) {
-      replay.paidRows -= rows.length;
-      const events = rows.map((row) => TransferEvent.from(source, row));
-      const examined = events.filter((event) => subscriber.sidesOf(event).length > 0);
-      source.readAhead?.(examined.map(({ row }) => row));
-      for (const event of events) {
+    for (const ids of replayIds(reads, subscriber, subscriber.nextId, below)) {
+      replay.paidRows -= ids.length;
+      for (const row of source.read(ids, subscriber.examines)) {
+        const event = TransferEvent.from(source, row);
         yield* event.prepare([subscriber]);
         subscriber.nextId = event.row.id + 1;
         publish(event, subscriber);

@@ -91,7 +91,7 @@ function paymentJson(event: SignalSubject, { token, tokenNumber, amount }: Payme
   const { symbol, decimals } =
     token === ''
       ? { symbol: chainInfo.nativeSymbol, decimals: NATIVE_DECIMALS }
-      : token === row.token && row.decimals !== null
+      : token === row.token
         ? row
         : event.tokenFacts(token);
   const { labels } = chainInfo;

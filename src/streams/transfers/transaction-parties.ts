@@ -20,6 +20,8 @@ const MAX_PENDING = 20_000;
 /** Most batches in flight, and transactions per batch. */
 const MAX_IN_FLIGHT = 6;
 const MAX_PER_BATCH = 100;
+/** How long requests wait for a full batch while another is in flight, milliseconds: an exchange costs as much as 10 calls. */
+const GATHER_MS = 10;
 /** Longest wait for a batch, milliseconds. After that, batches have a tenth of its size. */
 const BATCH_MS = 4_000;
 const SHRINK = 10;
@@ -57,7 +59,8 @@ export class TransactionParties {
   private failures = 0;
   /** Until when no further batch is sent. */
   private pausedUntil = 0;
-  private isScheduled = false;
+  /** The timer that will send; null if none runs. `isSoon`: in the next turn, which gathers the requests of this one. */
+  private scheduled: { isSoon: boolean; cancel(): void } | null = null;
   private isClosed = false;
   private waiting: (() => void)[] = [];
 
@@ -100,18 +103,25 @@ export class TransactionParties {
     return this.silentSince !== null && now - this.silentSince >= SILENT_MS;
   }
 
-  /** Sends after the pause, or in the next turn, which gathers the requests of this one. */
+  /** Sends after the pause, once a batch is full or nothing is in flight, or after GATHER_MS. */
   private schedule(): void {
-    if (this.isScheduled || this.queue.size === 0) return;
-    this.isScheduled = true;
-    const wait = this.pausedUntil - performance.now();
+    if (this.queue.size === 0 || this.scheduled?.isSoon === true) return;
+    const gather = this.inFlight > 0 && this.queue.size < this.perBatch ? GATHER_MS : 0;
+    const wait = Math.max(gather, this.pausedUntil - performance.now());
+    if (wait > 0 && this.scheduled !== null) return;
+    this.scheduled?.cancel();
     const send = guarded(PLACE, () => this.sendBatches());
-    if (wait > 0) setTimeout(send, wait).unref();
-    else setImmediate(send);
+    if (wait > 0) {
+      const timer = setTimeout(send, wait).unref();
+      this.scheduled = { isSoon: false, cancel: () => clearTimeout(timer) };
+    } else {
+      const turn = setImmediate(send);
+      this.scheduled = { isSoon: true, cancel: () => clearImmediate(turn) };
+    }
   }
 
   private sendBatches(): void {
-    this.isScheduled = false;
+    this.scheduled = null;
     const send = guarded(PLACE, () => this.sendBatch());
     while (!this.isClosed && this.queue.size > 0 && this.inFlight < MAX_IN_FLIGHT) send();
   }

@@ -14,8 +14,6 @@ import type { PartiesLookup } from './transaction-parties.ts';
 export interface EventSource {
   readonly chainInfo: ChainInfo;
   readonly tokenFacts: TokenSymbols;
-  /** Prepares for the sides of these transfers, if that is cheaper than one by one. */
-  readAhead?(rows: readonly EventRow[]): void;
   /** Whether the transaction is so large that `sideOf` may need several calls. */
   isLarge(row: EventRow): boolean;
   /** The part of the wallet on that side in the transaction. Undefined while more calls are needed: each reads a piece. */
@@ -28,6 +26,8 @@ export interface EventSource {
 
 /** Names the sides of a transaction that it will ask about. */
 interface Examiner {
+  /** Whether it asks about any. */
+  readonly examines: boolean;
   sidesOf(event: TransferEvent): readonly Direction[];
 }
 
@@ -115,11 +115,11 @@ export class TransferEvent implements SignalSubject {
   /** Examines the sides that the subscribers need, in pieces if the transaction is large. */
   *prepare(subscribers: readonly Examiner[]): Generator<void, void, void> {
     const { source, row } = this;
-    for (const subscriber of subscribers)
-      for (const direction of subscriber.sidesOf(this)) {
-        if (source === null || !source.isLarge(row)) return;
-        while (!this.examine(direction)) yield;
-      }
+    if (source === null) return;
+    for (const subscriber of subscribers) {
+      if (!subscriber.examines || !source.isLarge(row)) continue;
+      for (const direction of subscriber.sidesOf(this)) while (!this.examine(direction)) yield;
+    }
   }
 
   isFirst(direction: Direction): boolean {

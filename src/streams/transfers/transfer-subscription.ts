@@ -75,6 +75,9 @@ export abstract class TransferSubscription implements Holder {
     return this.wantedForms(event).length > 0;
   }
 
+  /** Whether notifications report the wallet's part in the transaction. */
+  readonly examines: boolean = false;
+
   /** The sides of a transaction that must be examined before `notify`. */
   sidesOf(_event: TransferEvent): readonly Direction[] {
     return NO_SIDES;
@@ -121,6 +124,7 @@ export class WalletSubscription extends TransferSubscription {
 
 /** Signals: events of the sender and the receiver of each transfer (signals.ts). */
 export class SignalSubscription extends TransferSubscription {
+  override readonly examines = true;
   private readonly filter: SignalFilter;
 
   constructor(subscription: Subscription, filter: SignalFilter & ReplayStart) {

@@ -66,7 +66,7 @@ test('a transaction is read whole, or as far as the limit', (t) => {
   assert.deepEqual(transfers.transaction(1, 100), all.slice(0, 3));
   assert.deepEqual(transfers.transaction(1, 2), all.slice(0, 2));
   assert.deepEqual(transfers.transaction(5, 100), all.slice(4));
-  assert.deepEqual(transfers.startsOf([1, 5]), [...all.slice(0, 3), ...all.slice(4)]);
+  assert.deepEqual(transfers.transactionsOf([2, 5]), [...all.slice(0, 3), ...all.slice(4)]);
 });
 
 test('the parties of transfers are those of the whole ones, with the wallet of the contract', (t) => {

@@ -122,7 +122,7 @@ test('the pieces of a large transaction are turns for the caller, and only of th
   assert.ok(row);
   const turnsFor = (...sides: Direction[]) => {
     const event = TransferEvent.from(indexed, row);
-    return [...event.prepare([{ sidesOf: () => sides }])].length;
+    return [...event.prepare([{ examines: true, sidesOf: () => sides }])].length;
   };
   assert.equal(turnsFor(), 0);
   const [wallet, payer] = [turnsFor('in'), turnsFor('out')];

@@ -82,7 +82,11 @@ function setUp(context: TestContext, batch: (calls: readonly RpcCall[]) => Promi
     snapshot.release();
     stream.onWatermark({ kind: 'rolled-back', to, hash: fixture.writer.head()!.hash });
   };
-  return { open, commit, rollBack };
+  const append = (block: NamedBlock) => {
+    fixture.append([block]);
+    snapshot.release();
+  };
+  return { open, commit, rollBack, append };
 }
 
 /** Alice's signals, from a block on or from now on. */
@@ -192,4 +196,31 @@ test('a live subscription with thousands of events to complete catches up withou
   await receives(signals, 8_010);
   assertNamed(signals);
   assert.equal(new Set(keys(signals)).size, 8_010);
+});
+
+test('the sender of a transaction that moves value itself is known without the node', async (context) => {
+  const asked: unknown[] = [];
+  const { open, append } = setUp(context, async (calls) => {
+    asked.push(...calls);
+    return answer(calls);
+  });
+  const coin = { kind: 'erc20', token: 'coin', to: 'alice' } as const;
+  append({
+    swap: [
+      { kind: 'native_direct', from: 'alice', to: 'router' },
+      { ...coin, from: 'pool' },
+    ],
+    gift: [{ ...coin, from: 'bob' }],
+    reward: [
+      { kind: 'native_direct', from: 'zero', to: 'validator' },
+      { ...coin, from: 'pool' },
+    ],
+  });
+  const signals = await subscribe(open(), 0);
+  await receives(signals, 4);
+  assert.deepEqual(
+    signals.map(({ txFrom }) => txFrom),
+    [address('alice'), address('alice'), SENDER, SENDER],
+  );
+  assert.equal(asked.length, 2);
 });

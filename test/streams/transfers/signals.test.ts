@@ -36,13 +36,15 @@ function transaction(transfers: EventRow[], source: Partial<EventSource> & { gap
 
 /** The wallet pays 100 USDC and 1 wei, receives MEME in two legs, and 10 USDC back. */
 function swap(source: Partial<EventSource> = {}) {
+  const usdc = { token: USDC, symbol: 'USDC', decimals: 6 };
+  const meme = { token: MEME, decimals: 6 };
   return transaction(
     [
       transfer(WALLET, ROUTER, { amount: '01' }),
-      transfer(WALLET, ROUTER, { token: USDC }),
-      transfer(ROUTER, WALLET, { token: MEME, amount: '05' }),
-      transfer(ROUTER, WALLET, { token: USDC, amount: '0A' }),
-      transfer(ROUTER, WALLET, { token: MEME, amount: '07' }),
+      transfer(WALLET, ROUTER, usdc),
+      transfer(ROUTER, WALLET, { ...meme, amount: '05' }),
+      transfer(ROUTER, WALLET, { ...usdc, amount: '0A' }),
+      transfer(ROUTER, WALLET, { ...meme, amount: '07' }),
       transfer(ROUTER, WALLET, { token: MEME, amount: '' }),
     ],
     source,

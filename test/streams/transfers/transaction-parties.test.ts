@@ -100,6 +100,28 @@ test('thousands of transactions go out in a few batches at a time', async (conte
   assert.deepEqual([asked.length, most], [30, 6]);
 });
 
+test('while a batch is in flight, the next one fills up, but not for long', async (context) => {
+  let answer = () => {};
+  const answering = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { all, parties, asked } = setUp(context, knows, async (calls) => {
+    await answering;
+    return calls.map(({ method, params }) => knows(method, params[0]) as RpcReply);
+  });
+  const first = all(['first']);
+  await waitFor(() => asked.length === 1, { what: 'a first batch' });
+  parties.get('second', blockOf('second'));
+  setImmediate(() => parties.get('third', blockOf('third')));
+  await waitFor(() => asked.length === 2, { what: 'a batch that did not wait for the first one' });
+  answer();
+  await first;
+  assert.deepEqual(
+    asked.map(({ length }) => length),
+    [1, 2],
+  );
+});
+
 test('many transactions of one block are read with the block, and what it lacks by hash', async (context) => {
   const hashes = Array.from({ length: 80 }, (_, i) => `t.${i}`);
   const transactions = hashes.slice(1).map((hash) => ({ hash: `0x${hash}`, from: FROM, to: TO }));
