@@ -87,6 +87,8 @@ function codesOf(selects: (kind: Kind) => boolean): readonly TransferKind[] {
     .sort((a, b) => a - b);
 }
 
+// Pages of wallet histories number their entries by these two lists, one after the other (store/wallet-history.ts). A
+// token kind with the next code comes last; a native one would renumber all token kinds, which needs a migration.
 export const NATIVE_KINDS = codesOf(({ isNative }) => isNative);
 export const TOKEN_KINDS = codesOf(({ isNative }) => !isNative);
 

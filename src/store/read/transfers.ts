@@ -94,6 +94,7 @@ export function prepareTransfers(db: Db): TransferReader {
   };
 }
 
+/** A transfer from its row. Its transaction's hash and its position in that transaction may be in other rows. */
 export function unpackTransfer(
   { id, sender, receiver, tokenKind, value, log }: PackedTransfer,
   txHash: string,
