@@ -5,9 +5,11 @@ import { pause, retry } from '../lib/async.ts';
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import { bytesToBigInt, bytesToHex, type Hex } from '../lib/hex.ts';
 import { type BlockBatch, packedHash, packedValue } from '../model/block-batch.ts';
-import { hasTokenNumber, movesOne, TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
+import type { BlockGap } from '../model/block-gap.ts';
+import { hasTokenNumber, movesOne, TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
 import type { RpcClient } from '../node/client.ts';
 import { type BlockHeader, fetchHeader } from '../node/methods.ts';
+import { gapsBetween } from '../store/block-gaps.ts';
 import { type BlockEnd, chainOf, EMPTY_INDEX, hashAt, readLastBlock, type Tip } from '../store/chain.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
@@ -44,9 +46,15 @@ interface BlockDifference {
 
 /**
  * The first difference between block `i` of a batch and the index. Null when there is none, or when the index does
- * not have the block.
+ * not have the block. In a gap of the node, only transfers of other kinds are compared; in a gap of the index as well,
+ * unless it is to be filled.
  */
-export function blockDifference(db: Db, batch: BlockBatch, i: number): BlockDifference | null {
+export function blockDifference(
+  db: Db,
+  batch: BlockBatch,
+  i: number,
+  fillsGaps = false,
+): BlockDifference | null {
   const number = batch.number[i]!;
   return inReadTransaction(db, () => {
     const other = hashDifference(db, number, batchHash(batch, i));
@@ -54,14 +62,27 @@ export function blockDifference(db: Db, batch: BlockBatch, i: number): BlockDiff
     const tip = readLastBlock(db, number);
     if (tip?.number !== number) return null;
     const before = readLastBlock(db, number - 1) ?? EMPTY_INDEX;
-    const indexed = readRows(db, before.lastTransfer + 1, tip.lastTransfer);
+    const gaps = batch.gaps.filter(({ first, last }) => first <= number && number <= last);
+    if (!fillsGaps) gaps.push(...gapsBetween(db, { first: number, last: number }));
+    const isCompared = comparedIn(gaps);
+    const indexed = readRows(db, before.lastTransfer + 1, tip.lastTransfer).filter(isCompared);
     const text =
-      transfersDifference(indexed, decodedLines(batch, i), number) ??
+      transfersDifference(indexed, decodedLines(batch, i).filter(isCompared), number) ??
       timeDifference(db, batch, i) ??
       transactionsDifference(db, before, tip) ??
       lastWalletDifference(db, tip);
     return text === null ? null : { text, isOtherBlock: false };
   });
+}
+
+/** Selects the lines of transfers that a block with these gaps has. */
+function comparedIn(gaps: readonly BlockGap[]): (line: string) => boolean {
+  const lacksTraces = gaps.some(({ kind }) => kind === 'trace');
+  const lacksLogs = gaps.some(({ kind }) => kind === 'log');
+  const isInternal = (line: string) =>
+    line.startsWith(`${TRANSFER_KIND_NAMES[TransferKind.nativeInternal]} `);
+  const isDirect = (line: string) => line.startsWith(`${TRANSFER_KIND_NAMES[TransferKind.nativeDirect]} `);
+  return (line) => (isInternal(line) ? !lacksTraces : isDirect(line) || !lacksLogs);
 }
 
 /** Like `blockDifference`, but gives a reorg the time to reach the index. */

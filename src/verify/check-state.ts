@@ -12,6 +12,7 @@ import { previewValue } from '../lib/text.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
 import { blockCall, fetchHeader, receiptsCall } from '../node/methods.ts';
+import { gapsBetween } from '../store/block-gaps.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
 import { type Db, highest, inReadTransaction } from '../store/open-database.ts';
 import type { CountedTransfer } from '../store/schema.ts';
@@ -187,10 +188,15 @@ async function wasDestroyed(
 /** Reports the block in which the index differs from the node. If none does, the decoding rules are wrong. */
 async function reportDifference(
   check: Check,
-  { compareBlock, signal }: NativeOptions,
+  { db, compareBlock, signal }: NativeOptions,
   { before, tip }: BlockWindow,
   text: string,
 ): Promise<void> {
+  const [gap] = gapsBetween(db, { first: before + 1, last: tip.number });
+  if (gap !== undefined)
+    return check.addNote(
+      `${text}, which is no difference: block ${gap.first} lacks transfers (${gap.reason})`,
+    );
   for (let number = before + 1; number <= tip.number; number++) {
     const difference = await compareBlock(number, signal);
     if (difference !== null) return check.addDifference(`${text}: ${difference}`, number);

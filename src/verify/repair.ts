@@ -306,7 +306,7 @@ async function findDifferences(
         for (let block = first; block <= last; block++) found.incomplete.push(block);
     for (let i = 0; i < batch.blockCount; i++) {
       const block = batch.number[i]!;
-      const difference = blockDifference(db, batch, i);
+      const difference = blockDifference(db, batch, i, rules.traces !== null);
       if (difference === null) continue;
       found.differing.push({ block, text: difference.text, parent: batchParent(batch, i) });
       if (untraced.some(({ first, last }) => first <= block && block <= last)) return found;

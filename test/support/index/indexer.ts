@@ -18,6 +18,8 @@ export interface IndexerOptions {
   index?: Partial<IndexerThreadOptions['index']>;
   node?: Partial<IndexerThreadOptions['node']>;
   wrappedNative?: readonly string[];
+  /** HTTP addresses of further nodes. */
+  others?: readonly string[];
 }
 
 type Client = Pick<IndexerClient, 'ended' | 'stop'>;
@@ -75,7 +77,10 @@ function observe<C extends Client>(
   const client = run(
     {
       indexPath: path,
-      nodes: [{ http: options.http, ws: options.ws ?? '' }],
+      nodes: [
+        { http: options.http, ws: options.ws ?? '' },
+        ...(options.others ?? []).map((http) => ({ http, ws: '' })),
+      ],
       inUse: 0,
       tracesHttp: options.tracesHttp ?? '',
       node: {
