@@ -1,9 +1,10 @@
 /** Connects to the node and chooses the first block of the index. */
 
 import { pause, retry } from '../lib/async.ts';
-import { UpstreamError } from '../lib/errors.ts';
+import { ConfigError, UpstreamError } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
 import type { ThreadLog } from '../log/logger.ts';
+import type { BlockBatch } from '../model/block-batch.ts';
 import type { IndexRules } from '../model/index-rules.ts';
 import {
   type Capabilities,
@@ -14,15 +15,23 @@ import {
 import { probeCapabilities } from '../node/capabilities.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchBlockNumber, fetchChainId, fetchHeader } from '../node/methods.ts';
-import { isBusy } from '../node/node-errors.ts';
+import { isReason, wordsOf } from '../node/node-errors.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import { type LoadRules, loadRange } from './backfill/load-blocks.ts';
-import { findOldestAvailable, type IsAvailable, stayAheadOfPruning } from './backfill/oldest-available.ts';
+import {
+  type AskBlock,
+  type Availability,
+  type AwaitProof,
+  findOldestAvailable,
+  type OldestBlock,
+  stayAheadOfPruning,
+} from './backfill/oldest-available.ts';
 import { ChainMismatchError } from './chain-guard.ts';
 import type { IndexerContext } from './indexer-context.ts';
 import { checkNewestHeader } from './newest-header.ts';
 import { fetchNodeHead, wrongChainError } from './node-chain.ts';
 import type { IndexerThreadOptions } from './protocol.ts';
+import { MissingPart } from './require-transactions.ts';
 import { reportFailure, retryWriteAndReport } from './retry-write.ts';
 import { findHeaderProof } from './root-check.ts';
 
@@ -100,22 +109,30 @@ export async function chooseStart(
   }
   const { startBlock } = options.index;
   log.info({ wanted: startBlock }, 'looking for the first block');
-  const isKept: IsAvailable = async (number, withRetries) => {
-    const tries = withRetries ? AVAILABLE_TRIES : 1;
-    const ask = () => isAvailable(client, rules, number, tries, signal);
-    const answer = await requestWithRetry(context, signal, ask); // retries this block only, not the whole search
+  const ask: AskBlock = async (number) => {
+    const once = () => askBlock(client, rules, number, signal);
+    const answer = await requestWithRetry(context, signal, once); // retries this block only, not the whole search
     if (answer === null) throw signal.reason;
     return answer;
+  };
+  const awaitProof: AwaitProof = async (border) => {
+    log.info(
+      { ...border, seconds: PROOF_MS / 1000 },
+      'making sure that the node has pruned the blocks below',
+    );
+    await pause(options.index.confirmMs ?? PROOF_MS, signal);
+    signal.throwIfAborted();
   };
   const head = async () => (await fetchNodeHead(client, capabilities.headTag, signal)).number;
   const chosen = await requestWithRetry(context, signal, async () => {
     const headBefore = await head();
     const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? headBefore : startBlock;
-    const oldest = await findOldestAvailable(wanted, headBefore, isKept);
-    if (oldest === wanted) return wanted;
+    const oldest = await findOldestAvailable(wanted, headBefore, ask, awaitProof);
+    if (oldest.number === wanted) return wanted;
+    if (typeof startBlock === 'number') throw prunedStart(startBlock, oldest, rules);
     const headAfter = (last: number) => waitForGrowth(head, last, signal);
-    const first = await stayAheadOfPruning(oldest, { headBefore, head, headAfter }, isKept);
-    warnAboutMissingStart(wanted, oldest, first, rules, log);
+    const first = await stayAheadOfPruning(oldest.number, { headBefore, head, headAfter }, ask);
+    warnAboutMissingStart(wanted, oldest.number, first, rules, log);
     return first;
   });
   if (chosen === null) return null;
@@ -153,6 +170,18 @@ function warnAboutOtherStart(
   log.warn(
     { wanted, first: begun },
     'index.start_block differs from the first block of this index; it applies to new indexes only',
+  );
+}
+
+/** How long the node must refuse the blocks below the oldest one, milliseconds. */
+const PROOF_MS = 30_000;
+
+/** The operator asked for blocks that the node does not have. */
+function prunedStart(wanted: number, { number, words }: OldestBlock, { traces }: LoadRules): ConfigError {
+  const reason = words === null ? 'it no longer has their data' : `it answers "${words}"`;
+  const without = traces === null ? '' : ', or index.traces = false if only their traces are gone';
+  return new ConfigError(
+    `index.start_block is ${wanted}, but the node has pruned the blocks below ${number} (${reason}): use a node that has them (an archive node), or set index.start_block to "earliest" or to a block from ${number} on${without}`,
   );
 }
 
@@ -219,29 +248,31 @@ async function requestWithRetry<T>(
   return answer ?? null;
 }
 
-/** Attempts before a block counts as pruned, and the wait between them. Busy nodes answer "not found" too. */
-const AVAILABLE_TRIES = 3;
-const AVAILABLE_RETRY_MS = 300;
-
-/** Whether the node still has a block with its receipts and, if wanted, traces. Throws on transient errors. */
-async function isAvailable(
+/** Asks the node for all parts of a block. Throws when it gives no usable answer. */
+async function askBlock(
   client: RpcClient,
   rules: LoadRules,
   number: number,
-  tries: number,
   signal: AbortSignal,
-): Promise<boolean> {
-  for (let attempt = 1; attempt <= tries; attempt++) {
-    if (attempt > 1) await pause(AVAILABLE_RETRY_MS, signal);
-    try {
-      const batches = await loadRange(client, rules, number, number, signal);
-      if (batches.every(({ unsettled }) => unsettled === null)) return true;
-    } catch (error) {
-      if (!(error instanceof UpstreamError) || isBusy(error)) throw error;
-      if (error.reason !== 'inconsistent' && error.reason !== 'rpc') throw error;
-    }
+): Promise<Availability> {
+  try {
+    const [batch] = await loadRange(client, rules, number, number, signal);
+    const untraced = batch?.unsettled ?? null;
+    if (batch === undefined || untraced === null) return { isServed: true, proves: hasContent(batch, rules) };
+    if (untraced.isPartial || !untraced.isReasoned) return { isServed: true, proves: untraced.isPartial };
+    return { isServed: false, words: batch.gaps[0]?.reason ?? '' };
+  } catch (error) {
+    if (error instanceof MissingPart) return { isServed: false, words: null };
+    if (error instanceof UpstreamError && isReason(error))
+      return { isServed: false, words: wordsOf(error.message) };
+    throw error;
   }
-  return false;
+}
+
+/** Whether a pruning node would not have the block. */
+function hasContent(batch: BlockBatch | undefined, { traces }: LoadRules): boolean {
+  if (batch === undefined) return false;
+  return traces === null ? batch.transferCount > 0 : batch.tracedBlock !== null;
 }
 
 /** The warning about missing internal transfers; null when none are missing. */

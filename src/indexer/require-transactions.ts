@@ -9,6 +9,14 @@ import type { RpcClient } from '../node/client.ts';
 import { headerCall } from '../node/methods.ts';
 import { isProvenHeader } from './header-hash.ts';
 
+/** The node has no header, transactions or receipts of a block: not yet, or no longer. */
+export class MissingPart extends UpstreamError {
+  override name = 'MissingPart';
+  constructor(part: string, number: number) {
+    super('inconsistent', `the node does not have the ${part} of block ${number}, not yet or no longer`);
+  }
+}
+
 /** keccak256(rlp('')), the root of an empty trie (Yellow Paper, appendix D). */
 const EMPTY_TRIE_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
@@ -33,11 +41,7 @@ export async function requireTransactions(
     const header = readObject(reply.result, 'block');
     if (hashOfBlock(header) !== hashOfBlock(block))
       throw new UpstreamError('inconsistent', `the node's block ${number} changed while it was read`);
-    if (await isProvenHeader(header))
-      throw new UpstreamError(
-        'inconsistent',
-        `the node does not have the transactions of block ${number}, not yet or no longer`,
-      );
+    if (await isProvenHeader(header)) throw new MissingPart('transactions', number);
   }
 }
 

@@ -25,7 +25,9 @@ export interface UnsettledGap {
   message: string;
   /** Whether the node gave a reason for the block and for each missing transaction alone, not just no answer. */
   isReasoned: boolean;
-  /** Whether the node traced all transactions but some that used no gas. */
+  /** Whether the node traced some transactions of the block. */
+  isPartial: boolean;
+  /** Whether the others used no gas, and the node just left them out. */
   isIdle: boolean;
 }
 

@@ -1,7 +1,7 @@
 /** The handle on a thread: starts it, talks to it, starts it again after a failure, and stops it within a time limit. */
 import type { Worker } from 'node:worker_threads';
 import { backoffMs } from '../lib/async.ts';
-import { FatalError, messageOf, stackOf } from '../lib/errors.ts';
+import { ConfigError, FatalError, messageOf, stackOf } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import { endThread, THREAD_STOP_MS } from './end-thread.ts';
@@ -11,7 +11,7 @@ import { startThread } from './start-thread.ts';
 
 /**
  * What follows a failure, or an end that nobody requested: another start after a growing delay; the end of whoever
- * awaits `ended`, with the thread's error; or the end of the program, with a FatalError.
+ * awaits `ended`, with the thread's error; or the end of the program, with a FatalError or ConfigError.
  */
 export type RestartPolicy = { firstMs: number; longestMs: number } | 'never' | 'fatal';
 
@@ -154,7 +154,8 @@ export class ThreadHandle<Name extends ThreadName> {
 const FATAL = new Set(['FatalError', 'DamagedFileError']);
 
 /** The message of a FatalError is for the operator. Any other error is a bug, and needs its stack. */
-function toFatal(name: ThreadName, error: Error): FatalError {
+function toFatal(name: ThreadName, error: Error): FatalError | ConfigError {
+  if (error.name === 'ConfigError') return new ConfigError(error.message);
   if (FATAL.has(error.name)) return new FatalError(error.message);
   return new FatalError(`the ${name} thread failed: ${stackOf(error)}`, { cause: error });
 }

@@ -504,7 +504,8 @@ test('on a node that has pruned its history the index begins at the oldest block
   const writer = new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 });
   writer.setChain(Number(await resultOf(real.url, 'eth_chainId')), 3); // stopped before its first block was stored
   writer.close();
-  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 'earliest' } });
+  const index = { startBlock: 'earliest', confirmMs: 200 } as const;
+  const indexer = startIndexer(t, { http: node.url, dir, index });
   await indexer.reaches(40);
   await indexer.client.stop();
   assert.equal(indexer.status().startBlock, 25);

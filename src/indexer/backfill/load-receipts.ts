@@ -7,7 +7,7 @@ import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
 import { receiptCall } from '../../node/methods.ts';
 import { isBusy, isTooLarge } from '../../node/node-errors.ts';
 import { isOverLimit } from '../../node/send-in-batches.ts';
-import { hasNoReceipts } from '../require-transactions.ts';
+import { hasNoReceipts, MissingPart } from '../require-transactions.ts';
 
 /**
  * The receipts of a block from the node's answer about all of them; `undefined` for a node that offers no such method.
@@ -52,11 +52,7 @@ async function afterFailure(
 /** Throws when a result is missing. Near the tip null means "not yet", so callers retry. */
 export function requireResult(reply: RpcReply, what: string, number: number): unknown {
   if ('error' in reply) throw isTooLarge(reply.error) ? tooLargeBlock(reply.error, number) : reply.error;
-  if (reply.result === null)
-    throw new UpstreamError(
-      'inconsistent',
-      `the node does not have the ${what} of block ${number}, not yet or no longer`,
-    );
+  if (reply.result === null) throw new MissingPart(what, number);
   return reply.result;
 }
 

@@ -164,7 +164,8 @@ export async function traceOneByOne(
   const { message } = reasons[0] ?? about ?? NO_ANSWER;
   const isReasoned = [...reasons, ...(about === null ? [] : [about])].every((each) => each.isReason);
   const isIdle = isShort && unknown.every((i) => spelledNumber(receipts.of(i)['gasUsed']) === 0);
-  return { traces, untraced: { message, words: wordsOf(message), isReasoned, isIdle } };
+  const isPartial = perTransaction.some((found) => found !== null);
+  return { traces, untraced: { message, words: wordsOf(message), isReasoned, isPartial, isIdle } };
 }
 
 /** Why there is no trace. */

@@ -20,7 +20,7 @@ function batchOf(number: number, outcome: string, isIdle = false): BlockBatch {
   return {
     ...batch,
     gaps: [{ kind: 'trace', first: number, last: number, reason: outcome }],
-    unsettled: { message: outcome, isReasoned, isIdle },
+    unsettled: { message: outcome, isReasoned, isPartial: false, isIdle },
   };
 }
 
