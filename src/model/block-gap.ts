@@ -27,7 +27,7 @@ export interface UnsettledGap {
   isReasoned: boolean;
   /** Whether the node traced some transactions of the block. */
   isPartial: boolean;
-  /** Whether the others used no gas, and the node just left them out. */
+  /** Whether those without traces used no gas. */
   isIdle: boolean;
 }
 

@@ -124,7 +124,7 @@ export function wordsOf(message: string): string {
   return message
     .replace(/^[a-z]+_[A-Za-z]+: /, '')
     .replace(/ \(-?\d+\)$/, '')
-    .replace(/\b(0x)?[0-9a-f]*\d[0-9a-f]*\b/gi, '…')
+    .replace(/\b0x[0-9a-f]*\b|\b[0-9a-f]*\d[0-9a-f]*\b/gi, '…')
     .replace(/\d+/g, '…')
     .slice(0, MAX_WORDS)
     .trim();

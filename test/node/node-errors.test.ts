@@ -6,8 +6,10 @@ import {
   isBusy,
   isExecutionFailure,
   isRateLimited,
+  isReason,
   isTooLarge,
   isUnknownMethod,
+  wordsOf,
 } from '../../src/node/node-errors.ts';
 
 /** Codes used by nodes, some of which mean something else elsewhere, and some that no standard defines. */
@@ -89,4 +91,55 @@ test('a limit other than the rate causes no wait', () => {
     'Exceeds per-request RPC gas limit',
   ])
     assert.equal(isRateLimited(errorOf(-32005, message)), false, message);
+});
+
+const REASONS = [
+  'tracing failed: nonce too high: address 0xAff2C936E5E5Fd1027F581b3A8189C681F804551, tx: 1050 state: 1041',
+  'historical state not available in path scheme yet',
+  'missing trie node 3f0a (path 0c0f) state 0xab is not available, not found',
+  'No state available for block 17 (0xab)',
+  'Pruned history unavailable',
+  'failed to load state at height 7; version does not exist (latest height: 90)',
+  'transaction not found',
+  'block not found',
+  'response exceeds size limit',
+];
+const NO_REASONS = [
+  'internal error',
+  'Internal server error',
+  'tracing failed',
+  'unknown error while handling the request',
+  'execution timeout',
+  'context deadline exceeded',
+  'context canceled',
+  'overloaded, try again later',
+  'node is busy',
+  'rate limit exceeded',
+  'dial tcp 10.0.0.1:8545: connect: connection refused',
+  'unexpected EOF',
+  'bad gateway',
+  'Service Unavailable',
+  'node is syncing',
+  '',
+];
+
+test('a reason says what is wrong with a block, not that something failed or passes', () => {
+  const isTold = (message: string) => isReason(new UpstreamError('rpc', message, -32_000));
+  assert.deepEqual(
+    REASONS.filter((message) => !isTold(message)),
+    [],
+  );
+  assert.deepEqual(NO_REASONS.filter(isTold), []);
+  for (const reason of ['timeout', 'connection', 'http', 'malformed'] as const)
+    assert.equal(isReason(new UpstreamError(reason, 'nonce too high')), false, reason);
+});
+
+test('the words of a reason are the same for every block', () => {
+  const told = (block: number, hash: string, path: string) =>
+    wordsOf(
+      `debug_traceBlockByHash: missing trie node ${hash} (path ${path}) of block ${block} <nil> (-32000)`,
+    );
+  assert.equal(told(1_050, 'ab12cd', '0c0f'), 'missing trie node … (path …) of block … <nil>');
+  assert.equal(told(7, '99ffee00112233', '00'), told(1_050, 'ab12cd', '0c0f'));
+  assert.equal(wordsOf('transaction 0xabcdef not found'), 'transaction … not found');
 });

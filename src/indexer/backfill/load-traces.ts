@@ -70,7 +70,10 @@ function isTraced(reply: RpcReply): boolean {
   return 'result' in reply && reply.result !== null;
 }
 
-/** One block that the node is too slow to trace, or answers with a proxy's error, is that block's failure. */
+/**
+ * One block that the node is too slow to trace, or breaks the connection for, is that block's failure: its header and
+ * receipts have just arrived.
+ */
 async function askBlocks(
   client: RpcClient,
   method: TraceMethod,
@@ -85,7 +88,7 @@ async function askBlocks(
     );
   } catch (error) {
     const isAlone = wanted.length === 1 && error instanceof UpstreamError && !signal?.aborted;
-    if (!isAlone || error.reason === 'connection' || error.reason === 'queue-full') throw error;
+    if (!isAlone || error.reason === 'queue-full') throw error;
     return [{ error }];
   }
 }
@@ -148,7 +151,6 @@ export async function traceOneByOne(
   const missing = [...perTransaction.keys()].filter(
     (i) => perTransaction[i] === null && needsTracesOf(block, transactions[i]!, receipts.of(i), rules),
   );
-  const isShort = about === null && missing.length < hashes.length;
   const wanted = missing.map((i) => hashes[i]!);
   const alone = await askTransactions(client, method, wanted, signal);
   const reasons: Refusal[] = [];
@@ -161,9 +163,9 @@ export async function traceOneByOne(
   const traces = { form, value, perTransaction };
   const unknown = missing.filter((i) => perTransaction[i] === null);
   if (unknown.length === 0) return { traces, untraced: null };
-  const { message } = reasons[0] ?? about ?? NO_ANSWER;
+  const { message } = (about?.isReason ? about : reasons[0]) ?? NO_ANSWER;
   const isReasoned = [...reasons, ...(about === null ? [] : [about])].every((each) => each.isReason);
-  const isIdle = isShort && unknown.every((i) => spelledNumber(receipts.of(i)['gasUsed']) === 0);
+  const isIdle = unknown.every((i) => spelledNumber(receipts.of(i)['gasUsed']) === 0);
   const isPartial = perTransaction.some((found) => found !== null);
   return { traces, untraced: { message, words: wordsOf(message), isReasoned, isPartial, isIdle } };
 }

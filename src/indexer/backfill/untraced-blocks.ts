@@ -41,6 +41,8 @@ const MAX_TRACED = 1_024;
 const MAX_NEIGHBOURS = 8;
 /** How long the answer about such a block counts, milliseconds. */
 const PROBE_MS = 10_000;
+/** Blocks whose waits are remembered: as many as are loaded ahead where each range is a block. */
+const MAX_CASES = 4_096;
 /** Reasons remembered from gaps. */
 const MAX_KNOWN_REASONS = 100;
 
@@ -60,6 +62,8 @@ export class UntracedBlocks {
   private readonly traced: number[] = [];
   private readonly probes = new Map<number, { at: number; isTraced: Promise<boolean> }>();
   private readonly knownReasons = new Set<string>();
+  /** By number; kept when a failure of the node drops what was loaded, so that the waits do not begin again. */
+  private readonly cases = new Map<number, Case>();
   private readonly turns = new Turns(MAX_TRIES_AT_ONCE);
 
   /** `knownReasons`: of gaps in the index. */
@@ -71,13 +75,23 @@ export class UntracedBlocks {
 
   /** Notes which blocks the node traces. */
   note(batches: readonly BlockBatch[]): void {
-    for (const { unsettled, tracedBlock } of batches)
-      if (unsettled === null && tracedBlock !== null) this.traced.push(tracedBlock);
+    for (const { unsettled, tracedBlock, number, blockCount } of batches) {
+      if (unsettled !== null) continue;
+      if (tracedBlock !== null) this.traced.push(tracedBlock);
+      for (const open of this.cases.keys())
+        if (number[0]! <= open && open <= number[blockCount - 1]!) this.cases.delete(open);
+    }
     if (this.traced.length > MAX_TRACED) this.traced.splice(0, this.traced.length - MAX_TRACED);
   }
 
   /** The block of an unsettled batch, traced or as a gap. Rejects only when the signal aborts. */
   async settle(unsettled: BlockBatch, signal: AbortSignal): Promise<BlockBatch> {
+    const settled = await this.trySettling(unsettled, signal);
+    this.cases.delete(unsettled.number[0]!);
+    return settled;
+  }
+
+  private async trySettling(unsettled: BlockBatch, signal: AbortSignal): Promise<BlockBatch> {
     const open = this.openCase(unsettled);
     const { number } = open;
     for (let attempt = 1; ; attempt++) {
@@ -97,11 +111,19 @@ export class UntracedBlocks {
 
   private openCase(batch: BlockBatch): Case {
     const number = batch.number[0]!;
+    const known = this.cases.get(number);
+    if (known !== undefined) {
+      this.hear(known, batch);
+      return known;
+    }
     const { isAtHead, gapAfterMs = GAP_AFTER_MS } = this.options;
     const limitMs = isAtHead?.(number) ? Math.min(gapAfterMs, HEAD_GAP_AFTER_MS) : gapAfterMs;
     const since = performance.now();
     const reason = batch.unsettled?.isReasoned ? { since, last: since } : null;
-    return { number, batch, since, limitMs, reason };
+    const open = { number, batch, since, limitMs, reason };
+    if (this.cases.size >= MAX_CASES) this.cases.delete(this.cases.keys().next().value ?? number);
+    this.cases.set(number, open);
+    return open;
   }
 
   /** Takes the outcome of another try. One without a reason proves nothing about the reason given before. */

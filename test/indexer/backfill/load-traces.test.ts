@@ -122,6 +122,18 @@ test('only a reason of the node, given for the block and for each transaction al
   }
 });
 
+test('a node that breaks the connection for one block fails for that block alone', async (t) => {
+  const replay = await startNode(t, { chain: CHAIN });
+  const node = await startMisbehavingNode({ upstream: replay.url });
+  t.after(() => node.close());
+  node.misbehave({ when: ({ method }) => method.startsWith('debug_trace'), wire: { kind: 'reset' } });
+  const client = new RpcClient({ url: node.url, timeoutMs: 60_000, maxSockets: 4, maxBatch: 10 });
+  t.after(() => client.close());
+  const [batch] = await loadRange(client, RULES, BAD, BAD);
+  assert.equal(batch?.unsettled?.isReasoned, false);
+  await assert.rejects(loadRange(client, RULES, BAD, BAD + 3), { reason: 'connection' });
+});
+
 test('a node that traces none of several blocks is failing, which says nothing about a block', async (t) => {
   const replay = await startNode(t, { chain: CHAIN });
   const node = await startMisbehavingNode({ upstream: replay.url });

@@ -88,7 +88,7 @@ test('a reason that stands makes a gap, while the node traces older and newer bl
 
 test('a block that is traced at last is complete', async () => {
   assert.equal(
-    (await settle({ node: others((tries) => (tries < 3 ? 'nonce too high' : 'traced')) }))?.gap,
+    (await settle({ node: others((tries) => (tries < 2 ? 'nonce too high' : 'traced')) }))?.gap,
     null,
   );
   assert.equal((await settle({ node: others((tries) => (tries < 3 ? '?' : 'traced')) }))?.gap, null);
@@ -135,6 +135,20 @@ test('a known reason is final at once for transactions that used no gas, and for
   assert.ok(found !== null && found.gap !== null && found.ms < CONFIRM_MS);
   const other = await settle({ node, known });
   assert.ok(other !== null && other.ms >= CONFIRM_MS);
+});
+
+test('a failure of the node that drops the block does not begin the wait again', async () => {
+  const untraced = new UntracedBlocks({
+    load: async (number) => batchOf(number, number === BAD ? 'execution timeout?' : 'traced'),
+    gapAfterMs: 6 * CONFIRM_MS,
+    onGap: () => undefined,
+  });
+  const startedAt = performance.now();
+  const settled = async (signal: AbortSignal) => untraced.settle(batchOf(BAD, 'execution timeout?'), signal);
+  let batch: BlockBatch | undefined;
+  while (batch === undefined && performance.now() - startedAt < NEVER_MS)
+    batch = await settled(AbortSignal.timeout(2 * CONFIRM_MS)).catch(() => undefined);
+  assert.equal(batch?.gaps[0]?.reason, 'execution timeout?');
 });
 
 test('the tries of many blocks overlap', async () => {
