@@ -19,7 +19,7 @@ contract MalformedLogs {
     /// Ten logs with the topic of Transfer.
     function transfers(bytes32 from, bytes32 to) public {
         bytes32 dirty = bytes32(uint256(to) | DIRT);
-        _log1(TRANSFER, abi.encode(from, to, 1)); // nothing indexed
+        _log1(TRANSFER, abi.encode(from, dirty, 1)); // nothing indexed, and not an address
         _log2(TRANSFER, from, abi.encode(to, 1)); // one address indexed
         _log3(TRANSFER, from, to, ""); // no amount
         _log3(TRANSFER, from, to, new bytes(31)); // amount cut short

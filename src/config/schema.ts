@@ -47,6 +47,10 @@ const chain = z.strictObject({
   symbol: nonEmptyString('the symbol of the native coin, such as "MON"').default('MON'),
   /** Addresses of wrapped native tokens in addition to those known for the chain id. Applies to new indexes. */
   wrapped_native: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
+  /** Addresses of contracts that log moves of the native coin as Transfers, likewise. */
+  native_contracts: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
+  /** Addresses of ERC-20 tokens whose Transfer has no indexed argument, likewise. */
+  unindexed_erc20: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
 });
 
 const index = z.strictObject({

@@ -126,7 +126,8 @@ export class BatchBuilder {
   /** Its sender and receiver, `0x` and 40 digits; empty if unknown. */
   private txSender = '';
   private txReceiver = '';
-  private isTxStored = false;
+  /** Whether the current transaction has a transfer. */
+  isTxStored = false;
 
   get transferCount(): number {
     return this.kind.length;

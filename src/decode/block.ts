@@ -1,8 +1,7 @@
 /** Checks that the parts of a block have one hash, and decodes them into transfers. */
 
-import { spelledNumber } from '../lib/hex.ts';
+import { isSameHex, spelledNumber } from '../lib/hex.ts';
 import { ZERO_ADDRESS as NO_ADDRESS, ZERO_DIGITS } from '../model/address.ts';
-import type { IndexRules } from '../model/index-rules.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import { arrangedTraces } from './arrange-traces.ts';
 import type { BatchBuilder } from './batch.ts';
@@ -25,20 +24,10 @@ import {
   releaseItems,
 } from './read-json.ts';
 import { addressText, BlockReceipts, createdContract, receiverOf } from './receipts.ts';
+import { repeatedHashes } from './repeated-hashes.ts';
+import type { DecodeRules } from './rules.ts';
 import { decodeStakingPayouts, STAKING_CONTRACT, SYSTEM_SENDER } from './staking.ts';
 import { type BlockTraces, flatTraces, type TransactionTrace, treeTraces } from './traces.ts';
-
-/** The rules of an index, in the form that decoding asks. */
-export interface DecodeRules {
-  /** Whether the chain has Monad's system transactions and staking payouts. */
-  monad: boolean;
-  /** Wrapped native contracts, lower-case `0x` text. */
-  wrappedNative: ReadonlySet<string>;
-}
-
-export function decodeRules({ monad, wrappedNative }: IndexRules): DecodeRules {
-  return { monad, wrappedNative: new Set(wrappedNative) };
-}
 
 /** The node's answers for one block, as parsed JSON. `traces` is null when not requested. */
 export interface BlockParts {
@@ -77,14 +66,17 @@ function decodeParts(out: BatchBuilder, block: JsonObject, parts: BlockParts, ru
   const txHashes = transactions.map(transactionHash);
   const receipts = new BlockReceipts(parts.receipts, hash, txHashes);
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash, receipts.extraHash);
+  const decodeAt = (i: number, isRepeat = false): void => {
+    const trace = traces === null ? null : traces.at(i);
+    const parts = { hash: txHashes[i]!, tx: transactions[i]!, receipt: receipts.of(i), trace, isRepeat };
+    decodeTransaction(out, parts, rules);
+  };
+  const repeats = rules.version < 2 ? null : repeatedHashes(txHashes);
   for (let i = 0; i < transactions.length; i++) {
     decodeExtraReceipt(out, receipts, i, rules);
-    const trace = traces === null ? null : traces.at(i);
-    decodeTransaction(
-      out,
-      { hash: txHashes[i]!, tx: transactions[i]!, receipt: receipts.of(i), trace },
-      rules,
-    );
+    const same = repeats?.get(txHashes[i]!);
+    if (same === undefined) decodeAt(i);
+    else if (same[0] === i) for (const each of same) decodeAt(each, each > i);
   }
   decodeExtraReceipt(out, receipts, transactions.length, rules);
   if (traces !== null) out.tracedBlock = readQuantity(block['number'], 'block number');
@@ -102,18 +94,29 @@ interface TransactionParts {
   tx: JsonObject;
   receipt: JsonObject;
   trace: TransactionTrace | null;
+  /** Whether the transaction before has the same hash. */
+  isRepeat: boolean;
 }
 
 function decodeTransaction(
   out: BatchBuilder,
-  { hash, tx, receipt, trace }: TransactionParts,
+  { hash, tx, receipt, trace, isRepeat }: TransactionParts,
   rules: DecodeRules,
 ): void {
-  if (!succeeded(receipt, trace)) return;
+  const mint = rules.version < 2 ? null : mintOf(tx);
+  const hasSucceeded = succeeded(receipt, trace);
+  if (!hasSucceeded && mint === null) return;
   const to = receiverOf(tx['to'], receipt);
   const from = addressText(tx['from'], 'transaction from');
-  out.beginTransaction(hash, from === '' ? NO_ADDRESS : from, to === '' ? NO_ADDRESS : to);
-  decodeDirect(out, tx, to, rules);
+  if (!isRepeat || !out.isTxStored)
+    out.beginTransaction(hash, from === '' ? NO_ADDRESS : from, to === '' ? NO_ADDRESS : to);
+  if (mint !== null) {
+    const minter = readAddress(from, 'transaction from');
+    out.push(TransferKind.nativeDirect, ZERO_DIGITS, minter, '', -1, mint, 2, mint.length);
+  }
+  if (!hasSucceeded) return;
+  const isToSelf = mint !== null && isSameHex(to, from.toLowerCase());
+  if (!isToSelf) decodeDirect(out, tx, to, rules); // a deposit to its own sender is the mint alone
   trace?.forEachInternalTransfer(
     (payer, payee, amount) =>
       out.push(TransferKind.nativeInternal, payer, payee, '', -1, amount, 2, amount.length),
@@ -121,7 +124,7 @@ function decodeTransaction(
   );
   const logs = readLogs(receipt);
   if (rules.monad) decodeStakingPayouts(out, logs, trace);
-  decodeLogs(out, logs, rules.wrappedNative);
+  decodeLogs(out, logs, rules);
 }
 
 /** Decodes the logs of the receipt that belongs to no transaction, if it comes before the transaction of this index. */
@@ -134,7 +137,7 @@ function decodeExtraReceipt(
   const extra = receipts.extraBefore(index);
   if (extra === null || readStatus(extra.receipt['status']) === false) return;
   out.beginTransaction(extra.hash, NO_ADDRESS, NO_ADDRESS);
-  decodeLogs(out, readLogs(extra.receipt), rules.wrappedNative);
+  decodeLogs(out, readLogs(extra.receipt), rules);
 }
 
 /** Frees the memory of a decoded block. */
@@ -227,6 +230,19 @@ function succeeded(receipt: JsonObject, trace: TransactionTrace | null): boolean
 
 function isSystemTransaction(tx: JsonObject): boolean {
   return isAddress(tx['from'], SYSTEM_SENDER);
+}
+
+/** The type of the OP stack's deposits. */
+const DEPOSIT_TYPE = 0x7e;
+
+/**
+ * The coins that an OP stack deposit creates for its sender, as a `0x` quantity above zero; null if none. The sender
+ * keeps them when the transaction fails.
+ */
+export function mintOf({ mint, type }: JsonObject): string | null {
+  if (mint === undefined || mint === null || spelledNumber(type) !== DEPOSIT_TYPE) return null;
+  const amount = readAmount(mint, 'mint');
+  return isZero(amount) ? null : amount;
 }
 
 /** The transaction's own value, to its receiver or the contract it created. Monad's block reward is a mint. */

@@ -3,7 +3,15 @@ import { LazyItems, ObjectProjection } from '../lib/json-projection.ts';
 
 const whole = 'whole';
 
-const TRANSACTION = new ObjectProjection({ hash: whole, from: whole, to: whole, value: whole, input: whole });
+const TRANSACTION = new ObjectProjection({
+  hash: whole,
+  from: whole,
+  to: whole,
+  value: whole,
+  input: whole,
+  type: whole,
+  mint: whole,
+});
 
 export const BLOCK_FIELDS = new ObjectProjection({
   number: whole,

@@ -1,6 +1,7 @@
 import { TransferKind } from '../model/transfer-kind.ts';
 import type { BatchBuilder } from './batch.ts';
 import { readArray, readBigInt, readData, readHex, readObject, readQuantity } from './read-json.ts';
+import type { DecodeRules } from './rules.ts';
 
 /** keccak256 of `Transfer(address,address,uint256)`, ERC-20 and ERC-721. */
 export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -59,18 +60,19 @@ function readTopics(value: unknown): string[] {
   return isLower ? topics : topics.map((topic) => topic.toLowerCase());
 }
 
-/** Pushes every token transfer in the logs of one transaction. `wrappedNative` holds emitters as lower-case `0x` text. */
-export function decodeLogs(
-  out: BatchBuilder,
-  logs: readonly Log[],
-  wrappedNative: ReadonlySet<string>,
-): void {
+/** The rules that decide which logs are token transfers. */
+type LogRules = Pick<DecodeRules, 'version' | 'wrappedNative' | 'nativeContracts' | 'unindexedErc20'>;
+
+/** Pushes every token transfer in the logs of one transaction. */
+export function decodeLogs(out: BatchBuilder, logs: readonly Log[], rules: LogRules): void {
+  const { wrappedNative, nativeContracts } = rules;
   let transfers: TransferCounts | null = null;
   for (const log of logs) {
     if (log.emitter === NATIVE_LOG_EMITTER) continue;
+    if (nativeContracts.size > 0 && nativeContracts.has(log.emitter)) continue;
     switch (log.topics[0]) {
       case TRANSFER:
-        decodeTransfer(out, log);
+        decodeTransfer(out, log, rules);
         break;
       case TRANSFER_SINGLE:
         decodeSingle(out, log);
@@ -115,8 +117,10 @@ function pushBetween(
 }
 
 /** ERC-20 by three topics and one word of data, ERC-721 by four topics and no data. */
-function decodeTransfer(out: BatchBuilder, log: Log): void {
+function decodeTransfer(out: BatchBuilder, log: Log, rules: LogRules): void {
   const [, from, to, number] = log.topics;
+  if (from === undefined && rules.version >= 2) return decodeUnindexed(out, log, rules);
+  if (from !== undefined && to === undefined) return out.skip('transfer_one_indexed');
   if (from === undefined || to === undefined || log.topics.length > 4) return out.skip('transfer_topics');
   if (number === undefined) {
     if (log.data.length !== hexLength(1)) return out.skip('transfer_data');
@@ -124,6 +128,21 @@ function decodeTransfer(out: BatchBuilder, log: Log): void {
   }
   if (log.data.length !== hexLength(0)) return out.skip('transfer_data');
   pushBetween(out, TransferKind.erc721, log, from, to, '', 0, number.slice(2));
+}
+
+/**
+ * A Transfer of the first tokens, which indexed none of its arguments: from, to, and the token's number in the data. Three
+ * of four such tokens are NFTs; those that are not are listed.
+ */
+function decodeUnindexed(out: BatchBuilder, log: Log, { unindexedErc20 }: LogRules): void {
+  if (log.data.length !== hexLength(3)) return out.skip('transfer_data');
+  const [from, to] = unindexedSides(log);
+  if (unindexedErc20.has(log.emitter)) pushBetween(out, TransferKind.erc20, log, from, to, log.data, 130);
+  else pushBetween(out, TransferKind.erc721, log, from, to, '', 0, log.data.slice(130));
+}
+
+function unindexedSides({ data }: Log): [from: string, to: string] {
+  return [`0x${data.slice(2, 66)}`, `0x${data.slice(66, 130)}`];
 }
 
 /** ERC-1155 TransferSingle(operator, from, to, id, value): id and value are in the data. */

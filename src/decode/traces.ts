@@ -20,6 +20,7 @@ import {
   readItems,
   readObject,
 } from './read-json.ts';
+import { repeatedHashes } from './repeated-hashes.ts';
 
 /** Receives one internal transfer: addresses as 40 lower-case digits, the amount as a `0x` quantity above zero. */
 type InternalSink = (from: string, to: string, amount: string) => void;
@@ -238,6 +239,18 @@ export function flatLists(
 ): JsonObject[][] {
   const position: ReadonlyMap<unknown, number> = new Map(txHashes.map((hash, i) => [hash, i]));
   const perTransaction: JsonObject[][] = txHashes.map(() => []);
+  const repeats = repeatedHashes(txHashes);
+  const rootsSeen = new Map<string, number>();
+  /** The place of the transaction of a trace. Where several have its hash, each root trace begins the next one. */
+  const placeOf = (trace: JsonObject, found: number): number => {
+    const hash = txHashes[found]!;
+    const places = repeats?.get(hash);
+    if (places === undefined) return found;
+    const isRoot = readArray(trace['traceAddress'], 'traceAddress').length === 0;
+    const roots = (rootsSeen.get(hash) ?? 0) + Number(isRoot);
+    rootsSeen.set(hash, roots);
+    return places[roots - 1] ?? found;
+  };
   const items = readItems(value, 'trace_block result');
   for (let i = 0; i < items.length; i++) {
     const trace = readObject(items.at(i), 'trace');
@@ -257,7 +270,7 @@ export function flatLists(
         'inconsistent',
         `the node traced ${previewValue(hash)}, which is not in block ${blockHash}`,
       );
-    perTransaction[index]!.push(trace);
+    perTransaction[placeOf(trace, index)]!.push(trace);
   }
   return perTransaction;
 }

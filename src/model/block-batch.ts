@@ -6,6 +6,8 @@ import type { BlockGap, UnsettledGap } from './block-gap.ts';
 /** Why a log with the first topic of a transfer, or a payment in a trace, was not decoded (metric label). */
 export type SkipReason =
   | 'transfer_topics'
+  /** One indexed address, which may be either side. */
+  | 'transfer_one_indexed'
   | 'transfer_data'
   | 'single_shape'
   | 'batch_shape'

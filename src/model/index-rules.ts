@@ -3,7 +3,7 @@
  * decoded by them: otherwise a new release or another configuration would decode earlier blocks differently.
  */
 import type { Hex } from '../lib/hex.ts';
-import { FIRST_WRAPPED_NATIVE, WRAPPED_NATIVE } from './known-contracts.ts';
+import { FIRST_WRAPPED_NATIVE, NATIVE_CONTRACTS, WRAPPED_NATIVE } from './known-contracts.ts';
 
 /** The lists of contracts among the rules, and what their members are. */
 const LISTS = {
@@ -32,10 +32,16 @@ export type StoredRules = Omit<IndexRules, 'monad' | 'wrappedNative'> & {
 };
 
 /** The rules of a new index. */
-export const RULES_VERSION = 1;
+export const RULES_VERSION = 2;
 
 /** What each version of the rules after the first added. */
-const ADDED: Readonly<Record<number, readonly string[]>> = {};
+const ADDED: Readonly<Record<number, readonly string[]>> = {
+  2: [
+    'Transfers without an indexed argument count, as those of ERC-721 tokens',
+    'the mint of an OP stack deposit counts as a native transfer from the zero address',
+    'transactions of one hash in one block count as one transaction',
+  ],
+};
 
 /** The contracts that the configuration adds to the known ones. */
 export type ConfiguredLists = Partial<Record<ListName, readonly string[]>>;
@@ -53,8 +59,8 @@ export function newRules({ chainId, monad, configured }: RuleSources): IndexRule
     version: RULES_VERSION,
     monad,
     wrappedNative: listOf(WRAPPED_NATIVE[chainId], configured.wrappedNative),
-    nativeContracts: [],
-    unindexedErc20: [],
+    nativeContracts: listOf(NATIVE_CONTRACTS[chainId], configured.nativeContracts),
+    unindexedErc20: listOf([], configured.unindexedErc20),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Native balance changes other than transfers: fees, withdrawals, rollup deposits. */
 
-import { transactionHash } from '../decode/block.ts';
+import { mintOf, transactionHash } from '../decode/block.ts';
 import {
   type JsonObject,
   readAddress,
@@ -28,6 +28,12 @@ export class BalanceAdjustments {
   private readonly net = new Map<Hex, bigint>();
   private readonly producers = new Set<Hex>();
   private readonly senderSet = new Set<Hex>();
+  private readonly mintsAreTransfers: boolean;
+
+  /** `mintsAreTransfers`: whether the index counts the mints of OP stack deposits as transfers. */
+  constructor(mintsAreTransfers: boolean) {
+    this.mintsAreTransfers = mintsAreTransfers;
+  }
 
   /** Adds a block with full transactions and its receipts, as sent by the node. Throws UpstreamError `malformed`. */
   add(block: unknown, receipts: unknown): void {
@@ -49,7 +55,9 @@ export class BalanceAdjustments {
         throw new UpstreamError('inconsistent', 'the node sent receipts of another block');
       const sender = readLowerCaseAddress(transaction.from, 'from');
       this.senderSet.add(sender);
-      this.adjust(sender, readOptionalInteger(transaction.mint, 'mint') - feeOf(receipt));
+      const isTransfer = this.mintsAreTransfers && mintOf(transaction) !== null;
+      const mint = isTransfer ? 0n : readOptionalInteger(transaction.mint, 'mint');
+      this.adjust(sender, mint - feeOf(receipt));
     }
   }
 

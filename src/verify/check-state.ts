@@ -33,6 +33,8 @@ interface NativeOptions {
   client: RpcClient;
   compareBlock: CompareBlock;
   startBlock: number;
+  /** Whether the index counts the mints of OP stack deposits as transfers. */
+  mintsAreTransfers: boolean;
   /** Most wallets to compare. */
   wallets: number;
   signal: AbortSignal;
@@ -42,7 +44,7 @@ export async function checkNative(check: Check, options: NativeOptions): Promise
   const { db, client, signal } = options;
   const window = inReadTransaction(db, () => readWindow(db, options.startBlock));
   if (window === null) return check.addNote('not compared: one block is not enough');
-  const adjustments = await fetchAdjustments(client, window, signal);
+  const adjustments = await fetchAdjustments(client, window, options.mintsAreTransfers, signal);
   const addresses = [...new Set([...window.net.keys(), ...adjustments.senders()])]
     .filter((address) => !adjustments.isExempt(address))
     .slice(0, options.wallets);
@@ -102,13 +104,14 @@ function readWindow(db: Db, startBlock: number): BlockWindow | null {
 async function fetchAdjustments(
   client: RpcClient,
   { before, tip }: BlockWindow,
+  mintsAreTransfers: boolean,
   signal: AbortSignal,
 ): Promise<BalanceAdjustments> {
   const calls: RpcCall[] = [];
   for (let number = before + 1; number <= tip.number; number++)
     calls.push(blockCall(number), receiptsCall(number));
   const replies = await client.batch(calls, signal);
-  const adjustments = new BalanceAdjustments();
+  const adjustments = new BalanceAdjustments(mintsAreTransfers);
   for (let i = 0; i < replies.length; i += 2) {
     const number = before + 1 + i / 2;
     const block = readObject(requireResult(replies[i]!), 'block');

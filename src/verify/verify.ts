@@ -187,6 +187,7 @@ class NodeChecks {
       client,
       compareBlock: blockComparer(this.db, client, this.rules),
       startBlock: this.startBlock,
+      mintsAreTransfers: this.rules.version >= 2,
       wallets: scope.nativeWallets,
       signal,
     });

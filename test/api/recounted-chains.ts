@@ -7,6 +7,7 @@ import type { TransferRow } from '../../scripts/simulator/chain/ledger.ts';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { decodeBlock } from '../../src/decode/block.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { PLAIN_RULES } from '../decode/plain.ts';
 import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 import { type AskApi, askApi } from '../support/clients/ask-api.ts';
 import { blockTimes, type IndexedTransfer, indexedTransfers } from '../support/index/index-rows.ts';
@@ -98,11 +99,7 @@ function indexGenerated(t: TestContext, options: { blocks: number; txPerBlock: n
   const made: TransferRow[] = [];
   for (const { block, receipts, trace, transfers } of generateChain(options).blocks) {
     const traces = { form: 'tree' as const, value: JSON.parse(trace ?? '[]') };
-    decodeBlock(
-      out,
-      { block: JSON.parse(block), receipts: JSON.parse(receipts), traces },
-      { monad: false, wrappedNative: new Set() },
-    );
+    decodeBlock(out, { block: JSON.parse(block), receipts: JSON.parse(receipts), traces }, PLAIN_RULES);
     made.push(...transfers);
   }
   writer.append([out.finish(true)]);

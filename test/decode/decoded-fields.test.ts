@@ -6,13 +6,14 @@ import { type BlockParts, decodeBlock, needsTraces, releaseBlock } from '../../s
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../src/decode/decoded-fields.ts';
 import { flatTraces } from '../../src/decode/traces.ts';
 import { ObjectProjection, type Projection, parseProjected } from '../../src/lib/json-projection.ts';
+import { PLAIN_RULES } from './plain.ts';
 
 function wantedOf(text: string | Buffer, wanted: Projection): unknown {
   const answer = parseProjected(Buffer.from(`{"result":${text}}`), new ObjectProjection({ result: wanted }));
   return (answer as { result: unknown }).result;
 }
 
-const RULES = { monad: true, wrappedNative: new Set<string>() };
+const RULES = { ...PLAIN_RULES, monad: true };
 
 test('a projected block decodes like the whole one', () => {
   const { blocks } = generateChain({ seed: 3, blocks: 40 });

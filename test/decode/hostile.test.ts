@@ -10,12 +10,13 @@ import { UpstreamError } from '../../src/lib/errors.ts';
 import { hexToBytes } from '../../src/lib/hex.ts';
 import { parseBody, readSingle } from '../../src/node/reply.ts';
 import { cpuMs } from '../support/cpu-time.ts';
+import { PLAIN_RULES } from './plain.ts';
 
 const TOKEN = `0x${'c'.repeat(40)}`;
 const TX = `0x${'1'.repeat(64)}`;
 const ZERO = `0x${'0'.repeat(64)}`;
 const ACCOUNT = `0x${'0'.repeat(24)}${'a'.repeat(40)}`;
-const RULES = { monad: false, wrappedNative: new Set<string>() };
+const RULES = PLAIN_RULES;
 const word = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
 interface RawLog {
@@ -27,11 +28,10 @@ interface RawLog {
 function decode(logs: readonly RawLog[]): BatchBuilder {
   const out = new BatchBuilder();
   out.beginTransaction(TX);
-  decodeLogs(
-    out,
-    readLogs({ logs: logs.map((log) => ({ address: TOKEN, logIndex: '0x0', ...log })) }),
-    new Set([TOKEN]),
-  );
+  decodeLogs(out, readLogs({ logs: logs.map((log) => ({ address: TOKEN, logIndex: '0x0', ...log })) }), {
+    ...RULES,
+    wrappedNative: new Set([TOKEN]),
+  });
   return out;
 }
 

@@ -128,6 +128,54 @@ test('wrapped native: Deposit mints and Withdrawal burns, unless an equal Transf
   assert.equal(rowsFrom([deposit(5)]).length, 0, 'other contracts may name an event Deposit');
 });
 
+const unindexed = (from: string, to: string, number: bigint): PlainLog => ({
+  topics: [TRANSFER],
+  data: `0x${from.slice(2).padStart(64, '0')}${to.slice(2).padStart(64, '0')}${word(number)}`,
+});
+
+test('a Transfer without indexed arguments is of an NFT, unless its token is listed as an ERC-20', () => {
+  const logs = [unindexed(ZERO, A, 1001n), unindexed(A, B, MAX), unindexed(A, B, 0n)];
+  assert.deepEqual(
+    rowsFrom(logs).map((row) => [row.kind, row.from, row.to, row.token, row.amount, row.id]),
+    [
+      ['erc721', ZERO, A, TOKEN, 1n, 1001n],
+      ['erc721', A, B, TOKEN, 1n, MAX],
+      ['erc721', A, B, TOKEN, 1n, 0n],
+    ],
+  );
+  const rules = { ...PLAIN_RULES, unindexedErc20: new Set([TOKEN]) };
+  assert.deepEqual(
+    rowsOf(decode(blockOf({ logs }), rules)).map((row) => [row.kind, row.amount, row.id]),
+    [
+      ['erc20', 1001n, null],
+      ['erc20', MAX, null],
+      ['erc20', 0n, null],
+    ],
+  );
+});
+
+test('by rules 1, a Transfer without indexed arguments is skipped', () => {
+  const batch = decode(blockOf({ logs: [unindexed(A, B, 5n)] }), { ...PLAIN_RULES, version: 1 });
+  assert.equal(batch.transferCount, 0);
+  assert.deepEqual(batch.skipped, { transfer_topics: 1 });
+});
+
+test('the logs of a native coin that is also a contract are no token transfers', () => {
+  const logs: PlainLog[] = [
+    { topics: [TRANSFER, topicOf(A), topicOf(B)], data: `0x${word(5)}` },
+    { topics: [DEPOSIT, topicOf(A)], data: `0x${word(5)}` },
+    { topics: [TRANSFER, topicOf(A)], data: `0x${word(5)}` },
+    { address: C, topics: [TRANSFER, topicOf(A), topicOf(B)], data: `0x${word(6)}` },
+  ];
+  const rules = { ...PLAIN_RULES, nativeContracts: new Set([TOKEN]), wrappedNative: new Set([TOKEN]) };
+  const batch = decode(blockOf({ logs }), rules);
+  assert.deepEqual(
+    rowsOf(batch).map((row) => [row.token, row.amount]),
+    [[C, 6n]],
+  );
+  assert.deepEqual(batch.skipped, {}, 'nothing is malformed');
+});
+
 test("EIP-7708's emitter is not a token", () => {
   const log = {
     address: '0xfffffffffffffffffffffffffffffffffffffffe',
@@ -141,8 +189,16 @@ test("EIP-7708's emitter is not a token", () => {
 
 const dirty = `0x${'1'.repeat(24)}${A.slice(2)}`;
 const malformed: [string, PlainLog][] = [
-  ['transfer_topics', { topics: [TRANSFER], data: `0x${word(1)}${word(2)}${word(3)}` }],
-  ['transfer_topics', { topics: [TRANSFER, topicOf(A)], data: `0x${word(1)}` }],
+  ['transfer_data', { topics: [TRANSFER], data: `0x${word(1)}${word(2)}` }],
+  ['transfer_data', { topics: [TRANSFER], data: `0x${word(1)}${word(2)}${word(3)}${word(4)}` }],
+  ['dirty_address', { topics: [TRANSFER], data: `0x${dirty.slice(2)}${word(2)}${word(3)}` }],
+  ['dirty_address', { topics: [TRANSFER], data: `0x${word(1)}${dirty.slice(2)}${word(3)}` }],
+  ['transfer_one_indexed', { topics: [TRANSFER, topicOf(A)], data: `0x${word(1)}` }],
+  ['transfer_one_indexed', { topics: [TRANSFER, topicOf(A)], data: `0x${word(1)}${word(2)}` }],
+  [
+    'transfer_topics',
+    { topics: [TRANSFER, topicOf(A), topicOf(B), topicOf(C), topicOf(C)], data: `0x${word(1)}` },
+  ],
   ['transfer_data', { topics: [TRANSFER, topicOf(A), topicOf(B)], data: '0x' }],
   ['transfer_data', { topics: [TRANSFER, topicOf(A), topicOf(B)], data: `0x${'ff'.repeat(31)}` }],
   ['transfer_data', { topics: [TRANSFER, topicOf(A), topicOf(B)], data: `0x${word(1)}${word(1)}` }],

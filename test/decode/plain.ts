@@ -1,9 +1,11 @@
 /** Turns batches into readable rows, and builds node answers by hand, for the decode tests. */
 
 import { BatchBuilder } from '../../src/decode/batch.ts';
-import { type BlockParts, type DecodeRules, decodeBlock } from '../../src/decode/block.ts';
+import { type BlockParts, decodeBlock } from '../../src/decode/block.ts';
+import { type DecodeRules, decodeRules } from '../../src/decode/rules.ts';
 import { bytesToBigInt, bytesToHex } from '../../src/lib/hex.ts';
 import type { BlockBatch } from '../../src/model/block-batch.ts';
+import { newRules } from '../../src/model/index-rules.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../../src/model/transfer-kind.ts';
 
 export interface Row {
@@ -36,7 +38,8 @@ export function rowsOf(batch: BlockBatch): Row[] {
   });
 }
 
-export const PLAIN_RULES: DecodeRules = { monad: false, wrappedNative: new Set() };
+/** The rules of a new index of a chain without known contracts. */
+export const PLAIN_RULES: DecodeRules = decodeRules(newRules({ chainId: 0, monad: false, configured: {} }));
 export const BLOCK_HASH = `0x${'b1'.repeat(32)}`;
 export const TX_HASH = `0x${'71'.repeat(32)}`;
 export const A = `0x${'aa'.repeat(20)}`;

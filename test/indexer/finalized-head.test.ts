@@ -7,12 +7,13 @@ import { type SyncOptions, sync } from '../../src/indexer/follow.ts';
 import { fetchNodeHead } from '../../src/indexer/node-chain.ts';
 import { bytesToHex } from '../../src/lib/hex.ts';
 import { RpcClient } from '../../src/node/client.ts';
+import { PLAIN_RULES } from '../decode/plain.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
 import { startBalancedNodes } from '../support/nodes/balanced-nodes.ts';
 import { resultOf } from '../support/nodes/replay.ts';
 
 const CHAIN = { blocks: 30, txPerBlock: 4, wallets: 20, tokens: 6, traces: false };
-const RULES: LoadRules = { traces: null, blockReceipts: true, monad: true, wrappedNative: new Set() };
+const RULES: LoadRules = { ...PLAIN_RULES, traces: null, blockReceipts: true, monad: true };
 const HEAD = 18;
 
 test('a block of another node at the height of the finalized head is not mistaken for it', async (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadBlocks } from '../../src/indexer/backfill/load-blocks.ts';
 import { RpcClient } from '../../src/node/client.ts';
+import { PLAIN_RULES } from '../decode/plain.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 
 const NO_HASH = `0x${'0'.repeat(64)}`;
@@ -33,7 +34,7 @@ test('a block whose header alone is available is not indexed as empty', async (t
   t.after(() => node.close());
   const client = new RpcClient({ url: node.url, timeoutMs: 60_000, maxSockets: 4, maxBatch: 10 });
   t.after(() => client.close());
-  const rules = { traces: null, blockReceipts: true, monad: true, wrappedNative: new Set<string>() };
+  const rules = { ...PLAIN_RULES, traces: null, blockReceipts: true, monad: true };
   const load = (header: object, asked: object = header) => {
     node.misbehave({
       replace: (method, params) =>

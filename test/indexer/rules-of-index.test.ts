@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Hex } from '../../src/lib/hex.ts';
 import { describeStatus } from '../../src/server/http/health.ts';
+import { SCHEMA_VERSION } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { toldChain } from '../support/chain/told-chain.ts';
 import { dumpIndex } from '../support/index/dump.ts';
@@ -103,6 +105,11 @@ test('an index of an earlier release gets the contracts of its configuration onc
   const db = openDatabase(path);
   db.exec('DROP TABLE index_rules');
   db.pragma('user_version = 5');
+  for (const _ of migrate(
+    db,
+    MIGRATIONS.filter(({ version }) => version === 6),
+  ));
+  db.pragma(`user_version = ${SCHEMA_VERSION}`);
   db.close();
   const completed = await indexTo(t, dir, 6, [ONE]);
   assert.ok(completed.logs.some((line) => line.includes('keeps the rules of its configuration')));

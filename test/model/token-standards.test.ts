@@ -6,6 +6,7 @@ import { decodeLogs, TRANSFER, TRANSFER_SINGLE } from '../../src/decode/logs.ts'
 import { type TokenKindName, TRANSFER_KINDS, TransferKind } from '../../src/model/transfer-kind.ts';
 import { decodeTransfer, TRANSFER_TOPICS } from '../../src/pages/explorer/token/token-logs.ts';
 import { amountOf, kindName, prepareTransfersById, tokenIdOf } from '../../src/query/transfers.ts';
+import { PLAIN_RULES } from '../decode/plain.ts';
 import { createIndex, txHash } from '../support/index/index-fixture.ts';
 
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`;
@@ -38,7 +39,7 @@ for (const [name, { topics, data, tokenId, amount }] of Object.entries(STANDARDS
   test(`a transfer of ${name} is indexed as its log says`, (t) => {
     const out = new BatchBuilder();
     out.beginTransaction(txHash('only'));
-    decodeLogs(out, [{ emitter: CONTRACT, topics, data: text, index: 0 }], new Set());
+    decodeLogs(out, [{ emitter: CONTRACT, topics, data: text, index: 0 }], PLAIN_RULES);
     out.endBlock(1, txHash('block'), txHash('parent'), 1_700_000_000);
     const index = createIndex(t);
     index.writer.append([out.finish(true)]);

@@ -100,6 +100,9 @@ suite('the transfers of a generated chain', () => {
       'ERC-20 to oneself': rows.some(({ kind, from, to }) => kind === 'erc20' && from === to),
       'single ERC-1155': rows.some(({ kind, batchIndex }) => kind === 'erc1155' && batchIndex === undefined),
       'batch of ERC-1155': rows.some(({ batchIndex }) => batchIndex !== undefined && batchIndex > 0),
+      'ERC-721 without indexed arguments': logs.some(
+        (log) => log.topics.length === 1 && decodeLog(log).length === 1,
+      ),
       'empty batch': logs.some(
         ({ topics, data }) => topics[0] === BATCH && `${wordsOf(data)}` === '64,96,0,0',
       ),
@@ -167,6 +170,10 @@ function decodeLog({ address, topics, data, logIndex }: Log): Move[] {
       },
     ];
   }
+  if (event === TRANSFER && topics.length === 1 && words.length === 3) {
+    const [from = 0n, to = 0n, tokenId] = words;
+    return [{ ...shared, kind: 'erc721', from: addressOf(from), to: addressOf(to), amount: 1n, tokenId }];
+  }
   if (topics.length !== 4) return [];
   const parties = { ...shared, kind: 'erc1155', from: tail(second), to: tail(third) };
   if (event === SINGLE && words.length === 2)
@@ -181,6 +188,10 @@ function decodeLog({ address, topics, data, logIndex }: Log): Move[] {
     amount: amounts[batchIndex] ?? 0n,
     batchIndex,
   }));
+}
+
+function addressOf(word: bigint): string {
+  return `0x${word.toString(16).padStart(40, '0')}`;
 }
 
 /** Whole 32-byte words; none when the data has an odd length. */

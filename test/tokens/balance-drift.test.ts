@@ -24,7 +24,7 @@ const RECEIPT = {
 };
 
 test('fees of gas, blobs and the parent chain are subtracted, withdrawals and mints are added', () => {
-  const adjustments = new BalanceAdjustments();
+  const adjustments = new BalanceAdjustments(false);
   adjustments.add(BLOCK, [RECEIPT]);
   adjustments.add(BLOCK, [{ ...RECEIPT, blobGasUsed: undefined, l1Fee: null }]);
   assert.equal(adjustments.netOf(SENDER as `0x${string}`), 2n * (100n - 63_000n) - 32n - 7n);
@@ -34,8 +34,21 @@ test('fees of gas, blobs and the parent chain are subtracted, withdrawals and mi
   assert.equal(adjustments.isExempt(SENDER as `0x${string}`), false);
 });
 
+test('a mint that the index counts as a transfer is not added again', () => {
+  const adjustments = new BalanceAdjustments(true);
+  const [transaction] = BLOCK.transactions;
+  adjustments.add({ ...BLOCK, withdrawals: [], transactions: [{ ...transaction, type: '0x7e' }] }, [RECEIPT]);
+  const paid = adjustments.netOf(SENDER as `0x${string}`);
+  adjustments.add(BLOCK, [RECEIPT]);
+  assert.equal(
+    adjustments.netOf(SENDER as `0x${string}`),
+    2n * paid + 100n,
+    'of another type it is no deposit',
+  );
+});
+
 test('a block without a producer, without a list of withdrawals and with a receipt of no transaction is read', () => {
-  const adjustments = new BalanceAdjustments();
+  const adjustments = new BalanceAdjustments(false);
   const hashes = ['02', '03'].map((byte) => `0x${byte.repeat(32)}`);
   const transactions = hashes.map((hash) => ({ ...BLOCK.transactions[0], mint: 100, hash }));
   const paid = hashes.map((transactionHash) => ({ ...RECEIPT, gasUsed: '21000', transactionHash }));
@@ -46,7 +59,7 @@ test('a block without a producer, without a list of withdrawals and with a recei
 
 test('blames the node for malformed or foreign blocks and receipts, however deep the defect', () => {
   const nested: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
-  const add = (block: unknown, receipts: unknown) => () => new BalanceAdjustments().add(block, receipts);
+  const add = (block: unknown, receipts: unknown) => () => new BalanceAdjustments(false).add(block, receipts);
   const malformed = { name: 'UpstreamError', reason: 'malformed' };
   assert.throws(add(nested, []), malformed);
   assert.throws(add({ ...BLOCK, miner: nested }, [RECEIPT]), malformed);

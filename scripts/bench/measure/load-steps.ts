@@ -5,6 +5,7 @@ import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../../src/decode
 import type { LoadRules } from '../../../src/indexer/backfill/load-blocks.ts';
 import type { Projection } from '../../../src/lib/json-projection.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
+import { RULES_VERSION } from '../../../src/model/index-rules.ts';
 import { BufferedHttpClient } from '../../../src/node/http/buffered-client.ts';
 import { blockCall, receiptsCall, traceCall } from '../../../src/node/methods.ts';
 import { parseBody, type RpcCall, readSingle } from '../../../src/node/reply.ts';
@@ -14,7 +15,10 @@ export const LOAD_RULES: LoadRules = {
   traces: 'debug_traceBlockByNumber',
   blockReceipts: true,
   monad: true,
+  version: RULES_VERSION,
   wrappedNative: new Set(),
+  nativeContracts: new Set(),
+  unindexedErc20: new Set(),
 };
 
 export interface LoadedBlocks {

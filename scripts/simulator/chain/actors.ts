@@ -15,8 +15,13 @@ export interface Erc20Token {
   holders: Hex[];
 }
 
+/** One in this many ERC-721 contracts logs its transfers without indexed arguments. */
+const UNINDEXED_EVERY = 5;
+
 export interface Erc721Token {
   address: Hex;
+  /** Whether its Transfer indexes its arguments; those of the first NFTs did not. */
+  isIndexed: boolean;
   owners: Map<bigint, Hex>;
   /** Ids in existence. */
   ids: bigint[];
@@ -65,7 +70,13 @@ export class Actors {
     this.wallets = addresses(prng, counts.wallets);
     this.erc20 = Array.from({ length: counts.tokens }, (_, i) => erc20Token(prng, i));
     this.huge = { address: prng.address(), decimals: 18, proxy: null, balances: new Map(), holders: [] };
-    this.erc721 = addresses(prng, 60).map((address) => ({ address, owners: new Map(), ids: [], nextId: 1 }));
+    this.erc721 = addresses(prng, 60).map((address, i) => ({
+      address,
+      isIndexed: i % UNINDEXED_EVERY !== UNINDEXED_EVERY - 1,
+      owners: new Map(),
+      ids: [],
+      nextId: 1,
+    }));
     this.erc1155 = addresses(prng, 30).map((address) => ({ address, positions: [], byKey: new Map() }));
     this.routers = addresses(prng, 6);
     this.dispersers = addresses(prng, 4);

@@ -1,14 +1,9 @@
 /** Fetches and decodes a range of blocks, for the backfill workers. */
 import { BatchBuilder } from '../../decode/batch.ts';
-import {
-  type BlockParts,
-  type DecodeRules,
-  decodeBlock,
-  decodeRules,
-  releaseBlock,
-} from '../../decode/block.ts';
+import { type BlockParts, decodeBlock, releaseBlock } from '../../decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS } from '../../decode/decoded-fields.ts';
 import { type JsonObject, readObject } from '../../decode/read-json.ts';
+import { type DecodeRules, decodeRules } from '../../decode/rules.ts';
 import { IncompleteTraces } from '../../decode/traces.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';

@@ -2,7 +2,6 @@
 import { arrangeTraces } from '../../decode/arrange-traces.ts';
 import {
   type BlockParts,
-  type DecodeRules,
   needsTraces,
   needsTracesOf,
   readTransactions,
@@ -11,6 +10,7 @@ import {
 import { TRACE_FIELDS } from '../../decode/decoded-fields.ts';
 import { hashOfBlock, type JsonObject } from '../../decode/read-json.ts';
 import { BlockReceipts } from '../../decode/receipts.ts';
+import type { DecodeRules } from '../../decode/rules.ts';
 import { isFrame } from '../../decode/traces.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { spelledNumber } from '../../lib/hex.ts';

@@ -3,11 +3,12 @@ import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import { type LoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
 import { RpcClient } from '../../../src/node/client.ts';
+import { PLAIN_RULES } from '../../decode/plain.ts';
 import { startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
 import { startNode } from '../../support/nodes/replay.ts';
 
 const TRACE = 'debug_traceBlockByHash';
-const RULES: LoadRules = { traces: TRACE, blockReceipts: true, monad: true, wrappedNative: new Set() };
+const RULES: LoadRules = { ...PLAIN_RULES, traces: TRACE, blockReceipts: true, monad: true };
 
 /** The generator leaves one block in a hundred empty. */
 const chain = [...generateChain({ seed: 7, blocks: 100, txPerBlock: 10 }).blocks];

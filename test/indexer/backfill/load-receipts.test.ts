@@ -4,9 +4,10 @@ import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import { type LoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
 import { RpcClient } from '../../../src/node/client.ts';
+import { PLAIN_RULES } from '../../decode/plain.ts';
 import { NodeError, startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
 
-const RULES: LoadRules = { traces: null, blockReceipts: true, monad: false, wrappedNative: new Set() };
+const RULES: LoadRules = { ...PLAIN_RULES, traces: null, blockReceipts: true, monad: false };
 const EMPTY_TRIE_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
 interface Receipt {

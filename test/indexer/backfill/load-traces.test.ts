@@ -4,12 +4,13 @@ import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import { type LoadRules, loadBlocks, loadRange } from '../../../src/indexer/backfill/load-blocks.ts';
 import { RpcClient } from '../../../src/node/client.ts';
+import { PLAIN_RULES } from '../../decode/plain.ts';
 import { NodeError, startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
 import { startNode } from '../../support/nodes/replay.ts';
 
 const BLOCK = 'debug_traceBlockByHash';
 const ALONE = 'debug_traceTransaction';
-const RULES: LoadRules = { traces: BLOCK, blockReceipts: true, monad: true, wrappedNative: new Set() };
+const RULES: LoadRules = { ...PLAIN_RULES, traces: BLOCK, blockReceipts: true, monad: true };
 const CHAIN = [...generateChain({ seed: 7, blocks: 12, txPerBlock: 10 }).blocks];
 const BAD = 5;
 const HASH = CHAIN.find(({ number }) => number === BAD)?.hash;

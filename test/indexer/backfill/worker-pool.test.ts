@@ -7,12 +7,13 @@ import { test } from 'node:test';
 import { BackfillWorkerPool } from '../../../src/indexer/backfill/worker-pool.ts';
 import { CallRecorder } from '../../../src/indexer/node-client.ts';
 import { UpstreamError } from '../../../src/lib/errors.ts';
+import { PLAIN_RULES } from '../../decode/plain.ts';
 import { SILENT } from '../../support/logs.ts';
 import { startGeneratedNode } from '../../support/nodes/replay.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const RANGES = 40;
-const RULES = { monad: false, wrappedNative: new Set<string>(), traces: null, blockReceipts: true };
+const RULES = { ...PLAIN_RULES, traces: null, blockReceipts: true };
 
 test('a range cancelled before a worker starts it causes no call to the node, and other ranges continue', async (t) => {
   // At half a second per answer, two workers with two ranges each would request all of them in five seconds.

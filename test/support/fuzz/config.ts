@@ -23,6 +23,8 @@ const names = [
   'tiers.free.requests_per_second',
   'tiers.own.chain_depth',
   'chain.wrapped_native',
+  'chain.native_contracts',
+  'chain.unindexed_erc20',
   'metrics.listen',
   'log.level',
   'nonsense',

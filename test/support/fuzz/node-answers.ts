@@ -21,6 +21,7 @@ import { UpstreamError } from '../../../src/lib/errors.ts';
 import type { Projection } from '../../../src/lib/json-projection.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { parseBody, readBatch, readSingle } from '../../../src/node/reply.ts';
+import { PLAIN_RULES } from '../../decode/plain.ts';
 import { cpuMs } from '../cpu-time.ts';
 import { anyJson, corrupt, hexDigits, hexLike } from './arbitraries.ts';
 import { type Property, property } from './property.ts';
@@ -43,7 +44,7 @@ function onlyUpstreamErrors(run: () => void): void {
 }
 
 const WRAPPED = `0x${'c'.repeat(40)}`;
-const RULES = { monad: true, wrappedNative: new Set([WRAPPED]) };
+const RULES = { ...PLAIN_RULES, monad: true, wrappedNative: new Set([WRAPPED]) };
 
 function decode(parts: BlockParts): BlockBatch {
   const out = new BatchBuilder();
@@ -211,7 +212,7 @@ const logsProperty = property(
       out.beginTransaction(`0x${'1'.repeat(64)}`);
       const read = readLogs({ logs });
       decodeStakingPayouts(out, read, null);
-      decodeLogs(out, read, RULES.wrappedNative);
+      decodeLogs(out, read, RULES);
       out.endBlock(1, `0x${'2'.repeat(64)}`, `0x${'3'.repeat(64)}`, 1);
       checkBatch(out.finish(true));
     });
@@ -241,7 +242,7 @@ const floodProperty = property(
     onlyUpstreamErrors(() => {
       const out = new BatchBuilder();
       out.beginTransaction(`0x${'1'.repeat(64)}`);
-      decodeLogs(out, readLogs({ logs }), RULES.wrappedNative);
+      decodeLogs(out, readLogs({ logs }), RULES);
       assert.ok(out.transferCount <= 200_000, `${out.transferCount} transfers of one transaction`);
     });
   },

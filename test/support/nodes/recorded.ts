@@ -72,6 +72,9 @@ interface RecordedTransfer {
   logIndex?: number;
   tokenId?: string;
   batchIndex?: number;
+  /** Of an irregular one. */
+  topics?: number;
+  dataBytes?: number;
   /** Position in the call tree of an internal transfer, such as `3.0`. */
   path?: string;
   op?: string;

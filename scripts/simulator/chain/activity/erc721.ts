@@ -21,8 +21,9 @@ export function moveErc721(world: World): Transaction {
 
   const input = encode(SELECTOR.safeTransferFrom721, from, to, id);
   const transaction = world.begin(mints ? to : from, token.address, price, input).pay();
-  const topics = [EVENT.transfer, topic(from), topic(to), topic(id)];
-  const logIndex = transaction.emit(token.address, topics, '0x');
+  const logIndex = token.isIndexed
+    ? transaction.emit(token.address, [EVENT.transfer, topic(from), topic(to), topic(id)], '0x')
+    : transaction.emit(token.address, [EVENT.transfer], encode('0x', from, to, id));
   changeOwner(token, id, mints, burns ? null : to);
   ledger.book({ kind: 'erc721', token: token.address, from, to, amount: 1n, tokenId: id, logIndex });
   return transaction;

@@ -8,7 +8,8 @@ import type { AdminAnswers } from '../admin-api.ts';
 type Status = AdminAnswers['index']['status'];
 
 const REASONS: Record<string, string> = {
-  transfer_topics: 'A Transfer without both addresses in its topics, as old or unusual tokens emit it',
+  transfer_topics: 'A Transfer with an unusual number of topics',
+  transfer_one_indexed: 'A Transfer with one of its addresses in its topics, which may be either side',
   transfer_data: 'A Transfer whose data is not one amount (ERC-20) or empty (ERC-721)',
   single_shape: 'A TransferSingle of ERC-1155 without four topics and two words of data',
   batch_shape: 'A TransferBatch of ERC-1155 with broken lists, or with more ids than amounts',
