@@ -136,14 +136,15 @@ export function treeTrace(item: unknown, expected: string): TransactionTrace {
 /** The root frame in an item of a block's traces; null if there is none, but perhaps an error or the opcodes. */
 export function rootFrame(item: JsonObject): JsonObject | null {
   const result = item['result'] ?? null;
-  if (result === null) return frameKind(item['type']) !== undefined && isFrame(item) ? item : null;
+  if (result === null)
+    return frameKind(item['type']) !== undefined && typeof item['from'] === 'string' ? item : null;
   const root = readObject(result, 'call frame');
   return isFrame(root) ? root : null;
 }
 
-/** Whether an answer is a call frame. Nodes that do not know the tracer answer with opcodes. */
-export function isFrame({ type, from }: JsonObject): boolean {
-  return typeof type === 'string' && typeof from === 'string';
+/** Whether an answer is a call frame. Nodes that do not know the tracer answer with opcodes. Bor's state sync has no `from`. */
+export function isFrame({ type }: JsonObject): boolean {
+  return typeof type === 'string';
 }
 
 /**
