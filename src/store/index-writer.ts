@@ -15,6 +15,7 @@ import { FileIdentity, type WriterLock } from './file-guard.ts';
 import { acquireIndexLock, clearDamage, markDamaged, openIndexForWriting } from './index-file.ts';
 import { areRulesWhole, readRules, writeRules } from './index-rules.ts';
 import type { Db } from './open-database.ts';
+import type { OpenRewrite } from './rewrites.ts';
 import { Rollback } from './rollback.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
 import { BalanceAccuracyTable, type TokenBalanceAccuracy } from './tokens/balance-accuracy.ts';
@@ -188,17 +189,25 @@ export class IndexWriter {
 
   /**
    * Removes blocks above `to` with all derived data, newest first, for about a second. Returns whether `to` is reached.
+   * `rewrite`: the blocks are to be read again, although no reorg has replaced them.
    */
-  rollbackStep(to: number): boolean {
+  rollbackStep(to: number, rewrite?: OpenRewrite): boolean {
     const head = this.head();
     if (head === null || head.number <= to) return true;
     this.checkpointWalIfLarge();
     let isDone = false;
     this.write(() => {
-      isDone = this.rollbacks.step(head.number, to);
+      isDone = this.rollbacks.step(head.number, to, rewrite);
     });
     this.metadata.rollback(this.withStorageErrors(() => this.tables.tokens.lastId()));
     return isDone;
+  }
+
+  /** Records that the blocks from `first` to the head are not what they were, though their hashes are. */
+  recordRewrite(first: number): void {
+    const head = this.head()?.number ?? first;
+    const record = this.db.transaction(() => this.tables.rewrites.record(first, head));
+    this.write(() => record.immediate());
   }
 
   /** Marks the file as damaged. No daemon starts on it until `clearDamage`. */

@@ -300,6 +300,23 @@ export const REASONS_OF_GAPS: Migration = {
 /** Earlier releases recorded no reasons. */
 const FORMER_REASON = 'indexed without traces';
 
+const TABLE_OF_REWRITES: Migration = {
+  version: 8,
+  title: 'add a table of repairs',
+  step(db) {
+    db.exec(/* sql */ `
+      CREATE TABLE rewrites (
+        number INTEGER PRIMARY KEY,
+        first INTEGER NOT NULL,
+        lowest INTEGER NOT NULL,
+        highest INTEGER NOT NULL,
+        token INTEGER NOT NULL,
+        checksum INTEGER NOT NULL
+      );`);
+    return null;
+  },
+};
+
 /** Schema 1 is the first release. */
 export const MIGRATIONS: readonly Migration[] = [
   CHECKSUM_OF_ANCHORS,
@@ -308,6 +325,7 @@ export const MIGRATIONS: readonly Migration[] = [
   smallerTransfers(),
   RULES_OF_INDEX,
   REASONS_OF_GAPS,
+  TABLE_OF_REWRITES,
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

@@ -9,6 +9,7 @@ import { ChangeSet } from './commit/change-set.ts';
 import type { Tables } from './commit/tables.ts';
 import type { WalletState } from './commit/wallet-state.ts';
 import type { Db, Statement } from './open-database.ts';
+import type { OpenRewrite } from './rewrites.ts';
 import { COUNTED_TRANSFER, type CountedTransfer, ZERO_WALLET } from './schema.ts';
 import { DamageError } from './storage-error.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from './wallet-history.ts';
@@ -79,12 +80,17 @@ export class Rollback {
   }
 
   /**
-   * Removes as many blocks above `to` as fit one step, newest first. `head` is the last indexed block. Returns whether
-   * `to` is reached.
+   * Removes as many blocks above `to` as fit one step, newest first. `head` is the last indexed block. With `rewrite`,
+   * records that they are going to be read again. Returns whether `to` is reached.
    */
-  step(head: number, to: number): boolean {
+  step(head: number, to: number, rewrite?: OpenRewrite): boolean {
     const end = this.endOfStep(head, Math.max(to, head - BLOCKS_PER_STEP));
-    this.db.transaction(() => this.removeAbove(end)).immediate();
+    this.db
+      .transaction(() => {
+        this.removeAbove(end);
+        if (rewrite) this.tables.rewrites.record(end + 1, head, rewrite);
+      })
+      .immediate();
     return end === to;
   }
 

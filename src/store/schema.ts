@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 7, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 8, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -96,6 +96,19 @@ CREATE TABLE chain_anchors (
   first_parent BLOB,                    -- parent hash of the first indexed block, null until a node provides it
   finalized INTEGER,                    -- highest indexed block that a node called finalized
   reorg_from INTEGER,                   -- where the index ended when its last reorg began
+  checksum INTEGER NOT NULL
+);
+`;
+
+const REWRITES = /* sql */ `
+-- Repairs that removed blocks and read them again, under the same hashes: the newest ones (model/rewrites.ts).
+-- Committed with the removal.
+CREATE TABLE rewrites (
+  number INTEGER PRIMARY KEY,           -- counts them from 1, without those that a later step of a repair has replaced
+  first INTEGER NOT NULL,               -- all blocks from here on
+  lowest INTEGER NOT NULL,              -- the least first of all up to this one
+  highest INTEGER NOT NULL,             -- the last block that the index had when any of them began
+  token INTEGER NOT NULL,               -- random, because a copy of the file may have another repair of this number
   checksum INTEGER NOT NULL
 );
 `;
@@ -348,6 +361,7 @@ export const SCHEMA = [
   DAMAGE,
   BLOCK_GAPS,
   CHAIN_ANCHORS,
+  REWRITES,
   TRANSFERS,
   NATIVE_PEAKS,
   WALLETS,

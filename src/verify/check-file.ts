@@ -185,7 +185,14 @@ function checkOwners(db: Db, check: Check, lastWallet: number): void {
 }
 
 /** Tables whose rows have their own checksums. */
-const TABLES = ['index_rules', 'chain_anchors', 'block_gaps', 'token_quality', 'token_metadata'] as const;
+const TABLES = [
+  'index_rules',
+  'chain_anchors',
+  'block_gaps',
+  'rewrites',
+  'token_quality',
+  'token_metadata',
+] as const;
 
 /** Most blocks and transfers per read: a fraction of a second, because checkpoints wait for it. */
 const BLOCKS_PER_READ = 2_000;

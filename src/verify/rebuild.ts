@@ -18,6 +18,7 @@ import {
   BLOCK_COLUMNS,
   CHECKED_TABLES,
   ChecksumReader,
+  changedRows,
   endOfBlock,
   rowChecksum,
   type StoredBlockRow,
@@ -30,6 +31,7 @@ import { IndexWriter } from '../store/index-writer.ts';
 import { type Db, highest, openDatabase } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
 import { prepareTransfers, type TransferReader } from '../store/read/transfers.ts';
+import { RewriteTable } from '../store/rewrites.ts';
 import { DamageError, isCorruption } from '../store/storage-error.ts';
 import { batchHash, batchParent } from './block-comparer.ts';
 
@@ -68,6 +70,7 @@ export async function rebuildIndex(options: RebuildOptions): Promise<void> {
     writer.close();
   }
   copyAnchors(path, target);
+  copyRewrites(path, target, options);
   copyTokenFacts(path, target);
   options.signal.throwIfAborted();
   publish(path, target);
@@ -178,29 +181,62 @@ function copyAnchors(path: string, target: string): void {
   }
 }
 
+/**
+ * Copies the earlier rewrites and adds this one: from the lowest changed block on or, if only sums were wrong, of the
+ * last block. From the first block on if an earlier one is lost, because it may have been of any block.
+ */
+function copyRewrites(path: string, target: string, { last, changed }: RebuildOptions): void {
+  const source = openIndexForReading(path);
+  const db = openDatabase(target);
+  try {
+    const isWhole = isUnchanged(source, 'rewrites');
+    copyWholeRows(source, db, 'rewrites');
+    const first = isWhole ? Math.min(last, ...changed) : (chainOf(db)?.startBlock ?? 0);
+    const rewrites = new RewriteTable(db);
+    db.transaction(() => rewrites.record(first, last)).immediate();
+  } finally {
+    db.close();
+    source.close();
+  }
+}
+
+function isUnchanged(db: Db, table: keyof typeof CHECKED_TABLES): boolean {
+  try {
+    return changedRows(db, table).length === 0;
+  } catch (error) {
+    if (!isCorruption(error)) throw error;
+    return false;
+  }
+}
+
 /** Copies the intact rows about tokens. The daemon reads the rest from the node again. */
 function copyTokenFacts(path: string, target: string): void {
   const source = openIndexForReading(path);
   const db = openDatabase(target);
   const [token, block] = [highest(db, 'tokens'), highest(db, 'blocks', 'number')];
   try {
-    for (const [table, fits] of [
-      ['token_metadata', () => true],
-      ['token_quality', (row: unknown[]) => Number(row[0]) <= token && Number(row[2]) <= block],
-    ] as const) {
-      const columns = CHECKED_TABLES[table];
-      const insert = db.prepare(
-        `INSERT OR IGNORE INTO ${table} (${columns.join()}, checksum) VALUES (${columns.map(() => '?').join()}, ?)`,
-      );
-      db.transaction(() => {
-        for (const row of wholeRows(source, table)) if (fits(row)) insert.run(...row);
-      })();
-    }
+    copyWholeRows(source, db, 'token_metadata');
+    copyWholeRows(source, db, 'token_quality', (row) => Number(row[0]) <= token && Number(row[2]) <= block);
     db.pragma('wal_checkpoint(TRUNCATE)');
   } finally {
     db.close();
     source.close();
   }
+}
+
+function copyWholeRows(
+  source: Db,
+  target: Db,
+  table: keyof typeof CHECKED_TABLES,
+  fits: (row: unknown[]) => boolean = () => true,
+): void {
+  const columns = CHECKED_TABLES[table];
+  const insert = target.prepare(
+    `INSERT OR IGNORE INTO ${table} (${columns.join()}, checksum) VALUES (${columns.map(() => '?').join()}, ?)`,
+  );
+  target.transaction(() => {
+    for (const row of wholeRows(source, table)) if (fits(row)) insert.run(...row);
+  })();
 }
 
 /** The rows of a table with a valid checksum, up to the first unreadable page. */

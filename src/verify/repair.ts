@@ -333,8 +333,9 @@ async function removeAbove(
   to: number,
   { signal, onProgress }: RepairOptions,
 ): Promise<boolean> {
+  const rewrite = { number: null };
   while (!signal.aborted) {
-    if (writer.rollbackStep(to)) return true;
+    if (writer.rollbackStep(to, rewrite)) return true;
     onProgress(`removing blocks: ${writer.head()?.number ?? to} down to ${to + 1}`);
     await setImmediate();
   }

@@ -4,6 +4,7 @@ import { BlockGapTable } from '../block-gaps.ts';
 import { AnchorTable } from '../chain-anchors.ts';
 import { CounterpartySumsTable } from '../counterparty-sums.ts';
 import type { Db, Statement } from '../open-database.ts';
+import { RewriteTable } from '../rewrites.ts';
 import { RowWriter } from '../rows.ts';
 import { FirstBuyerTable } from '../tokens/first-buyers.ts';
 import { ZoneMapTable } from '../zone-map.ts';
@@ -51,6 +52,7 @@ export class Tables {
   readonly zoneMap: ZoneMapTable;
   readonly blockGaps: BlockGapTable;
   readonly anchors: AnchorTable;
+  readonly rewrites: RewriteTable;
   readonly counterpartySums: CounterpartySumsTable;
 
   constructor(db: Db, pagesPerFold?: number) {
@@ -62,6 +64,7 @@ export class Tables {
     this.zoneMap = new ZoneMapTable(db);
     this.blockGaps = new BlockGapTable(db);
     this.anchors = new AnchorTable(db);
+    this.rewrites = new RewriteTable(db);
     this.counterpartySums = new CounterpartySumsTable(db, pagesPerFold);
   }
 }

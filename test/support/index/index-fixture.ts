@@ -66,6 +66,13 @@ export class IndexFixture {
     this.writer.append([this.batch(blocks, branch)]);
   }
 
+  /** Removes the blocks from `first` on like a repair, and appends others, of the same hashes unless on another branch. */
+  rewrite(first: number, blocks: readonly NamedBlock[], branch = ''): void {
+    const rewrite = { number: null };
+    while (!this.writer.rollbackStep(first - 1, rewrite));
+    this.append(blocks, branch);
+  }
+
   /** The blocks that `append` would append. */
   batch(blocks: readonly NamedBlock[], branch = ''): BlockBatch {
     const head = this.writer.head();
