@@ -17,27 +17,33 @@ interface Stores<B extends CopiedBlock> {
   first: number;
   /** The last block that may be copied, null for none. */
   upTo: number | null;
+  /** The lowest block rewritten since the copy's mark (model/rewrites.ts), null for none. */
+  rewrittenFrom: number | null;
   indexed(number: number): B | null;
   copied(number: number): Promise<B | null>;
 }
 
 /**
- * What a copy that ends with `tip` (null while it is empty) does next. `unrelated`: the stores have no block in common,
- * which means another chain, not a reorg.
+ * What a copy that ends with `tip` (null while it is empty) does next. It goes back to null when nothing of it stays.
+ * `unrelated`: the stores have no block in common, which means another chain, not a reorg.
  */
 export async function nextOfCopy<B extends CopiedBlock>(
   tip: B | null,
-  { head, first, upTo, indexed, copied }: Stores<B>,
-): Promise<Outcome<B> | { kind: 'unrelated' }> {
+  { head, first, upTo, rewrittenFrom, indexed, copied }: Stores<B>,
+): Promise<Outcome<B | null> | { kind: 'unrelated' }> {
   const atTip = tip && indexed(tip.number);
-  if (tip === null || (atTip !== null && isSame(tip, atTip)))
+  const last = Math.min(tip?.number ?? first - 1, (rewrittenFrom ?? Number.POSITIVE_INFINITY) - 1);
+  if (tip === null || (last === tip.number && atTip !== null && isSame(tip, atTip)))
     return outcomeAt(tip?.number ?? first - 1, upTo ?? -1);
-  const to = await lastCommonBlock(Math.min(tip.number, head.number), first, indexed, copied);
-  if (to === null) return { kind: 'unrelated' };
+  const to = await lastCommonBlock(Math.min(last, head.number), first, indexed, copied);
+  if (to === null) {
+    const isSameChain = (await copied(first))?.hash === indexed(first)?.hash;
+    return isSameChain ? { kind: 'withdrawn', from: first, to, cause: 'rewrite' } : { kind: 'unrelated' };
+  }
   // The index is a shorter one of the same chain.
-  if (tip.number > head.number && to.number === head.number) return { kind: 'behind' };
-  const cause = atTip?.hash === tip.hash ? 'rewrite' : 'reorg';
-  return { kind: 'withdrawn', from: to.number + 1, to, cause };
+  if (last > head.number && to.number === head.number) return { kind: 'behind' };
+  const isRewrite = to.number === last || atTip?.hash === tip.hash;
+  return { kind: 'withdrawn', from: to.number + 1, to, cause: isRewrite ? 'rewrite' : 'reorg' };
 }
 
 async function lastCommonBlock<B extends CopiedBlock>(

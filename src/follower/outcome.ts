@@ -11,12 +11,16 @@ export interface KnownBlock<H extends string = string> {
   hash: H | null;
 }
 
-/** A commit of the index. */
+/** A commit of the index, as a follower sees it that comes with a mark (model/rewrites.ts). */
 export interface Chain {
   /** The last block. */
   head: number;
   /** Null for a block before the first and after the last. */
   hashAt(block: number): string | null;
+  /** The lowest block rewritten since the follower's mark, null for none. Blocks from there on count as lost. */
+  rewrittenFrom: number | null;
+  /** The mark of this commit. */
+  mark: string;
 }
 
 /** `C`: the follower's cursor. */
@@ -36,8 +40,8 @@ export type Outcome<C> =
       from: number;
       to: C;
       /**
-       * `rewrite`: the index has the same blocks with other rows, after a repair. Only a follower that knows more of a
-       * block than its hash can tell.
+       * `rewrite`: a repair has removed blocks from here on and read them again, perhaps with other rows under the
+       * same hashes.
        */
       cause: 'reorg' | 'rewrite';
     };
@@ -47,13 +51,20 @@ export function outcomeAt(cursor: number, upTo: number): Outcome<never> {
   return upTo > cursor ? { kind: 'rows', upTo } : { kind: 'idle' };
 }
 
-/** Whether the index has the block. */
+/** Whether the index has the block as the follower knows it. */
 export function isHeld({ number, hash }: KnownBlock, chain: Chain): boolean {
-  return number <= chain.head && (hash === null || chain.hashAt(number) === hash);
+  const isSame = hash === null || chain.hashAt(number) === hash;
+  return number <= chain.head && isSame && !isRewritten(number, chain);
 }
 
-/** Whether the index has another block at that height. */
+/** Whether the index has another block at that height, or has rewritten it. */
 export function isReplaced({ number, hash }: KnownBlock, chain: Chain): boolean {
+  if (isRewritten(number, chain)) return true;
   const indexed = hash === null ? null : chain.hashAt(number);
   return indexed !== null && indexed !== hash;
+}
+
+/** Whether a repair has rewritten the block since the follower's mark. */
+export function isRewritten(block: number, { rewrittenFrom }: Pick<Chain, 'rewrittenFrom'>): boolean {
+  return rewrittenFrom !== null && block >= rewrittenFrom;
 }

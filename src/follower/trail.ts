@@ -5,7 +5,15 @@
  */
 import type { Hex } from '../lib/hex.ts';
 import { isFinal } from '../model/finality.ts';
-import { type Chain, isHeld, isReplaced, type KnownBlock, type Outcome, outcomeAt } from './outcome.ts';
+import {
+  type Chain,
+  isHeld,
+  isReplaced,
+  isRewritten,
+  type KnownBlock,
+  type Outcome,
+  outcomeAt,
+} from './outcome.ts';
 
 /** How far events have been accepted. */
 export interface TrailCursor extends KnownBlock<Hex> {
@@ -20,6 +28,8 @@ export interface Position extends TrailCursor {
    * they are not known: an earlier version stored none.
    */
   trail: readonly KnownBlock<Hex>[] | null;
+  /** Mark of the index when the follower came here (model/rewrites.ts). */
+  mark: string;
 }
 
 /** Events of a block that may have to be withdrawn. */
@@ -50,10 +60,13 @@ export function nextOfTrail(
   const replaced = [...passed, ...parts.filter(({ withdrawn }) => !withdrawn)].filter((known) =>
     isReplaced(known, chain),
   );
-  const lost = [...replaced, ...parts.filter(({ withdrawn }) => withdrawn)];
+  const lost = [...replaced, ...parts.filter(({ withdrawn }) => withdrawn)].map(({ number }) => number);
+  const { rewrittenFrom } = chain;
+  if (rewrittenFrom !== null && isRewritten(position.number, chain)) lost.push(rewrittenFrom);
   if (lost.length > 0) {
-    const from = Math.min(...lost.map(({ number }) => number)); // all blocks from here on were lost
-    return { kind: 'withdrawn', from, to: resumeBelow(from, position, parts, maxReorg), cause: 'reorg' };
+    const from = Math.min(...lost); // all blocks from here on were lost
+    const to = { ...resumeBelow(from, position, parts, maxReorg), mark: chain.mark };
+    return { kind: 'withdrawn', from, to, cause: from === rewrittenFrom ? 'rewrite' : 'reorg' };
   }
   if (position.number > chain.head) return { kind: 'behind' };
   const passedUpTo = position.position === null ? position.number : position.number - 1;
@@ -61,7 +74,12 @@ export function nextOfTrail(
 }
 
 /** The highest known block below `lowest`. The index has it, because the blocks of a follower are one branch. */
-function resumeBelow(lowest: number, position: Position, parts: readonly Part[], maxReorg: number): Position {
+function resumeBelow(
+  lowest: number,
+  position: Position,
+  parts: readonly Part[],
+  maxReorg: number,
+): Omit<Position, 'mark'> {
   if (position.number < lowest) return position;
   const trail = (position.trail ?? []).filter(({ number }) => number < lowest);
   const [passed] = trail;
@@ -73,6 +91,9 @@ function resumeBelow(lowest: number, position: Position, parts: readonly Part[],
   return { number: Math.max(-1, number), hash: null, position: null, trail: [] };
 }
 
+/** Where a follower moves on from. */
+export type TrailStart = Pick<Position, 'number' | 'hash' | 'trail'>;
+
 /** So many blocks are kept without gaps; below, the gaps double. */
 const DENSE = 128;
 
@@ -82,7 +103,7 @@ const DENSE = 128;
  */
 export function trailTo(
   block: number,
-  { between, from, final }: { between: Iterable<KnownBlock<Hex>>; from: Position; final: number },
+  { between, from, final }: { between: Iterable<KnownBlock<Hex>>; from: TrailStart; final: number },
 ): KnownBlock<Hex>[] {
   if (block === from.number) return [...(from.trail ?? [])];
   const trail: KnownBlock<Hex>[] = [];
@@ -100,7 +121,7 @@ export function trailTo(
   return trail;
 }
 
-function* below(from: Position, between: Iterable<KnownBlock<Hex>>): Generator<KnownBlock<Hex>> {
+function* below(from: TrailStart, between: Iterable<KnownBlock<Hex>>): Generator<KnownBlock<Hex>> {
   yield* between;
   yield from;
   yield* from.trail ?? [];

@@ -31,9 +31,14 @@ function deliveryId(hook: number, record: Record<string, unknown>): string {
   return `evt_${digest([hook, blockHash, txHash, eventIndex, event, direction, removed])}`;
 }
 
-/** The id of a message: the id of its only event, or a digest of the ids of all its events. */
+/**
+ * The id of a message: the id of its only event, or a digest of the ids of all its events. An event of a block that a
+ * repair has rewritten is another message than before: receivers ignore messages that they know.
+ */
 export function messageId(deliveries: readonly Delivery[]): string {
-  const ids = deliveries.map((delivery) => delivery.deliveryId);
+  const ids = deliveries.map(({ deliveryId, rewrites }) =>
+    rewrites === undefined ? deliveryId : `${deliveryId}_${rewrites}`,
+  );
   return ids.length === 1 ? ids[0]! : `msg_${digest(ids)}`;
 }
 

@@ -5,6 +5,7 @@ import type { Position, TrailCursor } from '../follower/trail.ts';
 import { RequestError } from '../lib/errors.ts';
 import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
+import { NO_REWRITES } from '../model/rewrites.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { toStorageError } from '../store/storage-error.ts';
 import type { HookChange, HookFormat, HookSpec } from './hook-spec.ts';
@@ -44,6 +45,8 @@ export interface Hook {
   state: 'active' | 'paused';
   reason: string | null;
   createdAt: number;
+  /** The first block whose events it gets; null for a hook of an earlier version, which did not store it. */
+  firstBlock: number | null;
   cursor: TrailCursor;
   failingSince: number | null;
   failures: number;
@@ -64,7 +67,7 @@ type HookRow = Omit<Hook, 'cursor' | 'oldSecrets'> & {
 
 const COLUMNS = /* sql */ `
   id, name, key, url, format, chat, secret, old_secrets AS oldSecrets, filter, confirmations, finality, state, reason, created_at AS createdAt,
-  cursor_block AS number, cursor_hash AS hash, cursor_position AS position, failing_since AS failingSince, failures,
+  first_block AS firstBlock, cursor_block AS number, cursor_hash AS hash, cursor_position AS position, failing_since AS failingSince, failures,
   next_attempt_at AS nextAttemptAt, last_error AS lastError, last_success_at AS lastSuccessAt, delivered,
   test_requested_at AS testRequestedAt, test_result AS testResult`;
 
@@ -136,15 +139,15 @@ export class HookStore {
   ): Hook {
     const isAtHead = spec.fromBlock === null && head !== null;
     const start: Position = isAtHead
-      ? { number: head.number, hash: head.hash, position: null, trail }
-      : { number: (spec.fromBlock ?? 0) - 1, hash: null, position: null, trail: [] };
+      ? { number: head.number, hash: head.hash, position: null, trail, mark: NO_REWRITES }
+      : { number: (spec.fromBlock ?? 0) - 1, hash: null, position: null, trail: [], mark: NO_REWRITES };
     return this.write(() => {
       this.requireRoom(spec.key, limit);
       const { lastInsertRowid } = this.db
         .prepare(/* sql */ `
           INSERT INTO hooks (name, key, url, format, chat, secret, filter, confirmations, finality, state, created_at,
-            cursor_block)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?)`)
+            first_block, cursor_block)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?)`)
         .run(
           spec.name,
           spec.key,
@@ -156,6 +159,7 @@ export class HookStore {
           spec.confirmations,
           spec.finality ? 1 : 0,
           Date.now(),
+          start.number + 1,
           start.number,
         );
       const id = Number(lastInsertRowid);
@@ -238,11 +242,12 @@ export class HookStore {
   /** How far the receiver has accepted events, and on which branch. Undefined if the hook is gone. */
   position(id: number): Position | undefined {
     const hook = this.find(id);
-    const trail = this.db
-      .prepare<[number], Buffer | null>('SELECT trail FROM hooks WHERE id = ?')
-      .pluck()
+    const stored = this.db
+      .prepare<[number], { trail: Buffer | null; mark: string }>('SELECT trail, mark FROM hooks WHERE id = ?')
       .get(id);
-    return hook && { ...hook.cursor, trail: trail == null ? null : unpackTrail(trail) };
+    if (hook === undefined || stored === undefined) return undefined;
+    const { trail, mark } = stored;
+    return { ...hook.cursor, trail: trail && unpackTrail(trail), mark };
   }
 
   /** Moves the cursor over blocks without events of the hook. */
@@ -302,14 +307,15 @@ export class HookStore {
     this.set(id, changes, Date.now(), count);
   }
 
-  private setPosition(id: number, { number, hash, position, trail }: Position): void {
+  private setPosition(id: number, { number, hash, position, trail, mark }: Position): void {
     this.set(
       id,
-      'cursor_block = ?, cursor_hash = ?, cursor_position = ?, trail = ?',
+      'cursor_block = ?, cursor_hash = ?, cursor_position = ?, trail = ?, mark = ?',
       number,
       hash && hexToBytes(hash),
       position,
       trail && packTrail(trail),
+      mark,
     );
   }
 

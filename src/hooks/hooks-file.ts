@@ -11,7 +11,7 @@ import { toOpenError, toStorageError } from '../store/storage-error.ts';
 /** `PRAGMA application_id` of a hooks file: "atlh". */
 const HOOKS_APPLICATION_ID = 0x61746c68;
 
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 
 const SCHEMA_V1 = /* sql */ `
 -- One row per hook. The cursor is how far the receiver has accepted events.
@@ -69,8 +69,15 @@ ALTER TABLE hooks ADD COLUMN trail BLOB;
 ALTER TABLE hooks ADD COLUMN old_secrets TEXT;
 `;
 
+const SCHEMA_V3 = /* sql */ `
+-- The mark of the index (model/rewrites.ts) when the cursor came to its block.
+ALTER TABLE hooks ADD COLUMN mark TEXT NOT NULL DEFAULT '0';
+-- The first block whose events the hook gets; null: not known.
+ALTER TABLE hooks ADD COLUMN first_block INTEGER;
+`;
+
 /** The SQL from each version to the next, starting from an empty file. Append only. */
-const MIGRATIONS = [SCHEMA_V1, SCHEMA_V2];
+const MIGRATIONS = [SCHEMA_V1, SCHEMA_V2, SCHEMA_V3];
 
 /** Advice for a damaged file. */
 export const HOOKS_ADVICE = 'restore a copy of it, or move it away and create the hooks again';

@@ -42,7 +42,7 @@ export default thread<HooksThreadOptions, ToHooks, HooksReport>(
         new IndexSource({
           reads,
           parties,
-          chainInfo: { chainId: reads.chainId() ?? 0, nativeSymbol, labels },
+          chainInfo: { chainId: reads.chainId() ?? 0, nativeSymbol, labels, markOf: reads.markOf },
         }),
     });
     const sender = new Sender({ allowPrivate: options.allowPrivate });

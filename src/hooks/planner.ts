@@ -49,7 +49,7 @@ export type Plan =
   | { kind: 'idle' }
   /** Nothing to do for some milliseconds, while the metadata of a new token is being read. */
   | { kind: 'wait' }
-  /** A reorg removed blocks of whose events the hook may have some. */
+  /** A reorg or a repair removed blocks of whose events the hook may have some. */
   | { kind: 'withdraw'; gone: RevocablePart[]; resume: Position }
   /** Events to deliver, possibly none; `cursor` is the hook's position after them. */
   | { kind: 'events'; events: PlannedEvent[]; cursor: Position; finalUpTo: number; lag: number };
@@ -78,7 +78,7 @@ export class Planner {
   private readonly metadata: MetadataWait;
   private source: IndexSource | null = null;
   private readonly branch: BranchWatch;
-  /** Counts reorgs, which invalidate all ids read before. */
+  /** Counts reorgs and repairs, which invalidate all ids read before. */
   epoch = 0;
   private lastScan: { key: string; rows: ReturnType<StreamReads['scan']> } | null = null;
 
@@ -111,7 +111,7 @@ export class Planner {
    * One snapshot decides both, so that no events of a branch are sent before those of another are withdrawn.
    */
   plan(
-    hook: Pick<Hook, 'id' | 'confirmations' | 'finality'> & { cursor: Position },
+    hook: Pick<Hook, 'id' | 'confirmations' | 'finality' | 'format' | 'firstBlock'> & { cursor: Position },
     parts: Pick<RevocableParts, 'attempted' | 'list' | 'isWithdrawing'>,
     compiled: () => CompiledFilter,
     limit: number,
@@ -120,7 +120,7 @@ export class Planner {
       const last = this.reads.lastBlock();
       if (last === null) return { kind: 'idle' };
       const { id, cursor } = hook;
-      const chain = { head: last.number, hashAt: this.chain.hashAt };
+      const chain = this.chain.seenFrom(cursor.mark, last.number, firstToRepeat(hook));
       const isQuiet = isHeld(cursor, chain) && !parts.isWithdrawing(id);
       const known = isQuiet ? parts.attempted(id, cursor) : parts.list(id);
       const { maxReorg } = this.chain;
@@ -181,7 +181,7 @@ export class Planner {
     return {
       kind: 'events',
       events: found.events,
-      cursor: { ...next, trail: this.chain.trailTo(next.number, cursor, head) },
+      cursor: { ...next, trail: this.chain.trailTo(next.number, cursor, head), mark: this.chain.mark() },
       finalUpTo: this.chain.beyondReorg(head),
       lag: head - next.number,
     };
@@ -282,11 +282,27 @@ export class Planner {
   }
 
   private noticeReorg(): void {
-    if (!this.branch.isChanged(this.reads.lastBlock())) return;
+    const last = this.reads.lastBlock();
+    if (!this.branch.isChanged(last && { ...last, mark: this.chain.mark() })) return;
     this.epoch++;
     this.reads.invalidateWalletsAbove(0);
     this.source = null;
   }
+}
+
+/**
+ * The lowest block whose events the hook gets again when a repair rewrites it. Final events cannot be withdrawn, because
+ * they are not stored: a program replaces them by their ids, but a chat would only fill up with them. A hook of an
+ * earlier version may have begun at any block. The trail ends with a final block.
+ */
+function firstToRepeat({
+  cursor,
+  format,
+  firstBlock,
+}: Pick<Hook, 'format' | 'firstBlock'> & { cursor: Position }): number {
+  if (firstBlock !== null && format === 'json') return firstBlock;
+  const { number } = (cursor.trail ?? []).at(-1) ?? cursor;
+  return Math.max(firstBlock ?? 0, number + 1);
 }
 
 /** Up to this many new wallets are compared with the set; for a longer gap, each address of the set is looked up. */

@@ -50,7 +50,7 @@ export const FILTER_TYPES = {
   /** Amounts by token. */
   amounts: 'object: token to base units',
   block: 'block number',
-  lastSeen: '{blockNumber, blockHash}',
+  lastSeen: '{blockNumber, blockHash, rewrites?}',
 } as const;
 
 export type FilterType = keyof typeof FILTER_TYPES;
@@ -74,7 +74,7 @@ const START = {
   lastSeen: {
     type: 'lastSeen',
     description:
-      'The block of the last event before a reconnect. Events that a reorg has since reverted come first, marked as removed; the replay follows',
+      'The block of the last event before a reconnect, with rewrites if the event has it. Events that a reorg has since reverted come first, marked as removed; the replay follows. An error if a repair has rewritten the block since',
   },
 } as const satisfies FilterMembers;
 

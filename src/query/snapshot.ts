@@ -7,7 +7,10 @@
  * Plans do not depend on values here, because each uses one index.
  */
 import { guarded } from '../lib/guard.ts';
+import type { Hex } from '../lib/hex.ts';
+import type { Rewrites } from '../model/rewrites.ts';
 import type { Db, Statement } from '../store/open-database.ts';
+import { prepareRewrites } from '../store/rewrites.ts';
 import { BLOCK_HASH_PREFIX } from './blocks.ts';
 
 /** The last block of the commit being read. */
@@ -15,12 +18,15 @@ export interface Head {
   number: number;
   /** Unix seconds. */
   timestamp: number;
+  hash: Hex;
   /** First 8 bytes of the block's hash, hex: distinguishes blocks at the same height. */
   hashPrefix: string;
   /** First block of the index. */
   startBlock: number;
   /** Changes with every commit that this connection sees, even without blocks, such as one of token names. */
   revision: number;
+  /** The same array as before as long as there is no new one. */
+  rewrites: Rewrites;
 }
 
 /**
@@ -31,8 +37,9 @@ export class Snapshot {
   private readonly db: Db;
   private readonly begin: Statement;
   private readonly commit: Statement;
-  private readonly readHead: Statement<[], Omit<Head, 'revision'>>;
+  private readonly readHead: Statement<[], Omit<Head, 'revision' | 'rewrites'>>;
   private readonly readRevision: Statement<[], number>;
+  private readonly readRewrites: () => Rewrites;
   private current: Head | null = null;
   private isOpen = false;
 
@@ -41,8 +48,10 @@ export class Snapshot {
     this.begin = db.prepare('BEGIN');
     this.commit = db.prepare('COMMIT');
     this.readRevision = db.prepare<[], number>('PRAGMA data_version').pluck();
+    this.readRewrites = prepareRewrites(db);
     this.readHead = db.prepare(/* sql */ `
-      SELECT blocks.number, timestamp, ${BLOCK_HASH_PREFIX} AS hashPrefix, start_block AS startBlock
+      SELECT blocks.number, timestamp, '0x' || lower(hex(hash)) AS hash, ${BLOCK_HASH_PREFIX} AS hashPrefix,
+        start_block AS startBlock
       FROM blocks, chain ORDER BY blocks.number DESC LIMIT 1`);
   }
 
@@ -57,6 +66,11 @@ export class Snapshot {
       this.current = this.read();
     }
     return this.current;
+  }
+
+  /** The rewrites as of the last call of `head`. */
+  get rewrites(): Rewrites {
+    return this.current?.rewrites ?? [];
   }
 
   /**
@@ -90,7 +104,8 @@ export class Snapshot {
   private read(): Head | null {
     try {
       const head = this.readHead.get();
-      return head === undefined ? null : { ...head, revision: this.readRevision.get() ?? 0 };
+      if (head === undefined) return null;
+      return { ...head, revision: this.readRevision.get() ?? 0, rewrites: this.readRewrites() };
     } catch (error) {
       this.discard();
       throw error;

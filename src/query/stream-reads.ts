@@ -1,4 +1,5 @@
 /** All reads of the index by streams, prepared once. */
+import { markOfBlock } from '../model/rewrites.ts';
 import { prepareIsGap } from '../store/block-gaps.ts';
 import { chainOf, prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
@@ -63,6 +64,8 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
   const events = prepareEventReader(db);
   return {
     snapshot,
+    /** The mark to name beside a block, null for one that was never rewritten. */
+    markOf: (block: number) => markOfBlock(snapshot.rewrites, block),
     lastIdsAt: prepareLastIdsAt(db),
     lastIdsUpTo: prepareLastIdsUpTo(db),
     lastBlock: prepareLastBlock(db),

@@ -2,14 +2,16 @@
  * A cache from addresses to wallet ids and back. A lookup takes as many page reads as the rest of an answer about one
  * wallet, and clients request the same few wallets repeatedly.
  *
- * An id belongs to its address as long as the block that was the head at the time of the read is on the chain: the same
- * chain always yields the same ids (store/schema.ts), another branch may assign them to other addresses.
+ * An id belongs to its address as long as the block that was the head at the time of the read is on the chain and no
+ * repair rewrites it: the same chain always yields the same ids (store/schema.ts), another branch may assign them to
+ * other addresses.
  */
 
 import { BranchWatch } from '../follower/branch-watch.ts';
 import type { Hex } from '../lib/hex.ts';
 import { LruMap } from '../lib/lru-map.ts';
 import { detachString } from '../lib/text.ts';
+import { currentMark } from '../model/rewrites.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareHashPrefix } from './blocks.ts';
 import type { Head, Snapshot } from './snapshot.ts';
@@ -106,7 +108,8 @@ export class WalletIdCache {
   private invalidateOnReorg(): void {
     const head = this.snapshot.head();
     if (head === this.validForHead) return;
-    if (this.branch.isChanged(head && { number: head.number, hash: head.hashPrefix })) {
+    const marked = head && { number: head.number, hash: head.hashPrefix, mark: currentMark(head.rewrites) };
+    if (this.branch.isChanged(marked)) {
       this.ids.clear();
       this.addresses.clear();
     }

@@ -1,6 +1,7 @@
 /** The schemas of filters, made from their members: they check what clients send and describe it in the documents. */
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../model/address.ts';
+import { MARK_PATTERN } from '../model/rewrites.ts';
 import {
   BLOCK_PATTERN,
   COINS_PATTERN,
@@ -80,7 +81,8 @@ const TYPES = {
   block: () => optional(blockIn()),
   lastSeen: () => {
     const error = 'must be {"blockNumber": number, "blockHash": 0x and 64 hex digits}';
-    return optional(z.strictObject({ blockNumber: blockIn(), blockHash: hashIn() }, { error }));
+    const rewrites = optional(z.string({ error }).regex(MARK_PATTERN, { error }));
+    return optional(z.strictObject({ blockNumber: blockIn(), blockHash: hashIn(), rewrites }, { error }));
   },
 } as const satisfies { [T in FilterType]: (member: FilterMember) => z.ZodType };
 

@@ -1,5 +1,6 @@
 /** The records of streams and webhooks. */
 import { z } from 'zod';
+import { MARK_PATTERN } from '../model/rewrites.ts';
 import { BLOCK_PATTERN, MAX_ADDRESSES } from '../model/stream-filters.ts';
 import { TOKEN_KIND_NAMES } from '../model/transfer-kind.ts';
 import { addressField, coinField, timeField, txHashField, unitsField, weiField } from './fields.ts';
@@ -16,11 +17,20 @@ const removed = z
     'A reorg removed the block of this event. The record repeats the key of the event that it reverts',
   );
 
+const rewrites = z
+  .string()
+  .regex(MARK_PATTERN)
+  .optional()
+  .describe(
+    'Only if a repair of the index has read the block of this event again: names the repair. lastSeen takes it beside the block',
+  );
+
 export const walletTransferSchema = z
   .object({
     ...transferShape('transfer'),
     assetType: z.enum(['native', ...TOKEN_KIND_NAMES]),
     removed,
+    rewrites,
   })
   .meta({ id: 'WalletTransfer' });
 
@@ -64,6 +74,7 @@ const signal = {
   funding_age_ms: z.int().min(0).describe('Age of the block at the time of the push'),
   funding_age: z.string().describe('funding_age_ms for people, such as 2m 5s'),
   removed,
+  rewrites,
 };
 
 const exchange = {

@@ -22,6 +22,8 @@ const KINDS = new Map(TRANSFER_KIND_NAMES.map((name) => [name, Buffer.from(name)
 interface BatchRange {
   /** Last block in PostgreSQL, null before the first. */
   tip: SinkTip | null;
+  /** Mark of the index (model/rewrites.ts). */
+  mark: string;
   /** First block if there is no tip. */
   first: number;
   /** Last block that may be written. */
@@ -35,6 +37,7 @@ interface BatchRange {
 interface WrittenBatch {
   /** Null when the index no longer has the tip. */
   tip: SinkTip | null;
+  mark: string;
   tokensUpTo: number;
   transfers: number;
 }
@@ -63,7 +66,7 @@ export class BatchWriter {
       const rows = new SmallRows();
       const written = await this.streamTransfers(range, rows);
       if (written.tip !== null && rows.blocks.rows > 0)
-        await this.sendSmallRows(sql, rows, written.tip.number);
+        await this.sendSmallRows(sql, rows, written.tip.number, range.mark);
       return written;
     });
   }
@@ -86,6 +89,7 @@ export class BatchWriter {
       await send(COPY_HEADER);
       while (transfers < BATCH_TRANSFERS && rows.blocks.rows < BATCH_BLOCKS) {
         const chunk = this.source.read(tip, {
+          mark: range.mark,
           first: range.first,
           last: range.last,
           tokensUpTo,
@@ -104,7 +108,7 @@ export class BatchWriter {
       }
       await send(COPY_TRAILER);
     });
-    return { tip: isReorged ? null : tip, tokensUpTo, transfers };
+    return { tip: isReorged ? null : tip, mark: range.mark, tokensUpTo, transfers };
   }
 
   private encode(chunk: Chunk, rows: SmallRows): void {
@@ -140,12 +144,12 @@ export class BatchWriter {
     }
   }
 
-  private async sendSmallRows(sql: postgres.Sql, rows: SmallRows, head: number): Promise<void> {
+  private async sendSmallRows(sql: postgres.Sql, rows: SmallRows, head: number, mark: string): Promise<void> {
     await this.sendRows('blocks', rows.blocks);
     if (rows.tokens.rows > 0) await this.sendRows('tokens', rows.tokens);
     if (rows.wallets.size > 0) await this.sendWallets(sql, [...rows.wallets.values()]);
     // Last, because it fails in a transaction that PostgreSQL has aborted, whose COMMIT would look like success.
-    await this.session.within(sql`UPDATE sink SET head_block = ${head}, updated_at = now()`);
+    await this.session.within(sql`UPDATE sink SET head_block = ${head}, mark = ${mark}, updated_at = now()`);
   }
 
   private async sendWallets(sql: postgres.Sql, wallets: readonly SourceWallet[]): Promise<void> {

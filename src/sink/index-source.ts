@@ -1,4 +1,6 @@
 /** The sink's reads of the index: blocks with their transfers in chunks, each from one commit of the index. */
+
+import { currentMark, type Rewrites } from '../model/rewrites.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
 import { blockNumberSql, chainOf, readLastBlock, type Tip } from '../store/chain.ts';
 import { FinalBlocks } from '../store/final-blocks.ts';
@@ -7,6 +9,7 @@ import { AddressBook } from '../store/read/address-book.ts';
 import { type BlockReader, prepareBlocks } from '../store/read/blocks.ts';
 import { idList } from '../store/read/id-list.ts';
 import { prepareTransfers, type StoredTransfer, type TransferReader } from '../store/read/transfers.ts';
+import { prepareRewrites } from '../store/rewrites.ts';
 
 /** Approximate transfers per chunk. The read holds a snapshot of the index for some 20 ms. */
 const CHUNK_TRANSFERS = 4_000;
@@ -70,6 +73,8 @@ const TOKEN_BLOCK = /* sql */ `
 export class IndexSource {
   /** Knows the addresses of the chunk read last. */
   readonly book: AddressBook;
+  /** The rewrites of the index. */
+  readonly rewrites: () => Rewrites;
   private readonly db: Db;
   private readonly final: FinalBlocks;
   private readonly blocks: BlockReader;
@@ -86,6 +91,7 @@ export class IndexSource {
   constructor(db: Db) {
     this.db = db;
     this.final = new FinalBlocks(db);
+    this.rewrites = prepareRewrites(db);
     this.book = new AddressBook(db, { wallets: WALLETS_KEPT, tokens: TOKENS_KEPT });
     this.blocks = prepareBlocks(db);
     this.transfers = prepareTransfers(db);
@@ -123,14 +129,20 @@ export class IndexSource {
 
   /**
    * The blocks after `tip` (null: from `first`) up to `last`, as many as fit into a chunk. Null when a reorg removed
-   * `tip` from the index. `tokensUpTo` is the highest token id already taken.
+   * `tip` from the index, or a repair has changed its mark. `tokensUpTo` is the highest token id already taken.
    */
   read(
     tip: SinkTip | null,
-    { first, last, tokensUpTo, facts }: { first: number; last: number; tokensUpTo: number; facts: boolean },
+    {
+      mark,
+      first,
+      last,
+      tokensUpTo,
+      facts,
+    }: { mark: string; first: number; last: number; tokensUpTo: number; facts: boolean },
   ): Chunk | null {
     return inReadTransaction(this.db, () => {
-      if (tip !== null && !this.contains(tip)) return null;
+      if (currentMark(this.rewrites()) !== mark || (tip !== null && !this.contains(tip))) return null;
       const after = tip?.number ?? first - 1;
       const before = tip?.lastTransfer ?? this.block(after)?.lastTransfer ?? 0;
       const blocks = this.blocksOfChunk(after + 1, last, before);

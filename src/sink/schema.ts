@@ -1,11 +1,11 @@
 /**
- * The tables that the sink writes, in their own schema: version 1. docs/analytics.md documents them for their readers.
+ * The tables that the sink writes, in their own schema: version 2. docs/analytics.md documents them for their readers.
  * A released schema is never edited alone: a change needs a migration from each earlier version.
  */
 
 import { COLUMNS, TRANSFER_FIELDS } from './columns.ts';
 
-export const SINK_SCHEMA_VERSION = 1;
+export const SINK_SCHEMA_VERSION = 2;
 
 const SINK = /* sql */ `
 -- One row: what these tables hold, and which sink may write them.
@@ -18,6 +18,7 @@ CREATE TABLE sink (
   partition_blocks bigint NOT NULL,     -- blocks per partition of transfers
   wallets boolean NOT NULL,             -- whether the table wallets is filled
   head_block bigint,                    -- last block written, null while there is none
+  mark text NOT NULL DEFAULT '0',       -- of the index then: which of its blocks were repaired (model/rewrites.ts)
   fence bigint NOT NULL,                -- counts the sinks so far: each writes only while this is its own number
   holder text NOT NULL,                 -- host and process of the sink that wrote last
   updated_at timestamptz NOT NULL       -- of its last commit
@@ -108,6 +109,11 @@ CREATE VIEW readable_transfers AS
 
 /** Everything except the row of `sink` and the partitions. */
 export const SINK_SCHEMA = [SINK, BLOCKS, TRANSFERS, TOKENS, WALLETS, VIEWS].join('');
+
+/** The SQL from each version to the next. Append only. */
+export const SINK_MIGRATIONS = [
+  /* sql */ `ALTER TABLE sink ADD COLUMN mark text NOT NULL DEFAULT '0'; UPDATE sink SET version = 2;`,
+];
 
 /** The partition of `transfers` that starts at a block. */
 export function partitionName(first: number): string {

@@ -6,7 +6,7 @@ import { PostgresConnection, type Sql } from '../postgres/connection.ts';
 import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
 import { columnList, type SinkTable } from './columns.ts';
-import { SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
+import { SINK_MIGRATIONS, SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
 import { shapeProblem } from './table-shapes.ts';
 
 /** The tables and this sink are incompatible: nothing is written until an operator changes something. */
@@ -56,10 +56,12 @@ export interface SinkRow {
   partitionBlocks: number;
   wallets: boolean;
   headBlock: number | null;
+  /** Mark of the index (model/rewrites.ts) when the last block was written. */
+  mark: string;
 }
 
 /** The parameters of a new schema. */
-type NewSink = Omit<SinkRow, 'headBlock'>;
+type NewSink = Omit<SinkRow, 'headBlock' | 'mark'>;
 
 export class Session {
   private readonly connection: PostgresConnection;
@@ -177,6 +179,9 @@ export class Session {
         VALUES (${SINK_SCHEMA_VERSION}, ${create.chainId}, ${create.startBlock}, ${create.fromBlock},
           ${create.partitionBlocks}, ${create.wallets}, 0, '', now())`);
     }
+    const [found] = await this.within(sql<{ version: number }[]>`SELECT version FROM sink FOR UPDATE`);
+    for (const migration of SINK_MIGRATIONS.slice((found?.version ?? Number.POSITIVE_INFINITY) - 1))
+      await this.within(sql.unsafe(migration).simple());
     const [row] = await this.within(
       sql<{ fence: string; version: number }[]>`
         UPDATE sink SET fence = fence + 1, holder = ${holder} RETURNING fence, version`,

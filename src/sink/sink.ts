@@ -1,10 +1,12 @@
 /** The sink: keeps PostgreSQL equal to the index, block by block, through failures of either side. */
 import { nextOfCopy } from '../follower/copy.ts';
+import type { Outcome } from '../follower/outcome.ts';
 import { retry } from '../lib/async.ts';
 import { messageOf } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import { redactNodeText } from '../log/redact.ts';
+import { currentMark, rewrittenSince } from '../model/rewrites.ts';
 import { PostgresSetupError } from '../postgres/address.ts';
 import { PoolerError } from '../postgres/own-session.ts';
 import { BatchWriter } from './batch-writer.ts';
@@ -91,6 +93,8 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
   }
 }
 
+type SinkOutcome = Outcome<SinkTip | null>;
+
 /** One session's steps, and its knowledge of the tables. */
 class SessionRun {
   private readonly options: SinkOptions;
@@ -99,6 +103,8 @@ class SessionRun {
   private readonly sink: SinkRow;
   private readonly writer: BatchWriter;
   private tip: SinkTip | null = null;
+  /** Mark of the index (model/rewrites.ts) when these rows were copied. */
+  private mark: string;
   private tokensUpTo = 0;
   private partitions: Partition[] = [];
   private unsettledAfter = 0;
@@ -109,6 +115,7 @@ class SessionRun {
     this.deps = deps;
     this.target = target;
     this.sink = sink;
+    this.mark = sink.mark;
     this.writer = new BatchWriter(deps.source, session);
   }
 
@@ -127,10 +134,13 @@ class SessionRun {
     const newest = source.head('latest');
     progress.setTips(this.tip, head, this.sink.fromBlock);
     if (newest === null) return this.wait('the index is empty');
+    const rewrites = source.rewrites();
+    const mark = currentMark(rewrites);
     const next = await nextOfCopy(this.tip, {
       head: newest,
       first: this.sink.fromBlock,
       upTo: head?.number ?? null,
+      rewrittenFrom: rewrittenSince(rewrites, this.mark),
       indexed: (number) => source.block(number),
       copied: (number) => this.target.block(number),
     });
@@ -140,18 +150,18 @@ class SessionRun {
       case 'behind':
         return this.wait(`the index ends at block ${newest.number}, below the last block in PostgreSQL`);
       case 'withdrawn':
-        return this.rollback(next.to);
+        return this.rollback(next, mark);
       case 'idle':
         progress.setState('following');
         progress.recordCaughtUp(seenAt);
         return this.rest();
       case 'rows':
-        if (head !== null) await this.write(head);
+        if (head !== null) await this.write(head, mark);
         return report();
     }
   }
 
-  private async write(head: SinkTip): Promise<void> {
+  private async write(head: SinkTip, mark: string): Promise<void> {
     const { source, progress } = this.deps;
     const { fromBlock, wallets } = this.sink;
     const next = this.tip === null ? fromBlock : this.tip.number + 1;
@@ -163,6 +173,7 @@ class SessionRun {
     await this.indexPartitions(isNear ? null : partition);
     const batch = await this.writer.write({
       tip: this.tip,
+      mark,
       first: next,
       last: Math.min(head.number, partition.to - 1),
       tokensUpTo: this.tokensUpTo,
@@ -170,6 +181,7 @@ class SessionRun {
     });
     if (batch.tip === null) return; // a reorg since the start of the step: the next step handles it
     this.tip = batch.tip;
+    this.mark = batch.mark;
     this.tokensUpTo = batch.tokensUpTo;
     progress.recordCommit(batch.transfers);
     progress.setTips(this.tip, head, fromBlock);
@@ -195,23 +207,29 @@ class SessionRun {
     }
   }
 
-  private async rollback(common: SinkTip): Promise<void> {
+  private async rollback(
+    { from, to, cause }: Extract<SinkOutcome, { kind: 'withdrawn' }>,
+    mark: string,
+  ): Promise<void> {
     const { source, progress, log } = this.deps;
     const { fromBlock } = this.sink;
-    const depth = (this.tip?.number ?? common.number) - common.number;
-    if (this.options.finality === 'finalized') {
+    const blocks = (this.tip?.number ?? from - 1) - from + 1;
+    if (this.options.finality === 'finalized' && cause === 'reorg') {
       throw new SinkMismatchError(
-        `the index differs from PostgreSQL above block ${common.number}, and with sink.postgres.finality = "finalized" no row is taken back: drop the schema "${this.options.schema}" to write it from the start, or set finality to "latest"`,
+        `the index differs from PostgreSQL above block ${from - 1}, and with sink.postgres.finality = "finalized" no row is taken back: drop the schema "${this.options.schema}" to write it from the start, or set finality to "latest"`,
       );
     }
-    log.info({ to: common.number, blocks: depth }, 'the PostgreSQL sink is rolling back');
-    await this.target.rollback(common, (address) => {
-      const facts = source.walletAsOf(address, common.lastTransfer);
+    if (cause === 'rewrite')
+      log.warn({ from, blocks }, 'the index was repaired: the PostgreSQL sink copies these blocks again');
+    else log.info({ to: from - 1, blocks }, 'the PostgreSQL sink is rolling back');
+    await this.target.rollback(from, to !== null, mark, (address) => {
+      const facts = source.walletAsOf(address, to?.lastTransfer ?? 0);
       const isOurs = facts !== null && Math.max(facts.firstBlock, facts.fundingBlock ?? 0) >= fromBlock;
       return isOurs ? facts : null;
     });
     source.book.rollback();
-    this.tip = common;
+    this.tip = to;
+    this.mark = mark;
     this.tokensUpTo = await this.target.lastToken();
     progress.recordRollback();
   }

@@ -38,6 +38,7 @@ export class Target {
           partition_blocks: string;
           wallets: boolean;
           head_block: string | null;
+          mark: string;
         }[]
       >`SELECT * FROM sink`;
       if (row === undefined) throw new Error('the table sink is empty');
@@ -48,6 +49,7 @@ export class Target {
         partitionBlocks: Number(row.partition_blocks),
         wallets: row.wallets,
         headBlock: row.head_block === null ? null : Number(row.head_block),
+        mark: row.mark,
       };
     });
   }
@@ -101,18 +103,23 @@ export class Target {
   }
 
   /**
-   * Removes everything above a block. `walletAsOf` returns the facts of a wallet as of that block, null when none of
-   * them lies in these tables.
+   * Removes the blocks from `from` on, which keeps others or not. `mark` is that of the index. `walletAsOf` returns the
+   * facts of a wallet as of the block before, null when none of them lies in these tables.
    */
-  rollback(to: SinkTip, walletAsOf: (address: Buffer) => SourceWallet | null): Promise<void> {
+  rollback(
+    from: number,
+    keepsOthers: boolean,
+    mark: string,
+    walletAsOf: (address: Buffer) => SourceWallet | null,
+  ): Promise<void> {
     const long = <T>(answer: Promise<T>) => this.session.within(answer, LONG_TIMEOUT_MS);
     return this.session.transaction(async (sql) => {
-      await long(sql`DELETE FROM transfers WHERE block_number > ${to.number}`);
-      await long(sql`DELETE FROM blocks WHERE number > ${to.number}`);
-      await long(sql`DELETE FROM tokens WHERE first_block > ${to.number}`);
-      await long(sql`DELETE FROM wallets WHERE first_block > ${to.number}`);
+      await long(sql`DELETE FROM transfers WHERE block_number >= ${from}`);
+      await long(sql`DELETE FROM blocks WHERE number >= ${from}`);
+      await long(sql`DELETE FROM tokens WHERE first_block >= ${from}`);
+      await long(sql`DELETE FROM wallets WHERE first_block >= ${from}`);
       const changed: { address: Buffer }[] = await long(
-        sql`SELECT address FROM wallets WHERE funding_block > ${to.number}`,
+        sql`SELECT address FROM wallets WHERE funding_block >= ${from}`,
       );
       for (const { address } of changed) {
         const facts = walletAsOf(address);
@@ -123,7 +130,8 @@ export class Target {
             WHERE address = ${address}`);
         }
       }
-      await long(sql`UPDATE sink SET head_block = ${to.number}, updated_at = now()`);
+      await long(sql`
+        UPDATE sink SET head_block = ${keepsOthers ? from - 1 : null}, mark = ${mark}, updated_at = now()`);
     });
   }
 

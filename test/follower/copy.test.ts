@@ -21,12 +21,14 @@ async function nextOf(
   copy: ReturnType<typeof chain> | null,
   index: ReturnType<typeof chain>,
   upTo: number | null = index.head.number,
+  rewrittenFrom: number | null = null,
 ) {
   let reads = 0;
   const next = await nextOfCopy(copy?.head ?? null, {
     head: index.head,
     first: 5,
     upTo,
+    rewrittenFrom,
     indexed: index.block,
     copied: async (number) => {
       reads++;
@@ -83,4 +85,36 @@ test('the same blocks with other rows were rewritten', async () => {
 
 test('an index without a block in common is unrelated', async () => {
   assert.deepEqual((await nextOf(chain(5, 20), chain(0, 30, { fork: 4 }))).next, { kind: 'unrelated' });
+});
+
+test('a rewrite is withdrawn down to its lowest block although no row shows it', async () => {
+  const copy = chain(5, 20);
+  const nextAfterRewrite = async (index: ReturnType<typeof chain>, from: number) =>
+    (await nextOf(copy, index, index.head.number, from)).next;
+  const downTo = (number: number) => ({
+    kind: 'withdrawn',
+    from: number + 1,
+    to: copy.block(number),
+    cause: 'rewrite',
+  });
+  assert.deepEqual(await nextAfterRewrite(chain(0, 30), 12), downTo(11));
+  assert.deepEqual(await nextAfterRewrite(chain(0, 30), 20), downTo(19));
+  assert.deepEqual(await nextAfterRewrite(chain(0, 30), 21), { kind: 'rows', upTo: 30 }, 'above the copy');
+  assert.deepEqual(await nextAfterRewrite(chain(0, 13), 12), downTo(11), 'the index is being indexed again');
+  assert.deepEqual(await nextAfterRewrite(chain(0, 9), 12), { kind: 'behind' }, 'it ends far below');
+});
+
+test('a rewrite from the first block on leaves nothing of the copy', async () => {
+  const { next } = await nextOf(chain(5, 20), chain(0, 30, { repaired: 3 }), 30, 3);
+  assert.deepEqual(next, { kind: 'withdrawn', from: 5, to: null, cause: 'rewrite' });
+  const unrecorded = await nextOf(chain(5, 20), chain(0, 30, { repaired: 3 }));
+  assert.deepEqual(unrecorded.next, next, 'by a version that did not record it');
+});
+
+test('a rewrite and a reorg at once are withdrawn down to the lower of the two', async () => {
+  const copy = chain(5, 20);
+  const reorgBelow = await nextOf(copy, chain(0, 30, { fork: 9 }), 30, 15);
+  assert.deepEqual(reorgBelow.next, { kind: 'withdrawn', from: 10, to: copy.block(9), cause: 'reorg' });
+  const rewriteBelow = await nextOf(copy, chain(0, 30, { fork: 15 }), 30, 10);
+  assert.deepEqual(rewriteBelow.next, { kind: 'withdrawn', from: 10, to: copy.block(9), cause: 'rewrite' });
 });

@@ -5,6 +5,8 @@ import type { Chain, KnownBlock } from '../../src/follower/outcome.ts';
 import { nextOfTrail, type Part, type Position, trailTo } from '../../src/follower/trail.ts';
 import type { Hex } from '../../src/lib/hex.ts';
 
+const MARK = '1-3-0000abcd';
+
 const hash = (number: number, branch = 'a'): Hex => `0x${branch}${number}`;
 const known = (number: number, branch = 'a'): KnownBlock<Hex> => ({ number, hash: hash(number, branch) });
 const part = (number: number, branch = 'a', withdrawn = false): Part => ({
@@ -14,7 +16,9 @@ const part = (number: number, branch = 'a', withdrawn = false): Part => ({
 });
 
 /** An index of blocks 0 to `head`: branch `a` up to `fork`, branch `b` above. */
-const index = (head: number, fork = head): Chain => ({
+const index = (head: number, fork = head, rewrittenFrom: number | null = null): Chain => ({
+  rewrittenFrom,
+  mark: MARK,
   head,
   hashAt: (number) => (number < 0 || number > head ? null : hash(number, number > fork ? 'b' : 'a')),
 });
@@ -23,6 +27,7 @@ const index = (head: number, fork = head): Chain => ({
 const at = (number: number, lowest = number - 5): Position => ({
   ...known(number),
   position: null,
+  mark: MARK,
   trail: Array.from({ length: number - lowest }, (_, i) => known(number - 1 - i)),
 });
 
@@ -47,6 +52,7 @@ test('a follower on another branch withdraws down to the highest block in common
   assert.deepEqual(found.kind === 'withdrawn' && found.to, {
     ...known(7),
     position: null,
+    mark: MARK,
     trail: [known(6), known(5)],
   });
 });
@@ -68,11 +74,12 @@ test('a withdrawal that has begun is completed although the block is back', () =
 });
 
 test('without a trail the follower starts again max_reorg below the lost block', () => {
-  const found = next({ ...known(10), position: null, trail: null }, index(12, 7));
+  const found = next({ ...known(10), position: null, trail: null, mark: MARK }, index(12, 7));
   assert.deepEqual(found.kind === 'withdrawn' && found.to, {
     number: 1,
     hash: null,
     position: null,
+    mark: MARK,
     trail: [],
   });
 });
@@ -87,4 +94,44 @@ test('a trail ends with a block that is final', () => {
     known(8),
   ]);
   assert.deepEqual(trailTo(13, { between, from: at(10, 5), final: 13 }), []);
+});
+
+test('a rewrite below the cursor is withdrawn like a reorg, whatever the follower remembers', () => {
+  const old = { ...at(10), mark: '0' };
+  assert.deepEqual(next(old, index(12, 12, 9), [part(10), part(9), part(8)]), {
+    kind: 'withdrawn',
+    from: 9,
+    to: { ...known(8), position: null, trail: [known(7), known(6), known(5)], mark: MARK },
+    cause: 'rewrite',
+  });
+  const belowTrail = next(old, index(12, 12, 3));
+  assert.deepEqual(belowTrail.kind === 'withdrawn' && belowTrail.to, {
+    number: 2,
+    hash: null,
+    position: null,
+    trail: [],
+    mark: MARK,
+  });
+  assert.equal(
+    next({ ...old, position: 3 }, index(10, 10, 10)).kind,
+    'withdrawn',
+    'in the middle of its block',
+  );
+});
+
+test('a rewrite above the cursor takes only what was sent and perhaps accepted', () => {
+  const old = { ...at(10), mark: '0' };
+  assert.deepEqual(next(old, index(12, 12, 11)), { kind: 'rows', upTo: 12 });
+  assert.deepEqual(next(old, index(12, 12, 11), [part(11)]), {
+    kind: 'withdrawn',
+    from: 11,
+    to: { ...old, mark: MARK },
+    cause: 'rewrite',
+  });
+});
+
+test('a rewrite and a reorg at once are withdrawn down to the lower of the two', () => {
+  const from = (found: ReturnType<typeof next>) => found.kind === 'withdrawn' && found.from;
+  assert.equal(from(next(at(10), index(12, 7, 9))), 8);
+  assert.equal(from(next(at(10), index(12, 8, 7))), 7);
 });

@@ -46,7 +46,7 @@ export class HookWorld {
     });
     const planner = new Planner({
       db: this.index.reader(this.cleanup),
-      sourceOf: (reads) => new IndexSource({ reads, parties, chainInfo: CHAIN }),
+      sourceOf: (reads) => new IndexSource({ reads, parties, chainInfo: { ...CHAIN, markOf: reads.markOf } }),
       metadataWaitMs,
       maxReorg,
     });

@@ -258,6 +258,8 @@ test('a hook of an earlier version, which stored no trail, loses nothing either'
   world.store.db.exec(`
     ALTER TABLE hooks DROP COLUMN trail;
     ALTER TABLE hooks DROP COLUMN old_secrets;
+    ALTER TABLE hooks DROP COLUMN mark;
+    ALTER TABLE hooks DROP COLUMN first_block;
     PRAGMA user_version = 1`);
   model.mine([3, 3, 3, 3], model.fork(5));
   model.finalize(9);

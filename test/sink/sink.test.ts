@@ -103,6 +103,59 @@ describe('the PostgreSQL sink', () => {
     await waitFor(() => refusal.test(sink.client.status.reason ?? ''), { what: 'the sink to stop' });
   });
 
+  test('copies again what a repair has rewritten under the same hashes and ids', async (t) => {
+    const own = nestedCleanup(t);
+    const index = createIndex(own, 1);
+    const blocks = (from: number, amount: bigint, count = 30) =>
+      Array.from({ length: count }, (_, i) => ({
+        [`tx ${from + i}`]: [{ from: 'alice', to: 'bob', amount: amount + BigInt(i) }],
+      }));
+    index.append(blocks(1, 1n));
+    const url = await server.createDatabase('rewrites');
+    let sink = startSink(own, index, { url });
+    await sink.equals();
+    const follows = async (rollbacks: number) => {
+      const hasNoticed = () => {
+        sink.client.wake(null);
+        return sink.client.status.rollbacks >= rollbacks;
+      };
+      await waitFor(hasNoticed, { what: `rollback ${rollbacks}` }); // the last block may be the same as before
+      await sink.equals();
+    };
+    index.rewrite(12, blocks(12, 100n, 19));
+    await follows(1);
+    index.rewrite(20, blocks(20, 200n, 5)); // the second is lower than the first, and a reorg comes with it
+    index.rewrite(8, blocks(8, 300n, 10), 'other branch');
+    await follows(2);
+    index.rewrite(1, blocks(1, 400n));
+    await follows(3);
+    assert.deepEqual(
+      sink.logs.filter((line) => /different chains/.test(line)),
+      [],
+    );
+
+    await sink.client.stop();
+    index.rewrite(15, blocks(15, 500n, 16));
+    await run(url, 'ALTER TABLE atlas.sink DROP COLUMN mark; UPDATE atlas.sink SET version = 1'); // of 0.1.0
+    sink = startSink(own, index, { url });
+    await follows(1);
+  });
+
+  test('copies a repair again even with finality = "finalized"', async (t) => {
+    const own = nestedCleanup(t);
+    const index = createIndex(own, 1);
+    grow(index, 60, 1);
+    index.writer.setFinalized(40);
+    const url = await server.createDatabase('final_rewrites');
+    const sink = startSink(own, index, { url, finality: 'finalized' });
+    await sink.equals({ last: 40 });
+    index.writer.rollbackStep(30, { number: null });
+    grow(index, 30, 1);
+    index.writer.setFinalized(45);
+    await sink.equals({ last: 45 });
+    assert.equal(sink.client.status.rollbacks, 1);
+  });
+
   test('lets one sink at a time write a schema, and the next one continue', async (t) => {
     const own = nestedCleanup(t);
     const index = createIndex(own, 1);

@@ -140,6 +140,9 @@ const VALUES: Record<keyof typeof FILTER_TYPES, readonly unknown[]> = {
     { blockNumber: 1 },
     { blockNumber: 1, blockHash: '0x12' },
     { blockNumber: null, blockHash: HASH },
+    { blockNumber: 1, blockHash: HASH, rewrites: '2-100-00c0ffee' },
+    { blockNumber: 1, blockHash: HASH, rewrites: null },
+    { blockNumber: 1, blockHash: HASH, rewrites: '2' },
     { blockNumber: 1, blockHash: HASH, x: 1 },
   ],
 };

@@ -25,6 +25,8 @@ export interface Client {
   closed: boolean;
   /** Why it was closed; empty while open. */
   reason: string;
+  /** The mark of the last transfer. */
+  mark: string | null;
   /** Where its replay begins, null without one. */
   fromBlock: number | null;
   /** Bytes that it has not read, and callbacks for when it has. */
@@ -86,6 +88,12 @@ export class StreamIndex {
     this.fixture.writer.rollback(to);
   }
 
+  /** Removes the blocks from `first` on, to be read again. */
+  repair(first: number): void {
+    this.fixture.writer.rollbackStep(first - 1, { number: null });
+    this.publishRollback(first - 1, this.head().hash);
+  }
+
   /** Reports that everything above a block is rolled back. */
   publishRollback(to: number, hash: Hex): void {
     this.snapshot.release();
@@ -108,10 +116,10 @@ export class StreamIndex {
   }
 
   /** A wallet's transfers, from where a client last saw the index. */
-  reconnect(name: string, lastSeen: { to: number; hash: Hex }): Promise<Client> {
+  reconnect(name: string, lastSeen: { to: number; hash: Hex }, mark: string | null = null): Promise<Client> {
     const filter = {
       ...walletFilter(address(name).slice(2)),
-      lastSeen: { number: lastSeen.to, hash: lastSeen.hash.slice(2) },
+      lastSeen: { mark, number: lastSeen.to, hash: lastSeen.hash.slice(2) },
     };
     return this.open(null, (subscription) => new WalletSubscription(subscription, filter));
   }
@@ -131,6 +139,7 @@ export class StreamIndex {
     const unsubscribe = () => undefined;
     const client: Client = {
       told: [],
+      mark: null,
       closed: false,
       reason: '',
       fromBlock,
@@ -144,7 +153,9 @@ export class StreamIndex {
         return client.backlogBytes;
       },
       push: (notification: Notification, id: Uint8Array) => {
-        const { blockNumber, removed } = JSON.parse(String(notification.messageFor(id))).params.result;
+        const { blockNumber, removed, rewrites } = JSON.parse(String(notification.messageFor(id))).params
+          .result;
+        client.mark = rewrites ?? null;
         client.told.push(`${removed === true ? '-' : '+'}${blockNumber}`);
       },
       whenDrained: (callback: () => void) => void client.waiting.push(callback),

@@ -11,10 +11,12 @@ export interface ChainInfo {
   chainId: number;
   nativeSymbol: string;
   labels?: LabelLookup | undefined;
+  /** The mark to name beside a block; absent for a chain that is never rewritten. */
+  markOf?: (block: number) => string | null;
 }
 
 /** The members that `wallet_transfers` and signals have alike, without braces. */
-export function transferMembers(row: EventRow, { nativeSymbol }: ChainInfo): string {
+export function transferMembers(row: EventRow, { nativeSymbol, markOf }: ChainInfo): string {
   const native = isNativeKind(row.kind);
   const tokenId = tokenIdOf(row);
   return (
@@ -23,7 +25,8 @@ export function transferMembers(row: EventRow, { nativeSymbol }: ChainInfo): str
     `"from":"0x${row.from}","to":"0x${row.to}",` +
     `"tokenAddress":${native ? null : `"0x${row.token}"`},"tokenId":${tokenId === null ? null : `"${tokenId}"`},` +
     `"symbol":${JSON.stringify(native ? nativeSymbol : row.symbol)},` +
-    `"decimals":${native ? NATIVE_DECIMALS : row.decimals},"timestamp":"${secondsToIso(row.timestamp)}"`
+    `"decimals":${native ? NATIVE_DECIMALS : row.decimals},"timestamp":"${secondsToIso(row.timestamp)}"` +
+    markJson(markOf?.(row.blockNumber) ?? null)
   );
 }
 
@@ -39,6 +42,10 @@ export function transferJson(
     `{${transferMembers(row, chainInfo)},"assetType":"${assetType}","amount":"${amountOf(row)}",` +
     `"direction":"${direction}"${removed ? ',"removed":true' : ''}${labelsJson(row, chainInfo)}}`
   );
+}
+
+function markJson(mark: string | null): string {
+  return mark === null ? '' : `,"rewrites":"${mark}"`;
 }
 
 function labelsJson({ from, to, token }: EventRow, { labels }: ChainInfo): string {

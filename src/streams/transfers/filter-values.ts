@@ -2,10 +2,12 @@
  * Reads the members of a checked filter: one from a client that passed the schema (src/schemas/stream-filters.ts), or one
  * that hooks.db stores. Null means absent. Throws RequestError `invalid_params` for a stored value that is damaged.
  */
+import type { MarkedBlock } from '../../follower/removed-blocks.ts';
 import type { RequestError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/text.ts';
 import { coinToWei, decimalText } from '../../lib/units.ts';
 import { ADDRESS_PATTERN } from '../../model/address.ts';
+import { MARK_PATTERN } from '../../model/rewrites.ts';
 import {
   BLOCK_PATTERN,
   COINS_PATTERN,
@@ -22,10 +24,7 @@ import {
 import { invalidParams } from '../subscribe-errors.ts';
 
 /** A block that a client saw; `hash` is lower-case hex digits without prefix. */
-export interface LastSeen {
-  number: number;
-  hash: string;
-}
+export type LastSeen = MarkedBlock;
 
 /** The addresses of a stored list; undefined if no list has this name. */
 export type StoredLists = (name: string) => ReadonlySet<string> | undefined;
@@ -79,9 +78,10 @@ const READERS: { [T in FilterType]: Reader<T> } = {
   block: (value, name) => (value === null ? null : blockOf(value, name)),
   lastSeen: (value, name) => {
     if (value === null) return null;
-    const { blockNumber, blockHash } = objectOf(value, name);
+    const { blockNumber, blockHash, rewrites = null } = objectOf(value, name);
     const hash = textOf(blockHash, HASH_PATTERN, name).slice(2).toLowerCase();
-    return { number: blockOf(blockNumber, name), hash };
+    const mark = rewrites === null ? null : textOf(rewrites, MARK_PATTERN, name);
+    return { number: blockOf(blockNumber, name), hash, mark };
   },
 };
 

@@ -32,7 +32,8 @@ function checked(schema: FilterSchema, value: unknown): object {
   if (isObject(value)) {
     assertKnownMembers(value, Object.keys(schema.shape));
     for (const [name, member] of Object.entries(value)) assertSmall(name, member);
-    if (isObject(value.lastSeen)) assertKnownMembers(value.lastSeen, ['blockNumber', 'blockHash']);
+    if (isObject(value.lastSeen))
+      assertKnownMembers(value.lastSeen, ['blockNumber', 'blockHash', 'rewrites']);
   }
   const problem = firstProblem(schema, value);
   if (problem !== null) throw invalidParams(problem);

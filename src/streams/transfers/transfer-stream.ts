@@ -125,6 +125,7 @@ export class TransferStream {
   private pushWithdrawn(subscriber: TransferSubscription, seen: LastSeen): void {
     const next = nextAfter(seen, {
       head: this.gate.head,
+      rewrites: this.reads.snapshot.rewrites,
       isIndexed: (block) => this.isIndexed(block),
       removed: this.recentBlocks.removed,
     });
@@ -135,7 +136,7 @@ export class TransferStream {
     subscriber.fromBlock = outcome.kind === 'withdrawn' ? Math.min(start, outcome.from) : start;
   }
 
-  private isIndexed({ number, hash }: LastSeen): boolean {
+  private isIndexed({ number, hash }: Pick<LastSeen, 'number' | 'hash'>): boolean {
     return this.reads.lastIdsAt({ number, hash: `0x${hash}` }) !== undefined;
   }
 
@@ -273,7 +274,7 @@ export class TransferStream {
     if (this.chainInfo !== null) return this.chainInfo;
     const chainId = this.reads.chainId();
     const { nativeSymbol, labels } = this.options;
-    const chainInfo = { chainId: chainId ?? 0, nativeSymbol, labels };
+    const chainInfo = { chainId: chainId ?? 0, nativeSymbol, labels, markOf: this.reads.markOf };
     if (chainId !== undefined) this.chainInfo = chainInfo; // without a chain id indexing has not begun
     return chainInfo;
   }
