@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FatalError } from '../lib/errors.ts';
+import { isRewritten, NO_REWRITES, type Rewrites } from '../model/rewrites.ts';
 import { fsyncDirectory } from '../store/backup.ts';
 import { sha256Of } from './files.ts';
 import {
@@ -25,8 +26,8 @@ const PARTIAL = '.partial';
 export class ExportFolder {
   readonly path: string;
   private stored: Manifest;
-  /** First and last blocks of the files that are there in full size. The others are written again. */
-  private readonly complete: Map<number, number>;
+  /** The files that are there in full size, by first block. The others are written again. */
+  private readonly complete: Map<number, ManifestFile>;
 
   private constructor(path: string, manifest: Manifest) {
     this.path = path;
@@ -34,7 +35,7 @@ export class ExportFolder {
     const files = manifest.files.filter(({ name }) => sizes.get(name) !== undefined);
     this.stored = { ...manifest, files };
     const whole = files.filter(({ name, bytes }) => sizes.get(name) === bytes);
-    this.complete = new Map(whole.map(({ first, last }) => [first, last]));
+    this.complete = new Map(whole.map((file) => [file.first, file]));
   }
 
   /**
@@ -61,7 +62,12 @@ export class ExportFolder {
 
   /** Whether the blocks from `first`, the start of a range, to `last` are exported. */
   covers(first: number, last: number): boolean {
-    return (this.complete.get(first) ?? -1) >= last;
+    return (this.complete.get(first)?.last ?? -1) >= last;
+  }
+
+  /** The files with blocks that the index has rewritten since, in block order. */
+  stale(rewrites: Rewrites): ManifestFile[] {
+    return this.stored.files.filter(({ last, mark }) => isRewritten(rewrites, last, mark ?? NO_REWRITES));
   }
 
   /** Where to write a file before it is published. */
@@ -81,7 +87,7 @@ export class ExportFolder {
     this.stored = withFile({ ...header, files }, file);
     saveManifest(this.path, this.stored);
     for (const old of files) if (isSameRange(old, file)) this.complete.delete(old.first);
-    this.complete.set(file.first, file.last);
+    this.complete.set(file.first, file);
   }
 }
 

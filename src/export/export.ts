@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { pause } from '../lib/async.ts';
 import { FatalError } from '../lib/errors.ts';
 import { fileErrorReason, makeFolder } from '../lib/files.ts';
+import { currentMark, isRewritten, type Rewrites } from '../model/rewrites.ts';
 import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
-import { withJobLock } from '../store/file-guard.ts';
+import { FileIdentity, withJobLock } from '../store/file-guard.ts';
 import { FinalBlocks } from '../store/final-blocks.ts';
 import type { Db } from '../store/open-database.ts';
+import { prepareRewrites } from '../store/rewrites.ts';
 import { BLOCKS, type BlockTable, TRANSFERS } from './block-tables.ts';
 import { ExportFolder } from './export-folder.ts';
 import { type Format, writeFile } from './files.ts';
@@ -90,7 +92,8 @@ async function exportTo(
   const blocksPerFile = table.kind === 'snapshot' ? null : options.blocksPerFile;
   const { columns } = table;
   const header = { table: name, format, ...chain, startHash, blocksPerFile, columns };
-  const target = { db, folder: await ExportFolder.open(path, header), events, signal };
+  const rewrites = prepareRewrites(db);
+  const target = { db, rewrites, folder: await ExportFolder.open(path, header), events, signal };
   if (table.kind === 'snapshot') await exportSnapshot(table, target);
   else await exportRanges(table, options, { ...target, startBlock: chain.startBlock });
   return target.folder.fileCount;
@@ -101,6 +104,7 @@ const EMPTY = new FatalError('the index is empty: start the daemon first');
 /** The destination of the files. */
 interface Target {
   db: Db;
+  rewrites: () => Rewrites;
   folder: ExportFolder;
   events: ExportEvents;
   signal: AbortSignal;
@@ -112,8 +116,14 @@ async function exportRanges(
   { startBlock, ...target }: Target & { startBlock: number },
 ): Promise<void> {
   const { db, folder, signal, events } = target;
-  const read = table.read(db);
+  const identity = new FileIdentity(db.name);
+  let read = table.read(db);
+  let mark = currentMark(target.rewrites());
   for (let isFirst = true; ; isFirst = false) {
+    identity.check(); // a repair may have replaced the file, and this connection would never see the new one
+    const rewrites = target.rewrites();
+    if (currentMark(rewrites) !== mark) read = table.read(db); // ids belong to other addresses now
+    mark = currentMark(rewrites);
     const request: RangeRequest = {
       startBlock,
       final: finalBlock(db),
@@ -122,14 +132,39 @@ async function exportRanges(
       ...(to !== undefined && { to }),
     };
     const ranges = planRanges(request);
-    const missing = ranges.filter(({ first, last }) => !folder.covers(first, last));
-    if (isFirst || missing.length > 0) requireSameChain(db, folder);
+    const stale = folder.stale(rewrites);
+    const missing = rangesToWrite(ranges, stale, folder, request.final);
+    if (isFirst || missing.length > 0) requireSameChain(db, folder, stale);
     for (const range of missing) await exportRange(target, table, range, read(range));
     if (isFirst && missing.length === 0) events.onIdle?.(idleReason(request, ranges));
+    const left = folder.stale(rewrites);
+    if (!follow && left.length > 0) throw notFinalAgain(folder.path, left);
     if (!follow || to !== undefined || signal.aborted) return;
     await pause(FOLLOW_MS, signal);
     if (signal.aborted) return;
   }
+}
+
+/** The ranges that are not written yet, and those of stale files, in block order. */
+function rangesToWrite(
+  wanted: readonly FileRange[],
+  stale: readonly ManifestFile[],
+  folder: ExportFolder,
+  final: number,
+): FileRange[] {
+  const old = new Set(stale.map(({ first }) => first));
+  const missing = wanted.filter(({ first, last }) => old.has(first) || !folder.covers(first, last));
+  const firsts = new Set(missing.map(({ first }) => first));
+  const again = stale.filter(({ first, last }) => !firsts.has(first) && last <= final);
+  return [...missing, ...again].sort((a, b) => a.first - b.first);
+}
+
+function notFinalAgain(path: string, stale: readonly ManifestFile[]): FatalError {
+  const [first, last] = [stale[0]?.first, stale.at(-1)?.last];
+  return new FatalError(
+    `the index was repaired, and blocks ${first} to ${last} of the files in ${path} are not final in it again: ` +
+      'start the daemon, and export again once they are',
+  );
 }
 
 async function exportRange(
@@ -148,6 +183,7 @@ async function exportRange(
     lastHash: hash,
     final: { number: last, hash },
     open,
+    mark: currentMark(target.rewrites()),
   });
 }
 
@@ -167,6 +203,7 @@ async function exportSnapshot(table: SnapshotTable, target: Target): Promise<voi
       lastHash: tip.hash,
       final: lastFinal(db) ?? { number: folder.manifest.startBlock, hash: folder.manifest.startHash },
       open: false,
+      mark: currentMark(target.rewrites()),
     });
   } finally {
     db.exec('COMMIT');
@@ -174,19 +211,19 @@ async function exportSnapshot(table: SnapshotTable, target: Target): Promise<voi
 }
 
 async function exportFile(
-  { db, folder, events, signal }: Target,
+  { db, rewrites, folder, events, signal }: Target,
   table: BlockTable | SnapshotTable,
   batches: Parameters<typeof writeFile>[3],
-  facts: Omit<ManifestFile, 'rows' | 'bytes' | 'sha256'>,
+  facts: Omit<ManifestFile, 'rows' | 'bytes' | 'sha256' | 'mark'> & { mark: string },
 ): Promise<void> {
-  const { name, last, lastHash } = facts;
+  const { name, last, lastHash, mark } = facts;
   const partial = folder.partialPath(name);
   const written = await writeFile(partial, folder.manifest.format, table.columns, batches, (rows) => {
     if (signal.aborted)
       throw new FatalError('stopped; complete files are kept, and the next export continues after them');
     events.onProgress(rows, name);
   });
-  if (requireHash(db, last) !== lastHash) {
+  if (requireHash(db, last) !== lastHash || isRewritten(rewrites(), last, mark)) {
     rmSync(partial);
     throw new FatalError(`block ${last} was replaced during its export; run the export again`);
   }
@@ -214,11 +251,16 @@ function requireHash(db: Db, block: number): string {
 
 /**
  * Throws FatalError unless the index has every known block of the exported chain: another chain may have the same id
- * and first block, and a rebuilt index may hold other blocks.
+ * and first block, and a rebuilt index may hold other blocks. Files to be written again prove nothing.
  */
-function requireSameChain(db: Db, { path, manifest }: ExportFolder): void {
+function requireSameChain(
+  db: Db,
+  { path, manifest }: ExportFolder,
+  stale: readonly ManifestFile[] = [],
+): void {
   const { startBlock, startHash, files } = manifest;
-  const known = [{ number: startBlock, hash: startHash }, ...files.map(({ final }) => final)];
+  const fresh = files.filter((file) => !stale.includes(file));
+  const known = [{ number: startBlock, hash: startHash }, ...fresh.map(({ final }) => final)];
   for (const { number, hash } of known) {
     const indexed = hashAt(db, number);
     if (indexed === hash) continue;

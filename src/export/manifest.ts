@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { FatalError, messageOf } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
+import { MARK_PATTERN } from '../model/rewrites.ts';
 import { fsyncDirectory } from '../store/backup.ts';
 import type { FileColumn, Format, WrittenFile } from './files.ts';
 
@@ -28,6 +29,8 @@ export interface ManifestFile extends WrittenFile {
   final: ExportedBlock;
   /** Whether the file ends before its range does. A later export replaces it. */
   open: boolean;
+  /** Mark of the index (model/rewrites.ts) that the rows are from. Earlier versions wrote none. */
+  mark?: string;
 }
 
 /** Identifies an export. A folder holds one export. */
@@ -125,6 +128,7 @@ function isManifestFile(entry: unknown): entry is ManifestFile {
     ['first', 'last', 'rows', 'bytes'].every((member) => Number.isSafeInteger(entry[member])) &&
     ['lastHash', 'sha256'].every((member) => typeof entry[member] === 'string') &&
     typeof entry.open === 'boolean' &&
+    (entry.mark === undefined || (typeof entry.mark === 'string' && MARK_PATTERN.test(entry.mark))) &&
     isObject(entry.final) &&
     Number.isSafeInteger(entry.final.number) &&
     typeof entry.final.hash === 'string'
