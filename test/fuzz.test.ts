@@ -40,7 +40,7 @@ describe('whatever a client sends is answered or refused, and soon', () => {
     if (head === null) throw new Error('the index is empty');
     const transfers = indexedTransfers(dirname(path)).slice(0, 40);
     restInputs(
-      { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol: 'MON' },
+      { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol: 'MON', maxReorg: 128 },
       head,
       transfers.flatMap(({ from, to, token }) => [from, to, token ?? from]),
     ).check(INPUTS);

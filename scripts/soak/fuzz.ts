@@ -58,7 +58,7 @@ function rest(): Property {
   if (head === null) throw new Error('the index is empty');
   const transfers = indexedTransfers(dirname(path)).slice(0, 100);
   return restInputs(
-    { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol: 'MON' },
+    { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol: 'MON', maxReorg: 128 },
     head,
     transfers.flatMap(({ from, to, token }) => [from, to, token ?? from]),
   );

@@ -11,6 +11,7 @@ import { addLabels, addressPlan } from './address-labels.ts';
 import { csvWriter } from './csv.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
 import type { ApiResult } from './read-pool/read-pool.ts';
+import { prepareRequireSeen, SEEN_PARAMETER } from './seen.ts';
 
 /** Error codes of schemas that have their own. */
 export const errorCodes = z.registry<{ code: RequestErrorCode }>();
@@ -71,6 +72,8 @@ export interface IndexSource {
   walletIds: WalletIdCache;
   /** Symbol of the chain's native coin. */
   nativeSymbol: string;
+  /** `index.max_reorg`. */
+  maxReorg: number;
   /** The operator's labels of addresses. */
   labels?: Labels | undefined;
 }
@@ -180,8 +183,12 @@ export function defineEndpoint<
     source: IndexSource,
   ): (params: z.output<z.ZodObject<P>>, context: RequestContext) => z.output<z.ZodObject<R>>;
 }): TypedEndpoint<Path, z.ZodObject<P>, z.ZodObject<R & typeof COVERAGE>> {
-  const { list } = definition;
-  const params = z.object(list === undefined ? definition.params : { ...definition.params, ...FORMAT });
+  const { list, method } = definition;
+  const params = z.object({
+    ...definition.params,
+    ...(list !== undefined && FORMAT),
+    ...(method === 'GET' && SEEN_PARAMETER),
+  });
   const parse = inputParser(params, definition.method === 'GET' ? 'invalid_parameter' : 'invalid_body');
   const { askNode, list: _, ...rest } = definition;
   const response = z
@@ -197,8 +204,11 @@ export function defineEndpoint<
     prepare(source) {
       const handler = definition.prepare(source);
       const { labels } = source;
+      const requireSeen = prepareRequireSeen(source.db, source.maxReorg);
       return (input, context) => {
-        const answer: object & { historicalCoverageStartBlock?: number } = handler(parse(input), context);
+        const parsed = parse(input);
+        requireSeen(input, context.head);
+        const answer: object & { historicalCoverageStartBlock?: number } = handler(parsed, context);
         answer.historicalCoverageStartBlock = context.head.startBlock;
         if (labels !== undefined && plan !== null && !labels.isEmpty) addLabels(answer, plan, labels);
         return answer;

@@ -106,11 +106,12 @@ function openRpc(
 function openApi(config: Config, { stores, node, watch, failures, log }: ServiceDeps, closers: CleanupStack) {
   const { indexPath, db, snapshot, labels, labelsPath } = stores;
   const nativeSymbol = config.chain.symbol;
+  const maxReorg = config.index.max_reorg;
   const readers = new ReadPool((onMessage) =>
-    startReader({ indexPath, nativeSymbol, labelsPath }, log, onMessage),
+    startReader({ indexPath, nativeSymbol, maxReorg, labelsPath }, log, onMessage),
   );
   closers.adopt(readers, (readers, leftMs) => readers.close(Math.min(leftMs, READER_STOP_MS)));
-  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, labels };
+  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, maxReorg, labels };
   const client = new RpcClient({
     url: node,
     timeoutMs: config.node.timeout_ms,

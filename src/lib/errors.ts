@@ -102,6 +102,7 @@ export const API_ERROR_CODES = [
   'not_allowed',
   'not_found',
   'method_not_allowed',
+  'reorged',
   'body_too_large',
   'unsupported_media_type',
   'rate_limited',
@@ -146,6 +147,17 @@ export class RequestError extends Error {
     this.status = status;
     this.code = code;
     this.param = param;
+  }
+}
+
+/** What the client has seen is not on the chain any more, or was rewritten by a repair. */
+export class ReorgedError extends RequestError {
+  override name = 'ReorgedError';
+  /** The block to read again from. */
+  readonly from: number;
+  constructor(message: string, from: number, param: string) {
+    super(409, 'reorged', message, param);
+    this.from = from;
   }
 }
 

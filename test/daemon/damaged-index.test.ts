@@ -126,7 +126,7 @@ test('a read thread survives damage and answers the next request', async (t) => 
   let started = 0;
   const pool = new ReadPool((onMessage) => {
     started++;
-    return startReader({ indexPath: path, nativeSymbol: 'MON' }, SILENT, onMessage);
+    return startReader({ indexPath: path, nativeSymbol: 'MON', maxReorg: 128 }, SILENT, onMessage);
   });
   t.after(() => pool.close());
   const ask = (address: string) => pool.run('/api/wallet_summary', { address }, 5, head);

@@ -102,14 +102,14 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
   const { labelsPath } = options;
   const readers = new ReadPool((onMessage) =>
     startReader(
-      { indexPath: index.path, nativeSymbol, ...(labelsPath && { labelsPath }) },
+      { indexPath: index.path, nativeSymbol, maxReorg: 128, ...(labelsPath && { labelsPath }) },
       SILENT,
       onMessage,
     ),
   );
   const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
   t.after(() => labels?.close());
-  const source = { db, walletIds, nativeSymbol, labels };
+  const source = { db, walletIds, nativeSymbol, maxReorg: 128, labels };
   const nodeReads = options.nodeReads ?? nodeReadsOf(db);
   const server = await startServer({
     settings: {

@@ -71,6 +71,7 @@ function askTwice(indexPath: string, path: string, input: object, times: AnswerT
       db,
       walletIds: new WalletIdCache(db, snapshot),
       nativeSymbol: 'ETH',
+      maxReorg: 128,
     });
     const budget = { ensure: () => undefined, spend: () => undefined };
     const answer = (): void => {

@@ -8,6 +8,11 @@ const HEADERS = {
     description: 'The last indexed block; the answer shows the state at this block',
     schema: integer,
   },
+  'X-Indexed-Hash': { description: 'The hash of that block', schema: { type: 'string' } },
+  'X-Indexed-Rewrites': {
+    description: 'Absent unless a repair has ever rewritten blocks of the index: the last part of seen',
+    schema: { type: 'string' },
+  },
   'X-Next-Cursor': {
     description: 'With format=csv: the cursor of the next page; absent on the last page',
     schema: { type: 'string' },
@@ -33,8 +38,10 @@ const ERROR = {
         code: { $ref: '#/components/schemas/ErrorCode' },
         message: { type: 'string' },
         param: { type: 'string', description: 'The invalid parameter' },
+        from: { type: 'integer', description: 'With code reorged: the block to read again from' },
       },
     },
+    from: { type: 'integer', description: 'The same' },
   },
 };
 
@@ -95,7 +102,7 @@ const RPC_RESPONSE = {
 const RESPONSES = {
   NotModified: {
     description: 'Not modified: the ETag still matches',
-    headers: headersOf('X-Indexed-Block', 'ETag'),
+    headers: headersOf('X-Indexed-Block', 'X-Indexed-Hash', 'X-Indexed-Rewrites', 'ETag'),
   },
   BadRequest: errorResponse('A parameter or the body is invalid', {
     code: 'invalid_address',
@@ -114,6 +121,13 @@ const RESPONSES = {
       },
     },
   },
+  Reorged: errorResponse('The block of seen has left the chain, or a repair has rewritten it', {
+    code: 'reorged',
+    message:
+      'block 4711 of seen has left the chain, or was rewritten by a repair: read again from block 4583 on',
+    param: 'seen',
+    from: 4583,
+  }),
   NotFound: errorResponse('Unknown to the node, or before the first indexed block', {
     code: 'not_found',
     message: 'block 5 is before the first indexed block 100',
@@ -187,7 +201,7 @@ export const COMPONENTS = {
 
 function errorResponse(
   description: string,
-  error: { code: RequestErrorCode; message: string; param?: string },
+  error: { code: RequestErrorCode; message: string; param?: string; from?: number },
   ...headers: string[]
 ) {
   return {

@@ -58,7 +58,8 @@ const TAGS = {
 
 const DESCRIPTION = `Wallets, tokens and transfers of one chain, read from an index of all its transfers.
 
-Every answer under /api shows the state at the last indexed block, given in the X-Indexed-Block header.
+Every answer under /api shows the state at the last indexed block, given in the X-Indexed-Block header, with its hash in
+X-Indexed-Hash. Sent back as seen with the next GET, they prove that nothing read before has been replaced since.
 Addresses are returned in lower case, times in ISO 8601 (UTC), and numbers beyond 2^53 as text. Answers may contain
 fields that are not listed here.
 
@@ -147,6 +148,8 @@ function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
         description: 'The answer',
         headers: headersOf(
           'X-Indexed-Block',
+          'X-Indexed-Hash',
+          'X-Indexed-Rewrites',
           ...(method === 'GET' ? ['ETag'] : []),
           ...(toCsv ? ['X-Next-Cursor'] : []),
         ),
@@ -236,7 +239,7 @@ function errorResponses({ method, askNode }: Endpoint): Record<number, object> {
   ];
   return Object.fromEntries(
     [
-      ...(method === 'GET' ? [[304, 'NotModified'] as const] : body),
+      ...(method === 'GET' ? [[304, 'NotModified'] as const, [409, 'Reorged'] as const] : body),
       ...(askNode ? [[404, 'NotFound'] as const] : []),
       [403, 'Forbidden'],
       ...shared,

@@ -1,7 +1,7 @@
 /** A pool of read threads that answer requests too expensive for the event loop, and the messages to and from them. */
 
 import { availableParallelism } from 'node:os';
-import { RequestError, type RequestErrorCode } from '../../lib/errors.ts';
+import { ReorgedError, RequestError, type RequestErrorCode } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import { monotonicNow } from '../../lib/time.ts';
 import type { ThreadLog } from '../../log/logger.ts';
@@ -14,6 +14,8 @@ export interface ReaderOptions {
   indexPath: string;
   /** Symbol of the chain's native coin. */
   nativeSymbol: string;
+  /** `index.max_reorg`. */
+  maxReorg: number;
   labelsPath?: string;
 }
 
@@ -41,6 +43,7 @@ export interface ApiResult {
 
 export type FromReader =
   | ApiResult
+  | { reorged: { message: string; from: number; param: string } }
   | { requestError: { status: number; code: RequestErrorCode; message: string; param: string | undefined } }
   /** Any other error: a failed read, with SQLite's code, or a bug. */
   | { failure: { code: string; message: string; stack: string } };
@@ -194,7 +197,10 @@ function threadError({ code, message, stack }: { code: string; message: string; 
 
 function settleJob({ resolve, reject }: Job, message: FromReader): void {
   if ('body' in message) resolve(message);
-  else if ('requestError' in message) {
+  else if ('reorged' in message) {
+    const { message: text, from, param } = message.reorged;
+    reject(new ReorgedError(text, from, param));
+  } else if ('requestError' in message) {
     const { status, code, message: text, param } = message.requestError;
     reject(new RequestError(status, code, text, param));
   } else reject(threadError(message.failure));

@@ -1,6 +1,6 @@
 /** Entry point of a read thread: answers requests too expensive for the event loop, one at a time. */
 import { Labels } from '../../labels/labels.ts';
-import { codeOf, messageOf, RequestError, stackOf } from '../../lib/errors.ts';
+import { codeOf, messageOf, ReorgedError, RequestError, stackOf } from '../../lib/errors.ts';
 import { Snapshot } from '../../query/snapshot.ts';
 import { WalletIdCache } from '../../query/wallet-id-cache.ts';
 import { deadlineBudget } from '../../query/work-budget.ts';
@@ -15,11 +15,11 @@ const CACHE_MB = 8;
 
 export default thread<ReaderOptions, ReadRequest, FromReader>(
   {},
-  async ({ indexPath, nativeSymbol, labelsPath }, { onMessage, post, stopped }) => {
+  async ({ indexPath, nativeSymbol, maxReorg, labelsPath }, { onMessage, post, stopped }) => {
     const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
     const snapshot = new Snapshot(db);
     const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
-    const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, labels };
+    const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, maxReorg, labels };
     const handlers = new Map<string, { endpoint: Endpoint; handler: EndpointHandler }>(
       ENDPOINTS.map((endpoint) => [endpoint.path, { endpoint, handler: endpoint.prepare(source) }]),
     );
@@ -54,6 +54,10 @@ function toReply(read: () => ApiResult): FromReader {
   try {
     return read();
   } catch (error) {
+    if (error instanceof ReorgedError) {
+      const { message, from, param = '' } = error;
+      return { reorged: { message, from, param } };
+    }
     if (error instanceof RequestError) {
       const { status, code, message, param } = error;
       return { requestError: { status, code, message, param } };

@@ -1,6 +1,6 @@
 /** HTTP answers as plain data, with the CORS headers of answers and preflights. */
 import type { RateLimitStatus, Refused } from '../../access/limiter.ts';
-import { RequestError } from '../../lib/errors.ts';
+import { ReorgedError, RequestError } from '../../lib/errors.ts';
 import type { HttpRequest } from '../uws.ts';
 
 export interface Answer {
@@ -89,9 +89,14 @@ export function unauthorized(cors: string): Answer {
 /** A REST error. Clients may retry every 503 after a second. */
 export function errorAnswer(error: RequestError, headers: string): Answer {
   const { code, message, param } = error;
+  const from = error instanceof ReorgedError ? error.from : undefined;
   const status = isStatus(error.status) ? error.status : 500;
   const retry = status === 503 ? retryAfterHeader(1) : '';
-  const answer = jsonAnswer(status, JSON.stringify({ error: { code, message, param } }), headers + retry);
+  const answer = jsonAnswer(
+    status,
+    JSON.stringify({ error: { code, message, param, from }, from }),
+    headers + retry,
+  );
   return code === 'not_ready' ? { ...answer, isExpected: true } : answer;
 }
 
@@ -141,7 +146,7 @@ export function isStatus(status: number): status is Answer['status'] {
 }
 
 const EXPOSED =
-  'X-Indexed-Block, X-Next-Cursor, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
+  'X-Indexed-Block, X-Indexed-Hash, X-Indexed-Rewrites, X-Next-Cursor, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
 
 /** Additional headers of a preflight. */
 export const PREFLIGHT_HEADERS =

@@ -50,10 +50,15 @@ const FNV_PRIME = 0x01000193;
  */
 export function etagBuilder(
   path: string,
-): (head: Pick<ApiResult['head'], 'number' | 'hashPrefix' | 'revision'>, query: string) => string {
+): (
+  head: Pick<ApiResult['head'], 'number' | 'hashPrefix' | 'revision' | 'rewrites'>,
+  query: string,
+) => string {
   const seed = fnv1a(path, FNV_OFFSET);
-  return (head, query) =>
-    `W/"${head.number}-${head.hashPrefix}-${PROCESS}${head.revision}-${fnv1a(query, seed)}"`;
+  return ({ number, hashPrefix, revision, rewrites }, query) => {
+    const rewrite = rewrites.length === 0 ? '' : `r${rewrites.at(-1)!.number}`;
+    return `W/"${number}-${hashPrefix}-${PROCESS}${revision}${rewrite}-${fnv1a(query, seed)}"`;
+  };
 }
 
 /** Whether an If-None-Match header matches every successful answer (RFC 9110, section 13.1.2). */

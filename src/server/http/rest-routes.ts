@@ -6,6 +6,7 @@ import { type Caller, notReady } from '../../api/endpoint.ts';
 import type { ApiResult } from '../../api/read-pool/read-pool.ts';
 import { RequestError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
+import { currentMark } from '../../model/rewrites.ts';
 import { type HttpRequest, type HttpResponse, queryOf, type TemplatedApp } from '../uws.ts';
 import {
   type Answer,
@@ -148,7 +149,7 @@ function toHttpAnswer(
   headers: string,
   encodings: () => string,
 ): Answer | Promise<Answer> {
-  const ownHeaders = headers + indexedBlockHeader(head);
+  const ownHeaders = headers + indexedHeaders(head);
   const answer =
     nextCursor === undefined ? jsonAnswer(200, body, ownHeaders) : csvAnswer(body, ownHeaders, nextCursor);
   answer.cache = 'revalidate';
@@ -161,7 +162,7 @@ function toNotModified({ head }: ApiResult, headers: string): Answer {
 }
 
 function notModified(head: Caller['head'], headers: string): Answer {
-  return { status: 304, headers: headers + indexedBlockHeader(head), body: null, cache: 'revalidate' };
+  return { status: 304, headers: headers + indexedHeaders(head), body: null, cache: 'revalidate' };
 }
 
 function encodingsOf(req: HttpRequest): string {
@@ -194,8 +195,10 @@ function callerFor(key: KeyRecord, { api, access }: RestRouteDeps): Caller {
   return { head, chainDepth: access.limiter.tier(key).chain_depth };
 }
 
-function indexedBlockHeader(head: Caller['head']): string {
-  return `\r\nX-Indexed-Block: ${head.number}`;
+/** What a client sends back as `seen`. */
+function indexedHeaders({ number, hash, rewrites }: Caller['head']): string {
+  const mark = rewrites.length === 0 ? '' : `\r\nX-Indexed-Rewrites: ${currentMark(rewrites)}`;
+  return `\r\nX-Indexed-Block: ${number}\r\nX-Indexed-Hash: ${hash}${mark}`;
 }
 
 function etagHeader(etag: string): string {

@@ -28,7 +28,8 @@ export function toolsOf(api: Api): ReadonlyMap<string, EndpointTool> {
       const { method, path } = prepared.endpoint;
       const operation = paths[path]?.[method === 'GET' ? 'get' : 'post'];
       if (operation === undefined) throw new Error(`${path} is not in the OpenAPI document`);
-      const parameters = operation.parameters.filter(({ name }) => name !== 'format'); // tools answer in JSON
+      // Tools answer in JSON and without headers.
+      const parameters = operation.parameters.filter(({ name }) => name !== 'format' && name !== 'seen');
       const body = operation.requestBody?.content['application/json'].schema;
       const inputSchema: InputSchema = body
         ? { ...body, type: 'object' }

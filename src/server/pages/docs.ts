@@ -193,6 +193,10 @@ const ERRORS: Record<(typeof API_ERROR_CODES)[number], [status: string, meaning:
   not_allowed: ['403', 'The operator has not allowed this key to call it'],
   not_found: ['404', 'No such path, or the node does not know the transaction or block'],
   method_not_allowed: ['405', 'The path exists but requires another method'],
+  reorged: [
+    '409',
+    'The block of seen has left the chain, or a repair has rewritten it; read again from block from',
+  ],
   body_too_large: ['413', 'The body exceeds 64 KiB'],
   unsupported_media_type: ['415', 'Send application/json, without Content-Encoding'],
   rate_limited: ['429', 'The key exceeded its rate limit; retryAfter is the time to wait, in seconds'],

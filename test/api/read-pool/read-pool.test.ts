@@ -38,7 +38,7 @@ const HEAVY: [path: string, input: Record<string, string>][] = [
 ];
 
 function readerOf(indexPath: string): StartReadThread {
-  return (onMessage) => startReader({ indexPath, nativeSymbol: 'MON' }, SILENT, onMessage);
+  return (onMessage) => startReader({ indexPath, nativeSymbol: 'MON', maxReorg: 128 }, SILENT, onMessage);
 }
 
 /** Threads whose requests are shown to `onRequest`. */
@@ -88,7 +88,7 @@ suite('answers that are too much for the event loop', () => {
 
   test('come from read threads and equal what the event loop would have answered', async (t) => {
     const { db, snapshot, walletIds } = index.snapshot(t);
-    const source = { db, walletIds, nativeSymbol: 'MON' };
+    const source = { db, walletIds, nativeSymbol: 'MON', maxReorg: 128 };
     let asked = 0;
     const api = prepareApi(
       source,

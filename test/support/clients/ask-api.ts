@@ -18,8 +18,10 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
   const db = openIndexForReading(indexPath);
   const snapshot = new Snapshot(db);
   const nativeSymbol = 'MON';
-  const readers = new ReadPool((onMessage) => startReader({ indexPath, nativeSymbol }, SILENT, onMessage));
-  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol };
+  const readers = new ReadPool((onMessage) =>
+    startReader({ indexPath, nativeSymbol, maxReorg: 128 }, SILENT, onMessage),
+  );
+  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, maxReorg: 128 };
   const api = prepareApi(source, snapshot, readers, { record: (error) => error }, nodeReadsOf(db));
   const handlers = new Map(api.endpoints.map(({ endpoint, handle }) => [endpoint.path as string, handle]));
   owner.after(async () => {
