@@ -4,7 +4,7 @@ import { WakeablePause } from '../lib/async.ts';
 import { openIndexForReading } from '../store/index-file.ts';
 import { thread } from '../threads/thread.ts';
 import type { ClusterOptions, FromCluster, ToCluster } from './cluster-client.ts';
-import { readIdentity } from './daemon-table.ts';
+import { idsAt, readIdentity } from './daemon-table.ts';
 import { ClusterSync } from './sync.ts';
 
 export default thread<ClusterOptions, ToCluster, FromCluster>(
@@ -16,6 +16,7 @@ export default thread<ClusterOptions, ToCluster, FromCluster>(
     const sync = new ClusterSync(options, {
       db,
       identity: () => readIdentity(index),
+      idsAt: (block) => idsAt(index, block),
       post,
       wait: (ms) => pause.wait(ms, signal),
       wake: () => pause.wake(),

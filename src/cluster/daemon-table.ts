@@ -1,13 +1,15 @@
 /** The PostgreSQL table `daemons`: who uses the keys, and whether all daemons assign the same ids. */
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import { isComplete, rulesText } from '../model/index-rules.ts';
+import { currentMark, NO_REWRITES } from '../model/rewrites.ts';
 import type { Sql } from '../postgres/connection.ts';
 import { type BlockRange, readGaps } from '../store/block-gaps.ts';
-import { chainOf, readLastBlock } from '../store/chain.ts';
+import { chainOf, readLastBlock, type Tip } from '../store/chain.ts';
 import { AnchorTable, type ChainAnchors } from '../store/chain-anchors.ts';
 import { SCHEMA_VERSION } from '../store/index-file.ts';
 import { readRules } from '../store/index-rules.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
+import { prepareRewrites } from '../store/rewrites.ts';
 import { ClusterMismatchError, type ClusterSession } from './session.ts';
 
 export interface IndexIdentity extends Pick<ChainAnchors, 'genesis' | 'firstParent'> {
@@ -19,6 +21,17 @@ export interface IndexIdentity extends Pick<ChainAnchors, 'genesis' | 'firstPare
   schema: number;
   /** What counts as a transfer, as text; null for a daemon of an earlier release. */
   rules: string | null;
+  /** The highest ids at the last block; null for a daemon of an earlier release. */
+  ids: IdsAtBlock | null;
+}
+
+/**
+ * The highest ids at a block. Under the same hash they differ if a repair has added or removed transfers of one index
+ * and not of the other. Equal ones do not show changed amounts; each index takes places of the other, by their marks
+ * (model/rewrites.ts), for ones from before its own repairs.
+ */
+interface IdsAtBlock extends Pick<Tip, 'number' | 'hash' | 'lastTransfer' | 'lastWallet'> {
+  mark: string;
 }
 
 /** Further ranges are not published; `head` then ends with the last published one. */
@@ -57,15 +70,28 @@ export function readIdentity(db: Db): IndexIdentity | null {
       head: ranges.length > MAX_RANGES ? (untraced.at(-1)?.last ?? last.number) : last.number,
       schema: SCHEMA_VERSION,
       rules: rulesText(rules),
+      ids: idsAt(db, last.number),
     };
   });
+}
+
+/** Null for a block that the index does not have. */
+export function idsAt(db: Db, block: number): IdsAtBlock | null {
+  const tip = readLastBlock(db, block);
+  if (tip?.number !== block) return null;
+  const { number, hash, lastTransfer, lastWallet } = tip;
+  return { number, hash, lastTransfer, lastWallet, mark: currentMark(prepareRewrites(db)()) };
 }
 
 /**
  * The facts that differ, with both sides, such as "the first block is 5 here and 1 there"; empty when the ids are the
  * same.
  */
-function identityDifferences(here: IndexIdentity, there: IndexIdentity): string[] {
+function identityDifferences(
+  here: IndexIdentity,
+  there: IndexIdentity,
+  idsHere: (block: number) => IdsAtBlock | null,
+): string[] {
   const head = Math.min(here.head, there.head);
   const facts: [what: string, here: unknown, there: unknown][] = [
     ['the chain id', here.chainId, there.chainId],
@@ -79,10 +105,21 @@ function identityDifferences(here: IndexIdentity, there: IndexIdentity): string[
     ['the list of blocks without traces', untracedText(here, head), untracedText(there, head)],
     ['the schema version of index.db', here.schema, there.schema],
     ['what counts as a transfer', here.rules ?? there.rules, there.rules ?? here.rules],
+    idsCompared(there.ids && idsHere(there.ids.number), there.ids),
   ];
   return facts
     .filter(([, one, other]) => one !== other)
     .map(([what, one, other]) => `${what} is ${one} here and ${other} there`);
+}
+
+/** On other branches, and where this index ends below, there is nothing to compare. */
+function idsCompared(here: IdsAtBlock | null, there: IdsAtBlock | null): [string, string, string] {
+  if (here === null || there === null || here.hash !== there.hash) return ['', '', ''];
+  const text = ({ lastTransfer, lastWallet, mark }: IdsAtBlock): string =>
+    `${lastTransfer} and ${lastWallet} (repairs: ${mark === NO_REWRITES ? 'none' : mark})`;
+  const isSame = here.lastTransfer === there.lastTransfer && here.lastWallet === there.lastWallet;
+  const what = `the highest id of transfers and of wallets at block ${here.number}`;
+  return isSame ? [what, '', ''] : [what, text(here), text(there)];
 }
 
 function untracedText({ untraced }: IndexIdentity, head: number): string {
@@ -114,7 +151,7 @@ const ABSENT_AFTER = '1 day';
 /** A daemon is running if seen within this time. */
 const RUNNING_WITHIN = '15 seconds';
 
-interface DaemonEntry {
+export interface DaemonEntry {
   id: string;
   /** Host and port. */
   name: string;
@@ -123,6 +160,7 @@ interface DaemonEntry {
   tiers: string;
   /** Null while its index is empty. */
   identity: IndexIdentity | null;
+  idsAt(block: number): IdsAtBlock | null;
 }
 
 interface Columns {
@@ -137,6 +175,7 @@ interface Columns {
   head: string;
   index_schema: number;
   rules: string | null;
+  ids: IdsAtBlock | null;
 }
 
 interface Joined {
@@ -174,7 +213,7 @@ function mismatchOf(own: DaemonEntry, others: readonly Columns[]): string | null
   for (const other of others) {
     const there = identityOf(other);
     if (own.identity === null || there === null) continue;
-    const [difference] = identityDifferences(own.identity, there);
+    const [difference] = identityDifferences(own.identity, there, own.idsAt);
     if (difference === undefined) continue;
     return `this daemon (${own.name}) and the daemon ${other.name} would assign different ids: ${difference}. Make both the same; if that daemon is gone for good, run in PostgreSQL: DELETE FROM atlas_keys.daemons WHERE id = '${other.id}'`;
   }
@@ -187,12 +226,12 @@ async function writeEntry(sql: Sql, { id, name, program, tiers, identity }: Daem
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, program = excluded.program, tiers = excluded.tiers,
       seen_at = now(), left_at = NULL`;
   if (identity === null) return;
-  const { chainId, genesis, firstBlock, firstParent, untraced, head, schema, rules } = identity;
+  const { chainId, genesis, firstBlock, firstParent, untraced, head, schema, rules, ids } = identity;
   await sql`
     UPDATE atlas_keys.daemons SET chain_id = ${chainId}, genesis = ${genesis && hexToBytes(genesis)},
       first_block = ${firstBlock}, first_parent = ${firstParent && hexToBytes(firstParent)},
       untraced = ${rangesText(untraced)}, head = ${head}, index_schema = ${schema},
-      rules = ${rules}
+      rules = ${rules}, ids = ${ids === null ? null : JSON.stringify(ids)}::text::jsonb
     WHERE id = ${id}`;
 }
 
@@ -207,6 +246,7 @@ function identityOf(row: Columns): IndexIdentity | null {
     head: Number(row.head),
     schema: row.index_schema,
     rules: row.rules,
+    ids: row.ids,
   };
 }
 

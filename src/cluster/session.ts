@@ -6,7 +6,7 @@ import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
 
 /** Version of the tables below. A newer version is refused; an older one gets the missing SQL. */
-const CLUSTER_SCHEMA_VERSION = 2;
+const CLUSTER_SCHEMA_VERSION = 3;
 
 /** Channel of NOTIFY: a key was created or changed. */
 export const KEYS_CHANNEL = 'atlas_keys';
@@ -76,6 +76,9 @@ CREATE TABLE atlas_keys.daemons (
 `,
   /* sql */ `
 ALTER TABLE atlas_keys.daemons ADD COLUMN rules text; -- what counts as a transfer in its index, for people to compare
+`,
+  /* sql */ `
+ALTER TABLE atlas_keys.daemons ADD COLUMN ids jsonb; -- highest ids at the last block of its index when it joined
 `,
 ];
 

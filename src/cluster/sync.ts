@@ -14,7 +14,7 @@ import { redactNodeText } from '../log/redact.ts';
 import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';
 import type { Db } from '../store/open-database.ts';
 import type { ClusterOptions, FromCluster } from './cluster-client.ts';
-import { beat, type IndexIdentity, joinCluster, leaveCluster } from './daemon-table.ts';
+import { beat, type DaemonEntry, type IndexIdentity, joinCluster, leaveCluster } from './daemon-table.ts';
 import { joinFile, updateKeys } from './join-file.ts';
 import { changeKey, type KeyChange } from './key-table.ts';
 import { ClusterMismatchError, ClusterSession, publicReason } from './session.ts';
@@ -54,6 +54,8 @@ interface SyncDeps {
   db: Db;
   /** Null while the index is empty. */
   identity(): IndexIdentity | null;
+  /** The highest ids at a block, null for one that the index does not have. */
+  idsAt: DaemonEntry['idsAt'];
   post(message: FromCluster): void;
   /** Resolves after `ms`, or when `wake` is called. */
   wait(ms: number): Promise<void>;
@@ -176,7 +178,8 @@ export class ClusterSync {
     const { log } = this.deps;
     const identity = this.deps.identity();
     const { name, program, tiers } = this.options;
-    const own = { id: run.daemon, name, program, tiers, identity };
+    const { idsAt } = this.deps;
+    const own = { id: run.daemon, name, program, tiers, identity, idsAt };
     const { mismatch, otherTiers } = await joinCluster(run.session, own, !this.isCompared);
     run.hasIdentity = identity !== null;
     this.isCompared ||= run.hasIdentity;

@@ -238,6 +238,29 @@ describe('daemons that share their keys', () => {
     await assert.rejects(late.client.failed, /\(three:8652\) .*what counts as a transfer/);
   });
 
+  test('a daemon whose repair has shifted the ids is refused until the others have it too', async (t) => {
+    const own = nestedCleanup(t);
+    const url = await newDatabase();
+    const blocks = (from: number, transfers: number) =>
+      Array.from({ length: 8 - from }, (_, i) => ({
+        [`tx ${from + i}`]: Array.from({ length: transfers }, () => ({ from: 'alice', to: 'bob' })),
+      }));
+    const indexWith = (repair: (index: ReturnType<typeof createIndex>) => void) => {
+      const index = createIndex(own, 1);
+      index.append(blocks(1, 1));
+      repair(index);
+      return index;
+    };
+    await startMember(own, { url, name: 'one:8650', index: indexWith(() => undefined) });
+    const sameIds = indexWith((index) => index.rewrite(4, blocks(4, 1)));
+    await startMember(own, { url, name: 'two:8651', index: sameIds });
+    const otherIds = indexWith((index) => index.rewrite(4, blocks(4, 2)));
+    await assert.rejects(
+      startMember(own, { url, name: 'three:8652', index: otherIds }),
+      /the highest id of transfers and of wallets at block 7 is 11 and 2 \(repairs: 1-4-[0-9a-f]{8}\) here and 7 and 2 \(repairs: /,
+    );
+  });
+
   test('a daemon that would assign different ids is refused, naming both; a daemon that left does not count', async (t) => {
     const own = nestedCleanup(t);
     const url = await newDatabase();
@@ -265,6 +288,6 @@ describe('daemons that share their keys', () => {
     const sql = postgres(url, { max: 1 });
     own.after(() => sql.end());
     await sql`UPDATE atlas_keys.cluster SET version = 99`;
-    await assert.rejects(startMember(own, { url, name: 'old' }), /have version 99, this atlas-node knows 2/);
+    await assert.rejects(startMember(own, { url, name: 'old' }), /have version 99, this atlas-node knows 3/);
   });
 });
