@@ -22,7 +22,8 @@ export async function* signals(url: string, key: string, filter: SignalFilter): 
         if (error) throw new Error(error.message);
         if (!params) continue; // the reply to the subscribe
         yield params.result;
-        lastSeen = { blockNumber: params.result.blockNumber, blockHash: params.result.blockHash };
+        const { blockNumber, blockHash, rewrites } = params.result;
+        lastSeen = { blockNumber, blockHash, rewrites };
       }
       console.error(`no connection to ${url}; trying again`);
     } finally {
