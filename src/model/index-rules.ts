@@ -40,6 +40,7 @@ const ADDED: Readonly<Record<number, readonly string[]>> = {
     'Transfers without an indexed argument count, as those of ERC-721 tokens',
     'the mint of an OP stack deposit counts as a native transfer from the zero address',
     'transactions of one hash in one block count as one transaction',
+    'a balance sums the transfers of the kind that its token used first',
   ],
 };
 

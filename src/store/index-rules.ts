@@ -37,6 +37,15 @@ export function readRules(db: Db): StoredRules | null {
   };
 }
 
+/**
+ * Whether a holding sums only the transfers of its token's own form, the kind of its first transfer. An ERC-404 logs each
+ * move in units and once more as NFTs; by rules 1 a holding adds both.
+ */
+export function sumsOwnForm(db: Db): boolean {
+  const version = db.prepare<[], number>('SELECT version FROM index_rules').pluck().get();
+  return version !== undefined && version >= 2;
+}
+
 /** Whether the row is there and matches its checksum. */
 export function areRulesWhole(db: Db): boolean {
   return selectRow(db) !== undefined && changedRows(db, 'index_rules').length === 0;

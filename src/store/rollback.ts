@@ -105,7 +105,8 @@ export class Rollback {
     const { lastTransfer, lastWallet } = this.lastBlock(to) ?? EMPTY_INDEX;
     const changes = new ChangeSet(this.tables);
     this.shortened.clear();
-    for (const transfer of this.removedTransfers(lastTransfer)) this.subtract(changes, transfer);
+    const ownForm = this.tables.tokens.sumsOwnForm();
+    for (const transfer of this.removedTransfers(lastTransfer)) this.subtract(changes, transfer, ownForm);
     const touched = changes.wallets.count; // restoring facts may load further wallets
     for (let slot = 0; slot < touched; slot++) {
       const wallet = changes.wallets.at(slot);
@@ -134,7 +135,7 @@ export class Rollback {
   }
 
   /** Subtracts one transfer from counters and sums. Transfers come newest first. */
-  private subtract(changes: ChangeSet, transfer: CountedTransfer): void {
+  private subtract(changes: ChangeSet, transfer: CountedTransfer, sumsOwnForm: boolean): void {
     const sender = changes.wallet(transfer.sender);
     const receiver = changes.wallet(transfer.receiver);
     const transactionStart = typeof transfer.tx === 'number' ? transfer.id - transfer.tx : transfer.id;
@@ -152,8 +153,9 @@ export class Rollback {
     const token = changes.token(transfer.token);
     token.transfers--;
     const { tokens } = this.tables;
-    tokens.addToHolding(token, sender, amount, -1);
-    tokens.subtractFromHolding(token, receiver, amount, isToSelf ? 0 : -1);
+    const moved = sumsOwnForm && transfer.kind !== token.kind ? NOTHING : amount;
+    tokens.addToHolding(token, sender, moved, -1);
+    tokens.subtractFromHolding(token, receiver, moved, isToSelf ? 0 : -1);
   }
 
   private subtractFromWallet(wallet: WalletState, transactionStart: number, isToken: boolean): void {

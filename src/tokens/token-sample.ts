@@ -4,6 +4,7 @@ import { type Random, randomInt } from '../lib/random.ts';
 import { decodeSigned } from '../lib/signed.ts';
 import { isNativeKind, isSemiFungible } from '../model/transfer-kind.ts';
 import { readLastBlock, type Tip } from '../store/chain.ts';
+import { sumsOwnForm } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
 import { COUNTED_TRANSFER, type CountedTransfer, ZERO_WALLET } from '../store/schema.ts';
 import { HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
@@ -144,7 +145,7 @@ export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates
     let { supply } = sample;
     const moves = db
       .prepare<[number, number], CountedTransfer>(
-        `SELECT ${COUNTED_TRANSFER} FROM transfers WHERE id > ? AND token = ?`,
+        `SELECT ${COUNTED_TRANSFER} FROM transfers WHERE id > ? AND token = ? ${ownFormOnly(db)}`,
       )
       .all(from, token)
       .map(toTransferRow);
@@ -162,7 +163,12 @@ export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates
 /** Most transfers of a wallet, of any kind, to search. */
 const MAX_ENTRIES = 20_000;
 
-/** The transfers in chain order; null when the wallet has too many to search. */
+/** SQL: the condition for a row of `transfers` to move its token's holdings. */
+function ownFormOnly(db: Db): string {
+  return sumsOwnForm(db) ? 'AND kind = (SELECT kind FROM tokens WHERE tokens.id = transfers.token)' : '';
+}
+
+/** The transfers that move the wallet's holding, in chain order; null when the wallet has too many to search. */
 export function walletTokenTransfers(db: Db, wallet: number, token: number): TransferRow[] | null {
   const row = db
     .prepare<[number], { transfers: number; base: number; recent: Buffer }>(
@@ -175,7 +181,7 @@ export function walletTokenTransfers(db: Db, wallet: number, token: number): Tra
     .pluck()
     .all(wallet);
   const transfer = db.prepare<[number, number], CountedTransfer>(
-    `SELECT ${COUNTED_TRANSFER} FROM transfers WHERE id = ? AND token = ?`,
+    `SELECT ${COUNTED_TRANSFER} FROM transfers WHERE id = ? AND token = ? ${ownFormOnly(db)}`,
   );
   const rows: TransferRow[] = [];
   const cursor = new HistoryCursor();

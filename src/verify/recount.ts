@@ -3,6 +3,7 @@
  * for comparison.
  */
 import { TransferKind } from '../model/transfer-kind.ts';
+import { sumsOwnForm } from '../store/index-rules.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { COUNTED_TRANSFER, type CountedTransfer, MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
 import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
@@ -147,9 +148,12 @@ export class TokenRecount {
   readonly buyers = new Map<number, number>();
   private transfers = 0;
   private first: TransferRow | null = null;
+  private readonly sumsOwnForm: boolean;
 
-  constructor(id: number) {
+  /** `sumsOwnForm`: see store/index-rules.ts. */
+  constructor(id: number, sumsOwnForm: boolean) {
     this.id = id;
+    this.sumsOwnForm = sumsOwnForm;
   }
 
   /** Entries in memory. */
@@ -162,9 +166,10 @@ export class TokenRecount {
     this.transfers++;
     this.first ??= row;
     for (const wallet of new Set([row.sender, row.receiver])) this.holding(wallet).transfers++;
-    this.holding(row.sender).balance -= row.amount;
-    this.holding(row.receiver).balance += row.amount;
-    const buys = row.amount > 0n && row.receiver !== ZERO_WALLET && !this.buyers.has(row.receiver);
+    const amount = this.sumsOwnForm && row.kind !== this.first.kind ? 0n : row.amount;
+    this.holding(row.sender).balance -= amount;
+    this.holding(row.receiver).balance += amount;
+    const buys = amount > 0n && row.receiver !== ZERO_WALLET && !this.buyers.has(row.receiver);
     if (buys && this.buyers.size < MAX_FIRST_BUYERS) this.buyers.set(row.receiver, row.id);
   }
 
@@ -213,7 +218,8 @@ export class RecountScan {
   /** Starts after transfer `after`. */
   constructor(db: Db, ids: Ids, after: number, comparePage: ComparePage) {
     this.wallets = new Map(ids.wallets.map((id) => [id, new WalletRecount(id, comparePage)]));
-    this.tokens = new Map(ids.tokens.map((id) => [id, new TokenRecount(id)]));
+    const ownForm = sumsOwnForm(db);
+    this.tokens = new Map(ids.tokens.map((id) => [id, new TokenRecount(id, ownForm)]));
     this.position = after;
     this.select = db.prepare(/* sql */ `
       SELECT ${COUNTED_TRANSFER} FROM transfers

@@ -284,7 +284,8 @@ export class Recount {
   tokenFirstBuyers(token: string): Json[] {
     const list = this.byToken.get(token) ?? [];
     const first = new Map<string, Counted>();
-    for (const t of list) if (t.amount > 0n && t.to !== ZERO && !first.has(t.to)) first.set(t.to, t);
+    for (const t of this.ownForm(token))
+      if (t.amount > 0n && t.to !== ZERO && !first.has(t.to)) first.set(t.to, t);
     return [...first].slice(0, 200).map(([address, t]) => ({
       address,
       firstSeenBlock: t.block,
@@ -293,10 +294,16 @@ export class Recount {
     }));
   }
 
+  /** The transfers of a token that are of the kind of its first one: what they move is its balances. */
+  private ownForm(token: string): Counted[] {
+    const list = this.byToken.get(token) ?? [];
+    return list.filter(({ kind }) => kind === list[0]?.kind);
+  }
+
   /** The balance of every address except zero that results from a token's transfers. */
   balances(token: string): Map<string, bigint> {
     const balances = new Map<string, bigint>();
-    for (const { from, to, amount } of this.byToken.get(token) ?? []) {
+    for (const { from, to, amount } of this.ownForm(token)) {
       balances.set(from, (balances.get(from) ?? 0n) - amount);
       balances.set(to, (balances.get(to) ?? 0n) + amount);
     }
@@ -315,11 +322,13 @@ export class Recount {
         symbol: null,
         decimals: null,
         type: this.byToken.get(token)?.[0]?.kind,
-        balance: list.reduce(
-          (sum, { from, to, amount }) =>
-            sum + (to === address ? amount : 0n) - (from === address ? amount : 0n),
-          0n,
-        ),
+        balance: list
+          .filter(({ kind }) => kind === this.byToken.get(token)?.[0]?.kind)
+          .reduce(
+            (sum, { from, to, amount }) =>
+              sum + (to === address ? amount : 0n) - (from === address ? amount : 0n),
+            0n,
+          ),
         transferCount: list.length,
         lastBlock: last(list).block,
         lastSeenAt: last(list).time,

@@ -21,6 +21,7 @@ export class HoldingRows {
   private readonly byToken: Buckets;
   /** One sum, at offset 0: the balance change of the current holding. */
   private readonly sum = new WideSums();
+  private readonly sumsOwnForm: boolean;
   private saved = 0;
 
   constructor(commit: Commit, tables: Tables) {
@@ -28,6 +29,7 @@ export class HoldingRows {
     this.tables = tables;
     this.byToken = commit.transfers.byToken(commit.tokens.length, commit.byWallet, commit.walletOrder);
     this.sum.words = new Uint32Array(SUM_WORDS);
+    this.sumsOwnForm = tables.tokens.sumsOwnForm();
   }
 
   /** Writes in key order. Call it once, before the wallets are saved, because it changes their token counts. */
@@ -64,7 +66,7 @@ export class HoldingRows {
         const sides = byToken.sides.subarray(start, ends[i]);
         start = ends[i]!;
         if (token.buyers < MAX_FIRST_BUYERS) {
-          const receipt = sides.find((side) => isReceipt(transfers, side));
+          const receipt = sides.find((side) => isReceipt(transfers, side) && this.counts(token, side));
           if (receipt !== undefined) receipts.push(receipt >>> 1);
         }
         this.saveHolding(token, slot, stored[i], sides);
@@ -86,7 +88,7 @@ export class HoldingRows {
     if (this.saved++ % ROWS_PER_STEP === 0) onStep();
     sum.words.fill(0);
     sum.reset();
-    for (const side of sides) addToSum(transfers, sum, side);
+    for (const side of sides) if (this.counts(token, side)) addToSum(transfers, sum, side);
     wallets.tokens[slot]! += tables.tokens.saveHolding(
       token,
       wallets.ids[slot]!,
@@ -95,6 +97,11 @@ export class HoldingRows {
       sum,
       0,
     );
+  }
+
+  /** Whether a side of the token moves its holdings. */
+  private counts(token: TokenState, side: Side): boolean {
+    return !this.sumsOwnForm || this.commit.transfers.kind[side >>> 1] === token.kind;
   }
 
   private *receiptsInOrder(positions: number[]): Generator<Buyer> {

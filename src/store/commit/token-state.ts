@@ -1,6 +1,7 @@
 /** Rows of `tokens` and `holdings` while a commit changes them. */
 
 import { isPositive } from '../../lib/signed.ts';
+import { sumsOwnForm } from '../index-rules.ts';
 import { type Db, highest, type Statement } from '../open-database.ts';
 import { RowReader, RowWriter } from '../rows.ts';
 import { ZERO_WALLET } from '../schema.ts';
@@ -98,6 +99,11 @@ export class TokenTable {
   begin(): void {
     this.changes.reset();
     this.holdings.reset();
+  }
+
+  /** Whether holdings sum only the transfers of the token's own form. */
+  sumsOwnForm(): boolean {
+    return sumsOwnForm(this.db);
   }
 
   /** Highest tokens.id, 0 when there is none. */
