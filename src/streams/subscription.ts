@@ -3,20 +3,12 @@
  * is serialised once for all subscribers. Only the subscription id differs, and all ids have the same length, so the id
  * is written into the serialised message just before sending.
  */
-import { randomBytes } from 'node:crypto';
-import { bytesToHex } from '../lib/hex.ts';
+import { ID_CHARS, newQuantityId, readQuantityId } from '../lib/quantity-id.ts';
 import { type Metrics, trackTotal } from '../metrics/metrics.ts';
 import { type CloseCode, SLOW_CONSUMER } from './close.ts';
 import { subscriptionLimitReached, subscriptionNotFound, unknownSubscription } from './subscribe-errors.ts';
 
-/** `0x` and 32 hex digits. */
-const ID_CHARS = 34;
 const ID_PLACE = Buffer.alloc(ID_CHARS, '0').toString();
-
-/** A subscription id: 16 random bytes in hex, with leading zeros. */
-function newSubscriptionId(): string {
-  return bytesToHex(randomBytes(16));
-}
 
 type NotificationMethod = 'eth_subscription' | 'atlas_subscription';
 
@@ -101,7 +93,7 @@ export interface ClientConnection {
 }
 
 export class Subscription {
-  readonly id = newSubscriptionId();
+  readonly id: string = newQuantityId();
   readonly topic: string;
   readonly connection: ClientConnection;
   /** A copy: a small Buffer is a slice of Node's 8 KiB pool and would keep all of it alive. */
@@ -209,10 +201,11 @@ export class Session {
     return subscription;
   }
 
-  /** Throws RequestError if this connection has no subscription with this id. */
-  unsubscribe(id: string): void {
-    const subscription = this.active.get(id);
-    if (subscription === undefined) throw subscriptionNotFound();
+  /** Throws RequestError if this connection has no subscription with this id, in any spelling of the quantity. */
+  unsubscribe(spelled: string): void {
+    const id = readQuantityId(spelled);
+    const subscription = id === null ? undefined : this.active.get(id);
+    if (id === null || subscription === undefined) throw subscriptionNotFound();
     this.active.delete(id);
     this.finish(subscription);
   }

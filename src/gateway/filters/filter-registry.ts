@@ -1,10 +1,9 @@
 /**
  * Filters that clients install and poll. They live here because some nodes (Monad) have none and others lose theirs.
  */
-import { randomBytes } from 'node:crypto';
 import type { ByteSource } from '../../lib/byte-stream.ts';
 import { UpstreamError } from '../../lib/errors.ts';
-import { bytesToHex } from '../../lib/hex.ts';
+import { newQuantityId, readQuantityId } from '../../lib/quantity-id.ts';
 import { isObject } from '../../lib/text.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { Call, CallResult, CallSink, RequestFn } from '../call.ts';
@@ -125,7 +124,7 @@ export class FilterRegistry {
         message: `filter limit reached: ${MAX_FILTERS} per key; end one with eth_uninstallFilter`,
       });
     }
-    const id = bytesToHex(randomBytes(16));
+    const id = newQuantityId();
     installed.set(id, { filter, usedAt: this.deps.clock(), polled: Promise.resolve() });
     this.keys.set(key, installed);
     return result(`"${id}"`);
@@ -154,15 +153,17 @@ export class FilterRegistry {
     return logs === null ? UNKNOWN : this.deps.requestLogsFor(key)('eth_getLogs', [logs], signal);
   }
 
-  private uninstall(id: unknown, key: number): CallResult {
+  private uninstall(spelled: unknown, key: number): CallResult {
     const installed = this.keys.get(key);
-    const known = typeof id === 'string' && (installed?.delete(id) ?? false);
+    const id = readQuantityId(spelled);
+    const known = id !== null && (installed?.delete(id) ?? false);
     if (installed?.size === 0) this.keys.delete(key);
     return result(String(known));
   }
 
-  private touch(id: unknown, key: number): Installed | undefined {
-    const installed = typeof id === 'string' ? this.keys.get(key)?.get(id) : undefined;
+  private touch(spelled: unknown, key: number): Installed | undefined {
+    const id = readQuantityId(spelled);
+    const installed = id === null ? undefined : this.keys.get(key)?.get(id);
     if (installed !== undefined) installed.usedAt = this.deps.clock();
     return installed;
   }
