@@ -1,9 +1,6 @@
-/**
- * Errors of subscribe requests. The endpoints map them to their own error codes. Unknown filter members are refused,
- * because ignoring a typo would select far more than intended.
- */
-import { closestMatch } from '../lib/closest-match.ts';
+/** Errors of subscribe requests. The endpoints map them to their own error codes. */
 import { RequestError, UpstreamError } from '../lib/errors.ts';
+import { unknownMemberText } from '../model/unknown-member.ts';
 
 export function invalidParams(message: string): RequestError {
   return new RequestError(400, 'invalid_params', message);
@@ -44,34 +41,14 @@ export function unknownLastSeen(): RequestError {
   );
 }
 
-/** Longest name to compare and quote. A client may send a megabyte. */
-const MAX_NAME_LENGTH = 40;
-
-/** Names that other filters use for the same thing. */
-const SYNONYMS: readonly (readonly string[])[] = [
-  ['address', 'addresses', 'wallet', 'wallets', 'account', 'accounts'],
-  ['token', 'tokens', 'tokenAddress', 'tokenAddresses', 'contract', 'contracts'],
-  ['event', 'events', 'type', 'types'],
-  ['minMon', 'minNative', 'minValue', 'min_mon', 'threshold'],
-];
-
 /** Throws RequestError `invalid_params` for a member not in `known` and suggests the closest one. */
 export function assertKnownMembers(filter: object, known: readonly string[]): void {
-  const unknown = Object.keys(filter).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const name = unknown.slice(0, MAX_NAME_LENGTH);
-  const suggestion = synonym(name, known) ?? closestMatch(name, known);
-  const hint = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`;
-  throw invalidParams(`unknown filter member "${name}"${hint}; the members are ${known.join(', ')}`);
+  const mistake = unknownMemberText(filter, known);
+  if (mistake !== null) throw invalidParams(mistake);
 }
 
 /** The filter in the parameters, if any. Throws RequestError `invalid_params` if there are several. */
 export function onlyFilter(params: readonly unknown[]): unknown {
   if (params.length > 1) throw invalidParams('a subscription takes one filter object, not several');
   return params[0];
-}
-
-function synonym(name: string, known: readonly string[]): string | undefined {
-  const group = SYNONYMS.find((names) => names.includes(name));
-  return group && known.find((member) => group.includes(member));
 }

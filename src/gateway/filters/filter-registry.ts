@@ -10,7 +10,7 @@ import type { Call, CallResult, CallSink, RequestFn } from '../call.ts';
 import type { ByteSourcer } from '../call-dispatcher.ts';
 import { deliver } from '../collect-answer.ts';
 import { errorResult, RpcCode } from '../errors.ts';
-import { longFilterError, sanitizeFilter } from '../logs/logs-query.ts';
+import { longFilterError, normalizeFilter } from '../logs/logs-query.ts';
 import { isResult, resultTail } from '../response-tail.ts';
 import {
   BlockFilter,
@@ -98,13 +98,16 @@ export class FilterRegistry {
 
   /** Requests the logs of the head first, so that the node refuses a filter that it does not understand. */
   private async newLogFilter(given: unknown, key: number, signal: AbortSignal): Promise<CallResult> {
-    if (!isObject(given) || 'blockHash' in given) {
+    const { blockHash = null, ...ranged } = isObject(given) ? given : {};
+    if (!isObject(given) || blockHash !== null) {
       return errorResult({
         code: RpcCode.invalidParams,
         message: 'eth_newFilter takes a filter object without blockHash; for one block use eth_getLogs',
       });
     }
-    const logs = sanitizeFilter(given);
+    const normalized = normalizeFilter(ranged);
+    if ('error' in normalized) return errorResult(normalized.error);
+    const logs = normalized.filter;
     const tooLong = longFilterError(logs);
     if (tooLong !== null) return errorResult(tooLong);
     await this.deps.chain.refresh();

@@ -1,6 +1,8 @@
 /** The query of an `eth_getLogs`: its block range, and the rest of its filter as the client sent it. */
 import { toQuantity } from '../../lib/hex.ts';
 import { isObject } from '../../lib/text.ts';
+import { topicsMistake, withoutTrailingWildcards } from '../../model/log-topics.ts';
+import { unknownMemberText } from '../../model/unknown-member.ts';
 import { type Call, createCall } from '../call.ts';
 import { RpcCode, type RpcError } from '../errors.ts';
 
@@ -18,15 +20,22 @@ export interface LogsQuery {
 const QUANTITY = /^0x[0-9a-f]+$/;
 const DECIMAL = /^\d+$/;
 
+type FilterObject = Readonly<Record<string, unknown>>;
+
 /** The standard members of a filter. */
-const MEMBERS = new Set(['address', 'blockHash', 'fromBlock', 'toBlock', 'topics']);
+const MEMBERS = ['address', 'topics', 'fromBlock', 'toBlock', 'blockHash'];
 
 /**
- * The filter with only the members above. Nodes that match names case-insensitively (geth) would read `FROMBLOCK` as
- * the range, which would bypass the checks here.
+ * The filter as sent to the node, or the refusal of one that a node might read in another way than meant: nodes that
+ * match names case-insensitively (geth) would take `FROMBLOCK` for the range, others would ignore it. The same object
+ * when there is nothing to change.
  */
-export function sanitizeFilter(filter: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(filter).filter(([name]) => MEMBERS.has(name)));
+export function normalizeFilter(filter: FilterObject): { filter: FilterObject } | { error: RpcError } {
+  const mistake = unknownMemberText(filter, MEMBERS) ?? topicsMistake(filter.topics);
+  if (mistake !== null) return { error: { code: RpcCode.invalidParams, message: mistake } };
+  if (!Array.isArray(filter.topics)) return { filter };
+  const topics = withoutTrailingWildcards(filter.topics);
+  return { filter: topics === filter.topics ? filter : { ...filter, topics } };
 }
 
 /**
@@ -44,19 +53,22 @@ export function longFilterError(filter: object): RpcError | null {
 }
 
 /**
- * The call with a sanitized filter, its parameters parsed once for all readers. Null when another filter than the first
- * parameter may take effect: some nodes ignore extra parameters, or read an object of named parameters.
+ * The call with a normalized filter, its parameters parsed once for all readers, or its refusal. A call with more than
+ * one filter is refused: some nodes ignore extra parameters, or read an object of named parameters.
  */
-export function sanitizeCall(call: Call): Call | null {
-  const { args } = call;
-  if (!Array.isArray(args) || args.length > 1) return null;
-  const [filter]: unknown[] = args;
-  if (!isObject(filter) || Object.keys(filter).every((name) => MEMBERS.has(name))) {
-    const { method, params } = call;
-    return { method, params, args };
-  }
-  return createCall(call.method, [sanitizeFilter(filter)]);
+export function normalizeCall({ method, params, args }: Call): Call | { error: RpcError } {
+  if (!Array.isArray(args) || args.length > 1) return NOT_ONE_FILTER;
+  const [given]: unknown[] = args;
+  if (!isObject(given)) return { method, params, args };
+  const normalized = normalizeFilter(given);
+  if ('error' in normalized) return normalized;
+  const { filter } = normalized;
+  return filter === given ? { method, params, args } : createCall(method, [filter]);
 }
+
+const NOT_ONE_FILTER: { error: RpcError } = {
+  error: { code: RpcCode.invalidParams, message: 'eth_getLogs takes an array of one filter' },
+};
 
 /** The query in the parameters. Null when it has no range, or when the node itself should refuse it. */
 export function readLogsQuery(args: unknown): LogsQuery | null {

@@ -22,8 +22,8 @@ import {
   type LogsQuery,
   lastBlockOf,
   longFilterError,
+  normalizeCall,
   readLogsQuery,
-  sanitizeCall,
 } from './logs-query.ts';
 import { classifyRefusal, RangeLimit } from './node-range.ts';
 
@@ -65,8 +65,8 @@ export class LogsHandler {
 
   /** Answers a call of a client. */
   run(asked: Call, sink: CallSink, client: number): ByteSource {
-    const call = sanitizeCall(asked);
-    if (call === null) return sendResult(sink, NOT_ONE_FILTER);
+    const call = normalizeCall(asked);
+    if ('error' in call) return sendResult(sink, errorResult(call.error));
     const query = readLogsQuery(call.args);
     if (query === null || query.from === query.to) return this.gateway.run(call, sink, client);
     const { from, to } = query;
@@ -257,11 +257,6 @@ export class LogsHandler {
 const REORGANISED = errorResult({
   code: RpcCode.internal,
   message: 'the chain was reorganised while its logs were collected; retry',
-});
-
-const NOT_ONE_FILTER = errorResult({
-  code: RpcCode.invalidParams,
-  message: 'eth_getLogs takes an array of one filter',
 });
 
 function tooWide(from: number, maxRange: number): CallResult {

@@ -1,6 +1,7 @@
-/** Filters of `logs` subscriptions, with the semantics of geth (eth/filters), and the subscribers by filter. */
+/** Filters of `logs` subscriptions, which match what `eth_getLogs` returns, and the subscribers by filter. */
 import { isObject } from '../../lib/text.ts';
 import { ADDRESS_PATTERN } from '../../model/address.ts';
+import { isWildcard, topicsMistake, withoutTrailingWildcards } from '../../model/log-topics.ts';
 import { BLOCK_PATTERN, HASH_PATTERN } from '../../model/stream-filters.ts';
 import { assertKnownMembers, invalidParams } from '../subscribe-errors.ts';
 import type { Subscription } from '../subscription.ts';
@@ -17,15 +18,14 @@ export interface NodeLog {
 /** Addresses and topics are in lower case; null matches anything. */
 export interface LogFilter {
   addresses: ReadonlySet<string> | null;
-  /** By position. A log with fewer topics than positions never matches. */
+  /** By position, without trailing wildcards. A log with fewer topics than positions never matches. */
   topics: readonly (ReadonlySet<string> | null)[];
   /** First and last matching block. */
   from: number;
   to: number;
 }
 
-/** Limits of geth. */
-const MAX_TOPICS = 4;
+/** Limit of geth. */
 const MAX_ALTERNATIVES = 1_000;
 
 const LOG_MEMBERS = ['address', 'topics', 'fromBlock', 'toBlock'];
@@ -76,12 +76,12 @@ export function matchesLog(filter: LogFilter, log: NodeLog, blockNumber: number)
 function parseTopics(value: unknown): (ReadonlySet<string> | null)[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw invalidParams('topics must be an array');
-  if (value.length > MAX_TOPICS) throw invalidParams(`topics has more than ${MAX_TOPICS} positions`);
-  return value.map((position: unknown, i) => {
-    // Null among the alternatives makes the whole position match anything.
-    if (Array.isArray(position) && position.includes(null)) return null;
-    return parseAlternatives(position, HASH_PATTERN, `topics[${i}]`);
-  });
+  const mistake = topicsMistake(value);
+  if (mistake !== null) throw invalidParams(mistake);
+  const positions = withoutTrailingWildcards(value);
+  return positions.map((position, i) =>
+    isWildcard(position) ? null : parseAlternatives(position, HASH_PATTERN, `topics[${i}]`),
+  );
 }
 
 /** Parses one value or a list of values; null if absent. */

@@ -330,7 +330,8 @@ test('a filter that the node does not understand is refused with the message of 
   const message = await anvil.call('eth_getLogs', [filter]).then(String, (error: Error) => error.message);
   const { error } = await gateway.call('eth_newFilter', [filter]);
   assert.ok(error !== undefined && message.endsWith(error.message), `${error?.message} is not in ${message}`);
-  for (const nonsense of [undefined, 'x', [], { blockHash: `0x${'11'.repeat(32)}` }]) {
+  const ofOneBlock = { blockHash: `0x${'11'.repeat(32)}` };
+  for (const nonsense of [undefined, 'x', [], ofOneBlock, { fromblock: '0x1' }, { topics: Array(5) }]) {
     assert.equal((await gateway.call('eth_newFilter', [nonsense])).error?.code, -32602);
   }
 });

@@ -89,7 +89,7 @@ test('a client’s filter reaches the node unchanged, whatever characters it esc
     assert.match(String(body), /"result"/);
   };
   await answer('eth_getLogs', '"fromBlock":"0x1","toBlock":"0x2"');
-  await answer('eth_getLogs', '"fromBlock":"0x1","toBlock":"0x2","unknown":1');
+  await answer('eth_getLogs', '"fromBlock":"0x1","toBlock":"0x2","topics":[null]');
   await answer('eth_getLogs', '"fromBlock":"0x1","toBlock":"0x200"');
   await answer('eth_newFilter', '"fromBlock":"0x1"');
   const asked = node.requests.flatMap(({ calls }) => calls);
@@ -147,13 +147,39 @@ test('requests exactly the validated range from the node', async (t) => {
     const { error } = JSON.parse(String((await gateway.answer(request)).body));
     return error?.code ?? node.requests.pop()?.calls[0]?.params;
   };
-  const narrow = { fromBlock: '0x1', toBlock: '0x2' };
   const range = '"fromBlock":"0x1","toBlock":"0x2"';
   const hash = `0x${'1'.repeat(64)}`;
-  assert.deepEqual(await ask(`[{${range},"FROMBLOCK":"0x0","toBloc\u212a":"latest"}]`), [narrow]);
-  assert.deepEqual(await ask(`[{"blockHash":"${hash}","BlockHash":null}]`), [{ blockHash: hash }]);
+  assert.equal(await ask(`[{${range},"FROMBLOCK":"0x0"}]`), -32602);
+  assert.equal(await ask(`[{${range},"toBloc\u212a":"latest"}]`), -32602);
+  assert.equal(await ask(`[{"blockHash":"${hash}","BlockHash":null}]`), -32602);
   assert.equal(await ask('[{"fromBlock":"0x0","toBlock":"latest"},null]'), -32602);
   assert.equal(await ask(`{"filter":{${range}}}`), -32602);
+  assert.deepEqual(node.requests, []);
+});
+
+test('a filter selects the same logs as in a subscription', async (t) => {
+  const { node, gateway } = await setUp(t);
+  const [one, three] = [`0x${'1'.repeat(64)}`, `0x${'3'.repeat(64)}`];
+  const sent = async (topics: unknown[]) => {
+    const answer = await gateway.call('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x1', topics }]);
+    const [filter] = (node.requests.pop()?.calls[0]?.params ?? []) as { topics?: unknown }[];
+    return filter?.topics ?? answer.error;
+  };
+  // geth requires as many topics of a log as the filter has positions, others do not.
+  assert.deepEqual(await sent([one, null, null, null]), [one]);
+  assert.deepEqual(await sent([[one], [], three, [], [one, null]]), {
+    code: -32602,
+    message: 'topics has more than 4 positions',
+  });
+  assert.deepEqual(await sent([[one], [], three, [one, null]]), [[one], [], three]);
+  assert.deepEqual(await sent([[], null]), []);
+  const { error } = await gateway.call('eth_getLogs', [{ fromblock: '0x1' }]);
+  assert.deepEqual(error, {
+    code: -32602,
+    message:
+      'unknown filter member "fromblock" (did you mean "fromBlock"?); ' +
+      'the members are address, topics, fromBlock, toBlock, blockHash',
+  });
   assert.deepEqual(node.requests, []);
 });
 
