@@ -94,7 +94,7 @@ function joined(
   }
   if (pieces.length === 0) return { status: 204, body: null };
   pieces.push(Buffer.from(']'));
-  const status = answers.some(isSuccess) ? 200 : statusOf(answers[0]!);
+  const status = answers.some(isSuccess) ? 200 : batchStatusOf(answers[0]!);
   if (bytes < MIN_LARGE_BYTES) return { status, body: Buffer.concat(pieces.filter(Buffer.isBuffer)) };
   const body = new LargeAnswer(budget);
   for (const piece of pieces) {
@@ -112,6 +112,11 @@ function joined(
 
 function statusOf(answer: CallResult | LargeAnswer): CallStatus {
   return answer instanceof LargeAnswer ? 200 : answer.status;
+}
+
+/** A node that limits its calls answers each of them, so the batch succeeds. */
+function batchStatusOf(answer: CallResult | LargeAnswer): CallStatus {
+  return answer instanceof LargeAnswer || answer.retryAfter !== undefined ? 200 : answer.status;
 }
 
 function isSuccess(answer: CallResult | LargeAnswer): boolean {

@@ -11,13 +11,15 @@ export interface Call {
 }
 
 /** The HTTP status of the answer to a request of this call alone. */
-export type CallStatus = 200 | 502 | 504;
+export type CallStatus = 200 | 429 | 502 | 503 | 504;
 
 /** The answer to a call, possibly an error, in memory that is not reused. */
 export interface CallResult {
   /** See response-tail.ts. */
   tail: Buffer;
   status: CallStatus;
+  /** Seconds, when the node itself asks to be left alone. */
+  retryAfter?: number | undefined;
 }
 
 /** Makes a call and resolves with its result, possibly an error. Rejects only with the signal's reason. */
@@ -55,7 +57,7 @@ interface Sink<Body, Status> extends ByteSink {
   readonly canStream: boolean;
   /**
    * The memory of the body is reused after the call unless `mayRetain`. The sink sends or discards a LargeAnswer.
-   * `retryAfter`: seconds, with status 429.
+   * `retryAfter`: seconds, with status 429 or 503.
    */
   send(body: Body, status: Status, mayRetain: boolean, retryAfter?: number): void;
 }
@@ -68,9 +70,9 @@ export interface CallSink extends Sink<Buffer | LargeAnswer, CallStatus> {
 
 /** A whole answer to a request. `body` is null when all calls were notifications. */
 export interface RpcAnswer {
-  status: 200 | 204 | 429 | 500 | 502 | 504;
+  status: 200 | 204 | 429 | 500 | 502 | 503 | 504;
   body: Buffer | string | LargeAnswer | null;
-  /** Seconds, with status 429. */
+  /** Seconds, with status 429 or 503. */
   retryAfter?: number;
 }
 
@@ -81,8 +83,8 @@ export type RpcSink = Sink<RpcAnswer['body'], RpcAnswer['status']>;
 export const SETTLED: ByteSource = { cancel() {}, resume() {} };
 
 /** Sends the result of a call that never reaches the node. */
-export function sendResult(sink: CallSink, { tail, status }: CallResult): ByteSource {
-  sink.send(tail, status, true);
+export function sendResult(sink: CallSink, { tail, status, retryAfter }: CallResult): ByteSource {
+  sink.send(tail, status, true, retryAfter);
   return SETTLED;
 }
 

@@ -67,7 +67,7 @@ export function deliver(
       if (delivery instanceof LargeAnswer) delivery.discard();
     } else if (typeof delivery === 'function') pending = delivery(sink);
     else if (delivery instanceof LargeAnswer) sink.send(delivery, 200, true);
-    else sink.send(delivery.tail, delivery.status, true);
+    else sink.send(delivery.tail, delivery.status, true, delivery.retryAfter);
   };
   work(cancelled.signal).then(settle, (error: unknown) => {
     if (cancelled.signal.aborted) return;
@@ -82,9 +82,9 @@ function wholeResultSink(onResult: (result: CallResult | LargeAnswer) => void): 
   return {
     ...NO_STREAMING,
     requiresValidJson: true,
-    send(tail, status, mayRetain) {
+    send(tail, status, mayRetain, retryAfter) {
       if (tail instanceof LargeAnswer) onResult(tail);
-      else onResult({ tail: mayRetain ? tail : Buffer.from(tail), status });
+      else onResult({ tail: mayRetain ? tail : Buffer.from(tail), status, retryAfter });
     },
   };
 }

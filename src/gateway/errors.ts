@@ -1,6 +1,8 @@
 /** The gateway's own JSON-RPC errors. The node's errors pass through unchanged. */
 import type { UpstreamError } from '../lib/errors.ts';
+import { isObject } from '../lib/text.ts';
 import type { CallResult, CallStatus, RpcAnswer } from './call.ts';
+import { type Throttle, throttleOf } from './hold-off.ts';
 
 export const RpcCode = {
   parse: -32700,
@@ -55,9 +57,11 @@ export function errorResult(error: RpcError, status: CallStatus = 200): CallResu
 }
 
 /** The result when the node gave no usable answer. The details go only to the operator's log. */
-export function failureResult({ reason }: UpstreamError): CallResult {
+export function failureResult(error: UpstreamError): CallResult {
+  const throttle = throttleOf(error);
+  if (throttle !== null) return throttledResult(throttle);
   const code = RpcCode.internal;
-  switch (reason) {
+  switch (error.reason) {
     case 'timeout':
       return errorResult({ code, message: 'upstream timeout' }, 504);
     case 'too-large':
@@ -66,6 +70,25 @@ export function failureResult({ reason }: UpstreamError): CallResult {
       return errorResult({ code, message: 'upstream unavailable' }, 502);
   }
 }
+
+/**
+ * The result while the node refuses calls, with its own error if it gave one. `data.upstream` distinguishes it from the
+ * limits of the client's key.
+ */
+export function throttledResult(
+  { status, retryAfter }: Throttle,
+  ofNode: RpcError | null = null,
+): CallResult {
+  const { code, message, data } = ofNode ?? THROTTLED[status];
+  const more = isObject(data) ? data : {};
+  const error = { code, message, data: { ...more, upstream: true, retryAfter } };
+  return { ...errorResult(error, status), retryAfter };
+}
+
+const THROTTLED: Record<Throttle['status'], RpcError> = {
+  429: { code: RpcCode.limitExceeded, message: 'the node limits its calls; retry later' },
+  503: { code: RpcCode.internal, message: 'upstream unavailable' },
+};
 
 /** This client's other answers fill its memory budget. Unlike an answer that is too large, this one may fit later. */
 export const NO_ROOM = limitExceededError({

@@ -24,6 +24,7 @@ import {
 import { collectAnswer } from './collect-answer.ts';
 import { CircuitBreaker, type Failover, headShown } from './failover.ts';
 import { HEAD_TTL_MS, HeadCache, headMethodOf } from './head-cache.ts';
+import { HoldOff } from './hold-off.ts';
 import type { RpcMeter } from './meter.ts';
 import { type MethodKind, methodKindOf, methodLabel } from './methods.ts';
 import { BUFFERED_PER_TURN, NodeCall } from './node-call.ts';
@@ -146,7 +147,7 @@ export class Gateway {
       else if (!this.takesBatches) this.noBatchBefore = performance.now() + NO_BATCH_MS;
     };
     const turns = new TurnBudget(BUFFERED_PER_TURN);
-    this.deps = { node, failover, breaker, budget, turns, onFailure, onBatch };
+    this.deps = { node, failover, breaker, holdOff: new HoldOff(), budget, turns, onFailure, onBatch };
   }
 
   /** The highest block known to be final, or -1. */

@@ -29,6 +29,8 @@ export interface RpcCaller {
   mayCall: ((method: string) => boolean) | null;
   /** Called with the number of calls in a request. */
   charge(calls: number): Charge;
+  /** Called when the request is refused because of the key's limits. */
+  onRefused?(): void;
 }
 
 /** Null admits the calls. After `waits` the gateway answers nothing, and the caller serves the request again later. */
@@ -122,6 +124,7 @@ export class RpcHandler {
     const charge = this.admit(request, caller);
     if (charge === 'waits') return SETTLED;
     if (charge !== null) {
+      caller.onRefused?.();
       return sendAnswer(
         sink,
         limitExceededAnswer(charge, (error) => errorForAll(request, error)),

@@ -6,6 +6,7 @@ import { REFUSAL_STATUSES } from '../node/node-errors.ts';
 import { anchoredRequest } from './anchored-call.ts';
 import { BufferedAnswer } from './buffered-answer.ts';
 import type { Call, CallSink } from './call.ts';
+import { type Throttle, throttleIn } from './hold-off.ts';
 import type { AnchorOptions, NodeCallDeps, TailFacts } from './node-call-options.ts';
 import { findResponseTail, isResult, nodeRequest, ResponseTailStream } from './response-tail.ts';
 
@@ -97,6 +98,16 @@ export class NodeAttempt implements ResponseSink {
   /** The HTTP status of the answer, 0 without one. */
   get status(): number {
     return this.head?.status ?? 0;
+  }
+
+  /** The refusal of calls for a while, if that is the answer. */
+  get throttle(): Throttle | null {
+    return this.head === null ? null : throttleIn(this.head);
+  }
+
+  /** Retry-After in seconds; 0 without one. */
+  get retryAfter(): number {
+    return this.head?.retryAfter ?? 0;
   }
 
   /** The body ends when the connection closes, so a truncated answer looks complete. */

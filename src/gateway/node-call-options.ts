@@ -6,12 +6,14 @@ import type { NodeHttp } from '../node/http/streaming-client.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
 import type { Call, Waiter } from './call.ts';
 import type { CircuitBreaker, Failover } from './failover.ts';
+import type { HoldOff } from './hold-off.ts';
 
 export interface NodeCallDeps {
   node: Pick<NodeHttp, 'post'>;
   /** Absent for a single node. */
   failover: Failover | undefined;
   breaker: CircuitBreaker;
+  holdOff: HoldOff;
   budget: ByteBudget;
   /** Limits the bytes of long answers per turn to BUFFERED_PER_TURN. */
   turns: TurnBudget;

@@ -5,12 +5,13 @@ import { reportFailure } from '../lib/guard.ts';
 import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../node/node-errors.ts';
 import { isBatchAnswer, readAnchored } from './anchored-call.ts';
 import { type Call, type CallResult, type CallSink, Waiter } from './call.ts';
-import { errorResult, failureResult, NO_ROOM } from './errors.ts';
+import { errorResult, failureResult, NO_ROOM, type RpcError, throttledResult } from './errors.ts';
 import { isUnsent, mayMoveRead } from './failover.ts';
+import { type Throttle, throttleError } from './hold-off.ts';
 import { methodKindOf } from './methods.ts';
 import { type AttemptKind, type AttemptOwner, NodeAttempt } from './node-attempt.ts';
 import type { AnchorOptions, NodeCallDeps, NodeCallOptions, TailFacts } from './node-call-options.ts';
-import { readNodeAnswer } from './response-tail.ts';
+import { errorOf, readNodeAnswer } from './response-tail.ts';
 
 /** Bytes of long answers buffered per turn of the event loop, over all calls. */
 export const BUFFERED_PER_TURN = 256 * 1024;
@@ -85,11 +86,16 @@ export class NodeCall implements AttemptOwner {
   }
 
   /**
-   * Sends the call unless the breaker is open. A write uses a new socket: on a reused one it could be lost without a
+   * Sends the call unless the node is held off or the breaker is open. A write uses a new socket: on a reused one it could be lost without a
    * trace, and a write is never sent twice.
    */
   start(): void {
     const { anchored } = this.options;
+    const { holdOff, failover } = this.deps;
+    const throttle = holdOff.at(failover?.node, this.startedAt);
+    if (throttle !== null && !this.hasOtherNode(failover?.node)) {
+      return this.failWaiters(throttledResult(throttle));
+    }
     if (this.deps.breaker.admits(this.startedAt)) {
       this.send(anchored ?? 'alone', !this.isRead || anchored?.newSocket === true);
     } else {
@@ -131,7 +137,8 @@ export class NodeCall implements AttemptOwner {
   }
 
   onAnswer(attempt: NodeAttempt, body: Buffer, facts: TailFacts): void {
-    const { kind, status } = attempt;
+    const { kind, status, throttle } = attempt;
+    if (throttle !== null) return this.handleThrottle(attempt, throttle, this.errorIn(body, status));
     if (typeof kind === 'object' && !UNAVAILABLE.has(status)) return this.serveAnchored(attempt, body, kind);
     let tail: Buffer;
     try {
@@ -180,6 +187,36 @@ export class NodeCall implements AttemptOwner {
     this.serve(answer.tail, true);
   }
 
+  /** The node's error in an answer with another status than 200. */
+  private errorIn(body: Buffer, status: number): RpcError | null {
+    try {
+      return errorOf(
+        readNodeAnswer(body, { method: this.call.method, status, isJson: false, mustBeJson: true }),
+      );
+    } catch (error) {
+      if (error instanceof UpstreamError) return null;
+      throw error;
+    }
+  }
+
+  /** The node refused the call unexecuted, so another node may get even a write. */
+  private handleThrottle(attempt: NodeAttempt, throttle: Throttle, ofNode: RpcError | null): void {
+    const { breaker, holdOff, onFailure } = this.deps;
+    onFailure(this.call, throttleError(this.call.method, throttle), false);
+    breaker.succeeded();
+    holdOff.begin(attempt.node, throttle.status, attempt.retryAfter, performance.now());
+    if (attempt.kind !== 'repeated' && this.hasOtherNode(attempt.node)) this.send('repeated', true);
+    else this.failWaiters(throttledResult(throttle, ofNode));
+  }
+
+  /** Whether another node than this one, which limits its calls, is in use or takes over now. */
+  private hasOtherNode(node: number | undefined): boolean {
+    const { failover, holdOff } = this.deps;
+    if (failover === undefined) return false;
+    if (failover.node === node) failover.noteErrors('it limits its calls');
+    return failover.node !== node && holdOff.at(failover.node, performance.now()) === null;
+  }
+
   private serve(tail: Buffer, mayRetain: boolean): void {
     this.enter('settled');
     this.deps.breaker.succeeded();
@@ -214,10 +251,10 @@ export class NodeCall implements AttemptOwner {
     return true;
   }
 
-  private failWaiters({ tail, status }: CallResult): void {
+  private failWaiters({ tail, status, retryAfter }: CallResult): void {
     this.enter('settled');
     this.options.onSealed();
-    this.settle((sink) => sink.send(tail, status, true));
+    this.settle((sink) => sink.send(tail, status, true, retryAfter));
   }
 
   /** Ends the wait of all clients. A failure of one must not leave the others without an answer. */

@@ -56,7 +56,7 @@ export class SingleAnswer implements CallSink, ByteSource {
     this.source.resume();
   }
 
-  send(tail: Buffer | LargeAnswer, status: CallStatus, mayRetain: boolean): void {
+  send(tail: Buffer | LargeAnswer, status: CallStatus, mayRetain: boolean, retryAfter?: number): void {
     this.settle(status);
     const { envelope, sink } = this;
     if (tail instanceof LargeAnswer) return this.sendLarge(tail);
@@ -65,12 +65,12 @@ export class SingleAnswer implements CallSink, ByteSource {
     if (bytes <= SCRATCH.length) {
       SCRATCH.write(envelope, 'latin1');
       tail.copy(SCRATCH, envelope.length);
-      sink.send(SCRATCH.subarray(0, bytes), status, false);
+      sink.send(SCRATCH.subarray(0, bytes), status, false, retryAfter);
     } else {
       const pieces = [Buffer.from(envelope, 'latin1'), mayRetain ? tail : Buffer.from(tail)];
       const large = LargeAnswer.of(pieces, this.budget.forClient(this.client));
       if (large === null) this.refuse();
-      else sink.send(large, status, true);
+      else sink.send(large, status, true, retryAfter);
     }
   }
 

@@ -69,16 +69,19 @@ export class UpstreamError extends Error {
   readonly code: number | undefined;
   /** With reason `http`: the status received in place of 200. */
   readonly httpStatus: number | undefined;
+  /** Retry-After of that answer, seconds. */
+  readonly retryAfter: number | undefined;
   constructor(
     reason: UpstreamFailure,
     message: string,
     code?: number,
-    options?: ErrorOptions & { httpStatus?: number },
+    options?: ErrorOptions & { httpStatus?: number; retryAfter?: number },
   ) {
     super(redactNodeText(onOneLine(message)), options);
     this.reason = reason;
     this.code = code;
     this.httpStatus = options?.httpStatus;
+    this.retryAfter = options?.retryAfter;
   }
 }
 export type UpstreamFailure =

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { type CallSink, createCall } from '../../src/gateway/call.ts';
 import { CircuitBreaker } from '../../src/gateway/failover.ts';
+import { HoldOff } from '../../src/gateway/hold-off.ts';
 import { NodeCall } from '../../src/gateway/node-call.ts';
 import { ByteBudget } from '../../src/lib/byte-budget.ts';
 import { reportFailuresTo } from '../../src/lib/guard.ts';
@@ -27,6 +28,7 @@ test('a sink that fails once its answer has begun is aborted, and the call is no
     node: client,
     failover: undefined,
     breaker: new CircuitBreaker(() => undefined),
+    holdOff: new HoldOff(),
     budget,
     turns: new TurnBudget(1_000),
     onFailure: () => undefined,

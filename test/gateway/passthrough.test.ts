@@ -262,10 +262,10 @@ test('when part of a batch fails the rest is answered', async (t) => {
 
 test('an error of the node keeps its text when the status differs', async (t) => {
   const { rpc } = await serveNode(t, (_, response) => {
-    response.writeHead(429).end('{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"slow down"}}');
+    response.writeHead(400).end('{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"bad block"}}');
   });
   const { status, json } = await rpc(call('1', 'eth_chainId'));
-  assert.deepEqual([status, json.error], [200, { code: -32005, message: 'slow down' }]);
+  assert.deepEqual([status, json.error], [200, { code: -32602, message: 'bad block' }]);
 });
 
 test('a transaction is sent once, whatever its outcome', async (t) => {

@@ -293,12 +293,17 @@ export const RPC_OPERATION = {
       message: 'send the body without Content-Encoding',
     }),
     429: errorResponse(
-      'The key exceeded its rate limit, even after queueing, or its monthly quota; a batch gets one error per call with an id',
+      'The key exceeded its rate limit, even after queueing, or its monthly quota; a batch gets one error per call with an id. With data.upstream, the node limits its calls',
       OVER_LIMIT,
       'Retry-After',
     ),
     500: errorResponse('A bug in the service', { code: -32603, message: 'internal error' }),
     502: errorResponse('The node did not answer', { code: -32603, message: 'upstream unavailable' }),
+    503: errorResponse(
+      'The node asks to be left alone for a while',
+      { code: -32603, message: 'upstream unavailable', data: { upstream: true, retryAfter: 5 } },
+      'Retry-After',
+    ),
     504: errorResponse('The node timed out', { code: -32603, message: 'upstream timeout' }),
   },
 };

@@ -2,6 +2,7 @@
  * `eth_getLogs` over ranges too wide for the node: split, collected in order, and consistent with one chain. Ranges
  * that the node accepts are forwarded unchanged.
  */
+import { pause } from '../../lib/async.ts';
 import type { ByteBudget } from '../../lib/byte-budget.ts';
 import type { ByteSource } from '../../lib/byte-stream.ts';
 import { UpstreamError } from '../../lib/errors.ts';
@@ -54,12 +55,14 @@ export class LogsHandler {
   private readonly log: Logger;
   private readonly maxRange: number;
   private readonly nodeRange: RangeLimit;
+  private readonly requestHash: RequestFn;
 
   constructor(gateway: NodeAccess, settings: LogsSettings, budget: ByteBudget, log: Logger) {
     this.gateway = gateway;
     this.budget = budget;
     this.log = log;
     this.maxRange = settings.logs_max_range;
+    this.requestHash = patient(gateway.requestUncached);
     this.nodeRange = new RangeLimit(settings.logs_node_range, settings.logs_max_range);
   }
 
@@ -116,9 +119,9 @@ export class LogsHandler {
     const splitting: CallSink = {
       canStream: sink.canStream,
       requiresValidJson: sink.requiresValidJson,
-      send: (tail, status, mayRetain) => {
+      send: (tail, status, mayRetain, retryAfter) => {
         const refusal = tail instanceof LargeAnswer ? null : classifyRefusal({ tail, status });
-        if (refusal === null) return sink.send(tail, status, mayRetain);
+        if (refusal === null) return sink.send(tail, status, mayRetain, retryAfter);
         if (refusal === 'wide') this.nodeRange.tooWide(range.to - range.from + 1);
         split = deliver(sink, this.log, (signal) => this.collect(query, range, client, signal));
       },
@@ -206,7 +209,8 @@ export class LogsHandler {
 
   private collectDeps(client: number, hashAt: HashAt): CollectDeps {
     const { nodeRange, budget } = this;
-    return { request: this.requestPart(client, hashAt), nodeRange, budget: budget.forClient(client) };
+    const request = patient(this.requestPart(client, hashAt));
+    return { request, nodeRange, budget: budget.forClient(client) };
   }
 
   /**
@@ -225,6 +229,7 @@ export class LogsHandler {
       for (let attempt = 1; ; attempt++) {
         const anchors = { before: [block], after, newSocket: attempt > 1 };
         const { answer, isFinal, headers } = await request(method, params, anchors, signal);
+        if (answer.retryAfter !== undefined) return answer;
         const has =
           headers === null
             ? expected === undefined || (await this.hashAt(to, signal)) === expected
@@ -247,11 +252,27 @@ export class LogsHandler {
    */
   private async hashAt(block: number, signal?: AbortSignal): Promise<string | null> {
     for (let attempt = 1; attempt <= MAX_PART_TRIES; attempt++) {
-      const header = await fetchHeaderThrough(this.gateway.requestUncached, toQuantity(block), signal);
+      const header = await fetchHeaderThrough(this.requestHash, toQuantity(block), signal);
       if (header !== null) return header.hash;
     }
     return null;
   }
+}
+
+/** Waits of a part of a range for a node that limits its calls: their number, and the longest, milliseconds. */
+const MAX_WAITS = 2;
+const LONGEST_WAIT_MS = 2_000;
+
+/** Repeats a request that the node refuses for a while. */
+function patient(request: RequestFn): RequestFn {
+  return async (method, params, signal) => {
+    for (let waits = 0; ; waits++) {
+      const answer = await request(method, params, signal);
+      if (answer.retryAfter === undefined || waits === MAX_WAITS) return answer;
+      await pause(Math.min(LONGEST_WAIT_MS, answer.retryAfter * 1000), signal);
+      signal?.throwIfAborted();
+    }
+  };
 }
 
 const REORGANISED = errorResult({
@@ -287,6 +308,13 @@ async function fetchHeaderThrough(
   signal?: AbortSignal,
 ): Promise<BlockHeader | null> {
   const answer = await fetchBlockThrough(request, id, signal);
+  const { status, retryAfter } = answer;
+  if (retryAfter !== undefined) {
+    throw new UpstreamError('http', `${METHOD}: HTTP ${status}`, undefined, {
+      httpStatus: status,
+      retryAfter,
+    });
+  }
   if (!isResult(answer.tail)) {
     throw new UpstreamError('connection', `${METHOD}: the node refuses block ${id}`);
   }

@@ -9,7 +9,7 @@ export interface ResponseHead {
   chunked: boolean;
   /** Whether the connection can be reused. */
   keepAlive: boolean;
-  /** Retry-After in seconds; null when absent or a date. */
+  /** Retry-After in seconds from now; null when absent. */
   retryAfter: number | null;
 }
 
@@ -80,8 +80,12 @@ function readConnection(head: ResponseHead, options: string): void {
   else if (lower.includes('keep-alive')) head.keepAlive = true;
 }
 
-function readRetryAfter(head: ResponseHead, seconds: string): void {
-  if (/^\d+$/.test(seconds)) head.retryAfter = Number(seconds);
+function readRetryAfter(head: ResponseHead, text: string): void {
+  if (/^\d+$/.test(text)) head.retryAfter = Number(text);
+  else if (/[a-z]{3}/i.test(text)) {
+    const ms = Date.parse(text) - Date.now();
+    if (!Number.isNaN(ms)) head.retryAfter = Math.max(0, Math.ceil(ms / 1000));
+  }
 }
 
 function readLength(head: ResponseHead, digits: string): void {

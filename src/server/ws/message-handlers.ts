@@ -75,10 +75,9 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
     const charge = (calls: number) => refusalOf(limiter.take(key, calls));
     const mayCall = methodFilter(key);
     const forward = async (calls: Buffer, admit: typeof charge) => {
-      const caller = { key: key.id, mayCall, charge: admit };
-      const { status, body } = await rpc.answer(calls, caller, connection.signal);
-      if (status === 429) connection.countTowardsFlood();
-      return body;
+      const onRefused = () => connection.countTowardsFlood();
+      const caller = { key: key.id, mayCall, charge: admit, onRefused };
+      return (await rpc.answer(calls, caller, connection.signal)).body;
     };
     // Skips parsing for most calls that do not concern subscriptions. A backslash may escape a method name.
     const mayBeSubscriptionCall = body.includes('subscribe') || body.includes('\\');
