@@ -92,6 +92,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const sink = startSink(config, { indexPath: stores.indexPath, metrics, log }, closers);
   const indexingDeps = { stores, node, watch, hub, hooks, sink, metrics, failures, log };
   const indexing = startIndexing(config, indexingDeps, closers);
+  indexing.onStatus(services.noteStatus);
   const statsRunner = closers.adopt(
     new IndexStatsRunner(
       (signal) => measureInThread(stores.indexPath, log, signal),

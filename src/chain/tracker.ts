@@ -10,6 +10,7 @@ import { UpstreamError } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
 import type { Logger } from '../log/logger.ts';
 import type { BlockRef } from '../model/block.ts';
+import type { FinalityRule } from '../model/finality.ts';
 import type { NodeConnection } from '../node/connection.ts';
 import { pollFinality } from '../node/finality-poll.ts';
 import { type ChainBlock, ChainReader, MAX_REORG_DEPTH } from './block.ts';
@@ -30,6 +31,8 @@ interface ChainTrackerOptions {
   node: NodeConnection;
   /** Milliseconds between polls of the node's head while heads are not announced. */
   pollMs: number;
+  /** `index.max_reorg`. */
+  maxReorg: number;
   log: Logger;
 }
 
@@ -83,7 +86,9 @@ export class ChainTracker {
   constructor(options: ChainTrackerOptions) {
     this.options = options;
     this.reader = new ChainReader(options.node.client);
-    this.finality = new FinalityWatch((known) => pollFinality(options.node.client, known));
+    const poll = (rule: FinalityRule, heights: readonly number[]) =>
+      pollFinality(options.node.client, rule, heights);
+    this.finality = new FinalityWatch(poll, options.maxReorg);
   }
 
   addListener(listener: ChainListener): void {

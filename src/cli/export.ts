@@ -1,6 +1,7 @@
 /** `atlas-node export`: tables of the index as Parquet or CSV files. */
 import { resolve } from 'node:path';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import type { Config } from '../config/parse-config.ts';
 import type { TableName } from '../export/export.ts';
 import type { Format } from '../export/files.ts';
 import { ConfigError } from '../lib/errors.ts';
@@ -65,7 +66,7 @@ export function addExport(program: Command): void {
   command.action(async (table: TableName, options: Options) => {
     const { config } = await load();
     rejectRange(table, options);
-    await runExport(existingIndexPath(config.data_dir), table, options);
+    await runExport(config, table, options);
   });
 }
 
@@ -80,10 +81,11 @@ function rejectRange(table: TableName, { from, to, follow }: Options): void {
 }
 
 async function runExport(
-  path: string,
+  { data_dir, index }: Config,
   table: TableName,
   { out, follow, ...options }: Options,
 ): Promise<void> {
+  const path = existingIndexPath(data_dir);
   const { openIndexForReading } = await import('../store/index-file.ts');
   const { exportTable } = await import('../export/export.ts');
   const stop = new AbortController();
@@ -98,7 +100,7 @@ async function runExport(
   try {
     const files = await exportTable(
       db,
-      { table, out: resolve(out), follow: follow === true, ...options },
+      { table, out: resolve(out), follow: follow === true, maxReorg: index.max_reorg, ...options },
       {
         onProgress: (rows, what) =>
           line.show(`${what}: ${formatNumber(rows)} rows, ${rate(rowsBefore + rows)} rows/s`),

@@ -3,6 +3,7 @@
  * that both agree. Has the shape of atlas.toml.
  */
 import { z } from 'zod';
+import { DEFAULT_MAX_REORG, FINALITY_RULES } from '../model/finality.ts';
 import {
   bool,
   choice,
@@ -45,6 +46,8 @@ const node = z.strictObject({
 const chain = z.strictObject({
   /** Symbol of the native coin in answers. */
   symbol: nonEmptyString('the symbol of the native coin, such as "MON"').default('MON'),
+  /** How blocks become final; `auto` chooses by chain and node (model/finality.ts). */
+  finality: choice(['auto', ...FINALITY_RULES]).default('auto'),
   /** Addresses of wrapped native tokens in addition to those known for the chain id. Applies to new indexes. */
   wrapped_native: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
   /** Addresses of contracts that log moves of the native coin as Transfers, likewise. */
@@ -65,7 +68,7 @@ const index = z.strictObject({
   /** Interval of head polls when no WebSocket announces heads, milliseconds. */
   poll_ms: integer(10, 60_000).default(250),
   /** Most blocks that a reorg may remove. A deeper one pauses indexing. */
-  max_reorg: integer(0, 100_000).default(128),
+  max_reorg: integer(0, 100_000).default(DEFAULT_MAX_REORG),
   /** Longest wait for the traces of a block that the node does not give, seconds; at the head at most 120. */
   gap_after: integer(0, 31_536_000).default(600),
   /** Largest lag behind the node's head at which `/readyz` reports ready, blocks. */

@@ -82,7 +82,7 @@ export function startIndexing(config: Config, deps: IndexingDeps, closers: Clean
 }
 
 function writerOptions(config: Config, indexPath: string, selected: SelectedNode): IndexerThreadOptions {
-  const { node, index } = config;
+  const { node, index, chain } = config;
   return {
     indexPath,
     nodes: selected.addresses,
@@ -96,6 +96,7 @@ function writerOptions(config: Config, indexPath: string, selected: SelectedNode
     index: {
       startBlock: index.start_block,
       head: index.head,
+      finality: chain.finality,
       traces: index.traces,
       checkRoots: index.check_roots,
       pollMs: index.poll_ms,

@@ -9,6 +9,8 @@ import { methodPolicy } from '../gateway/policy.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { finalityOf } from '../model/finality.ts';
+import type { IndexStatus } from '../model/index-status.ts';
 import { type NodeWatch, RETRY_WINDOW_MS } from '../node/choice/node-watch.ts';
 import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { RpcClient } from '../node/client.ts';
@@ -52,9 +54,15 @@ interface ServiceDeps {
   development: boolean;
 }
 
+/** `noteStatus`: call with each report of the indexer, which finds out what chain and node this is. */
 export function openServices(config: Config, deps: ServiceDeps, closers: CleanupStack) {
   const node = closers.adopt(openNodeConnection(config, deps), (node) => node.close());
-  const tracker = new ChainTracker({ node, pollMs: config.index.poll_ms, log: deps.log });
+  const tracker = new ChainTracker({
+    node,
+    pollMs: config.index.poll_ms,
+    maxReorg: config.index.max_reorg,
+    log: deps.log,
+  });
   const chain = closers.adopt(tracker, (tracker) => tracker.close());
   // `/rpc` gets heads and pending transactions from the streams.
   const pending: PendingSource = (listener) => hub.listenToPending(listener);
@@ -64,7 +72,12 @@ export function openServices(config: Config, deps: ServiceDeps, closers: Cleanup
   const hub = closers.adopt(openHub(config, deps, { node, chain, rpc }), (hub) => hub.close());
   const connections = new WsConnections(deps.stores.access.keys, config.stream);
   closers.adopt(connections, (connections) => connections.close()); // for a failed start: later the server closes them
-  return { api, rpc, streams: { hub, settings: config.stream, connections } };
+  const noteStatus = ({ capabilities }: Pick<IndexStatus, 'capabilities'>): void => {
+    if (capabilities === null) return;
+    const { rule } = finalityOf(config.chain.finality, capabilities);
+    chain.finality.setRule(rule, `${capabilities.chainId} ${capabilities.client}`);
+  };
+  return { api, rpc, streams: { hub, settings: config.stream, connections }, noteStatus };
 }
 
 function openNodeConnection(config: Config, { node, log }: ServiceDeps): NodeConnection {

@@ -16,7 +16,7 @@ export interface SinkDeps {
 
 /** Starts the sink's thread; undefined when `sink.postgres.url` is empty. */
 export function startSink(
-  { sink: { postgres } }: Config,
+  { sink: { postgres }, index }: Config,
   { indexPath, metrics, log }: SinkDeps,
   closers: CleanupStack,
 ): SinkClient | undefined {
@@ -28,6 +28,7 @@ export function startSink(
       schema: postgres.schema,
       fromBlock: postgres.from_block,
       finality: postgres.finality,
+      maxReorg: index.max_reorg,
       wallets: postgres.wallets,
       partitionBlocks: postgres.partition_blocks,
     },

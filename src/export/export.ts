@@ -33,6 +33,8 @@ const FOLLOW_MS = 1_000;
 export interface ExportOptions {
   table: TableName;
   format: Format;
+  /** `index.max_reorg`. */
+  maxReorg: number;
   /** Folder of all exports. Each table gets a subfolder. */
   out: string;
   /**
@@ -93,7 +95,9 @@ async function exportTo(
   const { columns } = table;
   const header = { table: name, format, ...chain, startHash, blocksPerFile, columns };
   const rewrites = prepareRewrites(db);
-  const target = { db, rewrites, folder: await ExportFolder.open(path, header), events, signal };
+  const final = new FinalBlocks(db, options.maxReorg);
+  const opened = await ExportFolder.open(path, header);
+  const target = { db, rewrites, final, folder: opened, events, signal };
   if (table.kind === 'snapshot') await exportSnapshot(table, target);
   else await exportRanges(table, options, { ...target, startBlock: chain.startBlock });
   return target.folder.fileCount;
@@ -105,6 +109,7 @@ const EMPTY = new FatalError('the index is empty: start the daemon first');
 interface Target {
   db: Db;
   rewrites: () => Rewrites;
+  final: FinalBlocks;
   folder: ExportFolder;
   events: ExportEvents;
   signal: AbortSignal;
@@ -126,7 +131,7 @@ async function exportRanges(
     mark = currentMark(rewrites);
     const request: RangeRequest = {
       startBlock,
-      final: finalBlock(db),
+      final: finalBlock(target.final),
       blocksPerFile,
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
@@ -201,7 +206,10 @@ async function exportSnapshot(table: SnapshotTable, target: Target): Promise<voi
       first: tip.number,
       last: tip.number,
       lastHash: tip.hash,
-      final: lastFinal(db) ?? { number: folder.manifest.startBlock, hash: folder.manifest.startHash },
+      final: lastFinal(target.final) ?? {
+        number: folder.manifest.startBlock,
+        hash: folder.manifest.startHash,
+      },
       open: false,
       mark: currentMark(target.rewrites()),
     });
@@ -231,14 +239,16 @@ async function exportFile(
   events.onFile({ path: join(folder.path, name), rows: written.rows, bytes: written.bytes });
 }
 
-function finalBlock(db: Db): number {
-  const final = new FinalBlocks(db).last();
-  if (final !== null) return final.number;
-  throw new FatalError('no indexed block is final yet: the node has not called any block finalized');
+function finalBlock(final: FinalBlocks): number {
+  const block = final.last();
+  if (block !== null) return block.number;
+  throw new FatalError(
+    'no indexed block is final yet: "atlas-node status" says by which rule blocks become final (chain.finality, index.max_reorg)',
+  );
 }
 
-function lastFinal(db: Db): ExportedBlock | null {
-  const block = new FinalBlocks(db).last();
+function lastFinal(final: FinalBlocks): ExportedBlock | null {
+  const block = final.last();
   return block && { number: block.number, hash: block.hash };
 }
 

@@ -18,7 +18,7 @@ export class IndexChain {
   /** `maxReorg` is `index.max_reorg`. */
   constructor(db: Db, maxReorg: number) {
     this.maxReorg = maxReorg;
-    this.final = new FinalBlocks(db);
+    this.final = new FinalBlocks(db, maxReorg);
     this.rewrites = prepareRewrites(db);
     this.hashes = db.prepare<[number], Buffer>('SELECT hash FROM blocks WHERE number = +?').pluck();
     this.blocks = db.prepare(/* sql */ `
@@ -54,7 +54,7 @@ export class IndexChain {
   readAgainFrom(number: number, hash: Hex, mark: string | null, rewrites = this.rewrites()): number | null {
     const from = rewrittenBelow(rewrites, number, mark);
     if (this.hashAt(number) === hash) return from;
-    const final = this.final.highest();
+    const final = this.final.anchor();
     // A final block above says nothing about the branch that the client saw.
     const finalized = isFinal(number, final) ? null : final;
     const fork = highestBeyondReorg({ finalized, head: number, maxReorg: this.maxReorg });
@@ -63,12 +63,12 @@ export class IndexChain {
 
   /** The highest final block, -1 for none. */
   finalBlock(): number {
-    return this.final.highest() ?? -1;
+    return this.final.last()?.number ?? -1;
   }
 
   /** Highest block that no reorg can reach while the index is at `head`. */
   beyondReorg(head: number): number {
-    return highestBeyondReorg({ finalized: this.final.highest(), head, maxReorg: this.maxReorg });
+    return highestBeyondReorg({ finalized: this.final.anchor(), head, maxReorg: this.maxReorg });
   }
 
   /** The trail of a follower that moves from a position to `block`, while the index is at `head`. */

@@ -1,12 +1,12 @@
 /** Answers a call from a cache, by joining an equal call in flight, or from the node. */
 
-import type { FinalityWatch } from '../chain/finality-watch.ts';
+import type { AnswerProof, FinalityWatch } from '../chain/finality-watch.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import type { ByteSource } from '../lib/byte-stream.ts';
 import { UpstreamError } from '../lib/errors.ts';
 import { RepeatLimit, TurnBudget } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
-import { FINAL_TAG, hasFinal, isFinal, isProvenFinal } from '../model/finality.ts';
+import { hasFinal, isFinal, isProvenFinal } from '../model/finality.ts';
 import type { NodeHttp } from '../node/http/streaming-client.ts';
 import type { BlockHeader } from '../node/methods.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
@@ -64,9 +64,6 @@ const NO_BATCH_MS = 60_000;
 
 /** Largest answer that must come with anchors, bytes. */
 const MAX_ANCHORED_BYTES = 32 * 2 ** 20;
-
-/** An answer about blocks up to the answering node's finalized block is final. */
-const FINALIZED: AnchorBlocks = { before: [FINAL_TAG], after: [] };
 
 /** A result, with the anchor blocks of the answering node. */
 interface AnchoredResult {
@@ -204,12 +201,13 @@ export class Gateway {
       if (known !== undefined) return { answer: { tail: known, status: 200 }, isFinal: true, headers: null };
       const { before, after, newSocket = false } = anchors;
       const mayBeFinal = typeof plan.block === 'number' && isFinal(plan.block, plan.finalized);
-      const blocks = mayBeFinal ? { before: [...FINALIZED.before, ...before], after } : { before, after };
+      const proof = mayBeFinal ? this.finality.answerProof() : NO_PROOF;
+      const blocks = { before: [...proof.tags, ...before], after };
       let headers: AnchoredResult['headers'] = null;
       let isProven = false;
       const onAnswer = (answer: AnchoredTail) => {
-        headers = mayBeFinal ? answer.headers.slice(1) : answer.headers;
-        isProven = mayBeFinal && this.keepIfFinal(plan, answer.tail, answer.headers[0] ?? null);
+        headers = answer.headers.slice(proof.tags.length);
+        isProven = this.keepIfFinal(plan, answer.tail, proof.finalIn(answer.headers));
         return false;
       };
       const options: NodeCallOptions = { ...UNSHARED, bufferBytes: MAX_ANCHORED_BYTES };
@@ -296,9 +294,10 @@ export class Gateway {
 
   /** Requests proof that an answer is final, and caches the answer if the proof holds. */
   private proofOf(plan: Plan): AnchorOptions {
+    const { tags, finalIn } = this.finality.answerProof();
     return {
-      blocks: FINALIZED,
-      onAnswer: ({ tail, headers }) => this.keepIfFinal(plan, tail, headers[0] ?? null),
+      blocks: { before: tags, after: [] },
+      onAnswer: ({ tail, headers }) => this.keepIfFinal(plan, tail, finalIn(headers)),
     };
   }
 
@@ -336,12 +335,12 @@ export class Gateway {
     failover.noteHead(head);
   }
 
-  /** Caches an answer if it is proven final. */
-  private keepIfFinal(plan: Plan, tail: Buffer, ofNode: BlockHeader | null): boolean {
+  /** Caches an answer if it is proven final. `shown`: the highest final block by the answering node. */
+  private keepIfFinal(plan: Plan, tail: Buffer, shown: number): boolean {
     const { call, key, block, finalized, chain } = plan;
     if (block === null || chain !== this.chain) return false;
     const number = blockNumberOf(call, block, tail);
-    if (number === null || !isProvenFinal(number, finalized, ofNode)) return false;
+    if (number === null || !isProvenFinal(number, finalized, shown)) return false;
     this.doorkeeper.delete(key);
     this.cache.put(key, tail, true);
     this.meter.setCacheBytes(this.cache.bytes);
@@ -373,6 +372,9 @@ export class Gateway {
     this.finality.invalidate();
   }
 }
+
+/** The answer proves nothing final. */
+const NO_PROOF: AnswerProof = { tags: [], finalIn: () => -1 };
 
 /** The answer is neither shared nor cached. */
 const UNSHARED: NodeCallOptions = {

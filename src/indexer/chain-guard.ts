@@ -6,7 +6,13 @@ import { UpstreamError } from '../lib/errors.ts';
 import { findForkPoint } from '../lib/fork-point.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
-import { neverRollsBack, reorgRefusal } from '../model/finality.ts';
+import {
+  type ChainFinality,
+  holdsFinalOnly,
+  type ReorgLimits,
+  reorgLimit,
+  reorgRefusal,
+} from '../model/finality.ts';
 import type { Capabilities, ChainMismatch } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchChainId, fetchHeaders } from '../node/methods.ts';
@@ -36,9 +42,12 @@ interface GuardedIndex {
   setGenesis(hash: Hex): void;
 }
 
-interface GuardOptions {
+export interface GuardOptions {
   headTag: Capabilities['headTag'];
-  /** Most blocks that one reorg may remove. */
+  finality: ChainFinality;
+  /** Whether the node's tag is proved. */
+  isTagProved(): boolean;
+  /** `index.max_reorg`. */
   maxReorg: number;
 }
 
@@ -126,13 +135,12 @@ export class ChainGuard {
   }
 
   private requireWithinBounds(to: number, height: number): void {
-    const { headTag, maxReorg } = this.options;
-    const { finalized } = this.index.anchors();
-    const refusal = reorgRefusal({ headTag, finalized, maxReorg }, { to, height });
+    const limits = this.limits();
+    const refusal = reorgRefusal(limits, { to, height });
     if (refusal === null) return;
     const wayOut = `if the node is right, stop atlas-node and run "atlas-node verify --repair ${to + 1}..${to + 1}", ${OTHER_DATA_DIR}`;
     if (refusal === 'reorg_below_finalized') {
-      const floor = neverRollsBack(headTag) ? 'finalized blocks' : `blocks up to ${finalized}`;
+      const floor = limits.isAllFinal ? 'all blocks of the index' : `blocks up to ${limits.finalized}`;
       throw new ChainMismatchError(
         refusal,
         `the node's chain differs from the index above block ${to}, but ${floor} were final: nothing is rolled back; ${wayOut}`,
@@ -140,8 +148,17 @@ export class ChainGuard {
     }
     throw new ChainMismatchError(
       refusal,
-      `the node's chain differs from the index above block ${to}, ${height - to} blocks deep, and index.max_reorg is ${maxReorg}: nothing is rolled back; ${wayOut}`,
+      `the node's chain differs from the index above block ${to}, ${height - to} blocks deep, and index.max_reorg is ${limits.maxReorg}: nothing is rolled back; ${wayOut}`,
     );
+  }
+
+  private limits(): ReorgLimits {
+    const { headTag, finality, isTagProved, maxReorg } = this.options;
+    return {
+      isAllFinal: holdsFinalOnly(headTag, finality, isTagProved()),
+      finalized: this.index.anchors().finalized,
+      maxReorg: reorgLimit(finality, maxReorg),
+    };
   }
 
   /**
@@ -171,9 +188,9 @@ export class ChainGuard {
    * the recorded parent, which no other chain has. Block 0 has no parent.
    */
   private isFirstReplaceable(startBlock: number, nodeParent: Hex | undefined): boolean {
-    const { firstParent, finalized } = this.index.anchors();
-    // The followed head does not matter: `findReorg` refuses for it, with its own reason.
-    const limits = { headTag: 'latest', finalized, maxReorg: this.options.maxReorg } as const;
+    const { firstParent } = this.index.anchors();
+    // That all blocks are final does not matter: `findReorg` refuses for it, with its own reason.
+    const limits = { ...this.limits(), isAllFinal: false };
     const isRecent = reorgRefusal(limits, { to: startBlock - 1, height: this.height }) === null;
     return startBlock > 0 && isRecent && firstParent !== null && nodeParent === firstParent;
   }

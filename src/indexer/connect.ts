@@ -29,7 +29,7 @@ import {
 import { ChainMismatchError } from './chain-guard.ts';
 import type { IndexerContext } from './indexer-context.ts';
 import { checkNewestHeader } from './newest-header.ts';
-import { fetchNodeHead, wrongChainError } from './node-chain.ts';
+import { type FollowedHead, fetchNodeHead, wrongChainError } from './node-chain.ts';
 import type { IndexerThreadOptions } from './protocol.ts';
 import { MissingPart } from './require-transactions.ts';
 import { reportFailure, retryWriteAndReport } from './retry-write.ts';
@@ -56,7 +56,8 @@ export async function connect(
       context.log.warn({ reason, advice: CONNECT_ADVICE }, 'waiting for the node');
   };
   const probe = async () => {
-    const wanted = { traces: options.index.traces, head: options.index.head };
+    const { traces, head, finality } = options.index;
+    const wanted = { traces, head, finality };
     const capabilities = await probeCapabilities(context.client, wanted, signal);
     requireSameChain(context.store, capabilities.chainId, options.nodes.length);
     if (options.tracesHttp !== '') await requireTracesOfChain(context.client, capabilities.chainId, signal);
@@ -90,6 +91,13 @@ async function requireTracesOfChain(client: RpcClient, chainId: number, signal: 
     throw differs(`its block ${common} is ${other.hash}, not ${own.hash}`);
 }
 
+interface StartFacts {
+  capabilities: Capabilities;
+  followed: FollowedHead;
+  rules: LoadRules;
+  made: IndexRules;
+}
+
 /**
  * The index's first block: the existing one, else the configured start, else the oldest block that the node still has.
  * `made`: the rules that a new index records. Null when the signal aborts first.
@@ -97,7 +105,7 @@ async function requireTracesOfChain(client: RpcClient, chainId: number, signal: 
 export async function chooseStart(
   options: IndexerThreadOptions,
   context: IndexerContext,
-  { capabilities, rules, made }: { capabilities: Capabilities; rules: LoadRules; made: IndexRules },
+  { capabilities, followed, rules, made }: StartFacts,
   signal: AbortSignal,
 ): Promise<number | null> {
   const { store, client, progress, log } = context;
@@ -123,7 +131,7 @@ export async function chooseStart(
     await pause(options.index.confirmMs ?? PROOF_MS, signal);
     signal.throwIfAborted();
   };
-  const head = async () => (await fetchNodeHead(client, capabilities.headTag, signal)).number;
+  const head = async () => (await fetchNodeHead(client, followed, signal)).number;
   const chosen = await requestWithRetry(context, signal, async () => {
     const headBefore = await head();
     const wanted = startBlock === 'earliest' ? 0 : startBlock === 'latest' ? headBefore : startBlock;

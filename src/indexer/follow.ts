@@ -8,7 +8,7 @@ import { StorageError, UpstreamError } from '../lib/errors.ts';
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
-import { neverRollsBack } from '../model/finality.ts';
+import { followsFinal } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import { type Pipeline, WaitingForTraces } from './backfill/pipeline.ts';
 import { type ChainGuard, ChainMismatchError } from './chain-guard.ts';
@@ -100,7 +100,7 @@ async function nextEvent(options: SyncOptions): Promise<SyncEvent | null> {
     const batches = await pipeline.take(next, head.number);
     const links = tip === null || firstParentHash(batches[0]) === tip.hash;
     if (links && areLinked(batches)) {
-      if (neverRollsBack(options.headTag)) requireHead(batches, head);
+      if (followsFinal(options.headTag)) requireHead(batches, head);
       return { kind: 'blocks', batches };
     }
     pipeline.reset();

@@ -6,6 +6,7 @@ import { DamagedFileError } from '../lib/errors.ts';
 import { freeDiskBytes } from '../lib/files.ts';
 import { RepeatLimit } from '../lib/limits.ts';
 import type { ThreadLog } from '../log/logger.ts';
+import { finalityOf } from '../model/finality.ts';
 import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { CheckpointClient } from '../store/checkpoint-client.ts';
 import { IndexWriter } from '../store/index-writer.ts';
@@ -29,7 +30,7 @@ import { CallRecorder, newNodeClient } from './node-client.ts';
 import { OtherNodes } from './other-nodes.ts';
 import { Progress, readContents } from './progress.ts';
 import type { IndexerThreadOptions, NodeClientOptions, Send } from './protocol.ts';
-import { isMomentary, reportFailure, reportSuccess } from './retry-write.ts';
+import { isMomentary, reportFailure, reportSuccess, retryWriteAndReport } from './retry-write.ts';
 import { RootCheck } from './root-check.ts';
 import { ruleSources, settleRules } from './rules-of-index.ts';
 
@@ -246,7 +247,11 @@ async function runSync(
   const made = await settleRules(context, ruleSources(capabilities, options.configured), signal);
   if (made === null) return;
   const rules = deriveLoadRules(capabilities, made, options.index.checkRoots);
-  const startBlock = await chooseStart(options, context, { capabilities, rules, made }, signal);
+  const { headTag } = capabilities;
+  const { maxReorg } = options.index;
+  const finality = finalityOf(options.index.finality, capabilities);
+  const followed = { headTag, rule: finality.rule, maxReorg };
+  const startBlock = await chooseStart(options, context, { capabilities, followed, rules, made }, signal);
   if (startBlock === null) return;
   if (rules.checkRoots && !(await proveHeaders(context, rules, startBlock, signal))) return;
   const roots = new RootCheck(rules.headerProof);
@@ -297,11 +302,12 @@ async function runSync(
     { indexPath, from, store, calls, startBlock, wrappedNative, isFollowing, send, log },
     signal,
   );
-  const { headTag } = capabilities;
-  const guard = new ChainGuard(store, client, { headTag, maxReorg: options.index.maxReorg }, signal);
-  const anchor = new AnchorWatch(store, client, signal);
+  const anchor = new AnchorWatch({ store, client, progress, finality, maxReorg }, signal);
+  const isTagProved = () => anchor.isTagProved;
+  const guard = new ChainGuard(store, client, { headTag, finality, isTagProved, maxReorg }, signal);
   const newestHeader = new NewestHeaderWatch(context, signal);
   try {
+    await retryWriteAndReport(context, () => anchor.begin(), signal);
     const events = sync(
       {
         headTag,
@@ -313,7 +319,7 @@ async function runSync(
           },
           hashAt: (number) => store.hashAt(number),
         },
-        nodeHead: () => fetchNodeHead(client, headTag, signal),
+        nodeHead: () => fetchNodeHead(client, followed, signal),
         guard,
         pipeline,
         waitForHead: (waitSignal) => headWatch.next(waitSignal),

@@ -1,19 +1,37 @@
 /** Reads blocks of the node's chain. */
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import type { BlockRef } from '../model/block.ts';
+import { type FinalityRule, finalOfIndex, followedHead } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchHeader } from '../node/methods.ts';
 
-/** The node's newest block for the followed tag. Rejects with UpstreamError. */
+/** Which head an index follows. */
+export interface FollowedHead {
+  headTag: Capabilities['headTag'];
+  /** The chain's rule of finality. */
+  rule: FinalityRule;
+  /** `index.max_reorg`. */
+  maxReorg: number;
+}
+
+/** The node's newest block for the followed head. Rejects with UpstreamError. */
 export async function fetchNodeHead(
   client: RpcClient,
-  tag: Capabilities['headTag'],
+  { headTag, rule, maxReorg }: FollowedHead,
   signal: AbortSignal,
 ): Promise<BlockRef> {
+  const { tag, isBelow } = followedHead(headTag, rule);
   const head = await fetchHeader(client, tag, signal);
   if (head === null) throw new UpstreamError('inconsistent', `the node has no ${tag} block`);
-  return head;
+  if (!isBelow) return head;
+  const height = finalOfIndex({ anchor: null, head: head.number, maxReorg });
+  if (height === null)
+    throw new UpstreamError(
+      'inconsistent',
+      `the node's head is block ${head.number}: none of its blocks is final before ${maxReorg} (index.max_reorg) are above`,
+    );
+  return fetchNodeBlock(client, height, signal);
 }
 
 /** The node's current block at a height. Rejects with UpstreamError. */

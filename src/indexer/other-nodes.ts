@@ -57,7 +57,7 @@ export class OtherNodes {
   private async probe(client: RpcClient, signal: AbortSignal): Promise<LoadRules | null> {
     const { chainId, traces, blockReceipts } = await probeCapabilities(
       client,
-      { traces: true, head: 'latest' },
+      { traces: true, head: 'latest', finality: 'auto' },
       signal,
     );
     return chainId === this.chainId && traces !== null ? { ...this.rules, traces, blockReceipts } : null;

@@ -90,6 +90,10 @@ export class Progress {
     return previous;
   }
 
+  setFinality(finality: NonNullable<IndexStatus['finality']>): void {
+    this.current.finality = finality;
+  }
+
   /** Sets why headers are not verified; null if they are. Returns the previous reason. */
   setUnprovenHeaders(reason: string | null): string | null {
     const previous = this.current.unprovenHeaders;
@@ -217,6 +221,7 @@ export function initialStatus(): IndexStatus {
     reason: null,
     readFailure: null,
     nodeChain: 'unchecked',
+    finality: null,
     unprovenHeaders: null,
     nodes: [],
     startBlock: null,

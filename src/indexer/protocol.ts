@@ -2,7 +2,7 @@
 
 import type { UpstreamFailure } from '../lib/errors.ts';
 import type { BlockBatch, CommittingBlocks, Watermark } from '../model/block-batch.ts';
-import type { HeadTag } from '../model/finality.ts';
+import type { HeadTag, WantedFinality } from '../model/finality.ts';
 import type { ConfiguredLists } from '../model/index-rules.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import type { NodeAddress } from '../node/choice/selected-node.ts';
@@ -33,6 +33,7 @@ export interface IndexerThreadOptions {
   index: {
     startBlock: number | 'earliest' | 'latest';
     head: 'auto' | HeadTag;
+    finality: WantedFinality;
     traces: boolean;
     /** Whether to verify transactions and receipts against the roots in the headers. */
     checkRoots: boolean;

@@ -1,7 +1,7 @@
 /** The indexer's view of the nodes and of its own progress, with derived figures: lag, age, trace gaps. */
 import type { BlockRef } from './block.ts';
 import { type GapTotals, NOT_TRACED } from './block-gap.ts';
-import type { HeadTag } from './finality.ts';
+import type { FinalityNow, HeadTag } from './finality.ts';
 import type { RulesStatus } from './index-rules.ts';
 
 /** The node's capabilities that matter to the index; shown by `/status`. */
@@ -35,6 +35,8 @@ export interface IndexStatus {
   /** The unreadable part of the index, with advice; null while reads succeed. Other requests are served. */
   readFailure: string | null;
   nodeChain: NodeChain;
+  /** The rule by which blocks are final now, and the highest final one; null while unknown. */
+  finality: (FinalityNow & { block: number | null }) | null;
   /** Why the node's headers are not verified; null if its newest one hashes to its own hash, or while unknown. */
   unprovenHeaders: string | null;
   /** The configured nodes; empty for a single one. */

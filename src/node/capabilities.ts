@@ -1,7 +1,15 @@
 /** Probes the node's software, chain and features. */
 import { FatalError, UpstreamError } from '../lib/errors.ts';
 import { previewValue } from '../lib/text.ts';
-import { FINAL_TAG, type HeadTag, headTagFor } from '../model/finality.ts';
+import {
+  FINAL_TAG,
+  finalityOf,
+  followedHead,
+  followsFinal,
+  type HeadTag,
+  headTagFor,
+  type WantedFinality,
+} from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcCall, RpcClient } from './client.ts';
 import {
@@ -22,6 +30,8 @@ export interface ProbeOptions {
   traces: boolean;
   /** `index.head`. */
   head: 'auto' | HeadTag;
+  /** `chain.finality`. */
+  finality: WantedFinality;
 }
 
 /**
@@ -40,9 +50,11 @@ export async function probeCapabilities(
   ] as const;
   await Promise.allSettled(asked); // report failures in a fixed order, so that one problem always gives one message
   const [software, chainId, head] = await Promise.all(asked);
-  const headTag = await chooseHeadTag(client, options.head, software, signal);
-  const followed =
-    headTag === 'latest' ? head : ((await fetchHeader(client, headTag, signal))?.number ?? head);
+  const headTag = headTagFor(options.head, software);
+  const { rule } = finalityOf(options.finality, { chainId, client: software });
+  const { tag } = followedHead(headTag, rule);
+  if (tag === options.head && followsFinal(tag)) await requireFinalized(client, software, signal);
+  const followed = tag === 'latest' ? head : ((await fetchHeader(client, tag, signal))?.number ?? head);
   // Block 0 cannot be traced. Asked about block 1, a node at block 0 answers "not found" if it knows the method.
   const block = Math.max(1, followed);
   const [blockReceipts, traces] = await Promise.all([
@@ -67,16 +79,6 @@ async function fetchSoftware(client: RpcClient, signal: AbortSignal | undefined)
 type Traces = Pick<Capabilities, 'traces' | 'tracesReason'>;
 
 const SWITCHED_OFF: Traces = { traces: null, tracesReason: 'switched off by index.traces' };
-
-async function chooseHeadTag(
-  client: RpcClient,
-  wanted: ProbeOptions['head'],
-  software: string,
-  signal: AbortSignal | undefined,
-): Promise<Capabilities['headTag']> {
-  if (wanted === FINAL_TAG) await requireFinalized(client, software, signal);
-  return headTagFor(wanted, software);
-}
 
 async function requireFinalized(
   client: RpcClient,

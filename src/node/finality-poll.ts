@@ -1,28 +1,44 @@
 /** Asks a node for the blocks that show what is final. */
 import { UpstreamError } from '../lib/errors.ts';
 import type { BlockRef } from '../model/block.ts';
-import { type BlockId, blocksToPoll, type FinalityPoll, pollFrom } from '../model/finality.ts';
+import {
+  type BlockId,
+  blocksToPoll,
+  FINAL_TAG,
+  type FinalityPoll,
+  type FinalityRule,
+  pollFrom,
+} from '../model/finality.ts';
 import type { RpcClient, RpcReply } from './client.ts';
 import { headerCall, readBlockHeader } from './methods.ts';
 
-/** `known` is a block that the node must still have. Rejects with UpstreamError when the node refuses one of them. */
+/**
+ * `heights`: further blocks to ask for. Rejects with UpstreamError when the node fails; a node that refuses the tag has
+ * no final block.
+ */
 export async function pollFinality(
   client: Pick<RpcClient, 'batch' | 'batchSize'>,
-  known: BlockRef | null,
+  rule: FinalityRule,
+  heights: readonly number[],
   signal?: AbortSignal,
 ): Promise<FinalityPoll> {
-  const ids = blocksToPoll(known);
+  const ids = blocksToPoll(rule, heights);
   // One batch, so that a load balancer sends it to one node.
-  const isOneAnswer = client.batchSize >= ids.length;
+  const isOneAnswer = () => client.batchSize >= ids.length;
+  const wasOneAnswer = isOneAnswer();
   const replies = await client.batch(ids.map(headerCall), signal);
   return pollFrom(
+    rule,
     replies.map((reply, i) => blockIn(reply, ids[i])),
-    isOneAnswer,
+    wasOneAnswer && isOneAnswer(), // a refused batch was sent again in parts
   );
 }
 
 function blockIn(reply: RpcReply, id: BlockId | undefined): BlockRef | null {
-  if ('error' in reply) throw reply.error;
+  if ('error' in reply) {
+    if (id === FINAL_TAG && reply.error.reason === 'rpc') return null;
+    throw reply.error;
+  }
   if (reply.result === null) return null;
   const { method } = headerCall('latest');
   const block = readBlockHeader(reply.result, method);

@@ -88,9 +88,10 @@ export class IndexSource {
   private readonly walletByAddress: Statement<AddressKeys, WalletRow>;
   private readonly blockOfTransfer: Statement<[number], number>;
 
-  constructor(db: Db) {
+  /** `maxReorg` is `index.max_reorg`. */
+  constructor(db: Db, maxReorg: number) {
     this.db = db;
-    this.final = new FinalBlocks(db);
+    this.final = new FinalBlocks(db, maxReorg);
     this.rewrites = prepareRewrites(db);
     this.book = new AddressBook(db, { wallets: WALLETS_KEPT, tokens: TOKENS_KEPT });
     this.blocks = prepareBlocks(db);

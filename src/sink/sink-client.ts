@@ -9,6 +9,8 @@ export interface SinkOptions {
   schema: string;
   fromBlock: number | 'earliest';
   finality: 'latest' | 'finalized';
+  /** `index.max_reorg`. */
+  maxReorg: number;
   wallets: boolean;
   partitionBlocks: number;
 }

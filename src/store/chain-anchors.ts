@@ -9,7 +9,7 @@ export interface ChainAnchors {
   genesis: Hex | null;
   /** Parent hash of the first indexed block, null until that block is stored. */
   firstParent: Hex | null;
-  /** Highest indexed block that is final (model/finality.ts). */
+  /** Highest indexed block that a node proved final, null where none did (model/finality.ts). */
   finalized: number | null;
   /** The index's head when its last reorg began. Bounds the reorg until the index is back at that height. */
   reorgFrom: number | null;
@@ -57,7 +57,7 @@ export class AnchorTable {
     this.update({ firstParent: hash });
   }
 
-  setFinalized(number: number): void {
+  setFinalized(number: number | null): void {
     this.update({ finalized: number });
   }
 

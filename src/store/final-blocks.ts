@@ -1,24 +1,30 @@
-/** The final blocks of an index: those up to its anchor. The indexer decides what that is (model/finality.ts). */
+/** The final blocks of an index, by its anchor or its depth (model/finality.ts). */
+import { finalOfIndex } from '../model/finality.ts';
 import { prepareLastBlock, type Tip } from './chain.ts';
 import type { Db, Statement } from './open-database.ts';
 
 export class FinalBlocks {
-  private readonly anchor: Statement<[], number | null>;
+  private readonly maxReorg: number;
+  private readonly anchorOf: Statement<[], number | null>;
   private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
 
-  constructor(db: Db) {
-    this.anchor = db.prepare<[], number | null>('SELECT finalized FROM chain_anchors').pluck();
+  /** `maxReorg` is `index.max_reorg`. */
+  constructor(db: Db, maxReorg: number) {
+    this.maxReorg = maxReorg;
+    this.anchorOf = db.prepare<[], number | null>('SELECT finalized FROM chain_anchors').pluck();
     this.lastBlock = prepareLastBlock(db);
   }
 
-  /** Number of the highest one, null for none. */
-  highest(): number | null {
-    return this.anchor.get() ?? null;
+  /** The highest block that a node proved final, null where none did. */
+  anchor(): number | null {
+    return this.anchorOf.get() ?? null;
   }
 
-  /** The highest one, null for none. */
+  /** The highest final one, null for none. */
   last(): Tip | null {
-    const number = this.highest();
-    return number === null ? null : this.lastBlock(number);
+    const head = this.lastBlock();
+    if (head === null) return null;
+    const final = finalOfIndex({ anchor: this.anchor(), head: head.number, maxReorg: this.maxReorg });
+    return final === null ? null : this.lastBlock(final);
   }
 }

@@ -132,8 +132,8 @@ export class IndexWriter {
     this.write(() => this.tables.anchors.setGenesis(hash));
   }
 
-  /** Records that a node called this indexed block finalized. */
-  setFinalized(number: number): void {
+  /** Records the highest indexed block that a node proved final, null for none. */
+  setFinalized(number: number | null): void {
     this.write(() => this.tables.anchors.setFinalized(number));
   }
 

@@ -297,6 +297,29 @@ export const REASONS_OF_GAPS: Migration = {
   },
 };
 
+/**
+ * Earlier releases took every block that a node called finalized for final, also where a node calls its latest one so.
+ * The daemon proves the tag again. A row that does not match its checksum stays damaged.
+ */
+const UNPROVED_ANCHORS: Migration = {
+  version: 9,
+  title: 'forget final blocks that no node proved',
+  step(db) {
+    const columns = 'one, genesis, first_parent, finalized, reorg_from';
+    const row = db
+      .prepare<[], [unknown, unknown, unknown, unknown, unknown]>(`SELECT ${columns} FROM chain_anchors`)
+      .raw()
+      .get();
+    if (row === undefined) return null;
+    const [one, genesis, firstParent, , reorgFrom] = row;
+    db.prepare('UPDATE chain_anchors SET finalized = NULL, checksum = ? WHERE checksum = ?').run(
+      rowChecksum(one, genesis, firstParent, null, reorgFrom),
+      rowChecksum(...row),
+    );
+    return null;
+  },
+};
+
 /** Earlier releases recorded no reasons. */
 const FORMER_REASON = 'indexed without traces';
 
@@ -326,6 +349,7 @@ export const MIGRATIONS: readonly Migration[] = [
   RULES_OF_INDEX,
   REASONS_OF_GAPS,
   TABLE_OF_REWRITES,
+  UNPROVED_ANCHORS,
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 8, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 9, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -94,7 +94,7 @@ CREATE TABLE chain_anchors (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   genesis BLOB,                         -- hash of block 0, null until a node provides it
   first_parent BLOB,                    -- parent hash of the first indexed block, null until a node provides it
-  finalized INTEGER,                    -- highest indexed block that a node called finalized
+  finalized INTEGER,                    -- highest indexed block that a node proved final, null where none did
   reorg_from INTEGER,                   -- where the index ended when its last reorg began
   checksum INTEGER NOT NULL
 );

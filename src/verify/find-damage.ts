@@ -4,7 +4,7 @@
  */
 import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
-import { reorgRefusal } from '../model/finality.ts';
+import { type ChainFinality, holdsFinalOnly, reorgLimit, reorgRefusal } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchHeaders } from '../node/methods.ts';
@@ -185,6 +185,7 @@ export async function requireSameChain(db: Db, { client, signal }: NodeAccess): 
 
 interface ReplaceOptions extends NodeAccess {
   capabilities: Capabilities;
+  finality: ChainFinality;
   range: BlockRange | null;
   maxReorg: number;
 }
@@ -196,14 +197,18 @@ interface ReplaceOptions extends NodeAccess {
  */
 export async function isReplaceable(
   db: Db,
-  { client, signal, capabilities, range, maxReorg }: ReplaceOptions,
+  { client, signal, capabilities, finality, range, maxReorg }: ReplaceOptions,
   { last, changed }: { last: number; changed: ReadonlySet<number> },
   block: number,
   hash: Hex | null,
 ): Promise<boolean> {
   if (range !== null && block >= range.first) return true;
-  const { headTag } = capabilities;
-  const limits = { headTag, finalized: new FinalBlocks(db).highest(), maxReorg };
+  const finalized = new FinalBlocks(db, maxReorg).anchor();
+  const limits = {
+    isAllFinal: holdsFinalOnly(capabilities.headTag, finality, finalized !== null),
+    finalized,
+    maxReorg: reorgLimit(finality, maxReorg),
+  };
   if (reorgRefusal(limits, { to: block - 1, height: last }) === null) return true;
   if (hash === null) return false;
   if (hash === readableHash(db, block)) return true;

@@ -8,14 +8,13 @@ import { sync } from '../indexer/follow.ts';
 import { fetchNodeBlock, fetchNodeHead, wrongChainError } from '../indexer/node-chain.ts';
 import { ruleSources, rulesOfIndex } from '../indexer/rules-of-index.ts';
 import { pause } from '../lib/async.ts';
-import { FatalError, UpstreamError } from '../lib/errors.ts';
+import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
-import { finalInIndex } from '../model/finality.ts';
+import type { ChainFinality } from '../model/finality.ts';
 import { type ConfiguredLists, newRules, type RuleSources, rulesText } from '../model/index-rules.ts';
 import type { Capabilities } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
-import { pollFinality } from '../node/finality-poll.ts';
 import { fetchHeaders } from '../node/methods.ts';
 import { type BlockRange, readGaps } from '../store/block-gaps.ts';
 import { acquireIndexLock, openIndexForReading } from '../store/index-file.ts';
@@ -40,6 +39,7 @@ interface RepairOptions {
   capabilities: Capabilities;
   /** Completes the rules of an index of an earlier release, or replaces damaged ones. */
   configured: ConfiguredLists;
+  finality: ChainFinality;
   /** The blocks to compare with the node; null to repair only damage in the file. */
   range: BlockRange | null;
   cacheMb: number;
@@ -111,7 +111,7 @@ async function withWriter<T>(options: RepairOptions, work: (writer: IndexWriter)
  */
 async function repairAnchors(
   writer: IndexWriter,
-  { client, signal }: RepairOptions,
+  { client, finality, signal }: RepairOptions,
   head: BlockRef,
 ): Promise<readonly string[]> {
   if (writer.areAnchorsWhole()) return [];
@@ -122,11 +122,10 @@ async function repairAnchors(
     throw new FatalError(
       `the chain identity in the index is damaged, and the node has neither its block ${start} nor its block ${head.number}: nothing was changed; use a node that has one of them`,
     );
-  const poll = await pollFinality(client, head, signal).catch(nullForRefusal);
   writer.setAnchors({
     genesis: genesis?.hash ?? null,
     firstParent: first?.parentHash ?? null,
-    finalized: poll && finalInIndex(poll, head, (number) => writer.hashAt(number)),
+    finalized: finality.rule === 'instant' ? head.number : null, // the daemon proves the node's tag again
     reorgFrom: null,
   });
   return ['the chain identity (chain_anchors) does not match its checksum'];
@@ -146,12 +145,6 @@ function repairRules(writer: IndexWriter, options: RepairOptions): readonly stri
   return [
     `the rules of the index (index_rules) were lost: it now has ${rulesText(rules)}; run "atlas-node verify --all" to see whether its blocks follow them`,
   ];
-}
-
-/** Not every node knows finality. */
-function nullForRefusal(error: unknown): null {
-  if (error instanceof UpstreamError && error.reason === 'rpc') return null;
-  throw error;
 }
 
 /** Rebuilds the file if it is damaged. Returns descriptions of the damage. */
@@ -349,8 +342,10 @@ async function indexUpTo(
   options: RepairOptions,
   last: number,
 ): Promise<void> {
-  const { client, capabilities, batchTransfers, onProgress } = options;
+  const { client, capabilities, finality, maxReorg, batchTransfers, onProgress } = options;
   const { headTag } = capabilities;
+  const followed = { headTag, rule: finality.rule, maxReorg };
+  const isTagProved = () => writer.anchors().finalized !== null;
   const done = new AbortController();
   const signal = AbortSignal.any([options.signal, done.signal]);
   const untraced = new UntracedBlocks({
@@ -369,10 +364,10 @@ async function indexUpTo(
       startBlock: writer.chain()?.startBlock ?? 0,
       local: writer,
       async nodeHead() {
-        const head = await fetchNodeHead(client, headTag, signal);
+        const head = await fetchNodeHead(client, followed, signal);
         return head.number <= last ? head : fetchNodeBlock(client, last, signal);
       },
-      guard: new ChainGuard(writer, client, { headTag, maxReorg: options.maxReorg }, signal),
+      guard: new ChainGuard(writer, client, { headTag, finality, isTagProved, maxReorg }, signal),
       pipeline,
       waitForHead: (waitSignal) => pause(250, waitSignal),
       onNodeHead: () => undefined,

@@ -9,22 +9,59 @@ import { type FinalityPoll, pollFrom } from '../../src/model/finality.ts';
 const hash = (digit: string): Hex => `0x${digit.repeat(64)}`;
 const block = (number: number, branch: string): BlockRef => ({ number, hash: hash(branch) });
 
-/** A watch over a node that answers when the test tells it to. */
+/** A watch over a node with instant finality that answers when the test tells it to. */
 function setUp() {
   const waiting: ((poll: FinalityPoll) => void)[] = [];
   let replaced = 0;
-  const finality = new FinalityWatch(() => new Promise((resolve) => waiting.push(resolve)));
+  const finality = new FinalityWatch(() => new Promise((resolve) => waiting.push(resolve)), 128);
+  finality.setRule('instant', 'node');
   finality.onReplaced(() => replaced++);
   return {
     finality,
     replaced: () => replaced,
     /** Answers each waiting poll: this block is final, and the node's block at the known height. */
     async answer(one: BlockRef) {
-      for (const resolve of waiting.splice(0)) resolve(pollFrom([one, one], true));
+      for (const resolve of waiting.splice(0)) resolve(pollFrom('instant', [one, one], true));
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }
+
+test('nothing is final, and nobody is asked, before the rule of the chain is known', async () => {
+  const asked: unknown[] = [];
+  const finality = new FinalityWatch(async (...poll) => {
+    asked.push(poll);
+    return pollFrom('tag', [], true);
+  }, 128);
+  assert.equal(finality.finalizedNumber(1_000), -1);
+  finality.pollIfAbove(7, 1_000);
+  assert.equal(finality.answerProof().finalIn([block(9, 'a'), block(7, 'a')]), -1);
+  assert.deepEqual(asked, []);
+});
+
+test('another node is asked to prove its tag again, and nothing of the former one is final', async () => {
+  let head = 200;
+  const finality = new FinalityWatch(async (rule, heights) => {
+    head++;
+    return pollFrom(
+      rule,
+      [block(head, 'a'), block(head - 1, 'a'), ...heights.map((at) => block(at, 'a'))],
+      true,
+    );
+  }, 128);
+  const poll = async (now: number) => {
+    finality.pollIfAbove(10_000, now);
+    await new Promise((resolve) => setImmediate(resolve));
+    return finality.finalizedNumber(now);
+  };
+  finality.setRule('tag', 'one');
+  assert.deepEqual([await poll(1_000), await poll(2_000), await poll(3_000)], [-1, 73, 202]);
+  assert.deepEqual(finality.answerProof().tags, ['latest', 'finalized']);
+  finality.setRule('tag', 'two');
+  assert.equal(finality.finalizedNumber(3_001), -1);
+  assert.deepEqual(finality.answerProof().tags, ['latest']);
+  assert.equal(finality.answerProof().finalIn([block(204, 'a')]), 204 - 128);
+});
 
 test('an answer requested before a failure or a rewrite of the chain is ignored', async () => {
   for (const forget of ['invalidate', 'reset'] as const) {

@@ -60,7 +60,7 @@ async function follow(
   const client = new RpcClient({ url: node.url, timeoutMs: 20_000, maxSockets: 4, maxBatch: 60 });
   const connection = new NodeConnection({ wsUrl: ws ? node.wsUrl : '', client, log: SILENT });
   owner.after(() => connection.close());
-  const chain = new ChainTracker({ node: connection, pollMs: POLL_MS, log });
+  const chain = new ChainTracker({ node: connection, pollMs: POLL_MS, maxReorg: 128, log });
   owner.after(() => chain.close());
   const events: string[] = [];
   const name = (block: { number: number; hash: string }) =>

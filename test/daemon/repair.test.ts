@@ -66,7 +66,14 @@ function finalize(path: string): void {
 /** Exports final blocks, and returns what is in the folder. */
 async function exported(path: string, out: string): Promise<string> {
   const db = openIndexForReading(path);
-  const options = { table: 'transfers', format: 'parquet', out, blocksPerFile: 10, follow: false } as const;
+  const options = {
+    table: 'transfers',
+    format: 'parquet',
+    out,
+    blocksPerFile: 10,
+    maxReorg: 128,
+    follow: false,
+  } as const;
   const events = { onProgress: () => undefined, onFile: () => undefined };
   await exportTable(db, options, events, new AbortController().signal).finally(() => db.close());
   const { files } = JSON.parse(readFileSync(join(out, 'transfers', 'manifest.json'), 'utf8'));

@@ -61,6 +61,7 @@ export function setUp(
     format: 'parquet',
     out,
     blocksPerFile: 100,
+    maxReorg: 128,
     follow: false,
   };
   return {

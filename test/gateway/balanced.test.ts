@@ -23,6 +23,8 @@ interface Log {
   removed?: boolean;
 }
 
+const FINALITY = { rule: 'depth', maxReorg: LAG } as const;
+
 interface Setting extends BalancedNodes {
   gateway: TestGateway;
 }
@@ -34,7 +36,10 @@ async function setUp(
 ): Promise<Setting> {
   const cleanup: Cleanup = nestedCleanup(t);
   const balanced = await startBalancedNodes(cleanup, CHAIN, heads, { finalizedLag: LAG });
-  return { ...balanced, gateway: startGateway(cleanup, { url: balanced.url, local: false, ...options }) };
+  return {
+    ...balanced,
+    gateway: startGateway(cleanup, { url: balanced.url, local: false, finality: FINALITY, ...options }),
+  };
 }
 
 /** Lets the gateway learn that blocks up to this one are final. */

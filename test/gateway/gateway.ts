@@ -13,7 +13,7 @@ import { methodPolicy } from '../../src/gateway/policy.ts';
 import { createLogger } from '../../src/log/logger.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { StreamingHttpClient, type StreamingHttpOptions } from '../../src/node/http/streaming-client.ts';
-import { trackChain } from '../support/chain/chain.ts';
+import { type TestFinality, trackChain } from '../support/chain/chain.ts';
 import { RPC_SETTINGS } from '../support/daemon/rpc-settings.ts';
 import type { Cleanup } from '../support/nodes/replay.ts';
 
@@ -43,10 +43,13 @@ export interface TestGatewayOptions extends Partial<RpcSettings> {
   development?: boolean;
   clock?: RpcHandlerOptions['clock'];
   pending?: RpcHandlerOptions['pending'];
+  /** By default, blocks with ten above them are final. */
+  finality?: TestFinality;
 }
 
 export function startGateway(owner: Cleanup, options: TestGatewayOptions): TestGateway {
-  const { url, wire, allow = [], development = false, clock, pending = null, ...settings } = options;
+  const { url, wire, allow = [], development = false, clock, pending = null } = options;
+  const { finality = { rule: 'depth', maxReorg: 10 } } = options;
   const logs: string[] = [];
   const metrics = createMetrics();
   const node = new StreamingHttpClient({
@@ -57,7 +60,7 @@ export function startGateway(owner: Cleanup, options: TestGatewayOptions): TestG
     maxWaitingBytes: 64 * 2 ** 20,
     ...wire,
   });
-  const tracked = trackChain(owner, url);
+  const tracked = trackChain(owner, url, finality);
   owner.after(() => {
     node.close();
     metrics.close();
@@ -66,7 +69,7 @@ export function startGateway(owner: Cleanup, options: TestGatewayOptions): TestG
     node,
     chain: tracked,
     allowed: methodPolicy({ allow, development }),
-    settings: { ...RPC_SETTINGS, ...settings },
+    settings: { ...RPC_SETTINGS, ...options },
     log: createLogger({ level: 'debug', format: 'json', write: (line) => logs.push(line) }),
     metrics,
     pending,

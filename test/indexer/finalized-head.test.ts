@@ -16,6 +16,9 @@ const CHAIN = { blocks: 30, txPerBlock: 4, wallets: 20, tokens: 6, traces: false
 const RULES: LoadRules = { ...PLAIN_RULES, traces: null, blockReceipts: true, monad: true };
 const HEAD = 18;
 
+/** Monad's head. */
+const FOLLOWED = { headTag: 'finalized', rule: 'tag', maxReorg: 128 } as const;
+
 test('a block of another node at the height of the finalized head is not mistaken for it', async (t) => {
   const cleanup = nestedCleanup(t);
   const { nodes, url, pin } = await startBalancedNodes(cleanup, CHAIN, [HEAD + 2, HEAD]);
@@ -33,7 +36,7 @@ test('a block of another node at the height of the finalized head is not mistake
     headTag: 'finalized',
     startBlock: 1,
     local: { head: () => null, hashAt: () => null },
-    nodeHead: () => fetchNodeHead(ahead, 'finalized', stop.signal),
+    nodeHead: () => fetchNodeHead(ahead, FOLLOWED, stop.signal),
     guard: { confirmChain: async () => undefined, findReorg: async () => 'behind' },
     pipeline: new Pipeline((from, to, signal) => loadRange(balanced, RULES, from, to, signal), {
       depth: 2,

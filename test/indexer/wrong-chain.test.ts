@@ -46,6 +46,17 @@ function index(t: TestContext, http: string, dir: string, more: Partial<IndexerO
   });
 }
 
+/** Raises the head of a node until it has proved its tag. */
+async function proveTag(node: ReplayNode, indexer: TestIndexer, last: number): Promise<void> {
+  for (const [polls, head] of [last - 2, last - 1].entries()) {
+    node.setHead(head);
+    const isCounted = () => indexer.status().finality?.reason.includes(`${polls + 1} of 3`) === true;
+    await waitFor(isCounted, { what: `poll ${polls + 1} of the proof` });
+  }
+  node.setHead(last);
+  await waitFor(() => indexer.status().finality?.rule === 'tag', { what: 'the proof' });
+}
+
 /** Reads beside the running writer. */
 function anchorsOf(path: string): ChainAnchors {
   const db = openIndexForReading(path);
@@ -156,12 +167,17 @@ for (const depth of [MAX_REORG, MAX_REORG + 1]) {
   });
 }
 
-test('what the node called finalized is never rolled back, also after a restart', async (t) => {
-  const node = await nodeOf(t, 5, { blocks: 50, head: 40, finalizedLag: 10 });
+test('a final block that the node proved is never rolled back, also after a restart', async (t) => {
+  const node = await nodeOf(t, 5, { blocks: 50, head: 38, finalizedLag: 10 });
   const dir = tempDir(t);
   const first = index(t, node.url, dir);
-  await first.reaches(40);
+  await proveTag(node, first, 40);
   await waitFor(() => anchorsOf(first.path).finalized === 30, { what: 'the finalized block' });
+  assert.deepEqual(first.status().finality, {
+    rule: 'tag',
+    reason: 'the node calls blocks finalized',
+    block: 30,
+  });
   node.fork(35);
   await waitFor(() => rollbacksOf(first).length > 0, { what: 'the rollback above the finalized block' });
   await waitFor(() => first.watermarks.at(-1)?.to === 40, { what: 'the new branch' });
@@ -175,6 +191,43 @@ test('what the node called finalized is never rolled back, also after a restart'
   );
   assert.deepEqual(rollbacksOf(second), []);
   assert.equal(second.status().head?.number, 40);
+});
+
+test('a node that calls its latest block final proves nothing: its reorgs are followed', async (t) => {
+  const node = await nodeOf(t, 5, { blocks: 60, head: 42, finalizedLag: 0 });
+  const dir = tempDir(t);
+  const first = index(t, node.url, dir);
+  const isPolled = () => first.status().finality?.reason.includes('0 of 3') === true;
+  await waitFor(isPolled, { what: 'a poll of the final block' });
+  assert.equal(anchorsOf(first.path).finalized, null);
+  const { rule, block } = first.status().finality ?? {};
+  assert.deepEqual({ rule, block }, { rule: 'depth', block: 42 - MAX_REORG });
+  node.fork(38);
+  await waitFor(() => rollbacksOf(first).length > 0, { what: 'the rollback' });
+  await first.client.stop();
+  node.fork(35);
+  const second = index(t, node.url, dir);
+  await waitFor(() => second.watermarks.at(-1)?.to === 42, { what: 'the branch after a restart' });
+  assert.deepEqual(rollbacksOf(second), [34]);
+});
+
+test('an index whose blocks are final at once is never rolled back', async (t) => {
+  const node = await nodeOf(t, 5, { blocks: 50, head: 40 });
+  const indexer = index(t, node.url, tempDir(t), { index: { finality: 'instant' } });
+  await waitFor(() => anchorsOf(indexer.path).finalized === 40, { what: 'the final block' });
+  node.fork(40);
+  assert.match(
+    await stands(indexer, 'reorg_below_finalized'),
+    /above block 39, but all blocks .* were final/,
+  );
+});
+
+test('an index of final blocks ends max_reorg below the head where the depth decides', async (t) => {
+  const node = await nodeOf(t, 5, { blocks: 50, head: 40 });
+  const indexer = index(t, node.url, tempDir(t), { index: { head: 'finalized', finality: 'depth' } });
+  await indexer.reaches(40 - MAX_REORG);
+  assert.equal(indexer.status().phase, 'following');
+  assert.deepEqual(indexer.status().head?.number, 40 - MAX_REORG);
 });
 
 test('a reorg that was interrupted is bounded by where it began', async (t) => {

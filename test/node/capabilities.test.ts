@@ -8,7 +8,7 @@ import { RpcClient } from '../../src/node/client.ts';
 import { type MisbehavingNode, NodeError, startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
-const AUTO: ProbeOptions = { traces: true, head: 'auto' };
+const AUTO: ProbeOptions = { traces: true, head: 'auto', finality: 'auto' };
 
 /** A method's answer: a result, or a thrown error. */
 type Answers = Record<string, (params: unknown[]) => unknown>;

@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { startDaemon } from '../../src/daemon.ts';
 import { FatalError } from '../../src/lib/errors.ts';
+import { AnchorTable } from '../../src/store/chain-anchors.ts';
 import { changedRows } from '../../src/store/checksum.ts';
 import {
   checkIndexFile,
@@ -44,7 +45,7 @@ import { tempDir } from '../support/temp-dir.ts';
  * SHA-256 of the schema without comments and spaces. Once a schema is released, it changes only together with
  * SCHEMA_VERSION.
  */
-const FROZEN = { version: 8, hash: 'c398717c2f5efbc2c061c19ed3a7f98a02b1349be53b405631a8031d63996510' };
+const FROZEN = { version: 9, hash: 'c398717c2f5efbc2c061c19ed3a7f98a02b1349be53b405631a8031d63996510' };
 
 /** Few enough rows for a migration in 10 steps. */
 const FEW_ROWS = 200;
@@ -457,6 +458,26 @@ test('the first buyers are packed in steps, and equal those of a new index', (t)
   assert.ok(done.length > 4 && done.at(-1) === 1, `${done}`);
   assert.deepEqual(dumpIndex(index.path), expected);
   assert.equal(db.prepare("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'former%'").pluck().get(), 0);
+});
+
+test('a final block of an earlier release is forgotten, because no node proved it; damage stays', (t) => {
+  const path = createIndex(t);
+  const db = openDatabase(path);
+  const anchors = new AnchorTable(db);
+  const known = { genesis: null, firstParent: null, reorgFrom: 9 };
+  const forget = () => {
+    db.pragma('user_version = 8');
+    const migration = MIGRATIONS.filter(({ version }) => version === 9);
+    assert.equal([...migrate(db, migration)].length, 1);
+    return { read: anchors.read(), isWhole: anchors.isWhole() };
+  };
+  assert.deepEqual(forget(), { read: { ...known, finalized: null, reorgFrom: null }, isWhole: true });
+  anchors.set({ ...known, finalized: 7 });
+  assert.deepEqual(forget(), { read: { ...known, finalized: null }, isWhole: true });
+  anchors.set({ ...known, finalized: 7 });
+  db.exec('UPDATE chain_anchors SET reorg_from = 10');
+  assert.deepEqual(forget(), { read: { ...known, finalized: 7, reorgFrom: 10 }, isWhole: false });
+  db.close();
 });
 
 test('a daemon that is stopped while it prepares the index does not start', async (t) => {

@@ -13,8 +13,8 @@ import type { BenchContext } from '../setup/bench-context.ts';
  * daemon.
  */
 const TRANSACTIONS = 9;
-/** Blocks on top of it, so that it counts as finalized. */
-const CONFIRMATIONS = 100;
+/** Blocks on top of it, so that it counts as final: more than `index.max_reorg`. */
+const CONFIRMATIONS = 140;
 const SYNC_TIMEOUT_MS = 60_000;
 
 export async function measureLocalAnswers(context: BenchContext): Promise<Table[]> {

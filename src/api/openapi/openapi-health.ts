@@ -105,6 +105,16 @@ export const statusSchema = z
     nodeChain: z
       .enum(['unchecked', 'same', 'behind', 'another_chain', 'reorg_too_deep', 'reorg_below_finalized'])
       .describe("How the node's chain relates to the index"),
+    finality: z
+      .object({
+        rule: z
+          .enum(['tag', 'instant', 'depth'])
+          .describe('By what the node calls finalized, at once, or by the blocks above (index.max_reorg)'),
+        reason: z.string().describe('Why this rule holds now'),
+        block: count().nullable().describe('The highest final block of the index'),
+      })
+      .nullable()
+      .describe('Which blocks are final; null while unknown'),
     unprovenHeaders: z
       .string()
       .nullable()
@@ -160,6 +170,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
   reason: null,
   readFailure: null,
   nodeChain: 'same',
+  finality: { rule: 'tag', reason: 'the node calls blocks finalized', block: 4711 },
   unprovenHeaders: null,
   nodes: [],
   startBlock: 100,

@@ -1,7 +1,7 @@
 /** A daemon's status as text. */
 
 import type { ClusterStatus } from '../../model/cluster-status.ts';
-import { neverRollsBack } from '../../model/finality.ts';
+import { followsFinal } from '../../model/finality.ts';
 import {
   type Capabilities,
   etaSeconds,
@@ -56,6 +56,7 @@ function indexRows(
     ['head block', head ? `${shortHash(head.hash)}${time}` : '-'],
     ['node head', height(nodeHead) + (status.reason === null || nodeHead === null ? '' : ', as last read')],
     ['node chain', NODE_CHAINS[status.nodeChain]],
+    ...finalityRows(status),
     ...headerRows(status, paint),
     ['lag', lag === null ? 'unknown' : lagText(lag, lagSeconds(status, now))],
     [
@@ -108,6 +109,15 @@ function rulesRows(status: IndexStatus): StatusEntry[] {
     ['rules', `${rules.version}; a new index gets ${rules.newest}`],
     ['rebuilding', `reads ${formatNumber(blocks)} blocks again; it would change:`],
     ...rules.changes.map((change) => ['', change] as const),
+  ];
+}
+
+/** A daemon of an earlier version does not tell. */
+function finalityRows({ finality }: Pick<IndexStatus, 'finality'>): StatusEntry[] {
+  if (!finality) return [];
+  const { block, rule, reason } = finality;
+  return [
+    ['final', `${block === null ? 'no block yet' : `up to block ${height(block)}`}, by ${rule}: ${reason}`],
   ];
 }
 
@@ -190,12 +200,7 @@ function capabilityRows(node: Capabilities, missing: string | null): StatusEntry
   return [
     ['node', node.client],
     ['chain id', String(node.chainId)],
-    [
-      'follows',
-      neverRollsBack(node.headTag)
-        ? 'finalized blocks (never rolls back)'
-        : 'latest blocks (rolls back reorgs)',
-    ],
+    ['follows', followsFinal(node.headTag) ? 'final blocks only' : 'latest blocks (rolls back reorgs)'],
     ['internal transfers', missing === null ? `yes, by ${node.traces}` : `no: ${missing}`],
     ['block receipts', node.blockReceipts ? 'yes' : 'no: one call per transaction'],
   ];

@@ -186,6 +186,7 @@ async function repair(
   line: StatusLine,
 ): Promise<void> {
   const { repairRange } = await import('../../verify/repair.ts');
+  const { finalityOf } = await import('../../model/finality.ts');
   const capabilities = await probe(config, client);
   const stop = new AbortController();
   void waitForStopSignal().then(() => stop.abort(new FatalError('stopped before any block was replaced')));
@@ -194,6 +195,7 @@ async function repair(
     client,
     capabilities,
     configured: configuredLists(config),
+    finality: finalityOf(config.chain.finality, capabilities),
     range: repaired === true ? null : repaired,
     cacheMb: config.index.cache_mb,
     batchTransfers: Math.min(config.index.batch_transfers, REPAIR_TRANSFERS),
@@ -220,9 +222,10 @@ async function repair(
     );
 }
 
-async function probe({ index: { traces, head } }: Config, client: RpcClient): Promise<Capabilities> {
+async function probe({ index, chain }: Config, client: RpcClient): Promise<Capabilities> {
   const { probeCapabilities } = await import('../../node/capabilities.ts');
-  return probeCapabilities(client, { traces, head });
+  const { traces, head } = index;
+  return probeCapabilities(client, { traces, head, finality: chain.finality });
 }
 
 function parseSample(text: string): number {

@@ -30,7 +30,7 @@ function gatewayParts(t: TestContext, url: string, maxSockets: number) {
   return {
     node,
     failover: undefined,
-    finality: new FinalityWatch(async () => pollFrom([], true)),
+    finality: new FinalityWatch(async () => pollFrom('tag', [], true), 128),
     settings: RPC_SETTINGS,
     budget: new ByteBudget(BUDGET_BYTES),
     meter: new RpcMeter(metrics),

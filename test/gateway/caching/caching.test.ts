@@ -366,12 +366,11 @@ test('an answer in flight when the chain was replaced is neither cached nor shar
   }
 });
 
-test('nothing is cached without a finalized block', async (t) => {
+test('nothing is cached while the node shows no head', async (t) => {
   const { node, gateway } = await scripted(t);
   node.misbehave({
     errorFor: {},
-    replace: (method, [id], result) =>
-      method === 'eth_getBlockByNumber' && id === 'finalized' ? null : result,
+    replace: (method, [id], result) => (method === 'eth_getBlockByNumber' && id === 'latest' ? null : result),
   });
   const seen = new Set();
   for (let i = 0; i < 10; i++)

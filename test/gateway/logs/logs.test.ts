@@ -18,6 +18,11 @@ interface Chain {
   atOnce: number;
 }
 
+/** The head is final. */
+const AT_ONCE = { rule: 'instant', maxReorg: 0 } as const;
+/** Only the first blocks of the chain are final. */
+const DEEP = { rule: 'depth', maxReorg: 4_900 } as const;
+
 /** A node with two logs in each block, formatted unlike JSON.stringify. */
 async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) {
   const chain: Chain = {
@@ -59,7 +64,13 @@ async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) 
     },
   });
   t.after(() => node.close());
-  const gateway = startGateway(t, { url: node.url, cache: false, local: false, ...options });
+  const gateway = startGateway(t, {
+    url: node.url,
+    cache: false,
+    local: false,
+    finality: AT_ONCE,
+    ...options,
+  });
   const logs = async (fromBlock?: unknown, toBlock?: unknown, rest = {}) => {
     const { result, error } = await gateway.call('eth_getLogs', [{ ...rest, fromBlock, toBlock }]);
     if (error) return error;
@@ -320,8 +331,7 @@ test('more logs than fit are refused with a range that works', async (t) => {
 });
 
 test('logs of two branches are never mixed', async (t) => {
-  const { chain, gateway } = await setUp(t);
-  chain.finalized = 100;
+  const { chain, gateway } = await setUp(t, { finality: DEEP });
   let answered = 0;
   chain.refuse = () => {
     // The chain is reorganised during the first collection.
@@ -335,8 +345,12 @@ test('logs of two branches are never mixed', async (t) => {
 });
 
 test('logs of two branches are not mixed even if the few non-final blocks lie in two parts', async (t) => {
-  const { chain, gateway } = await setUp(t, { cache: true, logs_max_range: 110 });
-  Object.assign(chain, { head: 2_000, finalized: 1_950 });
+  const { chain, gateway } = await setUp(t, {
+    cache: true,
+    logs_max_range: 110,
+    finality: { rule: 'depth', maxReorg: 50 },
+  });
+  chain.head = 2_000;
   const isKept = async () => {
     await gateway.result('eth_getBlockByNumber', '0x1', false);
     return (await gateway.metric('atlas_rpc_cache_hits_total{method="eth_getBlockByNumber"}')) > 0;
@@ -358,8 +372,7 @@ test('does not mix logs of two branches while the node does not report its last 
     [{ errorFor: { [method]: { code: -32005, message: 'busy' } } }, /upstream unavailable/],
     [{ nullFor: [method] }, /reorganised/],
   ] as const) {
-    const { node, chain, logs } = await setUp(t);
-    chain.finalized = 100;
+    const { node, chain, logs } = await setUp(t, { finality: DEEP });
     let answered = 0;
     chain.refuse = () => {
       if (++answered === 4) chain.branch = 1;
@@ -371,8 +384,7 @@ test('does not mix logs of two branches while the node does not report its last 
 });
 
 test('collecting logs gives up on a chain that keeps changing', async (t) => {
-  const { chain, logs } = await setUp(t);
-  chain.finalized = 100;
+  const { chain, logs } = await setUp(t, { finality: DEEP });
   chain.refuse = () => {
     chain.branch = (chain.branch + 1) % 10;
   };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { deriveLoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
 import { ChainGuard } from '../../../src/indexer/chain-guard.ts';
 import { ruleSources, rulesOfIndex } from '../../../src/indexer/rules-of-index.ts';
+import { finalityOf } from '../../../src/model/finality.ts';
 import { probeCapabilities } from '../../../src/node/capabilities.ts';
 import type { RpcClient } from '../../../src/node/client.ts';
 import { fetchHeader } from '../../../src/node/methods.ts';
@@ -43,7 +44,7 @@ async function append(
   client: RpcClient,
   { head, startBlock = 0, traces = true }: BuildOptions,
 ): Promise<void> {
-  const capabilities = await probeCapabilities(client, { traces, head: 'latest' });
+  const capabilities = await probeCapabilities(client, { traces, head: 'latest', finality: 'auto' });
   const made = rulesOfIndex(store.rules(), ruleSources(capabilities, {}));
   const rules = deriveLoadRules(capabilities, made);
   if (store.chain() === null) store.setChain(capabilities.chainId, startBlock, made);
@@ -54,7 +55,9 @@ async function append(
     store.append([await loadBlocks(client, rules, first, to)]);
   }
   const { signal } = new AbortController();
-  await new ChainGuard(store, client, { headTag: 'latest', maxReorg: 128 }, signal).confirmChain();
+  const finality = finalityOf('auto', capabilities);
+  const limits = { headTag: 'latest', finality, isTagProved: () => false, maxReorg: 128 } as const;
+  await new ChainGuard(store, client, limits, signal).confirmChain();
   const finalized = await fetchHeader(client, 'finalized').catch(() => null); // the node may have none
   if (finalized !== null && store.hashAt(finalized.number) === finalized.hash)
     store.setFinalized(finalized.number);

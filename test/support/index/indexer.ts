@@ -92,6 +92,7 @@ function observe<C extends Client>(
       index: {
         startBlock: 'earliest',
         head: 'auto',
+        finality: 'auto',
         traces: true,
         checkRoots: false,
         pollMs: 20,

@@ -1,5 +1,6 @@
 /** Verifies an index file against a node in tests. */
 
+import { finalityOf } from '../../../src/model/finality.ts';
 import { probeCapabilities } from '../../../src/node/capabilities.ts';
 import { RpcClient } from '../../../src/node/client.ts';
 import { type RepairResult, repairRange } from '../../../src/verify/repair.ts';
@@ -34,11 +35,13 @@ export function repairFile(
   onProgress: (text: string, stop: AbortController) => void = () => undefined,
 ): Promise<RepairResult> {
   const stop = new AbortController();
-  return withClient(http, async (client) =>
-    repairRange({
+  return withClient(http, async (client) => {
+    const capabilities = await probeCapabilities(client, { traces: true, head: 'latest', finality: 'auto' });
+    return repairRange({
       path,
       client,
-      capabilities: await probeCapabilities(client, { traces: true, head: 'latest' }),
+      capabilities,
+      finality: finalityOf('auto', capabilities),
       configured: {},
       range: from === null ? null : { first: from, last: to },
       cacheMb: 8,
@@ -46,8 +49,8 @@ export function repairFile(
       maxReorg: 128,
       signal: stop.signal,
       onProgress: (text) => onProgress(text, stop),
-    }),
-  );
+    });
+  });
 }
 
 /** Verifies with a sample large enough for a whole small test chain. */
@@ -59,7 +62,11 @@ export function verifyFile(options: VerifyTestOptions): Promise<VerifyReport> {
       scope: scopeOf(options.sample ?? 2_000, randomSource(options.seed ?? 1)),
       node: {
         client,
-        capabilities: await probeCapabilities(client, { traces: options.traces ?? true, head: 'latest' }),
+        capabilities: await probeCapabilities(client, {
+          traces: options.traces ?? true,
+          head: 'latest',
+          finality: 'auto',
+        }),
         configured: { wrappedNative: options.wrappedNative ?? [] },
       },
       signal: options.signal ?? new AbortController().signal,

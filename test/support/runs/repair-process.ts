@@ -3,6 +3,7 @@
  * kills itself at step KILL, counted from 1.
  */
 import { writeSync } from 'node:fs';
+import { finalityOf } from '../../../src/model/finality.ts';
 import { probeCapabilities } from '../../../src/node/capabilities.ts';
 import { RpcClient } from '../../../src/node/client.ts';
 import { repairRange } from '../../../src/verify/repair.ts';
@@ -10,10 +11,12 @@ import { repairRange } from '../../../src/verify/repair.ts';
 const [path = '', url = '', from, to, kill] = process.argv.slice(2);
 const client = new RpcClient({ url, timeoutMs: 60_000, maxSockets: 8, maxBatch: 50 });
 let step = 0;
+const capabilities = await probeCapabilities(client, { traces: true, head: 'latest', finality: 'auto' });
 const { replacedFrom } = await repairRange({
   path,
   client,
-  capabilities: await probeCapabilities(client, { traces: true, head: 'latest' }),
+  capabilities,
+  finality: finalityOf('auto', capabilities),
   configured: {},
   maxReorg: 128,
   range: { first: Number(from), last: Number(to) },

@@ -29,6 +29,7 @@ export function startSink(
     schema: 'atlas',
     fromBlock: 'earliest',
     finality: 'latest',
+    maxReorg: 128,
     wallets: true,
     partitionBlocks: 70,
     ...rest,

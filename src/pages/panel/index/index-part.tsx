@@ -1,5 +1,5 @@
 /** The index: its position, contents and progress, and the node's capabilities. */
-import { neverRollsBack } from '../../../model/finality.ts';
+import { followsFinal } from '../../../model/finality.ts';
 import { type Fact, Facts } from '../../ui/facts.tsx';
 import { countText, duration, grouped, percent } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
@@ -112,7 +112,7 @@ function oneDecimal(value: number): string {
 }
 
 function NodeSection({ status }: { status: Status }) {
-  const { capabilities, internalTransfers, internalTransfersReason, unprovenHeaders } = status;
+  const { capabilities, finality, internalTransfers, internalTransfersReason, unprovenHeaders } = status;
   return (
     <section class="section" aria-label="Node">
       <header>
@@ -128,10 +128,19 @@ function NodeSection({ status }: { status: Status }) {
             {
               name: 'Followed',
               value: `${capabilities.headTag} blocks`,
-              note: neverRollsBack(capabilities.headTag)
-                ? 'never rolled back'
+              note: followsFinal(capabilities.headTag)
+                ? 'final ones only'
                 : 'reorganisations are rolled back',
             },
+            ...(finality === null
+              ? []
+              : [
+                  {
+                    name: 'Final',
+                    value: finality.block === null ? 'no block yet' : `up to ${grouped(finality.block)}`,
+                    note: `by ${finality.rule}: ${finality.reason}`,
+                  },
+                ]),
             {
               name: 'Internal transfers',
               value: internalTransfers ? 'yes' : 'no',
