@@ -55,7 +55,8 @@ suite('the transfers of a generated chain', () => {
   let rows: Row[];
 
   before(() => {
-    blocks = [...generateChain({ blocks: 30, txPerBlock: 120, tokens: 40, wallets: 100 }).blocks];
+    const options = { blocks: 30, txPerBlock: 120, tokens: 40, wallets: 100, unindexedEvery: 5 };
+    blocks = [...generateChain(options).blocks];
     rows = blocks.flatMap(decodeBlock);
   });
 

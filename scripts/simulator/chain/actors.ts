@@ -15,9 +15,6 @@ export interface Erc20Token {
   holders: Hex[];
 }
 
-/** One in this many ERC-721 contracts logs its transfers without indexed arguments. */
-const UNINDEXED_EVERY = 5;
-
 export interface Erc721Token {
   address: Hex;
   /** Whether its Transfer indexes its arguments; those of the first NFTs did not. */
@@ -48,6 +45,8 @@ export interface ActorCounts {
   wallets: number;
   /** ERC-20 contracts. */
   tokens: number;
+  /** See ChainOptions. */
+  unindexedEvery: number;
 }
 
 export class Actors {
@@ -67,12 +66,13 @@ export class Actors {
 
   constructor(prng: Prng, counts: ActorCounts) {
     this.prng = prng;
+    const { unindexedEvery } = counts;
     this.wallets = addresses(prng, counts.wallets);
     this.erc20 = Array.from({ length: counts.tokens }, (_, i) => erc20Token(prng, i));
     this.huge = { address: prng.address(), decimals: 18, proxy: null, balances: new Map(), holders: [] };
     this.erc721 = addresses(prng, 60).map((address, i) => ({
       address,
-      isIndexed: i % UNINDEXED_EVERY !== UNINDEXED_EVERY - 1,
+      isIndexed: unindexedEvery === 0 || (i + 1) % unindexedEvery !== 0,
       owners: new Map(),
       ids: [],
       nextId: 1,

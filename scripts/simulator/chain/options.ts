@@ -13,6 +13,8 @@ export interface ChainOptions {
   wallets: number;
   /** ERC-20 tokens. */
   tokens: number;
+  /** One in this many ERC-721 contracts indexes no argument of its transfers, as the first NFTs did; 0 for none. */
+  unindexedEvery: number;
   /** Whether to generate call trees. Internal transfers happen either way. */
   traces: boolean;
 }
@@ -25,5 +27,6 @@ export const CHAIN_DEFAULTS: ChainOptions = {
   startBlock: 1,
   wallets: 400,
   tokens: 300,
+  unindexedEvery: 0,
   traces: true,
 };
