@@ -65,6 +65,14 @@ for (const [name, { topics, data, tokenId, amount }] of Object.entries(STANDARDS
   });
 }
 
+test('the explorer reads a Transfer without indexed arguments as that of an NFT, like the index', () => {
+  const data = `0x${[FROM, TO, word(7n)].map((each) => each.slice(2)).join('')}`;
+  const log = { address: CONTRACT, blockNumber: '0x1', transactionHash: txHash('only'), logIndex: '0x0' };
+  const [event, ...more] = decodeTransfer({ ...log, topics: [TRANSFER], data });
+  assert.deepEqual([event?.transferType, event?.tokenId, event?.amount, more], ['erc721', '7', '1', []]);
+  assert.deepEqual(decodeTransfer({ ...log, topics: [TRANSFER, FROM], data: word(7n) }), []);
+});
+
 test('every code of a kind has its facts', () => {
   const codes = TRANSFER_KINDS.map(({ code }) => code).toSorted((a, b) => a - b);
   assert.deepEqual(codes, Object.values(TransferKind));

@@ -31,7 +31,8 @@ export function decodeTransfer(log: NodeLog): TokenEvent[] {
   const words = data.slice(2).match(/.{64}/g) ?? [];
   const [kind] = topics;
   const isMulti = kind !== TRANSFER;
-  const [from, to] = isMulti ? [topics[2], topics[3]] : [topics[1], topics[2]];
+  const isUnindexed = kind === TRANSFER && topics.length === 1 && words.length === 3;
+  const [from, to] = isUnindexed ? words : isMulti ? [topics[2], topics[3]] : [topics[1], topics[2]];
   if (from === undefined || to === undefined) return [];
   const make = (
     transferType: TokenEvent['transferType'],
@@ -49,6 +50,7 @@ export function decodeTransfer(log: NodeLog): TokenEvent[] {
     tokenId: tokenId?.toString() ?? null,
   });
   const isWhole = data.length === 2 + words.length * WORD;
+  if (isUnindexed && isWhole) return [make('erc721', 1n, word(words[2]))];
   if (kind === TRANSFER && topics.length === 3 && isWhole && words.length === 1)
     return [make('erc20', word(words[0]), null)];
   if (kind === TRANSFER && topics.length === 4 && words.length === 0)
