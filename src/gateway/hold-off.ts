@@ -4,6 +4,11 @@ import type { ResponseHead } from '../node/http/streaming-client.ts';
 
 /** Longest time for which calls are held off, milliseconds. */
 const LONGEST_MS = 60_000;
+/**
+ * A call waits out the end of a hold, milliseconds: a client that retries at once, or ignores Retry-After, would use up
+ * its attempts.
+ */
+export const WAIT_MS = 1_000;
 /** What a client is told when the node does not say how long to wait, seconds. */
 const DEFAULT_SECONDS = 1;
 
@@ -45,11 +50,11 @@ export class HoldOff {
   }
 
   /** The throttle that still holds, with the rest of its time; null when the node may be called. */
-  at(node: number | undefined, now: number): Throttle | null {
+  at(node: number | undefined, now: number): (Throttle & { leftMs: number }) | null {
     const hold = this.holds.get(node);
     if (hold === undefined) return null;
     const leftMs = hold.until - now;
-    if (leftMs > 0) return { status: hold.status, retryAfter: Math.ceil(leftMs / 1000) };
+    if (leftMs > 0) return { status: hold.status, retryAfter: Math.ceil(leftMs / 1000), leftMs };
     this.holds.delete(node);
     return null;
   }

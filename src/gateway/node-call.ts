@@ -1,13 +1,13 @@
 /** One call to the node for one or more sinks, in as many attempts as it takes. */
 
 import { UpstreamError } from '../lib/errors.ts';
-import { reportFailure } from '../lib/guard.ts';
+import { guarded, reportFailure } from '../lib/guard.ts';
 import { GATEWAY_STATUSES, REFUSAL_STATUSES } from '../node/node-errors.ts';
 import { isBatchAnswer, readAnchored } from './anchored-call.ts';
 import { type Call, type CallResult, type CallSink, Waiter } from './call.ts';
 import { errorResult, failureResult, NO_ROOM, type RpcError, throttledResult } from './errors.ts';
 import { isUnsent, mayMoveRead } from './failover.ts';
-import { type Throttle, throttleError } from './hold-off.ts';
+import { type Throttle, throttleError, WAIT_MS } from './hold-off.ts';
 import { methodKindOf } from './methods.ts';
 import { type AttemptKind, type AttemptOwner, NodeAttempt } from './node-attempt.ts';
 import type { AnchorOptions, NodeCallDeps, NodeCallOptions, TailFacts } from './node-call-options.ts';
@@ -21,7 +21,7 @@ const UNAVAILABLE: ReadonlySet<number> = new Set([...GATEWAY_STATUSES, ...REFUSA
 
 const TOO_LARGE = failureResult(new UpstreamError('too-large', 'an answer beyond the buffer limit'));
 
-/** The call waits until a node is usable. */
+/** The call waits until a node is usable, or until the node in use may be called again. */
 interface WaitForNode {
   cancel(): void;
 }
@@ -92,11 +92,16 @@ export class NodeCall implements AttemptOwner {
   start(): void {
     const { anchored } = this.options;
     const { holdOff, failover } = this.deps;
-    const throttle = holdOff.at(failover?.node, this.startedAt);
+    const now = performance.now();
+    const throttle = holdOff.at(failover?.node, now);
     if (throttle !== null && !this.hasOtherNode(failover?.node)) {
-      return this.failWaiters(throttledResult(throttle));
+      if (this.state !== 'new' || throttle.leftMs > WAIT_MS)
+        return this.failWaiters(throttledResult(throttle));
+      const resume = guarded('call to a held-off node', () => this.start());
+      const timer = setTimeout(resume, throttle.leftMs);
+      return this.enter({ cancel: () => clearTimeout(timer) });
     }
-    if (this.deps.breaker.admits(this.startedAt)) {
+    if (this.deps.breaker.admits(now)) {
       this.send(anchored ?? 'alone', !this.isRead || anchored?.newSocket === true);
     } else {
       const error = new UpstreamError('connection', 'the node has failed repeatedly');
