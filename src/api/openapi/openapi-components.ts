@@ -180,6 +180,7 @@ export type ResponseName = keyof typeof RESPONSES;
 export const COMPONENTS = {
   securitySchemes: {
     header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    bearer: { type: 'http', scheme: 'bearer', description: 'The key, in place of X-API-Key' },
     query: {
       type: 'apiKey',
       in: 'query',

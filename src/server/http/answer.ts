@@ -148,11 +148,26 @@ export function isStatus(status: number): status is Answer['status'] {
 const EXPOSED =
   'X-Indexed-Block, X-Indexed-Hash, X-Indexed-Rewrites, X-Next-Cursor, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
 
-/** Additional headers of a preflight. */
-export const PREFLIGHT_HEADERS =
-  '\r\nAccess-Control-Allow-Methods: GET, POST, OPTIONS' +
-  '\r\nAccess-Control-Allow-Headers: X-API-Key, Content-Type, If-None-Match' +
-  '\r\nAccess-Control-Max-Age: 86400';
+/** Names of headers as a preflight lists them: tokens (RFC 9110), separated by commas. */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+( *, *[\w!#$%&'*+.^`|~-]+)*$/;
+/** Longest list of names that is allowed as it is, characters. */
+const MAX_HEADER_NAMES = 1_024;
+const DEFAULT_HEADER_NAMES = 'X-API-Key, Content-Type, If-None-Match, Authorization';
+
+/**
+ * Additional headers of a preflight, with the headers that it names: tracing adds headers of its own to each request of
+ * a page. Any header may pass, because keys travel in headers that pages set themselves; there are no cookies.
+ */
+export function preflightHeaders(req: HttpRequest): string {
+  const names = req.getHeader('access-control-request-headers');
+  const allowed = names.length <= MAX_HEADER_NAMES && HEADER_NAMES.test(names) ? names : DEFAULT_HEADER_NAMES;
+  return (
+    '\r\nAccess-Control-Allow-Methods: GET, POST, OPTIONS' +
+    `\r\nAccess-Control-Allow-Headers: ${allowed}` +
+    '\r\nAccess-Control-Max-Age: 86400' +
+    '\r\nVary: Access-Control-Request-Headers'
+  );
+}
 
 /** Returns a function that returns a request's CORS headers, each preceded by CRLF. `origins` as configured. */
 export function corsPolicy(origins: readonly string[]): (req: HttpRequest) => string {

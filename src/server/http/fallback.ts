@@ -7,7 +7,7 @@ import {
   errorAnswer,
   jsonAnswer,
   notFound,
-  PREFLIGHT_HEADERS,
+  preflightHeaders,
   rateLimitHeaders,
   tooManyRequests,
   unauthorized,
@@ -36,7 +36,7 @@ export function addFallback(app: TemplatedApp, deps: FallbackDeps): void {
 
   app.options('/*', (res, req) => {
     // A 200 with a body instead of a 204: only the buffering of bodies is bounded (write-answer.ts).
-    const preflight = () => closeIfChunked(req, jsonAnswer(200, '{}', cors(req) + PREFLIGHT_HEADERS));
+    const preflight = () => closeIfChunked(req, jsonAnswer(200, '{}', cors(req) + preflightHeaders(req)));
     sendMetered(meter, replies, res, preflight);
   });
   app.any('/*', (res: HttpResponse, req: HttpRequest) =>

@@ -15,10 +15,14 @@ export interface ClientAccess {
   waitingLine: WaitingLine;
 }
 
-/** The key of a request, or an empty string. The header takes precedence over the query parameter. */
+/** A key as a bearer token. Other tokens are for a proxy or the panel. */
+const BEARER_KEY = /^Bearer +(atlas_\S*)$/i;
+
+/** The key of a request, or an empty string: X-API-Key, else a bearer token that is a key, else the query parameter. */
 export function apiKeyOf(req: HttpRequest): string {
   const header = req.getHeader('x-api-key');
-  return header !== '' ? header : queryValue(queryOf(req), KEY_PARAMETER);
+  if (header !== '') return header;
+  return BEARER_KEY.exec(req.getHeader('authorization'))?.[1] ?? queryValue(queryOf(req), KEY_PARAMETER);
 }
 
 /** The record of a request's key, null if the key is missing or invalid. */

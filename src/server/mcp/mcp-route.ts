@@ -36,6 +36,8 @@ const MAX_BODY_BYTES = 64 * 1024;
 const MAX_MESSAGES = 20;
 /** Headers that the protocol reads. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const;
+/** An Accept header that admits JSON, as far as its quality values are not zero. */
+const ADMITS_JSON = /(^|,)\s*(\*\/\*|application\/(\*|json))\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i;
 
 interface McpRouteDeps extends KeyedRouteDeps {
   api: Api;
@@ -120,6 +122,10 @@ function protocolHeaders(req: HttpRequest): Headers {
     const value = req.getHeader(name);
     if (value !== '') headers.set(name, value);
   }
+  // Answers are never streams, so a client need not accept those, as the protocol's package requires.
+  const accept = headers.get('accept');
+  if (accept === null || ADMITS_JSON.test(accept))
+    headers.set('accept', 'application/json, text/event-stream');
   return headers;
 }
 

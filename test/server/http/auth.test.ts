@@ -53,6 +53,20 @@ test('the key is taken from the header or from the query parameter, the header f
   assert.equal(await status(`${SUMMARY}&api_key=wrong`, { 'x-api-key': key }), 200);
   assert.equal(await status(`${SUMMARY}&my_api_key=${key}`), 401);
   assert.equal(await status(`${SUMMARY}&api_key=%zz`), 401);
+  const bearer = { authorization: `Bearer ${key}` };
+  assert.equal(await status(SUMMARY, bearer), 200);
+  assert.equal(await status(SUMMARY, { ...bearer, 'x-api-key': 'wrong' }), 401);
+  assert.equal(await status(`${SUMMARY}&api_key=wrong`, bearer), 200);
+  assert.equal(
+    await status(`${SUMMARY}&api_key=${key}`, { authorization: 'Bearer of another service' }),
+    200,
+  );
+  for (const wrong of ['Bearer atlas_', `Bearer ${key} x`, `Basic ${key}`, key]) {
+    assert.equal(await status(SUMMARY, { authorization: wrong }), 401, wrong);
+  }
+  const ping = { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' };
+  const headers = { ...bearer, 'content-type': 'application/json' };
+  assert.equal((await fetch(`${server.url}/mcp`, { ...ping, headers })).status, 200);
 });
 
 test('the running server refuses a revoked key and accepts a new one', async (t) => {

@@ -163,6 +163,24 @@ test('a preflight is answered without a key', async (t) => {
   }
 });
 
+test('a preflight allows the headers that it names', async (t) => {
+  const { server } = await serve(t);
+  const allowed = async (names: string) => {
+    const { headers } = await fetch(`${server.url}/mcp`, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://a.example', 'Access-Control-Request-Headers': names },
+    });
+    assert.match(headers.get('vary') ?? '', /Access-Control-Request-Headers/);
+    return headers.get('access-control-allow-headers');
+  };
+  for (const names of ['x-api-key,traceparent, sentry-trace', 'mcp-protocol-version', 'a'.repeat(1_024)]) {
+    assert.equal(await allowed(names), names);
+  }
+  for (const names of ['', 'a b', 'a,,b', 'a:b', '"a"', 'a'.repeat(1_025)]) {
+    assert.equal(await allowed(names), 'X-API-Key, Content-Type, If-None-Match, Authorization');
+  }
+});
+
 test('only configured origins are allowed', async (t) => {
   const { fetch, index } = await serve(t, {
     settings: { cors_origins: ['https://a.example', 'https://b.example'] },

@@ -126,9 +126,14 @@ test('a key, its rate and the size of a body bound what an agent may do', async 
   assert.equal((await post('{}', { 'x-api-key': 'wrong' })).status, 401);
   assert.equal((await post('nonsense')).status, 400);
   assert.equal((await post('{"jsonrpc":"2.0","method":"notifications/initialized"}')).status, 202);
-  assert.equal((await post('{"jsonrpc":"2.0","id":1,"method":"ping"}', { accept: 'text/html' })).status, 406);
-  assert.equal((await post(`"${'x'.repeat(70_000)}"`)).status, 413);
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+  for (const accept of ['application/json', '*/*', 'text/html, application/*;q=0.5', 'APPLICATION/JSON ']) {
+    assert.equal((await post(ping, { accept })).status, 200, accept);
+  }
+  for (const accept of ['text/html', 'application/jsonp', 'application/json;q=0', 'text/event-stream']) {
+    assert.equal((await post(ping, { accept })).status, 406, accept);
+  }
+  assert.equal((await post(`"${'x'.repeat(70_000)}"`)).status, 413);
   assert.equal((await post(`[${Array(21).fill(ping).join()}]`)).status, 400);
   assert.equal((await serving.fetch('/mcp')).status, 405);
 });
