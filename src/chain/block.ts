@@ -3,7 +3,7 @@ import { UpstreamError } from '../lib/errors.ts';
 import { spelledNumber } from '../lib/hex.ts';
 import type { RpcClient } from '../node/client.ts';
 import { type BlockHeader, fetchHeader, headerCall, readBlock, readBlockHeader } from '../node/methods.ts';
-import { jsonOf } from '../node/reply.ts';
+import { jsonOf, readQuantity } from '../node/reply.ts';
 
 /** Blocks per request. */
 const BLOCKS_PER_FETCH = 16;
@@ -19,12 +19,15 @@ export class ChainReader {
     this.client = client;
   }
 
-  /** Reads an announced header and remembers the names of its members. Throws UpstreamError `malformed`. */
-  readAnnounced(value: unknown): ChainBlock {
+  /**
+   * The number of an announced header, whose members are remembered. Some nodes announce a hash that is not the block's
+   * (Cosmos chains), so the block itself must be fetched. Throws UpstreamError `malformed`.
+   */
+  readAnnounced(value: unknown): number {
     const header = readBlock(value, 'newHeads');
-    const block = readAnnouncedBlock(header);
-    this.members = new Set(Object.keys(header));
-    return block;
+    const number = readQuantity(header.number, 'newHeads', 'number');
+    this.members = new Set([...HEADER_MEMBERS, ...Object.keys(header)]);
+    return number;
   }
 
   /** The block of a number or tag. Rejects with UpstreamError, `inconsistent` when the node lacks it now. */
@@ -107,13 +110,10 @@ export interface ChainBlock extends Readonly<BlockHeader> {
   orphaned: boolean;
 }
 
+/** Members that every announced header has. */
+const HEADER_MEMBERS = ['number', 'hash', 'parentHash'];
 /** Members of an `eth_getBlockByNumber` answer that are not part of the header. */
 const BODY_MEMBERS = ['transactions', 'uncles', 'withdrawals'];
-
-/** Reads an announced header. Throws UpstreamError `malformed`. */
-export function readAnnouncedBlock(header: Readonly<Record<string, unknown>>): ChainBlock {
-  return chainBlock(header, header, 'newHeads');
-}
 
 /**
  * Converts the answer of a block method into the shape of the node's own announcements: keeps only their members or,

@@ -306,14 +306,41 @@ test('a polled head requested before a reorg was announced does not undo the reo
   const { promise, resolve } = Promise.withResolvers<void>();
   script.held = promise;
   await waitFor(() => node.requests.length > asked, { what: 'a poll of the head' });
+  script.held = null;
   script.branches.length = 51;
   announce('b');
   announce('b');
   await expectEvents(events, '+50a +51a -51a +51b +52b');
-  script.held = null;
   resolve();
   announce('b');
   await expectEvents(events, '+50a +51a -51a +51b +52b +53b');
+});
+
+test('an announced hash that is not the hash of the block, or is missing, changes nothing', async (context) => {
+  const script = new Script(50);
+  const { node, chain, events } = await follow(nestedCleanup(context), script, { ws: true });
+  await waitFor(() => node.subscriptions === 1, { what: 'the subscription' });
+  for (const hash of [`0x${'c'.repeat(64)}`, null]) {
+    script.branches.push('a');
+    node.publish('newHeads', { ...script.block(script.head), hash });
+    await waitFor(() => chain.tip?.number === script.head, { what: 'the block' });
+  }
+  await expectEvents(events, '+50a +51a');
+  assert.equal(node.upgrades.length, 1, 'no reconnect');
+});
+
+test('a head that is announced before the node serves it is read soon after', async (context) => {
+  const script = new Script(50);
+  const { node, events } = await follow(nestedCleanup(context), script, { ws: true });
+  await waitFor(() => node.subscriptions === 1, { what: 'the subscription' });
+  const next = new Script(51).block(50);
+  const asked = node.requests.length;
+  node.publish('newHeads', next);
+  await waitFor(() => node.requests.length > asked, { what: 'a read of the head' });
+  script.branches.push('a');
+  const at = performance.now();
+  await expectEvents(events, '+50a');
+  assert.ok(performance.now() - at < 1_500, 'before the next poll');
 });
 
 test('the tracker reconnects when announcements stop', async (context) => {

@@ -1,7 +1,7 @@
 /** chainLogs and newPendingTransactions over a scripted node, with and without Monad's subscriptions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readAnnouncedBlock, readFetchedBlock } from '../../../src/chain/block.ts';
+import { readFetchedBlock } from '../../../src/chain/block.ts';
 import { fetchBlockLogs } from '../../../src/streams/node/fetch-block-logs.ts';
 import { type Cleanup, nestedCleanup } from '../../support/cleanup.ts';
 import { startTestDaemon } from '../../support/daemon/daemon.ts';
@@ -388,8 +388,8 @@ test('an answer nested too deep to serialise is malformed', async () => {
     () => readFetchedBlock({ ...header(101), extra: nested }, 'eth_getBlockByNumber', null),
     malformed,
   );
-  assert.throws(() => readAnnouncedBlock({ ...header(101), extra: nested }), malformed);
-  const block = readAnnouncedBlock(header(101));
+  assert.throws(() => readFetchedBlock({ ...header(101), extra: nested }, 'newHeads', null), malformed);
+  const block = readFetchedBlock(header(101), 'newHeads', null);
   const answers = [[{ ...log(101, 0), extra: nested }], [log(101, 0)]];
   const client = { call: async () => answers.shift(), batch: async () => [] };
   const logs = await fetchBlockLogs(client, block, new AbortController().signal);

@@ -1,7 +1,7 @@
 /** Fetches the logs of a block from a scripted node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readAnnouncedBlock } from '../../../src/chain/block.ts';
+import { readFetchedBlock } from '../../../src/chain/block.ts';
 import { UpstreamError, type UpstreamFailure } from '../../../src/lib/errors.ts';
 import { RpcClient } from '../../../src/node/client.ts';
 import { httpError, type RpcCall, type RpcReply } from '../../../src/node/reply.ts';
@@ -43,7 +43,10 @@ function ask(answer: (method: string, before: number) => unknown, header: Record
   };
   const client = { call, batch };
   const { signal } = new AbortController();
-  const logs = fetchBlockLogs(client, readAnnouncedBlock(header), signal, { first: 0, longest: 0 });
+  const logs = fetchBlockLogs(client, readFetchedBlock(header, 'newHeads', null), signal, {
+    first: 0,
+    longest: 0,
+  });
   return { logs, calls, asked: () => [count('eth_getLogs'), count('eth_getBlockByHash')] };
 }
 
@@ -144,7 +147,7 @@ for (const hasBits of [true, false]) {
       t.after(() => client.close());
       // Each time the other node is first.
       for (let turn = 0; turn < 2; turn++) {
-        const block = readAnnouncedBlock({ ...found, logsBloom });
+        const block = readFetchedBlock({ ...found, logsBloom }, 'newHeads', null);
         const { signal } = new AbortController();
         const logs = await fetchBlockLogs(client, block, signal, { first: 0, longest: 0 });
         assert.equal(logs?.length, truth.length);
