@@ -122,6 +122,7 @@ function recordMetrics(metrics: Metrics, status: IndexStatus, delta: MetricsDelt
   metrics.indexedBlocks.inc(delta.blocks);
   for (const [kind, name] of TRANSFER_KIND_NAMES.entries())
     metrics.transfers.inc({ kind: name }, delta.transfers[kind] ?? 0);
+  metrics.renumbered.inc(delta.renumbered);
   for (const [reason, count] of Object.entries(delta.skippedLogs)) metrics.skippedLogs.inc({ reason }, count);
   for (const seconds of delta.commitSeconds) metrics.commitSeconds.observe(seconds);
   metrics.reorgs.inc(delta.rollbacks.length);

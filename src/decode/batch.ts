@@ -117,6 +117,7 @@ export class BatchBuilder {
   private readonly missing = new Map<GapKind, string>();
   /** See BlockBatch. */
   tracedBlock: number | null = null;
+  private renumbered = 0;
   private readonly skipped: Partial<Record<SkipReason, number>> = {};
   private readonly skippedIn: Partial<Record<SkipReason, string>> = {};
   /** Maps 40 lower-case hex digits to the position in `addresses`. */
@@ -240,16 +241,25 @@ export class BatchBuilder {
     this.skip(reason);
   }
 
+  /** Counts a block whose logs are not numbered throughout. */
+  countRenumbered(): void {
+    this.renumbered++;
+  }
+
   /** `traced`: whether the batch includes the transfers found in traces. If not, all its blocks are gaps. */
   finish(traced: boolean): BlockBatch {
     const number = this.blockNumber.toArray();
     const isGap = !traced && number.length > 0;
     return {
       gaps: isGap
-        ? [{ kind: 'trace', first: number[0]!, last: number[number.length - 1]!, reason: NOT_TRACED }]
+        ? [
+            { kind: 'trace', first: number[0]!, last: number[number.length - 1]!, reason: NOT_TRACED },
+            ...this.gaps.filter(({ kind }) => kind !== 'trace'),
+          ]
         : this.gaps,
       unsettled: null,
       tracedBlock: this.tracedBlock,
+      renumbered: this.renumbered,
       blockCount: this.blockNumber.length,
       transferCount: this.kind.length,
       number,

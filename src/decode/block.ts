@@ -5,7 +5,8 @@ import { ZERO_ADDRESS as NO_ADDRESS, ZERO_DIGITS } from '../model/address.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import { arrangedTraces } from './arrange-traces.ts';
 import type { BatchBuilder } from './batch.ts';
-import { decodeLogs, readLogs } from './logs.ts';
+import { BlockChecks, type IncompleteBlock, IncompleteBlockError, logGapReason } from './block-checks.ts';
+import { decodeLogs, type Log, readLogs } from './logs.ts';
 import {
   hashOfBlock,
   type Items,
@@ -25,8 +26,10 @@ import {
 } from './read-json.ts';
 import { addressText, BlockReceipts, createdContract, receiverOf } from './receipts.ts';
 import { repeatedHashes } from './repeated-hashes.ts';
+import { rootFrameProblem } from './root-frame.ts';
 import type { DecodeRules } from './rules.ts';
 import { decodeStakingPayouts, STAKING_CONTRACT, SYSTEM_SENDER } from './staking.ts';
+import type { Tolerance } from './tolerance.ts';
 import { type BlockTraces, flatTraces, type TransactionTrace, treeTraces } from './traces.ts';
 
 /** The node's answers for one block, as parsed JSON. `traces` is null when not requested. */
@@ -53,44 +56,74 @@ const MAX_SECONDS = 8_640_000_000_000;
 
 /**
  * Appends one block to the batch. Throws UpstreamError, which names the block: `malformed` for a value that cannot be
- * understood, `inconsistent` when the parts belong to different blocks; then discard the batch.
+ * understood, `inconsistent` when the parts belong to different blocks, IncompleteBlockError when they contradict each
+ * other and `rules.tolerance` does not put up with it; then discard the batch.
  */
 export function decodeBlock(out: BatchBuilder, parts: BlockParts, rules: DecodeRules): void {
   const block = readObject(parts.block, 'block');
-  readingBlock(block, () => decodeParts(out, block, parts, rules));
+  const incomplete = readingBlock(block, () => decodeParts(out, block, parts, rules));
+  if (incomplete !== null) throw new IncompleteBlockError(incomplete);
 }
 
-function decodeParts(out: BatchBuilder, block: JsonObject, parts: BlockParts, rules: DecodeRules): void {
+/** What decoding a block needs beside its parts. */
+interface Decoding {
+  out: BatchBuilder;
+  receipts: BlockReceipts;
+  checks: BlockChecks;
+  rules: DecodeRules;
+}
+
+function decodeParts(
+  out: BatchBuilder,
+  block: JsonObject,
+  parts: BlockParts,
+  rules: DecodeRules,
+): IncompleteBlock | null {
   const hash = hashOfBlock(block);
   const transactions = readTransactions(block);
   const txHashes = transactions.map(transactionHash);
   const receipts = new BlockReceipts(parts.receipts, hash, txHashes);
+  const repeats = rules.version < 2 ? null : repeatedHashes(txHashes);
+  const checks = new BlockChecks(hash, [...(rules.tolerance?.off ?? []), ...(repeats ? ORDER_CHECKS : [])]);
+  const decoding: Decoding = { out, receipts, checks, rules };
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash, receipts.extraHash);
   const decodeAt = (i: number, isRepeat = false): void => {
     const trace = traces === null ? null : traces.at(i);
-    const parts = { hash: txHashes[i]!, tx: transactions[i]!, receipt: receipts.of(i), trace, isRepeat };
-    decodeTransaction(out, parts, rules);
+    const [hash, tx, at] = [txHashes[i]!, transactions[i]!, receipts.positionOf(i)];
+    decodeTransaction(decoding, { hash, at, tx, receipt: receipts.of(i), trace, isRepeat });
   };
-  const repeats = rules.version < 2 ? null : repeatedHashes(txHashes);
   for (let i = 0; i < transactions.length; i++) {
-    decodeExtraReceipt(out, receipts, i, rules);
+    decodeExtraReceipt(decoding, i);
     const same = repeats?.get(txHashes[i]!);
     if (same === undefined) decodeAt(i);
     else if (same[0] === i) for (const each of same) decodeAt(each, each > i);
   }
-  decodeExtraReceipt(out, receipts, transactions.length, rules);
-  if (traces !== null) out.tracedBlock = readQuantity(block['number'], 'block number');
+  decodeExtraReceipt(decoding, transactions.length);
+  checks.end(block['logsBloom'], receipts.lastBloom());
+  if (rules.logProof === 'lacking') checks.add('bloom', 'its blooms show more logs than its receipts have');
+  const number = readQuantity(block['number'], 'block number');
+  if (traces !== null) out.tracedBlock = number;
+  const found = checks.found(number);
+  const isStored = found === null || isAccepted(found, rules.tolerance);
+  if (found !== null && isStored) out.addGap('log', logGapReason(found.checks));
+  if (checks.isRenumbered) out.countRenumbered();
   const parent = readHex(block['parentHash'], 64, 'parentHash');
-  out.endBlock(
-    readQuantity(block['number'], 'block number'),
-    hash,
-    parent,
-    readQuantity(block['timestamp'], 'timestamp', MAX_SECONDS),
-  );
+  out.endBlock(number, hash, parent, readQuantity(block['timestamp'], 'timestamp', MAX_SECONDS));
+  return isStored ? null : found;
+}
+
+/** Transactions with the same hash are decoded one after another, so not in the order of the logs. */
+const ORDER_CHECKS = ['log_order', 'log_index', 'failed_index'] as const;
+
+function isAccepted({ block, digest }: IncompleteBlock, tolerance: Tolerance = {}): boolean {
+  const { accepted = [], gaps = [] } = tolerance;
+  return accepted.includes(digest) || gaps.some(({ first, last }) => first <= block && block <= last);
 }
 
 interface TransactionParts {
   hash: string;
+  /** Position of the receipt. */
+  at: number;
   tx: JsonObject;
   receipt: JsonObject;
   trace: TransactionTrace | null;
@@ -98,13 +131,14 @@ interface TransactionParts {
   isRepeat: boolean;
 }
 
-function decodeTransaction(
-  out: BatchBuilder,
-  { hash, tx, receipt, trace, isRepeat }: TransactionParts,
-  rules: DecodeRules,
-): void {
+function decodeTransaction(decoding: Decoding, parts: TransactionParts): void {
+  const { out, checks, rules } = decoding;
+  const { hash, at, tx, receipt, isRepeat } = parts;
+  const trace = usableTrace(decoding, parts);
+  const logs = logsOf(decoding, receipt, at, hash);
   const mint = rules.version < 2 ? null : mintOf(tx);
   const hasSucceeded = succeeded(receipt, trace);
+  if (!hasSucceeded && logs.length === 0) checks.skipFailed();
   if (!hasSucceeded && mint === null) return;
   const to = receiverOf(tx['to'], receipt);
   const from = addressText(tx['from'], 'transaction from');
@@ -122,22 +156,52 @@ function decodeTransaction(
       out.push(TransferKind.nativeInternal, payer, payee, '', -1, amount, 2, amount.length),
     (reason) => out.skipPayment(reason),
   );
-  const logs = readLogs(receipt);
   if (rules.monad) decodeStakingPayouts(out, logs, trace);
   decodeLogs(out, logs, rules);
 }
 
+/** The trace, unless its root frame is another transaction's. */
+function usableTrace(
+  { out, checks, rules }: Decoding,
+  { hash, tx, receipt, trace }: TransactionParts,
+): TransactionTrace | null {
+  if (trace === null || (rules.monad && isSystemTransaction(tx))) return trace;
+  const problem = rootFrameProblem(tx, receipt, trace.root, hash);
+  if (problem === null || !checks.add(problem.check, problem.text)) return trace;
+  out.addGap('trace', 'the trace belongs to another transaction');
+  return null;
+}
+
+/** The logs of a receipt that are its own. */
+function logsOf(
+  { receipts, checks }: Decoding,
+  receipt: JsonObject,
+  at: number,
+  hash: string,
+): readonly Log[] {
+  const logs = readLogs(receipt);
+  if (logs.length === 0) {
+    checks.noLogs(receipt, hash);
+    return logs;
+  }
+  checks.follow(logs, at, hash);
+  const isPlaced = receipts.isPlaced(at);
+  if (isPlaced === null) return checks.placed(logs, receipt, hash);
+  if (!isPlaced) checks.add('log_place', `a log of ${hash} is removed or names another block or transaction`);
+  return logs;
+}
+
 /** Decodes the logs of the receipt that belongs to no transaction, if it comes before the transaction of this index. */
-function decodeExtraReceipt(
-  out: BatchBuilder,
-  receipts: BlockReceipts,
-  index: number,
-  rules: DecodeRules,
-): void {
+function decodeExtraReceipt(decoding: Decoding, index: number): void {
+  const { out, receipts, rules } = decoding;
   const extra = receipts.extraBefore(index);
-  if (extra === null || readStatus(extra.receipt['status']) === false) return;
+  if (extra === null) return;
+  if (receipts.isOfTransaction(extra))
+    decoding.checks.add('log_place', `the receipt of ${extra.hash}, which it does not list as a transaction`);
+  const logs = logsOf(decoding, extra.receipt, extra.at, extra.hash);
+  if (readStatus(extra.receipt['status']) === false) return;
   out.beginTransaction(extra.hash, NO_ADDRESS, NO_ADDRESS);
-  decodeLogs(out, readLogs(extra.receipt), rules);
+  decodeLogs(out, logs, rules);
 }
 
 /** Frees the memory of a decoded block. */
@@ -225,7 +289,7 @@ function readTraces(
 
 /** Before Byzantium receipts had no status: the root call decides, and without traces success is assumed. */
 function succeeded(receipt: JsonObject, trace: TransactionTrace | null): boolean {
-  return readStatus(receipt['status']) ?? (trace === null || !trace.failed);
+  return readStatus(receipt['status']) ?? (trace === null || !trace.root.failed);
 }
 
 function isSystemTransaction(tx: JsonObject): boolean {

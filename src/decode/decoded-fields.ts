@@ -1,5 +1,5 @@
 /** The members of a node's answers that the decoders read. Parsing skips all others. */
-import { LazyItems, ObjectProjection } from '../lib/json-projection.ts';
+import { Echo, LazyItems, ObjectProjection } from '../lib/projection.ts';
 
 const whole = 'whole';
 
@@ -20,19 +20,32 @@ export const BLOCK_FIELDS = new ObjectProjection({
   timestamp: whole,
   gasUsed: whole,
   receiptsRoot: whole,
+  logsBloom: whole,
   blockAccessListHash: whole,
   slotNumber: whole,
   transactions: new LazyItems(TRANSACTION),
 });
 
-const LOG = new ObjectProjection({ address: whole, topics: whole, data: whole, logIndex: whole });
+/** Slots of the texts that each log of a receipt repeats. */
+const [BLOCK_HASH, TX_HASH] = [0, 1];
+
+const LOG = new ObjectProjection({
+  address: whole,
+  topics: whole,
+  data: whole,
+  logIndex: whole,
+  blockHash: new Echo(BLOCK_HASH, false),
+  transactionHash: new Echo(TX_HASH, false),
+  removed: 'unlessTrue',
+});
 
 const RECEIPT = new ObjectProjection({
   status: whole,
-  blockHash: whole,
-  transactionHash: whole,
+  blockHash: new Echo(BLOCK_HASH, true),
+  transactionHash: new Echo(TX_HASH, true),
   gasUsed: whole,
   contractAddress: whole,
+  logsBloom: 'bits',
   logs: LOG,
 });
 

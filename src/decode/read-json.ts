@@ -1,7 +1,7 @@
 /** Checked reads of the node's JSON. A wrong type is the node's fault and worth a retry, hence an UpstreamError. */
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex, spelledBigInt, spelledNumber, spelledQuantity } from '../lib/hex.ts';
-import { LazyJsonArray } from '../lib/json-projection.ts';
+import { LazyJsonArray } from '../lib/projection.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 export type JsonObject = Record<string, unknown>;
 
@@ -25,6 +25,8 @@ export function readArray(value: unknown, what: string): unknown[] {
 export interface Items {
   readonly length: number;
   at(index: number): unknown;
+  /** What parsing noticed about lazily parsed items. */
+  readonly facts?: LazyJsonArray['facts'];
 }
 
 /** Like `readArray`. */

@@ -1,8 +1,9 @@
 /** The receipts of a block, each checked against its transaction. */
 import { UpstreamError } from '../lib/errors.ts';
-import { isSameHex } from '../lib/hex.ts';
+import { isSameHex, spelledNumber } from '../lib/hex.ts';
 import { previewValue } from '../lib/text.ts';
 import { mayBeCreation, ZERO_DIGITS } from '../model/address.ts';
+import { hasBloomBits } from './bloom.ts';
 import {
   type Items,
   type JsonObject,
@@ -39,9 +40,31 @@ export class BlockReceipts {
     this.extraAt = length === count ? length : this.findExtra();
   }
 
+  /** The position of a transaction's receipt. */
+  positionOf(index: number): number {
+    return index < this.extraAt ? index : index + 1;
+  }
+
+  /** Whether the logs of the receipt at a position name its block and transaction; null if that is yet to be read. */
+  isPlaced(position: number): boolean | null {
+    const { facts } = this.items;
+    return facts === undefined ? null : !facts.odd.has(position);
+  }
+
+  /** The last bloom with ones and zeros, and the position of its receipt. */
+  lastBloom(): { at: number; bloom: string } | null {
+    const { facts, length } = this.items;
+    if (facts !== undefined) return facts.lastBloom;
+    for (let at = length - 1; at >= 0; at--) {
+      const { logsBloom } = this.read(at);
+      if (typeof logsBloom === 'string' && hasBloomBits(logsBloom)) return { at, bloom: logsBloom };
+    }
+    return null;
+  }
+
   /** The receipt of a transaction by its index in the block. Throws UpstreamError when it is another one's. */
   of(index: number): JsonObject {
-    const receipt = this.read(index < this.extraAt ? index : index + 1);
+    const receipt = this.read(this.positionOf(index));
     const { blockHash, transactionHash } = receipt;
     const txHash = this.txHashes[index]!;
     if (!isSameHex(transactionHash, txHash) || !isSameHex(blockHash, this.blockHash)) {
@@ -60,7 +83,7 @@ export class BlockReceipts {
   }
 
   /** The receipt without a transaction and its hash, when it comes before the transaction of this index. */
-  extraBefore(index: number): { receipt: JsonObject; hash: string } | null {
+  extraBefore(index: number): { receipt: JsonObject; at: number; hash: string } | null {
     const hash = index === this.extraAt ? this.extraHash : null;
     if (hash === null) return null;
     const receipt = this.read(this.extraAt);
@@ -70,7 +93,13 @@ export class BlockReceipts {
         `the node sent a receipt of block ${previewValue(receipt['blockHash'])} for ${this.blockHash}`,
       );
     }
-    return { receipt, hash };
+    return { receipt, at: this.extraAt, hash };
+  }
+
+  /** Whether the extra receipt is that of a transaction: such a one used gas, or is in the block. */
+  isOfTransaction({ receipt, hash }: { receipt: JsonObject; hash: string }): boolean {
+    if (hash === this.blockHash) return false;
+    return spelledNumber(receipt['gasUsed']) > 0 || this.txHashes.includes(hash);
   }
 
   private findExtra(): number {

@@ -1,4 +1,6 @@
 import type { IndexRules } from '../model/index-rules.ts';
+import type { LogProof } from './bloom.ts';
+import type { Tolerance } from './tolerance.ts';
 
 /** The rules of an index, in the form that decoding asks. */
 export interface DecodeRules {
@@ -10,6 +12,10 @@ export interface DecodeRules {
   wrappedNative: ReadonlySet<string>;
   nativeContracts: ReadonlySet<string>;
   unindexedErc20: ReadonlySet<string>;
+  /** Contradictions to put up with; none unless given. */
+  tolerance?: Tolerance;
+  /** What the blooms of the block prove, if all of them were read. */
+  logProof?: LogProof;
 }
 
 export function decodeRules(rules: IndexRules): DecodeRules {

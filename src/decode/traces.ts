@@ -5,7 +5,7 @@
  */
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex } from '../lib/hex.ts';
-import { previewValue } from '../lib/text.ts';
+import { isObject, previewValue } from '../lib/text.ts';
 import type { SkipReason } from '../model/block-batch.ts';
 import {
   type Items,
@@ -44,9 +44,17 @@ export class IncompleteTraces extends UpstreamError {
   override name = 'IncompleteTraces';
 }
 
-export interface TransactionTrace {
-  /** Whether the root call failed. Needed for receipts from before Byzantium, which have no status. */
+/** The members of a root frame that repeat the transaction, as the node sent them, and whether the call failed. */
+export interface RootFrame {
+  from: unknown;
+  to: unknown;
+  value: unknown;
   failed: boolean;
+}
+
+export interface TransactionTrace {
+  /** Receipts from before Byzantium have no status: their root frame decides. */
+  root: RootFrame;
   /** Passes the internal transfers of a successful transaction to `sink`, in execution order. */
   forEachInternalTransfer(sink: InternalSink, onUnread: UnreadSink): void;
   /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`); null if unknown. */
@@ -115,8 +123,9 @@ export function treeTrace(item: unknown, expected: string): TransactionTrace {
   const root = rootFrame(trace);
   if (root === null)
     throw new IncompleteTraces('rpc', `the node could not trace ${expected}: ${previewValue(error)}`);
+  const { from, to, value } = root;
   return {
-    failed: hasFailed(root),
+    root: { from, to, value, failed: hasFailed(root) },
     forEachInternalTransfer: (sink, onUnread) =>
       walkTree(root, false, (frame, parent) => emitFrameTransfer(frame, parent, sink, onUnread)),
     callsOf(callee) {
@@ -279,9 +288,20 @@ export function flatLists(
 /** The flat traces of one transaction, at least one. */
 export function flatTrace(traces: readonly JsonObject[]): TransactionTrace {
   return {
-    failed: hasFailed(traces[0]!),
+    root: flatRoot(traces[0]!),
     forEachInternalTransfer: (sink, onUnread) => emitFlatTransfers(traces, sink, onUnread),
     callsOf: () => null, // only Monad's staking needs calls, and Monad nodes have no trace_block
+  };
+}
+
+function flatRoot(trace: JsonObject): RootFrame {
+  const { from, to, value } = readObject(trace['action'], 'trace action');
+  const { result } = trace;
+  return {
+    from,
+    to: to ?? (isObject(result) ? result['address'] : undefined),
+    value,
+    failed: hasFailed(trace),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Connects to the node and chooses the first block of the index. */
 
+import { IncompleteBlockError } from '../decode/block-checks.ts';
 import { pause, retry } from '../lib/async.ts';
 import { ConfigError, UpstreamError } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
@@ -270,6 +271,7 @@ async function askBlock(
     if (untraced.isPartial || !untraced.isReasoned) return { isServed: true, proves: untraced.isPartial };
     return { isServed: false, words: batch.gaps[0]?.reason ?? '' };
   } catch (error) {
+    if (error instanceof IncompleteBlockError) return { isServed: true, proves: true };
     if (error instanceof MissingPart) return { isServed: false, words: null };
     if (error instanceof UpstreamError && isReason(error))
       return { isServed: false, words: wordsOf(error.message) };

@@ -4,7 +4,6 @@ import { releaseBatch } from '../decode/batch.ts';
 import { abortWith, pause } from '../lib/async.ts';
 import { DamagedFileError } from '../lib/errors.ts';
 import { freeDiskBytes } from '../lib/files.ts';
-import { RepeatLimit } from '../lib/limits.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import { finalityOf } from '../model/finality.ts';
 import type { SelectedNode } from '../node/choice/selected-node.ts';
@@ -22,6 +21,7 @@ import { BackfillWorkerPool } from './backfill/worker-pool.ts';
 import { ChainGuard } from './chain-guard.ts';
 import { chooseStart, connect, proveHeaders, tracesWarning } from './connect.ts';
 import { sync } from './follow.ts';
+import { gapLog } from './gap-log.ts';
 import { HeadWatch } from './head-watch.ts';
 import type { IndexerContext } from './indexer-context.ts';
 import { NewestHeaderWatch } from './newest-header.ts';
@@ -33,6 +33,7 @@ import type { IndexerThreadOptions, NodeClientOptions, Send } from './protocol.t
 import { isMomentary, reportFailure, reportSuccess, retryWriteAndReport } from './retry-write.ts';
 import { RootCheck } from './root-check.ts';
 import { ruleSources, settleRules } from './rules-of-index.ts';
+import { SuspectBlocks } from './suspect-blocks.ts';
 
 /** Background calls get one socket and small answers, so that they do not delay block fetches. */
 const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
@@ -87,9 +88,6 @@ const MIN_WAL_BYTES = 8 * 2 ** 20;
 
 /** Time for the indexer's own threads to end, milliseconds, first for its workers, then for its checkpoints. */
 const HELPER_STOP_MS = 2_000;
-
-/** Shortest time between log lines about blocks without traces, milliseconds. */
-const GAP_LOG_MS = 60_000;
 
 /** Interval of status reports, milliseconds. */
 const REPORT_MS = 250;
@@ -177,6 +175,14 @@ async function indexInto(
     if (performance.now() - reportedAt >= REPORT_MS) report();
   };
   const reportTimer = setInterval(report, REPORT_MS);
+  const suspects = new SuspectBlocks({
+    log,
+    gapAfterMs: options.index.logGapMs,
+    onCustom(text) {
+      progress.setUnchecked(text);
+      log.warn({ reason: text }, 'some checks of this chain are left out');
+    },
+  });
   /** Smaller after each round that stored nothing, so that blocks are stored even where the node changes often. */
   let firstRange = RANGE_BLOCKS_START;
   try {
@@ -190,9 +196,8 @@ async function indexInto(
       await untilNodeChanges(node, signal, async (round) => {
         const client = newNodeClient(source, calls);
         const context = { store, checkpoints, progress, client, calls, send, log, onCommitStep };
-        await runSync(options, source, context, { round, stop: signal, firstRange }).finally(() =>
-          client.close(),
-        );
+        const sync = { round, stop: signal, firstRange, suspects };
+        await runSync(options, source, context, sync).finally(() => client.close());
       });
       const hasStored = progress.status.head?.number !== before;
       firstRange = hasStored ? RANGE_BLOCKS_START : Math.max(1, firstRange >> 1);
@@ -230,6 +235,7 @@ interface SyncRound {
   stop: AbortSignal;
   /** Most blocks of the first range. */
   firstRange: number;
+  suspects: SuspectBlocks;
 }
 
 /** Connects, chooses the first block, and stores the events of the sync. */
@@ -237,7 +243,7 @@ async function runSync(
   options: IndexerThreadOptions,
   from: IndexSource,
   context: IndexerContext,
-  { round: signal, stop, firstRange }: SyncRound,
+  { round: signal, stop, firstRange, suspects }: SyncRound,
 ): Promise<void> {
   const { store, progress, client, calls, send, log } = context;
   const capabilities = await connect(options, context, signal);
@@ -267,9 +273,15 @@ async function runSync(
     rules,
     chainId: capabilities.chainId,
   });
+  const load = (from: number, to: number, loadSignal: AbortSignal, isHere: boolean) =>
+    suspects.load({ from, to, client, others, rules, signal: loadSignal }, (tolerance) =>
+      isHere
+        ? loadRange(client, { ...rules, tolerance }, from, to, loadSignal, roots)
+        : pool.load(from, to, loadSignal, tolerance),
+    );
   const untraced = new UntracedBlocks(
     {
-      load: async (number, signal) => (await loadRange(client, rules, number, number, signal, roots))[0]!,
+      load: async (number, signal) => (await load(number, number, signal, true))[0]!,
       loadElsewhere: (number, signal) => others.load(number, signal),
       isAtHead: (number) => (progress.status.nodeHead ?? 0) - number <= options.index.readyLag,
       onGap: gapLog(log),
@@ -283,9 +295,7 @@ async function runSync(
       // The first range waits for no thread to start, so that blocks are stored even if another node is chosen soon.
       const isHere = isFirst || isNearHead(progress, from);
       isFirst = false;
-      return isHere
-        ? loadRange(client, rules, from, to, rangeSignal, roots)
-        : pool.load(from, to, rangeSignal);
+      return load(from, to, rangeSignal, isHere);
     },
     {
       depth: PIPELINE_DEPTH,
@@ -352,19 +362,6 @@ async function runSync(
 /** The nodes to ask for traces that the node in use does not give. With a node for traces, that includes all of them. */
 function otherNodes({ nodes, tracesHttp }: IndexerThreadOptions, { http }: IndexSource): string[] {
   return nodes.map((node) => node.http).filter((url) => tracesHttp !== '' || url !== http);
-}
-
-/** Logs the gaps of a reason once a minute. */
-function gapLog(log: ThreadLog): (block: number, reason: string) => void {
-  const limit = new RepeatLimit(GAP_LOG_MS);
-  let unlogged = 0;
-  return (block, reason) => {
-    unlogged++;
-    if (!limit.allows('gap')) return;
-    const advice = 'atlas-node status says how many blocks lack internal transfers, and how to add them';
-    log.warn({ block, reason, blocks: unlogged, advice }, 'blocks are indexed without some of their traces');
-    unlogged = 0;
-  };
 }
 
 /** Watches for heads. Logs why the node's WebSocket announces none. */

@@ -1,4 +1,4 @@
-/** The traces of a block from the other configured nodes, for one that the node in use does not trace. */
+/** The other configured nodes, for blocks that the node in use does not trace, or gives incompletely. */
 import { UpstreamError } from '../lib/errors.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import { probeCapabilities } from '../node/capabilities.ts';
@@ -35,13 +35,23 @@ export class OtherNodes {
   }
 
   /** The complete block from the first node that has it, null if none has. The caller compares its hash. */
-  async load(number: number, signal: AbortSignal): Promise<BlockBatch | null> {
+  load(number: number, signal: AbortSignal): Promise<BlockBatch | null> {
+    return this.first(async (client, rules) => {
+      const batch = await loadBlocks(client, rules, number, number, signal);
+      return batch.gaps.length === 0 ? batch : null;
+    }, signal);
+  }
+
+  /** The first result of `load` that is not null, for the nodes of the chain in their order. */
+  async first<T>(
+    load: (client: RpcClient, rules: LoadRules) => Promise<T | null>,
+    signal: AbortSignal,
+  ): Promise<T | null> {
     for (const node of this.nodes) {
       try {
         node.rules ??= await this.probe(node.client, signal);
-        if (node.rules === null) continue;
-        const batch = await loadBlocks(node.client, node.rules, number, number, signal);
-        if (batch.gaps.length === 0) return batch;
+        const found = node.rules === null ? null : await load(node.client, node.rules);
+        if (found !== null) return found;
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error; // another node may answer
       }
@@ -53,13 +63,14 @@ export class OtherNodes {
     await Promise.all(this.nodes.map(({ client }) => client.close()));
   }
 
-  /** Null for a node of another chain or without traces. */
+  /** Null for a node of another chain, or without traces where the index has them. */
   private async probe(client: RpcClient, signal: AbortSignal): Promise<LoadRules | null> {
     const { chainId, traces, blockReceipts } = await probeCapabilities(
       client,
-      { traces: true, head: 'latest', finality: 'auto' },
+      { traces: this.rules.traces !== null, head: 'latest', finality: 'auto' },
       signal,
     );
-    return chainId === this.chainId && traces !== null ? { ...this.rules, traces, blockReceipts } : null;
+    const lacksTraces = traces === null && this.rules.traces !== null;
+    return chainId === this.chainId && !lacksTraces ? { ...this.rules, traces, blockReceipts } : null;
   }
 }

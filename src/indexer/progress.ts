@@ -36,10 +36,11 @@ interface Sample {
 interface IndexContents {
   head: Tip | null;
   untraced: GapTotals | null;
+  logGaps: GapTotals | null;
 }
 
 export function readContents(store: Pick<IndexWriter, 'head' | 'gaps'>): IndexContents {
-  return { head: store.head(), untraced: store.gaps('trace') };
+  return { head: store.head(), untraced: store.gaps('trace'), logGaps: store.gaps('log') };
 }
 
 export class Progress {
@@ -59,9 +60,10 @@ export class Progress {
     return this.current;
   }
 
-  setContents({ head, untraced }: IndexContents): void {
+  setContents({ head, untraced, logGaps }: IndexContents): void {
     this.current.transfers = head?.lastTransfer ?? 0;
     this.current.untraced = untraced;
+    this.current.logGaps = logGaps;
     this.setHead(head);
     this.setPhase();
   }
@@ -101,6 +103,11 @@ export class Progress {
     return previous;
   }
 
+  /** Sets what is not checked on this chain, and why. */
+  setUnchecked(text: string): void {
+    this.current.unchecked = text;
+  }
+
   /** Blocks that the index has and the node lacks; 0 if so few that the node may be only momentarily behind. */
   get blocksAhead(): number {
     const { head, nodeHead } = this.current;
@@ -132,8 +139,11 @@ export class Progress {
     let transfers = 0;
     for (const batch of batches) {
       blocks += batch.blockCount;
-      for (const gap of batch.gaps)
-        if (gap.kind === 'trace') this.current.untraced = addGap(this.current.untraced, gap);
+      for (const gap of batch.gaps) {
+        const name = gap.kind === 'trace' ? 'untraced' : 'logGaps';
+        this.current[name] = addGap(this.current[name], gap);
+      }
+      this.delta.renumbered += batch.renumbered;
       transfers += batch.transferCount;
       for (const kind of batch.kind) this.delta.transfers[kind] = (this.delta.transfers[kind] ?? 0) + 1;
       for (const [reason, count] of Object.entries(batch.skipped)) {
@@ -211,7 +221,7 @@ function perSecond(
 }
 
 function emptyDelta(): Omit<MetricsDelta, 'calls'> {
-  return { blocks: 0, transfers: [], skippedLogs: {}, rollbacks: [], commitSeconds: [] };
+  return { blocks: 0, transfers: [], renumbered: 0, skippedLogs: {}, rollbacks: [], commitSeconds: [] };
 }
 
 /** The status at the start. */
@@ -223,6 +233,7 @@ export function initialStatus(): IndexStatus {
     nodeChain: 'unchecked',
     finality: null,
     unprovenHeaders: null,
+    unchecked: null,
     nodes: [],
     startBlock: null,
     rules: null,
@@ -235,6 +246,7 @@ export function initialStatus(): IndexStatus {
     transfers: 0,
     capabilities: null,
     untraced: null,
+    logGaps: null,
     startedAt: Date.now(),
     skippedLogs: {},
     skippedIn: {},

@@ -1,5 +1,7 @@
 /** Messages between the serving thread and the indexer thread, and between the indexer thread and its workers. */
 
+import type { IncompleteBlock } from '../decode/block-checks.ts';
+import type { Tolerance } from '../decode/tolerance.ts';
 import type { UpstreamFailure } from '../lib/errors.ts';
 import type { BlockBatch, CommittingBlocks, Watermark } from '../model/block-batch.ts';
 import type { HeadTag, WantedFinality } from '../model/finality.ts';
@@ -54,6 +56,8 @@ export interface IndexerThreadOptions {
     /** Number of backfill workers, at least one (`index.loaders`). */
     backfillWorkers: number;
     cacheMb: number;
+    /** How long all nodes must give the same incomplete answer about a block before it is stored, milliseconds. */
+    logGapMs?: number;
   };
   /** The contracts that the configuration adds to the known ones; only a new index follows them. */
   configured: ConfiguredLists;
@@ -81,6 +85,8 @@ export interface MetricsDelta {
   blocks: number;
   /** Stored transfers, indexed by TransferKind. */
   transfers: number[];
+  /** Blocks whose logs restart or repeat their numbers. */
+  renumbered: number;
   skippedLogs: Record<string, number>;
   /** Depth of each rollback. */
   rollbacks: number[];
@@ -106,6 +112,7 @@ export interface RangeRequest {
   id: number;
   from: number;
   to: number;
+  tolerance: Tolerance;
 }
 
 /** `cancel` withdraws a range that has not started; the worker still answers it. */
@@ -115,7 +122,8 @@ export type FromBackfillWorker =
   | { id: number; batches: BlockBatch[]; calls: UpstreamCall[] }
   | {
       id: number;
-      error: { reason: UpstreamFailure; message: string };
+      /** `incomplete`: of an IncompleteBlockError. */
+      error: { reason: UpstreamFailure; message: string; incomplete: IncompleteBlock | null };
       calls: UpstreamCall[];
     }
   | { id: number; cancelled: true }

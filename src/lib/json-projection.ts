@@ -4,53 +4,15 @@
  * collector.
  */
 import { isAscii } from 'node:buffer';
-
-/** What to keep of a value: all of it, some members, or an array with lazily parsed items. */
-export type Projection = ObjectProjection | LazyItems | 'whole';
-
-/**
- * Which members of an object to keep, each whole or projected in turn. Applied to an array, it applies to each item.
- */
-export class ObjectProjection {
-  /** The members that are or contain lazily parsed items. */
-  readonly withItems: [name: string, members: ObjectProjection | LazyItems][] = [];
-  private readonly byHash = new Map<number, Projection>();
-
-  constructor(projected: Readonly<Record<string, Projection>>) {
-    for (const [name, members] of Object.entries(projected)) this.add(name, members);
-  }
-
-  /** Adds a member later, for self-nesting objects. */
-  add(name: string, members: Projection): this {
-    let hash = 0;
-    for (const byte of Buffer.from(name)) hash = nextHash(hash, byte);
-    if (this.byHash.has(hash))
-      throw new Error(`the member ${name} is listed twice or its hash collides with another member`);
-    this.byHash.set(hash, members);
-    if (members instanceof LazyItems || (members instanceof ObjectProjection && members.withItems.length > 0))
-      this.withItems.push([name, members]);
-    return this;
-  }
-
-  /** Looks a name up by its hash. Also finds an unlisted name whose hash collides. */
-  get(hash: number): Projection | undefined {
-    return this.byHash.get(hash);
-  }
-}
-
-/** An array whose items, reduced to these members, stay text until they are read. Each item is parsed as a whole. */
-export class LazyItems {
-  readonly members: ObjectProjection;
-
-  constructor(members: ObjectProjection) {
-    if (members.withItems.length > 0) throw new Error('items cannot contain lazily parsed items');
-    this.members = members;
-  }
-}
-
-function nextHash(hash: number, byte: number): number {
-  return (hash * 31 + byte) | 0;
-}
+import {
+  type Echo,
+  type ItemFacts,
+  LazyItems,
+  LazyJsonArray,
+  nextHash,
+  ObjectProjection,
+  type Projection,
+} from './projection.ts';
 
 /**
  * Parses JSON text with only the members of the projection, and with a LazyJsonArray in place of each array of
@@ -69,11 +31,11 @@ export function parseProjected(text: Buffer, projection: ObjectProjection): unkn
  */
 function putItems(
   value: unknown,
-  projection: Projection,
+  projection: ObjectProjection | LazyItems,
   items: readonly LazyJsonArray[],
   depth = 0,
 ): unknown {
-  if (projection === 'whole' || typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null) return value;
   if (projection instanceof LazyItems) {
     const place: unknown = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
     return typeof place === 'number' ? (items[place] ?? value) : value;
@@ -102,14 +64,31 @@ const COLON = 58;
 const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
 const CLOSE_BRACKET = 93;
+const LETTER_T = 116;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /** Values nested deeper than this are kept whole. */
 const MAX_DEPTH = 512;
 
+/** A bloom without ones, and one without zeros, as JSON text. */
+const BLOOM_BYTES = 516;
+const EMPTY_BLOOM = Buffer.from(`"0x${'0'.repeat(512)}"`);
+const FULL_BLOOM = Buffer.from(`"0x${'f'.repeat(512)}"`);
+
+/** Places of repeated texts, and bytes of each; a longer text is odd. */
+const ECHOES = 2;
+const ECHO_BYTES = 80;
+
 class Projector {
   readonly items: LazyJsonArray[] = [];
+  /** The repeated texts of the item, with their quotes, and their lengths; 0 before the first one. */
+  private readonly echoes = Array.from({ length: ECHOES }, () => new Uint8Array(ECHO_BYTES));
+  private readonly echoLengths = new Uint8Array(ECHOES);
+  private isOdd = false;
+  /** The last bloom with ones and zeros. */
+  private readonly bloom = Buffer.alloc(BLOOM_BYTES);
+  private hasBloom = false;
   private readonly bytes: Buffer;
   private at = 0;
   /** Number of bytes already moved to their new place. */
@@ -141,6 +120,8 @@ class Projector {
     const { bytes } = this;
     if (bytes[this.at] !== OPEN_BRACKET) return this.skipValue();
     const bounds: number[] = [];
+    const facts: ItemFacts = { odd: new Set(), lastBloom: null };
+    let bloomAt = -1;
     this.step();
     const begin = this.kept;
     if (bytes[this.at] === CLOSE_BRACKET) {
@@ -149,8 +130,13 @@ class Projector {
     }
     for (;;) {
       bounds.push(this.kept - begin);
+      this.echoLengths.fill(0);
+      this.isOdd = this.hasBloom = false;
       this.value(members, depth + 1);
       this.keep(this.at);
+      const item = bounds.length >> 1;
+      if (this.isOdd) facts.odd.add(item);
+      if (this.hasBloom) bloomAt = item;
       bounds.push(this.kept - begin);
       if (bytes[this.at] !== COMMA) break;
       this.step();
@@ -160,7 +146,9 @@ class Projector {
     const number = String(this.items.length);
     const text = bytes.subarray(begin, this.kept);
     if (text.length < number.length) return;
-    this.items.push(new LazyJsonArray(text, Uint32Array.from(bounds), encodingOf(text)));
+    if (bloomAt >= 0)
+      facts.lastBloom = { at: bloomAt, bloom: this.bloom.toString('latin1', 1, BLOOM_BYTES - 1) };
+    this.items.push(new LazyJsonArray(text, Uint32Array.from(bounds), encodingOf(text), facts));
     this.kept = begin + bytes.write(number, begin, 'latin1');
   }
 
@@ -190,15 +178,17 @@ class Projector {
       if (this.bytes[this.at] !== COLON) return;
       this.at++;
       this.skipSpace();
-      if (projection instanceof ObjectProjection) this.value(projection, depth);
+      let isKept = projection !== undefined;
+      if (projection === undefined || projection === 'whole') this.skipValue();
+      else if (projection instanceof ObjectProjection) this.value(projection, depth);
       else if (projection instanceof LazyItems) this.each(projection, depth);
-      else this.skipValue();
+      else isKept = this.condense(projection);
       this.skipSpace();
       const isLast = this.bytes[this.at] === CLOSE_BRACE;
       if (!isLast && this.bytes[this.at] !== COMMA) return;
       if (!isLast) this.at++;
       this.skipSpace();
-      if (projection === undefined) this.drop(start, isLast);
+      if (!isKept) this.drop(start, isLast);
     }
     if (this.bytes[this.at] === CLOSE_BRACE) this.at++;
   }
@@ -221,6 +211,54 @@ class Projector {
     }
     this.at = bytes.length;
     return 'whole';
+  }
+
+  /** Reads a value of which at most a trace is kept. Returns whether its member is kept. */
+  private condense(projection: Echo | 'bits' | 'unlessTrue'): boolean {
+    if (projection === 'bits') return this.condenseBloom();
+    if (projection === 'unlessTrue') {
+      if (this.bytes[this.at] === LETTER_T) this.isOdd = true;
+      this.skipValue();
+      return false;
+    }
+    this.compareEcho(projection.slot);
+    return projection.isKept;
+  }
+
+  /** Most blooms are empty, and comparing one with an empty one costs no more than finding its end. */
+  private condenseBloom(): boolean {
+    const { bytes, at } = this;
+    if (isAt(bytes, EMPTY_BLOOM, at)) {
+      this.at = at + BLOOM_BYTES;
+      return false;
+    }
+    this.skipValue();
+    if (bytes[at] !== QUOTE || this.at !== at + BLOOM_BYTES || isAt(bytes, FULL_BLOOM, at)) return false;
+    bytes.copy(this.bloom, 0, at, this.at);
+    this.hasBloom = true;
+    this.keep(at);
+    this.kept += bytes.write('true', this.kept, 'latin1');
+    this.from = this.at;
+    return true;
+  }
+
+  private compareEcho(slot: number): void {
+    const { bytes, at } = this;
+    const text = this.echoes[slot]!;
+    const length = this.echoLengths[slot]!;
+    if (bytes[at] !== QUOTE) return this.skipValue(); // nothing, or null
+    let same = 0;
+    while (same < length && bytes[at + same] === text[same]) same++;
+    if (same === length && length > 0) {
+      this.at = at + length;
+      return;
+    }
+    this.skipValue();
+    const found = bytes.subarray(at, this.at);
+    if (length === 0 && found.length <= ECHO_BYTES) {
+      text.set(found);
+      this.echoLengths[slot] = found.length;
+    } else if (lowerText(found) !== lowerText(text.subarray(0, length))) this.isOdd = true;
   }
 
   private skipValue(): void {
@@ -253,6 +291,15 @@ class Projector {
     this.kept = kept;
     this.from = end;
   }
+}
+
+function isAt(bytes: Buffer, text: Buffer, at: number): boolean {
+  const end = at + text.length;
+  return end <= bytes.length && bytes.compare(text, 0, text.length, at, end) === 0;
+}
+
+function lowerText(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1').toLowerCase();
 }
 
 /** The offset after the string that begins at `at`. */
@@ -296,45 +343,4 @@ function isOpening(code: number): boolean {
 
 function isClosing(code: number): boolean {
   return code === CLOSE_BRACE || code === CLOSE_BRACKET;
-}
-
-/**
- * The text of an array's items. Parsed one by one, each becomes garbage before the next collection; parsed at once, all
- * items of a block survive two collections, are copied in both, and fill the old generation.
- */
-export class LazyJsonArray {
-  readonly length: number;
-  private readonly text: Buffer<ArrayBuffer>;
-  /** Start and end offset of each item. */
-  private readonly bounds: Uint32Array;
-  private readonly encoding: 'latin1' | 'utf8';
-
-  /** Copies the text. */
-  constructor(text: Uint8Array, bounds: Uint32Array, encoding: 'latin1' | 'utf8') {
-    this.length = bounds.length / 2;
-    this.text = Buffer.allocUnsafeSlow(text.length);
-    this.text.set(text);
-    this.bounds = bounds;
-    this.encoding = encoding;
-  }
-
-  /** Parses an item; undefined, which JSON cannot express, when its text is not JSON. */
-  at(index: number): unknown {
-    try {
-      return JSON.parse(
-        this.text.toString(this.encoding, this.bounds[2 * index], this.bounds[2 * index + 1]),
-      );
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      return undefined;
-    }
-  }
-
-  /**
-   * Frees the memory of the text. Items can no longer be read. Otherwise it would stay until a full garbage collection,
-   * which comes late because the collector sees only the small object that holds it.
-   */
-  release(): void {
-    this.text.buffer.transfer(0);
-  }
 }

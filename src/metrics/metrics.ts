@@ -50,6 +50,10 @@ export function createMetrics() {
     lagSeconds: optionalGauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
     stale: gauge('atlas_index_stale', 'Whether the chain is stale by index.stale_seconds: 1 or 0.'),
     transfers: counter('atlas_index_transfers_total', 'Transfers committed to the index.', ['kind']),
+    renumbered: counter(
+      'atlas_index_renumbered_blocks_total',
+      'Blocks whose logs restart or repeat their numbers.',
+    ),
     skippedLogs: counter('atlas_index_skipped_logs_total', 'Malformed logs that were not indexed.', [
       'reason',
     ]),

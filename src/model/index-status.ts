@@ -39,6 +39,8 @@ export interface IndexStatus {
   finality: (FinalityNow & { block: number | null }) | null;
   /** Why the node's headers are not verified; null if its newest one hashes to its own hash, or while unknown. */
   unprovenHeaders: string | null;
+  /** What is not checked on this chain, and why; null if nothing. */
+  unchecked: string | null;
   /** The configured nodes; empty for a single one. */
   nodes: NodeStatus[];
   startBlock: number | null;
@@ -59,6 +61,8 @@ export interface IndexStatus {
   capabilities: Capabilities | null;
   /** Trace gaps: blocks that lack internal transfers; null when there are none. */
   untraced: GapTotals | null;
+  /** Log gaps: blocks stored although the answers about them were incomplete; null when there are none. */
+  logGaps: GapTotals | null;
   /** Unix milliseconds of the daemon's start. The counts below cover the time since then. */
   startedAt: number;
   /** Malformed logs skipped, by reason. */
@@ -100,6 +104,20 @@ export function traceGapsText({ first, last, blocks, reasons }: GapTotals): stri
     blocks === each.blocks ? each.reason : `${each.reason} (${each.blocks})`,
   );
   return `${subject} ${isOne ? 'lacks' : 'lack'} internal transfers: ${texts.join(', ')}`;
+}
+
+/** Such as "block 20 is stored although incomplete: logs are missing: their numbers have holes". */
+export function logGapsText({ first, last, blocks, reasons }: GapTotals): string {
+  const isOne = first === last;
+  const some = blocks < last - first + 1 ? `${blocks} of the ` : '';
+  const subject = isOne ? `block ${first} is` : `${some}blocks ${first} to ${last} are`;
+  return `${subject} stored although incomplete: ${reasons.map(({ reason }) => reason).join(', ')}`;
+}
+
+/** How to read log gaps again, and what it costs. */
+export function logGapsAdvice({ first, last }: GapTotals, head: Pick<BlockRef, 'number'> | null): string {
+  const again = head === null ? '' : `, which indexes ${head.number - first + 1} blocks again`;
+  return `to read them from a node that has all logs, stop the daemon and run "atlas-node verify --repair ${first}..${last}"${again}`;
 }
 
 /** How to add the missing internal transfers, and what it costs. */

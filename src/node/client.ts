@@ -3,7 +3,7 @@
  * retries nothing else.
  */
 import { UpstreamError, type UpstreamFailure } from '../lib/errors.ts';
-import type { Projection } from '../lib/json-projection.ts';
+import type { Projection } from '../lib/projection.ts';
 import type { SelectedNode } from './choice/selected-node.ts';
 import { BufferedHttpClient, type NodeResponse } from './http/buffered-client.ts';
 import { GATEWAY_STATUSES, isBusy, isRateLimited, REFUSAL_STATUSES } from './node-errors.ts';

@@ -1,7 +1,8 @@
 /** Parses and checks JSON-RPC answers. Throws UpstreamError `malformed` for anything ill-formed. */
 import { UpstreamError } from '../lib/errors.ts';
 import { type Hex, spelledNumber } from '../lib/hex.ts';
-import { encodingOf, ObjectProjection, type Projection, parseProjected } from '../lib/json-projection.ts';
+import { encodingOf, parseProjected } from '../lib/json-projection.ts';
+import { ObjectProjection, type Projection } from '../lib/projection.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 import type { NodeResponse } from './http/buffered-client.ts';
 

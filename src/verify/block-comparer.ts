@@ -1,4 +1,5 @@
 /** Compares an indexed block with the node's: its hash, its time and each of its transfers. */
+import type { Tolerance } from '../decode/tolerance.ts';
 import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
 import type { RootCheck } from '../indexer/root-check.ts';
 import { pause, retry } from '../lib/async.ts';
@@ -9,7 +10,7 @@ import type { BlockGap } from '../model/block-gap.ts';
 import { hasTokenNumber, movesOne, TRANSFER_KIND_NAMES, TransferKind } from '../model/transfer-kind.ts';
 import type { RpcClient } from '../node/client.ts';
 import { type BlockHeader, fetchHeader } from '../node/methods.ts';
-import { gapsBetween } from '../store/block-gaps.ts';
+import { gapsBetween, readGaps } from '../store/block-gaps.ts';
 import { type BlockEnd, chainOf, EMPTY_INDEX, hashAt, readLastBlock, type Tip } from '../store/chain.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
@@ -322,6 +323,14 @@ function decodedLines(batch: BlockBatch, block: number): string[] {
     );
   }
   return lines;
+}
+
+/**
+ * What a comparison puts up with: log gaps, whose rows follow from the same incomplete answers, and root frames that are
+ * not the transactions on this chain.
+ */
+export function toleranceOf(db: Db): Tolerance {
+  return { off: ['root_frame'], gaps: readGaps(db, 'log') };
 }
 
 /** Most attempts to read a range. */

@@ -1,4 +1,5 @@
 /** Compares blocks with the node: the hashes of some by their headers, and all transfers of those decoded again. */
+import { IncompleteBlockError } from '../decode/block-checks.ts';
 import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
 import { findHeaderProof, type HeaderProof, RootCheck } from '../indexer/root-check.ts';
 import { forEachConcurrently } from '../lib/async.ts';
@@ -280,7 +281,8 @@ async function compareProven(
     return { ...(await compareBatch(db, batch, options)), unproven: distinct(unproven) };
   } catch (error) {
     const { WrongRootError } = await import('../indexer/block-roots.ts');
-    if (!(error instanceof FatalError && error.cause instanceof WrongRootError)) throw error;
+    const cause = error instanceof FatalError ? error.cause : null;
+    if (!(cause instanceof IncompleteBlockError || cause instanceof WrongRootError)) throw error;
     if (first < last) {
       const each = Array.from({ length: last - first + 1 }, (_, i) => ({
         first: first + i,
@@ -288,8 +290,10 @@ async function compareProven(
       }));
       return compareRanges(db, each, 1, { ...options, proof });
     }
+    if (cause instanceof IncompleteBlockError)
+      return { ...nothingFound(), blocks: 1, differences: [{ block: first, text: cause.message }] };
     const found = await compareBatch(db, await loadWithRetry(options, options.rules, first, last), options);
-    return { ...found, wrongRoots: [{ block: first, text: error.cause.message }] };
+    return { ...found, wrongRoots: [{ block: first, text: cause.message }] };
   }
 }
 

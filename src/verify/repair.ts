@@ -7,10 +7,12 @@ import { ChainGuard } from '../indexer/chain-guard.ts';
 import { sync } from '../indexer/follow.ts';
 import { fetchNodeBlock, fetchNodeHead, wrongChainError } from '../indexer/node-chain.ts';
 import { ruleSources, rulesOfIndex } from '../indexer/rules-of-index.ts';
+import { SuspectBlocks } from '../indexer/suspect-blocks.ts';
 import { pause } from '../lib/async.ts';
 import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockRef } from '../model/block.ts';
+import { GAP_KINDS, type GapKind } from '../model/block-gap.ts';
 import type { ChainFinality } from '../model/finality.ts';
 import { type ConfiguredLists, newRules, type RuleSources, rulesText } from '../model/index-rules.ts';
 import type { Capabilities } from '../model/index-status.ts';
@@ -23,7 +25,7 @@ import { IndexWriter } from '../store/index-writer.ts';
 import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import { rejectForeignWal } from '../store/wal.ts';
-import { batchParent, blockDifference, loadWithRetry } from './block-comparer.ts';
+import { batchParent, blockDifference, loadWithRetry, toleranceOf } from './block-comparer.ts';
 import { findDamage, findWrongSum, idsOfBlocks, isReplaceable, requireSameChain } from './find-damage.ts';
 import { rebuildIndex } from './rebuild.ts';
 
@@ -86,7 +88,8 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
     const anchors = await withWriter(options, (writer) => repairAnchors(writer, options, head));
     const lostRules = await withWriter(options, async (writer) => repairRules(writer, options));
     const made = await reading(path, async (db) => rulesOfIndex(readRules(db), sourcesOf(options)));
-    const rules = deriveLoadRules(capabilities, made);
+    const tolerance = await reading(path, async (db) => toleranceOf(db));
+    const rules = { ...deriveLoadRules(capabilities, made), tolerance };
     const damage = await repairDamage(options, rules, head);
     const result = await withWriter(options, (writer) => replaceRange(writer, rules, options, head));
     return {
@@ -191,10 +194,11 @@ async function replaceRange(
     return { ...found, replaced: idsOfBlocks(db, found.differing.map(blockOf)) };
   });
   const [first] = differing;
-  if (rules.traces !== null && compared !== null) {
+  if (compared !== null) {
     const last = first ? first.block - 1 : compared.last;
-    for (const range of rangesWithout(incomplete, { first: compared.first, last }))
-      writer.setComplete('trace', range);
+    for (const kind of GAP_KINDS)
+      for (const range of rangesWithout(incomplete[kind], { first: compared.first, last }))
+        writer.setComplete(kind, range);
   }
   if (first === undefined && last >= head.number)
     return { differing: [], replacedFrom: null, rebuilt: false, head };
@@ -261,11 +265,11 @@ interface DifferingBlock {
 
 interface Differences {
   differing: DifferingBlock[];
-  /** Blocks whose internal transfers this node does not show completely either, ascending. */
-  incomplete: number[];
+  /** Blocks that this node does not show completely either, ascending. */
+  incomplete: Record<GapKind, number[]>;
 }
 
-const NOTHING_FOUND: Differences = { differing: [], incomplete: [] };
+const NOTHING_FOUND: Differences = { differing: [], incomplete: { trace: [], log: [] } };
 
 /** The parts of a range without these blocks, which are ascending. A part may be empty. */
 function rangesWithout(blocks: readonly number[], { first, last }: BlockRange): BlockRange[] {
@@ -289,14 +293,13 @@ async function findDifferences(
   options: RepairOptions,
 ): Promise<Differences> {
   const { onProgress } = options;
-  const found: Differences = { differing: [], incomplete: [] };
+  const found: Differences = { differing: [], incomplete: { trace: [], log: [] } };
   const untraced = rules.traces === null ? [] : readGaps(db, 'trace');
   for (let at = from; at <= to; at += BLOCKS_PER_READ) {
     onProgress(`comparing block ${at} of ${from} to ${to}`);
     const batch = await loadWithRetry(options, rules, at, Math.min(to, at + BLOCKS_PER_READ - 1));
-    if (rules.traces !== null)
-      for (const { first, last } of batch.gaps)
-        for (let block = first; block <= last; block++) found.incomplete.push(block);
+    for (const { kind, first, last } of batch.gaps)
+      for (let block = first; block <= last; block++) found.incomplete[kind].push(block);
     for (let i = 0; i < batch.blockCount; i++) {
       const block = batch.number[i]!;
       const difference = blockDifference(db, batch, i, rules.traces !== null);
@@ -353,11 +356,16 @@ async function indexUpTo(
     onGap: (block, reason) =>
       onProgress(`block ${block} is indexed without its internal transfers: ${reason}`),
   });
-  const pipeline = new Pipeline((from, to, rangeSignal) => loadRange(client, rules, from, to, rangeSignal), {
-    depth: PIPELINE_DEPTH,
-    batchTransfers,
-    untraced,
-  });
+  const tell = (_fields: unknown, text: string) => onProgress(text);
+  const suspects = new SuspectBlocks({ log: { warn: tell, error: tell }, onCustom: onProgress });
+  const { gaps = [] } = rules.tolerance ?? {};
+  const pipeline = new Pipeline(
+    (from, to, signal) =>
+      suspects.load({ from, to, client, others: null, rules, signal }, (tolerance) =>
+        loadRange(client, { ...rules, tolerance: { ...tolerance, gaps } }, from, to, signal),
+      ),
+    { depth: PIPELINE_DEPTH, batchTransfers, untraced },
+  );
   const events = sync(
     {
       headTag,

@@ -4,7 +4,7 @@ import { wrongChainError } from '../indexer/node-chain.ts';
 import { ruleSources, rulesOfIndex } from '../indexer/rules-of-index.ts';
 import { FatalError } from '../lib/errors.ts';
 import type { ConfiguredLists } from '../model/index-rules.ts';
-import { type Capabilities, internalTransfers } from '../model/index-status.ts';
+import { type Capabilities, internalTransfers, logGapsAdvice, logGapsText } from '../model/index-status.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchBlockNumber } from '../node/methods.ts';
 import { BlockGapTable } from '../store/block-gaps.ts';
@@ -12,7 +12,7 @@ import { chainOf, readLastBlock } from '../store/chain.ts';
 import { damageOf, openIndexForReading } from '../store/index-file.ts';
 import { areRulesWhole, readRules } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
-import { blockComparer } from './block-comparer.ts';
+import { blockComparer, toleranceOf } from './block-comparer.ts';
 import { checkBlocks, checkHeaders } from './check-blocks.ts';
 import { checkCounters } from './check-counters.ts';
 import { checkChecksums, checkContiguity, checkStructure } from './check-file.ts';
@@ -130,7 +130,7 @@ class NodeChecks {
     this.startBlock = startBlock;
     const { capabilities, configured } = node;
     const made = rulesOfIndex(readRules(db), ruleSources(capabilities, configured));
-    this.rules = deriveLoadRules(capabilities, made);
+    this.rules = { ...deriveLoadRules(capabilities, made), tolerance: toleranceOf(db) };
   }
 
   /** Runs the checks after those of the file. */
@@ -142,7 +142,7 @@ class NodeChecks {
     if (blocks !== undefined && scope.headers > 0)
       await this.run(blocks, () => checkHeaders(this.db, blocks, scope, this.access()));
     await this.run(transfers, () => {
-      this.noteTraceGaps(transfers);
+      this.noteGaps(transfers);
       return checkBlocks(this.db, { transfers, roots }, scope, this.access());
     });
     await this.run(native, () => this.compareNative(native));
@@ -164,12 +164,15 @@ class NodeChecks {
     return { path, client: this.node.client, rules: this.rules, signal, onProgress };
   }
 
-  /** Records the trace gaps, whether or not a sample hits them. */
-  private noteTraceGaps(check: Check): void {
-    const untraced = new BlockGapTable(this.db).total('trace');
+  /** Records the gaps, whether or not a sample hits them. */
+  private noteGaps(check: Check): void {
+    const gaps = new BlockGapTable(this.db);
+    const head = readLastBlock(this.db);
+    const logGaps = gaps.total('log');
+    if (logGaps !== null) check.addNote(`${logGapsText(logGaps)}; ${logGapsAdvice(logGaps, head)}`);
+    const untraced = gaps.total('trace');
     if (untraced === null) return;
-    const { capabilities } = this.node;
-    const { reason } = internalTransfers({ capabilities, untraced, head: readLastBlock(this.db) });
+    const { reason } = internalTransfers({ capabilities: this.node.capabilities, untraced, head });
     if (reason !== null) check.addNote(reason);
   }
 

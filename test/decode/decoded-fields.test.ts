@@ -5,7 +5,8 @@ import { BatchBuilder } from '../../src/decode/batch.ts';
 import { type BlockParts, decodeBlock, needsTraces, releaseBlock } from '../../src/decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../src/decode/decoded-fields.ts';
 import { flatTraces } from '../../src/decode/traces.ts';
-import { ObjectProjection, type Projection, parseProjected } from '../../src/lib/json-projection.ts';
+import { parseProjected } from '../../src/lib/json-projection.ts';
+import { ObjectProjection, type Projection } from '../../src/lib/projection.ts';
 import { PLAIN_RULES } from './plain.ts';
 
 function wantedOf(text: string | Buffer, wanted: Projection): unknown {

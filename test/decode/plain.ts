@@ -38,8 +38,11 @@ export function rowsOf(batch: BlockBatch): Row[] {
   });
 }
 
-/** The rules of a new index of a chain without known contracts. */
-export const PLAIN_RULES: DecodeRules = decodeRules(newRules({ chainId: 0, monad: false, configured: {} }));
+/** The rules of a new index of a chain without known contracts, for parts built by hand, which need not agree. */
+export const PLAIN_RULES: DecodeRules = {
+  ...decodeRules(newRules({ chainId: 0, monad: false, configured: {} })),
+  tolerance: { off: ['root_frame', 'status', 'log_index', 'log_order', 'log_place'] },
+};
 export const BLOCK_HASH = `0x${'b1'.repeat(32)}`;
 export const TX_HASH = `0x${'71'.repeat(32)}`;
 export const A = `0x${'aa'.repeat(20)}`;

@@ -9,6 +9,7 @@ import { buildIndex } from '../support/index/build-index.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { startIndexer } from '../support/index/indexer.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
+import { hideTransfers } from '../support/nodes/hide-transfers.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { recordedDataOrSkip, recordedFile } from '../support/nodes/recorded.ts';
 import { startRecordedNode } from '../support/nodes/replay.ts';
@@ -95,7 +96,7 @@ const FIRST = 17_686_110;
 const LOSSY = 17_686_112;
 const LAST = 17_686_114;
 
-/** A recorded node behind a proxy that, on request, omits the last log of each receipt of some blocks. */
+/** A recorded node behind a proxy that, on request, changes the last log of each receipt of some blocks. */
 async function lossyNode(t: TestContext, folder: string, isLossy: (block: number) => boolean) {
   const node = await startRecordedNode(t, folder, 'eth-17686110-17686121', { head: LAST });
   const proxy = await startMisbehavingNode({ upstream: node.url });
@@ -103,10 +104,7 @@ async function lossyNode(t: TestContext, folder: string, isLossy: (block: number
   proxy.misbehave({
     replace: (method, params, result) =>
       method === 'eth_getBlockReceipts' && isLossy(Number(params[0]))
-        ? (result as { logs: unknown[] }[]).map((receipt) => ({
-            ...receipt,
-            logs: receipt.logs.slice(0, -1),
-          }))
+        ? hideTransfers(result, (at, count) => at === count - 1)
         : result,
   });
   return { node, proxy };

@@ -90,6 +90,7 @@ test('a rollback that puts the index far behind the node is backfilling again', 
   progress.setContents({
     head: { ...blockAt(40), lastTransfer: 7, lastWallet: 2, transactions: 0 },
     untraced: null,
+    logGaps: null,
   });
   assert.equal(progress.status.phase, 'backfilling');
 });

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  LazyItems,
-  LazyJsonArray,
-  ObjectProjection,
-  type Projection,
-  parseProjected,
-} from '../../src/lib/json-projection.ts';
+import { parseProjected } from '../../src/lib/json-projection.ts';
+import { LazyItems, LazyJsonArray, ObjectProjection, type Projection } from '../../src/lib/projection.ts';
 import { Prng } from '../../src/lib/random.ts';
 
 /** Rules in brackets apply to each item of a lazily parsed array. */

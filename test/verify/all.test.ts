@@ -7,6 +7,7 @@ import { FatalError } from '../../src/lib/errors.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
+import { hideTransfers } from '../support/nodes/hide-transfers.ts';
 import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 import { startNode } from '../support/nodes/replay.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -22,7 +23,7 @@ async function wronglyIndexed(t: TestContext, wrong: readonly number[]) {
   forgetful.misbehave({
     replace: (method, params, result) =>
       method === 'eth_getBlockReceipts' && wrong.includes(Number(params[0]))
-        ? (result as { logs: unknown[] }[]).map((receipt) => ({ ...receipt, logs: receipt.logs.slice(1) }))
+        ? hideTransfers(result, (at) => at === 0)
         : result,
   });
   const path = await buildIndex({ url: forgetful.url, dir: tempDir(t), startBlock: 1 });

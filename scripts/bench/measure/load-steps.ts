@@ -3,7 +3,7 @@ import { BatchBuilder } from '../../../src/decode/batch.ts';
 import { decodeBlock } from '../../../src/decode/block.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../../src/decode/decoded-fields.ts';
 import type { LoadRules } from '../../../src/indexer/backfill/load-blocks.ts';
-import type { Projection } from '../../../src/lib/json-projection.ts';
+import type { Projection } from '../../../src/lib/projection.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { RULES_VERSION } from '../../../src/model/index-rules.ts';
 import { BufferedHttpClient } from '../../../src/node/http/buffered-client.ts';

@@ -147,6 +147,7 @@ export function growthBatch(first: number, count: number): BlockBatch {
     gaps: [],
     unsettled: null,
     tracedBlock: null,
+    renumbered: 0,
   };
   let tx = -1;
   let amountEnd = 0;

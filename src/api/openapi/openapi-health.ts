@@ -97,6 +97,19 @@ const rulesStatusSchema = z
   })
   .meta({ id: 'RulesStatus' });
 
+const gapsSchema = z
+  .object({
+    first: count(),
+    last: count(),
+    blocks: count(),
+    reasons: z
+      .array(z.object({ reason: z.string(), blocks: count() }))
+      .describe(
+        'The most frequent reasons, at most 5, without numbers; those of traces in the words of the node',
+      ),
+  })
+  .meta({ id: 'Gaps' });
+
 export const statusSchema = z
   .object({
     phase: z.enum(['starting', 'backfilling', 'following', 'paused']),
@@ -119,6 +132,7 @@ export const statusSchema = z
       .string()
       .nullable()
       .describe('Why headers of this chain are not verified; null if the newest one hashes to its own hash'),
+    unchecked: z.string().nullable().describe('What is not checked on this chain, and why; null if nothing'),
     nodes: z.array(nodeStatusSchema).describe('The nodes; empty for a single one'),
     startBlock: count().nullable(),
     rules: rulesStatusSchema
@@ -132,17 +146,12 @@ export const statusSchema = z
     blocksPerSecondLastMinute: z.number().describe('The rate behind etaSeconds'),
     transfers: count(),
     capabilities: capabilitiesSchema.nullable(),
-    untraced: z
-      .object({
-        first: count(),
-        last: count(),
-        blocks: count(),
-        reasons: z
-          .array(z.object({ reason: z.string(), blocks: count() }))
-          .describe('The most frequent reasons, at most 5, in the words of the node without numbers'),
-      })
+    untraced: gapsSchema.nullable().describe('Blocks that lack internal transfers; null if none does'),
+    logGaps: gapsSchema
       .nullable()
-      .describe('Blocks that lack internal transfers; null if none does'),
+      .describe(
+        'Blocks stored although incomplete, because every node gave the same answer for ten minutes; null if none is',
+      ),
     startedAt: z.number().describe('Unix milliseconds. Start of the counts below'),
     skippedLogs: z.record(z.string(), count()).describe('Malformed logs, by reason'),
     skippedIn: z
@@ -172,6 +181,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
   nodeChain: 'same',
   finality: { rule: 'tag', reason: 'the node calls blocks finalized', block: 4711 },
   unprovenHeaders: null,
+  unchecked: null,
   nodes: [],
   startBlock: 100,
   rules: { version: 1, newest: 1, changes: [], isConfigured: false, rebuildBlocks: null },
@@ -191,6 +201,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
     headTag: 'finalized',
   },
   untraced: null,
+  logGaps: null,
   startedAt: 1_795_240_000_000,
   skippedLogs: {},
   skippedIn: {},

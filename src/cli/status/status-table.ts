@@ -9,6 +9,8 @@ import {
   internalTransfers,
   lagBlocks,
   lagSeconds,
+  logGapsAdvice,
+  logGapsText,
   type NodeChain,
   type NodeHealth,
   type NodeStatus,
@@ -65,6 +67,7 @@ function indexRows(
     ],
     ['last commit', lastCommitAt === null ? `none ${thisRun}` : agoText(lastCommitAt, now)],
     ['transfers', formatNumber(status.transfers)],
+    ...logGapRows(status, paint),
     ...rulesRows(status),
     ['skipped logs', `${skippedText(status.skippedLogs)} ${thisRun}`],
     [
@@ -122,8 +125,17 @@ function finalityRows({ finality }: Pick<IndexStatus, 'finality'>): StatusEntry[
 }
 
 /** A daemon of an earlier version does not tell. */
-function headerRows({ unprovenHeaders }: IndexStatus, paint: Paint): StatusEntry[] {
-  return unprovenHeaders ? [['headers', paint('yellow', `not verified: ${unprovenHeaders}`)]] : [];
+function headerRows({ unprovenHeaders, unchecked }: IndexStatus, paint: Paint): StatusEntry[] {
+  const rows: StatusEntry[] = [];
+  if (unprovenHeaders) rows.push(['headers', paint('yellow', `not verified: ${unprovenHeaders}`)]);
+  if (unchecked) rows.push(['not checked', paint('yellow', unchecked)]);
+  return rows;
+}
+
+/** A daemon of an earlier version does not tell. */
+function logGapRows({ logGaps, head }: IndexStatus, paint: Paint): StatusEntry[] {
+  if (!logGaps) return [];
+  return [['log gaps', paint('red', `${logGapsText(logGaps)}; ${logGapsAdvice(logGaps, head)}`)]];
 }
 
 const NODE_CHAINS: Record<NodeChain, string> = {

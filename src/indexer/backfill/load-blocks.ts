@@ -1,9 +1,12 @@
 /** Fetches and decodes a range of blocks, for the backfill workers. */
 import { BatchBuilder } from '../../decode/batch.ts';
 import { type BlockParts, decodeBlock, releaseBlock } from '../../decode/block.ts';
+import { IncompleteBlockError } from '../../decode/block-checks.ts';
+import type { LogProof } from '../../decode/bloom.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS } from '../../decode/decoded-fields.ts';
 import { type JsonObject, readObject } from '../../decode/read-json.ts';
 import { type DecodeRules, decodeRules } from '../../decode/rules.ts';
+import type { BlockCheck } from '../../decode/tolerance.ts';
 import { IncompleteTraces } from '../../decode/traces.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
@@ -11,6 +14,7 @@ import type { IndexRules } from '../../model/index-rules.ts';
 import type { Capabilities } from '../../model/index-status.ts';
 import type { RpcClient, RpcReply } from '../../node/client.ts';
 import { blockCall, receiptsCall } from '../../node/methods.ts';
+import { proveLogs } from '../log-proof.ts';
 import { requireTransactions } from '../require-transactions.ts';
 import { type HeaderProof, RootCheck } from '../root-check.ts';
 import { receiptsOf, requireResult } from './load-receipts.ts';
@@ -22,7 +26,7 @@ export function deriveLoadRules(
   made: IndexRules,
   checkRoots = false,
 ): LoadRules {
-  return { traces, blockReceipts, checkRoots, ...decodeRules(made) };
+  return { traces, blockReceipts, checkRoots, learned: { countsFailed: false }, ...decodeRules(made) };
 }
 
 /** The rules that depend on the node and the chain. */
@@ -31,6 +35,10 @@ export interface LoadRules extends DecodeRules {
   blockReceipts: boolean;
   /** Verify transactions and receipts against the roots in the header. Needs unprojected answers. */
   checkRoots?: boolean;
+  /** Read whole answers, not only what decoding needs, and let blooms prove the logs. */
+  inFull?: boolean;
+  /** `countsFailed`: blooms have proved that the chain numbers logs of failed transactions, which receipts leave out. */
+  learned?: { countsFailed: boolean };
   /** What is known of the chain's headers where a loader starts. */
   headerProof?: HeaderProof;
 }
@@ -38,8 +46,8 @@ export interface LoadRules extends DecodeRules {
 /**
  * Loads blocks `from..to`, inclusive. Guarantees that all parts of a block have the same hash and that each block is
  * the child of its predecessor. Throws UpstreamError `inconsistent` when a part is missing, belongs to another block
- * or, with `checkRoots`, contradicts the header; otherwise throws like the client. A block that the node does not trace
- * is a gap of the batch.
+ * or, with `checkRoots`, contradicts the header, and IncompleteBlockError when the answer contradicts itself, twice;
+ * otherwise throws like the client. A block that the node does not trace is a gap of the batch.
  */
 export async function loadBlocks(
   client: RpcClient,
@@ -49,9 +57,7 @@ export async function loadBlocks(
   signal?: AbortSignal,
   roots: RootCheck = new RootCheck(),
 ): Promise<BlockBatch> {
-  const out = new RangeDecoder(rules, false);
-  await decodeRange(out, client, rules, from, to, signal, roots);
-  return out.finish()[0]!;
+  return (await loadTwice(false, client, rules, from, to, signal, roots))[0]!;
 }
 
 /** Like `loadBlocks`, but each block that the node does not trace is an unsettled batch of its own. */
@@ -63,9 +69,37 @@ export async function loadRange(
   signal?: AbortSignal,
   roots: RootCheck = new RootCheck(),
 ): Promise<BlockBatch[]> {
-  const out = new RangeDecoder(rules, true);
-  await decodeRange(out, client, rules, from, to, signal, roots);
-  return out.finish();
+  return loadTwice(true, client, rules, from, to, signal, roots);
+}
+
+async function loadTwice(
+  isSplit: boolean,
+  client: RpcClient,
+  rules: LoadRules,
+  from: number,
+  to: number,
+  signal: AbortSignal | undefined,
+  roots: RootCheck,
+): Promise<BlockBatch[]> {
+  const { tolerance, learned } = rules;
+  const off: BlockCheck[] = [...(tolerance?.off ?? [])];
+  if (learned?.countsFailed) off.push('failed_index');
+  const load = async (tolerant: LoadRules) => {
+    const out = new RangeDecoder(tolerant, isSplit);
+    await decodeRange(out, client, tolerant, from, to, signal, roots);
+    return out.finish();
+  };
+  try {
+    return await load({ ...rules, tolerance: { off } });
+  } catch (error) {
+    if (!(error instanceof IncompleteBlockError)) throw error;
+    // Read everything again, in full: only this shows which log is wrong, and whether the blooms prove the logs.
+    const batches = await load({ ...rules, tolerance: { ...tolerance, off }, inFull: true });
+    const isByFailures = error.found.checks.every((check) => check === 'failed_index');
+    const hasLogGap = batches.some(({ gaps }) => gaps.some(({ kind }) => kind === 'log'));
+    if (learned && isByFailures && !hasLogGap) learned.countsFailed = true;
+    return batches;
+  }
 }
 
 async function decodeRange(
@@ -86,6 +120,7 @@ async function decodeRange(
     const { block, receipts, number } = loaded;
     const traces = tracesOf(answers, number);
     const parts: BlockParts = { block, receipts, traces };
+    if (rules.inFull) out.rules = await provenRules(rules, block, receipts);
     if ((answers.replies.has(number) && traces === null) || !out.add(parts))
       out.addUntraced(parts, await traceOneByOne(client, rules, answers, loaded, signal));
     releaseBlock(parts);
@@ -95,7 +130,8 @@ async function decodeRange(
 
 /** Decodes consecutive blocks into one batch or, with `isSplit`, into several around blocks that are not traced. */
 class RangeDecoder {
-  private readonly rules: LoadRules;
+  /** The rules for the next block. */
+  rules: LoadRules;
   private readonly isSplit: boolean;
   private readonly batches: BlockBatch[] = [];
   private out = new BatchBuilder();
@@ -138,6 +174,21 @@ class RangeDecoder {
   }
 }
 
+/** The rules for a block read in full: where blooms prove that it has all logs, it does not matter how they are numbered. */
+async function provenRules(rules: LoadRules, block: JsonObject, receipts: unknown): Promise<LoadRules> {
+  const logProof = await proveLogs(block, receipts);
+  const off = [...(rules.tolerance?.off ?? []), ...NEEDLESS_CHECKS[logProof]];
+  return { ...rules, logProof, tolerance: { ...rules.tolerance, off } };
+}
+
+/** The checks that a proof makes needless, and those of blooms where they are no blooms of logs. */
+const NEEDLESS_CHECKS: Readonly<Record<LogProof, readonly BlockCheck[]>> = {
+  complete: ['log_index', 'failed_index'],
+  lacking: [],
+  unknown: [],
+  other: ['bloom'],
+};
+
 function requireBlock(reply: RpcReply, number: number): JsonObject {
   return readObject(requireResult(reply, 'header', number), 'block');
 }
@@ -149,12 +200,13 @@ async function loadBlocksAndReceipts(
   signal?: AbortSignal,
 ): Promise<LoadedBlock[]> {
   // Two batches: blocks are parsed while receipts arrive, and a single answer could be too large.
+  const isWhole = rules.checkRoots || rules.inFull;
   const asked = [
-    client.batch(numbers.map(blockCall), signal, rules.checkRoots ? undefined : BLOCK_FIELDS),
+    client.batch(numbers.map(blockCall), signal, isWhole ? undefined : BLOCK_FIELDS),
     client.batch(
       rules.blockReceipts ? numbers.map(receiptsCall) : [],
       signal,
-      rules.checkRoots ? undefined : RECEIPTS_FIELDS,
+      isWhole ? undefined : RECEIPTS_FIELDS,
     ),
   ] as const;
   await Promise.allSettled(asked); // a failure must not leave the other request running

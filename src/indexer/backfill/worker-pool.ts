@@ -1,11 +1,12 @@
 /** A pool of backfill workers: threads that fetch and decode ranges of blocks. */
+import { IncompleteBlockError } from '../../decode/block-checks.ts';
+import type { Tolerance } from '../../decode/tolerance.ts';
 import { UpstreamError } from '../../lib/errors.ts';
 import type { ThreadLog } from '../../log/logger.ts';
 import type { BlockBatch } from '../../model/block-batch.ts';
 import { ThreadHandle } from '../../threads/thread-handle.ts';
 import type { CallRecorder } from '../node-client.ts';
 import type { BackfillWorkerOptions, FromBackfillWorker } from '../protocol.ts';
-import type { LoadRange } from './pipeline.ts';
 
 interface PendingRange {
   resolve: (batches: BlockBatch[]) => void;
@@ -60,7 +61,12 @@ export class BackfillWorkerPool {
    * Loads a range on the least busy worker. An abort rejects at once; the worker finishes and drops a range in
    * progress.
    */
-  readonly load: LoadRange = (from, to, signal) =>
+  readonly load = (
+    from: number,
+    to: number,
+    signal: AbortSignal,
+    tolerance: Tolerance = {},
+  ): Promise<BlockBatch[]> =>
     new Promise((resolve, reject) => {
       clearTimeout(this.idleTimer);
       const worker = this.pickWorker();
@@ -82,7 +88,7 @@ export class BackfillWorkerPool {
           reject(error);
         },
       });
-      worker.thread.post({ id, from, to });
+      worker.thread.post({ id, from, to, tolerance });
     });
 
   /** Resolves when all workers have ended, at the latest after `limitMs`. */
@@ -134,8 +140,10 @@ export class BackfillWorkerPool {
     if ('calls' in message) this.calls.add(message.calls);
     if ('batches' in message) pending?.resolve(message.batches);
     else if ('error' in message) {
-      const { reason, message: text } = message.error;
-      pending?.reject(new UpstreamError(reason, text));
+      const { reason, message: text, incomplete } = message.error;
+      pending?.reject(
+        incomplete === null ? new UpstreamError(reason, text) : new IncompleteBlockError(incomplete),
+      );
     } else if ('defect' in message) pending?.reject(new Error(`a backfill worker failed: ${message.defect}`));
   }
 }

@@ -1,5 +1,6 @@
 /** Entry point of a backfill worker: fetches and decodes ranges of blocks on a core of its own. */
 import { batchBuffers } from '../../decode/batch.ts';
+import { IncompleteBlockError } from '../../decode/block-checks.ts';
 import { stackOf, UpstreamError } from '../../lib/errors.ts';
 import { thread } from '../../threads/thread.ts';
 import { CallRecorder, newNodeClient } from '../node-client.ts';
@@ -23,10 +24,10 @@ export default thread<BackfillWorkerOptions, ToBackfillWorker, FromBackfillWorke
     let roots: RootCheck | undefined;
     let queue: RangeRequest[] = [];
     let activeWorkers = 0;
-    const load = async ({ id, from, to }: RangeRequest): Promise<void> => {
+    const load = async ({ id, from, to, tolerance }: RangeRequest): Promise<void> => {
       try {
         roots ??= new RootCheck(rules.headerProof);
-        const batches = await loadRange(client, rules, from, to, undefined, roots);
+        const batches = await loadRange(client, { ...rules, tolerance }, from, to, undefined, roots);
         post({ id, batches, calls: calls.drain() }, batches.flatMap(batchBuffers));
       } catch (error) {
         post(failure(id, error, calls));
@@ -58,7 +59,11 @@ function failure(id: number, error: unknown, calls: CallRecorder): FromBackfillW
   if (error instanceof UpstreamError) {
     return {
       id,
-      error: { reason: error.reason, message: error.message },
+      error: {
+        reason: error.reason,
+        message: error.message,
+        incomplete: error instanceof IncompleteBlockError ? error.found : null,
+      },
       calls: calls.drain(),
     };
   }

@@ -1,5 +1,5 @@
 /** Asks a node for the senders and receivers of transactions. */
-import { ObjectProjection } from '../../lib/json-projection.ts';
+import { ObjectProjection } from '../../lib/projection.ts';
 import { isObject } from '../../lib/text.ts';
 import { ADDRESS_PATTERN, mayBeCreation } from '../../model/address.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';

@@ -18,7 +18,7 @@ import {
 import { decodeStakingPayouts } from '../../../src/decode/staking.ts';
 import { flatTraces, treeTraces } from '../../../src/decode/traces.ts';
 import { UpstreamError } from '../../../src/lib/errors.ts';
-import type { Projection } from '../../../src/lib/json-projection.ts';
+import type { Projection } from '../../../src/lib/projection.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { parseBody, readBatch, readSingle } from '../../../src/node/reply.ts';
 import { PLAIN_RULES } from '../../decode/plain.ts';

@@ -1,5 +1,6 @@
 /** The index: its position, contents and progress, and the node's capabilities. */
 import { followsFinal } from '../../../model/finality.ts';
+import { logGapsAdvice, logGapsText } from '../../../model/index-status.ts';
 import { type Fact, Facts } from '../../ui/facts.tsx';
 import { countText, duration, grouped, percent } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
@@ -112,7 +113,8 @@ function oneDecimal(value: number): string {
 }
 
 function NodeSection({ status }: { status: Status }) {
-  const { capabilities, finality, internalTransfers, internalTransfersReason, unprovenHeaders } = status;
+  const { capabilities, finality, internalTransfers, internalTransfersReason } = status;
+  const { unprovenHeaders, unchecked, logGaps } = status;
   return (
     <section class="section" aria-label="Node">
       <header>
@@ -149,6 +151,16 @@ function NodeSection({ status }: { status: Status }) {
             ...(unprovenHeaders === null
               ? []
               : [{ name: 'Headers', value: 'not verified', note: unprovenHeaders }]),
+            ...(unchecked === null ? [] : [{ name: 'Not checked', value: 'in part', note: unchecked }]),
+            ...(logGaps === null
+              ? []
+              : [
+                  {
+                    name: 'Log gaps',
+                    value: grouped(logGaps.blocks),
+                    note: `${logGapsText(logGaps)}; ${logGapsAdvice(logGaps, status.head)}`,
+                  },
+                ]),
             {
               name: 'Receipts',
               value: capabilities.blockReceipts ? 'by block' : 'one by one',
