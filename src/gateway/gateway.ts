@@ -11,6 +11,7 @@ import type { NodeHttp } from '../node/http/streaming-client.ts';
 import type { BlockHeader } from '../node/methods.ts';
 import type { AnchorBlocks, AnchoredTail } from './anchored-call.ts';
 import { AnswerCache, CacheDoorkeeper } from './answer-cache.ts';
+import { mayCache } from './answer-checks.ts';
 import { type BlockKey, blockKeyOf, blockNumberOf } from './cache-policy.ts';
 import {
   type Call,
@@ -341,6 +342,7 @@ export class Gateway {
     if (block === null || chain !== this.chain) return false;
     const number = blockNumberOf(call, block, tail);
     if (number === null || !isProvenFinal(number, finalized, shown)) return false;
+    if (!mayCache(call.method, number, tail)) return true;
     this.doorkeeper.delete(key);
     this.cache.put(key, tail, true);
     this.meter.setCacheBytes(this.cache.bytes);
