@@ -1,6 +1,6 @@
 /** Builds a batch of decoded transfers. */
 import { UpstreamError } from '../lib/errors.ts';
-import { writeHex } from '../lib/hex.ts';
+import { type Hex, writeHex } from '../lib/hex.ts';
 import type { BlockBatch, SkipReason } from '../model/block-batch.ts';
 import { type BlockGap, type GapKind, NOT_TRACED } from '../model/block-gap.ts';
 
@@ -85,6 +85,9 @@ export function releaseBatch(batch: BlockBatch): void {
   for (const buffer of batchBuffers(batch)) buffer.transfer(0);
 }
 
+/** Most contracts of a batch whose upgrades are noted. */
+const MAX_UPGRADES = 200;
+
 /** Most transfers of one block from range logs. Ranges are cheap to emit, so a block could claim a billion. */
 const RANGE_IDS_PER_BLOCK = 100_000;
 
@@ -118,6 +121,7 @@ export class BatchBuilder {
   /** See BlockBatch. */
   tracedBlock: number | null = null;
   private renumbered = 0;
+  private readonly upgraded = new Set<Hex>();
   private readonly skipped: Partial<Record<SkipReason, number>> = {};
   private readonly skippedIn: Partial<Record<SkipReason, string>> = {};
   /** Maps 40 lower-case hex digits to the position in `addresses`. */
@@ -241,6 +245,11 @@ export class BatchBuilder {
     this.skip(reason);
   }
 
+  /** Notes a contract, lower-case `0x` text, that logged `Upgraded`. */
+  noteUpgrade(address: Hex): void {
+    if (this.upgraded.size < MAX_UPGRADES) this.upgraded.add(address);
+  }
+
   /** Counts a block whose logs are not numbered throughout. */
   countRenumbered(): void {
     this.renumbered++;
@@ -260,6 +269,7 @@ export class BatchBuilder {
       unsettled: null,
       tracedBlock: this.tracedBlock,
       renumbered: this.renumbered,
+      upgraded: [...this.upgraded],
       blockCount: this.blockNumber.length,
       transferCount: this.kind.length,
       number,

@@ -16,6 +16,9 @@ export const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c
 /** `Withdrawal(address,uint256)` of wrapped native coins. */
 export const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65';
 
+/** `Upgraded(address)` of proxies (ERC-1967). */
+const UPGRADED = '0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b';
+
 /** EIP-7708's emitter. Its Transfer logs repeat native transfers and belong to no token. */
 const NATIVE_LOG_EMITTER = '0xfffffffffffffffffffffffffffffffffffffffe';
 
@@ -88,6 +91,9 @@ export function decodeLogs(out: BatchBuilder, logs: readonly Log[], rules: LogRu
         if (!wrappedNative.has(log.emitter)) break;
         transfers ??= new TransferCounts(logs);
         decodeWrapped(out, log, transfers);
+        break;
+      case UPGRADED:
+        out.noteUpgrade(`0x${log.emitter.slice(2)}`);
         break;
     }
   }

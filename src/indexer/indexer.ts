@@ -11,6 +11,7 @@ import { CheckpointClient } from '../store/checkpoint-client.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../tokens/balance-accuracy-loop.ts';
 import { runMetadataLoop } from '../tokens/metadata-loop.ts';
+import { TokenRefresh } from '../tokens/token-refresh.ts';
 import { AdaptiveCommitSize, walLimit } from './adaptive-commit-size.ts';
 import { AnchorWatch } from './anchor-watch.ts';
 import { applyEvent, CommitAbandoned } from './apply-event.ts';
@@ -45,11 +46,12 @@ interface BackgroundDeps
   store: IndexWriter;
   calls: CallRecorder;
   send: Send;
+  refresh: TokenRefresh;
 }
 
 /** Starts the token loops. The returned signal aborts with `signal` or when a task fails; then `stop` rejects. */
 function startBackgroundTasks(
-  { indexPath, from, store, calls, send, log, ...rest }: BackgroundDeps,
+  { indexPath, from, store, calls, send, log, refresh, ...rest }: BackgroundDeps,
   signal: AbortSignal,
 ): { signal: AbortSignal; stop(): Promise<void> } {
   const stopController = new AbortController();
@@ -58,7 +60,7 @@ function startBackgroundTasks(
   /** Reports damage but keeps indexing, which may never touch the damaged page. */
   const onDamage = ({ message }: DamagedFileError) => send({ kind: 'unreadable', message });
   const tasks = [
-    runMetadataLoop(store, client, log, stopSignal, onDamage),
+    runMetadataLoop(store, client, log, stopSignal, onDamage, refresh),
     runBalanceAccuracyLoop({ indexPath, store, client, log, onDamage, ...rest }, stopSignal),
   ];
   const allTasks = Promise.all(tasks.map((task) => task.finally(() => stopController.abort())));
@@ -308,8 +310,9 @@ async function runSync(
   const { wrappedNative } = rules;
   const isFollowing = () => progress.status.phase === 'following';
   const { indexPath } = options;
+  const refresh = new TokenRefresh();
   const background = startBackgroundTasks(
-    { indexPath, from, store, calls, startBlock, wrappedNative, isFollowing, send, log },
+    { indexPath, from, store, calls, startBlock, wrappedNative, isFollowing, send, log, refresh },
     signal,
   );
   const anchor = new AnchorWatch({ store, client, progress, finality, maxReorg }, signal);
@@ -348,7 +351,11 @@ async function runSync(
     for await (const event of events) {
       await applyEvent(context, event, commitSizer, stop); // loaded blocks stay valid, whichever node is next
       pipeline.batchTransfers = commitSizer.targetTransfers;
-      if (event.kind === 'blocks') for (const batch of event.batches) releaseBatch(batch);
+      if (event.kind !== 'blocks') continue;
+      for (const batch of event.batches) {
+        if (isFollowing()) refresh.record(batch);
+        releaseBatch(batch);
+      }
     }
   } finally {
     pipeline.reset();

@@ -33,6 +33,8 @@ export interface BlockBatch {
   unsettled: UnsettledGap | null;
   /** A block whose traces the node gave, null if there is none. */
   tracedBlock: number | null;
+  /** Contracts that logged `Upgraded`, at most some hundred. Anyone can log it. */
+  upgraded: readonly Hex[];
   /** Number of blocks whose logs restart or repeat their numbers. */
   renumbered: number;
   blockCount: number;

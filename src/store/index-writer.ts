@@ -19,7 +19,12 @@ import type { OpenRewrite } from './rewrites.ts';
 import { Rollback } from './rollback.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';
 import { BalanceAccuracyTable, type TokenBalanceAccuracy } from './tokens/balance-accuracy.ts';
-import { type TokenMetadata, TokenMetadataTable, type UnreadToken } from './tokens/token-metadata.ts';
+import {
+  type ReadToken,
+  type TokenMetadata,
+  TokenMetadataTable,
+  type UnreadToken,
+} from './tokens/token-metadata.ts';
 import { WriteAheadLog } from './wal.ts';
 
 /**
@@ -231,6 +236,11 @@ export class IndexWriter {
   /** Token contracts whose metadata is due to be read. `now` in Unix seconds. */
   unreadTokens(now: number, limit: number): UnreadToken[] {
     return this.withStorageErrors(() => this.metadata.unread(now, limit));
+  }
+
+  /** A token whose metadata was read before; undefined for any other contract. */
+  readToken(address: Hex): ReadToken | undefined {
+    return this.withStorageErrors(() => this.metadata.read(address));
   }
 
   saveMetadata(found: readonly TokenMetadata[]): void {

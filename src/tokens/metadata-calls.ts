@@ -43,8 +43,14 @@ export function decodeText(data: unknown): string {
     if (data.length === 66) return hexToString(trim(data, { dir: 'right' }));
     return decodeAbiParameters([{ type: 'string' }], data)[0];
   } catch {
-    return ''; // not text
+    return paddedText(data);
   }
+}
+
+/** Text in the first of several words, as some contracts pad bytes32; empty unless it begins with an ASCII letter. */
+function paddedText(data: Hex): string {
+  const word = data.slice(2, 66);
+  return /^[2-7][0-9a-f]{63}$/i.test(word) ? hexToString(trim(`0x${word}`, { dir: 'right' })) : '';
 }
 
 export function decodeDecimals(data: unknown): number | null {

@@ -9,6 +9,7 @@ import type { IndexWriter } from '../store/index-writer.ts';
 import type { TokenMetadata, UnreadToken } from '../store/tokens/token-metadata.ts';
 import { batchAt } from './anchored-batch.ts';
 import { runBackgroundLoop } from './background-loop.ts';
+import { TokenRefresh } from './token-refresh.ts';
 
 /** Contracts per batch. */
 const TOKENS_PER_BATCH = 16;
@@ -28,17 +29,20 @@ const BUSY_DELAY_S = 60;
 
 /** Resolves when the signal aborts. Rejects only for a bug. */
 export function runMetadataLoop(
-  store: Pick<IndexWriter, 'head' | 'unreadTokens' | 'saveMetadata'>,
+  store: MetadataStore,
   client: Pick<RpcClient, 'batch'>,
   log: ThreadLog,
   signal: AbortSignal,
   onDamage: (error: DamagedFileError) => void = () => undefined,
+  refresh: TokenRefresh = new TokenRefresh(),
 ): Promise<void> {
   const step = async (): Promise<boolean> => {
-    const tokens = store.unreadTokens(Date.now() / 1000, TOKENS_PER_BATCH);
+    const unread = store.unreadTokens(Date.now() / 1000, TOKENS_PER_BATCH);
+    const tokens = [...unread, ...tokensToRefresh(store, refresh, TOKENS_PER_BATCH - unread.length)];
     const head = store.head();
     if (tokens.length === 0 || head === null) return false;
     const { found, busy } = await fetchMetadata(client, head, tokens, signal);
+    for (const token of found) reportDecimals(store, token, log);
     store.saveMetadata(found);
     if (busy.length === tokens.length) throw busy[0]; // makes the loop back off, so that the node can recover
     return true;
@@ -48,6 +52,23 @@ export function runMetadataLoop(
     { name: 'token metadata', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS, log, onDamage },
     signal,
   );
+}
+
+type MetadataStore = Pick<IndexWriter, 'head' | 'unreadTokens' | 'readToken' | 'saveMetadata'>;
+
+/** Known tokens among those that are due to be read again. */
+function tokensToRefresh(store: MetadataStore, refresh: TokenRefresh, limit: number): UnreadToken[] {
+  return refresh.take(limit).flatMap((address) => {
+    const token = store.readToken(address);
+    return token === undefined ? [] : [{ address, kind: token.kind, tries: token.tries }];
+  });
+}
+
+/** Every amount of the token is shown with its decimals, old ones too. */
+function reportDecimals(store: MetadataStore, { address, decimals }: TokenMetadata, log: ThreadLog): void {
+  const before = store.readToken(address)?.decimals ?? null;
+  if (before !== null && decimals !== null && decimals !== before)
+    log.warn({ token: address, before, decimals }, 'a token changed its decimals');
 }
 
 /** The outcome per token, and the errors of those that the node was too busy to call. */

@@ -20,6 +20,7 @@ test('a name is read from a string and from 32 bytes', () => {
   assert.equal(decodeText(text('')), '');
   assert.equal(decodeText(text('币安人生 🐋')), '币安人生 🐋');
   assert.equal(decodeText(stringToHex('Maker', { size: 32 })), 'Maker');
+  assert.equal(decodeText(`${stringToHex('Two', { size: 32 })}${'00'.repeat(32)}`), 'Two', '64 bytes');
   assert.equal(decodeMetadata([pad('0x00'), undefined]).name, null);
 });
 

@@ -8,6 +8,7 @@ import { TRANSFER_KIND_NAMES } from '../../src/model/transfer-kind.ts';
 import { type RpcCall, RpcClient, type RpcReply } from '../../src/node/client.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { runMetadataLoop } from '../../src/tokens/metadata-loop.ts';
+import { TokenRefresh } from '../../src/tokens/token-refresh.ts';
 import { receiptOf } from '../support/chain/receipt.ts';
 import { compileFixture } from '../support/chain/solidity.ts';
 import { startTestDaemon } from '../support/daemon/daemon.ts';
@@ -111,6 +112,33 @@ test('metadata from a node that lacks the head of the index is not stored: anoth
   };
   await readAll(writer, client, 'the metadata');
   assert.equal(tries, 2);
+});
+
+test('an upgraded token is read again, a contract that is no token is not, and changed decimals are logged', async (t) => {
+  const { writer, append } = indexOfTokens(t);
+  append(['one']);
+  const one = address('one');
+  writer.saveMetadata([{ address: one, name: 'A', symbol: 'A', decimals: 18, tries: 1, retryAt: null }]);
+  const asked: unknown[] = [];
+  const client = {
+    async batch(calls: readonly RpcCall[]): Promise<RpcReply[]> {
+      asked.push(...calls.flatMap(({ params }) => (params[0] as { to?: string }).to ?? []));
+      return calls.map(({ method }) => ({
+        result: method === 'eth_call' ? `0x${'06'.padStart(64, '0')}` : headerOf(writer.head()!),
+      }));
+    },
+  };
+  const refresh = new TokenRefresh();
+  const none = { token: new Int32Array(0), addresses: new Uint8Array(0) };
+  refresh.record({ ...none, upgraded: [address('no token'), one] });
+  const logs: string[] = [];
+  const stop = new AbortController();
+  const loop = runMetadataLoop(writer, client, logTo(logs), stop.signal, undefined, refresh);
+  await waitFor(() => writer.readToken(one)?.decimals === 6, { what: 'the new decimals' });
+  stop.abort();
+  await loop;
+  assert.deepEqual([...new Set(asked)], [one]);
+  assert.match(logs.join(), /a token changed its decimals/);
 });
 
 /** Runs the loop until no token is left to read. */

@@ -148,6 +148,7 @@ export function growthBatch(first: number, count: number): BlockBatch {
     unsettled: null,
     tracedBlock: null,
     renumbered: 0,
+    upgraded: [],
   };
   let tx = -1;
   let amountEnd = 0;

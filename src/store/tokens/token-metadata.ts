@@ -17,6 +17,13 @@ export interface UnreadToken {
   tries: number;
 }
 
+/** What is known of a token that was read before. */
+export interface ReadToken {
+  kind: number;
+  tries: number;
+  decimals: number | null;
+}
+
 /** The outcome of one call. */
 export interface TokenMetadata {
   address: Hex;
@@ -43,6 +50,7 @@ export class TokenMetadataTable {
   private readonly tokensAfter: Statement<[number, number], UnreadRow>;
   private readonly due: Statement<[number, number], { address: Buffer; kind: number; tries: number }>;
   private readonly upsert: Statement;
+  private readonly ofAddress: Statement<[Uint8Array], ReadToken>;
   private readonly known: Statement<[Uint8Array], Pick<TokenMetadata, 'name' | 'symbol' | 'decimals'>>;
   /** All tokens up to this id have been called once. */
   private calledUpTo = 0;
@@ -57,6 +65,11 @@ export class TokenMetadataTable {
       FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_PREFIX_BYTES}), m.address)
         CROSS JOIN wallets c ON c.id = a.wallet AND c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
       WHERE m.retry_at <= ? ORDER BY m.retry_at LIMIT ?`);
+    this.ofAddress = db.prepare(/* sql */ `
+      SELECT t.kind, m.tries, m.decimals
+      FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_PREFIX_BYTES}), m.address)
+        CROSS JOIN wallets c ON c.id = a.wallet AND c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
+      WHERE m.address = ?`);
     this.upsert = db.prepare(/* sql */ `
       REPLACE INTO token_metadata (address, name, symbol, decimals, tries, retry_at, checksum)
       VALUES (?, ?, ?, ?, ?, ?, ?)`);
@@ -73,6 +86,11 @@ export class TokenMetadataTable {
     }
     const due = this.due.all(now, limit - unread.length);
     return [...unread, ...due.map((row) => ({ ...row, address: bytesToHex(row.address) }))];
+  }
+
+  /** A token that was read before; undefined for any other contract. */
+  read(address: Hex): ReadToken | undefined {
+    return this.ofAddress.get(hexToBytes(address));
   }
 
   /** Stores the outcome. Keeps a known value that the contract did not return this time. */
