@@ -86,7 +86,8 @@ export async function checkBlocks(
   const file = isWhole ? new ProgressFile(`${path}.verify`, isVerifyProgress) : null;
   const tally = new Tally(chain, checks.transfers, file?.load(db) ?? null);
   const ranges = rangesOf(scope, tally.next, tip.number);
-  let savedAt = performance.now();
+  const startedAt = performance.now();
+  let savedAt = startedAt;
   try {
     const proof = isWhole
       ? await findHeaderProof(options.client, [chain.startBlock, tally.next], signal)
@@ -113,6 +114,25 @@ export async function checkBlocks(
   }
   file?.remove();
   tally.conclude(checks, isWhole, tip.number);
+  const seconds = (performance.now() - startedAt) / 1000;
+  if (!isWhole)
+    checks.transfers.addNote(sampleText(tally.compared, tip.number - chain.startBlock + 1, seconds));
+}
+
+/** The share of wrong blocks for which a sample states its chance. */
+const WRONG_SHARE = 0.01;
+
+/** How likely a sample of blocks finds wrong ones, and what reading all of them would cost. */
+export function sampleText(compared: number, blocks: number, seconds: number): string {
+  if (compared >= blocks) return 'the sample has all blocks';
+  const chance = 1 - (1 - WRONG_SHARE) ** compared;
+  const percent = chance >= 0.9999 ? 'over 99.99' : (Math.floor(chance * 1000) / 10).toString();
+  const hours = compared === 0 ? null : ((seconds / compared) * blocks) / 3600;
+  const time =
+    hours === null
+      ? ''
+      : `, ${hours < 1 ? 'less than an hour' : `some ${Math.ceil(hours)} hours`} at this pace`;
+  return `${compared} of ${blocks} blocks: if 1 % of all were wrong, such a sample would find one with a chance of ${percent} %; --all reads all ${blocks}${time}`;
 }
 
 /** All blocks, several at a time, or a sample, one by one. */
@@ -136,6 +156,10 @@ function take<T>(items: Iterator<T>, count: number): T[] {
 class Tally {
   /** Where the comparison continues. */
   next: number;
+  /** Blocks compared so far. */
+  get compared(): number {
+    return this.blocks;
+  }
   private readonly chain: { chainId: number; startBlock: number };
   private readonly check: Check;
   private blocks: number;

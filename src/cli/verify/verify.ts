@@ -29,7 +29,7 @@ Examples:
 const NOTES = [
   'The daemon may run during a verification, but not during a repair. The exit code is 1 if anything differs; each \
 difference is listed. The column SHARE shows how much of the index each check covered.',
-  'By default, samples are compared with the node. --file needs no node: SQLite checks its pages, a checksum stored with \
+  'By default, samples are compared with the node; the report says how likely they would find 1 % of wrong blocks. --file needs no node: SQLite checks its pages, a checksum stored with \
 each block covers its transfers and addresses, and all counters, balances and lists are recounted from the transfers. \
 So it finds any changed byte.',
   "--all does what --file does and compares every block with the node: its hash, its time and each of its transfers. \
