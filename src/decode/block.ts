@@ -89,8 +89,14 @@ function decodeParts(
   const traces = parts.traces === null ? null : readTraces(parts.traces, txHashes, hash, receipts.extraHash);
   const decodeAt = (i: number, isRepeat = false): void => {
     const trace = traces === null ? null : traces.at(i);
-    const [hash, tx, at] = [txHashes[i]!, transactions[i]!, receipts.positionOf(i)];
-    decodeTransaction(decoding, { hash, at, tx, receipt: receipts.of(i), trace, isRepeat });
+    decodeTransaction(decoding, {
+      hash: txHashes[i]!,
+      at: receipts.positionOf(i),
+      tx: transactions[i]!,
+      receipt: receipts.of(i),
+      trace,
+      isRepeat,
+    });
   };
   for (let i = 0; i < transactions.length; i++) {
     decodeExtraReceipt(decoding, i);
