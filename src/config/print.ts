@@ -2,7 +2,7 @@
 import { stringify } from 'smol-toml';
 import type { ParsedConfig } from './parse-config.ts';
 import { maskSetting } from './secrets.ts';
-import { flatten } from './tree.ts';
+import { flatten, isTable } from './tree.ts';
 
 /** Widest setting to which the column of sources aligns. */
 const MAX_COLUMN = 60;
@@ -15,7 +15,10 @@ export function printConfig(parsed: ParsedConfig): string {
     const here = path.slice(0, Math.max(cut, 0));
     if (here !== table) lines.push({ text: '' }, { text: `[${here}]` });
     table = here;
-    lines.push({ text: stringify({ [path.slice(cut + 1)]: value }).trim(), source });
+    const name = path.slice(cut + 1);
+    // The library writes an empty table as a section of its own.
+    const text = isTable(value) ? `${name} = {}` : stringify({ [name]: value }).trim();
+    lines.push({ text, source });
   }
   const width = Math.min(MAX_COLUMN, Math.max(...lines.map((line) => line.text.length)));
   return lines.map(({ text, source }) => (source ? `${text.padEnd(width)}  # ${source}` : text)).join('\n');

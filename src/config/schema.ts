@@ -8,6 +8,7 @@ import {
   bool,
   choice,
   firstBlock,
+  headerName,
   host,
   integer,
   isAddress,
@@ -41,6 +42,13 @@ const node = z.strictObject({
   batch: integer(1, 1_000).default(60),
   /** With several nodes: how long a preferred node must be healthy before it is used again. */
   quiet_seconds: integer(1, 86_400).default(30),
+  /** Further headers of every request to a node, by name. Secret. */
+  headers: z
+    .record(
+      headerName(),
+      textThat('printable ASCII text without a space at either end', (v) => v !== '' && isHeaderText(v)),
+    )
+    .default({}),
 });
 
 const chain = z.strictObject({

@@ -62,7 +62,7 @@ export function fromEnv(
   const given: GivenSetting[] = [];
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(ENV_PREFIX) || text === undefined) continue;
-    const path = variable.slice(ENV_PREFIX.length).toLowerCase().replaceAll('__', '.');
+    const path = pathOf(variable);
     if (schemaAt(path) === undefined && SERVICE_LINK.test(`${variable}=${text}`)) continue;
     mistakes.attempt(() => {
       assertKnownSetting(path, variable, 'the environment', known, envName);
@@ -81,6 +81,12 @@ export function fromFlags(flags: FlagValues): GivenSetting[] {
     given.push({ path, value: parseSettingText(path, text), source: `flag ${flag}`, where: `flag ${flag}` });
   }
   return given;
+}
+
+/** The setting of an environment variable, which cannot have the hyphens of a header's name. */
+function pathOf(variable: string): string {
+  const path = variable.slice(ENV_PREFIX.length).toLowerCase().replaceAll('__', '.');
+  return path.startsWith('node.headers.') ? path.replaceAll('_', '-') : path;
 }
 
 /** Name of the environment variable of a setting. */

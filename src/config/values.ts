@@ -108,6 +108,19 @@ export function isHeaderText(value: string): boolean {
   return /^(?! )[ -~]*(?<! )$/.test(value);
 }
 
+/** Headers that the connection to a node itself depends on. */
+const RESERVED_HEADERS =
+  /^(host|connection|upgrade|keep-alive|te|trailer|transfer-encoding|content-(length|type|encoding)|accept-encoding|expect|sec-websocket-.*)$/i;
+
+/** The name of a header that may be added to requests to a node. */
+export function headerName() {
+  const error = 'is not the name of a header: letters, digits and hyphens, and none that HTTP itself needs';
+  return z
+    .string({ error })
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, { error })
+    .refine((name) => !RESERVED_HEADERS.test(name), { error });
+}
+
 /** An IP address, or a network in CIDR notation. */
 export function isNetwork(value: string): boolean {
   const [address = '', bits, ...rest] = value.split('/');

@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { IndexedChain } from '../node/choice/compare-chain.ts';
 import { NodeWatch } from '../node/choice/node-watch.ts';
 import { SelectedNode } from '../node/choice/selected-node.ts';
+import { setNodeHeaders } from '../node/request-headers.ts';
 import { chainOf, hashAt, prepareLastBlock } from '../store/chain.ts';
 import { AnchorTable } from '../store/chain-anchors.ts';
 import type { Db } from '../store/open-database.ts';
@@ -22,6 +23,7 @@ export function openNodes(
   { db, metrics, log }: { db: Db; metrics: Metrics; log: Logger },
   closers: CleanupStack,
 ): Nodes {
+  setNodeHeaders(config.node.headers);
   const node = new SelectedNode(nodeAddresses(config));
   if (node.addresses.length === 1) return { node, watch: undefined };
   const watch = closers.adopt(

@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 import { UpstreamError } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
 import { type Endpoint, socketErrorText } from './endpoint.ts';
+import { requestHeaders } from './request-headers.ts';
 
 export interface SocketLimits {
   /** Time to connect and complete the handshake, milliseconds. */
@@ -39,14 +40,15 @@ export class NodeSocket {
   /** The connection is plain, and the handshake is incomplete. */
   private mayExpectTls: boolean;
 
-  constructor({ origin, path, authorization }: Endpoint, limits: SocketLimits, events: SocketEvents) {
+  constructor(endpoint: Endpoint, limits: SocketLimits, events: SocketEvents) {
+    const { origin, path } = endpoint;
     this.origin = origin;
     this.events = events;
     this.mayExpectTls = origin.startsWith('ws:');
     this.ws = new WebSocket(origin + path, {
       maxPayload: limits.maxMessageBytes,
       perMessageDeflate: false,
-      ...(authorization && { headers: { authorization } }),
+      headers: requestHeaders(endpoint),
     });
     const onTimeout = this.guarded(() => {
       this.fail(

@@ -220,6 +220,8 @@ describe('a single call', () => {
     const client = connect({ url });
     await client.call('eth_test', []);
     const { headers, path } = node.requests.at(-1)!;
+    assert.match(headers['user-agent'] ?? '', /^atlas-node\/\d/);
+    assert.equal(headers['accept-encoding'], 'identity');
     assert.equal(headers.authorization, `Basic ${Buffer.from('us er:pä:ss').toString('base64')}`);
     assert.equal(path, '/v1/SECRET?key=SECRET');
     for (const kind of ['reset', 'hang', 'not-http'] as const) {

@@ -108,6 +108,8 @@ async function withNodeClient(
 async function firstNodeClient({ node, node_http, node_traces }: Config): Promise<RpcClient> {
   const { RpcClient } = await import('../../node/client.ts');
   const { fetchChainId } = await import('../../node/methods.ts');
+  const { setNodeHeaders } = await import('../../node/request-headers.ts');
+  setNodeHeaders(node.headers);
   const { timeout_ms: timeoutMs, max_sockets: maxSockets, batch: maxBatch } = node;
   const [last = '', ...before] = splitUrls(node_http).reverse();
   const open = (url: string) =>

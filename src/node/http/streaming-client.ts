@@ -6,6 +6,7 @@ import type { UpstreamFailure } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import type { SelectedNode } from '../choice/selected-node.ts';
 import { type Endpoint, parseEndpoint } from '../endpoint.ts';
+import { requestHeaders } from '../request-headers.ts';
 import { Connection, type ConnectionOwner, type Target } from './connection.ts';
 import { type Clock, Exchange } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -184,12 +185,14 @@ function targetOf({ origin }: Endpoint): Target {
   };
 }
 
-function requestHead({ origin, path, authorization }: Endpoint): string {
+function requestHead(endpoint: Endpoint): string {
+  const { origin, path } = endpoint;
   const lines = [
     `POST ${path} HTTP/1.1`,
     `Host: ${new URL(origin).host}`,
     'Content-Type: application/json',
-    ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+    'Accept-Encoding: identity',
+    ...Object.entries(requestHeaders(endpoint)).map(([name, value]) => `${name}: ${value}`),
     'Content-Length: ',
   ];
   return lines.join('\r\n');
