@@ -9,7 +9,8 @@ import { errorResult, NO_ROOM, RpcCode } from '../errors.ts';
 import { LargeAnswer, MIN_LARGE_BYTES } from '../large-answer.ts';
 import { errorOf, isResult } from '../response-tail.ts';
 import { type BlockParam, chunkParams, type LogsQuery } from './logs-query.ts';
-import { classifyRefusal, type RangeLimit } from './node-range.ts';
+import type { RangeLimit } from './node-range.ts';
+import type { RangeDescent } from './range-descent.ts';
 
 /** Concurrent chunks per call. */
 const CONCURRENCY = 8;
@@ -26,6 +27,7 @@ export interface Range {
 export interface CollectDeps {
   request: RequestFn;
   nodeRange: RangeLimit;
+  descent: Pick<RangeDescent, 'classify'>;
   budget: ClientBudget;
 }
 
@@ -135,7 +137,7 @@ class Collection {
       nodeRange.accepted(to - from + 1);
       return [logsIn(answer.tail)];
     }
-    const refusal = classifyRefusal(answer);
+    const refusal = await this.deps.descent.classify(answer, this.query, from, to);
     if (refusal === 'wide') nodeRange.tooWide(to - from + 1);
     else nodeRange.inconclusive();
     if (refusal === null) return answer;

@@ -26,7 +26,8 @@ import {
   normalizeCall,
   readLogsQuery,
 } from './logs-query.ts';
-import { classifyRefusal, RangeLimit } from './node-range.ts';
+import { RangeLimit } from './node-range.ts';
+import { RangeDescent } from './range-descent.ts';
 
 /** The settings of the `[rpc]` table that concern logs. */
 export interface LogsSettings {
@@ -55,6 +56,7 @@ export class LogsHandler {
   private readonly log: Logger;
   private readonly maxRange: number;
   private readonly nodeRange: RangeLimit;
+  private readonly descent: RangeDescent;
   private readonly requestHash: RequestFn;
 
   constructor(gateway: NodeAccess, settings: LogsSettings, budget: ByteBudget, log: Logger) {
@@ -64,6 +66,7 @@ export class LogsHandler {
     this.maxRange = settings.logs_max_range;
     this.requestHash = patient(gateway.requestUncached);
     this.nodeRange = new RangeLimit(settings.logs_node_range, settings.logs_max_range);
+    this.descent = new RangeDescent(gateway.requestUncached, this.nodeRange);
   }
 
   /** Answers a call of a client. */
@@ -120,10 +123,18 @@ export class LogsHandler {
       canStream: sink.canStream,
       requiresValidJson: sink.requiresValidJson,
       send: (tail, status, mayRetain, retryAfter) => {
-        const refusal = tail instanceof LargeAnswer ? null : classifyRefusal({ tail, status });
-        if (refusal === null) return sink.send(tail, status, mayRetain, retryAfter);
-        if (refusal === 'wide') this.nodeRange.tooWide(range.to - range.from + 1);
-        split = deliver(sink, this.log, (signal) => this.collect(query, range, client, signal));
+        const width = range.to - range.from + 1;
+        if (tail instanceof LargeAnswer) return sink.send(tail, status, mayRetain, retryAfter);
+        const refusal = this.descent.known({ tail, status });
+        if (refusal === 'wide') this.nodeRange.tooWide(width);
+        if (refusal === null && !this.descent.mayLearn({ tail, status }, width)) {
+          return sink.send(tail, status, mayRetain, retryAfter);
+        }
+        const answer = { tail: mayRetain ? tail : Buffer.from(tail), status };
+        split = deliver(sink, this.log, async (signal) => {
+          const reason = refusal ?? (await this.descent.classify(answer, query, range.from, range.to));
+          return reason === null ? answer : this.collect(query, range, client, signal);
+        });
       },
       begin: () => sink.begin(),
       write: (piece) => sink.write(piece),
@@ -208,9 +219,9 @@ export class LogsHandler {
   }
 
   private collectDeps(client: number, hashAt: HashAt): CollectDeps {
-    const { nodeRange, budget } = this;
+    const { nodeRange, descent, budget } = this;
     const request = patient(this.requestPart(client, hashAt));
-    return { request, nodeRange, budget: budget.forClient(client) };
+    return { request, nodeRange, descent, budget: budget.forClient(client) };
   }
 
   /**

@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RequestFn } from '../../../src/gateway/call.ts';
+import type { CallResult, RequestFn } from '../../../src/gateway/call.ts';
 import { collectLogs } from '../../../src/gateway/logs/collect.ts';
-import { RangeLimit } from '../../../src/gateway/logs/node-range.ts';
+import { classifyRefusal, RangeLimit } from '../../../src/gateway/logs/node-range.ts';
 import { resultTail } from '../../../src/gateway/response-tail.ts';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
+
+/** Learns nothing. */
+const KNOWN_WORDS = { classify: async (answer: CallResult) => classifyRefusal(answer) };
 
 test('a failed collection releases its memory, that of collected answers included', async () => {
   const budget = new ByteBudget(1_000).forClient(1);
@@ -19,7 +22,7 @@ test('a failed collection releases its memory, that of collected answers include
     return { tail: resultTail(number === 2 ? '{}' : '["0x1","0x2"]'), status: 200 };
   };
   const filter = { from: 1, to: 100, rest: {} };
-  const deps = { request: ask, nodeRange: new RangeLimit(10, 10), budget };
+  const deps = { request: ask, nodeRange: new RangeLimit(10, 10), descent: KNOWN_WORDS, budget };
   const range = { from: 1, to: 100, last: 100 };
   await assert.rejects(collectLogs(deps, filter, range, new AbortController().signal), /not a list/);
   await sleep(50);
@@ -38,6 +41,7 @@ test('an aborted collection returns no part of the logs', async () => {
   const deps = {
     request: ask,
     nodeRange: new RangeLimit(10, 10),
+    descent: KNOWN_WORDS,
     budget: new ByteBudget(1_000).forClient(1),
   };
   const collected = collectLogs(deps, filter, { from: 1, to: 80, last: 80 }, calledOff.signal);

@@ -202,6 +202,53 @@ test('a wide range is fetched in parts and arrives in order, without gaps or rep
   assert.deepEqual(await logs(quantity(17), quantity(1_000)), expected(17, 1_000));
 });
 
+test('a range refused in unknown words is split once narrower ranges work', async (t) => {
+  const words = [
+    'Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range.',
+    'ranges over 10 blocks are not supported on freetier',
+    'query must be smaller than size 10',
+    'query block range over limit',
+  ];
+  for (const message of words) {
+    const { chain, logs } = await setUp(t);
+    chain.refuse = tooWide(10, message);
+    assert.deepEqual(await logs('0x65', '0xc8'), expected(101, 200), message);
+    const before = chain.ranges.length;
+    assert.deepEqual(await logs('0x65', '0xc8'), expected(101, 200));
+    assert.ok(chain.ranges.length - before <= 40, 'the limit is remembered');
+    assert.deepEqual(await logs('0x1', quantity(500)), expected(1, 500));
+  }
+});
+
+test('no more than eleven calls a minute look for a narrower range', async (t) => {
+  const { chain, gateway } = await setUp(t);
+  chain.refuse = (width, from) => {
+    throw new NodeError(-32000, `no, ${'x'.repeat(from)} ${String.fromCharCode(96 + width)}`);
+  };
+  const ask = async (from: number) => {
+    const filter = { fromBlock: quantity(from), toBlock: quantity(from + 1) };
+    return (await gateway.call('eth_getLogs', [filter])).error?.code;
+  };
+  for (let from = 1; from <= 30; from++) assert.equal(await ask(from), -32000);
+  assert.equal(chain.ranges.length, 30 + 11);
+});
+
+test('an error that a narrower range cannot mend is passed on at once', async (t) => {
+  for (const [code, message] of [
+    [-32005, 'daily budget spent'],
+    [-32601, 'nothing of that kind'],
+    [3, 'execution reverted'],
+    [-32000, 'too many requests'],
+  ] as const) {
+    const { chain, logs } = await setUp(t);
+    chain.refuse = () => {
+      throw new NodeError(code, message);
+    };
+    assert.deepEqual(await logs('0x1', '0x40'), { code, message });
+    assert.equal(chain.ranges.length, 1, message);
+  }
+});
+
 test('tags and missing ends mean what they mean to the node', async (t) => {
   const { chain, logs } = await setUp(t);
   chain.head = 1_050;
