@@ -9,8 +9,6 @@ import { finalityOf } from '../model/finality.ts';
 import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { CheckpointClient } from '../store/checkpoint-client.ts';
 import { IndexWriter } from '../store/index-writer.ts';
-import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../tokens/balance-accuracy-loop.ts';
-import { runMetadataLoop } from '../tokens/metadata-loop.ts';
 import { TokenRefresh } from '../tokens/token-refresh.ts';
 import { AdaptiveCommitSize, walLimit } from './adaptive-commit-size.ts';
 import { AnchorWatch } from './anchor-watch.ts';
@@ -19,6 +17,7 @@ import { deriveLoadRules, loadRange } from './backfill/load-blocks.ts';
 import { Pipeline, RANGE_BLOCKS_START } from './backfill/pipeline.ts';
 import { UntracedBlocks } from './backfill/untraced-blocks.ts';
 import { BackfillWorkerPool } from './backfill/worker-pool.ts';
+import { startBackgroundTasks } from './background-tasks.ts';
 import { ChainGuard } from './chain-guard.ts';
 import { chooseStart, connect, proveHeaders, tracesWarning } from './connect.ts';
 import { sync } from './follow.ts';
@@ -35,46 +34,6 @@ import { isMomentary, reportFailure, reportSuccess, retryWriteAndReport } from '
 import { RootCheck } from './root-check.ts';
 import { ruleSources, settleRules } from './rules-of-index.ts';
 import { SuspectBlocks } from './suspect-blocks.ts';
-
-/** Background calls get one socket and small answers, so that they do not delay block fetches. */
-const LIMITS = { maxSockets: 1, maxResponseBytes: 8 * 2 ** 20 };
-
-interface BackgroundDeps
-  extends Pick<BalanceAccuracyLoopOptions, 'startBlock' | 'wrappedNative' | 'isFollowing' | 'log'> {
-  indexPath: string;
-  from: NodeClientOptions;
-  store: IndexWriter;
-  calls: CallRecorder;
-  send: Send;
-  refresh: TokenRefresh;
-}
-
-/** Starts the token loops. The returned signal aborts with `signal` or when a task fails; then `stop` rejects. */
-function startBackgroundTasks(
-  { indexPath, from, store, calls, send, log, refresh, ...rest }: BackgroundDeps,
-  signal: AbortSignal,
-): { signal: AbortSignal; stop(): Promise<void> } {
-  const stopController = new AbortController();
-  const client = newNodeClient(from, calls, LIMITS);
-  const stopSignal = AbortSignal.any([signal, stopController.signal]);
-  /** Reports damage but keeps indexing, which may never touch the damaged page. */
-  const onDamage = ({ message }: DamagedFileError) => send({ kind: 'unreadable', message });
-  const tasks = [
-    runMetadataLoop(store, client, log, stopSignal, onDamage, refresh),
-    runBalanceAccuracyLoop({ indexPath, store, client, log, onDamage, ...rest }, stopSignal),
-  ];
-  const allTasks = Promise.all(tasks.map((task) => task.finally(() => stopController.abort())));
-  allTasks.catch(() => undefined); // `stop` reports the rejection
-  return {
-    signal: stopSignal,
-    async stop() {
-      stopController.abort();
-      await client.close();
-      await Promise.allSettled(tasks);
-      await allTasks;
-    },
-  };
-}
 
 /** What the indexer has around it: in the program, its thread. */
 export interface IndexerSurroundings {
