@@ -13,12 +13,16 @@ import { memberTexts, scanValue, skipSpace } from './json-scan.ts';
 /** The id of every call to the node. A node may refuse a client's type of id, and equal calls are merged. */
 const NODE_CALL_ID = 1;
 
+/** How a node may write it: some answer every id as a text, and errors without one. */
+const OUR_IDS: ReadonlySet<string> = new Set(['1', '"1"', 'null']);
+
 const SPACE = 32;
 const QUOTE = 34;
 const COLON = 58;
 const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
 const CLOSE_BRACKET = 93;
+const LETTER_L = 108;
 const LETTER_R = 114;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
@@ -28,8 +32,11 @@ const NEXT_ANSWER = Buffer.from('}{');
 /** Most bytes of the envelope before the tail, and of the part after it. */
 const MAX_ENVELOPE = 128;
 const ENVELOPE =
-  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|null)\s*,\s*)*(?="result"\s*:\s*["{[\w-]|"error"\s*:\s*\{)/;
-const ENVELOPE_LAST = /(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*|,\s*"id"\s*:\s*(?:1|null)\s*)+\}\s*$/;
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(?:1|"1"|null)\s*,\s*)*(?="result"\s*:\s*["{[\w-]|"error"\s*:\s*\{)/;
+const ENVELOPE_LAST =
+  /(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*|,\s*"id"\s*:\s*(?:1|"1"|null)\s*|,\s*"error"\s*:\s*null\s*)+\}\s*$/;
+/** An error that is none, beside a result. */
+const NO_ERROR_LAST = /,\s*"error"\s*:\s*null\s*\}\s*$/;
 const ID = '"id"';
 
 interface AnswerFacts {
@@ -141,12 +148,25 @@ export function quickCheckResponseTail(tail: Buffer): void {
  * missing.
  */
 function trimEnvelope(body: Buffer, follows: ResponseTailStart['follows']): number {
-  if (follows === 'nothing') return endOfText(body);
+  if (follows === 'nothing') return trimNoError(body);
   const from = Math.max(0, body.length - MAX_ENVELOPE);
   const text = body.toString('latin1', from);
   const at = text.search(ENVELOPE_LAST);
   if (follows === 'id' && (at < 0 || !text.includes(ID, at))) return -1;
   if (at < 0) return endOfText(body);
+  body[from + at] = CLOSE_BRACE;
+  return from + at + 1;
+}
+
+/** Like `trimEnvelope` where at most an `error` of null follows the result. */
+function trimNoError(body: Buffer): number {
+  const end = endOfText(body);
+  let last = end - 2;
+  while (last > 0 && body[last]! <= 32) last--;
+  if (body[last] !== LETTER_L) return end; // of null
+  const from = Math.max(0, end - MAX_ENVELOPE);
+  const at = body.toString('latin1', from, end).search(NO_ERROR_LAST);
+  if (at < 0) return end;
   body[from + at] = CLOSE_BRACE;
   return from + at + 1;
 }
@@ -175,7 +195,7 @@ export class ResponseTailStream {
   end(last: Buffer): Buffer | null {
     if (this.follows === 'nothing') {
       this.note(last);
-      return this.lastByte === CLOSE_BRACE ? last : null;
+      return this.lastByte === CLOSE_BRACE ? last.subarray(0, trimNoError(last)) : null;
     }
     this.writeAllButLast(last);
     const end = trimEnvelope(this.held, this.follows);
@@ -241,7 +261,7 @@ function rebuildTail(body: Buffer): Buffer {
   const error = members.get('error');
   const result = members.get('result');
   const id = members.get('id') ?? 'null';
-  if (id !== String(NODE_CALL_ID) && id !== 'null') throw malformed(body);
+  if (!OUR_IDS.has(id)) throw malformed(body);
   if (error?.startsWith('{')) return Buffer.from(`"error":${error}}`, 'latin1');
   if (result !== undefined && members.has('id')) return resultTail(result);
   throw malformed(body);

@@ -42,7 +42,8 @@ export function httpError(answer: NodeResponse, what: string): UpstreamError {
 export function readSingle(value: unknown, method: string): RpcReply {
   if (!isObject(value)) throw malformed(method, `not an object: ${previewValue(value)}`);
   const refused = value.id === null && isObject(value.error);
-  if (value.id !== 1 && !refused) throw malformed(method, `id is ${previewValue(value.id)} instead of 1`);
+  if (value.id !== 1 && value.id !== '1' && !refused)
+    throw malformed(method, `id is ${previewValue(value.id)} instead of 1`);
   return readReply(value, method);
 }
 
@@ -58,7 +59,8 @@ export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[]
   if (value.length !== calls.length) throw malformed(what, `${value.length} replies`);
   const replies = new Array<RpcReply | undefined>(calls.length).fill(undefined);
   for (const item of value as unknown[]) {
-    const id = isObject(item) ? item.id : undefined;
+    const given = isObject(item) ? item.id : undefined;
+    const id = typeof given === 'string' && /^[1-9]\d{0,3}$/.test(given) ? Number(given) : given;
     const call = typeof id === 'number' ? calls[id - 1] : undefined;
     if (!isObject(item) || typeof id !== 'number' || call === undefined)
       throw malformed(what, `a reply with id ${previewValue(id)}`);

@@ -24,18 +24,35 @@ test('replaces the id in every form that nodes write, and passes the result byte
     `{ "result" : ${result} , "jsonrpc" : "2.0" , "id" : 1 }`,
     ` {\n "jsonrpc" : "2.0", "result" : ${result}, "id" : 1 }\n`,
     `{"result":${result},"id":null,"jsonrpc":"2.0","extra":[1]}`,
+    `{"jsonrpc":"2.0","id":"1","result":${result}}`,
+    `{"jsonrpc":"2.0","result":${result},"id":"1"}`,
+    `{"jsonrpc":"2.0","id":1,"result":${result},"error":null}`,
+    `{"jsonrpc":"2.0","id":1,"error":null,"result":${result}}`,
+    `{"error" : null,"jsonrpc":"2.0","id":1,"result":${result}}`,
+    `{"jsonrpc":"2.0","result":${result} , "error" : null , "id":1}`,
+    `{"jsonrpc":"2.0","id":1,"result":${result} ,\n"error" : null }\n`,
   ];
   for (const form of forms) {
     const text = answer(form);
     assert.deepEqual(JSON.parse(text), expected, form);
     assert.ok(text.includes(result), form);
     assert.equal(text.split('"jsonrpc"').length, 2, form);
+    assert.ok(!text.includes('"error"'), form);
     assert.equal(text.split('"id"').length, 2 + result.split('"id"').length - 1, form);
   }
 });
 
+test('a result that holds an error of null, or is null, passes as it is', () => {
+  for (const result of ['{"error":null}', '{"a":1,"error":null}', '[{"a":1,"error":null}]', 'null']) {
+    assert.equal(
+      answer(`{"jsonrpc":"2.0","id":1,"result":${result}}`),
+      `{"jsonrpc":"2.0","id":"mine","result":${result}}`,
+    );
+  }
+});
+
 test('an answer to another call is malformed', () => {
-  for (const id of ['2', '10', '"1"', '[1]', 'false']) {
+  for (const id of ['2', '10', '"2"', '[1]', 'false']) {
     for (const body of [
       `{"jsonrpc":"2.0","id":${id},"result":"0x1"}`,
       `{"jsonrpc":"2.0","result":"0x1","id":${id}}`,

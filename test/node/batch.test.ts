@@ -85,7 +85,7 @@ describe('a batch', () => {
       node.misbehave({ wire: { kind: 'body', status: 200, text } });
       await rejectsAs('malformed', client.batch(echoes(2)));
     }
-    for (const id of ['"1"', '1.5', '0', '-1', '1e9', 'null', '[1]']) {
+    for (const id of ['"x"', '"01"', '1.5', '0', '-1', '1e9', 'null', '[1]']) {
       const text = `[{"id":2,"result":1},{"id":${id},"result":1}]`;
       node.misbehave({ wire: { kind: 'body', status: 200, text } });
       await rejectsAs('malformed', client.batch(echoes(2)), /a reply with id/);
