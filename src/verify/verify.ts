@@ -12,6 +12,7 @@ import { chainOf, readLastBlock } from '../store/chain.ts';
 import { damageOf, openIndexForReading } from '../store/index-file.ts';
 import { areRulesWhole, readRules } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
+import { isCorruption } from '../store/storage-error.ts';
 import { blockComparer, toleranceOf } from './block-comparer.ts';
 import { checkBlocks, checkHeaders } from './check-blocks.ts';
 import { checkCounters } from './check-counters.ts';
@@ -53,8 +54,7 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
   const startedAt = performance.now();
   const db = openIndexForReading(path);
   try {
-    const chain = chainOf(db);
-    const tip = readLastBlock(db);
+    const { chain, tip } = readIdentity(db, path);
     if (chain === null || tip === null)
       throw new FatalError(`${path} holds no block yet: there is nothing to verify`);
     if (node !== null && chain.chainId !== node.capabilities.chainId)
@@ -65,13 +65,40 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
     const { client, capabilities } = node;
     const seen = { client: capabilities.client, head: await fetchBlockNumber(client, signal) };
     const fileChecks = await checkFile(db, options);
-    // Without its rules nobody knows what the blocks should hold; the file's checks have reported them.
-    if (!areRulesWhole(db)) return finishReport({ ...report, node: seen, checks: fileChecks, tokens: [] });
-    const run = new NodeChecks(db, options, node, chain.startBlock);
+    const rules = loadRulesOf(db, node);
+    if (rules === null) return finishReport({ ...report, node: seen, checks: fileChecks, tokens: [] });
+    const run = new NodeChecks(db, options, node, rules, chain.startBlock);
     const { checks, tokens } = await run.after(fileChecks);
     return finishReport({ ...report, node: seen, checks, tokens });
   } finally {
     db.close();
+  }
+}
+
+/** What the index covers. Throws FatalError if that cannot be read: there is nothing to compare then. */
+function readIdentity(db: Db, path: string) {
+  try {
+    return { chain: chainOf(db), tip: readLastBlock(db) };
+  } catch (error) {
+    if (!isCorruption(error)) throw error;
+    throw new FatalError(
+      `${path} is damaged where it names its chain and last block (${error.message}): restore a backup, or move the file away to rebuild the index`,
+    );
+  }
+}
+
+/**
+ * How to decode the blocks again. Null where the file cannot say it: then nobody knows what the blocks should hold, and
+ * the checks of the file have reported the damage.
+ */
+function loadRulesOf(db: Db, { capabilities, configured }: ComparedNode): LoadRules | null {
+  try {
+    if (!areRulesWhole(db)) return null;
+    const made = rulesOfIndex(readRules(db), ruleSources(capabilities, configured));
+    return { ...deriveLoadRules(capabilities, made), tolerance: toleranceOf(db) };
+  } catch (error) {
+    if (isCorruption(error)) return null;
+    throw error;
   }
 }
 
@@ -123,14 +150,12 @@ class NodeChecks {
   private readonly startBlock: number;
   private readonly rules: LoadRules;
 
-  constructor(db: Db, options: VerifyOptions, node: ComparedNode, startBlock: number) {
+  constructor(db: Db, options: VerifyOptions, node: ComparedNode, rules: LoadRules, startBlock: number) {
     this.db = db;
     this.options = options;
     this.node = node;
+    this.rules = rules;
     this.startBlock = startBlock;
-    const { capabilities, configured } = node;
-    const made = rulesOfIndex(readRules(db), ruleSources(capabilities, configured));
-    this.rules = { ...deriveLoadRules(capabilities, made), tolerance: toleranceOf(db) };
   }
 
   /** Runs the checks after those of the file. */

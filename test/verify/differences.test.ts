@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
+import { FatalError } from '../../src/lib/errors.ts';
 import { encodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { packBuyers, prepareBuyersOf } from '../../src/store/tokens/first-buyers.ts';
@@ -359,15 +360,28 @@ describe('verify', () => {
     );
   });
 
-  test('finds damaged pages of the file', async (t) => {
-    const copy = join(tempDir(t), 'index.db');
+  test('finds a damaged page of any table', async (t) => {
     const bytes = readFileSync(path);
-    bytes.fill(0xa5, PAGE_BYTES * 6, PAGE_BYTES * 7);
-    writeFileSync(copy, bytes);
-    const report = await verifyFile({ path: copy, http: url });
-    assert.ok(
-      differencesOf(report).some((text) => text.startsWith('file: ')),
-      differencesOf(report).join('\n'),
-    );
+    const db = openDatabase(path, { readonly: true });
+    const tables = db
+      .prepare<[], { name: string; page: number }>(
+        "SELECT name, rootpage AS page FROM sqlite_master WHERE type = 'table' AND rootpage > 0",
+      )
+      .all();
+    db.close();
+    const copy = join(tempDir(t), 'index.db');
+    for (const { name, page } of tables) {
+      const damaged = Buffer.from(bytes);
+      damaged.fill(0xa5, PAGE_BYTES * (page - 1), PAGE_BYTES * page);
+      writeFileSync(copy, damaged);
+      const told = await verifyFile({ path: copy, http: url }).then(differencesOf, (error: unknown) => {
+        assert.ok(error instanceof FatalError, `${name}: ${error}`);
+        return [`file: ${error.message}`];
+      });
+      assert.ok(
+        told.some((text) => text.startsWith('file: ')),
+        `${name}: ${told.join('\n')}`,
+      );
+    }
   });
 });
