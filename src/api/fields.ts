@@ -1,20 +1,32 @@
 /** What REST answers say about stored values, and the values of its examples. */
 import { z } from 'zod';
 import { decodeSigned } from '../lib/signed.ts';
-import { TOKEN_KIND_NAMES, type TokenKindName, TransferKind } from '../model/transfer-kind.ts';
+import {
+  shownKind,
+  TOKEN_KIND_NAMES,
+  type TokenKindName,
+  TransferKind,
+  type ViewKind,
+} from '../model/transfer-kind.ts';
 import type { EventRow } from '../query/events.ts';
 import { kindName } from '../query/transfers.ts';
 import { DamageError } from '../store/storage-error.ts';
-import { BALANCE_ACCURACY_NAMES } from '../store/tokens/balance-accuracy.ts';
+import { BALANCE_ACCURACY_NAMES, type BalanceAccuracyName } from '../store/tokens/balance-accuracy.ts';
 
 /** A stored balance as decimal text. */
 export function balanceText(balance: Uint8Array): string {
   return decodeSigned(balance).toString();
 }
 
-/** The type of a token, named after the kind of its transfers. */
-export function tokenType(kind: number): TokenKindName {
-  const name = kindName(kind);
+interface TokenKinds {
+  /** Kind of its first transfer. */
+  kind: number;
+  viewKind: ViewKind;
+}
+
+/** The type of a token, named after its view kind or the kind of its transfers. */
+export function tokenType(token: TokenKinds): TokenKindName {
+  const name = kindName(shownKind(token));
   const type = TOKEN_KIND_NAMES.find((candidate) => candidate === name);
   if (type === undefined) throw new DamageError(`a token has transfers of the kind ${name}`);
   return type;
@@ -52,6 +64,7 @@ export const sampleTransfer: EventRow = {
   token: '',
   symbol: null,
   decimals: null,
+  viewKind: null,
 };
 
 /** A transfer of 2.5 units of a token. */
@@ -86,6 +99,32 @@ export function balanceAccuracyField() {
     .enum(BALANCE_ACCURACY_NAMES)
     .nullable()
     .describe(
-      'exact: sampled balances match the contract; partial: transfers before the first indexed block are missing; unreliable: balances change without transfers (rebasing, fee on transfer); null: not examined yet',
+      'exact: sampled balances match the contract; partial: transfers before the first indexed block are missing; unreliable: balances change without transfers (rebasing, fee on transfer), or for the reason given; null: not examined yet',
     );
+}
+
+/** What speaks against balances summed from transfers, beside samples. */
+export function balanceReasonField() {
+  return z
+    .string()
+    .nullable()
+    .describe(
+      'Why the sums mean nothing: the logs of the token have the form of another type. Null if they do not',
+    );
+}
+
+/** Why sums over the transfers of a token mean nothing, null if they do. */
+export function sumsReason({ kind, viewKind }: TokenKinds): string | null {
+  if (viewKind === null || viewKind === kind) return null;
+  return viewKind === TransferKind.erc721
+    ? 'it logs token ids as an ERC-20 logs amounts, so balances are sums of ids'
+    : 'it logs amounts as an ERC-721 logs token ids, so balances are numbers of transfers';
+}
+
+/** The accuracy of a token's balances, by an examination if they mean anything. */
+export function balanceAccuracy(
+  token: TokenKinds,
+  examined: BalanceAccuracyName | null,
+): BalanceAccuracyName | null {
+  return sumsReason(token) === null ? examined : 'unreliable';
 }

@@ -6,7 +6,7 @@ import { NATIVE_DECIMALS, weiToCoin } from '../lib/units.ts';
 import { isNativeKind } from '../model/transfer-kind.ts';
 import type { IdRange } from '../query/blocks.ts';
 import type { FundingTransfer } from '../query/funding.ts';
-import { amountOf, kindName, type TransferRow, tokenIdOf } from '../query/transfers.ts';
+import { amountOf, type TransferRow, tokenIdOf, typeOf } from '../query/transfers.ts';
 import {
   addressField,
   blockField,
@@ -40,7 +40,7 @@ export function plainTransferRecord(
     id: row.id,
     blockNumber: row.blockNumber,
     txHash: `0x${row.txHash}`,
-    transferType: kindName(row.kind),
+    transferType: typeOf(row),
     from: `0x${row.from}`,
     to: `0x${row.to}`,
     tokenAddress: native ? null : `0x${row.token}`,

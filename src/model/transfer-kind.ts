@@ -122,6 +122,17 @@ export function isSemiFungible(kind: number): boolean {
   return ((SEMI_FUNGIBLE >> kind) & 1) === 1;
 }
 
+/**
+ * The kind that a token is shown as where its logs have the form of another: an NFT whose id is logged as an amount, an
+ * ERC-20 whose amount is logged as an id. Null where it is the form.
+ */
+export type ViewKind = typeof TransferKind.erc20 | typeof TransferKind.erc721 | null;
+
+/** The kind to show of a transfer. Its stored kind is the form of its log, by which sums and filters go. */
+export function shownKind({ kind, viewKind }: { kind: number; viewKind: ViewKind }): number {
+  return viewKind === null || isSemiFungible(kind) ? kind : viewKind;
+}
+
 /** A value per kind, by public name. */
 export function byKindName<T>(of: (kind: Kind) => T): Record<TransferKindName, T>;
 export function byKindName(of: (kind: Kind) => unknown): object {

@@ -61,7 +61,7 @@ function eventOf(
   stored: StoredTransfer,
   block: Tip,
   { wallets, tokens }: AddressBook,
-  { symbol, decimals }: TokenMetadata,
+  { symbol, decimals, viewKind }: TokenMetadata,
 ): EventRow {
   return {
     ...stored,
@@ -73,19 +73,20 @@ function eventOf(
     token: stored.token === 0 ? '' : tokens.of(stored.token),
     symbol,
     decimals,
+    viewKind,
   };
 }
 
-type TokenMetadata = Pick<TransferRow, 'symbol' | 'decimals'>;
+type TokenMetadata = Pick<TransferRow, 'symbol' | 'decimals' | 'viewKind'>;
 
-const NO_METADATA: TokenMetadata = { symbol: null, decimals: null };
+const NO_METADATA: TokenMetadata = { symbol: null, decimals: null, viewKind: null };
 
 /** The metadata of these transfers' tokens by tokens.id, read each time: a contract may be called at any moment. */
 function prepareTokenMetadata(
   db: Db,
 ): (rows: readonly StoredTransfer[]) => ReadonlyMap<number, TokenMetadata> {
   const statement = db.prepare<[string], TokenMetadata & { id: number }>(/* sql */ `
-    SELECT k.id, m.symbol, m.decimals FROM json_each(?) list CROSS JOIN tokens k ON k.id = list.value
+    SELECT k.id, m.symbol, m.decimals, m.view_kind AS viewKind FROM json_each(?) list CROSS JOIN tokens k ON k.id = list.value
       CROSS JOIN wallets w ON w.id = k.wallet CROSS JOIN token_metadata m ON m.address = w.address`);
   return (rows) => {
     const ids = new Set<number>();

@@ -3,6 +3,7 @@
  * many may share one.
  */
 
+import type { ViewKind } from '../model/transfer-kind.ts';
 import { walletByStoredAddress } from '../store/addresses.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
@@ -12,15 +13,18 @@ import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import type { TransferRow } from './transfers.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Symbol and decimals by contract address, hex digits without prefix. */
-export type TokenSymbols = (token: string) => Pick<TransferRow, 'symbol' | 'decimals'>;
+/** What the rows of a token's transfers say of it. */
+type TokenLook = Pick<TransferRow, 'symbol' | 'decimals' | 'viewKind'>;
+
+/** Symbol, decimals and view kind by contract address, hex digits without prefix. */
+export type TokenSymbols = (token: string) => TokenLook;
 
 /** Returned by `TokenSymbols` for a token whose contract was not called yet. */
-export const UNREAD_TOKEN: Pick<TransferRow, 'symbol' | 'decimals'> = { symbol: null, decimals: null };
+export const UNREAD_TOKEN: TokenLook = { symbol: null, decimals: null, viewKind: null };
 
 export function prepareTokenSymbols(db: Db): TokenSymbols {
-  const statement = db.prepare<[string], Pick<TransferRow, 'symbol' | 'decimals'>>(
-    'SELECT symbol, decimals FROM token_metadata WHERE address = unhex(+?)',
+  const statement = db.prepare<[string], TokenLook>(
+    'SELECT symbol, decimals, view_kind AS viewKind FROM token_metadata WHERE address = unhex(+?)',
   );
   return (token) => statement.get(token) ?? UNREAD_TOKEN;
 }
@@ -50,6 +54,7 @@ interface TokenFacts {
   firstTimestamp: number;
   /** Kind of its first transfer. */
   kind: number;
+  viewKind: ViewKind;
   /** From the contract, null while unknown. */
   name: string | null;
   symbol: string | null;
@@ -60,7 +65,7 @@ interface TokenFacts {
 export function prepareTokenFacts(db: Db): (wallet: number) => TokenFacts | undefined {
   const statement = db.prepare<[number], TokenFacts>(/* sql */ `
     SELECT t.id, t.transfers, t.holders, t.wallets, b.number AS firstBlock, b.timestamp AS firstTimestamp, t.kind,
-      m.name, m.symbol, m.decimals
+      m.view_kind AS viewKind, m.name, m.symbol, m.decimals
     FROM tokens t CROSS JOIN wallets w ON w.id = t.wallet
       CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.first_transfer')}
       LEFT JOIN token_metadata m ON m.address = w.address
@@ -79,12 +84,13 @@ export interface ListedToken {
   decimals: number | null;
   /** Kind of its first transfer. */
   kind: number;
+  viewKind: ViewKind;
   transfers: number;
 }
 
 /** SQL: a ListedToken, over `tokens t`, the wallet `w` of its contract and its metadata `m`. */
 export const LISTED_TOKEN_COLUMNS =
-  't.id, lower(hex(w.address)) AS address, m.name, m.symbol, m.decimals, t.kind, t.transfers';
+  't.id, lower(hex(w.address)) AS address, m.name, m.symbol, m.decimals, t.kind, m.view_kind AS viewKind, t.transfers';
 
 /** The tokens of a list of ids, in its order. */
 export function prepareTokensById(db: Db): (ids: readonly number[]) => ListedToken[] {
@@ -155,7 +161,7 @@ interface Match {
 
 function prepareMatch(db: Db, column: 'symbol' | 'name'): Match {
   const candidates = /* sql */ `
-    SELECT address, name, symbol, decimals FROM token_metadata
+    SELECT address, name, symbol, decimals, view_kind FROM token_metadata
     WHERE ${column} COLLATE NOCASE >= +? AND ${column} COLLATE NOCASE <= +? LIMIT ${MAX_CANDIDATES}`;
   return {
     count: db.prepare<[string, string], number>(`SELECT count(*) FROM (${candidates})`).pluck(),

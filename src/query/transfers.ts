@@ -1,10 +1,17 @@
 /** Transfers by id, with every field of a record. */
 import { digitsToBigInt } from '../lib/hex.ts';
-import { hasTokenNumber, movesOne } from '../model/transfer-kind.ts';
+import {
+  hasTokenNumber,
+  movesOne,
+  shownKind,
+  type TransferKindName,
+  type ViewKind,
+} from '../model/transfer-kind.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
 import {
+  kindName,
   PACKED_COLUMNS,
   type PackedTransfer,
   type StoredTransfer,
@@ -12,7 +19,7 @@ import {
 } from '../store/read/transfers.ts';
 
 /** The meaning of a transfer's columns, for answers and notifications alike. */
-export { kindName } from '../store/read/transfers.ts';
+export { kindName };
 
 /** Hashes, addresses and integers are hex digits without prefix, in either case; zero has no digits. */
 export interface TransferRow extends Omit<StoredTransfer, 'sender' | 'receiver' | 'token'> {
@@ -26,6 +33,8 @@ export interface TransferRow extends Omit<StoredTransfer, 'sender' | 'receiver' 
   /** From the token's contract; null while unknown, and for a native transfer. */
   symbol: string | null;
   decimals: number | null;
+  /** Of the token; null for a native transfer. */
+  viewKind: ViewKind;
 }
 
 /** SQL: the hash of the transaction of `transfers t`. */
@@ -50,7 +59,7 @@ export function prepareTransfersById(db: Db): (ids: readonly number[]) => Transf
   const statement = db.prepare<[string], JoinedTransfer>(/* sql */ `
     SELECT ${PACKED_COLUMNS}, ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber,
       b.timestamp, lower(hex(s.address)) AS "from", lower(hex(r.address)) AS "to",
-      lower(hex(c.address)) AS contract, m.symbol, m.decimals
+      lower(hex(c.address)) AS contract, m.symbol, m.decimals, m.view_kind AS viewKind
     FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value
     CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}
     CROSS JOIN wallets s ON s.id = t.sender CROSS JOIN wallets r ON r.id = t.receiver
@@ -66,15 +75,23 @@ export function prepareTransfersById(db: Db): (ids: readonly number[]) => Transf
       token: row.contract,
       symbol: row.symbol,
       decimals: row.decimals,
+      viewKind: row.viewKind,
     }));
 }
 
+/** The public name of the kind to show of a transfer. */
+export function typeOf(row: TransferRow): TransferKindName {
+  return kindName(shownKind(row));
+}
+
 /** The amount in the smallest units of the coin or token. An ERC-721 token counts as one. */
-export function amountOf({ kind, amount }: TransferRow): bigint {
-  return movesOne(kind) ? 1n : digitsToBigInt(amount);
+export function amountOf(row: TransferRow): bigint {
+  if (movesOne(shownKind(row))) return 1n;
+  return digitsToBigInt(movesOne(row.kind) ? row.tokenNumber : row.amount);
 }
 
 /** The id of an ERC-721 or ERC-1155 token as decimal text; null for transfers without ids. */
-export function tokenIdOf({ kind, tokenNumber }: TransferRow): string | null {
-  return hasTokenNumber(kind) ? digitsToBigInt(tokenNumber).toString() : null;
+export function tokenIdOf(row: TransferRow): string | null {
+  if (!hasTokenNumber(shownKind(row))) return null;
+  return digitsToBigInt(hasTokenNumber(row.kind) ? row.tokenNumber : row.amount).toString();
 }

@@ -99,7 +99,10 @@ const exchange = {
   paidReason: z
     .string()
     .nullable()
-    .describe('Why paid and received are null: the block was indexed without traces'),
+    .describe(
+      'Why paid and received are null: the block was indexed without traces, or the logs of a token hold ids in ' +
+        'place of amounts or amounts in place of ids',
+    ),
 };
 
 export const signalSchema = z

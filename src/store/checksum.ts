@@ -166,7 +166,7 @@ export const CHECKED_TABLES = {
   block_gaps: ['first', 'last', 'kind', 'reason'],
   rewrites: ['number', 'first', 'lowest', 'highest', 'token'],
   token_quality: ['token', 'quality', 'block', 'offsets'],
-  token_metadata: ['address', 'name', 'symbol', 'decimals', 'tries', 'retry_at'],
+  token_metadata: ['address', 'name', 'symbol', 'decimals', 'view_kind', 'tries', 'retry_at'],
 } as const;
 
 const SEED = 0x61746c73;

@@ -243,6 +243,11 @@ export class IndexWriter {
     return this.withStorageErrors(() => this.metadata.read(address));
   }
 
+  /** Whether a token logs ERC-20 transfers soon after its first transfer. */
+  logsUnits(address: Hex): boolean {
+    return this.withStorageErrors(() => this.metadata.logsUnits(address));
+  }
+
   saveMetadata(found: readonly TokenMetadata[]): void {
     const save = this.db.transaction(() => {
       for (const token of found) this.metadata.save(token);

@@ -5,24 +5,11 @@
  */
 import { rowChecksum } from './checksum.ts';
 import { CounterpartySumsTable, type History, PAGES_PER_FOLD } from './counterparty-sums.ts';
+import { type Migration, unmigrated } from './migration.ts';
 import { type Db, highest } from './open-database.ts';
 import { type Buyer, packBuyers } from './tokens/first-buyers.ts';
+import { viewKinds } from './view-kind-migration.ts';
 import { ENTRIES_PER_PAGE } from './wallet-history.ts';
-
-/** The step from one schema version to the next. */
-export interface Migration {
-  /** `PRAGMA user_version` after this migration. Schema 1 needs none, so the first one is 2. */
-  version: number;
-  /** What the migration does, for the log. */
-  title: string;
-  /**
-   * Does part of the work within a fraction of a second. A step and its returned cursor commit together, so a kill
-   * never repeats a step. `cursor` is what the previous step returned, null at first. The last step returns null.
-   */
-  step(db: Db, cursor: number | null): number | null;
-  /** Roughly the last cursor, to show progress. Omit it for a single step. */
-  end?(db: Db): number;
-}
 
 export interface MigrationProgress {
   version: number;
@@ -167,12 +154,6 @@ function packBuyersOf(db: Db, first: number, last: number): void {
   for (const [token, buyers] of Map.groupBy(rows, ({ token }) => token))
     insert.run(token, packBuyers(buyers));
   db.prepare('DELETE FROM former_first_buyers WHERE token BETWEEN ? AND ?').run(first, last);
-}
-
-/** The table with the rows still to migrate. */
-function unmigrated(db: Db, table: string): string {
-  const former = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(`former_${table}`);
-  return former === undefined ? table : `former_${table}`;
 }
 
 function historyOf(db: Db, id: number): History {
@@ -350,6 +331,7 @@ export const MIGRATIONS: readonly Migration[] = [
   REASONS_OF_GAPS,
   TABLE_OF_REWRITES,
   UNPROVED_ANCHORS,
+  viewKinds(),
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

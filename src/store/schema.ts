@@ -337,12 +337,13 @@ CREATE INDEX token_quality_by_block ON token_quality (block);
 `;
 
 const TOKEN_METADATA = /* sql */ `
--- Name, symbol and decimals from the token contracts (store/tokens/token-metadata.ts).
+-- Name, symbol, decimals and view kind from the token contracts (store/tokens/token-metadata.ts).
 CREATE TABLE token_metadata (
   address BLOB PRIMARY KEY,             -- 20 bytes
   name TEXT,                            -- each null when the contract gives no usable value
   symbol TEXT,
   decimals INTEGER,
+  view_kind INTEGER,                    -- TransferKind that it is shown as; null for that of its first transfer
   tries INTEGER NOT NULL,               -- how many times the contract was called
   retry_at INTEGER,                     -- Unix seconds of the next try, null for never
   checksum INTEGER NOT NULL

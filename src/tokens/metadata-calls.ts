@@ -1,7 +1,7 @@
 /** The metadata calls to token contracts, and the parsing of their untrusted answers. */
 import { decodeAbiParameters, hexToString, trim } from 'viem/utils';
 import type { Hex } from '../lib/hex.ts';
-import { hasTokenNumber } from '../model/transfer-kind.ts';
+import { isSemiFungible } from '../model/transfer-kind.ts';
 import type { RpcCall } from '../node/client.ts';
 import { contractCall } from '../node/methods.ts';
 import type { UnreadToken } from '../store/tokens/token-metadata.ts';
@@ -21,9 +21,9 @@ interface MetadataFields {
   decimals: number | null;
 }
 
-/** The metadata calls to a contract. Tokens with numbers have no decimals. */
+/** The metadata calls to a contract. An ERC-721 has decimals only if it is none (view-kind.ts). */
 export function metadataCalls({ address, kind }: Pick<UnreadToken, 'address' | 'kind'>): RpcCall[] {
-  const selectors = hasTokenNumber(kind) ? [NAME, SYMBOL] : [NAME, SYMBOL, DECIMALS];
+  const selectors = isSemiFungible(kind) ? [NAME, SYMBOL] : [NAME, SYMBOL, DECIMALS];
   return selectors.map((data) => contractCall(address, data, 'latest'));
 }
 
@@ -54,9 +54,13 @@ function paddedText(data: Hex): string {
 }
 
 export function decodeDecimals(data: unknown): number | null {
-  if (!isHex(data) || data.length < 66) return null;
-  const value = BigInt(data.slice(0, 66));
-  return value <= 255n ? Number(value) : null;
+  const value = decodeWord(data);
+  return value !== null && value <= 255n ? Number(value) : null;
+}
+
+/** The first word of an answer, null if it is shorter. */
+export function decodeWord(data: unknown): bigint | null {
+  return isHex(data) && data.length >= 66 ? BigInt(data.slice(0, 66)) : null;
 }
 
 /**

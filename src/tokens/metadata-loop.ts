@@ -3,7 +3,8 @@
 import type { DamagedFileError, UpstreamError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import type { BlockRef } from '../model/block.ts';
-import type { RpcClient, RpcReply } from '../node/client.ts';
+import { hasTokenNumber, shownKind, TransferKind } from '../model/transfer-kind.ts';
+import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
 import { isBusy, isExecutionFailure, isUnknownMethod } from '../node/node-errors.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { TokenMetadata, UnreadToken } from '../store/tokens/token-metadata.ts';
@@ -41,7 +42,7 @@ export function runMetadataLoop(
     const tokens = [...unread, ...tokensToRefresh(store, refresh, TOKENS_PER_BATCH - unread.length)];
     const head = store.head();
     if (tokens.length === 0 || head === null) return false;
-    const { found, busy } = await fetchMetadata(client, head, tokens, signal);
+    const { found, busy } = await fetchMetadata(store, client, head, tokens, signal);
     for (const token of found) reportDecimals(store, token, log);
     store.saveMetadata(found);
     if (busy.length === tokens.length) throw busy[0]; // makes the loop back off, so that the node can recover
@@ -54,7 +55,7 @@ export function runMetadataLoop(
   );
 }
 
-type MetadataStore = Pick<IndexWriter, 'head' | 'unreadTokens' | 'readToken' | 'saveMetadata'>;
+type MetadataStore = Pick<IndexWriter, 'head' | 'unreadTokens' | 'readToken' | 'logsUnits' | 'saveMetadata'>;
 
 /** Known tokens among those that are due to be read again. */
 function tokensToRefresh(store: MetadataStore, refresh: TokenRefresh, limit: number): UnreadToken[] {
@@ -73,32 +74,57 @@ function reportDecimals(store: MetadataStore, { address, decimals }: TokenMetada
 
 /** The outcome per token, and the errors of those that the node was too busy to call. */
 async function fetchMetadata(
+  store: Pick<IndexWriter, 'logsUnits'>,
   client: Pick<RpcClient, 'batch'>,
   head: BlockRef,
   tokens: readonly UnreadToken[],
   signal: AbortSignal,
 ): Promise<{ found: TokenMetadata[]; busy: UpstreamError[] }> {
-  const { metadataCalls, decodeMetadata } = await import('./metadata-calls.ts'); // lazy: 13 MB that an index without tokens never needs
-  const calls = tokens.map(metadataCalls);
-  const replies = await batchAt(client, head, calls.flat(), signal);
+  // lazy: 13 MB that an index without tokens never needs
+  const { metadataCalls, decodeMetadata } = await import('./metadata-calls.ts');
+  const { decideViewKind, needsViewCalls, viewCalls } = await import('./view-kind.ts');
+  const answers = await callEach(client, head, tokens.map(metadataCalls), signal);
+  const read = tokens.map((token, i) => ({
+    ...token,
+    ...decodeMetadata(answers[i]!.map(resultOrUndefined)),
+  }));
+  const doubts = read.map((token, i) =>
+    needsViewCalls(token) && !answers[i]!.some(busyError) ? viewCalls(token) : [],
+  );
+  const views = await callEach(client, head, doubts, signal);
   const busy: UpstreamError[] = [];
-  const found = tokens.map((token, i) => {
-    const answers = replies.splice(0, calls[i]!.length);
-    const metadata = decodeMetadata(answers.map(resultOrUndefined));
-    const error = answers.map(busyError).find((other) => other !== null);
+  const found = read.map(({ address, kind, tries, name, symbol, decimals }, i) => {
+    const error = [...answers[i]!, ...views[i]!].map(busyError).find((other) => other !== null);
     if (error) {
       busy.push(error);
-      return {
-        address: token.address,
-        ...metadata,
-        tries: token.tries,
-        retryAt: secondsFromNow(BUSY_DELAY_S),
-      };
+      return { address, name, symbol, decimals, tries, retryAt: secondsFromNow(BUSY_DELAY_S) };
     }
-    const asked = [metadata.name, metadata.symbol, ...(answers.length > 2 ? [metadata.decimals] : [])];
-    return { address: token.address, ...metadata, ...scheduleRetry(token.tries + 1, !asked.includes(null)) };
+    const seen = views[i]!.map(resultOrUndefined);
+    const viewKind = seen.length === 0 ? null : decideViewKind(kind, seen, () => store.logsUnits(address));
+    const isUnits = !hasTokenNumber(shownKind({ kind, viewKind }));
+    const isComplete = name !== null && symbol !== null && (!isUnits || decimals !== null);
+    return {
+      address,
+      name,
+      symbol,
+      decimals: isUnits ? decimals : null,
+      ...(kind === TransferKind.erc721 && decimals === null ? {} : { viewKind }), // it may have failed this time
+      ...scheduleRetry(tries + 1, isComplete),
+    };
   });
   return { found, busy };
+}
+
+/** The replies to each list of calls. */
+async function callEach(
+  client: Pick<RpcClient, 'batch'>,
+  head: BlockRef,
+  calls: readonly RpcCall[][],
+  signal: AbortSignal,
+): Promise<RpcReply[][]> {
+  const all = calls.flat();
+  const replies = all.length === 0 ? [] : await batchAt(client, head, all, signal);
+  return calls.map(({ length }) => replies.splice(0, length));
 }
 
 /** Undefined when the contract failed or the node is busy. Throws the UpstreamError of a node that cannot run calls. */

@@ -277,6 +277,7 @@ export class Recount {
       firstSeenBlock: list[0]?.block ?? null,
       firstSeenAt: list[0]?.time ?? null,
       estimateQuality: null,
+      estimateReason: null,
       ...this.coverage,
     };
   }
@@ -333,6 +334,7 @@ export class Recount {
         lastBlock: last(list).block,
         lastSeenAt: last(list).time,
         accuracy: null,
+        accuracyReason: null,
       }))
       .filter(({ balance }) => includeZero || balance > 0n)
       .map((token) => ({ ...token, balance: `${token.balance}` }));

@@ -43,6 +43,7 @@ test('token_stats counts wallets and holders without the zero address', async (t
     firstSeenBlock: 2,
     firstSeenAt: iso(2),
     estimateQuality: null,
+    estimateReason: null,
     historicalCoverageStartBlock: 1,
   });
 });
@@ -193,12 +194,14 @@ const NOTHING: Record<string, object> = {
     firstSeenBlock: null,
     firstSeenAt: null,
     estimateQuality: null,
+    estimateReason: null,
   },
   [`token_holders?token=${COIN}`]: {
     token: COIN,
     symbol: null,
     decimals: null,
     estimateQuality: null,
+    estimateReason: null,
     holders: [],
     nextCursor: null,
     count: 0,

@@ -73,6 +73,18 @@ test('the explorer reads a Transfer without indexed arguments as that of an NFT,
   assert.deepEqual(decodeTransfer({ ...log, topics: [TRANSFER, FROM], data: word(7n) }), []);
 });
 
+test('the explorer reads a token whose logs have the form of another type as the API does', () => {
+  const log = { address: CONTRACT, blockNumber: '0x1', transactionHash: txHash('only'), logIndex: '0x0' };
+  const units = { ...log, topics: [TRANSFER, FROM, TO], data: word(7n) };
+  const nft = { ...log, topics: [TRANSFER, FROM, TO, word(7n)], data: '0x' };
+  const read = (...args: Parameters<typeof decodeTransfer>) =>
+    decodeTransfer(...args).map(({ transferType, amount, tokenId }) => [transferType, amount, tokenId]);
+  assert.deepEqual(read(units, 'erc721'), [['erc721', '1', '7']]);
+  assert.deepEqual(read(nft, 'erc721'), [['erc721', '1', '7']]);
+  assert.deepEqual(read(nft, 'erc20'), [['erc20', '7', null]]);
+  assert.deepEqual(read(units, 'erc20'), [['erc20', '7', null]]);
+});
+
 test('every code of a kind has its facts', () => {
   const codes = TRANSFER_KINDS.map(({ code }) => code).toSorted((a, b) => a - b);
   assert.deepEqual(codes, Object.values(TransferKind));

@@ -86,10 +86,10 @@ test('a name of a megabyte is cut within milliseconds', () => {
   assert.ok(cpuMs() - began < 2_000);
 });
 
-test('requests decimals of ERC-20 contracts only, with bounded gas and at the newest state', () => {
+test('requests decimals of all contracts but ERC-1155, with bounded gas and at the newest state', () => {
   const token = { address: address('token') };
   assert.equal(metadataCalls({ ...token, kind: TransferKind.erc20 }).length, 3);
-  assert.equal(metadataCalls({ ...token, kind: TransferKind.erc721 }).length, 2);
+  assert.equal(metadataCalls({ ...token, kind: TransferKind.erc721 }).length, 3);
   assert.equal(metadataCalls({ ...token, kind: TransferKind.erc1155 }).length, 2);
   for (const { method, params } of metadataCalls({ ...token, kind: TransferKind.erc20 })) {
     assert.equal(method, 'eth_call');

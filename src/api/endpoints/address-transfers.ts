@@ -40,7 +40,9 @@ const PARAMS = {
     .describe('Whether to include native transfers made by calls inside transactions (native_internal)'),
   type: choices(TRANSFER_KIND_NAMES)
     .optional()
-    .describe('Only transfers of these types; native_internal here implies include_internal'),
+    .describe(
+      'Only transfers whose logs have the form of these types; native_internal here implies include_internal',
+    ),
   token: address().optional().describe('Only transfers of this token contract'),
   counterparty: address().optional().describe('Only transfers with this address on the other side'),
   min_mon: coinAmount().optional().describe('Only native transfers of at least this many whole coins'),

@@ -114,7 +114,7 @@ export const chainStats = defineEndpoint({
           name: token.name,
           symbol: token.symbol,
           decimals: token.decimals,
-          type: tokenType(token.kind),
+          type: tokenType(token),
           transferCount: active.tokens[i]!.count,
         })),
         topWallets: active.wallets.map(({ id, count }) => ({

@@ -4,6 +4,7 @@ import type { LabelledAddress } from '../../labels/labels.ts';
 import type { Hex } from '../../lib/hex.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import { ADDRESS_PATTERN } from '../../model/address.ts';
+import type { ViewKind } from '../../model/transfer-kind.ts';
 import { type IndexedBlockRow, prepareIndexedBlock } from '../../query/blocks.ts';
 import { prepareTokenFacts, prepareTokenSearch } from '../../query/tokens.ts';
 import { prepareWalletSummary } from '../../query/wallets.ts';
@@ -146,10 +147,10 @@ function partition<T>(list: readonly T[], passes: (item: T) => boolean): [T[], T
 
 function tokenResult(
   value: string,
-  token: { name: string | null; symbol: string | null; kind: number; transfers: number },
+  token: { name: string | null; symbol: string | null; kind: number; viewKind: ViewKind; transfers: number },
 ): Result {
-  const { name, symbol, kind, transfers } = token;
-  return { kind: 'token', value, name, symbol, detail: `${tokenType(kind)}, ${transfers} transfers` };
+  const { name, symbol, transfers } = token;
+  return { kind: 'token', value, name, symbol, detail: `${tokenType(token)}, ${transfers} transfers` };
 }
 
 function plainResult(kind: 'wallet' | 'transaction' | 'block', value: string, detail: string): Result {

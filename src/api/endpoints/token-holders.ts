@@ -6,7 +6,14 @@ import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/token
 import { prepareWalletsById } from '../../query/wallets.ts';
 import { addressField, countField, nextCursorField, unitsField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { balanceAccuracyField, balanceText, example } from '../fields.ts';
+import {
+  balanceAccuracy,
+  balanceAccuracyField,
+  balanceReasonField,
+  balanceText,
+  example,
+  sumsReason,
+} from '../fields.ts';
 import { address, amountCursor, limit } from '../params.ts';
 import { pageOf } from '../transfer-record.ts';
 
@@ -27,6 +34,7 @@ export const tokenHolders = defineEndpoint({
     nextCursor: nextCursorField(),
     count: countField(),
     estimateQuality: balanceAccuracyField(),
+    estimateReason: balanceReasonField(),
   },
   example: {
     params: { token: example.token, limit: '2' },
@@ -41,6 +49,7 @@ export const tokenHolders = defineEndpoint({
       nextCursor: '1000000.90210',
       count: 2,
       estimateQuality: 'exact',
+      estimateReason: null,
     },
   },
   prepare({ db, walletIds }) {
@@ -58,7 +67,7 @@ export const tokenHolders = defineEndpoint({
         address: `0x${address}`,
         balance: balanceText(top[i]!.balance),
       }));
-      const estimateQuality = facts ? accuracyOf(facts.id) : null;
+      const estimateQuality = facts ? balanceAccuracy(facts, accuracyOf(facts.id)) : null;
       return {
         token,
         symbol: facts?.symbol ?? null,
@@ -67,6 +76,7 @@ export const tokenHolders = defineEndpoint({
         nextCursor: last === undefined ? null : `${balanceText(last.balance)}.${last.wallet}`,
         count: holders.length,
         estimateQuality,
+        estimateReason: facts ? sumsReason(facts) : null,
       };
     };
   },

@@ -9,7 +9,14 @@ import {
   tokenTypeField,
 } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { balanceAccuracyField, example, tokenType } from '../fields.ts';
+import {
+  balanceAccuracy,
+  balanceAccuracyField,
+  balanceReasonField,
+  example,
+  sumsReason,
+  tokenType,
+} from '../fields.ts';
 import { address } from '../params.ts';
 
 export const tokenStats = defineEndpoint({
@@ -21,13 +28,16 @@ export const tokenStats = defineEndpoint({
   response: {
     token: addressField(),
     ...tokenNameFields(),
-    type: tokenTypeField().nullable().describe('Derived from its transfers; null if there are none'),
+    type: tokenTypeField()
+      .nullable()
+      .describe('Derived from its transfers and its contract; null if there are no transfers'),
     transferCount: countField(),
     holderCount: countField().describe('Addresses with a balance above zero'),
     uniqueWallets: countField().describe('Distinct addresses in its transfers, excluding the zero address'),
     firstSeenBlock: blockField().nullable(),
     firstSeenAt: timeField().nullable(),
     estimateQuality: balanceAccuracyField(),
+    estimateReason: balanceReasonField(),
   },
   example: {
     params: { token: example.token },
@@ -43,6 +53,7 @@ export const tokenStats = defineEndpoint({
       firstSeenBlock: 120,
       firstSeenAt: example.time,
       estimateQuality: 'exact',
+      estimateReason: null,
     },
   },
   prepare({ db, walletIds }) {
@@ -55,13 +66,14 @@ export const tokenStats = defineEndpoint({
         name: facts?.name ?? null,
         symbol: facts?.symbol ?? null,
         decimals: facts?.decimals ?? null,
-        type: facts ? tokenType(facts.kind) : null,
+        type: facts ? tokenType(facts) : null,
         transferCount: facts?.transfers ?? 0,
         holderCount: facts?.holders ?? 0,
         uniqueWallets: facts?.wallets ?? 0,
         firstSeenBlock: facts?.firstBlock ?? null,
         firstSeenAt: facts ? secondsToIso(facts.firstTimestamp) : null,
-        estimateQuality: facts ? accuracyOf(facts.id) : null,
+        estimateQuality: facts ? balanceAccuracy(facts, accuracyOf(facts.id)) : null,
+        estimateReason: facts ? sumsReason(facts) : null,
       };
     };
   },

@@ -15,7 +15,15 @@ import {
 } from '../../schemas/fields.ts';
 import { BALANCE_ACCURACY_NAMES } from '../../store/tokens/balance-accuracy.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { balanceAccuracyField, balanceText, example, tokenType } from '../fields.ts';
+import {
+  balanceAccuracy,
+  balanceAccuracyField,
+  balanceReasonField,
+  balanceText,
+  example,
+  sumsReason,
+  tokenType,
+} from '../fields.ts';
 import { address, flag, limit, pageCursor } from '../params.ts';
 import { pageOf } from '../transfer-record.ts';
 
@@ -34,6 +42,7 @@ const walletTokenSchema = z
     lastBlock: blockField(),
     lastSeenAt: timeField(),
     accuracy: balanceAccuracyField(),
+    accuracyReason: balanceReasonField(),
   })
   .meta({ id: 'WalletToken' });
 
@@ -73,6 +82,7 @@ export const walletTokens = defineEndpoint({
           lastBlock: 4711,
           lastSeenAt: example.time,
           accuracy: 'exact',
+          accuracyReason: null,
         },
       ],
       nextCursor: '90210',
@@ -96,12 +106,13 @@ export const walletTokens = defineEndpoint({
         name: token.name,
         symbol: token.symbol,
         decimals: token.decimals,
-        type: tokenType(token.kind),
+        type: tokenType(token),
         balance: balanceText(token.balance),
         transferCount: token.ownTransfers,
         lastBlock: lasts[i]!.number,
         lastSeenAt: secondsToIso(lasts[i]!.timestamp),
-        accuracy: BALANCE_ACCURACY_NAMES[token.accuracy ?? -1] ?? null,
+        accuracy: balanceAccuracy(token, BALANCE_ACCURACY_NAMES[token.accuracy ?? -1] ?? null),
+        accuracyReason: sumsReason(token),
       }));
       return {
         address,

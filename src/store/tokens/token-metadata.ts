@@ -1,9 +1,11 @@
 /**
- * Name, symbol and decimals as token contracts return them: the table `token_metadata`. It does not follow from the
- * indexed blocks and is keyed by address, so a rollback leaves it alone.
+ * Name, symbol and decimals as token contracts return them, and the view kind that follows from their answers: the table
+ * `token_metadata`. It does not follow from the indexed blocks and is keyed by address, so a rollback leaves it alone.
  */
 
 import { bytesToHex, type Hex, hexToBytes } from '../../lib/hex.ts';
+import { TransferKind, type ViewKind } from '../../model/transfer-kind.ts';
+import { walletByStoredAddress } from '../addresses.ts';
 import { rowChecksum } from '../checksum.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { ADDRESS_PREFIX_BYTES } from '../schema.ts';
@@ -30,10 +32,14 @@ export interface TokenMetadata {
   name: string | null;
   symbol: string | null;
   decimals: number | null;
+  /** See `shownKind`; absent if this call did not settle it. */
+  viewKind?: ViewKind;
   tries: number;
   /** Unix seconds; null when a retry is pointless. */
   retryAt: number | null;
 }
+
+type KnownMetadata = Pick<TokenMetadata, 'name' | 'symbol' | 'decimals'> & { viewKind: ViewKind };
 
 interface UnreadRow {
   id: number;
@@ -41,6 +47,9 @@ interface UnreadRow {
   kind: number;
   read: number;
 }
+
+/** Transfers from a token's first one on, of any token, that `logsUnits` reads. */
+const FIRST_TRANSFERS = 256;
 
 /** How many tokens may be scanned to find one that was never called. */
 const MAX_SCANNED_TOKENS = 1_000;
@@ -51,7 +60,8 @@ export class TokenMetadataTable {
   private readonly due: Statement<[number, number], { address: Buffer; kind: number; tries: number }>;
   private readonly upsert: Statement;
   private readonly ofAddress: Statement<[Uint8Array], ReadToken>;
-  private readonly known: Statement<[Uint8Array], Pick<TokenMetadata, 'name' | 'symbol' | 'decimals'>>;
+  private readonly known: Statement<[Uint8Array], KnownMetadata>;
+  private readonly unitsBeside: Statement<[Uint8Array], number>;
   /** All tokens up to this id have been called once. */
   private calledUpTo = 0;
 
@@ -71,9 +81,18 @@ export class TokenMetadataTable {
         CROSS JOIN wallets c ON c.id = a.wallet AND c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
       WHERE m.address = ?`);
     this.upsert = db.prepare(/* sql */ `
-      REPLACE INTO token_metadata (address, name, symbol, decimals, tries, retry_at, checksum)
-      VALUES (?, ?, ?, ?, ?, ?, ?)`);
-    this.known = db.prepare('SELECT name, symbol, decimals FROM token_metadata WHERE address = ?');
+      REPLACE INTO token_metadata (address, name, symbol, decimals, view_kind, tries, retry_at, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.known = db.prepare(
+      'SELECT name, symbol, decimals, view_kind AS viewKind FROM token_metadata WHERE address = ?',
+    );
+    this.unitsBeside = db
+      .prepare<[Uint8Array], number>(/* sql */ `
+        SELECT 1 FROM (SELECT ? AS address) m CROSS JOIN ${walletByStoredAddress('m.address')}
+          CROSS JOIN tokens t ON t.wallet = w.id
+          CROSS JOIN transfers x ON x.id >= t.first_transfer AND x.id < t.first_transfer + ${FIRST_TRANSFERS}
+        WHERE x.token = t.id AND x.kind = ${TransferKind.erc20} LIMIT 1`)
+      .pluck();
   }
 
   /** Tokens never called, in order of appearance, then those due for a retry at `now` (Unix seconds). */
@@ -93,8 +112,13 @@ export class TokenMetadataTable {
     return this.ofAddress.get(hexToBytes(address));
   }
 
+  /** Whether a token logs ERC-20 transfers soon after its first transfer. */
+  logsUnits(address: Hex): boolean {
+    return this.unitsBeside.get(hexToBytes(address)) !== undefined;
+  }
+
   /** Stores the outcome. Keeps a known value that the contract did not return this time. */
-  save({ address, name, symbol, decimals, tries, retryAt }: TokenMetadata): void {
+  save({ address, name, symbol, decimals, viewKind, tries, retryAt }: TokenMetadata): void {
     const key = hexToBytes(address);
     const known = this.known.get(key);
     const row = [
@@ -102,6 +126,7 @@ export class TokenMetadataTable {
       name ?? known?.name ?? null,
       symbol ?? known?.symbol ?? null,
       decimals ?? known?.decimals ?? null,
+      viewKind === undefined ? (known?.viewKind ?? null) : viewKind,
       tries,
       retryAt,
     ];

@@ -6,7 +6,7 @@ import { isGap } from '../../model/block-gap.ts';
 import { isSemiFungible, movesOne } from '../../model/transfer-kind.ts';
 import type { PartTransfer } from '../../model/wallet-part.ts';
 import type { EventRow } from '../../query/events.ts';
-import type { TokenSymbols } from '../../query/tokens.ts';
+import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
 import type { ChainInfo } from './event-json.ts';
 import type { Direction } from './signals.ts';
 import { PartCollector, type SideFacts, type TransactionPart } from './transaction-part.ts';
@@ -19,8 +19,6 @@ export interface BatchContext {
   /** The indexed first transfer of a wallet, if any. */
   firstTransferOf(address: string): number | undefined;
 }
-
-const NO_SYMBOL = { symbol: null, decimals: null };
 
 /** A transaction with more transfers is examined in pieces of this many transfers of the wallet. */
 const TRANSFERS_PER_PIECE = 1_000;
@@ -83,7 +81,7 @@ export class BatchSource implements EventSource {
   /** The row of transfer `i`, which belongs to block `block` of the batch. */
   rowAt(i: number, block: number, eventIndex: number, { from, to, token }: TransferParties): EventRow {
     const { batch } = this;
-    const { symbol, decimals } = token === '' ? NO_SYMBOL : this.tokenFacts(token);
+    const { symbol, decimals, viewKind } = token === '' ? UNREAD_TOKEN : this.tokenFacts(token);
     const logIndex = batch.logIndex[i]!;
     return {
       id: this.firstId + i,
@@ -101,6 +99,7 @@ export class BatchSource implements EventSource {
       token,
       symbol,
       decimals,
+      viewKind,
     };
   }
 

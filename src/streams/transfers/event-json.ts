@@ -4,7 +4,7 @@ import { NATIVE_DECIMALS } from '../../lib/units.ts';
 import { type LabelLookup, labelMembers } from '../../model/label.ts';
 import { isNativeKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
-import { amountOf, kindName, tokenIdOf } from '../../query/transfers.ts';
+import { amountOf, tokenIdOf, typeOf } from '../../query/transfers.ts';
 import type { Direction } from './signals.ts';
 
 export interface ChainInfo {
@@ -21,7 +21,7 @@ export function transferMembers(row: EventRow, { nativeSymbol, markOf }: ChainIn
   const tokenId = tokenIdOf(row);
   return (
     `"id":${row.id},"blockNumber":${row.blockNumber},"blockHash":"0x${row.blockHash}","txHash":"0x${row.txHash}",` +
-    `"eventIndex":${row.eventIndex},"logIndex":${row.logIndex},"transferType":"${kindName(row.kind)}",` +
+    `"eventIndex":${row.eventIndex},"logIndex":${row.logIndex},"transferType":"${typeOf(row)}",` +
     `"from":"0x${row.from}","to":"0x${row.to}",` +
     `"tokenAddress":${native ? null : `"0x${row.token}"`},"tokenId":${tokenId === null ? null : `"${tokenId}"`},` +
     `"symbol":${JSON.stringify(native ? nativeSymbol : row.symbol)},` +
@@ -37,7 +37,7 @@ export function transferJson(
   removed: boolean,
   chainInfo: ChainInfo,
 ): string {
-  const assetType = isNativeKind(row.kind) ? 'native' : kindName(row.kind);
+  const assetType = isNativeKind(row.kind) ? 'native' : typeOf(row);
   return (
     `{${transferMembers(row, chainInfo)},"assetType":"${assetType}","amount":"${amountOf(row)}",` +
     `"direction":"${direction}"${removed ? ',"removed":true' : ''}${labelsJson(row, chainInfo)}}`

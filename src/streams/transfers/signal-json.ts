@@ -76,14 +76,24 @@ function isFunding({ kind, from }: TransferRow, { direction }: Signal): boolean 
 /** What the wallet gave and got in the transaction. */
 function exchangeMembers(event: SignalSubject, direction: Direction): string {
   const { exchange, reason } = event.side(direction);
-  if (exchange === null)
-    return `"paid":null,"received":null,"paidCount":null,"receivedCount":null,"paidReason":${JSON.stringify(reason)},`;
+  if (exchange === null) return noExchange(reason);
+  const unclear = [...exchange.paid, ...exchange.received].find(({ token }) => !hasSums(event, token));
+  if (unclear !== undefined) return noExchange(`the logs of 0x${unclear.token} mix up amounts and ids`);
   const list = (payments: readonly Payment[]) =>
     payments.map((payment) => paymentJson(event, payment)).join();
   return (
     `"paid":[${list(exchange.paid)}],"received":[${list(exchange.received)}],` +
     `"paidCount":${exchange.paidCount},"receivedCount":${exchange.receivedCount},"paidReason":null,`
   );
+}
+
+function noExchange(reason: string | null): string {
+  return `"paid":null,"received":null,"paidCount":null,"receivedCount":null,"paidReason":${JSON.stringify(reason)},`;
+}
+
+/** Whether the logs of an asset have the form of its type, so that their sum is an amount. */
+function hasSums({ row, tokenFacts }: SignalSubject, token: string): boolean {
+  return token === '' || (token === row.token ? row : tokenFacts(token)).viewKind === null;
 }
 
 function paymentJson(event: SignalSubject, { token, tokenNumber, amount }: Payment): string {

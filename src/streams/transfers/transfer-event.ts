@@ -143,7 +143,7 @@ export class TransferEvent implements SignalSubject {
   }
 
   /** Sets the token metadata, once read. */
-  nameToken(token: Pick<EventRow, 'symbol' | 'decimals'>): void {
+  nameToken(token: ReturnType<TokenSymbols>): void {
     Object.assign(this.row, token);
     this.notifications.clear();
   }

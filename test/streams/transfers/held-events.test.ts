@@ -11,7 +11,7 @@ import type { EventSource, Form, TransferEvent } from '../../../src/streams/tran
 import { waitFor } from '../../support/wait.ts';
 import { eventOf, UNKNOWN_PARTIES } from '../filters.ts';
 
-type Token = Pick<EventRow, 'symbol' | 'decimals'>;
+type Token = Pick<EventRow, 'symbol' | 'decimals' | 'viewKind'>;
 
 function setUp(context: TestContext, waitMs: number, firstSeen?: number) {
   const tokens = new Map<string, Token>();
@@ -61,7 +61,7 @@ test('the events of a new token wait for its symbol, and those behind them wait 
   other.offer(event(3, ''));
   assert.deepEqual([one.pushed, other.pushed], [[], ['3 null']], 'nobody else waits');
   other.offer(shared);
-  tokens.set('new', { symbol: 'NEW', decimals: 6 });
+  tokens.set('new', { symbol: 'NEW', decimals: 6, viewKind: null });
   await waitFor(() => one.pushed.length === 2, { what: 'the held events', everyMs: 5 });
   assert.deepEqual(
     [one.pushed, other.pushed],
@@ -86,7 +86,7 @@ test('a token without a symbol is waited for once, and not beyond the bound', as
 
 test('does not wait for a token known to have no symbol', (context) => {
   const { tokens, client } = setUp(context, 60_000);
-  tokens.set('nameless', { symbol: null, decimals: null });
+  tokens.set('nameless', { ...UNREAD_TOKEN });
   const { pushed, offer } = client();
   offer(event(1, 'nameless'));
   assert.deepEqual(pushed, ['1 null']);

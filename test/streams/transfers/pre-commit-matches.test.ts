@@ -6,6 +6,7 @@ import { bytesToHex } from '../../../src/lib/hex.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import { prepareStreamReads } from '../../../src/query/stream-reads.ts';
+import { UNREAD_TOKEN } from '../../../src/query/tokens.ts';
 import { Subscription } from '../../../src/streams/subscription.ts';
 import { transferJson } from '../../../src/streams/transfers/event-json.ts';
 import { IndexSource } from '../../../src/streams/transfers/index-source.ts';
@@ -134,7 +135,7 @@ test('candidates without a match count as work too', (context) => {
   const subscriber = new SubscriberToAll([]);
   subscribers.add(subscriber, () => undefined);
   const batch = toBatch(randomBlocks(1, 20, `0x${'0'.repeat(64)}`, 1));
-  const tokenFacts = () => ({ symbol: null, decimals: null });
+  const tokenFacts = () => UNREAD_TOKEN;
   const announced = new PreCommitMatches(
     { batches: [batch], firstTransfer: 1 },
     { subscribers, tokenFacts, chainInfo: CHAIN, firstTransferOf: () => undefined },

@@ -33,6 +33,7 @@ function transfer(id: number, blockNumber: number): TransferEvent {
     token: '',
     symbol: null,
     decimals: null,
+    viewKind: null,
     eventIndex: 0,
     blockHash: hex,
   });

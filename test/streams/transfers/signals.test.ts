@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { sampleTransfer } from '../../../src/api/fields.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
 import type { EventRow } from '../../../src/query/events.ts';
+import { UNREAD_TOKEN } from '../../../src/query/tokens.ts';
 import { parseSignalFilter } from '../../../src/streams/transfers/parse-filter.ts';
 import { signalRecord } from '../../../src/streams/transfers/signal-json.ts';
 import { sideSignal, signalsOf } from '../../../src/streams/transfers/signals.ts';
@@ -56,7 +57,11 @@ const recordOf = (event: ReturnType<typeof eventOf>, direction: 'in' | 'out') =>
   signalRecord(event, sideSignal(event.row, direction), 0) as Record;
 
 test('a buy and a sell report what the wallet gave and got on balance, and their leg', () => {
-  const tokenFacts = (token: string) => ({ symbol: token === USDC ? 'USDC' : null, decimals: 6 });
+  const tokenFacts = (token: string) => ({
+    symbol: token === USDC ? 'USDC' : null,
+    decimals: 6,
+    viewKind: null,
+  });
   const events = swap({
     tokenFacts,
     partiesOf: () => ({ parties: { from: WALLET, to: ROUTER }, reason: null }),
@@ -86,6 +91,24 @@ test('a buy and a sell report what the wallet gave and got on balance, and their
     return `${leg}/${legs}`;
   });
   assert.deepEqual(places, ['1/5', '2/5', '3/5', '4/5', '5/5'], 'the transfer of nothing is no leg');
+});
+
+test('what was paid is unknown where the logs of a token mix up amounts and ids', () => {
+  const tokenFacts = (token: string) => ({
+    ...UNREAD_TOKEN,
+    viewKind: token === USDC ? TransferKind.erc721 : null,
+  });
+  const { paid, received, paidCount, receivedCount, paidReason } = recordOf(swap({ tokenFacts })[2]!, 'in');
+  assert.deepEqual(
+    { paid, received, paidCount, receivedCount, paidReason },
+    {
+      paid: null,
+      received: null,
+      paidCount: null,
+      receivedCount: null,
+      paidReason: `the logs of 0x${USDC} mix up amounts and ids`,
+    },
+  );
 });
 
 test('mints and burns are marked; the router’s legs are its own', () => {
@@ -239,7 +262,7 @@ test('filters of signals are parsed strictly', () => {
   assert.equal(parsed.wallets, list, 'the list itself, not a copy');
   assert.equal(parsed.minMon, 15n * 10n ** 17n);
   assert.deepEqual([...parsed.minAmount], [['ab'.repeat(20), 1_000n]]);
-  assert.deepEqual(parsed.lastSeen, { number: 16, hash: 'ab'.repeat(32) });
+  assert.deepEqual(parsed.lastSeen, { number: 16, hash: 'ab'.repeat(32), mark: null });
   const refused: [unknown, RegExp][] = [
     [{ wallets: 'list:none' }, /there is no list "none"/],
     [{ wallets: 'whales' }, /list:<name>/],

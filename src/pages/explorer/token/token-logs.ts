@@ -24,8 +24,20 @@ export interface TokenEvent {
   tokenId: string | null;
 }
 
-/** The transfers of a log, in order; none for a log that does not follow the standards. The index skips those too. */
-export function decodeTransfer(log: NodeLog): TokenEvent[] {
+/** The transfers of a log, as the API shows those of its token. `viewKind`: the token's type if its logs have another form. */
+export function decodeTransfer(log: NodeLog, viewKind: TokenKindName | null = null): TokenEvent[] {
+  return decodeLog(log).map((event) => {
+    const { transferType, amount, tokenId } = event;
+    if (viewKind === 'erc721' && transferType === 'erc20')
+      return { ...event, transferType: viewKind, amount: '1', tokenId: amount };
+    if (viewKind === 'erc20' && transferType === 'erc721')
+      return { ...event, transferType: viewKind, amount: tokenId ?? amount, tokenId: null };
+    return event;
+  });
+}
+
+/** The transfers of a log by its form, in order; none for a log that follows no standard. The index skips those too. */
+function decodeLog(log: NodeLog): TokenEvent[] {
   const { data } = log;
   const topics = log.topics ?? [];
   const words = data.slice(2).match(/.{64}/g) ?? [];

@@ -99,6 +99,7 @@ function factsOf(stats: Stats, supply: bigint | null): (Fact | null)[] {
     firstSeenBlock,
     firstSeenAt,
     estimateQuality,
+    estimateReason,
     decimals,
     symbol,
   } = stats;
@@ -125,7 +126,8 @@ function factsOf(stats: Stats, supply: bigint | null): (Fact | null)[] {
     {
       name: 'Balances',
       value: estimateQuality ?? 'not examined yet',
-      note: estimateQuality === null ? 'counted from transfers' : ACCURACY[estimateQuality],
+      note:
+        estimateReason ?? (estimateQuality === null ? 'counted from transfers' : ACCURACY[estimateQuality]),
     },
   ];
 }

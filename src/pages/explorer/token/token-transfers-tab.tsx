@@ -1,5 +1,6 @@
 /** The transfers of a token from the node's logs, newest first, page by page back in time. */
 import { useState } from 'preact/hooks';
+import type { TokenKindName } from '../../../model/transfer-kind.ts';
 import type { Answered, Api } from '../../client/api.ts';
 import type { NodeLog } from '../../client/node-types.ts';
 import { type Cursor, usePages } from '../../client/use-pages.ts';
@@ -39,10 +40,12 @@ export function TokenTransfersTab({ stats }: TokenTabProps) {
 }
 
 function List({ stats, head }: { stats: TokenTabProps['stats']; head: number }) {
-  const { token, firstSeenBlock } = stats;
+  const { token, firstSeenBlock, type, estimateReason } = stats;
+  const viewKind = estimateReason === null ? null : type;
   const pages = usePages(
     `token transfers ${token}`,
-    (api, cursor, signal) => loadEvents(api, token, Number(cursor ?? head), firstSeenBlock ?? 0, signal),
+    (api, cursor, signal) =>
+      loadEvents(api, { token, viewKind }, Number(cursor ?? head), firstSeenBlock ?? 0, signal),
     ({ events }): readonly TokenEvent[] => events,
   );
   return (
@@ -70,7 +73,7 @@ function List({ stats, head }: { stats: TokenTabProps['stats']; head: number }) 
 
 async function loadEvents(
   api: Api,
-  token: string,
+  { token, viewKind }: { token: string; viewKind: TokenKindName | null },
   to: number,
   first: number,
   signal: AbortSignal,
@@ -79,7 +82,7 @@ async function loadEvents(
   const hex = (block: number) => `0x${block.toString(16)}`;
   const filter = { address: token, fromBlock: hex(from), toBlock: hex(to), topics: [TRANSFER_TOPICS] };
   const { data, exchange } = await api.rpc<NodeLog[]>('eth_getLogs', [filter], signal);
-  const events = data.flatMap(decodeTransfer).reverse();
+  const events = data.flatMap((log) => decodeTransfer(log, viewKind)).reverse();
   return { data: { events, nextCursor: from > first ? from - 1 : null }, exchange };
 }
 
