@@ -19,8 +19,8 @@ for (let digit = 1; digit < 16; digit++) {
 }
 
 /**
- * Whether a bloom tells of logs. Some nodes send zeros for every bloom and some ones, which tell nothing. `true` stands
- * for a bloom with bits (decoded-fields.ts).
+ * Whether a bloom proves that there are logs. Some nodes send all zeros or all ones in every bloom, which proves nothing.
+ * `true` stands for a bloom with bits (decoded-fields.ts).
  */
 export function hasBloomBits(value: unknown): boolean {
   if (typeof value !== 'string') return value === true;

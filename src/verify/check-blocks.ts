@@ -62,7 +62,7 @@ interface BlockOptions extends NodeOptions {
   onProgress(text: string): void;
 }
 
-interface BlockChecks {
+interface ComparedChecks {
   transfers: Check;
   roots: Check;
 }
@@ -74,7 +74,7 @@ interface BlockChecks {
  */
 export async function checkBlocks(
   db: Db,
-  checks: BlockChecks,
+  checks: ComparedChecks,
   scope: Scope,
   options: BlockOptions,
 ): Promise<void> {
@@ -206,7 +206,7 @@ class Tally {
     file.save({ ...chain, block, hash, ...compared, differences, differenceCount });
   }
 
-  conclude({ transfers, roots }: BlockChecks, isWhole: boolean, last: number): void {
+  conclude({ transfers, roots }: ComparedChecks, isWhole: boolean, last: number): void {
     const blocks = this.blocks.toLocaleString('en-US');
     transfers.compared = isWhole
       ? `all ${blocks} blocks with ${this.transfers.toLocaleString('en-US')} transfers, decoded again`

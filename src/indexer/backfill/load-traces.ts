@@ -153,7 +153,7 @@ export async function traceOneByOne(
   );
   const wanted = missing.map((i) => hashes[i]!);
   const alone = await askTransactions(client, method, wanted, signal);
-  const reasons: Refusal[] = [];
+  const reasons: TraceRefusal[] = [];
   for (const [at, i] of missing.entries()) {
     const found = traceIn(form, alone[at]!, hashOfBlock(block));
     if (found !== null) perTransaction[i] = found;
@@ -171,24 +171,24 @@ export async function traceOneByOne(
 }
 
 /** Why there is no trace. */
-interface Refusal {
+interface TraceRefusal {
   message: string;
   /** Whether the node gave a reason that concerns this block or transaction. */
   isReason: boolean;
 }
 
-const NO_ANSWER: Refusal = { message: 'the node has no traces, not yet or no longer', isReason: false };
-const NO_FRAMES: Refusal = { message: 'the node answers without call frames', isReason: true };
+const NO_ANSWER: TraceRefusal = { message: 'the node has no traces, not yet or no longer', isReason: false };
+const NO_FRAMES: TraceRefusal = { message: 'the node answers without call frames', isReason: true };
 
 /** Null for a result, which may be incomplete. */
-function refusalOf(reply: RpcReply | undefined): Refusal | null {
+function refusalOf(reply: RpcReply | undefined): TraceRefusal | null {
   if (reply === undefined) return NO_ANSWER;
   if ('error' in reply) return { message: reply.error.message, isReason: isReason(reply.error) };
   return reply.result === null ? NO_ANSWER : null;
 }
 
 /** `listed`: the error in the answer about the block. */
-function refusalsOf(reply: RpcReply, listed: string | null): Refusal[] {
+function refusalsOf(reply: RpcReply, listed: string | null): TraceRefusal[] {
   const alone =
     refusalOf(reply) ?? (isObject('result' in reply ? reply.result : null) ? NO_FRAMES : NO_ANSWER);
   if (listed === null) return [alone];

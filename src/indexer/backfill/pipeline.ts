@@ -43,7 +43,7 @@ const SLOW_RANGE_MS = 2_000;
 const SETTLE_WAIT_MS = 2_000;
 
 /** A batch, or a block that is being settled. */
-interface Part {
+interface RangePart {
   /** Null while the block is not settled. */
   batch: BlockBatch | null;
   to: number;
@@ -57,9 +57,9 @@ interface Range {
   /** The first block that was not taken. */
   from: number;
   to: number;
-  loaded: Promise<Part[]>;
+  loaded: Promise<RangePart[]>;
   /** The parts that were not taken; null before they are loaded. */
-  parts: Part[] | null;
+  parts: RangePart[] | null;
 }
 
 export class Pipeline {
@@ -156,11 +156,11 @@ export class Pipeline {
     return { from, to, loaded, parts: null };
   }
 
-  private readonly partOf = (loaded: BlockBatch): Part => {
+  private readonly partOf = (loaded: BlockBatch): RangePart => {
     const to = loaded.number[loaded.blockCount - 1]!;
     if (loaded.unsettled === null || this.untraced === undefined)
       return { batch: loaded, to, settled: Promise.resolve(), reason: '' };
-    const part: Part = { batch: null, to, settled: Promise.resolve(), reason: loaded.unsettled.message };
+    const part: RangePart = { batch: null, to, settled: Promise.resolve(), reason: loaded.unsettled.message };
     part.settled = this.untraced.settle(loaded, this.controller.signal).then((batch) => {
       part.batch = batch;
     });
@@ -172,7 +172,7 @@ export class Pipeline {
    * The parts of a range. Unless it must be there, null if the node failed. Then the range is loaded once more: were it
    * first in the next `take` as it is, all ranges after it would be dropped with it, up to a whole commit.
    */
-  private async partsOf(range: Range, isRequired: boolean): Promise<Part[] | null> {
+  private async partsOf(range: Range, isRequired: boolean): Promise<RangePart[] | null> {
     const askedAt = performance.now();
     try {
       range.parts = await range.loaded;
@@ -190,7 +190,7 @@ export class Pipeline {
    * Sizes the next ranges by the transfers per block of this range. A range that kept us waiting beyond SLOW_RANGE_MS
    * was too large for this node: under a low rate limit, even empty blocks take long.
    */
-  private adapt(parts: readonly Part[], { from, to }: Range, waitedMs: number): void {
+  private adapt(parts: readonly RangePart[], { from, to }: Range, waitedMs: number): void {
     const transfers = parts.reduce((sum, { batch }) => sum + (batch?.transferCount ?? 0), 0);
     const blocks = to - from + 1;
     this.isDense = transfers >= RANGE_TRANSFERS / 2;
@@ -200,6 +200,6 @@ export class Pipeline {
   }
 }
 
-function waitingText({ to, reason }: Part): string {
+function waitingText({ to, reason }: RangePart): string {
   return `block ${to} has no traces yet: ${reason}; it is tried again, and indexed without its internal transfers after index.gap_after if the node traces other blocks; to wait for nothing, use another node or index.traces = false`;
 }
