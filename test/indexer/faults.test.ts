@@ -165,7 +165,7 @@ test('indexing waits for a node that limits the rate, and the status says so', a
 });
 
 test('a fork below finality stops indexing with the reason everywhere, rolls nothing back, and resumes when the node recovers', async (t) => {
-  const real = await startNode(t, { chain: chainOf(64, 80), head: 50, finalizedLag: 2 });
+  const real = await startNode(t, { chain: chainOf(64, 80), head: 44, finalizedLag: 2 });
   const logs: string[] = [];
   const note = (fields: object, msg: string) => logs.push(`${msg} ${JSON.stringify(fields)}`);
   const { daemon, url, dataDir } = await startTestDaemon(t, {
@@ -173,7 +173,14 @@ test('a fork below finality stops indexing with the reason everywhere, rolls not
     env: { ATLAS_INDEX__HEAD: 'finalized' },
     log: { debug: note, info: note, warn: note, error: note },
   });
-  await waitFor(() => daemon.status().head?.number === 48, { what: 'the finalized head' });
+  // Three polls with rising heads prove the node's tag.
+  let head = 44;
+  for (; daemon.status().finality?.rule !== 'tag' && head < 58; head++) {
+    real.setHead(head + 1);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  await waitFor(() => daemon.status().finality?.rule === 'tag', { what: 'a proved tag' });
+  await waitFor(() => daemon.status().head?.number === head - 2, { what: 'the finalized head' });
   const before = dumpIndex(join(dataDir, 'index.db'));
   const replaced = real.fork(30);
   real.setHead(60);
