@@ -101,11 +101,16 @@ export class UntracedBlocks {
       if (batch === null) continue;
       if (batch.unsettled === null) return batch;
       this.hear(open, batch);
-      if (await this.isOver(open, signal)) {
-        const { loadElsewhere = async () => null } = this.options;
-        const elsewhere = await this.turns.run(() => loadElsewhere(number, signal));
-        return elsewhere !== null && isSameBlock(elsewhere, batch) ? elsewhere : this.giveUp(open);
-      }
+      if (!(await this.isOver(open, signal))) continue;
+      // The node may have recovered between the try and those of the blocks around, so one more try decides.
+      const last = await this.tryAgain(number, signal);
+      if (last === null) continue;
+      if (last.unsettled === null) return last;
+      this.hear(open, last);
+      if (!isSameBlock(last, batch)) continue;
+      const { loadElsewhere = async () => null } = this.options;
+      const elsewhere = await this.turns.run(() => loadElsewhere(number, signal));
+      return elsewhere !== null && isSameBlock(elsewhere, last) ? elsewhere : this.giveUp(open);
     }
   }
 
