@@ -73,8 +73,8 @@ test('/docs shows subscribe parameters and sample events', async (t) => {
   assert.deepEqual(
     events.map(({ method, params }) => [method, params.result.transferType, params.result.blockNumber]),
     [
-      ['eth_subscription', 'native_direct', 46147],
-      ['atlas_subscription', 'erc20', 46147],
+      ['eth_subscription', 'native_direct', 4711],
+      ['atlas_subscription', 'erc20', 4711],
     ],
   );
   for (const name of ['newHeads', 'logs', 'chainLogs', 'wallet_transfers', 'newPendingTransactions'])
