@@ -114,7 +114,8 @@ export function findResponseTail(body: Buffer): ResponseTailStart | null {
 export function extractResponseTail(body: Buffer): Buffer {
   const start = findResponseTail(body);
   if (start === null) return rebuildTail(body);
-  const end = trimEnvelope(body, start.follows);
+  const isWholeError = start.follows === 'nothing' && body[start.at + 1] !== LETTER_R;
+  const end = isWholeError ? endOfText(body) : trimEnvelope(body, start.follows);
   if (end < 0) return rebuildTail(body);
   if (body[end - 1] !== CLOSE_BRACE || end <= start.at) throw malformed(body);
   return body.subarray(start.at, end);
