@@ -86,8 +86,8 @@ export class NodeCall implements AttemptOwner {
   }
 
   /**
-   * Sends the call unless the node is held off or the breaker is open. A write uses a new socket: on a reused one it could be lost without a
-   * trace, and a write is never sent twice.
+   * Sends the call unless the node is held off or the breaker is open. A write uses a new socket: on a reused one it
+   * could be lost without a trace, and a write is never sent twice.
    */
   start(): void {
     const { anchored } = this.options;
@@ -98,7 +98,7 @@ export class NodeCall implements AttemptOwner {
       if (this.state !== 'new' || throttle.leftMs > WAIT_MS)
         return this.failWaiters(throttledResult(throttle));
       const resume = guarded('call to a held-off node', () => this.start());
-      const timer = setTimeout(resume, throttle.leftMs);
+      const timer = setTimeout(resume, Math.ceil(throttle.leftMs) + 1); // timers may fire up to 1 ms early
       return this.enter({ cancel: () => clearTimeout(timer) });
     }
     if (this.deps.breaker.admits(now)) {
