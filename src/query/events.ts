@@ -5,6 +5,7 @@ import { AddressBook } from '../store/read/address-book.ts';
 import { prepareBlocks } from '../store/read/blocks.ts';
 import { idList } from '../store/read/id-list.ts';
 import { prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
+import type { TokenDisplay } from './tokens.ts';
 import { type TransactionRow, transactionRow } from './transaction-rows.ts';
 import type { TransferRow } from './transfers.ts';
 
@@ -61,7 +62,7 @@ function eventOf(
   stored: StoredTransfer,
   block: Tip,
   { wallets, tokens }: AddressBook,
-  { symbol, decimals, viewKind }: TokenMetadata,
+  { symbol, decimals, viewKind }: TokenDisplay,
 ): EventRow {
   return {
     ...stored,
@@ -77,15 +78,13 @@ function eventOf(
   };
 }
 
-type TokenMetadata = Pick<TransferRow, 'symbol' | 'decimals' | 'viewKind'>;
-
-const NO_METADATA: TokenMetadata = { symbol: null, decimals: null, viewKind: null };
+const NO_METADATA: TokenDisplay = { symbol: null, decimals: null, viewKind: null };
 
 /** The metadata of these transfers' tokens by tokens.id, read each time: a contract may be called at any moment. */
 function prepareTokenMetadata(
   db: Db,
-): (rows: readonly StoredTransfer[]) => ReadonlyMap<number, TokenMetadata> {
-  const statement = db.prepare<[string], TokenMetadata & { id: number }>(/* sql */ `
+): (rows: readonly StoredTransfer[]) => ReadonlyMap<number, TokenDisplay> {
+  const statement = db.prepare<[string], TokenDisplay & { id: number }>(/* sql */ `
     SELECT k.id, m.symbol, m.decimals, m.view_kind AS viewKind FROM json_each(?) list CROSS JOIN tokens k ON k.id = list.value
       CROSS JOIN wallets w ON w.id = k.wallet CROSS JOIN token_metadata m ON m.address = w.address`);
   return (rows) => {

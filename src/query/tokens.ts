@@ -13,17 +13,17 @@ import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import type { TransferRow } from './transfers.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** What the rows of a token's transfers say of it. */
-type TokenLook = Pick<TransferRow, 'symbol' | 'decimals' | 'viewKind'>;
+/** How a token is shown with its transfers. */
+export type TokenDisplay = Pick<TransferRow, 'symbol' | 'decimals' | 'viewKind'>;
 
 /** Symbol, decimals and view kind by contract address, hex digits without prefix. */
-export type TokenSymbols = (token: string) => TokenLook;
+export type TokenSymbols = (token: string) => TokenDisplay;
 
 /** Returned by `TokenSymbols` for a token whose contract was not called yet. */
-export const UNREAD_TOKEN: TokenLook = { symbol: null, decimals: null, viewKind: null };
+export const UNREAD_TOKEN: TokenDisplay = { symbol: null, decimals: null, viewKind: null };
 
 export function prepareTokenSymbols(db: Db): TokenSymbols {
-  const statement = db.prepare<[string], TokenLook>(
+  const statement = db.prepare<[string], TokenDisplay>(
     'SELECT symbol, decimals, view_kind AS viewKind FROM token_metadata WHERE address = unhex(+?)',
   );
   return (token) => statement.get(token) ?? UNREAD_TOKEN;

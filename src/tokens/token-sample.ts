@@ -8,7 +8,7 @@ import { sumsOwnForm } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
 import { COUNTED_TRANSFER, type CountedTransfer, ZERO_WALLET } from '../store/schema.ts';
 import { HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
-import { type TransferRow, toTransferRow } from './transfer-row.ts';
+import { type DecodedTransfer, decodeStored } from './decoded-transfer.ts';
 
 /** A wallet's balance of a token according to its transfers. */
 export interface WalletEstimate {
@@ -148,7 +148,7 @@ export function readRecentEstimates(db: Db, sample: TokenSample): BlockEstimates
         `SELECT ${COUNTED_TRANSFER} FROM transfers WHERE id > ? AND token = ? ${ownFormOnly(db)}`,
       )
       .all(from, token)
-      .map(toTransferRow);
+      .map(decodeStored);
     for (const { sender, receiver, amount } of moves) {
       if (sender === ZERO_WALLET) supply -= amount;
       if (receiver === ZERO_WALLET) supply += amount;
@@ -169,7 +169,7 @@ function ownFormOnly(db: Db): string {
 }
 
 /** The transfers that move the wallet's holding, in chain order; null when the wallet has too many to search. */
-export function walletTokenTransfers(db: Db, wallet: number, token: number): TransferRow[] | null {
+export function walletTokenTransfers(db: Db, wallet: number, token: number): DecodedTransfer[] | null {
   const row = db
     .prepare<[number], { transfers: number; base: number; recent: Buffer }>(
       'SELECT transfers, ifnull(first_transfer, 0) AS base, recent FROM wallets WHERE id = ?',
@@ -183,7 +183,7 @@ export function walletTokenTransfers(db: Db, wallet: number, token: number): Tra
   const transfer = db.prepare<[number, number], CountedTransfer>(
     `SELECT ${COUNTED_TRANSFER} FROM transfers WHERE id = ? AND token = ? ${ownFormOnly(db)}`,
   );
-  const rows: TransferRow[] = [];
+  const rows: DecodedTransfer[] = [];
   const cursor = new HistoryCursor();
   for (const page of [...pages, row.recent]) {
     cursor.open(page, row.base);
@@ -191,14 +191,14 @@ export function walletTokenTransfers(db: Db, wallet: number, token: number): Tra
       const raw = isNativeKind(cursor.flags & HistoryFlag.kindMask)
         ? undefined
         : transfer.get(cursor.transfer, token);
-      if (raw !== undefined) rows.push(toTransferRow(raw));
+      if (raw !== undefined) rows.push(decodeStored(raw));
     }
   }
   return rows;
 }
 
 /** A wallet's balance after the transfers up to and including `lastTransfer`. */
-export function balanceAfter(rows: readonly TransferRow[], wallet: number, lastTransfer: number): bigint {
+export function balanceAfter(rows: readonly DecodedTransfer[], wallet: number, lastTransfer: number): bigint {
   let balance = 0n;
   for (const { id, sender, receiver, amount } of rows) {
     if (id > lastTransfer) break;

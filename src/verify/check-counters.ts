@@ -11,7 +11,7 @@ import { type Db, highest, inReadTransaction } from '../store/open-database.ts';
 import { ADDRESS_PREFIX_BYTES } from '../store/schema.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import { ZONE_SPAN, zoneOf } from '../store/zone-map.ts';
-import { decodeAmount } from '../tokens/transfer-row.ts';
+import { decodeAmount } from '../tokens/decoded-transfer.ts';
 import { TokenComparer, WalletComparer } from './comparers.ts';
 import { IDS_PER_READ, type Ids, RecountScan } from './recount.ts';
 import { type Check, storedNumber } from './report.ts';

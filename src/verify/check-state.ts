@@ -20,8 +20,8 @@ import { BALANCE_ACCURACY_NAMES, BalanceAccuracy } from '../store/tokens/balance
 import { AnchorMismatchError } from '../tokens/anchored-batch.ts';
 import { hasState, SETTLE_MS } from '../tokens/balance-calls.ts';
 import { BalanceAdjustments, findDriftBlock } from '../tokens/balance-drift.ts';
+import { decodeStored } from '../tokens/decoded-transfer.ts';
 import { type Examination, type ExamineContext, examineToken } from '../tokens/examine-token.ts';
-import { toTransferRow } from '../tokens/transfer-row.ts';
 import type { CompareBlock } from './block-comparer.ts';
 import type { Check, TokenVerdict } from './report.ts';
 
@@ -93,7 +93,7 @@ function readWindow(db: Db, startBlock: number): BlockWindow | null {
       TransferKind.nativeInternal,
     );
   for (const row of rows) {
-    const { amount } = toTransferRow(row);
+    const { amount } = decodeStored(row);
     const [from, to] = [bytesToHex(row.from), bytesToHex(row.to)];
     net.set(from, (net.get(from) ?? 0n) - amount);
     net.set(to, (net.get(to) ?? 0n) + amount);

@@ -10,7 +10,7 @@ import { ZERO_WALLET } from '../store/schema.ts';
 import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../store/tokens/holding-peaks.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
-import { decodeAmount } from '../tokens/transfer-row.ts';
+import { decodeAmount } from '../tokens/decoded-transfer.ts';
 import type { HistoryEntry, TokenRecount, WalletRecount } from './recount.ts';
 import { type Check, type Difference, storedNumber } from './report.ts';
 

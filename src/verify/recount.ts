@@ -7,7 +7,7 @@ import { sumsOwnForm } from '../store/index-rules.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { COUNTED_TRANSFER, type CountedTransfer, MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
 import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
-import { type TransferRow, toTransferRow } from '../tokens/transfer-row.ts';
+import { type DecodedTransfer, decodeStored } from '../tokens/decoded-transfer.ts';
 import type { Difference } from './report.ts';
 
 /** Wallets and tokens by their ids. */
@@ -63,8 +63,8 @@ export class WalletRecount {
   private readonly tokens = new Set<number>();
   private tokenTransfers = 0;
   private internalReceived = 0;
-  private readonly firstIn = new Map<number, TransferRow>();
-  private readonly latestIn = new Map<number, TransferRow>();
+  private readonly firstIn = new Map<number, DecodedTransfer>();
+  private readonly latestIn = new Map<number, DecodedTransfer>();
 
   constructor(id: number, comparePage: ComparePage) {
     this.id = id;
@@ -77,7 +77,7 @@ export class WalletRecount {
   }
 
   /** Adds a transfer of the wallet, in chain order. */
-  add(row: TransferRow): void {
+  add(row: DecodedTransfer): void {
     const sends = row.sender === this.id;
     const receives = row.receiver === this.id;
     if (this.page.length === ENTRIES_PER_PAGE) {
@@ -147,7 +147,7 @@ export class TokenRecount {
   /** The first receivers: wallet to transfer. */
   readonly buyers = new Map<number, number>();
   private transfers = 0;
-  private first: TransferRow | null = null;
+  private first: DecodedTransfer | null = null;
   private readonly sumsOwnForm: boolean;
 
   /** `sumsOwnForm`: see store/index-rules.ts. */
@@ -162,7 +162,7 @@ export class TokenRecount {
   }
 
   /** Adds a transfer of the token, in chain order. */
-  add(row: TransferRow): void {
+  add(row: DecodedTransfer): void {
     this.transfers++;
     this.first ??= row;
     for (const wallet of new Set([row.sender, row.receiver])) this.holding(wallet).transfers++;
@@ -240,7 +240,7 @@ export class RecountScan {
     if (present !== end - from + 1)
       this.gaps.push(`of the transfers ${from} to ${end} ${end - from + 1 - present} are missing`);
     for (const raw of this.select.iterate(from, end)) {
-      const row = toTransferRow(raw);
+      const row = decodeStored(raw);
       addTo(this.wallets, row.sender, row, this.tooLarge.wallets);
       if (row.receiver !== row.sender) addTo(this.wallets, row.receiver, row, this.tooLarge.wallets);
       if (row.token !== null) addTo(this.tokens, row.token, row, this.tooLarge.tokens);
@@ -253,7 +253,7 @@ export class RecountScan {
 function addTo(
   recounts: Map<number, WalletRecount | TokenRecount>,
   id: number,
-  row: TransferRow,
+  row: DecodedTransfer,
   tooLarge: number[],
 ): void {
   const recount = recounts.get(id);

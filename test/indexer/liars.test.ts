@@ -12,7 +12,7 @@ import { startMisbehavingNode } from '../support/nodes/misbehaving-node.ts';
 const BLOCK = 5;
 const OTHER = 6;
 
-/** `gap`: a block whose traces lack something; it is asked for again before it is recorded as a trace gap. */
+/** `gap`: the block lacks traces. The indexer requests them again before it records a trace gap. */
 type Outcome = 'refused' | 'harmless' | 'gap' | 'stored';
 
 /** Tells lies to a loader and says what becomes of each. */

@@ -19,8 +19,7 @@ type Item = { txHash: string; result: object };
 type Answer = (items: Item[]) => unknown;
 
 /**
- * A client of a node that answers `block` about the traces of block BAD, and `alone` about those of the transaction that
- * it is asked for after that.
+ * A client of a node. `block` answers for the traces of block BAD, `alone` for those of a single transaction of it.
  */
 async function setUp(t: TestContext, answers: { block: Answer; alone?: (result: unknown) => unknown }) {
   const replay = await startNode(t, { chain: CHAIN });

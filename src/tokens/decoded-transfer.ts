@@ -5,7 +5,7 @@ import type { CountedTransfer } from '../store/schema.ts';
 import { DamageError } from '../store/storage-error.ts';
 
 /** One row of `transfers`. */
-export interface TransferRow {
+export interface DecodedTransfer {
   id: number;
   /** Id of the first transfer of its transaction. */
   transaction: number;
@@ -22,7 +22,7 @@ export function decodeAmount(bytes: Buffer | null): bigint {
 }
 
 /** Throws DamageError when a value has a type that is never stored. */
-export function toTransferRow(raw: CountedTransfer): TransferRow {
+export function decodeStored(raw: CountedTransfer): DecodedTransfer {
   const numbers = [raw.sender, raw.receiver, raw.kind, raw.token ?? 0];
   const isWhole = numbers.every(Number.isSafeInteger) && (raw.amount === null || Buffer.isBuffer(raw.amount));
   if (!isWhole) throw new DamageError(`transfer ${raw.id} cannot be decoded`);
