@@ -161,8 +161,8 @@ const stream = z.strictObject({
   max_subscriptions: integer(1, 100_000).default(10),
   /** How long a new token's first events wait for its symbol and decimals, milliseconds; 0 disables waiting. */
   metadata_wait_ms: integer(0, 60_000).default(1_000),
-  /** Largest message accepted from a client, bytes. */
-  max_message_bytes: integer(1_024, 67_108_864).default(1_048_576),
+  /** Largest message accepted from a client, bytes. As on /rpc: a transaction with six blobs takes 1.6 MB. */
+  max_message_bytes: integer(1_024, 67_108_864).default(2_000_000),
   /**
    * Backlog at which a slow client is closed, bytes: at least twice that of a replay
    * (streams/transfers/replay-queue.ts).

@@ -222,7 +222,7 @@ const LIMITS = [
   ['batch on /rpc', '1,000 calls, 2 MB'],
   ['eth_getLogs', '10,000 blocks; above, the error names a range that works'],
   ['sockets', '5 per key, with 10 subscriptions each'],
-  ['message to a socket', '1 MiB'],
+  ['message to a socket', '2 MB'],
   ['unread notifications', '8 MiB; then the socket is closed with code 1013'],
 ];
 

@@ -21,7 +21,7 @@ interface InboxOptions {
   handle: (message: Buffer) => Promise<void>;
   /** Called when a message cannot be handled. */
   onFailure: () => void;
-  /** Most bytes of queued messages. */
+  /** Most bytes of queued messages, and of messages handled at the same time unless there is only one. */
   maxBytes: number;
   /** Called once when the queue exceeds its limits. The inbox is then stopped. */
   onOverflow: () => void;
@@ -32,6 +32,7 @@ export class Inbox {
   private queue: Buffer[] = [];
   private queuedBytes = 0;
   private inFlight = 0;
+  private inFlightBytes = 0;
   /** `paused`: the client must read its answers first. `stopped` is final. */
   private state: 'open' | 'paused' | 'stopped' = 'open';
 
@@ -60,12 +61,16 @@ export class Inbox {
   private drainQueue(): void {
     while (this.inFlight < MAX_IN_FLIGHT) {
       this.pauseIfBehind();
-      const message = this.state === 'open' ? this.queue.shift() : undefined;
-      if (message === undefined) return;
-      this.queuedBytes -= message.length;
+      const message = this.state === 'open' ? this.queue[0] : undefined;
+      if (message === undefined || !this.hasRoomFor(message)) return;
+      this.queue.shift();
+      const { length } = message;
+      this.queuedBytes -= length;
       this.inFlight++;
+      this.inFlightBytes += length;
       const onHandled = (): void => {
         this.inFlight--;
+        this.inFlightBytes -= length;
         this.drainQueue();
       };
       const { handle, onFailure } = this.options;
@@ -76,6 +81,10 @@ export class Inbox {
           onFailure();
         });
     }
+  }
+
+  private hasRoomFor({ length }: Buffer): boolean {
+    return this.inFlight === 0 || this.inFlightBytes + length <= this.options.maxBytes;
   }
 
   private pauseIfBehind(): void {

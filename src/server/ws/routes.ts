@@ -52,7 +52,7 @@ export interface WsRouteDeps {
 }
 
 /** A message up to this many times the limit gets the proper close code; above, the library cuts the connection. */
-const HARD_LIMIT_FACTOR = 4;
+const HARD_LIMIT_FACTOR = 2;
 /** The library's idle timeout, 960 s at most, fires this much later than ours. */
 const LIBRARY_IDLE_SECONDS = 8;
 const MAX_LIBRARY_IDLE_SECONDS = 960;

@@ -85,6 +85,19 @@ test('answered messages do not count towards the limits', async () => {
   assert.deepEqual([client.asked.length, client.overflows], [20, 0]);
 });
 
+test('messages handled at a time are bounded in bytes, but one is always handled', async () => {
+  const client = new Client(1_000);
+  client.send('a'.repeat(500), 'b'.repeat(500), 'c', 'd'.repeat(999));
+  assert.equal(client.asked.length, 2);
+  await client.answer(1);
+  assert.deepEqual([client.asked.length, client.asked.at(-1)], [3, 'c']);
+  await client.answer(2);
+  assert.equal(client.asked.length, 4);
+  const large = new Client(1_000);
+  large.send('x'.repeat(2_000));
+  assert.deepEqual([large.asked.length, large.overflows], [1, 0]);
+});
+
 test('waiting messages are bounded in count and bytes; beyond that the inbox stops', async () => {
   const many = new Client();
   many.send(...numbers(32 + 10_000));
