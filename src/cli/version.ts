@@ -29,7 +29,7 @@ export function addVersion(program: Command): void {
 async function versionInfo(): Promise<VersionInfo> {
   const [{ openDatabase }, { latestVersion, MIGRATIONS }] = await Promise.all([
     import('../store/open-database.ts'),
-    import('../store/migrations.ts'),
+    import('../store/migrations/migrations.ts'),
   ]);
   const db = openDatabase(':memory:');
   try {

@@ -12,7 +12,7 @@ import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../log/logger.ts';
 import { Snapshot } from '../query/snapshot.ts';
 import { openIndexForReading, prepareIndexFile } from '../store/index-file.ts';
-import type { MigrationProgress } from '../store/migrations.ts';
+import type { MigrationProgress } from '../store/migrations/migrations.ts';
 
 /** Page cache of the serving connection, MiB. */
 const READER_CACHE_MB = 32;

@@ -4,8 +4,14 @@ import { FatalError, StorageError } from '../lib/errors.ts';
 import { requireWritable } from '../lib/files.ts';
 import { addressPrefix } from './addresses.ts';
 import { acquireWriterLock, type WriterLock } from './file-guard.ts';
-import type { Migration } from './migration.ts';
-import { latestVersion, MIGRATIONS, type MigrationProgress, migrate, schemaVersion } from './migrations.ts';
+import type { Migration } from './migrations/migration.ts';
+import {
+  latestVersion,
+  MIGRATIONS,
+  type MigrationProgress,
+  migrate,
+  schemaVersion,
+} from './migrations/migrations.ts';
 import { type Db, isEmpty, type OpenOptions, openDatabase } from './open-database.ts';
 import { DEVELOPMENT_APPLICATION_ID, INDEX_APPLICATION_ID, SCHEMA, ZERO_WALLET } from './schema.ts';
 import { toOpenError, toStorageError } from './storage-error.ts';

@@ -1,11 +1,11 @@
 /**
- * The tables of `index.db`: schema 9, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 10, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
  * A column with AS is computed on read and takes no space; no index covers it.
  *
- * A released schema is never edited alone: a change also needs a migration (migrations.ts).
+ * A released schema is never edited alone: a change also needs a migration (migrations/).
  *
  * Amounts are the shortest big-endian bytes of a non-negative integer (zero is an empty blob); balances are
  * order-preserving signed bytes (lib/signed.ts).

@@ -7,7 +7,7 @@ import type { Hex } from '../../src/lib/hex.ts';
 import { describeStatus } from '../../src/server/http/health.ts';
 import { SCHEMA_VERSION } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
+import { MIGRATIONS, migrate } from '../../src/store/migrations/migrations.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { toldChain } from '../support/chain/told-chain.ts';
 import { dumpIndex } from '../support/index/dump.ts';

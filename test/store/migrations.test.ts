@@ -19,17 +19,12 @@ import {
   SCHEMA_VERSION,
 } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import type { Migration } from '../../src/store/migration.ts';
-import {
-  latestVersion,
-  MIGRATIONS,
-  migrate,
-  packedFirstBuyers,
-  REASONS_OF_GAPS,
-  schemaVersion,
-  smallerTransfers,
-  sumsOfSends,
-} from '../../src/store/migrations.ts';
+import { sumsOfSends } from '../../src/store/migrations/counterparty-sums.ts';
+import { packedFirstBuyers } from '../../src/store/migrations/first-buyers.ts';
+import type { Migration } from '../../src/store/migrations/migration.ts';
+import { latestVersion, MIGRATIONS, migrate, schemaVersion } from '../../src/store/migrations/migrations.ts';
+import { REASONS_OF_GAPS } from '../../src/store/migrations/small-tables.ts';
+import { smallerTransfers } from '../../src/store/migrations/transfers.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { DEVELOPMENT_APPLICATION_ID, MAX_FIRST_BUYERS, SCHEMA } from '../../src/store/schema.ts';
 import { DamageError } from '../../src/store/storage-error.ts';

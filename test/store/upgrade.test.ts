@@ -11,7 +11,7 @@ import { openKeyStore } from '../../src/access/keys.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { copyDatabase } from '../../src/store/backup.ts';
 import { openIndexForReading, openIndexForWriting, SCHEMA_VERSION } from '../../src/store/index-file.ts';
-import { migrate, schemaVersion } from '../../src/store/migrations.ts';
+import { migrate, schemaVersion } from '../../src/store/migrations/migrations.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
 import { SOURCE_FLAGS } from '../support/daemon/command.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changedRows, rowChecksum } from '../../src/store/checksum.ts';
-import { migrate } from '../../src/store/migrations.ts';
+import { migrate } from '../../src/store/migrations/migrations.ts';
+import { viewKinds } from '../../src/store/migrations/view-kinds.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { SCHEMA } from '../../src/store/schema.ts';
-import { viewKinds } from '../../src/store/view-kind-migration.ts';
 import { address, createIndex } from '../support/index/index-fixture.ts';
 
 const TOKENS = ['six', 'none', 'zero', 'damaged', 'late'];

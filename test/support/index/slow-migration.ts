@@ -3,8 +3,8 @@
  * version, with the given rows) slowly and prints its progress, so that a test can kill it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Migration } from '../../../src/store/migration.ts';
-import { migrate } from '../../../src/store/migrations.ts';
+import type { Migration } from '../../../src/store/migrations/migration.ts';
+import { migrate } from '../../../src/store/migrations/migrations.ts';
 import { type Db, openDatabase } from '../../../src/store/open-database.ts';
 
 /** Enough for a migration of seconds, however late the kill arrives. */

@@ -1,5 +1,5 @@
 /** What a migration of an index is made of (migrations.ts). */
-import type { Db } from './open-database.ts';
+import type { Db } from '../open-database.ts';
 
 /** The step from one schema version to the next. */
 export interface Migration {

@@ -1,7 +1,7 @@
 /** Migration 10: the view kinds of tokens. */
-import { rowChecksum } from './checksum.ts';
+import { rowChecksum } from '../checksum.ts';
+import type { Db } from '../open-database.ts';
 import { type Migration, unmigrated } from './migration.ts';
-import type { Db } from './open-database.ts';
 
 /** Rows copied per step, which takes a fifth of a second. */
 const METADATA_PER_STEP = 20_000;

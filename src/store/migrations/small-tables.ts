@@ -1,0 +1,72 @@
+/** Migrations 6 to 8: tables of few rows. */
+import { rowChecksum } from '../checksum.ts';
+import type { Migration } from './migration.ts';
+
+/** Rules 1 without what the first releases took from the configuration at each start: a daemon completes them. */
+export const RULES_OF_INDEX: Migration = {
+  version: 6,
+  title: 'record the rules of the index',
+  step(db) {
+    db.exec(/* sql */ `
+      CREATE TABLE index_rules (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        version INTEGER NOT NULL,
+        monad INTEGER,
+        wrapped_native TEXT,
+        native_contracts TEXT NOT NULL,
+        unindexed_erc20 TEXT NOT NULL,
+        checksum INTEGER NOT NULL
+      );`);
+    const row = [1, 1, null, null, '', ''];
+    if (db.prepare('SELECT 1 FROM chain').get() !== undefined)
+      db.prepare('INSERT INTO index_rules VALUES (?, ?, ?, ?, ?, ?, ?)').run(...row, rowChecksum(...row));
+    return null;
+  },
+};
+
+/** Earlier releases recorded no reasons. */
+const FORMER_REASON = 'indexed without traces';
+
+/** Adds what is missing and why to the blocks without traces. Their number follows from a few bad nodes, not the chain. */
+export const REASONS_OF_GAPS: Migration = {
+  version: 7,
+  title: 'record why blocks are incomplete',
+  step(db) {
+    db.exec(/* sql */ `
+      CREATE TABLE block_gaps (
+        kind INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY (kind, first)
+      ) WITHOUT ROWID;`);
+    const insert = db.prepare(
+      'INSERT INTO block_gaps (kind, first, last, reason, checksum) VALUES (0, ?, ?, ?, ?)',
+    );
+    const rows = db
+      .prepare<[], { first: number; last: number }>('SELECT first, last FROM untraced_blocks ORDER BY first')
+      .all();
+    for (const { first, last } of rows)
+      insert.run(first, last, FORMER_REASON, rowChecksum(first, last, 0, FORMER_REASON));
+    db.exec('DROP TABLE untraced_blocks');
+    return null;
+  },
+};
+
+export const TABLE_OF_REWRITES: Migration = {
+  version: 8,
+  title: 'add a table of repairs',
+  step(db) {
+    db.exec(/* sql */ `
+      CREATE TABLE rewrites (
+        number INTEGER PRIMARY KEY,
+        first INTEGER NOT NULL,
+        lowest INTEGER NOT NULL,
+        highest INTEGER NOT NULL,
+        token INTEGER NOT NULL,
+        checksum INTEGER NOT NULL
+      );`);
+    return null;
+  },
+};
