@@ -47,8 +47,8 @@ export interface IndexerSurroundings {
 /** A WAL below this many bytes is cheap to keep, and one later checkpoint serves many blocks. */
 const MIN_WAL_BYTES = 8 * 2 ** 20;
 
-/** Time for the indexer's own threads to end, milliseconds, first for its workers, then for its checkpoints. */
-const HELPER_STOP_MS = 2_000;
+/** Time for a checkpoint in progress to end, milliseconds. */
+const CHECKPOINT_STOP_MS = 2_000;
 
 /** Interval of status reports, milliseconds. */
 const REPORT_MS = 250;
@@ -165,7 +165,7 @@ async function indexInto(
     }
   } finally {
     clearInterval(reportTimer);
-    await checkpoints.close(HELPER_STOP_MS);
+    await checkpoints.close(CHECKPOINT_STOP_MS);
     report();
   }
 }
@@ -319,7 +319,7 @@ async function runSync(
   } finally {
     pipeline.reset();
     await headWatch.close();
-    await pool.close(HELPER_STOP_MS);
+    await pool.close();
     await background.stop();
     await others.close();
   }
