@@ -16,6 +16,8 @@ export interface Waiter {
   readonly calls: number;
   /** Bytes of its body. */
   readonly bytes: number;
+  /** When it arrived, by performance.now(). Its wait counts from then. */
+  readonly arrivedAt: number;
   /** Called once, later, with the decision. Null when the key is no longer valid. */
   onDecided(admission: AdmissionResult | null): void;
 }
@@ -76,7 +78,7 @@ export class WaitingLine {
   }
 
   private join(line: Line, waiter: Waiter): Leave {
-    const place = { waiter, deadline: performance.now() + this.waitMs };
+    const place = { waiter, deadline: waiter.arrivedAt + this.waitMs };
     line.waiters.push(place);
     line.calls += waiter.calls;
     line.bytes += waiter.bytes;

@@ -147,8 +147,8 @@ const rpc = z.strictObject({
   /** Calls per key that may wait for the node or for a connection to it at once. */
   concurrency_per_key: integer(1, 100_000).default(1_000),
   /**
-   * How long an HTTP request over its key's rate may wait before it is refused, milliseconds: below the 10 seconds
-   * after which common client libraries give up. 0 refuses at once.
+   * How long a request on /rpc or a message on a WebSocket may wait for its key's rate before it is refused,
+   * milliseconds: below the 10 seconds after which common client libraries give up. 0 refuses at once.
    */
   rate_wait_ms: integer(0, 60_000).default(8_000),
 });

@@ -7,7 +7,7 @@ import { PerKeyLimit } from '../lib/limits.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NodeHttp } from '../node/http/streaming-client.ts';
 import { answerBatch, BATCH_CONCURRENCY } from './batch.ts';
-import { createCall, NO_STREAMING, type RpcAnswer, type RpcSink, SETTLED, sendAnswer } from './call.ts';
+import { createCall, NO_STREAMING, type RpcAnswer, type RpcSink, sendAnswer } from './call.ts';
 import { CallDispatcher } from './call-dispatcher.ts';
 import { collectAnswer, toPromise } from './collect-answer.ts';
 import { errorJson, INTERNAL_ERROR, limitExceededAnswer, methodNotAllowed, type Refusal } from './errors.ts';
@@ -33,7 +33,7 @@ export interface RpcCaller {
   onRefused?(): void;
 }
 
-/** Null admits the calls. After `waits` the gateway answers nothing, and the caller serves the request again later. */
+/** Null admits the calls. After `waits` the gateway answers nothing, and the caller makes the request again later. */
 export type Charge = Refusal | 'waits' | null;
 
 /** The settings of the `[rpc]` table that concern requests. */
@@ -122,7 +122,7 @@ export class RpcHandler {
   serve(body: string, caller: RpcCaller, sink: RpcSink): ByteSource {
     const request = withoutForbidden(readRequest(body), caller);
     const charge = this.admit(request, caller);
-    if (charge === 'waits') return SETTLED;
+    if (charge === 'waits') return WAITING;
     if (charge !== null) {
       caller.onRefused?.();
       return sendAnswer(
@@ -137,11 +137,15 @@ export class RpcHandler {
   }
 
   /**
-   * Like `serve`, but resolves with the answer, in memory that is not reused. The caller sends or discards a
-   * LargeAnswer. Rejects only with the signal's reason.
+   * Like `serve`, but resolves with the answer, in memory that is not reused, or with `waits` if the caller's charge says
+   * so. The caller sends or discards a LargeAnswer. Rejects only with the signal's reason.
    */
-  answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer> {
-    return toPromise((settle) => this.serve(body.toString('latin1'), caller, wholeSink(settle)), signal);
+  answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer | 'waits'> {
+    return toPromise((settle) => {
+      const source = this.serve(body.toString('latin1'), caller, wholeSink(settle));
+      if (source === WAITING) settle('waits');
+      return source;
+    }, signal);
   }
 
   private admit(request: RpcRequest, caller: RpcCaller): Charge {
@@ -180,6 +184,9 @@ export class RpcHandler {
     return { cancel: () => cancelled.abort(), resume() {} };
   }
 }
+
+/** The source of a request that waits for its admission. */
+const WAITING: ByteSource = { cancel() {}, resume() {} };
 
 /** Replaces calls that the caller may not make with their errors. */
 function withoutForbidden(request: RpcRequest, { mayCall }: RpcCaller): RpcRequest {

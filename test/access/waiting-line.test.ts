@@ -33,11 +33,13 @@ function setUp(t: TestContext, { tier = 'free', waitMs = 8_000 } = {}) {
     key,
     turns,
     names: () => turns.map(([name]) => name).join(''),
-    enter(name: string, calls = 1, bytes = 100): AdmissionResult | Leave {
+    /** `age`: how long ago it arrived. */
+    enter(name: string, calls = 1, bytes = 100, age = 0): AdmissionResult | Leave {
       return line.enter({
         record: key,
         calls,
         bytes,
+        arrivedAt: elapsed - age,
         onDecided: (turn) => turns.push([name, turn === null ? 'invalid' : turn.ok ? 'ok' : turn.code]),
       });
     },
@@ -102,7 +104,7 @@ test('calls refused after waiting get Retry-After values spread at the rate', (t
     const onDecided = (turn: AdmissionResult | null) => {
       if (turn !== null && !turn.ok) returns.push(turn.retryAfter);
     };
-    assert.ok(hasToWait(line.enter({ record: key, calls: 1, bytes: 100, onDecided })));
+    assert.ok(hasToWait(line.enter({ record: key, calls: 1, bytes: 100, arrivedAt: 0, onDecided })));
   }
   tick(8_000);
   assert.equal(returns.length, 60, 'forty had their turn within 8 s');
@@ -116,6 +118,33 @@ test('calls refused after waiting get Retry-After values spread at the rate', (t
     for (const seconds of returns) if (seconds === at && limiter.take(key, 1).ok) admitted++;
   }
   assert.equal(admitted, 60, 'each is admitted at the time it was given');
+});
+
+test('the wait counts from the arrival of a call', (t) => {
+  const { enter, tick, turns } = setUp(t);
+  enter('a', 5);
+  for (const [name, age] of [
+    ['b', 9_000],
+    ['c', 9_000],
+    ['d', 7_500],
+    ['e', 0],
+  ] as const) {
+    assert.ok(hasToWait(enter(name, 1, 100, age)));
+  }
+  tick(200);
+  assert.deepEqual(
+    turns,
+    [
+      ['b', 'ok'],
+      ['c', 'rate_limited'],
+    ],
+    'the one token goes to the first, and the next has waited too long',
+  );
+  tick(400);
+  assert.deepEqual(turns.slice(2), [
+    ['d', 'ok'],
+    ['e', 'ok'],
+  ]);
 });
 
 test('when a client leaves, the next call moves up', (t) => {

@@ -75,8 +75,12 @@ export function startGateway(owner: Cleanup, options: TestGatewayOptions): TestG
     pending,
     ...(clock && { clock }),
   });
-  const answer: TestGateway['answer'] = (body, caller, signal) =>
-    handler.answer(Buffer.from(body), { key: 1, mayCall: null, charge: () => null, ...caller }, signal);
+  const answer: TestGateway['answer'] = async (body, caller, signal) => {
+    const whole = { key: 1, mayCall: null, charge: () => null, ...caller };
+    const answered = await handler.answer(Buffer.from(body), whole, signal);
+    if (answered === 'waits') throw new Error('no caller here waits');
+    return answered;
+  };
   const call: TestGateway['call'] = async (method, params = [], key = 1) => {
     const { status, body } = await answer(JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }), { key });
     return { status, ...JSON.parse(String(body instanceof LargeAnswer ? body.join() : body)) };

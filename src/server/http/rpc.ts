@@ -2,12 +2,12 @@
 import { methodFilter } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
 import type { AdmissionResult } from '../../access/limiter.ts';
-import type { Leave, Waiter } from '../../access/waiting-line.ts';
 import { type RpcAnswer, type RpcSink, SETTLED, sendAnswer } from '../../gateway/call.ts';
 import { errorJson, limitExceededAnswer, RpcCode } from '../../gateway/errors.ts';
 import type { Charge, RpcCaller, RpcHandler } from '../../gateway/handler.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
 import type { ByteSource } from '../../lib/byte-stream.ts';
+import { QueuedCharge } from '../queued-charge.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import { type Answer, jsonAnswer, paddedRetryAfterHeader, rateLimitHeaders, unauthorized } from './answer.ts';
 import {
@@ -96,23 +96,17 @@ function refuseTooLarge(
  */
 const MAX_ALWAYS_READ_BYTES = 512 * 1024;
 
-class HttpRpcReply implements RpcSink, RpcCaller, Waiter, ByteSource {
+class HttpRpcReply extends QueuedCharge implements RpcSink, RpcCaller, ByteSource {
   readonly canStream = true;
   readonly key: number;
   readonly mayCall: RpcCaller['mayCall'];
   private readonly reply: DeferredReply;
   private readonly access: Pick<ClientAccess, 'limiter' | 'waitingLine'>;
-  readonly record: KeyRecord;
   /** Header lines. */
   private readonly cors: string;
   private headers: string;
-  calls = 0;
-  bytes = 0;
   /** Serves the request again after the wait; null unless the request waits. */
   private retry: (() => ByteSource) | null = null;
-  /** The admission after queueing. */
-  private lateAdmission: AdmissionResult | null = null;
-  private leaveLine: Leave | null = null;
   private source: ByteSource = SETTLED;
 
   constructor(
@@ -121,9 +115,9 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter, ByteSource {
     record: KeyRecord,
     cors: string,
   ) {
+    super(access.waitingLine, record);
     this.reply = reply;
     this.access = access;
-    this.record = record;
     this.cors = cors;
     this.headers = cors;
     this.key = record.id;
@@ -144,12 +138,12 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter, ByteSource {
     const text = body.toString('latin1');
     this.bytes = body.length;
     this.source = rpc.serve(text, this, this);
-    if (this.leaveLine !== null) this.retry = () => rpc.serve(text, this, this);
+    if (this.isWaiting) this.retry = () => rpc.serve(text, this, this);
   }
 
   /** Call when the client disconnects. */
   cancel(): void {
-    this.leaveLine?.();
+    this.leave();
     this.source.cancel();
   }
 
@@ -158,27 +152,19 @@ class HttpRpcReply implements RpcSink, RpcCaller, Waiter, ByteSource {
   }
 
   charge(calls: number): Charge {
-    this.calls = calls;
-    const admission = this.lateAdmission ?? this.access.waitingLine.enter(this);
-    if (typeof admission === 'function') {
-      this.leaveLine = admission;
-      return 'waits';
-    }
+    const admission = this.decide(calls);
+    if (admission === 'waits') return admission;
     this.addRateLimitHeaders(admission);
     return admission.ok ? null : admission;
   }
 
-  onDecided(admission: AdmissionResult | null): void {
-    this.reply.guard(() => this.resumeAfterWait(admission));
-  }
-
-  private resumeAfterWait(admission: AdmissionResult | null): void {
-    const { retry } = this;
-    this.leaveLine = null;
-    this.retry = null;
-    if (admission === null) return this.reply.send(unauthorized(this.cors));
-    this.lateAdmission = admission;
-    this.source = retry?.() ?? SETTLED;
+  protected onTurn(admission: AdmissionResult | null): void {
+    this.reply.guard(() => {
+      const { retry } = this;
+      this.retry = null;
+      if (admission === null) this.reply.send(unauthorized(this.cors));
+      else this.source = retry?.() ?? SETTLED;
+    });
   }
 
   send(body: RpcAnswer['body'], status: RpcAnswer['status'], _mayRetain: boolean, retryAfter?: number): void {

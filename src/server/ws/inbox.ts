@@ -17,8 +17,8 @@ const MAX_QUEUED = 10_000;
 interface InboxOptions {
   /** The client's backlog, and a hook for when it is drained. */
   connection: { readonly backlogBytes: number; whenDrained(callback: () => void): void };
-  /** Answers a message. */
-  handle: (message: Buffer) => Promise<void>;
+  /** Answers a message, which arrived at this time (performance.now()). */
+  handle: (message: Buffer, arrivedAt: number) => Promise<void>;
   /** Called when a message cannot be handled. */
   onFailure: () => void;
   /** Most bytes of queued messages, and of messages handled at the same time unless there is only one. */
@@ -29,7 +29,7 @@ interface InboxOptions {
 
 export class Inbox {
   private readonly options: InboxOptions;
-  private queue: Buffer[] = [];
+  private queue: { message: Buffer; arrivedAt: number }[] = [];
   private queuedBytes = 0;
   private inFlight = 0;
   private inFlightBytes = 0;
@@ -43,7 +43,7 @@ export class Inbox {
   /** Accepts a message. The caller must not change its memory. */
   enqueue(message: Buffer): void {
     if (this.state === 'stopped') return;
-    this.queue.push(message);
+    this.queue.push({ message, arrivedAt: performance.now() });
     this.queuedBytes += message.length;
     this.drainQueue();
     if (this.queue.length <= MAX_QUEUED && this.queuedBytes <= this.options.maxBytes) return;
@@ -61,9 +61,10 @@ export class Inbox {
   private drainQueue(): void {
     while (this.inFlight < MAX_IN_FLIGHT) {
       this.pauseIfBehind();
-      const message = this.state === 'open' ? this.queue[0] : undefined;
-      if (message === undefined || !this.hasRoomFor(message)) return;
+      const next = this.state === 'open' ? this.queue[0] : undefined;
+      if (next === undefined || !this.hasRoomFor(next.message)) return;
       this.queue.shift();
+      const { message, arrivedAt } = next;
       const { length } = message;
       this.queuedBytes -= length;
       this.inFlight++;
@@ -74,7 +75,7 @@ export class Inbox {
         this.drainQueue();
       };
       const { handle, onFailure } = this.options;
-      handle(message)
+      handle(message, arrivedAt)
         .then(onHandled)
         .catch((error: unknown) => {
           reportFailure('messages of a WebSocket', error);

@@ -5,7 +5,8 @@
 
 import { methodFilter } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
-import type { AdmissionResult, Limiter } from '../../access/limiter.ts';
+import type { AdmissionResult } from '../../access/limiter.ts';
+import type { WaitingLine } from '../../access/waiting-line.ts';
 import type { RpcAnswer } from '../../gateway/call.ts';
 import {
   errorJson,
@@ -16,7 +17,7 @@ import {
   type Refusal,
   RpcCode,
 } from '../../gateway/errors.ts';
-import type { RpcHandler } from '../../gateway/handler.ts';
+import type { Charge, RpcHandler } from '../../gateway/handler.ts';
 import { itemTexts } from '../../gateway/json-scan.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
 import {
@@ -30,6 +31,7 @@ import { RequestError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import { SIGNALS_TOPIC } from '../../streams/hub.ts';
 import type { Session, Subscription } from '../../streams/subscription.ts';
+import { QueuedCharge } from '../queued-charge.ts';
 import type { Client, WsConnection } from './connection.ts';
 
 /** JSON-RPC codes for a refused subscribe (streams/subscribe-errors.ts): geth's where geth has one. */
@@ -44,7 +46,7 @@ const SUBSCRIBE_ERROR_CODES: Record<string, number> = {
 
 interface MessageHandlerDeps {
   rpc: Pick<RpcHandler, 'answer'>;
-  limiter: Pick<Limiter, 'take'>;
+  line: Pick<WaitingLine, 'enter'>;
   log: Logger;
 }
 
@@ -53,6 +55,8 @@ interface ClientMessage extends Pick<Client, 'session'> {
   connection: Pick<WsConnection, 'answer' | 'countTowardsFlood' | 'signal' | 'endpoint'>;
   key: KeyRecord;
   body: Buffer;
+  /** By performance.now(). */
+  arrivedAt: number;
 }
 
 type MayCall = ReturnType<typeof methodFilter>;
@@ -66,29 +70,81 @@ interface CallResult {
 /** Answers messages of one endpoint. Rejects when the connection has ended, and for a defect. */
 export type MessageHandler = (message: ClientMessage) => Promise<void>;
 
+/** Charges a message to its key. */
+class MessageCharge extends QueuedCharge {
+  private readonly signal: AbortSignal;
+  private turn: PromiseWithResolvers<void> | null = null;
+  private isExpelled = false;
+
+  constructor(line: Pick<WaitingLine, 'enter'>, { connection, key, body, arrivedAt }: ClientMessage) {
+    super(line, key, arrivedAt);
+    this.bytes = body.length;
+    this.signal = connection.signal;
+  }
+
+  readonly charge = (calls: number): Charge => {
+    if (this.isExpelled) return { message: 'the API key is no longer valid', retryAfter: 0 };
+    const admission = this.decide(calls);
+    return admission === 'waits' || !admission.ok ? admission : null;
+  };
+
+  /** Resolves when a charge that waits has its decision. Rejects with the signal's reason. */
+  async waitForTurn(): Promise<void> {
+    if (!this.isWaiting) return;
+    this.turn = Promise.withResolvers();
+    const { turn, signal } = this;
+    const onAbort = (): void => {
+      this.leave();
+      turn.reject(signal.reason);
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort);
+    await turn.promise.finally(() => signal.removeEventListener('abort', onAbort));
+  }
+
+  /** Like `charge`, after the wait. */
+  async admit(calls: number): Promise<Refusal | null> {
+    for (;;) {
+      const charge = this.charge(calls);
+      if (charge !== 'waits') return charge;
+      await this.waitForTurn();
+    }
+  }
+
+  protected onTurn(admission: AdmissionResult | null): void {
+    this.isExpelled = admission === null;
+    this.turn?.resolve();
+  }
+}
+
 /** `/ws`: eth_subscribe, eth_unsubscribe, and all methods and batches that `/rpc` accepts. */
-export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): MessageHandler {
+export function ethMessageHandler({ rpc, line, log }: MessageHandlerDeps): MessageHandler {
   const isSubscriptionCall = (call: IncomingCall | InvalidCall): call is IncomingCall =>
     'method' in call && (call.method === 'eth_subscribe' || call.method === 'eth_unsubscribe');
 
-  return async ({ connection, session, key, body }) => {
-    const charge = (calls: number) => refusalOf(limiter.take(key, calls));
+  return async (message) => {
+    const { connection, session, key, body } = message;
+    const charged = new MessageCharge(line, message);
     const mayCall = methodFilter(key);
-    const forward = async (calls: Buffer, admit: typeof charge) => {
+    const forward = async (calls: Buffer, charge: (calls: number) => Charge) => {
       const onRefused = () => connection.countTowardsFlood();
-      const caller = { key: key.id, mayCall, charge: admit, onRefused };
-      return (await rpc.answer(calls, caller, connection.signal)).body;
+      const caller = { key: key.id, mayCall, charge, onRefused };
+      for (;;) {
+        const answer = await rpc.answer(calls, caller, connection.signal);
+        if (answer !== 'waits') return answer.body;
+        await charged.waitForTurn();
+      }
     };
     // Skips parsing for most calls that do not concern subscriptions. A backslash may escape a method name.
     const mayBeSubscriptionCall = body.includes('subscribe') || body.includes('\\');
     const request = mayBeSubscriptionCall ? readRequest(body.toString('utf8')) : null;
     if (request?.kind === 'single' && isSubscriptionCall(request.call)) {
-      const refusal = charge(1);
+      const refusal = await charged.admit(1);
       if (refusal !== null) return sendRefusal(connection, request, refusal);
       return send(connection, [await runEthCall(session, request.call, mayCall, log)], (text) => text);
     }
     if (request?.kind === 'batch' && request.calls.some(isSubscriptionCall)) {
-      const refusal = charge(request.calls.length);
+      const refusal = await charged.admit(request.calls.length);
       if (refusal !== null) return sendRefusal(connection, request, refusal);
       const texts = itemTexts(body.toString('utf8')).filter((_, i) => !isSubscriptionCall(request.calls[i]!));
       const own = Promise.all(
@@ -100,18 +156,19 @@ export function ethMessageHandler({ rpc, limiter, log }: MessageHandlerDeps): Me
       const results = inOrder(await own, textOf(others));
       return send(connection, results, (text) => (text === '' ? null : `[${text}]`));
     }
-    const answer = await forward(body, charge);
+    const answer = await forward(body, charged.charge);
     if (answer === null) return;
     connection.answer(answer, () => errorForAll(readRequest(body.toString('utf8')), NO_ROOM));
   };
 }
 
 /** `/ws/signals`: atlas_subscribe and atlas_unsubscribe. Answers both even without an id. */
-export function signalMessageHandler({ limiter, log }: Omit<MessageHandlerDeps, 'rpc'>): MessageHandler {
-  return async ({ connection, session, key, body }) => {
+export function signalMessageHandler({ line, log }: Omit<MessageHandlerDeps, 'rpc'>): MessageHandler {
+  return async (message) => {
+    const { connection, session, key, body } = message;
     const request = readRequest(body.toString('utf8'));
     const calls = request.kind === 'batch' ? request.calls : request.kind === 'single' ? [request.call] : [];
-    const refusal = refusalOf(limiter.take(key, Math.max(1, calls.length)));
+    const refusal = await new MessageCharge(line, message).admit(Math.max(1, calls.length));
     if (refusal !== null) return sendRefusal(connection, request, refusal);
     if (request.kind === 'refused') return connection.answer(errorForAll(request, request.error));
     const mayCall = methodFilter(key);
@@ -226,10 +283,6 @@ async function toCallResult(
     const code = SUBSCRIBE_ERROR_CODES[error.code] ?? RpcCode.internal;
     return { text: errorJson(id, { code, message: error.message }), subscription: null };
   }
-}
-
-function refusalOf(admission: AdmissionResult): Refusal | null {
-  return admission.ok ? null : admission;
 }
 
 function sendRefusal(connection: ClientMessage['connection'], request: RpcRequest, refusal: Refusal): void {

@@ -62,7 +62,7 @@ const ENDPOINTS: readonly WsEndpoint[] = ['/ws', '/ws/signals'];
 /** Registers both endpoints and returns the paths. */
 export function addWsRoutes(app: TemplatedApp, deps: WsRouteDeps): readonly string[] {
   const { rpc, access, log } = deps;
-  const handlerDeps = { rpc, limiter: access.limiter, log };
+  const handlerDeps = { rpc, line: access.waitingLine, log };
   for (const endpoint of ENDPOINTS) addUpgradeRequiredRoute(app, deps, endpoint);
   addEndpoint(app, deps, '/ws', ethMessageHandler(handlerDeps));
   addEndpoint(app, deps, '/ws/signals', signalMessageHandler(handlerDeps));
@@ -169,12 +169,12 @@ function createClient(
     connection,
     maxBytes: settings.max_backlog_bytes,
     onOverflow: () => connection.close(...FLOODING),
-    async handle(body) {
+    async handle(body, arrivedAt) {
       if (connection.isClosing) return;
       try {
         const key = access.keys.verify(connection.apiKey);
         if (key === null) connection.close(...KEY_INVALID);
-        else await handleMessage({ connection, session, key, body });
+        else await handleMessage({ connection, session, key, body, arrivedAt });
       } catch (error) {
         if (connection.signal.aborted) return;
         reportFailure(endpoint, error);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeyRecord } from '../../../src/access/key.ts';
 import type { AdmissionResult } from '../../../src/access/limiter.ts';
+import type { Waiter, WaitingLine } from '../../../src/access/waiting-line.ts';
 import { createLogger } from '../../../src/log/logger.ts';
 import { createMetrics } from '../../../src/metrics/metrics.ts';
 import { ethMessageHandler } from '../../../src/server/ws/message-handlers.ts';
@@ -21,6 +22,8 @@ const KEY: KeyRecord = {
   allow: [],
 };
 
+const ADMITTED: AdmissionResult = { ok: true, limit: 0, remaining: 0, reset: 0 };
+
 /** An unsubscribe and another call. */
 const MIXED = [
   { jsonrpc: '2.0', id: 1, method: 'eth_unsubscribe', params: ['0x1'] },
@@ -31,7 +34,8 @@ const MIXED = [
 async function answerOf(
   body: string | null,
   message = JSON.stringify(MIXED),
-  admission: AdmissionResult = { ok: true, limit: 0, remaining: 0, reset: 0 },
+  enter: WaitingLine['enter'] = () => ADMITTED,
+  signal = new AbortController().signal,
 ): Promise<unknown> {
   const log = createLogger({ level: 'error', format: 'json', write: () => undefined });
   const metrics = createMetrics();
@@ -46,17 +50,23 @@ async function answerOf(
   });
   const sent: string[] = [];
   const handleMessage = ethMessageHandler({
-    rpc: { answer: async () => ({ status: 200, body }) },
-    limiter: { take: () => admission },
+    rpc: {
+      answer: async (_, { charge }) => {
+        const charged = charge(1);
+        if (charged === 'waits') return charged;
+        return { status: 200, body: charged === null ? body : JSON.stringify(charged) };
+      },
+    },
+    line: { enter },
     log,
   });
   const connection = {
     answer: (text: string | Buffer) => void sent.push(String(text)),
     countTowardsFlood() {},
-    signal: new AbortController().signal,
+    signal,
     endpoint: '/ws' as const,
   };
-  await handleMessage({ connection, session, key: KEY, body: Buffer.from(message) });
+  await handleMessage({ connection, session, key: KEY, body: Buffer.from(message), arrivedAt: 0 });
   metrics.close();
   return JSON.parse(sent.join());
 }
@@ -95,10 +105,50 @@ test('each call of a batch over the limits gets an error, including subscription
     waitMs: 200,
   };
   const error = { code: -32005, message: 'too many', data: { retryAfter: 1 } };
-  assert.deepEqual(await answerOf('"of the node"', undefined, refusal), [
+  assert.deepEqual(await answerOf('"of the node"', undefined, () => refusal), [
     { jsonrpc: '2.0', id: 1, error },
     { jsonrpc: '2.0', id: 2, error },
   ]);
+});
+
+test('a message that has to wait is answered after its turn, whether here or by the gateway', async () => {
+  for (const message of [MIXED[0], MIXED, MIXED[1]]) {
+    const waiters: Waiter[] = [];
+    const enter = (waiter: Waiter) => {
+      waiters.push(waiter);
+      return () => assert.fail('nobody leaves');
+    };
+    const answered = answerOf('{"of":"the gateway"}', JSON.stringify(message), enter);
+    await new Promise(setImmediate);
+    assert.deepEqual(
+      waiters.map(({ record, calls, bytes, arrivedAt }) => [record, calls, bytes, arrivedAt]),
+      [[KEY, Array.isArray(message) ? 2 : 1, JSON.stringify(message).length, 0]],
+    );
+    waiters[0]?.onDecided(ADMITTED);
+    assert.ok(await answered);
+    assert.equal(waiters.length, 1, 'charged once');
+  }
+});
+
+test('a message leaves the line when its connection ends, and is not answered when its key is no longer valid', async () => {
+  for (const message of [MIXED[0], MIXED[1]]) {
+    const connection = new AbortController();
+    let left = 0;
+    const ends = answerOf('1', JSON.stringify(message), () => () => left++, connection.signal);
+    await new Promise(setImmediate);
+    connection.abort(new Error('closed'));
+    await assert.rejects(ends, /closed/);
+    assert.equal(left, 1);
+
+    const waiters: Waiter[] = [];
+    const expelled = answerOf('"of the node"', JSON.stringify(message), (waiter) => {
+      waiters.push(waiter);
+      return () => undefined;
+    });
+    await new Promise(setImmediate);
+    waiters[0]?.onDecided(null);
+    assert.match(JSON.stringify(await expelled), /no longer valid/);
+  }
 });
 
 test('a method name may contain JSON escapes', async () => {

@@ -38,6 +38,7 @@ suite('WebSocket endpoints', () => {
         ATLAS_ADMIN_TOKEN: OPERATOR_TOKEN,
         ATLAS_STREAM__MAX_MESSAGE_BYTES: String(MAX_MESSAGE),
         ATLAS_STREAM__MAX_BACKLOG_BYTES: String(MAX_BACKLOG),
+        ATLAS_RPC__RATE_WAIT_MS: '0',
         ATLAS_STREAM__PING_SECONDS: '2',
         ATLAS_STREAM__IDLE_SECONDS: '8',
       },
