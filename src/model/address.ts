@@ -18,6 +18,12 @@ export function mayBeCreation(to: unknown): boolean {
   return to === undefined || to === null || to === '' || to === '0x' || to === ZERO_ADDRESS;
 }
 
+/** The addresses of all lists in lower case, sorted, without duplicates. */
+export function mergeAddresses(...lists: (readonly string[] | undefined)[]): Hex[] {
+  const digits = lists.flatMap((list) => (list ?? []).map((address) => address.toLowerCase().slice(2)));
+  return [...new Set(digits)].sort().map((each): Hex => `0x${each}`);
+}
+
 /** An address that the explorer's home page suggests to visitors. */
 export interface ExampleAddress {
   name: string;

@@ -3,6 +3,7 @@
  * decoded by them: otherwise a new release or another configuration would decode earlier blocks differently.
  */
 import type { Hex } from '../lib/hex.ts';
+import { mergeAddresses } from './address.ts';
 import { FIRST_WRAPPED_NATIVE, NATIVE_CONTRACTS, WRAPPED_NATIVE } from './known-contracts.ts';
 
 /** The lists of contracts among the rules, and what their members are. */
@@ -59,9 +60,9 @@ export function newRules({ chainId, monad, configured }: RuleSources): IndexRule
   return {
     version: RULES_VERSION,
     monad,
-    wrappedNative: listOf(WRAPPED_NATIVE[chainId], configured.wrappedNative),
-    nativeContracts: listOf(NATIVE_CONTRACTS[chainId], configured.nativeContracts),
-    unindexedErc20: listOf([], configured.unindexedErc20),
+    wrappedNative: mergeAddresses(WRAPPED_NATIVE[chainId], configured.wrappedNative),
+    nativeContracts: mergeAddresses(NATIVE_CONTRACTS[chainId], configured.nativeContracts),
+    unindexedErc20: mergeAddresses(configured.unindexedErc20),
   };
 }
 
@@ -73,17 +74,13 @@ export function completeRules(stored: StoredRules, { chainId, monad, configured 
   return {
     ...stored,
     monad: stored.monad ?? monad,
-    wrappedNative: stored.wrappedNative ?? listOf(FIRST_WRAPPED_NATIVE[chainId], configured.wrappedNative),
+    wrappedNative:
+      stored.wrappedNative ?? mergeAddresses(FIRST_WRAPPED_NATIVE[chainId], configured.wrappedNative),
   };
 }
 
 export function isComplete(rules: StoredRules): rules is IndexRules {
   return rules.monad !== null && rules.wrappedNative !== null;
-}
-
-function listOf(known: readonly string[] = [], configured: readonly string[] = []): Hex[] {
-  const digits = [...known, ...configured].map((address) => address.toLowerCase().slice(2));
-  return [...new Set(digits)].sort().map((each): Hex => `0x${each}`);
 }
 
 /** The rules of an index beside those of a new one. */

@@ -58,3 +58,78 @@ export const NATIVE_CONTRACTS: ByChain = {
   42220: ['0x471ece3750da237f93b8e339c536989b8978a438'],
   44787: ['0xf194afdf50b03e69bd7d057c1aa9e10c9954e4c9'],
 };
+
+/** Tokens that are worth a native coin each beside the wrapped ones, and are exchanged for it at any time. */
+export const NATIVE_EQUIVALENTS: ByChain = {
+  // Blur's pool, in which bids wait.
+  1: ['0x0000000000a39bb272e79075ade125fd351887ac'],
+};
+
+/** Large stable coins: what people pay with. */
+export const QUOTE_TOKENS: ByChain = {
+  1: [
+    '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', // USDC
+    '0xdac17f958d2ee523a2206206994597c13d831ec7', // USDT
+    '0x6b175474e89094c44da98b954eedeac495271d0f', // DAI
+    '0xdc035d45d973e3ec169d2276ddab16f1e407384f', // USDS
+    '0x4c9edd5852cd905f086c759e8383e09bff1e68b3', // USDe
+    '0x6c3ea9036406852006290770bedfcaba0e23a0e8', // PYUSD
+    '0x853d955acef822db058eb8505911ed77f175b99e', // FRAX
+    '0x4fabb145d64652a948d72533023f6e7a623c7c53', // BUSD
+    '0x0000000000085d4780b73119b644ae5ecd22b376', // TUSD
+  ],
+  10: [
+    '0x0b2c639c533813f4aa9d7837caf62653d097ff85', // USDC
+    '0x7f5c764cbc14f9669b88837ca1490cca17c31607', // USDC.e
+    '0x94b008aa00579c1307b0ef2c499ad98a8ce58e58', // USDT
+    '0xda10009cbd5d07dd0cecc66161fc93d7c9000da1', // DAI
+  ],
+  56: [
+    '0x55d398326f99059ff775485246999027b3197955', // USDT
+    '0x8ac76a51cc950d9822d68b83fe1ad97b32cd580d', // USDC
+    '0xe9e7cea3dedca5984780bafc599bd69add087d56', // BUSD
+    '0x1af3f329e8be154074d8769d1ffa4ee058b1dbc3', // DAI
+  ],
+  137: [
+    '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', // USDC
+    '0x2791bca1f2de4661ed88a30c99a7a9449aa84174', // USDC.e
+    '0xc2132d05d31c914a87c6611c10748aeb04b58e8f', // USDT
+    '0x8f3cf7ad23cd3cadbd9735aff958023239c6a063', // DAI
+  ],
+  143: [
+    '0x754704bc059f8c67012fed69bc8a327a5aafb603', // USDC
+    '0x00000000efe302beaa2b3e6e1b18d08d69a9012a', // AUSD
+    '0xe7cd86e13ac4309349f30b3435a9d337750fc82d', // USDT0
+  ],
+  8453: [
+    '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', // USDC
+    '0xd9aaec86b65d86f6a7b5b1b0c42ffa531710b6ca', // USDbC
+    '0x50c5725949a6f0c72e6c4a641f24049a917db0cb', // DAI
+  ],
+  10143: ['0x534b2f3a21130d7a60830c2df862319e593943a3'], // USDC
+  42161: [
+    '0xaf88d065e77c8cc2239327c5edb3a432268e5831', // USDC
+    '0xff970a61a04b1ca14834a43f5de4533ebddb5cc8', // USDC.e
+    '0xfd086bc7cd5c481dcc9c85ebe478a1c0b69fcbb9', // USDT
+    '0xda10009cbd5d07dd0cecc66161fc93d7c9000da1', // DAI
+  ],
+  43114: [
+    '0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e', // USDC
+    '0x9702230a8ea53601f5cd2dc00fdbc13d4df4a8c7', // USDT
+  ],
+};
+
+/** Receivers of fees that have the same address on every chain. */
+export const FEE_SINKS: readonly Hex[] = [
+  // EntryPoint of ERC-4337: v0.6, v0.7, v0.8 and v0.9.
+  '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789',
+  '0x0000000071727de22e5e9d8baf0edac6f37da032',
+  '0x4337084d9e255ff0702461cf8895ce9e3b5ff108',
+  '0x433709009b8330fda32311df1c2afa402ed8d009',
+  // Paymasters that are paid in tokens: Pimlico's for each EntryPoint, Circle's.
+  '0x6666666666667849c56f2850848ce1c4da65c68b',
+  '0x777777777777aec03fd955926dbf81597e66834c',
+  '0x888888888888ec68a58ab8094cc1ad20ba3d2402',
+  '0x6c973ebe80dcd8660841d4356bf15c32460271c9',
+  '0x0578cfb241215b77442a541325d6a4e6dfe700ec',
+];
