@@ -60,7 +60,7 @@ const ONLY_IN: Record<string, string[]> = {
   preact: ['pages'],
   'd3-force': ['pages'],
   'smol-toml': ['config'],
-  '@modelcontextprotocol/sdk': ['server'],
+  '@modelcontextprotocol/server': ['server'],
   'hyparquet-writer': ['export'],
   pino: ['log'],
   'prom-client': ['metrics'],

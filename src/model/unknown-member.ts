@@ -12,14 +12,27 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ['minMon', 'minNative', 'minValue', 'min_mon', 'threshold'],
 ];
 
-/** The refusal of a filter with a member not in `known`, which suggests the closest one; null without such a member. */
-export function unknownMemberText(filter: object, known: readonly string[]): string | null {
-  const unknown = Object.keys(filter).find((name) => !known.includes(name));
-  if (unknown === undefined) return null;
-  const name = unknown.slice(0, MAX_NAME_LENGTH);
-  const suggestion = synonym(name, known) ?? closestMatch(name, known);
-  const hint = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`;
-  return `unknown filter member "${name}"${hint}; the members are ${known.join(', ')}`;
+/** Most unknown names to quote. */
+const MAX_QUOTED = 5;
+
+/**
+ * The refusal of an object with members not in `known`: quotes them and suggests the closest known ones. Null without
+ * such a member. `what` is what a member is called.
+ */
+export function unknownMemberText(
+  object: object,
+  known: readonly string[],
+  what = 'filter member',
+): string | null {
+  const unknown = Object.keys(object).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return null;
+  const quoted = unknown.slice(0, MAX_QUOTED).map((full) => {
+    const name = full.slice(0, MAX_NAME_LENGTH);
+    const suggestion = synonym(name, known) ?? closestMatch(name, known);
+    return `"${name}"${suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`}`;
+  });
+  const noun = what.slice(what.lastIndexOf(' ') + 1);
+  return `unknown ${what} ${quoted.join(', ')}; the ${noun}s are ${known.join(', ')}`;
 }
 
 function synonym(name: string, known: readonly string[]): string | undefined {

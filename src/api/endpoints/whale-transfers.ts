@@ -41,7 +41,7 @@ export const whaleTransfers = defineEndpoint({
     cursor: pageCursor(1).optional(),
   },
   response: {
-    minMon: z.number().min(0),
+    minMon: z.number().min(0).describe('min_mon of the request, in whole coins'),
     blocksWindow: countField(),
     transfers: z.array(whaleSchema),
     nextCursor: nextCursorField(),

@@ -35,7 +35,13 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** Most messages per body. The protocol dropped batches; older clients may send a few. */
 const MAX_MESSAGES = 20;
 /** Headers that the protocol reads. */
-const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const;
+const PROTOCOL_HEADERS = [
+  'accept',
+  'content-type',
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
+] as const;
 /** An Accept header that admits JSON, as far as its quality values are not zero. */
 const ADMITS_JSON = /(^|,)\s*(\*\/\*|application\/(\*|json))\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i;
 
@@ -92,7 +98,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
           if (usable.size === 0) throw NO_TOOLS;
           const request = new Request('http://localhost/mcp', { method: 'POST', headers });
           return toAnswer(
-            await answerMcp(request, message, usable, caller),
+            await answerMcp(request, message, { tools: usable, caller, log }),
             cors + rateLimitHeaders(admission),
           );
         };
@@ -129,12 +135,12 @@ function protocolHeaders(req: HttpRequest): Headers {
   return headers;
 }
 
-/** The parsed body. Invalid JSON becomes a value that the protocol refuses. */
+/** The parsed body; undefined if it is not JSON, which the protocol refuses. */
 function parseMessage(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    return null;
+    return undefined;
   }
 }
 

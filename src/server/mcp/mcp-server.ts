@@ -1,64 +1,94 @@
-/** Answers the messages of one POST to `/mcp`. Stateless, so any daemon can answer the next request. */
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+/**
+ * Answers the messages of one POST to `/mcp`, in the protocol of 2026-07-28 or an older one. Stateless, so any daemon can
+ * answer the next request.
+ */
 import {
-  CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+  createMcpHandler,
+  isLegacyRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { Caller } from '../../api/endpoint.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { version } from '../../lib/version.ts';
+import type { Logger } from '../../log/logger.ts';
 import { callEndpoint, type EndpointTool, RESOURCE_TEMPLATES, readResource } from './tools.ts';
 
 const INSTRUCTIONS = `Wallets, tokens and transfers of one chain, indexed from its first block on. Addresses are 0x and \
 40 hex digits. Every answer shows the state at one block. To trace money, start with wallet_summary and funding_chain; \
-to find related wallets, coordinated_wallets. For the next page of a list, pass its nextCursor as cursor.`;
+to find related wallets, coordinated_wallets. For the next page of a list, pass its nextCursor as cursor.
 
-/** Answers one request as the protocol's streamable HTTP transport defines it, without sessions or a stream. */
+Units: amounts are decimal text, and amount has two meanings. In a list of transfers (address_transfers, \
+block_transfers, transaction_transfers, recent_token_transfers_out) it is an integer in base units: wei of the native \
+coin, or the token's smallest unit; divide it by 10^decimals. In records about the native coin alone (funding, hops, \
+recipients, coordinated wallets, whale_transfers) it is in whole coins, such as "1.5", and amountWei is the same in wei \
+(1 coin = 10^18 wei). A balance of a token is in its base units. Native sums (nativeReceived, nativeIn, nativeBalance \
+and so on) and min_mon are in whole coins, with an exact twin in wei whose name ends in Wei.`;
+
+/** What an answer is made of. */
+export interface McpContext {
+  /** The tools that the key may use. */
+  tools: ReadonlyMap<string, EndpointTool>;
+  caller: () => Caller;
+  log: Logger;
+}
+
+/**
+ * Answers one request as the protocol's streamable HTTP transport defines it, without sessions and without a stream that
+ * stays open. `parsedBody` is undefined if the body is not JSON.
+ */
 export async function answerMcp(
   request: Request,
   parsedBody: unknown,
-  tools: ReadonlyMap<string, EndpointTool>,
-  caller: () => Caller,
+  context: McpContext,
 ): Promise<Response> {
-  const server = createServer(tools, caller);
+  const isLegacy = parsedBody === undefined || (await isLegacyRequest(request, parsedBody));
+  if (isLegacy) return answerLegacy(request, parsedBody, context);
+  // No capability of createServer is about changes, so a subscription ends at once.
+  const handler = createMcpHandler(() => createServer(context), { legacy: 'reject', keepAliveMs: 0 });
+  return handler.fetch(request, { parsedBody });
+}
+
+/** Answers in JSON, which the handler of the package would send as a stream. */
+async function answerLegacy(request: Request, parsedBody: unknown, context: McpContext): Promise<Response> {
+  const server = createServer(context);
+  // Without sessions only the same POST can carry a cancellation, and its answer waits for the cancelled call.
+  server.removeNotificationHandler('notifications/cancelled');
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
   try {
-    return await transport.handleRequest(request, { parsedBody });
+    return await transport.handleRequest(request, parsedBody === undefined ? {} : { parsedBody });
   } finally {
     await server.close();
   }
 }
 
-function createServer(tools: ReadonlyMap<string, EndpointTool>, caller: () => Caller): Server {
+function createServer({ tools, caller, log }: McpContext): Server {
   const server = new Server(
     { name: 'atlas-node', version },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
-  // Without sessions only the same POST can carry a cancellation, and its answer waits for the cancelled call.
-  server.removeNotificationHandler('notifications/cancelled');
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [...tools.values()].map(({ tool }) => tool),
-  }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
-    callTool(tools, params.name, params.arguments ?? {}, caller),
+  /** The package would send the text of an unexpected error to the client. */
+  const refuse = (error: unknown): never => {
+    if (error instanceof ProtocolError) throw error;
+    if (error instanceof RequestError)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+    log.error({ err: error, route: '/mcp' }, 'request failed');
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'internal error');
+  };
+  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(({ tool }) => tool) }));
+  server.setRequestHandler('tools/call', ({ params }) =>
+    callTool(tools, params.name, params.arguments ?? {}, caller).catch(refuse),
   );
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [] }));
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+  server.setRequestHandler('resources/list', () => ({ resources: [] }));
+  server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: [...RESOURCE_TEMPLATES],
   }));
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
-    const text = await readResource(uri, tools, caller()).catch((error: unknown) => {
-      if (error instanceof RequestError) throw new McpError(ErrorCode.InvalidParams, error.message);
-      throw error;
-    });
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const text = await readResource(uri, tools, caller).catch(refuse);
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   });
   return server;
@@ -72,9 +102,10 @@ async function callTool(
   caller: () => Caller,
 ): Promise<CallToolResult> {
   const known = tools.get(name);
-  if (known === undefined) throw new McpError(ErrorCode.InvalidParams, `there is no tool ${name}`);
+  if (known === undefined)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`);
   try {
-    const text = await callEndpoint(known.prepared, given, caller());
+    const text = await callEndpoint(known, given, caller());
     return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;

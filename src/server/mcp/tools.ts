@@ -2,15 +2,17 @@
  * The tools of `/mcp`, one per REST endpoint with its parameters, limits and answers; and its resources, combined answers
  * of several endpoints about one wallet, for a reader without a plan.
  */
-import type { ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { ResourceTemplateType, Tool } from '@modelcontextprotocol/server';
 import { mayUseEndpoint, notAllowed } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
 import type { Api, PreparedEndpoint } from '../../api/api.ts';
 import type { Caller } from '../../api/endpoint.ts';
-import { openApiDocument } from '../../api/openapi/openapi.ts';
+import type { JsonSchema } from '../../api/openapi/json-schema.ts';
+import { type OpenApiOperation, openApiDocument } from '../../api/openapi/openapi.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/text.ts';
 import { version } from '../../lib/version.ts';
+import { unknownMemberText } from '../../model/unknown-member.ts';
 
 /** A tool and the endpoint that answers it. */
 export interface EndpointTool {
@@ -18,41 +20,43 @@ export interface EndpointTool {
   prepared: PreparedEndpoint;
 }
 
-type InputSchema = Tool['inputSchema'];
+type ObjectSchema = Tool['inputSchema'];
 
 /** The tools by name: the last part of the endpoint's path. */
 export function toolsOf(api: Api): ReadonlyMap<string, EndpointTool> {
   const { paths, components } = openApiDocument(version);
+  const records = new Map<string, unknown>(Object.entries(components.schemas));
   return new Map(
     api.endpoints.map((prepared) => {
       const { method, path } = prepared.endpoint;
       const operation = paths[path]?.[method === 'GET' ? 'get' : 'post'];
       if (operation === undefined) throw new Error(`${path} is not in the OpenAPI document`);
-      // Tools answer in JSON and without headers.
-      const parameters = operation.parameters.filter(({ name }) => name !== 'format' && name !== 'seen');
-      const body = operation.requestBody?.content['application/json'].schema;
-      const inputSchema: InputSchema = body
-        ? { ...body, type: 'object' }
-        : {
-            type: 'object',
-            properties: Object.fromEntries(
-              parameters.map(({ name, description, schema }) => [
-                name,
-                { ...schema, ...(description !== undefined && { description }) },
-              ]),
-            ),
-            required: parameters.flatMap(({ name, required }) => (required ? [name] : [])),
-          };
       const name = path.slice(path.lastIndexOf('/') + 1);
       const tool: Tool = {
         name,
         description: operation.summary,
-        inputSchema: inlineReferences(inputSchema, components.schemas),
+        inputSchema: { ...standalone(argumentsOf(operation), records), additionalProperties: false },
+        outputSchema: standalone(operation.responses[200].content['application/json'].schema, records),
         annotations: { readOnlyHint: true, openWorldHint: false },
       };
       return [name, { tool, prepared }];
     }),
   );
+}
+
+/** The schema of an endpoint's parameters as one object. Tools answer in JSON and without headers. */
+function argumentsOf({ parameters, requestBody }: OpenApiOperation): JsonSchema {
+  if (requestBody !== undefined) return requestBody.content['application/json'].schema;
+  const usable = parameters.filter(({ name }) => name !== 'format' && name !== 'seen');
+  return {
+    properties: Object.fromEntries(
+      usable.map(({ name, description, schema }) => [
+        name,
+        { ...schema, ...(description !== undefined && { description }) },
+      ]),
+    ),
+    required: usable.flatMap(({ name, required }) => (required ? [name] : [])),
+  };
 }
 
 /** The tools whose endpoints the key may use. */
@@ -66,25 +70,52 @@ export function toolsFor(
   return new Map([...tools].filter(([, tool]) => mayUse(tool)));
 }
 
-/** Models read a tool's schema alone, so each reference into the OpenAPI document is replaced by its target. */
-function inlineReferences(schema: InputSchema, schemas: object): InputSchema {
-  const named = new Map<string, unknown>(Object.entries(schemas));
-  return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
-    isObject(value) && typeof value.$ref === 'string'
-      ? (named.get(value.$ref.slice(value.$ref.lastIndexOf('/') + 1)) ?? value)
-      : value,
-  );
+const COMPONENT = '#/components/schemas/';
+
+/**
+ * The schema of an object as its own document, because models and clients read it alone: components that it refers to
+ * become its definitions.
+ */
+function standalone(schema: JsonSchema, records: ReadonlyMap<string, unknown>): ObjectSchema {
+  const definitions = new Map<string, JsonSchema>();
+  const refer = (value: JsonSchema): JsonSchema =>
+    JSON.parse(JSON.stringify(value), (key, member: unknown) => {
+      if (key !== '$ref' || typeof member !== 'string' || !member.startsWith(COMPONENT)) return member;
+      const name = member.slice(COMPONENT.length);
+      if (!definitions.has(name)) {
+        definitions.set(name, {}); // before it is read: records may refer to each other
+        definitions.set(name, refer(recordOf(name, records)));
+      }
+      return `#/$defs/${name}`;
+    });
+  const { $ref } = schema;
+  const root = typeof $ref === 'string' ? recordOf($ref.slice(COMPONENT.length), records) : schema;
+  const object = refer(root);
+  return {
+    ...object,
+    type: 'object',
+    ...(definitions.size > 0 && { $defs: Object.fromEntries(definitions) }),
+  };
+}
+
+function recordOf(name: string, records: ReadonlyMap<string, unknown>): JsonSchema {
+  const record = records.get(name);
+  if (!isObject(record)) throw new Error(`the OpenAPI document has no record ${name}`);
+  return record;
 }
 
 /**
  * The JSON text of an endpoint's answer. A GET takes its parameters as text, as in a query. Throws or rejects with
- * RequestError.
+ * RequestError, also for an argument that the tool does not have: a model takes one without effect for a filter.
  */
 export async function callEndpoint(
-  { endpoint, handle }: PreparedEndpoint,
+  { tool, prepared: { endpoint, handle } }: EndpointTool,
   given: Readonly<Record<string, unknown>>,
   caller: Caller,
 ): Promise<string> {
+  const known = Object.keys(tool.inputSchema.properties ?? {});
+  const mistake = unknownMemberText(given, known, 'argument');
+  if (mistake !== null) throw new RequestError(400, 'invalid_parameter', mistake);
   const input = endpoint.method === 'GET' ? asQuery(given) : given;
   return (await handle(input, caller)).body;
 }
@@ -92,7 +123,7 @@ export async function callEndpoint(
 function asQuery(given: Readonly<Record<string, unknown>>): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || value === null || name === 'format') continue;
+    if (value === undefined || value === null) continue;
     if (Array.isArray(value)) query[name] = value.join();
     else if (typeof value === 'object')
       throw new RequestError(400, 'invalid_parameter', `${name} must not be an object`, name);
@@ -102,7 +133,7 @@ function asQuery(given: Readonly<Record<string, unknown>>): Record<string, strin
 }
 
 interface WalletResource {
-  template: ResourceTemplate;
+  template: ResourceTemplateType;
   pattern: RegExp;
   /** The tools whose answers make up the resource, with their parameters besides `address`. */
   parts: readonly { tool: string; params: Readonly<Record<string, unknown>> }[];
@@ -144,7 +175,7 @@ const RESOURCES: readonly WalletResource[] = [
   },
 ];
 
-export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = RESOURCES.map(({ template }) => template);
+export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = RESOURCES.map(({ template }) => template);
 
 /** How many requests reading the resource costs: one per endpoint. */
 export function resourceCost(uri: unknown): number {
@@ -155,16 +186,17 @@ export function resourceCost(uri: unknown): number {
 export async function readResource(
   uri: string,
   tools: ReadonlyMap<string, EndpointTool>,
-  caller: Caller,
+  callerNow: () => Caller,
 ): Promise<string> {
   for (const { pattern, parts } of RESOURCES) {
     const address = pattern.exec(uri)?.[1];
     if (address === undefined) continue;
+    const caller = callerNow();
     const members = await Promise.all(
       parts.map(async ({ tool, params }) => {
-        const { prepared } = tools.get(tool) ?? {};
-        if (prepared === undefined) throw notAllowed(`this key may not use ${tool}, a part of ${uri}`);
-        return `${JSON.stringify(tool)}:${await callEndpoint(prepared, { address, ...params }, caller)}`;
+        const known = tools.get(tool);
+        if (known === undefined) throw notAllowed(`this key may not use ${tool}, a part of ${uri}`);
+        return `${JSON.stringify(tool)}:${await callEndpoint(known, { address, ...params }, caller)}`;
       }),
     );
     return `{${members.join()}}`;

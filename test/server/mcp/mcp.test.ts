@@ -1,9 +1,13 @@
-/** `/mcp` through the protocol's own client. */
+/** `/mcp` through the protocol's own client, in the current version of the protocol and in an older one. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type VersionNegotiationMode,
+} from '@modelcontextprotocol/client';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { address, createIndex, txHash } from '../../support/index/index-fixture.ts';
 import { errorOf, type Serving, serve } from '../serving.ts';
@@ -20,8 +24,19 @@ async function setUp(t: TestContext, tier = 'unlimited'): Promise<{ serving: Ser
   return { serving, client: await connect(t, serving, key) };
 }
 
-async function connect(t: TestContext, serving: Serving, key: string): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' });
+const MODERN = '2026-07-28';
+const ERAS: readonly [version: string, mode: VersionNegotiationMode][] = [
+  ['2025-11-25', 'legacy'],
+  [MODERN, 'auto'],
+];
+
+async function connect(
+  t: TestContext,
+  serving: Serving,
+  key: string,
+  mode: VersionNegotiationMode = 'legacy',
+): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
   const url = new URL(`${serving.server.url}/mcp`);
   await client.connect(
     new StreamableHTTPClientTransport(url, { requestInit: { headers: { 'x-api-key': key } } }),
@@ -43,6 +58,11 @@ const PARAMS: Record<string, Record<string, unknown>> = {
   chain_stats: {},
 };
 
+function objectOf(value: unknown): object {
+  assert.ok(typeof value === 'object' && value !== null);
+  return value;
+}
+
 /** The answer as it reads a second later. */
 function aSecondLater(answer: object): object {
   return 'headAgeSeconds' in answer
@@ -50,39 +70,133 @@ function aSecondLater(answer: object): object {
     : answer;
 }
 
-test('there is a tool per endpoint, and each answers what the endpoint answers', async (t) => {
-  const { serving, client } = await setUp(t);
-  const { tools } = await client.listTools();
-  assert.deepEqual(
-    tools.map(({ name }) => name),
-    ENDPOINTS.map(({ path }) => path.split('/').at(-1)),
-  );
-  for (const { method, path } of ENDPOINTS) {
-    const name = path.split('/').at(-1) ?? '';
-    const params = PARAMS[name] ?? WALLET;
-    const { structuredContent, isError } = await client.callTool({ name, arguments: params });
-    const query = new URLSearchParams(
-      Object.entries(params).map(([key, value]): [string, string] => [key, String(value)]),
+for (const [version, mode] of ERAS) {
+  test(`there is a tool per endpoint, and each answers what the endpoint answers (${version})`, async (t) => {
+    const { serving } = await setUp(t);
+    const client = await connect(t, serving, serving.key, mode);
+    assert.equal(client.getNegotiatedProtocolVersion(), version);
+    const { tools } = await client.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ENDPOINTS.map(({ path }) => path.split('/').at(-1)),
     );
-    const answer =
-      method === 'GET'
-        ? await serving.fetch(`${path}?${query}`)
-        : await serving.post(path, JSON.stringify(params));
-    const expected = await answer.json();
-    assert.equal(answer.status, 200, `${name} ${JSON.stringify(expected)}`);
-    assert.ok(!isError, name);
-    assert.ok(structuredContent, name);
-    const isLater = isDeepStrictEqual(aSecondLater(structuredContent), expected);
-    assert.deepEqual(isLater ? expected : structuredContent, expected, name);
+    for (const { method, path } of ENDPOINTS) {
+      const name = path.split('/').at(-1) ?? '';
+      const params = PARAMS[name] ?? WALLET;
+      // The client refuses an answer that does not match the tool's output schema.
+      const result = await client.callTool({ name, arguments: params });
+      const structuredContent = objectOf(result.structuredContent);
+      const query = new URLSearchParams(
+        Object.entries(params).map(([key, value]): [string, string] => [key, String(value)]),
+      );
+      const answer =
+        method === 'GET'
+          ? await serving.fetch(`${path}?${query}`)
+          : await serving.post(path, JSON.stringify(params));
+      const expected = await answer.json();
+      assert.equal(answer.status, 200, `${name} ${JSON.stringify(expected)}`);
+      assert.ok(!result.isError, name);
+      const isLater = isDeepStrictEqual(aSecondLater(structuredContent), expected);
+      assert.deepEqual(isLater ? expected : structuredContent, expected, name);
+      const [text] = result.content;
+      assert.deepEqual(text?.type === 'text' && JSON.parse(text.text), structuredContent, name);
+    }
+  });
+}
+
+/** Names and schemas of a schema's properties, at any depth. */
+function* propertiesOf(schema: unknown, path = ''): Generator<[path: string, schema: object]> {
+  if (typeof schema !== 'object' || schema === null) return;
+  for (const [key, value] of Object.entries(schema)) {
+    if (key !== 'properties') yield* propertiesOf(value, key === '$defs' ? path : `${path}`);
+    else
+      for (const [name, property] of Object.entries<object>(value)) {
+        yield [`${path}${name}`, property];
+        yield* propertiesOf(property, `${path}${name}.`);
+      }
   }
+}
+
+test('each tool describes its whole answer, and each amount in it with its unit', async (t) => {
+  const { client } = await setUp(t);
+  const { tools } = await client.listTools();
+  for (const { name, outputSchema } of tools) {
+    assert.equal(outputSchema?.type, 'object', name);
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { 'date-time': true } });
+    const endpoint = ENDPOINTS.find(({ path }) => path.endsWith(`/${name}`));
+    const answer = { ...endpoint?.example.response, historicalCoverageStartBlock: 1 };
+    const example = new Map<string, unknown>(Object.entries(answer));
+    const properties = Object.keys(outputSchema?.properties ?? {});
+    assert.ok(ajv.validate(outputSchema, answer), `${name}: ${ajv.errorsText()}`);
+    for (const field of example.keys()) {
+      assert.ok(properties.includes(field), `${name} does not describe ${field}`);
+      const rest = Object.fromEntries([...example].filter(([other]) => other !== field));
+      assert.ok(!ajv.validate(outputSchema, rest), `${name} does not require ${field}`);
+    }
+    const amounts = [...propertiesOf(outputSchema)].filter(
+      ([path]) =>
+        /(amount|balance|native|received|sent|minMon|supply)[^.]*$/i.test(path) &&
+        !/Label$|Count$/.test(path),
+    );
+    for (const [path, schema] of amounts) {
+      const text = JSON.stringify(schema);
+      if (!text.includes('"string"') && !text.includes('"number"')) continue; // a record
+      assert.match(text, /wei|base unit|smallest unit|whole coins/i, `${name}: ${path} has no unit`);
+    }
+  }
+  const instructions = client.getInstructions() ?? '';
+  for (const word of ['wei', 'base units', 'whole coins', 'amountWei', 'decimals', 'min_mon'])
+    assert.ok(instructions.includes(word), `the instructions do not say ${word}`);
 });
 
-test('a call that the endpoint refuses tells the model why', async (t) => {
+test('the list of tools stays small enough to be read by a model', async (t) => {
   const { client } = await setUp(t);
-  const refused = await client.callTool({ name: 'wallet_summary', arguments: { address: '0x12' } });
-  assert.equal(refused.isError, true);
-  assert.match(JSON.stringify(refused.content), /invalid_address.*must be an address/);
-  await assert.rejects(client.callTool({ name: 'no_such_tool' }), /there is no tool no_such_tool/);
+  const { tools } = await client.listTools();
+  const sizes = tools.map((tool) => JSON.stringify(tool).length);
+  const sum = sizes.reduce((total, size) => total + size, 0);
+  assert.ok(sum / tools.length < 4_000, `${sum} bytes for ${tools.length} tools`);
+  assert.ok(Math.max(...sizes) < 12_000, `${Math.max(...sizes)} bytes for one tool`);
+});
+
+test('a call with unknown arguments is refused and names them', async (t) => {
+  const { client } = await setUp(t);
+  const call = async (name: string, given: Record<string, unknown>) => {
+    const { isError, content } = await client.callTool({ name, arguments: given });
+    assert.equal(isError, true, JSON.stringify(content));
+    return JSON.stringify(content);
+  };
+  assert.match(
+    await call('address_transfers', { ...WALLET, tokens: address('coin'), directon: 'in', x: 1 }),
+    /invalid_parameter.*unknown argument .*tokens.* \(did you mean .*token.*\), .*directon.* \(did you mean .*direction.*\), .*x.*; the arguments are address, direction,/,
+  );
+  for (const name of ['format', 'seen', 'api_key'])
+    assert.match(await call('address_transfers', { ...WALLET, [name]: 'csv' }), /unknown argument/);
+  const batch = { addresses: [WALLET.address], field: ['summary'] };
+  assert.match(await call('batch', batch), /unknown argument .*field.* \(did you mean .*fields/);
+  const { tools } = await client.listTools();
+  for (const { name, inputSchema } of tools) assert.equal(inputSchema.additionalProperties, false, name);
+});
+
+test('an unexpected error reaches the log and not the client', async (t) => {
+  const index = createIndex(t, 100);
+  index.append([{ a: [{ from: 'funder', to: 'alice' }] }]);
+  const unused = async () => null;
+  const nodeReads = {
+    blockOfTransaction: unused,
+    blockByHash: unused,
+    balanceAt: () => Promise.reject(new Error('the secret of the node')),
+  };
+  const serving = await serve(t, { index, nodeReads });
+  const client = await connect(t, serving, serving.key);
+  const call = client.callTool({
+    name: 'wallet_summary',
+    arguments: { ...WALLET, native_balance: true },
+  });
+  await assert.rejects(
+    call,
+    ({ message }) => !message.includes('secret') && message.includes('internal error'),
+  );
+  assert.match(serving.logs.join(''), /the secret of the node/);
 });
 
 test('a wallet dossier and a funding graph are resources made of the endpoints answers', async (t) => {
@@ -124,7 +238,8 @@ test('a key, its rate and the size of a body bound what an agent may do', async 
       },
     });
   assert.equal((await post('{}', { 'x-api-key': 'wrong' })).status, 401);
-  assert.equal((await post('nonsense')).status, 400);
+  assert.match(await (await post('nonsense')).text(), /-32700/);
+  assert.match(await (await post('null')).text(), /-32600/);
   assert.equal((await post('{"jsonrpc":"2.0","method":"notifications/initialized"}')).status, 202);
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
   for (const accept of ['application/json', '*/*', 'text/html, application/*;q=0.5', 'APPLICATION/JSON ']) {
@@ -138,6 +253,39 @@ test('a key, its rate and the size of a body bound what an agent may do', async 
   assert.equal((await serving.fetch('/mcp')).status, 405);
 });
 
+test('the current protocol has its own headers, errors and subscriptions, and no stream stays open', async (t) => {
+  const { serving } = await setUp(t);
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': MODERN,
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const post = (method: string, params: object, headers: Record<string, string> = {}) =>
+    serving.post(
+      '/mcp',
+      JSON.stringify({ jsonrpc: '2.0', id: 7, method, params: { ...params, _meta: meta } }),
+      {
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': MODERN,
+        'mcp-method': method,
+        ...headers,
+      },
+    );
+  const called = await post(
+    'tools/call',
+    { name: 'wallet_summary', arguments: WALLET },
+    { 'mcp-name': 'wallet_summary' },
+  );
+  assert.equal(called.headers.get('content-type'), 'application/json');
+  assert.match(await called.text(), /"structuredContent":\{"address"/);
+  assert.equal((await post('tools/call', { name: 'wallet_summary' }, { 'mcp-name': 'other' })).status, 400);
+  assert.equal((await post('tools/list', {}, { 'mcp-method': '' })).status, 400);
+  assert.equal((await post('no/such', {})).status, 404);
+  const everything = { toolsListChanged: true, resourceSubscriptions: [`atlas://wallet/${WALLET.address}`] };
+  const listening = await post('subscriptions/listen', { notifications: everything });
+  assert.match(await listening.text(), /subscriptions\/acknowledged.*"id":7,"result"/s);
+});
+
 test('a batch within a batch is one invalid message, however deep', async (t) => {
   const { serving } = await setUp(t);
   const post = (body: string) =>
@@ -145,7 +293,7 @@ test('a batch within a batch is one invalid message, however deep', async (t) =>
   for (const depth of [2, 3_000, 30_000]) {
     const answer = await post('['.repeat(depth) + ']'.repeat(depth));
     assert.equal(answer.status, 400);
-    assert.match(await answer.text(), /-32700/);
+    assert.match(await answer.text(), /-32600/);
   }
   const { key } = serving.access.keys.create({ name: 'free', tier: 'free' });
   const body = `[[${'{},'.repeat(50)}{}]]`;
