@@ -89,6 +89,7 @@ export const exampleFunding = {
   txHash: example.txHash,
   eventIndex: 0,
   blockNumber: 4711,
+  blockHash: example.blockHash,
   timestamp: example.time,
   source: 'direct',
 } as const;

@@ -17,7 +17,7 @@ import {
   txHashField,
   weiField,
 } from '../schemas/fields.ts';
-import type { plainTransferSchema, transferSchema } from '../schemas/transfers.ts';
+import { plainTransferSchema, type transferSchema } from '../schemas/transfers.ts';
 import { EXAMPLE_COIN, sampleTransfer, sourceOf } from './fields.ts';
 
 /** A transfer from the wallet's point of view. A self-transfer is `out` unless only incoming ones were requested. */
@@ -39,6 +39,7 @@ export function plainTransferRecord(
   return {
     id: row.id,
     blockNumber: row.blockNumber,
+    blockHash: `0x${row.blockHash}`,
     txHash: `0x${row.txHash}`,
     transferType: typeOf(row),
     from: `0x${row.from}`,
@@ -82,6 +83,7 @@ export const fundingSchema = z
     txHash: txHashField(),
     eventIndex: eventIndexField(),
     blockNumber: blockField(),
+    blockHash: plainTransferSchema.shape.blockHash,
     timestamp: timeField(),
     source: sourceField(),
   })
@@ -97,6 +99,7 @@ export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof 
     txHash: `0x${row.txHash}`,
     eventIndex: row.eventIndex,
     blockNumber: row.blockNumber,
+    blockHash: `0x${row.blockHash}`,
     timestamp: secondsToIso(row.timestamp),
     source: sourceOf(row.kind),
   };

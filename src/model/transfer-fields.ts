@@ -65,7 +65,12 @@ export const TRANSFER_FIELDS = [
     faces: EVERYWHERE,
     column: { name: 'block_number', parquet: 1, postgres: 2 },
   },
-  { name: 'blockHash', type: 'hash', faces: ['transfer', 'signal'] },
+  {
+    name: 'blockHash',
+    type: 'hash',
+    faces: EVERYWHERE,
+    description: 'Across reorgs, part of the key: with txHash and eventIndex it identifies a transfer',
+  },
   {
     name: 'txHash',
     type: 'hash',

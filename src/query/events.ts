@@ -9,10 +9,7 @@ import type { TokenDisplay } from './tokens.ts';
 import { type TransactionRow, transactionRow } from './transaction-rows.ts';
 import type { TransferRow } from './transfers.ts';
 
-export interface EventRow extends TransferRow {
-  /** Hex digits without prefix, lower case. */
-  blockHash: string;
-}
+export type EventRow = TransferRow;
 
 interface EventReader {
   /** The transfers of a list of ids, in its order. */

@@ -8,7 +8,7 @@ import { WalletQuery } from './wallets.ts';
 /** A native transfer as shown in answers about its receiver. */
 export type FundingTransfer = Pick<
   TransferRow,
-  'kind' | 'amount' | 'txHash' | 'eventIndex' | 'blockNumber' | 'timestamp'
+  'kind' | 'amount' | 'txHash' | 'eventIndex' | 'blockNumber' | 'blockHash' | 'timestamp'
 >;
 
 /** A funding transfer with the wallets.id of its sender. */
@@ -33,7 +33,7 @@ export function prepareLatestNativeIn(db: Db): WalletQuery<SentFunding> {
 function prepareTransferQuery(db: Db, id: string): WalletQuery<SentFunding> {
   const columns = /* sql */ `
     t.kind, hex(t.amount) AS amount, ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber,
-      b.timestamp, t.sender`;
+      lower(hex(b.hash)) AS blockHash, b.timestamp, t.sender`;
   const joins = /* sql */ `
     CROSS JOIN transfers t ON t.id = ${id} CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}`;
   return new WalletQuery(db, columns, joins);

@@ -24,6 +24,7 @@ export { kindName };
 /** Hashes, addresses and integers are hex digits without prefix, in either case; zero has no digits. */
 export interface TransferRow extends Omit<StoredTransfer, 'sender' | 'receiver' | 'token'> {
   blockNumber: number;
+  blockHash: string;
   /** Unix seconds. */
   timestamp: number;
   from: string;
@@ -58,7 +59,7 @@ interface JoinedTransfer extends PackedTransfer, Omit<TransferRow, keyof StoredT
 export function prepareTransfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
   const statement = db.prepare<[string], JoinedTransfer>(/* sql */ `
     SELECT ${PACKED_COLUMNS}, ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber,
-      b.timestamp, lower(hex(s.address)) AS "from", lower(hex(r.address)) AS "to",
+      lower(hex(b.hash)) AS blockHash, b.timestamp, lower(hex(s.address)) AS "from", lower(hex(r.address)) AS "to",
       lower(hex(c.address)) AS contract, m.symbol, m.decimals, m.view_kind AS viewKind
     FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value
     CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}
@@ -69,6 +70,7 @@ export function prepareTransfersById(db: Db): (ids: readonly number[]) => Transf
     statement.all(idList(ids)).map((row) => ({
       ...unpackTransfer(row, row.txHash, row.eventIndex),
       blockNumber: row.blockNumber,
+      blockHash: row.blockHash,
       timestamp: row.timestamp,
       from: row.from,
       to: row.to,

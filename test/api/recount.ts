@@ -113,6 +113,7 @@ export class Recount {
       'txHash',
       'eventIndex',
       'blockNumber',
+      'blockHash',
       'timestamp',
       'source',
     ];
@@ -478,6 +479,7 @@ function fundingOf(t: Counted) {
     txHash: t.hash,
     eventIndex: t.eventIndex,
     blockNumber: t.block,
+    blockHash: t.blockHash,
     timestamp: t.time,
     source: t.kind === 'native_direct' ? 'direct' : 'internal',
   };
@@ -492,6 +494,7 @@ function transferOf(t: Counted): Json {
   return {
     id: t.id,
     blockNumber: t.block,
+    blockHash: t.blockHash,
     txHash: t.hash,
     transferType: t.kind,
     to: t.to,

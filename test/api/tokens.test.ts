@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { type Serving, serve } from '../server/serving.ts';
 import {
   address,
+  blockHash,
   createIndex,
   type NamedBlock,
   timestampOf,
@@ -145,6 +146,7 @@ test('whale_transfers truncates amounts, compares exactly and stays within its w
       txHash: txHash('inside'),
       eventIndex: 0,
       blockNumber: 3,
+      blockHash: blockHash(3),
       timestamp: iso(3),
       transferType: 'native',
       source: 'internal',
@@ -158,6 +160,7 @@ test('whale_transfers truncates amounts, compares exactly and stays within its w
       txHash: txHash('exact'),
       eventIndex: 0,
       blockNumber: 2,
+      blockHash: blockHash(2),
       timestamp: iso(2),
       transferType: 'native',
       source: 'direct',

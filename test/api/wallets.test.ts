@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { type Serving, serve } from '../server/serving.ts';
 import {
   address,
+  blockHash,
   createIndex,
   type NamedBlock,
   timestampOf,
@@ -48,6 +49,7 @@ const FIRST_OF_BOB = {
   txHash: txHash('first'),
   eventIndex: 0,
   blockNumber: 102,
+  blockHash: blockHash(102),
   timestamp: iso(102),
   source: 'direct',
 };
@@ -59,6 +61,7 @@ const NOBODY = {
   txHash: null,
   eventIndex: null,
   blockNumber: null,
+  blockHash: null,
   timestamp: null,
   source: null,
 };
@@ -124,6 +127,7 @@ test('wallet_funding_source falls back to an internal transfer and ignores the w
     txHash: txHash('late'),
     eventIndex: 0,
     blockNumber: 104,
+    blockHash: blockHash(104),
     timestamp: iso(104),
     source: 'internal',
   };
@@ -165,6 +169,7 @@ test('latest_native_in returns the latest direct transfer, otherwise the latest 
     txHash: txHash('again'),
     eventIndex: 0,
     blockNumber: 105,
+    blockHash: blockHash(105),
     timestamp: iso(105),
     source: 'internal',
   });

@@ -81,9 +81,12 @@ suite('events of the demo chain', () => {
     const all = new Map([...byWallet.values()].flat().map((event) => [eventKey(event), event]));
     /** Compares a non-empty list of transfers with those of address_transfers. */
     const compare = (listed: readonly Listed[]) => {
-      for (const { txHash, eventIndex, blockNumber, to } of listed) {
+      for (const { txHash, eventIndex, blockNumber, blockHash, to } of listed) {
         const event = all.get(eventKey({ txHash, eventIndex }));
-        assert.deepEqual([event?.blockNumber, to ?? event?.to], [blockNumber, event?.to]);
+        assert.deepEqual(
+          [event?.blockNumber, event?.blockHash, to ?? event?.to],
+          [blockNumber, blockHash, event?.to],
+        );
       }
       return listed.length;
     };
@@ -173,12 +176,14 @@ interface Listed {
   txHash: string;
   eventIndex: number;
   blockNumber: number;
+  blockHash: string;
   to?: string;
 }
 
 interface Recipient {
   address: string;
   lastBlock: number;
+  blockHash: string;
   txHash: string;
   eventIndex: number;
 }

@@ -19,7 +19,7 @@ import { example, sourceOf } from '../fields.ts';
 import { address, blockWindow, limit, pageCursor } from '../params.ts';
 import { fundingSchema, pageOf } from '../transfer-record.ts';
 
-const { amount, eventIndex, timestamp, source } = fundingSchema.shape;
+const { amount, eventIndex, blockHash, timestamp, source } = fundingSchema.shape;
 
 const recipientSchema = z
   .object({
@@ -30,9 +30,10 @@ const recipientSchema = z
     firstBlock: blockField(),
     lastBlock: blockField(),
     txHash: txHashField().describe(
-      'Transaction of the latest transfer, as are eventIndex, timestamp and source',
+      'Transaction of the latest transfer, as are eventIndex, blockHash, timestamp and source',
     ),
     eventIndex,
+    blockHash,
     timestamp,
     source,
     firstFunding: z.boolean().describe('Whether this address was the first to fund the recipient'),
@@ -73,6 +74,7 @@ export const fundingRecipients = defineEndpoint({
           lastBlock: 4711,
           txHash: example.txHash,
           eventIndex: 0,
+          blockHash: example.blockHash,
           timestamp: example.time,
           source: 'direct',
           firstFunding: true,
@@ -108,6 +110,7 @@ export const fundingRecipients = defineEndpoint({
           lastBlock: last.blockNumber,
           txHash: `0x${last.txHash}`,
           eventIndex: last.eventIndex,
+          blockHash: `0x${last.blockHash}`,
           timestamp: secondsToIso(last.timestamp),
           source: sourceOf(last.kind),
           firstFunding: funded[i]!.funder === funder,

@@ -18,6 +18,7 @@ const NO_FUNDING = {
   txHash: null,
   eventIndex: null,
   blockNumber: null,
+  blockHash: null,
   timestamp: null,
   source: null,
 };
@@ -39,6 +40,7 @@ export const walletFundingSource = defineEndpoint({
     txHash: flat.txHash.nullable(),
     eventIndex: flat.eventIndex.nullable(),
     blockNumber: flat.blockNumber.nullable(),
+    blockHash: flat.blockHash.nullable(),
     timestamp: flat.timestamp.nullable(),
     source: flat.source.nullable(),
   },

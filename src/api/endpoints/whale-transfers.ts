@@ -95,6 +95,7 @@ export const whaleTransfers = defineEndpoint({
           txHash: `0x${row.txHash}`,
           eventIndex: row.eventIndex,
           blockNumber: row.blockNumber,
+          blockHash: `0x${row.blockHash}`,
           timestamp: secondsToIso(row.timestamp),
           transferType: 'native' as const,
           source: sourceOf(row.kind),

@@ -5,6 +5,7 @@ import { transferSchema } from '../../../src/schemas/transfers.ts';
 import { type Serving, serve } from '../../server/serving.ts';
 import {
   address,
+  blockHash,
   createIndex,
   type NamedBlock,
   timestampOf,
@@ -72,6 +73,7 @@ test('every kind is listed with its fields, newest first, without internal trans
   const native = { tokenAddress: null, tokenId: null, symbol: 'MON', decimals: 18, logIndex: null };
   const at = (block: number, tx: string) => ({
     blockNumber: block,
+    blockHash: blockHash(block),
     txHash: txHash(tx),
     timestamp: new Date(timestampOf(block) * 1000).toISOString(),
   });

@@ -26,6 +26,10 @@ export function address(name: string): Hex {
 export function txHash(name: string): Hex {
   return `0x${digest(`transaction ${name}`)}`;
 }
+/** The hash of a block of a fixture's index. */
+export function blockHash(number: number, branch = ''): Hex {
+  return `0x${digest(`block ${number} ${branch}`)}`;
+}
 /** An indexed block as a node's answer. */
 export function headerOf({ number, hash }: BlockRef): Record<'number' | 'hash' | 'parentHash', string> {
   return { number: `0x${number.toString(16)}`, hash, parentHash: txHash('its parent') };
@@ -80,7 +84,7 @@ export class IndexFixture {
     let parent: string = head === null ? txHash('no parent') : head.hash;
     const plain = blocks.map((block, i): PlainBlock => {
       const number = first + i;
-      const hash = `0x${digest(`block ${number} ${branch}`)}`;
+      const hash = blockHash(number, branch);
       const made = {
         number,
         hash,

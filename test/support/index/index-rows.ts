@@ -12,6 +12,7 @@ import { openDatabase } from '../../../src/store/open-database.ts';
 export interface IndexedTransfer {
   id: number;
   block: number;
+  blockHash: string;
   hash: string;
   kind: TransferKindName;
   from: string;
@@ -39,8 +40,8 @@ export function indexedTransfers(dataDir: string): IndexedTransfer[] {
   const db = openDatabase(join(dataDir, 'index.db'), { readonly: true });
   try {
     const blocks = db
-      .prepare<[], { number: number; last_transfer: number }>(
-        'SELECT number, last_transfer FROM blocks ORDER BY number',
+      .prepare<[], { number: number; hash: Buffer; last_transfer: number }>(
+        'SELECT number, hash, last_transfer FROM blocks ORDER BY number',
       )
       .all();
     const rows = db
@@ -59,6 +60,7 @@ export function indexedTransfers(dataDir: string): IndexedTransfer[] {
       return {
         id: row.id,
         block: blocks[at]?.number ?? -1,
+        blockHash: bytesToHex(blocks[at]?.hash ?? Buffer.alloc(0)),
         hash,
         kind: TRANSFER_KIND_NAMES[row.kind] ?? 'erc20',
         from: bytesToHex(row.sender),
