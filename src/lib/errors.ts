@@ -67,6 +67,8 @@ export class UpstreamError extends Error {
   readonly reason: UpstreamFailure;
   /** The JSON-RPC error code, if the node answered with an error object. */
   readonly code: number | undefined;
+  /** The error object itself, if it may concern a client. */
+  readonly answer: object | undefined;
   /** With reason `http`: the status received in place of 200. */
   readonly httpStatus: number | undefined;
   /** Retry-After of that answer, seconds. */
@@ -75,11 +77,12 @@ export class UpstreamError extends Error {
     reason: UpstreamFailure,
     message: string,
     code?: number,
-    options?: ErrorOptions & { httpStatus?: number; retryAfter?: number },
+    options?: ErrorOptions & { httpStatus?: number; retryAfter?: number; answer?: object },
   ) {
     super(redactNodeText(onOneLine(message)), options);
     this.reason = reason;
     this.code = code;
+    this.answer = options?.answer;
     this.httpStatus = options?.httpStatus;
     this.retryAfter = options?.retryAfter;
   }

@@ -164,7 +164,8 @@ export class SubscriptionSession {
     const code = typeof error.code === 'number' ? error.code : undefined;
     const reason = typeof error.message === 'string' ? error.message : previewValue(error);
     const message = `eth_subscribe ${previewValue(subscription.params[0])}: ${reason.slice(0, MAX_DETAIL)}`;
-    if (this.subscriptions.has(subscription)) subscription.onRefused(new UpstreamError('rpc', message, code));
+    if (!this.subscriptions.has(subscription)) return;
+    subscription.onRefused(new UpstreamError('rpc', message, code, { answer: error }));
   }
 
   private onNotification(params: unknown, bytes: number): void {

@@ -178,8 +178,8 @@ export const logSchema = z
     transactionIndex: quantity(),
     logIndex: quantity(),
     removed: z.boolean().optional(),
-    blockId: txHashField().optional().describe('In chainLogs on Monad'),
-    commitState: z.string().optional().describe('In chainLogs on Monad'),
+    blockId: txHashField().optional().describe('In chainLogs and monadLogs on Monad'),
+    commitState: z.string().optional().describe('In chainLogs and monadLogs on Monad'),
   })
   .meta({ id: 'Log' });
 

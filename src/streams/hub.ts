@@ -11,12 +11,9 @@ import { ChainLogStream } from './node/chain-log-stream.ts';
 import { HeadStream } from './node/head-stream.ts';
 import { parseChainLogFilter, parseLogFilter } from './node/log-filter.ts';
 import { LogStream } from './node/log-stream.ts';
-import {
-  type PendingListener,
-  PendingTransactionStream,
-  pendingNotOffered,
-} from './node/pending-transaction-stream.ts';
-import { invalidParams, onlyFilter } from './subscribe-errors.ts';
+import { NodeTopicStream } from './node/node-topic-stream.ts';
+import { type PendingListener, PendingTransactionStream } from './node/pending-transaction-stream.ts';
+import { invalidParams, notOffered, onlyFilter } from './subscribe-errors.ts';
 import {
   type ClientConnection,
   NotificationCounts,
@@ -142,6 +139,13 @@ export class StreamHub {
       ],
       ['chainLogs', this.subscribeChainLogs],
       ['newPendingTransactions', this.pendingHandler()],
+      ['monadNewHeads', this.nodeHandler('monadNewHeads')],
+      [
+        'monadLogs',
+        (params, subscription) =>
+          this.chainLogs.subscribeVerbatim(parseLogFilter(onlyFilter(params)), subscription),
+      ],
+      ['syncing', this.nodeHandler('syncing')],
       ['wallet_transfers', this.subscribeWalletTransfers],
     ]);
   }
@@ -152,6 +156,18 @@ export class StreamHub {
     return unsubscribe ?? this.logs.subscribe(filter, subscription);
   };
 
+  /** Passes on a subscription of the node. */
+  private nodeHandler(topic: string): TopicHandler {
+    const { node, log } = this.options;
+    if (node.subscriptions === null) {
+      return () => {
+        throw notOffered(topic);
+      };
+    }
+    const stream = new NodeTopicStream(node.subscriptions, [topic], topic, log);
+    return (_params, subscription) => stream.subscribe(subscription);
+  }
+
   private pendingHandler(): TopicHandler {
     if (!this.options.pending) {
       return () => {
@@ -160,7 +176,7 @@ export class StreamHub {
     }
     const { pending } = this;
     return ([full], subscription) => {
-      if (pending === null) throw pendingNotOffered();
+      if (pending === null) throw notOffered('newPendingTransactions');
       return pending.subscribe(full, subscription);
     };
   }

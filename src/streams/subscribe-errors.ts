@@ -1,9 +1,32 @@
 /** Errors of subscribe requests. The endpoints map them to their own error codes. */
 import { RequestError, UpstreamError } from '../lib/errors.ts';
 import { unknownMemberText } from '../model/unknown-member.ts';
+import { jsonOf } from '../node/reply.ts';
 
 export function invalidParams(message: string): RequestError {
   return new RequestError(400, 'invalid_params', message);
+}
+
+/** The refusal of a subscription for which the node has no WebSocket, or that it does not announce. */
+export function notOffered(topic: string): RequestError {
+  return invalidParams(`${topic} is not offered by the node`);
+}
+
+/** The node refuses a subscription. The client gets the node's own error. */
+export class NodeRefusal extends RequestError {
+  /** The error object of the node, as JSON text. */
+  readonly json: string;
+  constructor(json: string, message: string) {
+    super(502, 'upstream', message);
+    this.json = json;
+  }
+}
+
+/** Throws NodeRefusal for the node's refusal of a subscription, and anything else as it is. */
+export function rethrowNodeRefusal(error: unknown): never {
+  if (error instanceof UpstreamError && error.answer !== undefined)
+    throw new NodeRefusal(jsonOf(error.answer, 'eth_subscribe'), error.message);
+  throw error;
 }
 
 export function unknownSubscription(name: string): RequestError {

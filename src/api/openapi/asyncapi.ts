@@ -56,6 +56,18 @@ const ETH_REQUESTS = {
       z.tuple([z.literal('newPendingTransactions'), z.boolean()]),
     ]),
   },
+  subscribeMonadNewHeads: {
+    summary: 'On Monad: each block at every change of its state, as the node sends it',
+    params: z.tuple([z.literal('monadNewHeads')]),
+  },
+  subscribeMonadLogs: {
+    summary: 'On Monad: each log at every change of its block, as the node sends it',
+    params: logParams('monadLogs', logFilterSchema),
+  },
+  subscribeSyncing: {
+    summary: 'Where the node offers it: whether it synchronises',
+    params: z.tuple([z.literal('syncing')]),
+  },
   subscribeWalletTransfers: {
     summary: 'Transfers of up to 1,000 wallets',
     params: topicParams('wallet_transfers', walletFilterSchema),
@@ -64,8 +76,12 @@ const ETH_REQUESTS = {
 
 /** Messages from /ws, by message name. */
 const ETH_EVENTS = {
-  newHead: { summary: 'A block', result: headSchema },
-  log: { summary: 'A log, for logs or chainLogs', result: logSchema },
+  newHead: { summary: 'A block, for newHeads or monadNewHeads', result: headSchema },
+  log: { summary: 'A log, for logs, chainLogs or monadLogs', result: logSchema },
+  syncing: {
+    summary: 'Whether the node synchronises, or an object with its progress',
+    result: z.union([z.boolean(), z.looseObject({ syncing: z.boolean() })]),
+  },
   pendingTransaction: {
     summary: 'A pending transaction, or its hash',
     result: z.union([txHashField(), z.looseObject({ hash: txHashField() })]),

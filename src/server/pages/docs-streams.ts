@@ -67,7 +67,8 @@ ${codeSample(
 )}
 <p><code>chainLogs</code> are the logs of proposed blocks, which may still be dropped. On Monad each log comes once, when
 it is first seen, with its <code>blockId</code> and <code>commitState</code>, or with <code>commitStates</code> at every
-change of state. On other chains they are the same as <code>logs</code>. <code>newPendingTransactions</code> is available
+change of state. On other chains they are the same as <code>logs</code>. <code>monadNewHeads</code>,
+<code>monadLogs</code> and <code>syncing</code> are passed on as the node sends them. <code>newPendingTransactions</code> is available
 if the operator has enabled it and the node offers it; <code>eth_newPendingTransactionFilter</code> then works too.</p>
 <p>The transfers of a wallet, also on <code>/ws</code>:</p>
 ${parameterTable(memberRows(WALLET_FILTER))}

@@ -30,6 +30,7 @@ import {
 import { RequestError } from '../../lib/errors.ts';
 import type { Logger } from '../../log/logger.ts';
 import { SIGNALS_TOPIC } from '../../streams/hub.ts';
+import { NodeRefusal } from '../../streams/subscribe-errors.ts';
 import type { Session, Subscription } from '../../streams/subscription.ts';
 import { QueuedCharge } from '../queued-charge.ts';
 import type { Client, WsConnection } from './connection.ts';
@@ -276,6 +277,9 @@ async function toCallResult(
     const result = subscription === null ? 'true' : `"${subscription.id}"`;
     return { text: `{"jsonrpc":"2.0","id":${id},"result":${result}}`, subscription };
   } catch (error) {
+    if (error instanceof NodeRefusal) {
+      return { text: `{"jsonrpc":"2.0","id":${id},"error":${error.json}}`, subscription: null };
+    }
     if (!(error instanceof RequestError)) {
       log.error({ err: error }, 'subscription failed');
       return { text: errorJson(id, INTERNAL_ERROR), subscription: null };

@@ -2,6 +2,8 @@
  * `chainLogs` on Monad: logs of proposed blocks, from the node's `monadLogs`. The node repeats each log with every
  * change of its block's state; clients get each log once, when first seen, unless they ask for every change. The logs
  * of blocks proposed during an interruption of the notifications are fetched.
+ *
+ * Clients of `monadLogs` itself share the subscription, but get every log just as the node sends it.
  */
 import { type ChainBlock, MAX_REORG_DEPTH } from '../../chain/block.ts';
 import type { ChainListener, ChainTracker } from '../../chain/tracker.ts';
@@ -11,7 +13,7 @@ import { MalformedNotifications, type NodeConnection } from '../../node/connecti
 import { isBusy } from '../../node/node-errors.ts';
 import { jsonOf } from '../../node/reply.ts';
 import { type CloseFrame, DEEP_REORG, LOGS_BEHIND, subscriptionEndedByNode } from '../close.ts';
-import { awaitUpstream } from '../subscribe-errors.ts';
+import { awaitUpstream, notOffered, rethrowNodeRefusal } from '../subscribe-errors.ts';
 import { Notification, type Subscription, type Unsubscribe } from '../subscription.ts';
 import {
   fetchBlockLogs,
@@ -50,6 +52,7 @@ export class ChainLogStream implements ChainListener {
   private readonly stop = new AbortController();
   private readonly onceSubscribers = new LogSubscribers<ChainLogSubscriber>();
   private readonly everyStateSubscribers = new LogSubscribers<ChainLogSubscriber>();
+  private readonly verbatimSubscribers = new LogSubscribers();
   /** Indexes of the logs sent, by block hash, for the newest MAX_REORG_DEPTH blocks. */
   private readonly seen = new Map<string, Set<string>>();
   /**
@@ -77,7 +80,7 @@ export class ChainLogStream implements ChainListener {
         subscriptions: node.subscriptions,
         params: ['monadLogs'],
         onEvent: (result) => this.onLog(result),
-        onLost: () => this.closeAll(subscriptionEndedByNode('monadLogs')),
+        onLost: () => this.onLost(),
       });
     chain.addListener(this);
     node.onConnectionChange((connected) => {
@@ -112,6 +115,18 @@ export class ChainLogStream implements ChainListener {
       if (this.isIdle) this.gap = null;
       releaseChain();
       releaseSubscription();
+    };
+  }
+
+  /** `monadLogs`. Rejects with RequestError, for a node that refuses it with the node's own error. */
+  async subscribeVerbatim(filter: LogFilter, subscription: Subscription): Promise<Unsubscribe> {
+    if (this.shared === null) throw notOffered('monadLogs');
+    const release = await awaitUpstream(this.shared.acquire().catch(rethrowNodeRefusal));
+    const subscriber = { filter, subscription, since: -1 };
+    this.verbatimSubscribers.add(subscriber);
+    return () => {
+      this.verbatimSubscribers.delete(subscriber);
+      release();
     };
   }
 
@@ -162,6 +177,8 @@ export class ChainLogStream implements ChainListener {
   private onLog(value: unknown): void {
     const log = this.readLog(value);
     if (log === null) return;
+    this.publishVerbatim(log);
+    if (this.isIdle) return;
     if (this.gap === null) return this.publish(log, 'live');
     this.gap.held.push(log);
     if (this.gap.held.length > MAX_HELD_LOGS) this.closeAll(LOGS_BEHIND);
@@ -240,6 +257,20 @@ export class ChainLogStream implements ChainListener {
     this.onceSubscribers.forEachMatch(log, log.height, (subscriber) => {
       if (isLater(subscriber, log.height, log.blockHash)) push(subscriber.subscription);
     });
+  }
+
+  private publishVerbatim(log: ChainLog): void {
+    let notification: Notification | undefined;
+    this.verbatimSubscribers.forEachMatch(log, log.height, ({ subscription }) => {
+      notification ??= new Notification('eth_subscription', log.json);
+      subscription.push(notification);
+    });
+  }
+
+  private onLost(): void {
+    const frame = subscriptionEndedByNode('monadLogs');
+    this.closeAll(frame);
+    for (const { subscription } of this.verbatimSubscribers.all) subscription.connection.close(...frame);
   }
 
   /** Returns whether the log is new. */

@@ -3,133 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readFetchedBlock } from '../../../src/chain/block.ts';
 import { fetchBlockLogs } from '../../../src/streams/node/fetch-block-logs.ts';
-import { type Cleanup, nestedCleanup } from '../../support/cleanup.ts';
-import { startTestDaemon } from '../../support/daemon/daemon.ts';
-import {
-  type MisbehavingNode,
-  NodeError,
-  startMisbehavingNode,
-} from '../../support/nodes/misbehaving-node.ts';
+import { nestedCleanup } from '../../support/cleanup.ts';
 import { waitFor } from '../../support/wait.ts';
-import { StreamClient } from '../client.ts';
+import { ADDRESS, type ChainLog, hash, header, log, quantity, serveMonad, TOPIC } from './scripted-monad.ts';
 
 /** Deeper than the stack of JSON.stringify. */
 const DEEP = 100_000;
-const ADDRESS = `0x${'ab'.repeat(20)}`;
-const TOPIC = `0x${'cd'.repeat(32)}`;
-
-interface ChainLog {
-  blockNumber: string;
-  logIndex: string;
-  commitState?: string;
-}
-
-/** A chain of blocks with two logs each, as Monad's node announces it. */
-class ScriptedMonad {
-  head = 100;
-  /** Higher blocks are those of another branch. */
-  fork = Number.POSITIVE_INFINITY;
-  node: MisbehavingNode;
-
-  private constructor(node: MisbehavingNode) {
-    this.node = node;
-  }
-
-  static async start(owner: Cleanup): Promise<ScriptedMonad> {
-    let monad: ScriptedMonad | undefined;
-    const node = await startMisbehavingNode({ answer: (method, params) => monad?.answer(method, params) });
-    owner.after(() => node.close());
-    monad = new ScriptedMonad(node);
-    return monad;
-  }
-
-  /** Creates a block and announces its head and, as each state is reached, its logs. */
-  propose(states: readonly string[] = ['Proposed']): void {
-    this.head++;
-    this.node.publish('newHeads', header(this.head, this.hashOf));
-    for (const state of states) this.announce(this.head, state);
-  }
-
-  /** Number of eth_getLogs calls. */
-  get logsAsked(): number {
-    return this.node.requests.flatMap(({ calls }) => calls).filter(({ method }) => method === 'eth_getLogs')
-      .length;
-  }
-
-  /** Creates a block without announcing it. */
-  proposeUnannounced(): void {
-    this.head++;
-  }
-
-  announce(number: number, commitState: string, indices: readonly number[] = [0, 1]): void {
-    for (const index of indices) {
-      this.node.publish('monadLogs', {
-        blockId: hash('1d', number),
-        commitState,
-        ...log(number, index, this.hashOf),
-      });
-    }
-  }
-
-  readonly hashOf = (number: number): string => hash(number > this.fork ? 'b1' : 'b0', number);
-
-  private answer(method: string, [first]: unknown[]): unknown {
-    switch (method) {
-      case 'web3_clientVersion':
-        return 'Monad/0.16.0';
-      case 'eth_chainId':
-        return '0x8f';
-      case 'eth_blockNumber':
-        return quantity(this.head);
-      case 'eth_getBlockByNumber': {
-        const number = typeof first === 'string' && first.startsWith('0x') ? Number(first) : this.head;
-        return number <= this.head ? { ...header(number, this.hashOf), transactions: [], size: '0x1' } : null;
-      }
-      case 'eth_getBlockReceipts':
-        return [];
-      case 'eth_getLogs': {
-        const { blockHash } = first as { blockHash: string };
-        const number = Number.parseInt(blockHash.slice(4, 20), 16);
-        return [0, 1].map((index) => log(number, index, () => blockHash));
-      }
-      default:
-        throw new NodeError(-32601, 'Method not found');
-    }
-  }
-}
-
-const firstBranch = (number: number): string => hash('b0', number);
-
-function header(number: number, hashOf = firstBranch) {
-  return {
-    number: quantity(number),
-    hash: hashOf(number),
-    parentHash: hashOf(number - 1),
-    timestamp: quantity(1_700_000_000 + number),
-    logsBloom: `0x${'01'.repeat(256)}`,
-  };
-}
-
-function log(number: number, index: number, hashOf = firstBranch) {
-  return {
-    address: ADDRESS,
-    topics: [TOPIC],
-    data: '0x',
-    blockNumber: quantity(number),
-    blockHash: hashOf(number),
-    logIndex: quantity(index),
-    removed: false,
-  };
-}
-
-function hash(kind: string, number: number): string {
-  return `0x${kind}${number.toString(16).padStart(16, '0')}${'0'.repeat(46)}`;
-}
-
-function quantity(number: number): string {
-  return `0x${number.toString(16)}`;
-}
-
 /** Subscriptions at the node: heads for the indexer, heads for the streams, and monadLogs. */
 const WITH_LOGS = 3;
 
@@ -138,20 +17,11 @@ const places = (logs: readonly ChainLog[]) =>
 const blocks = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => [`${from + i}.0`, `${from + i}.1`]).flat();
 
-async function serve(t: Cleanup, env: Record<string, string> = {}) {
-  const monad = await ScriptedMonad.start(t);
-  const served = await startTestDaemon(t, {
-    flags: { '--node-http': monad.node.url, '--node-ws': monad.node.wsUrl, '--start-block': 'latest' },
-    env: { ATLAS_INDEX__TRACES: 'false', ...env },
-  });
-  return { monad, client: await StreamClient.open(t, served.url, served.key) };
-}
-
 const reach = (feed: { results: ChainLog[] }, count: number) =>
   waitFor(() => feed.results.length >= count, { what: `${count} logs; got ${places(feed.results)}` });
 
 test('on Monad each log is sent once, when first seen, or with every state on request', async (context) => {
-  const { monad, client } = await serve(nestedCleanup(context));
+  const { monad, client } = await serveMonad(nestedCleanup(context));
   const first = await client.subscribe<ChainLog>('chainLogs', {});
   const every = await client.subscribe<ChainLog>('chainLogs', { commitStates: true, address: ADDRESS });
   const nothing = await client.subscribe<ChainLog>('chainLogs', { address: `0x${'00'.repeat(20)}` });
@@ -180,7 +50,7 @@ test('on Monad each log is sent once, when first seen, or with every state on re
 });
 
 test('commitStates other than true and false is refused, not read as false', async (context) => {
-  const { client } = await serve(nestedCleanup(context));
+  const { client } = await serveMonad(nestedCleanup(context));
   for (const commitStates of ['true', 1, {}]) {
     await assert.rejects(client.call('eth_subscribe', 'chainLogs', { commitStates }), {
       code: -32602,
@@ -191,7 +61,7 @@ test('commitStates other than true and false is refused, not read as false', asy
 });
 
 test('states of blocks from before the subscription are not sent as new logs', async (context) => {
-  const { monad, client } = await serve(nestedCleanup(context));
+  const { monad, client } = await serveMonad(nestedCleanup(context));
   const feed = await client.subscribe<ChainLog>('chainLogs', {});
   monad.announce(100, 'Finalized');
   monad.propose();
@@ -201,7 +71,7 @@ test('states of blocks from before the subscription are not sent as new logs', a
 
 for (const first of ['head', 'logs'] as const) {
   test(`logs of blocks that replace earlier ones than the subscription are sent: ${first} first`, async (context) => {
-    const { monad, client } = await serve(nestedCleanup(context));
+    const { monad, client } = await serveMonad(nestedCleanup(context));
     const once = await client.subscribe<ChainLog>('chainLogs', {});
     const every = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
     monad.fork = 98;
@@ -219,7 +89,7 @@ for (const first of ['head', 'logs'] as const) {
 }
 
 test('logs announced in part or not at all when the connection breaks are fetched, in order', async (context) => {
-  const { monad, client } = await serve(nestedCleanup(context));
+  const { monad, client } = await serveMonad(nestedCleanup(context));
   const feed = await client.subscribe<ChainLog>('chainLogs', {});
   monad.propose();
   monad.head++;
@@ -237,7 +107,7 @@ test('logs announced in part or not at all when the connection breaks are fetche
 });
 
 test('logs of blocks that replace others while the connection is broken are fetched, each once', async (context) => {
-  const { monad, client } = await serve(nestedCleanup(context));
+  const { monad, client } = await serveMonad(nestedCleanup(context));
   const once = await client.subscribe<ChainLog>('chainLogs', {});
   const every = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
   for (let i = 0; i < 5; i++) monad.propose();
@@ -259,7 +129,7 @@ test('logs of blocks that replace others while the connection is broken are fetc
 });
 
 test('a gap is fetched from the first subscription on, and no client gets blocks from before its own', async (context) => {
-  const { monad, client } = await serve(nestedCleanup(context));
+  const { monad, client } = await serveMonad(nestedCleanup(context));
   const early = await client.subscribe<ChainLog>('chainLogs', { commitStates: true });
   monad.node.drop();
   monad.proposeUnannounced();
@@ -281,7 +151,7 @@ test('a gap is fetched from the first subscription on, and no client gets blocks
 });
 
 test('a gap does not reach back to subscriptions that have ended', async (context) => {
-  const { monad, client } = await serve(nestedCleanup(context));
+  const { monad, client } = await serveMonad(nestedCleanup(context));
   const first = await client.subscribe<ChainLog>('chainLogs', {});
   monad.propose();
   await reach(first, 2);
@@ -298,7 +168,7 @@ test('a gap does not reach back to subscriptions that have ended', async (contex
 });
 
 test('an unavailable block that only former subscribers needed closes no connection', async (context) => {
-  const { monad, client } = await serve(nestedCleanup(context));
+  const { monad, client } = await serveMonad(nestedCleanup(context));
   const heads = await client.subscribe<{ number: string }>('newHeads'); // keeps the chain followed
   const first = await client.subscribe<ChainLog>('chainLogs', {});
   monad.node.misbehave({ errorFor: { eth_getLogs: { code: -32000, message: 'unknown block' } } });
@@ -321,12 +191,12 @@ test('an unavailable block that only former subscribers needed closes no connect
 
 test('pending transactions are offered only where the operator and the node do', async (context) => {
   const t = nestedCleanup(context);
-  const off = await serve(t);
+  const off = await serveMonad(t);
   await assert.rejects(off.client.subscribe('newPendingTransactions'), {
     code: -32602,
     message: /stream\.pending/,
   });
-  const { monad, client } = await serve(t, { ATLAS_STREAM__PENDING: 'true' });
+  const { monad, client } = await serveMonad(t, { ATLAS_STREAM__PENDING: 'true' });
   const hashes = await client.subscribe('newPendingTransactions');
   const whole = await client.subscribe('newPendingTransactions', true);
   monad.node.publish('newPendingTransactions', TOPIC);
@@ -346,7 +216,7 @@ test('pending transactions are offered only where the operator and the node do',
 });
 
 test('a node at its subscription limit is not mistaken for one without monadLogs', async (context) => {
-  const { monad, client } = await serve(nestedCleanup(context));
+  const { monad, client } = await serveMonad(nestedCleanup(context));
   monad.node.misbehave({
     errorFor: { eth_subscribe: { code: -32603, message: 'WebSocket subscription limit reached' } },
   });
@@ -355,7 +225,7 @@ test('a node at its subscription limit is not mistaken for one without monadLogs
 
 test('a notification nested too deep to serialise is skipped, and later ones are sent', async (context) => {
   const t = nestedCleanup(context);
-  const { monad, client } = await serve(t, { ATLAS_STREAM__PENDING: 'true' });
+  const { monad, client } = await serveMonad(t, { ATLAS_STREAM__PENDING: 'true' });
   const heads = await client.subscribe<{ number: string }>('newHeads');
   const logs = await client.subscribe<ChainLog>('chainLogs', {});
   const pending = await client.subscribe('newPendingTransactions', true);

@@ -40,7 +40,7 @@ let isNotification: ValidateFunction | undefined;
 /** Throws when a pushed message matches none in the AsyncAPI document. */
 export function checkNotification(message: unknown): void {
   isNotification ??= new Ajv(OPTIONS).compile({
-    anyOf: ['newHead', 'log', 'pendingTransaction', 'walletTransfer', 'signal'].map((name) =>
+    anyOf: ['newHead', 'log', 'syncing', 'pendingTransaction', 'walletTransfer', 'signal'].map((name) =>
       closed(asyncDocument.components.messages[name]?.payload),
     ),
     components: closed(asyncDocument.components),
