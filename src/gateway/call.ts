@@ -20,6 +20,8 @@ export interface CallResult {
   status: CallStatus;
   /** Seconds, when the node itself asks to be left alone. */
   retryAfter?: number | undefined;
+  /** The HTTP status with which the node sent this answer; undefined for an answer of the gateway itself. */
+  httpStatus?: number | undefined;
 }
 
 /** Makes a call and resolves with its result, possibly an error. Rejects only with the signal's reason. */
@@ -57,9 +59,9 @@ interface Sink<Body, Status> extends ByteSink {
   readonly canStream: boolean;
   /**
    * The memory of the body is reused after the call unless `mayRetain`. The sink sends or discards a LargeAnswer.
-   * `retryAfter`: seconds, with status 429 or 503.
+   * `retryAfter`: seconds, with status 429 or 503. `httpStatus`: as in CallResult.
    */
-  send(body: Body, status: Status, mayRetain: boolean, retryAfter?: number): void;
+  send(body: Body, status: Status, mayRetain: boolean, retryAfter?: number, httpStatus?: number): void;
 }
 
 /** Takes the answer to one call, as its response tail (response-tail.ts). A LargeAnswer is a result, with status 200. */

@@ -82,9 +82,9 @@ function wholeResultSink(onResult: (result: CallResult | LargeAnswer) => void): 
   return {
     ...NO_STREAMING,
     requiresValidJson: true,
-    send(tail, status, mayRetain, retryAfter) {
+    send(tail, status, mayRetain, retryAfter, httpStatus) {
       if (tail instanceof LargeAnswer) onResult(tail);
-      else onResult({ tail: mayRetain ? tail : Buffer.from(tail), status, retryAfter });
+      else onResult({ tail: mayRetain ? tail : Buffer.from(tail), status, retryAfter, httpStatus });
     },
   };
 }

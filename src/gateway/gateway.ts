@@ -153,6 +153,11 @@ export class Gateway {
     return this.finality.finalizedNumber(performance.now());
   }
 
+  /** Position of the node in use, if there are several. */
+  get node(): number | undefined {
+    return this.deps.failover?.node;
+  }
+
   /** Call before clients learn of a new head. Calls already in flight no longer answer new ones. */
   headChanged(): void {
     this.announcedAt = performance.now();

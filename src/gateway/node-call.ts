@@ -154,7 +154,7 @@ export class NodeCall implements AttemptOwner {
       if (!(error instanceof UpstreamError)) throw error;
       return this.handleFailure(attempt, error, error.reason !== 'http' || GATEWAY_STATUSES.has(status));
     }
-    this.serve(tail, facts.mayRetain);
+    this.serve(tail, facts.mayRetain, status);
   }
 
   onFailure(attempt: NodeAttempt, error: UpstreamError): void {
@@ -189,7 +189,7 @@ export class NodeCall implements AttemptOwner {
     this.deps.onBatch(answer !== null || isBatchAnswer(body));
     if (answer === null) return this.sendAlone();
     if (!onAnswer(answer)) this.keepOneSink();
-    this.serve(answer.tail, true);
+    this.serve(answer.tail, true, attempt.status);
   }
 
   /** The node's error in an answer with another status than 200. */
@@ -222,11 +222,11 @@ export class NodeCall implements AttemptOwner {
     return failover.node !== node && holdOff.at(failover.node, performance.now()) === null;
   }
 
-  private serve(tail: Buffer, mayRetain: boolean): void {
+  private serve(tail: Buffer, mayRetain: boolean, httpStatus: number): void {
     this.enter('settled');
     this.deps.breaker.succeeded();
     this.options.onSealed();
-    this.settle((sink) => sink.send(tail, 200, mayRetain));
+    this.settle((sink) => sink.send(tail, 200, mayRetain, undefined, httpStatus));
   }
 
   private handleFailure(attempt: NodeAttempt, error: UpstreamError, mayRetry: boolean): void {

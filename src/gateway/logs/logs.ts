@@ -44,19 +44,26 @@ const BLOCK_NUMBER = 'eth_blockNumber';
 
 type NodeAccess = Pick<
   Gateway,
-  'run' | 'request' | 'requestFor' | 'requestUncached' | 'requestAnchored' | 'finalized'
+  'run' | 'request' | 'requestFor' | 'requestUncached' | 'requestAnchored' | 'finalized' | 'node'
 >;
 
 /** The hash of the known block at a height, undefined without one. */
 export type HashAt = (number: number) => string | undefined;
+
+/** What is known of one node's ranges. */
+interface NodeRanges {
+  limit: RangeLimit;
+  descent: RangeDescent;
+}
 
 export class LogsHandler {
   private readonly gateway: NodeAccess;
   private readonly budget: ByteBudget;
   private readonly log: Logger;
   private readonly maxRange: number;
-  private readonly nodeRange: RangeLimit;
-  private readonly descent: RangeDescent;
+  private readonly configuredRange: number;
+  /** By the node's position in the configuration; undefined for the only one. */
+  private readonly rangesByNode = new Map<number | undefined, NodeRanges>();
   private readonly requestHash: RequestFn;
 
   constructor(gateway: NodeAccess, settings: LogsSettings, budget: ByteBudget, log: Logger) {
@@ -65,8 +72,21 @@ export class LogsHandler {
     this.log = log;
     this.maxRange = settings.logs_max_range;
     this.requestHash = patient(gateway.requestUncached);
-    this.nodeRange = new RangeLimit(settings.logs_node_range, settings.logs_max_range);
-    this.descent = new RangeDescent(gateway.requestUncached, this.nodeRange);
+    this.configuredRange = settings.logs_node_range;
+  }
+
+  /** The ranges of the node in use. */
+  private get ranges(): NodeRanges {
+    const { gateway, rangesByNode } = this;
+    const { node, requestUncached: request } = gateway;
+    let ranges = rangesByNode.get(node);
+    if (ranges === undefined) {
+      const nodeRange = new RangeLimit(this.configuredRange, this.maxRange);
+      const isInUse = () => gateway.node === node;
+      ranges = { limit: nodeRange, descent: new RangeDescent({ request, nodeRange, isInUse }) };
+      rangesByNode.set(node, ranges);
+    }
+    return ranges;
   }
 
   /** Answers a call of a client. */
@@ -112,7 +132,7 @@ export class LogsHandler {
 
   /** Whether to forward the range unchanged: narrow enough, or inverted, which the node itself refuses. */
   private isNarrow(from: number, to: number): boolean {
-    return to - from < this.nodeRange.width;
+    return to - from < this.ranges.limit.width;
   }
 
   /** Forwards the call to the node and splits the range only if the node refuses it. */
@@ -122,17 +142,18 @@ export class LogsHandler {
     const splitting: CallSink = {
       canStream: sink.canStream,
       requiresValidJson: sink.requiresValidJson,
-      send: (tail, status, mayRetain, retryAfter) => {
+      send: (tail, status, mayRetain, retryAfter, httpStatus) => {
         const width = range.to - range.from + 1;
         if (tail instanceof LargeAnswer) return sink.send(tail, status, mayRetain, retryAfter);
-        const refusal = this.descent.known({ tail, status });
-        if (refusal === 'wide') this.nodeRange.tooWide(width);
-        if (refusal === null && !this.descent.mayLearn({ tail, status }, width)) {
+        const { limit, descent } = this.ranges;
+        const refusal = descent.known({ tail, status });
+        if (refusal === 'wide') limit.tooWide(width);
+        if (refusal === null && !descent.mayLearn({ tail, status, httpStatus }, width)) {
           return sink.send(tail, status, mayRetain, retryAfter);
         }
-        const answer = { tail: mayRetain ? tail : Buffer.from(tail), status };
+        const answer = { tail: mayRetain ? tail : Buffer.from(tail), status, httpStatus };
         split = deliver(sink, this.log, async (signal) => {
-          const reason = refusal ?? (await this.descent.classify(answer, query, range.from, range.to));
+          const reason = refusal ?? (await descent.classify(answer, query, range.from, range.to));
           return reason === null ? answer : this.collect(query, range, client, signal);
         });
       },
@@ -219,9 +240,9 @@ export class LogsHandler {
   }
 
   private collectDeps(client: number, hashAt: HashAt): CollectDeps {
-    const { nodeRange, descent, budget } = this;
+    const { limit: nodeRange, descent } = this.ranges;
     const request = patient(this.requestPart(client, hashAt));
-    return { request, nodeRange, descent, budget: budget.forClient(client) };
+    return { request, nodeRange, descent, budget: this.budget.forClient(client) };
   }
 
   /**

@@ -19,20 +19,27 @@ const WINDOW_MS = 60_000;
 /** Most wordings to remember. */
 const MAX_WORDINGS = 64;
 
+interface RangeDescentOptions {
+  request: RequestFn;
+  nodeRange: RangeLimit;
+  /** Whether the node whose ranges these are is in use. */
+  isInUse: () => boolean;
+  /** Monotonic milliseconds. Default: performance.now(). */
+  clock?: () => number;
+}
+
+/** The refusals of one node. */
 export class RangeDescent {
-  private readonly request: RequestFn;
-  private readonly nodeRange: RangeLimit;
+  private readonly options: RangeDescentOptions;
   private readonly clock: () => number;
   /** By the words of the refusal: Infinity if narrower ranges work, else when to find out again. */
   private readonly wordings = new LruMap<string, number>(MAX_WORDINGS);
   private readonly calls: number[] = [];
   private current: Promise<void> | null = null;
 
-  /** `clock`: monotonic milliseconds. */
-  constructor(request: RequestFn, nodeRange: RangeLimit, clock = () => performance.now()) {
-    this.request = request;
-    this.nodeRange = nodeRange;
-    this.clock = clock;
+  constructor(options: RangeDescentOptions) {
+    this.options = options;
+    this.clock = options.clock ?? (() => performance.now());
   }
 
   /** Like `classifyRefusal`, with the wordings learned so far. */
@@ -47,6 +54,7 @@ export class RangeDescent {
   /** Whether `classify` may learn more about an answer to a range of this many blocks than `known` tells. */
   mayLearn(answer: CallResult, width: number): boolean {
     if (width < 2 || answer.status !== 200 || isResult(answer.tail)) return false;
+    if (answer.httpStatus === undefined || answer.httpStatus >= 500) return false;
     const { code, message } = errorOf(answer.tail);
     if (code === RpcCode.limitExceeded || code === RpcCode.methodNotFound) return false;
     const error = new UpstreamError('rpc', message, code);
@@ -85,14 +93,20 @@ export class RangeDescent {
       if (outcome === 'works') break;
       refused >>= 1;
     }
-    this.nodeRange.tooWide(refused);
+    this.options.nodeRange.tooWide(refused);
     this.wordings.set(words, Number.POSITIVE_INFINITY);
   }
 
   private async ask(query: LogsQuery, from: number, width: number): Promise<'works' | 'refused' | 'unknown'> {
-    if (this.calls.length >= MAX_CALLS) return 'unknown';
+    const { request, isInUse } = this.options;
+    if (this.calls.length >= MAX_CALLS || !isInUse()) return 'unknown';
     this.calls.push(this.clock());
-    const { tail, status } = await this.request('eth_getLogs', chunkParams(query, from, from + width - 1));
-    return status !== 200 ? 'unknown' : isResult(tail) ? 'works' : 'refused';
+    const {
+      tail,
+      status,
+      httpStatus = 500,
+    } = await request('eth_getLogs', chunkParams(query, from, from + width - 1));
+    if (status !== 200 || httpStatus >= 500 || !isInUse()) return 'unknown';
+    return isResult(tail) ? 'works' : 'refused';
   }
 }
