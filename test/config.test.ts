@@ -215,6 +215,7 @@ const WRONG_VALUES: [setting: string, toml: string, message: RegExp][] = [
   ['index.head', '"safe"', /^index.head must be one of "auto", "finalized", "latest"/],
   ['index.traces', '"yes"', /^index.traces must be true or false/],
   ['chain.wrapped_native', '["0x12"]', /^chain.wrapped_native must be a list of addresses/],
+  ['trades.fee_sinks', '["0x12"]', /^trades.fee_sinks must be a list of addresses/],
   ['chain.native_contracts', '["0x12"]', /^chain.native_contracts must be a list of addresses/],
   ['chain.unindexed_erc20', '["0x12"]', /^chain.unindexed_erc20 must be a list of addresses/],
   ['rpc.allow', '["admin_*"]', /^rpc.allow must be a list of methods .* never of a namespace that controls/],

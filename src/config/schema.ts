@@ -51,17 +51,31 @@ const node = z.strictObject({
     .default({}),
 });
 
+function addresses() {
+  return listOf('addresses (0x and 40 hex digits)', isAddress).default([]);
+}
+
 const chain = z.strictObject({
   /** Symbol of the native coin in answers. */
   symbol: nonEmptyString('the symbol of the native coin, such as "MON"').default('MON'),
   /** How blocks become final; `auto` chooses by chain and node (model/finality.ts). */
   finality: choice(['auto', ...FINALITY_RULES]).default('auto'),
   /** Addresses of wrapped native tokens in addition to those known for the chain id. Applies to new indexes. */
-  wrapped_native: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
+  wrapped_native: addresses(),
   /** Addresses of contracts that log moves of the native coin as Transfers, likewise. */
-  native_contracts: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
+  native_contracts: addresses(),
   /** Addresses of ERC-20 tokens whose Transfer has no indexed argument, likewise. */
-  unindexed_erc20: listOf('addresses (0x and 40 hex digits)', isAddress).default([]),
+  unindexed_erc20: addresses(),
+});
+
+/** Contracts that trades are told by, in addition to those known for the chain id. */
+const trades = z.strictObject({
+  /** Tokens that count as the native coin, besides `chain.wrapped_native`. */
+  native_equivalents: addresses(),
+  /** Tokens that others are priced in. */
+  quote_tokens: addresses(),
+  /** Receivers of transaction fees, which belong to no trade. */
+  fee_sinks: addresses(),
 });
 
 const index = z.strictObject({
@@ -273,6 +287,7 @@ export const configSchema = z.strictObject({
   ).default(''),
   node: node.prefault({}),
   chain: chain.prefault({}),
+  trades: trades.prefault({}),
   index: index.prefault({}),
   server: server.prefault({}),
   rpc: rpc.prefault({}),

@@ -25,6 +25,7 @@ const names = [
   'chain.wrapped_native',
   'chain.native_contracts',
   'chain.unindexed_erc20',
+  'trades.quote_tokens',
   'metrics.listen',
   'log.level',
   'nonsense',
