@@ -22,6 +22,7 @@ A GET answers the statistics.`,
       about: 'such as 2000x200: blocks x transactions to generate instead of reading files',
     },
     'generate-seed': { kind: 'whole', about: 'its seed', default: CHAIN_DEFAULTS.seed, range: [0, MAX_SEED] },
+    'generate-trades': { kind: 'flag', about: 'wallets buy and sell as often as on real chains' },
     port: { kind: 'whole', about: '0 takes a free one', default: 8545, range: [0, 65_535] },
     host: { kind: 'text', about: 'address to listen on', default: REPLAY_DEFAULTS.host },
     'chain-id': { kind: 'whole', about: 'overrides the recorded one', range: [1, MAX_SEED] },
@@ -173,6 +174,7 @@ function generatedChain(size: string) {
     blocks: Number(blocks),
     txPerBlock: Number(txPerBlock),
     seed: options['generate-seed'],
+    trades: options['generate-trades'],
     ...(chainId !== undefined && { chainId }),
   });
 }

@@ -50,74 +50,77 @@ interface Row {
   batchIndex?: number;
 }
 
-suite('the transfers of a generated chain', () => {
-  let blocks: GeneratedBlock[];
-  let rows: Row[];
+for (const trades of [false, true])
+  suite(`the transfers of a generated chain ${trades ? 'with' : 'without'} trades`, () => {
+    let blocks: GeneratedBlock[];
+    let rows: Row[];
 
-  before(() => {
-    const options = { blocks: 30, txPerBlock: 120, tokens: 40, wallets: 100, unindexedEvery: 5 };
-    blocks = [...generateChain(options).blocks];
-    rows = blocks.flatMap(decodeBlock);
-  });
+    before(() => {
+      const options = { blocks: 30, txPerBlock: 120, tokens: 40, wallets: 100, unindexedEvery: 5, trades };
+      blocks = [...generateChain(options).blocks];
+      rows = blocks.flatMap(decodeBlock);
+    });
 
-  test('are those that a recount of the JSON finds', () => {
-    const plain = (list: Row[]) =>
-      list
-        .map((row) =>
-          JSON.stringify([
-            row.hash,
-            row.kind,
-            row.token,
-            row.from,
-            row.to,
-            String(row.amount),
-            String(row.tokenId),
-            row.logIndex,
-            row.batchIndex,
-          ]),
-        )
-        .sort();
-    for (const block of blocks) {
-      assert.deepEqual(plain(block.transfers), plain(decodeBlock(block)));
-    }
-  });
+    test('are those that a recount of the JSON finds', () => {
+      const plain = (list: Row[]) =>
+        list
+          .map((row) =>
+            JSON.stringify([
+              row.hash,
+              row.kind,
+              row.token,
+              row.from,
+              row.to,
+              String(row.amount),
+              String(row.tokenId),
+              row.logIndex,
+              row.batchIndex,
+            ]),
+          )
+          .sort();
+      for (const block of blocks) {
+        assert.deepEqual(plain(block.transfers), plain(decodeBlock(block)));
+      }
+    });
 
-  test('are of every kind and form, among look-alikes that are not transfers', () => {
-    const transactions = blocks.flatMap(({ block }): Tx[] => JSON.parse(block).transactions);
-    const receipts = blocks.flatMap(parseReceipts);
-    const logs = receipts.flatMap((receipt) => receipt.logs);
-    const failed = (i: number) => receipts[i]?.status === '0x0';
-    const frames = blocks.flatMap(({ trace }) =>
-      JSON.parse(trace ?? '[]').flatMap(({ result }: { result: Frame }) => result.calls ?? []),
-    ) as Frame[];
-    const occurs = {
-      payment: rows.some(({ kind }) => kind === 'native'),
-      'payment to oneself': rows.some(({ kind, from, to }) => kind === 'native' && from === to),
-      'payment that failed': transactions.some(({ value }, i) => BigInt(value) > 0n && failed(i)),
-      'creation with value': transactions.some(({ to, value }) => to === null && BigInt(value) > 0n),
-      'internal payment': rows.some(({ kind }) => kind === 'internal'),
-      'reverted frame with value': frames.some(({ error, value }) => error && BigInt(value ?? 0) > 0n),
-      'ERC-20 of nothing': rows.some(({ kind, amount }) => kind === 'erc20' && amount === 0n),
-      'ERC-20 to oneself': rows.some(({ kind, from, to }) => kind === 'erc20' && from === to),
-      'single ERC-1155': rows.some(({ kind, batchIndex }) => kind === 'erc1155' && batchIndex === undefined),
-      'batch of ERC-1155': rows.some(({ batchIndex }) => batchIndex !== undefined && batchIndex > 0),
-      'ERC-721 without indexed arguments': logs.some(
-        (log) => log.topics.length === 1 && decodeLog(log).length === 1,
-      ),
-      'empty batch': logs.some(
-        ({ topics, data }) => topics[0] === BATCH && `${wordsOf(data)}` === '64,96,0,0',
-      ),
-      'malformed log': logs.some((log) => log.topics[0] === TRANSFER && decodeLog(log).length === 0),
-      'other log': logs.some(({ topics }) => topics[0] && ![TRANSFER, SINGLE, BATCH].includes(topics[0])),
-    };
-    const missing = Object.entries(occurs).flatMap(([what, found]) => (found ? [] : what));
-    for (const kind of ['erc20', 'erc721', 'erc1155']) {
-      if (!rows.some((row) => row.kind === kind && row.from === ZERO)) missing.push(`mint of ${kind}`);
-      if (!rows.some((row) => row.kind === kind && row.to === ZERO)) missing.push(`burn of ${kind}`);
-    }
-    assert.deepEqual(missing, []);
+    test('are of every kind and form, among look-alikes that are not transfers', () => {
+      const transactions = blocks.flatMap(({ block }): Tx[] => JSON.parse(block).transactions);
+      const receipts = blocks.flatMap(parseReceipts);
+      const logs = receipts.flatMap((receipt) => receipt.logs);
+      const failed = (i: number) => receipts[i]?.status === '0x0';
+      const frames = blocks.flatMap(({ trace }) =>
+        JSON.parse(trace ?? '[]').flatMap(({ result }: { result: Frame }) => result.calls ?? []),
+      ) as Frame[];
+      const occurs = {
+        payment: rows.some(({ kind }) => kind === 'native'),
+        'payment to oneself': rows.some(({ kind, from, to }) => kind === 'native' && from === to),
+        'payment that failed': transactions.some(({ value }, i) => BigInt(value) > 0n && failed(i)),
+        'creation with value': transactions.some(({ to, value }) => to === null && BigInt(value) > 0n),
+        'internal payment': rows.some(({ kind }) => kind === 'internal'),
+        'reverted frame with value': frames.some(({ error, value }) => error && BigInt(value ?? 0) > 0n),
+        'ERC-20 of nothing': rows.some(({ kind, amount }) => kind === 'erc20' && amount === 0n),
+        'ERC-20 to oneself': rows.some(({ kind, from, to }) => kind === 'erc20' && from === to),
+        'single ERC-1155': rows.some(
+          ({ kind, batchIndex }) => kind === 'erc1155' && batchIndex === undefined,
+        ),
+        'batch of ERC-1155': rows.some(({ batchIndex }) => batchIndex !== undefined && batchIndex > 0),
+        'ERC-721 without indexed arguments': logs.some(
+          (log) => log.topics.length === 1 && decodeLog(log).length === 1,
+        ),
+        'empty batch': logs.some(
+          ({ topics, data }) => topics[0] === BATCH && `${wordsOf(data)}` === '64,96,0,0',
+        ),
+        'malformed log': logs.some((log) => log.topics[0] === TRANSFER && decodeLog(log).length === 0),
+        'other log': logs.some(({ topics }) => topics[0] && ![TRANSFER, SINGLE, BATCH].includes(topics[0])),
+      };
+      const missing = Object.entries(occurs).flatMap(([what, found]) => (found ? [] : what));
+      for (const kind of ['erc20', 'erc721', 'erc1155']) {
+        if (!rows.some((row) => row.kind === kind && row.from === ZERO)) missing.push(`mint of ${kind}`);
+        if (!rows.some((row) => row.kind === kind && row.to === ZERO)) missing.push(`burn of ${kind}`);
+      }
+      assert.deepEqual(missing, []);
+    });
   });
-});
 
 function decodeBlock(block: GeneratedBlock): Row[] {
   const { transactions }: { transactions: Tx[] } = JSON.parse(block.block);

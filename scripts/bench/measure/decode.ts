@@ -46,7 +46,7 @@ function figure(name: string): Figure {
 }
 
 function generateAnswers(txPerBlock: number): Answers {
-  const chain = generateChain({ blocks: WARM_UP_BLOCKS + 1, txPerBlock: 200 });
+  const chain = generateChain({ blocks: WARM_UP_BLOCKS + 1, txPerBlock: 200, trades: true });
   let count = 0;
   for (const block of chain.blocks) {
     if (++count === WARM_UP_BLOCKS) chain.resizeBlocks(txPerBlock, true);

@@ -8,7 +8,7 @@ const SEED = 1;
 /** Transactions of an ordinary block, on average. */
 const TX_PER_BLOCK = 200;
 /** Transfers per generated transaction, on average. */
-const TRANSFERS_PER_TX = 1.243;
+const TRANSFERS_PER_TX = 1.47;
 
 /** A busy block at the head, and blocks every 300 ms at 10,000 transfers per second. */
 export const LARGE_TRANSFERS = 10_000;

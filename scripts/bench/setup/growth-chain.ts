@@ -5,117 +5,127 @@
  * One in NEW_WALLET_EVERY transfers goes to a new wallet. Other wallets are chosen among a few hot ones, among recent
  * ones (by age, log-uniformly) and among all (Zipf, in no order of age). A transfer's token is one of its sender's few
  * tokens, or one chosen by popularity.
+ *
+ * Some transactions have two sides (growth-trades.ts). A transfer comes with some 0.16 buys and sells, half of them of
+ * pools, and with some 0.09 new pairs of a trader and a token, as on recorded Ethereum blocks.
  */
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { TransferKind } from '../../../src/model/transfer-kind.ts';
-import { ADDRESS_BYTES } from '../../../src/store/schema.ts';
+import {
+  FIRST_TOKENS,
+  FIRST_WALLETS,
+  knownWallet,
+  NEW_TOKEN_EVERY,
+  NEW_WALLET_EVERY,
+  PartyTable,
+  Random,
+  receiverOf,
+  tokenOf,
+  tokenParty,
+  walletParty,
+  writeWords,
+} from './growth-parties.ts';
+import { launchMoves, type Move, type Scene, tradeMoves } from './growth-trades.ts';
 
 export const TRANSFERS_PER_BLOCK = 250;
-const NEW_WALLET_EVERY = 9;
-const FIRST_WALLETS = 1_000;
-const NEW_TOKEN_EVERY = 1_500;
-const FIRST_TOKENS = 50;
-const HOT_WALLETS = 500;
-/** Tokens that a wallet sends repeatedly. */
-const OWN_TOKENS = 2;
-/** Share of token transfers to known wallets that go to the token's trader. */
-const TO_TRADER = 0.45;
+/** A token is launched at the start of a block. */
+const BLOCKS_PER_TOKEN = NEW_TOKEN_EVERY / TRANSFERS_PER_BLOCK;
+/** Share of the steps that compose a two-sided transaction; the others make one transfer. */
+const TRADES = 0.108;
 const START_TIME = 1_600_000_000;
 const BLOCK_SECONDS = 2;
 const HASH_WORDS = 8;
-const MAX_VALUE_BYTES = 10;
+const MAX_VALUE_BYTES = 9;
 
-/** Kinds by share: 60 % ERC-20, 6 % ERC-721, 4 % ERC-1155, 22 % direct and 8 % internal native transfers. */
+/**
+ * Kinds of the other transfers by share. With the two-sided transactions there are 60 % ERC-20, 6 % ERC-721, 4 % ERC-1155,
+ * 21 % direct and 9 % internal native transfers.
+ */
 const KINDS = [
   { upTo: 0.6, kind: TransferKind.erc20 },
-  { upTo: 0.66, kind: TransferKind.erc721 },
-  { upTo: 0.7, kind: TransferKind.erc1155 },
-  { upTo: 0.92, kind: TransferKind.nativeDirect },
+  { upTo: 0.675, kind: TransferKind.erc721 },
+  { upTo: 0.73, kind: TransferKind.erc1155 },
+  { upTo: 0.97, kind: TransferKind.nativeDirect },
   { upTo: 1, kind: TransferKind.nativeInternal },
 ];
 
-function mix(value: number): number {
-  let mixed = Math.imul(value ^ (value >>> 16), 0x21f0aaad);
-  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
-  return (mixed ^ (mixed >>> 15)) >>> 0;
-}
+const isNative = (kind: TransferKind): boolean =>
+  kind === TransferKind.nativeDirect || kind === TransferKind.nativeInternal;
 
-/** Numbers in [0, 1) derived from a seed. */
-class Random {
-  private state: number;
+const hasNumber = (kind: TransferKind): boolean =>
+  kind === TransferKind.erc721 || kind === TransferKind.erc1155;
 
-  constructor(seed: number) {
-    this.state = mix(seed ^ 0x5bd1e995) || 1;
+/** Wallets and tokens that exist once `transfers` transfers were made. */
+const walletsAfter = (transfers: number): number => FIRST_WALLETS + Math.ceil(transfers / NEW_WALLET_EVERY);
+const tokensAt = (block: number): number => FIRST_TOKENS + Math.floor((block - 1) / BLOCKS_PER_TOKEN);
+
+/** The transfers of one block. */
+class BlockComposer {
+  private readonly random: Random;
+  private readonly number: number;
+  private readonly add: (move: Move, startsTransaction: boolean) => void;
+  private readonly scene: Scene;
+  private count = 0;
+  /** Whether the next transfer may belong to the transaction of the one before. */
+  private isOpen = false;
+
+  constructor(number: number, add: (move: Move, startsTransaction: boolean) => void) {
+    this.number = number;
+    this.add = add;
+    this.random = new Random(number);
+    const limit = walletsAfter(number * TRANSFERS_PER_BLOCK);
+    this.scene = {
+      random: this.random,
+      wallets: walletsAfter((number - 1) * TRANSFERS_PER_BLOCK),
+      tokens: tokensAt(number),
+      newWallet: () => {
+        const { wallets } = this.scene;
+        if (wallets < limit) this.scene.wallets++;
+        return wallets < limit ? wallets : knownWallet(this.random, wallets);
+      },
+    };
   }
 
-  next(): number {
-    let state = this.state;
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    this.state = state;
-    return (state >>> 0) / 2 ** 32;
-  }
-
-  /** A whole number below `limit`; a higher `skew` makes low ones likelier. */
-  below(limit: number, skew = 1): number {
-    return Math.floor(limit * this.next() ** skew);
-  }
-}
-
-/** Wallets and token contracts share one numbering: even for wallets, odd for contracts. */
-type Party = number;
-
-/** Positions of the distinct parties of a batch. */
-class PartyTable {
-  readonly parties: Party[] = [];
-  private readonly positions = new Map<Party, number>();
-
-  positionOf(party: Party): number {
-    let position = this.positions.get(party);
-    if (position === undefined) {
-      position = this.parties.length;
-      this.positions.set(party, position);
-      this.parties.push(party);
+  compose(): void {
+    for (const moves of launchMoves(this.scene, (this.number - 1) % BLOCKS_PER_TOKEN)) this.addAll(moves);
+    while (this.count < TRANSFERS_PER_BLOCK) {
+      if (!this.random.chance(TRADES) || !this.addAll(tradeMoves(this.scene))) this.addOne();
     }
-    return position;
   }
 
-  addresses(): Uint8Array {
-    const bytes = Buffer.allocUnsafeSlow(this.parties.length * ADDRESS_BYTES);
-    for (const [i, party] of this.parties.entries()) writeWords(bytes, i * ADDRESS_BYTES, party, 5);
-    return bytes;
+  /** Adds the transaction, if the block has room for it. */
+  private addAll(moves: readonly Move[]): boolean {
+    if (this.count + moves.length > TRANSFERS_PER_BLOCK) return false;
+    for (const [i, move] of moves.entries()) this.add(move, i === 0);
+    this.count += moves.length;
+    this.isOpen = false;
+    return true;
   }
-}
 
-function writeWords(bytes: Buffer, at: number, seed: number, words: number): void {
-  for (let word = 0; word < words; word++)
-    bytes.writeUInt32LE(mix(mix(seed) + Math.imul(word + 1, 0x9e3779b9)), at + 4 * word);
-}
-
-/** Any wallet but the newest, whose number is `count`. */
-function knownWallet(random: Random, count: number): number {
-  const choice = random.next();
-  if (choice < 0.45) return random.below(HOT_WALLETS, 3);
-  if (choice < 0.75) return count - Math.ceil(count ** (random.next() ** 1.25));
-  const bits = Math.floor(Math.log2(count));
-  const rank = random.below(2 ** bits, 3);
-  return Math.imul(rank, 0x9e3779b1) & (2 ** bits - 1);
-}
-
-function tokenOf(random: Random, sender: number, count: number): number {
-  if (random.next() < 0.2) return random.below(count, 4);
-  const own = new Random(sender * OWN_TOKENS + random.below(OWN_TOKENS));
-  // Tokens that existed when the wallet appeared, because a choice must not change later.
-  const then = Math.min(count, FIRST_TOKENS + Math.floor((sender * NEW_WALLET_EVERY) / NEW_TOKEN_EVERY));
-  return own.below(then, 4);
-}
-
-/** A new wallet, the hot wallet that trades the token, or any known one. */
-function receiverOf(random: Random, token: number | null, wallets: number, isNew: boolean): number {
-  if (isNew) return wallets;
-  if (token !== null && random.next() < TO_TRADER) return mix(token) % HOT_WALLETS;
-  return knownWallet(random, wallets);
+  private addOne(): void {
+    const { random, scene } = this;
+    const share = random.next();
+    const kind = KINDS.find(({ upTo }) => share < upTo)?.kind ?? TransferKind.nativeInternal;
+    const sender = knownWallet(random, scene.wallets);
+    const token = isNative(kind) ? null : tokenOf(random, kind, sender, scene.tokens);
+    const made = (this.number - 1) * TRANSFERS_PER_BLOCK + this.count;
+    const isDue = scene.wallets < walletsAfter(made + 1);
+    const receiver = isDue ? scene.newWallet() : receiverOf(random, token, scene.wallets);
+    const startsTransaction = !this.isOpen || random.chance(0.65);
+    this.add(
+      {
+        kind,
+        from: walletParty(sender),
+        to: walletParty(receiver),
+        token: token === null ? null : tokenParty(token),
+        amount: kind === TransferKind.erc721 ? 1n : random.amount(9),
+        ...(hasNumber(kind) && { tokenId: random.amount(3) }),
+      },
+      startsTransaction,
+    );
+    this.count++;
+    this.isOpen = true;
+  }
 }
 
 /** The blocks `first` to `first + count - 1`; block 1 is the chain's first. */
@@ -150,45 +160,32 @@ export function growthBatch(first: number, count: number): BlockBatch {
     renumbered: 0,
     upgraded: [],
   };
+  let transfer = 0;
   let tx = -1;
   let amountEnd = 0;
   let numberEnd = 0;
   for (let block = 0; block < count; block++) {
     const number = first + block;
-    const random = new Random(number);
     let logIndex = 0;
-    for (let n = 0; n < TRANSFERS_PER_BLOCK; n++) {
-      const i = block * TRANSFERS_PER_BLOCK + n;
-      const id = (number - 1) * TRANSFERS_PER_BLOCK + n;
-      const wallets = FIRST_WALLETS + Math.floor(id / NEW_WALLET_EVERY);
-      const share = random.next();
-      const kind = KINDS.find(({ upTo }) => share < upTo)!.kind;
-      const isNative = kind === TransferKind.nativeDirect || kind === TransferKind.nativeInternal;
-      const sender = knownWallet(random, wallets);
-      const token = isNative
-        ? null
-        : tokenOf(random, sender, FIRST_TOKENS + Math.floor(id / NEW_TOKEN_EVERY));
-      const receiver = receiverOf(random, token, wallets, id % NEW_WALLET_EVERY === 0);
-      if (n === 0 || random.next() < 0.65) {
+    new BlockComposer(number, (move, startsTransaction) => {
+      const { kind, from, to, token } = move;
+      const i = transfer++;
+      if (startsTransaction) {
         tx++;
-        writeWords(txHashes, tx * 32, id, HASH_WORDS);
+        writeWords(txHashes, tx * 32, (first - 1) * TRANSFERS_PER_BLOCK + i, HASH_WORDS);
       }
       batch.kind[i] = kind;
       batch.tx[i] = tx;
-      batch.from[i] = parties.positionOf(sender * 2);
-      batch.to[i] = parties.positionOf(receiver * 2);
-      batch.token[i] = token === null ? -1 : parties.positionOf(token * 2 + 1);
-      batch.logIndex[i] = isNative ? -1 : logIndex++;
-      amountEnd = writeValue(random, amounts, amountEnd, kind === TransferKind.erc721 ? 0 : 9);
+      batch.from[i] = parties.positionOf(from);
+      batch.to[i] = parties.positionOf(to);
+      batch.token[i] = token === null ? -1 : parties.positionOf(token);
+      batch.logIndex[i] = isNative(kind) ? -1 : logIndex++;
+      // An index stores no amount of an ERC-721.
+      if (kind !== TransferKind.erc721) amountEnd = writeValue(amounts, amountEnd, move.amount);
       batch.amountEnd[i] = amountEnd;
-      numberEnd = writeValue(
-        random,
-        tokenNumbers,
-        numberEnd,
-        kind === TransferKind.erc721 || kind === TransferKind.erc1155 ? 3 : 0,
-      );
+      numberEnd = writeValue(tokenNumbers, numberEnd, move.tokenId ?? 0n);
       batch.tokenNumberEnd[i] = numberEnd;
-    }
+    }).compose();
     batch.number[block] = number;
     batch.timestamp[block] = START_TIME + number * BLOCK_SECONDS;
     writeWords(batch.hash, block * 32, ~number, HASH_WORDS);
@@ -207,10 +204,11 @@ export function growthBatch(first: number, count: number): BlockBatch {
   };
 }
 
-/** Writes a value of up to `bytes` bytes without leading zeros; returns the offset after it. */
-function writeValue(random: Random, out: Uint8Array, at: number, bytes: number): number {
-  if (bytes === 0) return at;
-  const length = Math.ceil(bytes * random.next() ** 0.5);
-  for (let i = 0; i < length; i++) out[at + i] = i === 0 ? 1 + random.below(255) : random.below(256);
-  return at + length;
+/** Writes a value without leading zeros; returns the offset after it. */
+function writeValue(out: Uint8Array, at: number, value: bigint): number {
+  let end = at;
+  for (let rest = value; rest > 0n; rest >>= 8n) end++;
+  let rest = value;
+  for (let i = end - 1; i >= at; i--, rest >>= 8n) out[i] = Number(rest & 0xffn);
+  return end;
 }

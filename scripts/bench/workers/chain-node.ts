@@ -55,7 +55,7 @@ export function chainNodeActions() {
   return {
     /** Generates the chain and serves it; its head is the last block. */
     async open({ seed, segments: plans }: ChainPlan): Promise<ChainFacts> {
-      const chain = generateChain({ seed, blocks: Number.POSITIVE_INFINITY });
+      const chain = generateChain({ seed, blocks: Number.POSITIVE_INFINITY, trades: true });
       const { chainId } = chain.options;
       const segments = emptySegments();
       node = await startReplayNode({

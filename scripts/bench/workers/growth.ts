@@ -10,6 +10,7 @@ import { highest } from '../../../src/store/open-database.ts';
 import { dropFromPageCache } from '../process/page-cache.ts';
 import { ownUsage, peakMegabytes, resetPeakMemory, type Usage } from '../process/resource-usage.ts';
 import { growthBatch, TRANSFERS_PER_BLOCK } from '../setup/growth-chain.ts';
+import { GROWTH_CHAIN_ID } from '../setup/growth-parties.ts';
 
 export interface GrowthOptions {
   /** The index: created if missing, otherwise continued. */
@@ -49,7 +50,6 @@ interface Committed {
   after: Usage;
 }
 
-const CHAIN_ID = 1;
 /** Blocks per batch: about as many transfers as a worker loads at once. */
 const BLOCKS_PER_BATCH = 4;
 
@@ -85,7 +85,7 @@ export class Growth {
   constructor(options: GrowthOptions) {
     this.options = options;
     this.writer = new IndexWriter(options.path, { cacheMb: options.cacheMb });
-    if (this.writer.chain() === null) this.writer.setChain(CHAIN_ID, 1);
+    if (this.writer.chain() === null) this.writer.setChain(GROWTH_CHAIN_ID, 1);
     this.writer.disableAutoCheckpoint();
     this.checkpointer = new Checkpointer(options.path);
     this.sizer = new AdaptiveCommitSize({

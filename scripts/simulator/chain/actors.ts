@@ -68,7 +68,7 @@ export class Actors {
     this.prng = prng;
     const { unindexedEvery } = counts;
     this.wallets = addresses(prng, counts.wallets);
-    this.erc20 = Array.from({ length: counts.tokens }, (_, i) => erc20Token(prng, i));
+    this.erc20 = Array.from({ length: counts.tokens }, (_, i) => newErc20(prng, i));
     this.huge = { address: prng.address(), decimals: 18, proxy: null, balances: new Map(), holders: [] };
     this.erc721 = addresses(prng, 60).map((address, i) => ({
       address,
@@ -101,7 +101,8 @@ function addresses(prng: Prng, length: number): Hex[] {
   return Array.from({ length }, () => prng.address());
 }
 
-function erc20Token(prng: Prng, index: number): Erc20Token {
+/** A token that nobody holds. The index decides its decimals. */
+export function newErc20(prng: Prng, index: number): Erc20Token {
   return {
     address: prng.address(),
     decimals: DECIMALS[index % DECIMALS.length]!,

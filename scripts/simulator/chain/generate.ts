@@ -22,6 +22,8 @@ export interface GeneratedChain {
   options: ChainOptions;
   /** Generated lazily; can be read only once. */
   blocks: Iterable<GeneratedBlock>;
+  /** The pools of the blocks generated so far, which hold both assets of what is traded there. */
+  pools: ReadonlySet<Hex>;
   /** Changes the size of the blocks from the next one on: `txPerBlock` on average or, when `even`, in every block. */
   resizeBlocks(txPerBlock: number, even: boolean): void;
 }
@@ -33,6 +35,7 @@ export function generateChain(options: Partial<ChainOptions> = {}): GeneratedCha
   return {
     options: settings,
     blocks: generateBlocks(world, settings, size),
+    pools: world.markets.pools,
     resizeBlocks(txPerBlock, even) {
       Object.assign(size, { txPerBlock, even });
     },

@@ -15,6 +15,11 @@ export interface ChainOptions {
   tokens: number;
   /** One in this many ERC-721 contracts indexes no argument of its transfers, as the first NFTs did; 0 for none. */
   unindexedEvery: number;
+  /**
+   * Whether wallets buy and sell at pools and of each other, as often as on recorded chains. Off, only swaps for
+   * tokens that were just minted occur.
+   */
+  trades: boolean;
   /** Whether to generate call trees. Internal transfers happen either way. */
   traces: boolean;
 }
@@ -28,5 +33,6 @@ export const CHAIN_DEFAULTS: ChainOptions = {
   wallets: 400,
   tokens: 300,
   unindexedEvery: 0,
+  trades: false,
   traces: true,
 };

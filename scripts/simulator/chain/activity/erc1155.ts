@@ -12,7 +12,7 @@ import type { World } from '../world.ts';
 const IDS = 500;
 
 export function moveErc1155(world: World): Transaction {
-  const { prng, actors, ledger } = world;
+  const { prng, actors } = world;
   const token = prng.pickZipf(actors.erc1155);
   const { from, id, amount } = pickSource(world, token);
   const burns = from !== ZERO_ADDRESS && prng.chance(0.06);
@@ -21,11 +21,29 @@ export function moveErc1155(world: World): Transaction {
 
   const input = encode(SELECTOR.safeTransferFrom1155, from, to, id, amount);
   const transaction = world.begin(operator, token.address, 0n, input).pay();
+  passErc1155(world, transaction, token, { operator, from, to, id, amount });
+  return transaction;
+}
+
+interface SingleTransfer {
+  operator: Hex;
+  from: Hex;
+  to: Hex;
+  id: bigint;
+  amount: bigint;
+}
+
+/** One TransferSingle log, its effect on the positions, and its entry in the ledger. */
+export function passErc1155(
+  world: World,
+  transaction: Transaction,
+  token: Erc1155Token,
+  { operator, from, to, id, amount }: SingleTransfer,
+): void {
   const topics = [EVENT.transferSingle, topic(operator), topic(from), topic(to)];
   const logIndex = transaction.emit(token.address, topics, encode('0x', id, amount));
   changeBalances(token, from, to, id, amount);
-  ledger.book({ kind: 'erc1155', token: token.address, from, to, amount, tokenId: id, logIndex });
-  return transaction;
+  world.ledger.book({ kind: 'erc1155', token: token.address, from, to, amount, tokenId: id, logIndex });
 }
 
 /** A batch mint of up to nine ids, with empty batches, repeated ids and zero amounts among them. */

@@ -104,7 +104,7 @@ function beginTokenCall(world: World, token: Erc20Token, from: Hex, input: Hex):
 }
 
 /** One Transfer log, its effect on the balances, and its entry in the ledger. */
-function moveErc20(
+export function moveErc20(
   world: World,
   transaction: Transaction,
   token: Erc20Token,
@@ -127,12 +127,12 @@ function credit(token: Erc20Token, to: Hex, amount: bigint): void {
   token.balances.set(to, balanceOf(token, to) + amount);
 }
 
-function balanceOf(token: Erc20Token, holder: Hex): bigint {
+export function balanceOf(token: Erc20Token, holder: Hex): bigint {
   return token.balances.get(holder) ?? 0n;
 }
 
 /** A holder with a balance, or null if four tries found none. */
-function pickHolder({ prng }: World, token: Erc20Token): Hex | null {
+export function pickHolder({ prng }: World, token: Erc20Token): Hex | null {
   for (let tries = 0; tries < 4 && token.holders.length > 0; tries++) {
     const holder = prng.pickZipf(token.holders);
     if (balanceOf(token, holder) > 0n) return holder;

@@ -10,7 +10,7 @@ import type { World } from '../world.ts';
 
 /** A mint, paid in three of ten cases, else a transfer or occasionally a burn. */
 export function moveErc721(world: World): Transaction {
-  const { prng, actors, ledger } = world;
+  const { prng, actors } = world;
   const token = prng.pickZipf(actors.erc721);
   const mints = token.ids.length < 3 || prng.chance(0.4);
   const id = mints ? BigInt(token.nextId++) : prng.pick(token.ids);
@@ -21,17 +21,29 @@ export function moveErc721(world: World): Transaction {
 
   const input = encode(SELECTOR.safeTransferFrom721, from, to, id);
   const transaction = world.begin(mints ? to : from, token.address, price, input).pay();
-  const logIndex = token.isIndexed
-    ? transaction.emit(token.address, [EVENT.transfer, topic(from), topic(to), topic(id)], '0x')
-    : transaction.emit(token.address, [EVENT.transfer], encode('0x', from, to, id));
-  changeOwner(token, id, mints, burns ? null : to);
-  ledger.book({ kind: 'erc721', token: token.address, from, to, amount: 1n, tokenId: id, logIndex });
+  passErc721(world, transaction, token, id, from, to);
   return transaction;
 }
 
-function changeOwner(token: Erc721Token, id: bigint, isNew: boolean, owner: Hex | null): void {
+/** One Transfer log, the change of the owner, and the entry in the ledger. */
+export function passErc721(
+  world: World,
+  transaction: Transaction,
+  token: Erc721Token,
+  id: bigint,
+  from: Hex,
+  to: Hex,
+): void {
+  const logIndex = token.isIndexed
+    ? transaction.emit(token.address, [EVENT.transfer, topic(from), topic(to), topic(id)], '0x')
+    : transaction.emit(token.address, [EVENT.transfer], encode('0x', from, to, id));
+  changeOwner(token, id, from === ZERO_ADDRESS, to);
+  world.ledger.book({ kind: 'erc721', token: token.address, from, to, amount: 1n, tokenId: id, logIndex });
+}
+
+function changeOwner(token: Erc721Token, id: bigint, isNew: boolean, owner: Hex): void {
   if (isNew) token.ids.push(id);
-  if (owner !== null) {
+  if (owner !== ZERO_ADDRESS) {
     token.owners.set(id, owner);
     return;
   }

@@ -13,9 +13,12 @@ import {
   sendZeroValue,
   startFundingBurst,
 } from './native.ts';
+import { trade } from './trades.ts';
+
+type Weighted = readonly [weight: number, activity: (world: World) => Transaction];
 
 /** The weight of each activity. The order is part of the chain's definition. */
-const ACTIVITIES: readonly (readonly [weight: number, activity: (world: World) => Transaction])[] = [
+const ACTIVITIES: readonly Weighted[] = [
   [20, sendNative],
   [6, fundFreshWallet],
   [2, sendZeroValue],
@@ -33,14 +36,24 @@ const ACTIVITIES: readonly (readonly [weight: number, activity: (world: World) =
   [1, emitMalformedLogs],
   [0.5, mintHugeAmount],
 ];
-const WEIGHTS = ACTIVITIES.reduce((sum, [weight]) => sum + weight, 0);
+/** With trades at pools, nobody swaps for tokens that are made at that moment. */
+const TRADES = 18;
+const WITHOUT = summed(ACTIVITIES);
+const WITH_TRADES = summed(
+  ACTIVITIES.map((weighted) => (weighted[1] === swapErc20 ? [TRADES, trade] : weighted)),
+);
 
-/** Composes the transaction at the ledger's position: the next of a funding burst while one runs, else any activity. */
+function summed(activities: readonly Weighted[]) {
+  return { activities, weights: activities.reduce((sum, [weight]) => sum + weight, 0) };
+}
+
+/** Composes the transaction at the ledger's position: the next of a funding burst while one runs, else any. */
 export function nextTransaction(world: World): Transaction {
   const funder = world.fundingQueue.pop();
   if (funder !== undefined) return payFreshWallet(world, funder);
-  let rest = world.prng.fraction() * WEIGHTS;
-  for (const [weight, activity] of ACTIVITIES) {
+  const { activities, weights } = world.trades ? WITH_TRADES : WITHOUT;
+  let rest = world.prng.fraction() * weights;
+  for (const [weight, activity] of activities) {
     rest -= weight;
     if (rest < 0) return activity(world);
   }
