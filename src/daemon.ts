@@ -1,5 +1,6 @@
 /** The composition root: opens everything in order, wires it, and closes it in reverse order. */
 
+import type { Examine } from './api/api.ts';
 import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
 import { startCluster } from './daemon/cluster.ts';
@@ -85,7 +86,8 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const { node, watch } = openNodes(config, { db: stores.db, metrics, log }, closers);
   const hookDeps = { stores, node, metrics, log };
   const { store: hookStore, lists, start: startHooks } = openHooks(config, hookDeps, closers);
-  const serviceDeps = { stores, node, watch, metrics, failures, log, development, lists: lists.get };
+  const examine: Examine = (wallets) => indexing.examine(wallets);
+  const serviceDeps = { stores, node, watch, metrics, failures, log, development, examine, lists: lists.get };
   const services = openServices(config, serviceDeps, closers);
   const { hub, connections } = services.streams;
   const hooks = startHooks(prepareLastBlock(stores.db));

@@ -32,6 +32,9 @@ function labelledHead(head: Head, labelRevision: number): Head {
   return { ...head, revision: head.revision + labelRevision * 2 ** 32 };
 }
 
+/** Finds out in the background whether wallets are contracts. */
+export type Examine = (wallets: readonly number[]) => void;
+
 export interface Api {
   endpoints: readonly PreparedEndpoint[];
   /** The head of the commit that answers come from; null before the first indexed block. */
@@ -45,12 +48,17 @@ export function prepareApi(
   readers: Pick<ReadPool, 'run'>,
   failures: Pick<ReadFailures, 'record'>,
   node: NodeReads,
+  examine: Examine,
 ): Api {
   /** Drops the snapshot, because a failed read may leave its transaction in any state. */
   const endTurn = (error: unknown, recheck?: Recheck): unknown => {
     const translated = failures.record(error, recheck);
     if (translated !== error) snapshot.discard();
     return translated;
+  };
+  const examined = (result: ApiResult): ApiResult => {
+    if (result.unexamined !== undefined) examine(result.unexamined);
+    return result;
   };
   const runInThread = (
     path: string,
@@ -59,7 +67,7 @@ export function prepareApi(
     caller: Caller,
     nodeAnswer?: NodeAnswer,
   ): Promise<ApiResult> =>
-    readers.run(path, input, caller.chainDepth, caller.head, nodeAnswer).catch((error: unknown) => {
+    readers.run(path, input, caller.chainDepth, caller.head, nodeAnswer).then(examined, (error: unknown) => {
       throw failures.record(error, recheckOf(handle, input, caller));
     });
   const currentHead = (): Head | null => {
@@ -77,8 +85,8 @@ export function prepareApi(
     const read = (input: unknown, caller: Caller, nodeAnswer?: NodeAnswer): ReturnType<Handle> => {
       const { head, chainDepth } = caller;
       try {
-        const context = { head, chainDepth, budget: unitBudget(LOOP_BUDGET), nodeAnswer };
-        return apiResult(head, endpoint, input, handler(input, context));
+        const context = { head, chainDepth, budget: unitBudget(LOOP_BUDGET), nodeAnswer, unexamined: [] };
+        return examined(apiResult(endpoint, input, handler(input, context), context));
       } catch (error) {
         if (!(error instanceof OverBudgetError)) throw endTurn(error, recheckOf(handle, input, caller));
         return runInThread(endpoint.path, handle, input, caller, nodeAnswer);

@@ -91,17 +91,25 @@ interface RequestContext extends Caller {
   budget: WorkBudget;
   /** The node's answer to the endpoint's `askNode`. */
   nodeAnswer?: NodeAnswer;
+  /** Receives the wallets of the answer of which it is unknown whether they are contracts. */
+  unexamined: number[];
 }
 
 /** Returns the answer as a plain object. `input` is the query's text values, or the parsed body of a POST. */
 export type EndpointHandler = (input: unknown, context: RequestContext) => object;
 
 /** The answer as JSON, or as CSV if a list is requested with `format=csv`. */
-export function apiResult(head: Head, { toCsv }: Endpoint, input: unknown, answer: object): ApiResult {
+export function apiResult(
+  { toCsv }: Endpoint,
+  input: unknown,
+  answer: object,
+  { head, unexamined }: Pick<RequestContext, 'head' | 'unexamined'>,
+): ApiResult {
+  const result = { head, ...(unexamined.length > 0 && { unexamined }) };
   if (toCsv === undefined || !isObject(input) || input.format !== 'csv')
-    return { head, body: JSON.stringify(answer) };
+    return { ...result, body: JSON.stringify(answer) };
   const nextCursor: unknown = Reflect.get(answer, 'nextCursor') ?? null;
-  return { head, body: toCsv(answer), nextCursor: nextCursor === null ? null : String(nextCursor) };
+  return { ...result, body: toCsv(answer), nextCursor: nextCursor === null ? null : String(nextCursor) };
 }
 
 type EndpointTag = 'wallets' | 'funding' | 'tokens' | 'chain';

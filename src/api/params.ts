@@ -38,6 +38,17 @@ export function address() {
   return addressAsSent().toLowerCase();
 }
 
+/** Up to `max` addresses, separated by commas. */
+export function addressList(max: number) {
+  const error = `must be up to ${max} addresses of 0x and 40 hex digits, separated by commas`;
+  const pattern = new RegExp(`^0x[0-9a-fA-F]{40}(,0x[0-9a-fA-F]{40}){0,${max - 1}}$`);
+  return z
+    .string({ error })
+    .regex(pattern, { error })
+    .transform((text) => text.toLowerCase().split(','))
+    .register(errorCodes, { code: 'invalid_address' });
+}
+
 /** A transaction or block hash, converted to lower case. */
 export function hash() {
   const rule = 'must be a hash: 0x and 64 hex digits';

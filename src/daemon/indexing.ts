@@ -40,6 +40,8 @@ interface IndexerHandle {
   /** The last reported status. */
   status(): IndexStatus;
   onStatus(listener: (status: IndexStatus) => void): void;
+  /** Asks in the background whether these wallets are contracts. */
+  examine(wallets: readonly number[]): void;
   /** Resolves when the thread has stopped, rejects with FatalError when it cannot continue. */
   ended: Promise<void>;
 }
@@ -77,6 +79,7 @@ export function startIndexing(config: Config, deps: IndexingDeps, closers: Clean
   return {
     status: () => ({ ...status, nodes: watch?.status() ?? [], readFailure: failures.current() }),
     onStatus: (listener) => listeners.push(listener),
+    examine: (wallets) => writer.examine(wallets),
     ended: writer.ended,
   };
 }

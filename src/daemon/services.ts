@@ -1,5 +1,5 @@
 /** The services: the wallet API over the index, `/rpc` to the node, and the streams over both. */
-import { prepareApi } from '../api/api.ts';
+import { type Examine, prepareApi } from '../api/api.ts';
 import { ReadPool, startReader } from '../api/read-pool/read-pool.ts';
 import { ChainTracker } from '../chain/tracker.ts';
 import type { Config } from '../config/parse-config.ts';
@@ -50,6 +50,8 @@ interface ServiceDeps {
   log: Logger;
   /** Address lists that stream filters may name. */
   lists: StoredLists;
+  /** Finds out in the background whether wallets are contracts. */
+  examine: Examine;
   /** A local development chain, where `/rpc` may permit `anvil_*`. */
   development: boolean;
 }
@@ -116,7 +118,11 @@ function openRpc(
   });
 }
 
-function openApi(config: Config, { stores, node, watch, failures, log }: ServiceDeps, closers: CleanupStack) {
+function openApi(
+  config: Config,
+  { stores, node, watch, failures, examine, log }: ServiceDeps,
+  closers: CleanupStack,
+) {
   const { indexPath, db, snapshot, labels, labelsPath } = stores;
   const nativeSymbol = config.chain.symbol;
   const maxReorg = config.index.max_reorg;
@@ -136,7 +142,7 @@ function openApi(config: Config, { stores, node, watch, failures, log }: Service
     watch === undefined
       ? openNodeReads(client, log)
       : openNodeReads(repeatedAtOtherNodes(client, watch), log, RETRY_WINDOW_MS);
-  return prepareApi(source, snapshot, readers, failures, nodeReads);
+  return prepareApi(source, snapshot, readers, failures, nodeReads, examine);
 }
 
 function openHub(

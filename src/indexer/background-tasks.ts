@@ -1,9 +1,10 @@
-/** The loops beside indexing that call token contracts: metadata, and how accurate balances are. */
+/** The loops beside indexing that ask the node: metadata of tokens, how accurate balances are, and code of wallets. */
 import type { DamagedFileError } from '../lib/errors.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import { type BalanceAccuracyLoopOptions, runBalanceAccuracyLoop } from '../tokens/balance-accuracy-loop.ts';
 import { runMetadataLoop } from '../tokens/metadata-loop.ts';
 import type { TokenRefresh } from '../tokens/token-refresh.ts';
+import { type CodeRequests, runWalletCodeLoop } from '../tokens/wallet-code-loop.ts';
 import { type CallRecorder, newNodeClient } from './node-client.ts';
 import type { NodeClientOptions, Send } from './protocol.ts';
 
@@ -18,11 +19,12 @@ interface BackgroundDeps
   calls: CallRecorder;
   send: Send;
   refresh: TokenRefresh;
+  codeRequests: CodeRequests;
 }
 
-/** Starts the token loops. The returned signal aborts with `signal` or when a task fails; then `stop` rejects. */
+/** Starts the loops. The returned signal aborts with `signal` or when a task fails; then `stop` rejects. */
 export function startBackgroundTasks(
-  { indexPath, from, store, calls, send, log, refresh, ...rest }: BackgroundDeps,
+  { indexPath, from, store, calls, send, log, refresh, codeRequests: requests, ...rest }: BackgroundDeps,
   signal: AbortSignal,
 ): { signal: AbortSignal; stop(): Promise<void> } {
   const stopController = new AbortController();
@@ -33,6 +35,7 @@ export function startBackgroundTasks(
   const tasks = [
     runMetadataLoop(store, client, log, stopSignal, onDamage, refresh),
     runBalanceAccuracyLoop({ indexPath, store, client, log, onDamage, ...rest }, stopSignal),
+    runWalletCodeLoop({ store, client, requests, log, onDamage, ...rest }, stopSignal),
   ];
   const allTasks = Promise.all(tasks.map((task) => task.finally(() => stopController.abort())));
   allTasks.catch(() => undefined); // `stop` reports the rejection

@@ -53,6 +53,11 @@ export class IndexerClient {
     this.thread.post({ at });
   }
 
+  /** Asks in the background whether these wallets are contracts. */
+  examine(wallets: readonly number[]): void {
+    this.thread.post({ examine: wallets });
+  }
+
   /**
    * Tells the thread to close the index and exit. It abandons a commit in progress, whose blocks are indexed again after
    * the next start. Resolves when the thread has exited, at the latest after `limitMs`: what a terminated thread was

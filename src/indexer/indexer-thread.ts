@@ -1,6 +1,7 @@
 /** Entry point of the indexer thread. */
 import { SelectedNode } from '../node/choice/selected-node.ts';
 import { thread } from '../threads/thread.ts';
+import { CodeRequests } from '../tokens/wallet-code-loop.ts';
 import { runIndexer } from './indexer.ts';
 import type { FromIndexer, IndexerThreadOptions, ToIndexer } from './protocol.ts';
 
@@ -9,7 +10,11 @@ export default thread<IndexerThreadOptions, ToIndexer, FromIndexer>(
   async (options, { onMessage, post, log, signal, mustStop }) => {
     const node = new SelectedNode(options.nodes);
     node.select(options.inUse, false);
-    onMessage(({ at }) => node.select(at, true));
-    await runIndexer(options, { node, send: post, log, mustStop }, signal);
+    const codeRequests = new CodeRequests();
+    onMessage((message) => {
+      if ('at' in message) node.select(message.at, true);
+      else codeRequests.add(message.examine);
+    });
+    await runIndexer(options, { node, send: post, log, codeRequests, mustStop }, signal);
   },
 );

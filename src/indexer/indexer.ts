@@ -10,6 +10,7 @@ import type { SelectedNode } from '../node/choice/selected-node.ts';
 import { CheckpointClient } from '../store/checkpoint-client.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { TokenRefresh } from '../tokens/token-refresh.ts';
+import type { CodeRequests } from '../tokens/wallet-code-loop.ts';
 import { AdaptiveCommitSize, walLimit } from './adaptive-commit-size.ts';
 import { AnchorWatch } from './anchor-watch.ts';
 import { applyEvent, CommitAbandoned } from './apply-event.ts';
@@ -40,6 +41,8 @@ export interface IndexerSurroundings {
   node: SelectedNode;
   send: Send;
   log: ThreadLog;
+  /** Wallets to find out whether they are contracts. */
+  codeRequests: CodeRequests;
   /** Whether the indexer must end, also during a commit, which reads no messages. */
   mustStop(): boolean;
 }
@@ -117,7 +120,7 @@ async function indexUntilStopped(
 async function indexInto(
   store: IndexWriter,
   options: IndexerThreadOptions,
-  { node, send, log, mustStop }: IndexerSurroundings,
+  { node, send, log, codeRequests, mustStop }: IndexerSurroundings,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
@@ -157,7 +160,7 @@ async function indexInto(
       await untilNodeChanges(node, signal, async (round) => {
         const client = newNodeClient(source, calls);
         const context = { store, checkpoints, progress, client, calls, send, log, onCommitStep };
-        const sync = { round, stop: signal, firstRange, suspects };
+        const sync = { round, stop: signal, firstRange, suspects, codeRequests };
         await runSync(options, source, context, sync).finally(() => client.close());
       });
       const hasStored = progress.status.head?.number !== before;
@@ -197,6 +200,7 @@ interface SyncRound {
   /** Most blocks of the first range. */
   firstRange: number;
   suspects: SuspectBlocks;
+  codeRequests: CodeRequests;
 }
 
 /** Connects, chooses the first block, and stores the events of the sync. */
@@ -204,7 +208,7 @@ async function runSync(
   options: IndexerThreadOptions,
   from: IndexSource,
   context: IndexerContext,
-  { round: signal, stop, firstRange, suspects }: SyncRound,
+  { round: signal, stop, firstRange, suspects, codeRequests }: SyncRound,
 ): Promise<void> {
   const { store, progress, client, calls, send, log } = context;
   const capabilities = await connect(options, context, signal);
@@ -271,7 +275,19 @@ async function runSync(
   const { indexPath } = options;
   const refresh = new TokenRefresh();
   const background = startBackgroundTasks(
-    { indexPath, from, store, calls, startBlock, wrappedNative, isFollowing, send, log, refresh },
+    {
+      indexPath,
+      from,
+      store,
+      calls,
+      startBlock,
+      wrappedNative,
+      isFollowing,
+      send,
+      log,
+      refresh,
+      codeRequests,
+    },
     signal,
   );
   const anchor = new AnchorWatch({ store, client, progress, finality, maxReorg }, signal);

@@ -63,10 +63,11 @@ export interface IndexerThreadOptions {
   configured: ConfiguredLists;
 }
 
-/** Switches indexing to the node at this position. */
-export interface ToIndexer {
-  at: number;
-}
+export type ToIndexer =
+  /** Switches indexing to the node at this position. */
+  | { at: number }
+  /** Asks the node whether these wallets are contracts, and stores it. */
+  | { examine: readonly number[] };
 
 export type FromIndexer =
   /** Precedes the watermark of the same blocks, for small commits only. The commit may still fail. */

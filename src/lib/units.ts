@@ -45,3 +45,11 @@ export function decimalText(value: number): string {
   if (shift < 0) return `0.${'0'.repeat(-shift - whole.length)}${whole}${fraction}`;
   return `${whole}${fraction.padEnd(shift, '0')}`;
 }
+
+const SHARE_DIGITS = 9;
+const SHARE_UNITS = 10n ** BigInt(SHARE_DIGITS);
+
+/** A part of a total above zero, as a number with up to 9 fractional digits, truncated. */
+export function share(part: bigint, total: bigint): number {
+  return Number((part * SHARE_UNITS) / total) / Number(SHARE_UNITS);
+}

@@ -14,7 +14,7 @@ import { LISTED_TOKEN_COLUMNS, type ListedToken } from './tokens.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-interface Holding {
+export interface Holding {
   /** wallets.id. */
   wallet: number;
   /** In the form of lib/signed.ts; above zero. */

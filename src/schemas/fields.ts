@@ -101,3 +101,18 @@ export function sourceField() {
 export function nextCursorField() {
   return z.string().nullable().describe('Pass it as cursor to get the next page; null on the last page');
 }
+
+/** A part of a whole. */
+export function shareField() {
+  return z.number().min(0).max(1);
+}
+
+/** Whether an address has code. */
+export function contractField() {
+  return z
+    .boolean()
+    .nullable()
+    .describe(
+      'Whether the address is a contract; smart accounts are, delegations of EIP-7702 are not. Null until the node was asked, which happens soon after it was first listed',
+    );
+}

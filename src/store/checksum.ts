@@ -167,6 +167,7 @@ export const CHECKED_TABLES = {
   rewrites: ['number', 'first', 'lowest', 'highest', 'token'],
   token_quality: ['token', 'quality', 'block', 'offsets'],
   token_metadata: ['address', 'name', 'symbol', 'decimals', 'view_kind', 'tries', 'retry_at'],
+  wallet_code: ['wallet', 'contract', 'block'],
 } as const;
 
 const SEED = 0x61746c73;

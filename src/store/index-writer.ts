@@ -26,6 +26,7 @@ import {
   type UnreadToken,
 } from './tokens/token-metadata.ts';
 import { WriteAheadLog } from './wal.ts';
+import { type UnreadCode, WalletCodeTable } from './wallet-code.ts';
 
 /**
  * The indexer thread's reads and writes. Each throws StorageError on a transient failure of the disk or the file. A
@@ -41,6 +42,7 @@ export class IndexWriter {
   private readonly rollbacks: Rollback;
   private readonly quality: BalanceAccuracyTable;
   private readonly metadata: TokenMetadataTable;
+  private readonly code: WalletCodeTable;
   private readonly tables: Tables;
   private readonly wal: WriteAheadLog;
   /** The next commit, prepared but not written. */
@@ -63,6 +65,7 @@ export class IndexWriter {
       this.rollbacks = new Rollback(db, this.tables);
       this.quality = new BalanceAccuracyTable(db);
       this.metadata = new TokenMetadataTable(db);
+      this.code = new WalletCodeTable(db);
       this.wal = new WriteAheadLog(db);
       this.fileIdentity = new FileIdentity(path);
     } catch (error) {
@@ -251,6 +254,19 @@ export class IndexWriter {
   saveMetadata(found: readonly TokenMetadata[]): void {
     const save = this.db.transaction(() => {
       for (const token of found) this.metadata.save(token);
+    });
+    this.write(() => save.immediate());
+  }
+
+  /** Those of the wallets whose code is to be read. */
+  unreadCode(wallets: readonly number[]): UnreadCode[] {
+    return this.withStorageErrors(() => this.code.unread(wallets, readLastBlock(this.db)?.number ?? 0));
+  }
+
+  /** `contracts`: wallets and whether each is a contract. `block`: head of the index when their code was read. */
+  saveCode(contracts: ReadonlyMap<number, boolean>, block: number): void {
+    const save = this.db.transaction(() => {
+      for (const [wallet, isContract] of contracts) this.code.save(wallet, isContract, block);
     });
     this.write(() => save.immediate());
   }

@@ -76,6 +76,7 @@ export class Rollback {
       { by: 'block', statement: db.prepare('DELETE FROM blocks WHERE number > ?') },
       // Also affects tokens that stay: a balance read at a removed block proves nothing.
       { by: 'block', statement: db.prepare('DELETE FROM token_quality WHERE block > ?') },
+      { by: 'block', statement: db.prepare('DELETE FROM wallet_code WHERE block > ?') },
     ];
   }
 

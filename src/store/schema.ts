@@ -354,6 +354,18 @@ CREATE INDEX token_metadata_by_name ON token_metadata (name COLLATE NOCASE);
 CREATE INDEX token_metadata_by_retry ON token_metadata (retry_at) WHERE retry_at IS NOT NULL;
 `;
 
+const WALLET_CODE = /* sql */ `
+-- Whether the address of a wallet has code, asked from the node (store/wallet-code.ts). No row: not asked yet.
+CREATE TABLE wallet_code (
+  wallet INTEGER PRIMARY KEY,           -- wallets.id
+  contract INTEGER NOT NULL,            -- 1 with code; 0 without, or with a delegation of EIP-7702 only
+  block INTEGER NOT NULL,               -- head of the index when the node was asked
+  checksum INTEGER NOT NULL
+);
+-- Finds those that a rollback invalidates.
+CREATE INDEX wallet_code_by_block ON wallet_code (block);
+`;
+
 /** All tables of a new file. */
 export const SCHEMA = [
   CHAIN,
@@ -373,6 +385,7 @@ export const SCHEMA = [
   TOKENS,
   TOKEN_QUALITY,
   TOKEN_METADATA,
+  WALLET_CODE,
 ].join('');
 
 /** First receivers stored per token: the maximum `limit` of token_first_buyers. */

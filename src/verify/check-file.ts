@@ -130,6 +130,7 @@ const TABLES_BY_OWNER = [
   ['holding_peaks', 'token'],
   ['first_buyers', 'token'],
   ['token_quality', 'token'],
+  ['wallet_code', 'wallet'],
 ] as const;
 
 /**
@@ -192,6 +193,7 @@ const TABLES = [
   'rewrites',
   'token_quality',
   'token_metadata',
+  'wallet_code',
 ] as const;
 
 /** Most blocks and transfers per read: a fraction of a second, because checkpoints wait for it. */

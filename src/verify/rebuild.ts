@@ -71,7 +71,7 @@ export async function rebuildIndex(options: RebuildOptions): Promise<void> {
   }
   copyAnchors(path, target);
   copyRewrites(path, target, options);
-  copyTokenFacts(path, target);
+  copyContractFacts(path, target);
   options.signal.throwIfAborted();
   publish(path, target);
 }
@@ -209,14 +209,16 @@ function isUnchanged(db: Db, table: keyof typeof CHECKED_TABLES): boolean {
   }
 }
 
-/** Copies the intact rows about tokens. The daemon reads the rest from the node again. */
-function copyTokenFacts(path: string, target: string): void {
+/** Copies the intact rows that came from calls to contracts. The daemon reads the rest from the node again. */
+function copyContractFacts(path: string, target: string): void {
   const source = openIndexForReading(path);
   const db = openDatabase(target);
-  const [token, block] = [highest(db, 'tokens'), highest(db, 'blocks', 'number')];
+  const [token, wallet] = [highest(db, 'tokens'), highest(db, 'wallets')];
+  const block = highest(db, 'blocks', 'number');
   try {
     copyWholeRows(source, db, 'token_metadata');
     copyWholeRows(source, db, 'token_quality', (row) => Number(row[0]) <= token && Number(row[2]) <= block);
+    copyWholeRows(source, db, 'wallet_code', (row) => Number(row[0]) <= wallet && Number(row[2]) <= block);
     db.pragma('wal_checkpoint(TRUNCATE)');
   } finally {
     db.close();

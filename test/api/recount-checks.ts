@@ -1,7 +1,7 @@
 /** Compares the answers about one wallet, token or place with a recount. */
 import assert from 'node:assert/strict';
 import type { AskApi } from '../support/clients/ask-api.ts';
-import type { Counted, Recount } from './recount.ts';
+import { type Counted, type Recount, shareOf } from './recount.ts';
 
 const MON = 10n ** 18n;
 
@@ -171,7 +171,12 @@ async function checkHolders(ask: AskApi, recount: Recount, token: string, limit:
     holders.map(({ balance }) => balance),
     largest.map(String),
   );
-  for (const { address, balance } of holders) assert.equal(balance, String(balances.get(String(address))));
+  const supply = recount.supply(token);
+  for (const { address, balance, share } of holders) {
+    const own = balances.get(String(address)) ?? 0n;
+    assert.equal(balance, String(own));
+    assert.equal(share, supply === null || own > supply ? null : shareOf(own, supply));
+  }
   assert.equal(new Set(holders.map(({ address }) => address)).size, holders.length);
 }
 

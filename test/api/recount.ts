@@ -264,6 +264,7 @@ export class Recount {
   tokenStats(token: string): Json {
     const list = this.byToken.get(token) ?? [];
     const holders = [...this.balances(token).values()].filter((balance) => balance > 0n);
+    const supply = this.supply(token);
     const wallets = new Set(list.flatMap(({ from, to }) => [from, to]));
     wallets.delete(ZERO);
     return {
@@ -275,12 +276,24 @@ export class Recount {
       transferCount: list.length,
       holderCount: holders.length,
       uniqueWallets: wallets.size,
+      supply: supply === null ? null : String(supply),
+      concentration: concentration(holders, supply),
       firstSeenBlock: list[0]?.block ?? null,
       firstSeenAt: list[0]?.time ?? null,
       estimateQuality: null,
       estimateReason: null,
       ...this.coverage,
     };
+  }
+
+  /** Minted and not burned; null unless above zero. */
+  supply(token: string): bigint | null {
+    let supply = 0n;
+    for (const { from, to, amount } of this.ownForm(token)) {
+      if (from === ZERO) supply += amount;
+      if (to === ZERO) supply -= amount;
+    }
+    return supply > 0n ? supply : null;
   }
 
   tokenFirstBuyers(token: string): Json[] {
@@ -506,5 +519,25 @@ function transferOf(t: Counted): Json {
     timestamp: t.time,
     logIndex: t.logIndex,
     eventIndex: t.eventIndex,
+  };
+}
+
+/** Billionths of the whole, as a number. */
+export function shareOf(part: bigint, whole: bigint): number {
+  return Number((1_000_000_000n * part) / whole) / 1e9;
+}
+
+function concentration(holders: readonly bigint[], supply: bigint | null): Json | null {
+  const sum = (list: readonly bigint[]) => list.reduce((a, b) => a + b, 0n);
+  if (supply === null || sum(holders) > supply) return null;
+  const largest = holders.toSorted((a, b) => (a > b ? -1 : a < b ? 1 : 0));
+  const top = (count: number) => shareOf(sum(largest.slice(0, count)), supply);
+  const half = largest.findIndex((_, i) => 2n * sum(largest.slice(0, i + 1)) >= supply);
+  return {
+    top1: top(1),
+    top10: top(10),
+    top50: top(50),
+    top100: top(100),
+    holdersForHalf: half < 0 ? null : half + 1,
   };
 }

@@ -41,6 +41,8 @@ test('token_stats counts wallets and holders without the zero address', async (t
     transferCount: 4,
     holderCount: 1,
     uniqueWallets: 4,
+    supply: '7',
+    concentration: { top1: 1, top10: 1, top50: 1, top100: 1, holdersForHalf: 1 },
     firstSeenBlock: 2,
     firstSeenAt: iso(2),
     estimateQuality: null,
@@ -90,11 +92,83 @@ test('holders are ranked numerically, even beyond 2^256; negative and zero balan
   ]);
   const { holders } = await serving.json(`/api/token_holders?token=${COIN}`);
   assert.deepEqual(holders, [
-    { address: address('twice'), balance: String(2n * huge) },
-    { address: address('once'), balance: String(huge) },
-    { address: address('ten'), balance: '10' },
-    { address: address('nine'), balance: '9' },
+    { address: address('twice'), balance: String(2n * huge), share: null, contract: null },
+    { address: address('once'), balance: String(huge), share: null, contract: null },
+    { address: address('ten'), balance: '10', share: null, contract: null },
+    { address: address('nine'), balance: '9', share: null, contract: null },
   ]);
+});
+
+test('concentration leaves out excluded addresses, and is null where holders have more than the supply', async (t) => {
+  const move = { kind: 'erc20', token: 'coin' } as const;
+  const give = (to: string, amount: bigint) => ({ ...move, from: 'zero', to, amount });
+  const holders = Array.from({ length: 12 }, (_, i) => give(`holder ${i}`, 10n));
+  const serving = await serveBlocks(t, [
+    { a: [give('pool', 900n), give('burn', 40n), ...holders] },
+    { b: [{ ...move, token: 'early', from: 'founder', to: 'alice', amount: 5n }] },
+    { c: [{ ...move, token: 'early', from: 'zero', to: 'bob', amount: 4n }] },
+  ]);
+  const stats = async (query: string) => {
+    const { supply, concentration } = await serving.json(`/api/token_stats?${query}`);
+    return { supply, concentration };
+  };
+  assert.deepEqual(await stats(`token=${COIN}`), {
+    supply: '1060',
+    concentration: { top1: 0.849056603, top10: 0.96226415, top50: 1, top100: 1, holdersForHalf: 1 },
+  });
+  const without = `exclude=${address('pool')},${address('burn')},${address('nobody')}`;
+  assert.deepEqual(await stats(`token=${COIN}&${without}`), {
+    supply: '1060',
+    concentration: { top1: 0.083333333, top10: 0.833333333, top50: 1, top100: 1, holdersForHalf: 6 },
+  });
+  assert.deepEqual(await stats(`token=${address('early')}`), { supply: '4', concentration: null });
+});
+
+test('holders known to be contracts are left out unless they are wanted, also between pages', async (t) => {
+  const give = (to: string, amount: bigint) =>
+    ({ kind: 'erc20', token: 'coin', from: 'zero', to, amount }) as const;
+  const names = ['pool', 'alice', 'vault', 'bob', 'carol', 'safe'];
+  const index = createIndex(t);
+  index.append([{ a: names.map((name, i) => give(name, BigInt(100 - i))) }]);
+  const serving = await serve(t, { index });
+  const page = async (query: string) => {
+    const { holders, nextCursor, left_out } = await serving.json(`/api/token_holders?token=${COIN}&${query}`);
+    assert.ok(Array.isArray(holders));
+    return { of: holders.map((holder) => [holder.address, holder.contract]), nextCursor, left_out };
+  };
+  const found = (list: [string, boolean | null][]) => list.map(([name, code]) => [address(name), code]);
+  const unknown = names.map((name): [string, null] => [name, null]);
+  assert.deepEqual(await page(''), { of: found(unknown), nextCursor: null, left_out: 0 });
+  const ids = new Map(
+    index
+      .reader(t)
+      .prepare<[], [string, number]>("SELECT '0x' || lower(hex(address)), id FROM wallets")
+      .raw()
+      .all(),
+  );
+  const code = (name: string, contract: boolean): [number, boolean] => [
+    ids.get(address(name)) ?? 0,
+    contract,
+  ];
+  index.writer.saveCode(
+    new Map([code('pool', true), code('vault', true), code('safe', true), code('alice', false)]),
+    1,
+  );
+  const first = await page('limit=2');
+  assert.deepEqual(
+    first.of,
+    found([
+      ['alice', false],
+      ['bob', null],
+    ]),
+  );
+  assert.equal(first.left_out, 2);
+  assert.deepEqual(await page(`limit=2&cursor=${first.nextCursor}`), {
+    of: found([['carol', null]]),
+    nextCursor: null,
+    left_out: 1,
+  });
+  assert.deepEqual((await page('include_contracts=true&limit=1')).of, found([['pool', true]]));
 });
 
 test('ERC-721 counts pieces and ERC-1155 sums units of all ids', async (t) => {
@@ -114,10 +188,12 @@ test('ERC-721 counts pieces and ERC-1155 sums units of all ids', async (t) => {
   const holders = async (token: string) =>
     (await serving.json(`/api/token_holders?token=${address(token)}`)).holders;
   assert.deepEqual(await holders('art'), [
-    { address: address('bob'), balance: '2' },
-    { address: address('alice'), balance: '1' },
+    { address: address('bob'), balance: '2', share: 0.666666666, contract: null },
+    { address: address('alice'), balance: '1', share: 0.333333333, contract: null },
   ]);
-  assert.deepEqual(await holders('items'), [{ address: address('alice'), balance: '12' }]);
+  assert.deepEqual(await holders('items'), [
+    { address: address('alice'), balance: '12', share: 1, contract: null },
+  ]);
 });
 
 test('whale_transfers truncates amounts, compares exactly and stays within its window', async (t) => {
@@ -194,6 +270,8 @@ const NOTHING: Record<string, object> = {
     transferCount: 0,
     holderCount: 0,
     uniqueWallets: 0,
+    supply: null,
+    concentration: null,
     firstSeenBlock: null,
     firstSeenAt: null,
     estimateQuality: null,
@@ -208,6 +286,7 @@ const NOTHING: Record<string, object> = {
     holders: [],
     nextCursor: null,
     count: 0,
+    left_out: 0,
   },
   whale_transfers: { minMon: 100, blocksWindow: 10_000, transfers: [], nextCursor: null, count: 0 },
   [`wallet_counterparties?address=${COIN}`]: {

@@ -124,7 +124,14 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
       public_explorer: false,
       ...options.settings,
     },
-    api: prepareApi(source, snapshot, readers, new ReadFailures({ log, metrics }), nodeReads),
+    api: prepareApi(
+      source,
+      snapshot,
+      readers,
+      new ReadFailures({ log, metrics }),
+      nodeReads,
+      () => undefined,
+    ),
     rpc: new RpcHandler({
       node,
       chain: trackChain(t, upstream),

@@ -77,7 +77,7 @@ function askTwice(indexPath: string, path: string, input: object, times: AnswerT
     const answer = (): void => {
       const head = snapshot.head()!;
       try {
-        JSON.stringify(handler(input, { head, chainDepth: CHAIN_DEPTH, budget }));
+        JSON.stringify(handler(input, { head, chainDepth: CHAIN_DEPTH, budget, unexamined: [] }));
       } catch (error) {
         times.failures.push(codeOf(error));
       }

@@ -1,10 +1,22 @@
 /** GET /api/token_holders: the largest balances of a token, summed from its transfers. */
 import { z } from 'zod';
-import { encodeSigned } from '../../lib/signed.ts';
-import { prepareTopHoldings } from '../../query/holdings.ts';
+import { decodeSigned, encodeSigned } from '../../lib/signed.ts';
+import { share } from '../../lib/units.ts';
+import { type Holding, prepareTopHoldings } from '../../query/holdings.ts';
+import { prepareSupply } from '../../query/supply.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
+import { prepareIsContract } from '../../query/wallet-code.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
-import { addressField, countField, nextCursorField, unitsField } from '../../schemas/fields.ts';
+import type { WorkBudget } from '../../query/work-budget.ts';
+import {
+  addressField,
+  contractField,
+  countField,
+  nextCursorField,
+  shareField,
+  unitsField,
+} from '../../schemas/fields.ts';
+import type { Db } from '../../store/open-database.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import {
   balanceAccuracy,
@@ -14,10 +26,21 @@ import {
   example,
   sumsReason,
 } from '../fields.ts';
-import { address, amountCursor, limit } from '../params.ts';
-import { pageOf } from '../transfer-record.ts';
+import { address, amountCursor, flag, limit } from '../params.ts';
 
-const holderSchema = z.object({ address: addressField(), balance: unitsField() }).meta({ id: 'TokenHolder' });
+const holderSchema = z
+  .object({
+    address: addressField(),
+    balance: unitsField(),
+    share: shareField()
+      .nullable()
+      .describe('Its part of the supply; null where the supply is unknown or less than its balance'),
+    contract: contractField(),
+  })
+  .meta({ id: 'TokenHolder' });
+
+/** Reads of holders for one page, of which all may be contracts. */
+const MOST_READS = 5;
 
 export const tokenHolders = defineEndpoint({
   method: 'GET',
@@ -25,7 +48,16 @@ export const tokenHolders = defineEndpoint({
   tag: 'tokens',
   list: 'holders',
   summary: 'The largest holders of a token, with balances computed from its transfers',
-  params: { token: address(), limit: limit(50, 200), cursor: amountCursor().optional() },
+  params: {
+    token: address(),
+    limit: limit(50, 200),
+    cursor: amountCursor().optional(),
+    include_contracts: flag()
+      .default(false)
+      .describe(
+        'true: also list the holders that are known to be contracts, such as pools and smart accounts',
+      ),
+  },
   response: {
     token: addressField(),
     symbol: z.string().nullable().describe('Null while unknown'),
@@ -33,6 +65,7 @@ export const tokenHolders = defineEndpoint({
     holders: z.array(holderSchema),
     nextCursor: nextCursorField(),
     count: countField(),
+    left_out: countField().describe('Contracts left out of this page'),
     estimateQuality: balanceAccuracyField(),
     estimateReason: balanceReasonField(),
   },
@@ -43,11 +76,12 @@ export const tokenHolders = defineEndpoint({
       symbol: 'EXD',
       decimals: 6,
       holders: [
-        { address: example.other, balance: '2500000000' },
-        { address: example.wallet, balance: '1000000' },
+        { address: example.other, balance: '2500000000', share: 0.625, contract: false },
+        { address: example.wallet, balance: '1000000', share: 0.00025, contract: null },
       ],
       nextCursor: '1000000.90210',
       count: 2,
+      left_out: 1,
       estimateQuality: 'exact',
       estimateReason: null,
     },
@@ -55,29 +89,71 @@ export const tokenHolders = defineEndpoint({
   prepare({ db, walletIds }) {
     const factsOf = prepareTokenFacts(db);
     const accuracyOf = prepareBalanceAccuracyName(db);
-    const largest = prepareTopHoldings(db);
+    const supplyOf = prepareSupply(db);
+    const readHolders = prepareHolders(db);
     const wallets = prepareWalletsById(db);
-    return ({ token, limit, cursor }, { budget }) => {
+    return ({ token, limit, cursor, include_contracts }, { budget, unexamined }) => {
       const facts = walletIds.withId(token, factsOf);
       const after = cursor && { balance: Buffer.from(encodeSigned(cursor.amount)), wallet: cursor.id };
-      const found = facts ? largest(facts, limit + 1, budget, after) : []; // one more shows whether there is a next page
-      const { page: top, last } = pageOf(found, limit);
+      const found = facts && readHolders(facts, { limit, after, withContracts: include_contracts }, budget);
+      const top = found?.holders ?? [];
+      for (const { wallet, contract } of top) if (contract === null) unexamined.push(wallet);
+      const supply = facts ? supplyOf(facts.id) : null;
       const owners = wallets(top.map(({ wallet }) => wallet));
-      const holders = owners.map(({ address }, i) => ({
-        address: `0x${address}`,
-        balance: balanceText(top[i]!.balance),
-      }));
+      const holders = top.map(({ balance, contract }, i) => {
+        const units = decodeSigned(balance);
+        const part = supply === null || units > supply ? null : share(units, supply);
+        return { address: `0x${owners[i]!.address}`, balance: units.toString(), share: part, contract };
+      });
+      const last = found?.last ?? null;
       const estimateQuality = facts ? balanceAccuracy(facts, accuracyOf(facts.id)) : null;
       return {
         token,
         symbol: facts?.symbol ?? null,
         decimals: facts?.decimals ?? null,
         holders,
-        nextCursor: last === undefined ? null : `${balanceText(last.balance)}.${last.wallet}`,
+        nextCursor: last && `${balanceText(last.balance)}.${last.wallet}`,
         count: holders.length,
+        left_out: found?.leftOut ?? 0,
         estimateQuality,
         estimateReason: facts ? sumsReason(facts) : null,
       };
     };
   },
 });
+
+interface HolderPage {
+  holders: (Holding & { contract: boolean | null })[];
+  /** Contracts passed over before the end of the page. */
+  leftOut: number;
+  /** Where the page ends, null if nothing follows. */
+  last: Holding | null;
+}
+
+/** A page of holders, without those known to be contracts unless they are wanted. */
+function prepareHolders(db: Db) {
+  const largest = prepareTopHoldings(db);
+  const isContract = prepareIsContract(db);
+  return (
+    token: { id: number; wallets: number },
+    { limit, after, withContracts }: { limit: number; after?: Holding | undefined; withContracts: boolean },
+    budget: WorkBudget,
+  ): HolderPage => {
+    const holders: HolderPage['holders'] = [];
+    let last = after ?? null;
+    let leftOut = 0;
+    for (let reads = 0; reads < MOST_READS; reads++) {
+      const found = largest(token, limit + 1, budget, last ?? undefined); // one more shows whether more follows
+      const codes = isContract(found.map(({ wallet }) => wallet));
+      for (const [i, holding] of found.entries()) {
+        if (holders.length === limit) return { holders, leftOut, last };
+        const contract = codes[i] ?? null;
+        if (contract === true && !withContracts) leftOut++;
+        else holders.push({ ...holding, contract });
+        last = holding;
+      }
+      if (found.length <= limit) return { holders, leftOut, last: null };
+    }
+    return { holders, leftOut, last };
+  };
+}

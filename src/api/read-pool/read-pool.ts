@@ -39,6 +39,8 @@ export interface ApiResult {
   body: string;
   /** CSV only, which has no field for it: the start of the next page, null on the last page. */
   nextCursor?: string | null;
+  /** The wallets in it of which it is unknown whether they are contracts. */
+  unexamined?: readonly number[];
 }
 
 export type FromReader =

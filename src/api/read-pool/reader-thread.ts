@@ -31,8 +31,8 @@ export default thread<ReaderOptions, ReadRequest, FromReader>(
         labels?.refresh(); // the thread is often busy when its timer is due
         const head = snapshot.head();
         if (head === null) throw notReady();
-        const context = { head, chainDepth, budget: deadlineBudget(deadline), nodeAnswer };
-        const result = apiResult(head, found.endpoint, input, found.handler(input, context));
+        const context = { head, chainDepth, budget: deadlineBudget(deadline), nodeAnswer, unexamined: [] };
+        const result = apiResult(found.endpoint, input, found.handler(input, context), context);
         snapshot.release();
         return result;
       } catch (error) {

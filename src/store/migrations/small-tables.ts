@@ -1,4 +1,4 @@
-/** Migrations 6 to 8: tables of few rows. */
+/** Migrations 6 to 8 and 11: small tables, and new ones. */
 import { rowChecksum } from '../checksum.ts';
 import type { Migration } from './migration.ts';
 
@@ -67,6 +67,22 @@ export const TABLE_OF_REWRITES: Migration = {
         token INTEGER NOT NULL,
         checksum INTEGER NOT NULL
       );`);
+    return null;
+  },
+};
+
+export const TABLE_OF_CODE: Migration = {
+  version: 11,
+  title: 'add a table of contracts among wallets',
+  step(db) {
+    db.exec(/* sql */ `
+      CREATE TABLE wallet_code (
+        wallet INTEGER PRIMARY KEY,
+        contract INTEGER NOT NULL,
+        block INTEGER NOT NULL,
+        checksum INTEGER NOT NULL
+      );
+      CREATE INDEX wallet_code_by_block ON wallet_code (block);`);
     return null;
   },
 };

@@ -22,7 +22,14 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
     startReader({ indexPath, nativeSymbol, maxReorg: 128 }, SILENT, onMessage),
   );
   const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, maxReorg: 128 };
-  const api = prepareApi(source, snapshot, readers, { record: (error) => error }, nodeReadsOf(db));
+  const api = prepareApi(
+    source,
+    snapshot,
+    readers,
+    { record: (error) => error },
+    nodeReadsOf(db),
+    () => undefined,
+  );
   const handlers = new Map(api.endpoints.map(({ endpoint, handle }) => [endpoint.path as string, handle]));
   owner.after(async () => {
     await readers.close();

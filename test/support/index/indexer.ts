@@ -6,6 +6,7 @@ import type { FromIndexer, IndexerThreadOptions } from '../../../src/indexer/pro
 import type { CommittingBlocks, Watermark } from '../../../src/model/block-batch.ts';
 import type { IndexStatus } from '../../../src/model/index-status.ts';
 import { SelectedNode } from '../../../src/node/choice/selected-node.ts';
+import { CodeRequests } from '../../../src/tokens/wallet-code-loop.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { logTo } from '../logs.ts';
 import { waitFor } from '../wait.ts';
@@ -22,7 +23,7 @@ export interface IndexerOptions {
   others?: readonly string[];
 }
 
-type Client = Pick<IndexerClient, 'ended' | 'stop'>;
+type Client = Pick<IndexerClient, 'ended' | 'stop' | 'examine'>;
 
 export interface TestIndexer<C extends Client = Client> {
   path: string;
@@ -51,11 +52,13 @@ function runHere(options: IndexerThreadOptions, listeners: IndexerListeners): Cl
   // The indexer reuses what it sends: copied, as between threads.
   const send = (message: FromIndexer): void => notify(listeners, structuredClone(message));
   const mustStop = () => stop.signal.aborted;
-  const around = { node: new SelectedNode(options.nodes), send, log: listeners.log, mustStop };
+  const codeRequests = new CodeRequests();
+  const around = { node: new SelectedNode(options.nodes), send, log: listeners.log, codeRequests, mustStop };
   const ended = runIndexer(options, around, stop.signal);
   ended.catch(() => undefined); // not unhandled: the test awaits `ended` later
   return {
     ended,
+    examine: (wallets) => codeRequests.add(wallets),
     async stop() {
       stop.abort();
       await ended;
