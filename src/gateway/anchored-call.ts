@@ -60,7 +60,7 @@ function readItems(text: string): Map<number, Map<string, string>> | null {
   const collect = (from: number, to: number): boolean => {
     if (text[from] !== '{') return false;
     const members = memberTexts(text.slice(from, to));
-    items.set(Number(members.get('id')), members);
+    items.set(Number(members.get('id')?.replaceAll('"', '')), members); // some nodes answer an id as a text
     return true;
   };
   if (text[start] !== '[') return null;

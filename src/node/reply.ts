@@ -38,11 +38,16 @@ export function httpError(answer: NodeResponse, what: string): UpstreamError {
   return new UpstreamError('http', `${what}: HTTP ${answer.status}: ${detail}`, error?.code, options);
 }
 
+/** The id of a call as the node answers it: some answer every id as a text. */
+export function answeredId(value: unknown): unknown {
+  return typeof value === 'string' && /^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value;
+}
+
 /** Reads the answer to a single call. Monad answers with id null when the result exceeds its size limit. */
 export function readSingle(value: unknown, method: string): RpcReply {
   if (!isObject(value)) throw malformed(method, `not an object: ${previewValue(value)}`);
   const refused = value.id === null && isObject(value.error);
-  if (value.id !== 1 && value.id !== '1' && !refused)
+  if (answeredId(value.id) !== 1 && !refused)
     throw malformed(method, `id is ${previewValue(value.id)} instead of 1`);
   return readReply(value, method);
 }
@@ -59,8 +64,7 @@ export function readBatch(value: unknown, calls: readonly RpcCall[]): RpcReply[]
   if (value.length !== calls.length) throw malformed(what, `${value.length} replies`);
   const replies = new Array<RpcReply | undefined>(calls.length).fill(undefined);
   for (const item of value as unknown[]) {
-    const given = isObject(item) ? item.id : undefined;
-    const id = typeof given === 'string' && /^[1-9]\d{0,3}$/.test(given) ? Number(given) : given;
+    const id = isObject(item) ? answeredId(item.id) : undefined;
     const call = typeof id === 'number' ? calls[id - 1] : undefined;
     if (!isObject(item) || typeof id !== 'number' || call === undefined)
       throw malformed(what, `a reply with id ${previewValue(id)}`);

@@ -4,7 +4,7 @@ import { guarded } from '../lib/guard.ts';
 import { spelledNumber } from '../lib/hex.ts';
 import { isObject, previewValue } from '../lib/text.ts';
 import type { Endpoint } from './endpoint.ts';
-import { MAX_DETAIL } from './reply.ts';
+import { answeredId, MAX_DETAIL } from './reply.ts';
 import { NodeSocket, type SocketLimits } from './socket.ts';
 
 /** A subscription that outlives connections. */
@@ -129,7 +129,8 @@ export class SubscriptionSession {
     this.idleTimer?.refresh();
     const message = parseObject(text);
     if (message === undefined) return this.fail('malformed', `not a JSON object: ${text.slice(0, 80)}`);
-    const { method, id, params } = message;
+    const { method, params } = message;
+    const id = answeredId(message.id);
     if (method === 'eth_subscription') this.onNotification(params, text.length);
     else if (typeof id === 'number' && this.pending.has(id)) this.onReply(id, message);
     else if (id === CHAIN_ID_CALL) this.onChainIdReply(message);

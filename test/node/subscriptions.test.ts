@@ -76,6 +76,14 @@ describe('node subscriptions', () => {
     await happened('connected', ['b', 1], ['a', 2]);
   });
 
+  it('accepts a node that answers every id as a text', async () => {
+    node.misbehave({ loose: true });
+    heads(start());
+    await happened('connected');
+    node.publish('newHeads', 1);
+    await happened('connected', 1);
+  });
+
   it('holds notifications that come before the subscribe reply, and calls onConnected before them', async () => {
     node.misbehave({ earlyEvents: ['early 1', 'early 2'] });
     heads(start());

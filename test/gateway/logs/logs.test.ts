@@ -194,6 +194,25 @@ test('a filter selects the same logs as in a subscription', async (t) => {
   assert.deepEqual(node.requests, []);
 });
 
+test('an unknown member is refused in a batch too, and the other calls are answered', async (t) => {
+  const { gateway } = await setUp(t);
+  const range = { fromBlock: '0x1', toBlock: '0x2' };
+  const filters = [range, { ...range, fromblock: '0x1' }, { ...range, limit: 5 }, range];
+  const batch = filters.map((filter, id) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'eth_getLogs',
+    params: [filter],
+  }));
+  const { body } = await gateway.answer(JSON.stringify(batch));
+  const answers: { error?: { code: number; message: string } }[] = JSON.parse(String(body));
+  assert.deepEqual(
+    answers.map(({ error }) => error?.code),
+    [undefined, -32602, -32602, undefined],
+  );
+  assert.match(answers[2]?.error?.message ?? '', /unknown filter member "limit"/);
+});
+
 test('a wide range is fetched in parts and arrives in order, without gaps or repeats', async (t) => {
   const { chain, logs } = await setUp(t);
   assert.deepEqual(await logs('0x1', quantity(4_999)), expected(1, 4_999));

@@ -14,7 +14,7 @@ export interface Reply {
   jsonrpc: '2.0';
   id: unknown;
   result?: unknown;
-  error?: { code: number; message: string };
+  error?: { code: number; message: string } | null;
 }
 
 /** How to corrupt the HTTP answer. Bytes are counted in the body. */

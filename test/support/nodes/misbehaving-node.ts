@@ -55,6 +55,8 @@ export interface Faults {
   when: (call: NodeCall) => boolean;
   /** Behaves again after this many corrupted HTTP requests. */
   times: number;
+  /** Every id is answered as a text, and an error of null stands beside every result. */
+  loose: boolean;
   /** Only WebSocket, without upstream: the form of subscription ids, and notifications sent before the reply. */
   numericIds: boolean;
   sameIds: boolean;
@@ -78,6 +80,7 @@ const GOOD: Faults = {
   replace: (_method, _params, result) => result,
   when: () => true,
   times: Number.POSITIVE_INFINITY,
+  loose: false,
   numericIds: false,
   sameIds: false,
   earlyEvents: [],
@@ -232,6 +235,11 @@ export class MisbehavingNode {
   }
 
   async #reply(call: Call, faults: Faults): Promise<Reply> {
+    const reply = await this.#strictReply(call, faults);
+    return faults.loose ? loosened(reply) : reply;
+  }
+
+  async #strictReply(call: Call, faults: Faults): Promise<Reply> {
     const { id, method, params } = call;
     if (faults.errorFor[method] !== undefined) return { jsonrpc: '2.0', id, error: faults.errorFor[method] };
     if (faults.nullFor.includes(method)) return { jsonrpc: '2.0', id, result: null };
@@ -292,7 +300,7 @@ export class MisbehavingNode {
     if (faults.delayMs > 0) await sleep(faults.delayMs);
     if (call.method === 'eth_unsubscribe') {
       const known = this.#subscriptions.delete(call.params[0] as string | number);
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: known }));
+      sendReply(socket, { jsonrpc: '2.0', id: call.id, result: known }, faults);
     } else if (call.method === 'eth_subscribe' && faults.errorFor.eth_subscribe === undefined) {
       this.#subscribe(socket, call, faults);
     } else {
@@ -305,8 +313,16 @@ export class MisbehavingNode {
     const id = faults.numericIds ? number : `0x${number.toString(16).padStart(32, '0')}`;
     this.#subscriptions.set(id, { socket, kind: call.params[0] });
     for (const event of faults.earlyEvents) notify(socket, id, JSON.stringify(event));
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: id }));
+    sendReply(socket, { jsonrpc: '2.0', id: call.id, result: id }, faults);
   }
+}
+
+function loosened({ id, ...reply }: Reply): Reply {
+  return { ...reply, ...('result' in reply && { error: null }), id: String(id) };
+}
+
+function sendReply(socket: WebSocket, reply: Reply, { loose }: Faults): void {
+  socket.send(JSON.stringify(loose ? loosened(reply) : reply));
 }
 
 /** `fetch` fails with a TypeError when the upstream is gone. */
