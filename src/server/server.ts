@@ -14,7 +14,7 @@ import type { StreamHub } from '../streams/hub.ts';
 import { AdminAuth } from './admin/auth.ts';
 import { type AdminOptions, addAdminRoutes } from './admin/routes.ts';
 import { guardApp } from './guard-app.ts';
-import { corsPolicy } from './http/answer.ts';
+import { corsPolicy, RPC_PATH } from './http/answer.ts';
 import { BodyBudget } from './http/body.ts';
 import { type ClientAddress, clientAddressOf } from './http/client-address.ts';
 import { addFallback } from './http/fallback.ts';
@@ -31,7 +31,7 @@ import {
 import { ReplyWriter } from './http/reply.ts';
 import { addRestRoutes } from './http/rest-routes.ts';
 import type { HttpMetrics } from './http/route.ts';
-import { addRpcRoute, RPC_PATH } from './http/rpc.ts';
+import { addRpcRoute } from './http/rpc.ts';
 import { addMcpRoute, MCP_PATH } from './mcp/mcp-route.ts';
 import { ConnectionLimiter } from './overload.ts';
 import { loadAssets } from './pages/assets.ts';

@@ -4,10 +4,10 @@ import type { Logger } from '../../log/logger.ts';
 import {
   type Answer,
   type AnswerOutcome,
-  contentTooLarge,
   errorAnswer,
   jsonAnswer,
   retryAfterHeader,
+  unreadBody,
 } from '../http/answer.ts';
 import { closeIfChunked, collectBody, isChunked } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -116,7 +116,7 @@ export function addAdminRoute(
       const refused = refuseBody(request);
       if (refused !== null) return reply.send(refused);
       collectBody(res, reply, maxBodyBytes, null, (bytes) => {
-        if (bytes === null) return reply.send(contentTooLarge(maxBodyBytes, NOSNIFF_HEADER));
+        if (bytes instanceof RequestError) return reply.send(unreadBody(bytes, NOSNIFF_HEADER));
         const answered = answer({ ...request, body: parseJson(bytes) });
         if (answered instanceof Promise) reply.sendResolved(answered);
         else reply.send(answered);

@@ -1,7 +1,10 @@
 /** HTTP answers as plain data, with the CORS headers of answers and preflights. */
 import type { RateLimitStatus, Refused } from '../../access/limiter.ts';
+import { errorJson, RpcCode } from '../../gateway/errors.ts';
 import { ReorgedError, RequestError } from '../../lib/errors.ts';
 import type { HttpRequest } from '../uws.ts';
+
+export const RPC_PATH = '/rpc';
 
 export interface Answer {
   status: keyof typeof STATUS_LINES;
@@ -37,6 +40,7 @@ export const STATUS_LINES = {
   404: '404 Not Found',
   405: '405 Method Not Allowed',
   406: '406 Not Acceptable',
+  408: '408 Request Timeout',
   409: '409 Conflict',
   411: '411 Length Required',
   413: '413 Content Too Large',
@@ -100,15 +104,29 @@ export function errorAnswer(error: RequestError, headers: string): Answer {
   return code === 'not_ready' ? { ...answer, isExpected: true } : answer;
 }
 
+/** A request that cannot be read, in the form of the errors of its path. */
+export function unreadable(path: string, message: string): Answer {
+  if (path !== RPC_PATH) return errorAnswer(new RequestError(400, 'invalid_body', message), '');
+  return jsonAnswer(400, errorJson('null', { code: RpcCode.invalidRequest, message }));
+}
+
 /** The answer to an unknown path. */
 export function notFound(headers: string): Answer {
   return errorAnswer(new RequestError(404, 'not_found', 'there is nothing at this path'), headers);
 }
 
+/** The answer to a body that cannot be read to its end. What the client still sends is not read. */
+export function unreadBody(error: RequestError, headers: string): Answer {
+  return { ...errorAnswer(error, headers), close: true };
+}
+
 /** The answer to a body over `maxBytes`. The rest of the body is not read. */
 export function contentTooLarge(maxBytes: number, headers: string): Answer {
-  const error = new RequestError(413, 'body_too_large', `the body is longer than ${maxBytes} bytes`);
-  return { ...errorAnswer(error, headers), close: true };
+  return unreadBody(bodyTooLarge(maxBytes), headers);
+}
+
+export function bodyTooLarge(maxBytes: number): RequestError {
+  return new RequestError(413, 'body_too_large', `the body is longer than ${maxBytes} bytes`);
 }
 
 /** The REST answer to a request over the key's limits. `cors` are header lines. */

@@ -92,7 +92,7 @@ export class DeferredReply implements Omit<ByteSink, 'begin'> {
   }
 
   /** `guardHandler` for the handler of a body. Takes the body too, to spare each request a closure. */
-  guardBodyHandler(part: (body: Buffer | null) => void, body: Buffer | null): void {
+  guardBodyHandler<T>(part: (body: T) => void, body: T): void {
     this.isCorked = true;
     try {
       part(body);

@@ -18,6 +18,7 @@ import {
   rateLimitHeaders,
   tooManyRequests,
   unauthorized,
+  unreadBody,
 } from './answer.ts';
 import {
   type BodyReservation,
@@ -115,7 +116,7 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       const accepted = encodingsOf(req);
       reservation = deps.bodyBudget.open(sender.id);
       collectBody(res, reply, MAX_BODY_BYTES, reservation, (body) => {
-        if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, headers));
+        if (body instanceof RequestError) return reply.send(unreadBody(body, headers));
         // Verify again: the key may have been revoked while the body arrived, which can take minutes.
         const key = deps.access.keys.verify(apiKey);
         if (key === null) return reply.send(unauthorized(cors));

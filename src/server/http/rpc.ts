@@ -7,9 +7,19 @@ import { errorJson, limitExceededAnswer, RpcCode } from '../../gateway/errors.ts
 import type { Charge, RpcCaller, RpcHandler } from '../../gateway/handler.ts';
 import { LargeAnswer } from '../../gateway/large-answer.ts';
 import type { ByteSource } from '../../lib/byte-stream.ts';
+import { RequestError } from '../../lib/errors.ts';
 import { QueuedCharge } from '../queued-charge.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
-import { type Answer, jsonAnswer, paddedRetryAfterHeader, rateLimitHeaders, unauthorized } from './answer.ts';
+import {
+  type Answer,
+  bodyTooLarge,
+  isStatus,
+  jsonAnswer,
+  paddedRetryAfterHeader,
+  RPC_PATH,
+  rateLimitHeaders,
+  unauthorized,
+} from './answer.ts';
 import {
   type BodyReservation,
   closeIfChunked,
@@ -21,8 +31,6 @@ import {
 import type { DeferredReply } from './deferred-reply.ts';
 import { apiKeyOf, type ClientAccess } from './request.ts';
 import { type KeyedRouteDeps, routeMeter } from './route.ts';
-
-export const RPC_PATH = '/rpc';
 
 /** Largest request body, bytes. Nodes accept the same. */
 const MAX_BODY_BYTES = 2_000_000;
@@ -56,15 +64,15 @@ export function addRpcRoute(
       const sender = access.keys.verify(apiKey);
       if (sender === null) return reply.send(closeIfChunked(req, unauthorized(headers)));
       if (isEncoded(req)) return reply.send(closeIfChunked(req, refuseEncoded(access, sender, headers)));
-      const answerBody = (body: Buffer | null): void => {
+      const answerBody = (body: Buffer | RequestError): void => {
         // Verify again: the key may have been revoked while the body arrived, which can take minutes.
         const key = access.keys.verify(apiKey);
         if (key === null) return reply.send({ ...unauthorized(headers), close: true });
-        if (body === null) return refuseTooLarge(reply, access, key, headers);
+        if (body instanceof RequestError) return refuseUnread(reply, access, key, body, headers);
         httpRpcReply = new HttpRpcReply(reply, access, key, headers);
         httpRpcReply.serve(rpc, body);
       };
-      if (contentLengthExceeds(req, MAX_BODY_BYTES)) return answerBody(null);
+      if (contentLengthExceeds(req, MAX_BODY_BYTES)) return answerBody(bodyTooLarge(MAX_BODY_BYTES));
       reservation = bodyBudget.open(sender.id);
       collectBody(res, reply, MAX_BODY_BYTES, reservation, answerBody);
     });
@@ -77,17 +85,17 @@ function refuseEncoded({ limiter }: ClientAccess, key: KeyRecord, headers: strin
   return jsonAnswer(415, body, headers + rateLimitHeaders(limiter.take(key, 1)));
 }
 
-/** Refuses a body over the limit. It counts as one call. */
-function refuseTooLarge(
+/** Refuses a body that cannot be read to its end. It counts as one call. */
+function refuseUnread(
   reply: DeferredReply,
   { limiter }: ClientAccess,
   key: KeyRecord,
+  { status, message }: RequestError,
   headers: string,
 ): void {
-  const message = `request body larger than ${MAX_BODY_BYTES} bytes`;
   const body = errorJson('null', { code: RpcCode.invalidRequest, message });
-  const answer: Answer = jsonAnswer(413, body, headers + rateLimitHeaders(limiter.take(key, 1)));
-  reply.send({ ...answer, close: true });
+  const limits = rateLimitHeaders(limiter.take(key, 1));
+  reply.send({ ...jsonAnswer(isStatus(status) ? status : 400, body, headers + limits), close: true });
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   rateLimitHeaders,
   tooManyRequests,
   unauthorized,
+  unreadBody,
 } from '../http/answer.ts';
 import {
   type BodyReservation,
@@ -77,7 +78,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
       const headers = protocolHeaders(req);
       reservation = bodyBudget.open(sender.id);
       collectBody(res, reply, MAX_BODY_BYTES, reservation, (body) => {
-        if (body === null) return reply.send(contentTooLarge(MAX_BODY_BYTES, cors));
+        if (body instanceof RequestError) return reply.send(unreadBody(body, cors));
         // Verify again: the key may have been revoked while the body arrived, which can take minutes.
         const key = access.keys.verify(apiKey);
         if (key === null) return reply.send(unauthorized(cors));
