@@ -17,6 +17,12 @@ export interface DemoContracts {
   badges: Hex;
   /** The wrapped native coin, like WETH9. It must be in `chain.wrapped_native`. */
   wrapped: Hex;
+  /** DemoPool of the token against the native coin. */
+  pool: Hex;
+  /** DemoPool of the token against `stable`. */
+  dollarPool: Hex;
+  /** DemoRouter: trades for others and keeps nothing. */
+  router: Hex;
   /** NativeSender: makes internal transfers, and calls that only look like them. */
   sender: Hex;
   /** Emits logs that are not transfers. */
@@ -30,6 +36,7 @@ export const abis = {
     'function mint(address to, uint256 amount)',
     'function transfer(address to, uint256 value) returns (bool)',
     'function burn(uint256 value)',
+    'function approve(address spender, uint256 value) returns (bool)',
   ]),
   DemoNft: parseAbi([
     'function mint(address to, uint256 id)',
@@ -51,6 +58,18 @@ export const abis = {
     'function deposit() payable',
     'function withdraw(uint256 wad)',
     'function transfer(address dst, uint256 wad) returns (bool)',
+  ]),
+  DemoPool: parseAbi([
+    'constructor(address token_, address coin_, uint256 price_, uint256 supply) payable',
+    'function setPrice(uint256 price_)',
+    'function buy(uint256 units, address to) payable',
+    'function buyForEach(uint256 units, address[] receivers) payable',
+    'function sell(uint256 units)',
+  ]),
+  DemoRouter: parseAbi([
+    'function buy(address pool, uint256 units) payable',
+    'function sell(address pool, uint256 units)',
+    'function swap(address from, uint256 units, address to, uint256 bought)',
   ]),
   NativeSender: parseAbi([
     'function fanOut(address[] recipients, uint256[] amounts) payable',
@@ -81,6 +100,22 @@ export function bytecode(name: keyof typeof artifacts): Hex {
 export function tokenCode(name: string, symbol: string, decimals: number): Hex {
   const args = [name, symbol, decimals] as const;
   return encodeDeployData({ abi: abis.DemoToken, bytecode: bytecode('DemoToken'), args });
+}
+
+interface PoolSettings {
+  token: Hex;
+  /** The zero address for the native coin. */
+  coin: Hex;
+  /** Base units of the coin per whole token. */
+  price: bigint;
+  /** Base units of the token that the pool starts with. */
+  supply: bigint;
+}
+
+/** Creation code of a pool. */
+export function poolCode({ token, coin, price, supply }: PoolSettings): Hex {
+  const args = [token, coin, price, supply] as const;
+  return encodeDeployData({ abi: abis.DemoPool, bytecode: bytecode('DemoPool'), args });
 }
 
 /** Creation code of an ERC-2309 collection of the ids 0 to `count - 1`, all owned by `owner`. */

@@ -205,6 +205,8 @@ Addresses to look up:
   token       ${samples.token} (ERC-20)
   NFT         ${samples.nft} (ERC-721)
   trader      ${samples.trader} (buys and sells every token)
+  swing       ${samples.swingTrader} (bought 1,000 DEMO for 10 coins, sold them for 20)
+  launch      ${samples.snipedToken} (ERC-20, two wallets bought it one block later)
   hot wallet  ${samples.hotWallet} (funds many wallets)
   coordinated ${coordinated} (funded together with ${samples.cohort.length - 1} others)
 

@@ -5,6 +5,7 @@ import { bytesToHex, type Hex, hexToBytes } from '../lib/hex.ts';
 import type { ExampleAddress } from '../model/address.ts';
 import type { DemoContracts } from './contracts.ts';
 import { CHAIN_HOPS, COHORT_SIZE } from './native-scenarios.ts';
+import { launchParties } from './trade-scenarios.ts';
 import { roundContext } from './traffic.ts';
 
 /** Addresses in lower case. */
@@ -27,6 +28,14 @@ export interface SampleAddresses {
   token: Hex;
   /** An ERC-721 collection. */
   nft: Hex;
+  /** Bought 1,000 DEMO for 10 coins and sold them for 20. */
+  swingTrader: Hex;
+  /** Bought 1,000 of `snipedToken` for 10 coins in the block after its launch and sold them for 20. */
+  sniper: Hex;
+  snipedToken: Hex;
+  /** Bought `bundledToken` for five wallets at once, in the block after its launch. */
+  bundlePayer: Hex;
+  bundledToken: Hex;
 }
 
 /** The addresses of the first round with `seed`. */
@@ -43,6 +52,11 @@ export function sampleAddresses(contracts: DemoContracts, seed: number): SampleA
     payee: named('payee'),
     token: contracts.token,
     nft: contracts.nft,
+    swingTrader: named('swing trader'),
+    sniper: named('sniper'),
+    snipedToken: lowerCase(launchParties({ fresh }, 'Sniped').token),
+    bundlePayer: named('bundle payer'),
+    bundledToken: lowerCase(launchParties({ fresh }, 'Bundled').token),
   };
 }
 
@@ -57,7 +71,7 @@ export function exampleAddresses({ trader, hotWallet, chain }: SampleAddresses):
 }
 
 /** Names as an operator would import them. */
-export function demoLabels(samples: SampleAddresses, { sender, wrapped }: DemoContracts): LabelRow[] {
+export function demoLabels(samples: SampleAddresses, contracts: DemoContracts): LabelRow[] {
   const label = (address: string, name: string, category: LabelRow['category']): LabelRow => ({
     address,
     name,
@@ -69,8 +83,14 @@ export function demoLabels(samples: SampleAddresses, { sender, wrapped }: DemoCo
     label(samples.trader, 'Demo Trader', 'person'),
     label(samples.whale, 'Demo Whale', 'person'),
     label(samples.collector, 'Demo Collector', 'person'),
-    label(sender, 'Demo Payout', 'contract'),
-    label(wrapped, 'Wrapped Demo Coin', 'contract'),
+    label(samples.swingTrader, 'Demo Swing Trader', 'person'),
+    label(samples.sniper, 'Demo Sniper', 'person'),
+    label(samples.bundlePayer, 'Demo Bundler', 'person'),
+    label(contracts.pool, 'Demo Pool', 'dex'),
+    label(contracts.dollarPool, 'Demo Dollar Pool', 'dex'),
+    label(contracts.router, 'Demo Router', 'dex'),
+    label(contracts.sender, 'Demo Payout', 'contract'),
+    label(contracts.wrapped, 'Wrapped Demo Coin', 'contract'),
   ];
 }
 

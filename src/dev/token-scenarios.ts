@@ -73,7 +73,7 @@ export const wrapping: Scenario = ({ contracts, roles, random }) => {
   ];
 };
 
-function mint(from: LocalAccount, token: Hex, to: Hex, amount: bigint): PlannedTransaction {
+export function mint(from: LocalAccount, token: Hex, to: Hex, amount: bigint): PlannedTransaction {
   return tokenCall(from, token, encodeFunctionData({ abi, functionName: 'mint', args: [to, amount] }));
 }
 

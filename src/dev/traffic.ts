@@ -22,6 +22,7 @@ import {
 } from './planned-transaction.ts';
 import { createSubmitter, type SubmitOptions, type Submitter } from './submit.ts';
 import { erc20, erc721, erc1155, erc2309, launch, malformedLogs, wrapping } from './token-scenarios.ts';
+import { bundledLaunch, marketSwing, snipedLaunch } from './trade-scenarios.ts';
 import { freshWallet, roles } from './wallets.ts';
 
 /** Keeps the random numbers of adjacent seeds apart. */
@@ -42,6 +43,9 @@ const SCENARIOS: readonly Scenario[] = [
   erc1155,
   erc2309,
   malformedLogs,
+  marketSwing,
+  snipedLaunch,
+  bundledLaunch,
 ];
 
 function planRound(contracts: DemoContracts, seed: number, round: number): Stage[] {

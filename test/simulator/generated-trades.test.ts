@@ -45,7 +45,7 @@ suite('a chain with trades', () => {
     const chain = generateChain({ blocks: 60, txPerBlock: 100, trades: true });
     rows = [...chain.blocks].flatMap(({ transfers }) => transfers);
     pools = chain.pools;
-    counter = new TradeCounter({ wrapped, stable, pools });
+    counter = new TradeCounter({ wrapped, stable }, pools);
     counter.add(rows.map(counted));
   });
 

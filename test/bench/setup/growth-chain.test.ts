@@ -77,11 +77,10 @@ test('the growing chain has as many buys and sells as real ones, half of them of
     ...tokens.flatMap((token) => POOL_KINDS.map((kind) => poolOf(token, kind))),
   ];
   const { wrapped, stable } = GROWTH_CONTRACTS;
-  const counter = new TradeCounter({
-    wrapped,
-    stable,
-    pools: pools.map((pool) => bytesToHex(addressOf(pool))),
-  });
+  const counter = new TradeCounter(
+    { wrapped, stable },
+    pools.map((pool) => bytesToHex(addressOf(pool))),
+  );
   for (let block = 0; block < 120; block += 4) counter.add(countedTransfers(growthBatch(first + block, 4)));
   const { transfers, twoSided, ofPools, buy, sell, rows, swap, mixed } = counter.counts;
   const within = (name: string, value: number, [low, high]: [number, number]) =>
