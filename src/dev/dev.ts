@@ -17,6 +17,7 @@ import { CleanupStack } from '../lib/cleanup-stack.ts';
 import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { Logger } from '../log/logger.ts';
+import { ZERO_ADDRESS } from '../model/address.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import type { DemoContracts } from './contracts.ts';
@@ -36,7 +37,8 @@ const CATCH_UP_TIMEOUT_MS = 60_000;
 /** Placeholder for the chain while only settings are checked. */
 const NO_CHAIN = {
   node: { url: 'http://127.0.0.1', wsUrl: 'ws://127.0.0.1' },
-  wrapped: '0x0000000000000000000000000000000000000000',
+  wrapped: ZERO_ADDRESS,
+  stable: ZERO_ADDRESS,
   dataDir: '.',
 } as const;
 
@@ -65,7 +67,8 @@ async function runUntilStopped(
   devConfig({ ...NO_CHAIN, port }, process.env); // reject an invalid setting before the chain starts
   const dataDir = temporaryFolder(closers);
   const { anvil, contracts, height } = await startChain(log, closers, stop.signal);
-  const settings = devConfig({ dataDir, node: anvil, wrapped: contracts.wrapped, port }, process.env);
+  const { wrapped, stable } = contracts;
+  const settings = devConfig({ dataDir, node: anvil, wrapped, stable, port }, process.env);
   const samples = sampleAddresses(contracts, DEMO_SEED);
   const { key } = issueKey(dataDir);
   importLabels(dataDir, demoLabels(samples, contracts));
@@ -243,6 +246,8 @@ export interface DevSettings {
   node: { url: string; wsUrl: string };
   /** The demo chain's own wrapped native coin. */
   wrapped: Hex;
+  /** Its stable coin, which others are bought with. */
+  stable: Hex;
   dataDir: string;
   /** The port given on the command line. */
   port?: string | undefined;
@@ -251,10 +256,14 @@ export interface DevSettings {
 /** Length of the generated operator token, used if none is configured. */
 const ADMIN_TOKEN_BYTES = 12;
 
-/** The environment applies here too, except for the node, the data and the wrapped coin, which belong to the demo. */
+/** The environment applies here too, except for the node, the data and the coins, which belong to the demo. */
 export function devConfig(settings: DevSettings, env: Record<string, string | undefined>): ParsedConfig {
   const { config, sources } = parseConfig({
-    env: { ...env, ATLAS_CHAIN__WRAPPED_NATIVE: settings.wrapped },
+    env: {
+      ...env,
+      ATLAS_CHAIN__WRAPPED_NATIVE: settings.wrapped,
+      ATLAS_TRADES__QUOTE_TOKENS: settings.stable,
+    },
     flags: {
       '--node-http': settings.node.url,
       '--node-ws': settings.node.wsUrl,

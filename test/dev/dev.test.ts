@@ -98,6 +98,7 @@ test('a stop before the chain is up waits for no traffic, and leaves nothing beh
 const SETTINGS: DevSettings = {
   node: { url: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1' },
   wrapped: `0x${'ab'.repeat(20)}`,
+  stable: `0x${'cd'.repeat(20)}`,
   dataDir: '/nowhere',
 };
 
@@ -107,6 +108,7 @@ test('the daemon follows the demo chain whatever node the environment sets', () 
   assert.equal(config.node_ws, SETTINGS.node.wsUrl);
   assert.equal(config.data_dir, SETTINGS.dataDir);
   assert.deepEqual(config.chain.wrapped_native, [SETTINGS.wrapped]);
+  assert.deepEqual(config.trades.quote_tokens, [SETTINGS.stable]);
   assert.equal(config.log.level, 'warn');
 });
 
