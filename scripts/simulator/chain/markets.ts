@@ -37,28 +37,34 @@ export interface Market {
 export class Markets {
   readonly wrapped: Erc20Token = coinToken(TRADE_CONTRACTS.wrapped, 18);
   readonly stable: Erc20Token = coinToken(TRADE_CONTRACTS.stable, 6);
-  /** Oldest first. The first is that of the stable coin. */
+  /** Native against the stable coin; null until it opens. */
+  ofStable: Market | null = null;
+  /** All others, and those that are paid in each coin, oldest first. */
   readonly list: Market[] = [];
+  private readonly byCoin: Record<Coin, Market[]> = { native: [], wrapped: [], stable: [] };
   readonly pools = new Set<Hex>();
   /** What follows in the next transactions, such as the first buyers of a launch. */
   readonly planned: (() => Transaction)[] = [];
 
   open(token: Erc20Token, coin: Coin, pool: Hex): Market {
     const market = { token, coin, pool, shares: coinToken(pool, 18), coins: 0n };
-    this.list.push(market);
+    if (token === this.stable) this.ofStable = market;
+    else {
+      this.list.push(market);
+      this.byCoin[coin].push(market);
+    }
     this.pools.add(pool);
     // A pool pays only for what it receives: it is never chosen as a holder.
     for (const held of [token, this.wrapped, this.stable]) held.balances.set(pool, 0n);
     return market;
   }
 
-  /** One that is paid in this coin, or any: mostly a young one. Not that of the stable coin. */
+  /** One that is paid in this coin, or any of the list: mostly a young one. */
   pick(prng: Prng, coin?: Coin): Market | null {
-    const list = this.list.filter(({ token }) => token !== this.stable);
-    const fitting = coin === undefined ? list : list.filter((market) => market.coin === coin);
-    if (fitting.length === 0) return null;
-    const age = prng.zipfIndex(fitting.length);
-    return fitting[prng.chance(0.6) ? fitting.length - 1 - age : age] ?? null;
+    const list = coin === undefined ? this.list : this.byCoin[coin];
+    if (list.length === 0) return null;
+    const age = prng.zipfIndex(list.length);
+    return list[prng.chance(0.6) ? list.length - 1 - age : age] ?? null;
   }
 }
 

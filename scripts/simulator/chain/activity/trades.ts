@@ -39,14 +39,14 @@ const TRADES: readonly (readonly [weight: number, activity: (world: World) => Tr
 ];
 const WEIGHTS = TRADES.reduce((sum, [weight]) => sum + weight, 0);
 /** Markets that open before the first trade. */
-const FIRST_MARKETS = 4;
+const FIRST_MARKETS = 3;
 
 /** Composes the next of a planned sequence, or any trade. */
 export function trade(world: World): Transaction {
   const { markets, prng } = world;
   const planned = markets.planned.shift();
   if (planned !== undefined) return planned();
-  if (markets.list.length === 0) return openStableMarket(world);
+  if (markets.ofStable === null) return openStableMarket(world);
   if (markets.list.length < FIRST_MARKETS) return launch(world);
   let rest = prng.fraction() * WEIGHTS;
   const chosen = TRADES.find(([weight]) => {
@@ -93,9 +93,9 @@ function sell(world: World): Transaction {
 /** Native against the stable coin, in either direction. */
 function tradeStable(world: World): Transaction {
   const { prng, markets } = world;
-  const market = markets.list[0];
+  const market = markets.ofStable;
   const holder = pickHolder(world, markets.stable);
-  if (market === undefined) return openStableMarket(world);
+  if (market === null) return openStableMarket(world);
   if (holder === null || prng.chance(0.5)) return buyThroughRouter(world, market, buyer(world));
   const sold = randomPortion(prng, balanceOf(markets.stable, holder));
   const swap = world.begin(holder, router, 0n, encode(SELECTOR.swap, sold, holder)).pay();
