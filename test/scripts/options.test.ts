@@ -15,6 +15,7 @@ const WRONG = {
   'simulator/replay-node.ts': '--generate=2000',
   'soak/soak-streams.ts': '--sockets=1.5',
   'screenshots.ts': 'explorer',
+  'stock-clients.ts': '--reverts=0',
   'setup.mjs': 'record',
 };
 
