@@ -81,7 +81,7 @@ export function prepareApi(
   };
   const prepareEndpoint = (endpoint: Endpoint): PreparedEndpoint => {
     const handler = endpoint.prepare(source);
-    const { askNode, nodeParameter } = endpoint;
+    const { askNode, complete, nodeParameter } = endpoint;
     const read = (input: unknown, caller: Caller, nodeAnswer?: NodeAnswer): ReturnType<Handle> => {
       const { head, chainDepth } = caller;
       try {
@@ -92,21 +92,31 @@ export function prepareApi(
         return runInThread(endpoint.path, handle, input, caller, nodeAnswer);
       }
     };
-    const handle: Handle =
-      askNode === undefined
-        ? read
-        : (input, caller) => {
-            if (nodeParameter !== undefined && !(isObject(input) && nodeParameter in input)) {
-              return read(input, caller);
-            }
-            const asked = askNode(input, node, caller.head);
-            if (asked === undefined) return read(input, caller);
-            return asked.then((nodeAnswer) => {
-              const head = currentHead(); // the head of this turn: commits may have followed meanwhile
-              if (head === null) throw notReady();
-              return read(input, { ...caller, head }, nodeAnswer);
-            });
-          };
+    const readWithNode = (input: unknown, caller: Caller): ReturnType<Handle> => {
+      const asked = askNode?.(input, node, caller.head);
+      if (asked === undefined) return read(input, caller);
+      return asked.then((nodeAnswer) => {
+        const head = currentHead(); // the head of this turn: commits may have followed meanwhile
+        if (head === null) throw notReady();
+        return read(input, { ...caller, head }, nodeAnswer);
+      });
+    };
+    const readAndComplete = async (
+      input: Record<string, unknown>,
+      caller: Caller,
+      completeAnswer: NonNullable<typeof complete>,
+    ): Promise<ApiResult> => {
+      const { head, body } = await readWithNode({ ...input, format: 'json' }, caller);
+      const answer: Record<string, unknown> = JSON.parse(body);
+      await completeAnswer(input, answer, node);
+      return apiResult(endpoint, input, answer, { head, unexamined: [] });
+    };
+    const handle: Handle = (input, caller) => {
+      if (nodeParameter !== undefined && !(isObject(input) && nodeParameter in input))
+        return read(input, caller);
+      if (complete !== undefined && isObject(input)) return readAndComplete(input, caller, complete);
+      return readWithNode(input, caller);
+    };
     return { endpoint, handle };
   };
   return { endpoints: ENDPOINTS.map(prepareEndpoint), head: currentHead };

@@ -1,4 +1,4 @@
-/** Writes lists as CSV (RFC 4180): one line per record, with columns in the order of the record's schema. */
+/** Writes lists as CSV (RFC 4180): one line per record, with columns in the order of the record's schema. Lists and objects are JSON. */
 import { z } from 'zod';
 import { csvLine } from '../lib/csv.ts';
 import { isObject } from '../lib/text.ts';
@@ -36,5 +36,6 @@ export function csvWriter(response: z.ZodObject, list: string): (answer: object)
 function fieldOf(record: unknown, { member, inner }: CsvColumn): unknown {
   if (!isObject(record)) throw new Error('a record is not an object');
   const { [member]: value } = record;
-  return inner !== undefined && isObject(value) ? value[inner] : value;
+  if (inner !== undefined && isObject(value)) return value[inner];
+  return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : value;
 }

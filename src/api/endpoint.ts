@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Labels } from '../labels/labels.ts';
 import { RequestError, type RequestErrorCode } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import type { Head } from '../query/snapshot.ts';
 import type { WalletIdCache } from '../query/wallet-id-cache.ts';
 import type { WorkBudget } from '../query/work-budget.ts';
@@ -76,6 +77,8 @@ export interface IndexSource {
   maxReorg: number;
   /** The operator's labels of addresses. */
   labels?: Labels | undefined;
+  /** The lists of `[trades]`. */
+  tradeLists?: ConfiguredTradeLists | undefined;
 }
 
 /** The inputs of an answer besides its parameters. */
@@ -131,7 +134,9 @@ export interface Endpoint {
    * does not need the node.
    */
   askNode?: (input: unknown, node: NodeReads, head: Head) => Promise<NodeAnswer> | undefined;
-  /** A parameter without which `askNode` need not be called, because parsing the input twice costs microseconds. */
+  /** Adds to the JSON of an answer what the node knows of it. */
+  complete?: (input: unknown, answer: Record<string, unknown>, node: NodeReads) => Promise<void>;
+  /** A parameter without which the node need not be asked, because parsing the input twice costs microseconds. */
   nodeParameter?: string;
   /** Writes the answer as CSV, if it is a list. */
   toCsv?: (answer: object) => string;
@@ -186,6 +191,11 @@ export function defineEndpoint<
     node: NodeReads,
     head: Head,
   ) => Promise<NodeAnswer> | undefined;
+  complete?: (
+    params: z.output<z.ZodObject<P>>,
+    answer: Record<string, unknown>,
+    node: NodeReads,
+  ) => Promise<void>;
   nodeParameter?: string;
   prepare(
     source: IndexSource,
@@ -198,7 +208,7 @@ export function defineEndpoint<
     ...(method === 'GET' && SEEN_PARAMETER),
   });
   const parse = inputParser(params, definition.method === 'GET' ? 'invalid_parameter' : 'invalid_body');
-  const { askNode, list: _, ...rest } = definition;
+  const { askNode, complete, list: _, ...rest } = definition;
   const response = z
     .object({ ...definition.response, ...COVERAGE })
     .meta({ id: answerName(definition.path) });
@@ -207,6 +217,7 @@ export function defineEndpoint<
     ...rest,
     ...(list !== undefined && { toCsv: csvWriter(response, list) }),
     ...(askNode && { askNode: (input, node, head) => askNode(parse(input), node, head) }),
+    ...(complete && { complete: (input, answer, node) => complete(parse(input), answer, node) }),
     params,
     response,
     prepare(source) {

@@ -13,6 +13,13 @@ export interface NodeReads {
   blockByHash(hash: Hex): Promise<BlockRef | null>;
   /** The native balance of an address after a block, in wei; null when the node does not answer in time. */
   balanceAt(address: string, block: number): Promise<bigint | null>;
+  /** Who sent each transaction, in order; null when the node does not know or answer in time. */
+  sendersOf(transactions: readonly TransactionInBlock[]): Promise<(Hex | null)[]>;
+}
+
+export interface TransactionInBlock {
+  txHash: Hex;
+  blockHash: Hex;
 }
 
 /** The answers of the node, as sent to read threads. */

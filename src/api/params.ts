@@ -49,6 +49,16 @@ export function addressList(max: number) {
     .register(errorCodes, { code: 'invalid_address' });
 }
 
+/** The address of a token, converted to lower case; null for `native`. */
+export function asset() {
+  const rule = 'must be native, or the address of a token: 0x and 40 hex digits';
+  return z
+    .string({ error: rule })
+    .regex(/^(native|0x[0-9a-fA-F]{40})$/, { error: rule })
+    .transform((text): Hex | null => (text === 'native' ? null : `0x${text.slice(2).toLowerCase()}`))
+    .register(errorCodes, { code: 'invalid_address' });
+}
+
 /** A transaction or block hash, converted to lower case. */
 export function hash() {
   const rule = 'must be a hash: 0x and 64 hex digits';
@@ -110,10 +120,19 @@ export function pageCursor(parts: number) {
 
 /** The `nextCursor` of the previous page: an amount in base units and an id, joined by a dot. */
 export function amountCursor() {
+  return amountCursorThat(/^\d{1,80}\.\d{1,15}$/);
+}
+
+/** The same, where the amount may be below zero. */
+export function signedAmountCursor() {
+  return amountCursorThat(/^-?\d{1,80}\.\d{1,15}$/);
+}
+
+function amountCursorThat(pattern: RegExp) {
   const error = 'must be the nextCursor of an earlier page';
   return z
     .string({ error })
-    .regex(/^\d{1,80}\.\d{1,15}$/, { error })
+    .regex(pattern, { error })
     .describe('nextCursor of the previous page')
     .transform((text) => {
       const [amount = '', id] = text.split('.');
@@ -142,6 +161,14 @@ export function time() {
     .regex(TIME_PATTERN, { error })
     .transform((text) => (/^\d{1,11}$/.test(text) ? Number(text) : Date.parse(text) / 1000))
     .refine((seconds) => !Number.isNaN(seconds), { error });
+}
+
+/** The filter of a list by time. */
+export function timeFilter(records: string) {
+  return {
+    since: time().optional().describe(`Only ${records} at this time or later: Unix seconds or ISO 8601`),
+    until: time().optional().describe(`Only ${records} at this time or earlier: Unix seconds or ISO 8601`),
+  };
 }
 
 export function choice<const T extends readonly [string, ...string[]]>(words: T) {

@@ -1,13 +1,15 @@
 /** REST's reads from the node. */
 import type { NodeReads } from '../api/node-reads.ts';
+import { pause } from '../lib/async.ts';
 import { RequestError, UpstreamError } from '../lib/errors.ts';
-import { spelledBigInt, toQuantity } from '../lib/hex.ts';
+import { type Hex, spelledBigInt, toQuantity } from '../lib/hex.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NodeWatch } from '../node/choice/node-watch.ts';
 import type { RpcClient } from '../node/client.ts';
 import { readBlock, readBlockHeader } from '../node/methods.ts';
 import { isUnreachable } from '../node/node-errors.ts';
 import { readHash, readQuantity } from '../node/reply.ts';
+import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
 
 /** How long a request waits for the node, milliseconds. */
 const TIME_LIMIT_MS = 2_000;
@@ -35,7 +37,13 @@ export function repeatedAtOtherNodes(client: Caller, watch: Pick<NodeWatch, 'awa
   };
 }
 
-export function openNodeReads(client: Caller, log: Logger, timeLimitMs = TIME_LIMIT_MS): NodeReads {
+/** `parties` knows or asks for the senders of transactions. */
+export function openNodeReads(
+  client: Caller,
+  parties: Pick<TransactionParties, 'get' | 'nextSettled'>,
+  log: Logger,
+  timeLimitMs = TIME_LIMIT_MS,
+): NodeReads {
   /** Calls the node and passes the result to `read`; null if the node has none. */
   const ask = async <T>(
     method: string,
@@ -75,6 +83,21 @@ export function openNodeReads(client: Caller, log: Logger, timeLimitMs = TIME_LI
       } catch (error) {
         if (!(error instanceof UpstreamError) && !signal.aborted) throw error;
         return null; // the rest of the answer does not depend on the node
+      }
+    },
+    async sendersOf(transactions) {
+      const deadline = performance.now() + timeLimitMs;
+      const answered = new AbortController();
+      const timeUp = pause(timeLimitMs, answered.signal);
+      for (;;) {
+        const found = transactions.map(({ txHash, blockHash }) =>
+          parties.get(txHash.slice(2), blockHash.slice(2)),
+        );
+        if (!found.includes(undefined) || performance.now() >= deadline) {
+          answered.abort();
+          return found.map((lookup): Hex | null => (lookup?.parties ? `0x${lookup.parties.from}` : null));
+        }
+        await Promise.race([parties.nextSettled(), timeUp]);
       }
     },
   };

@@ -2,6 +2,7 @@
 import { type Examine, prepareApi } from '../api/api.ts';
 import { ReadPool, startReader } from '../api/read-pool/read-pool.ts';
 import { ChainTracker } from '../chain/tracker.ts';
+import { configuredTradeLists } from '../config/configured-lists.ts';
 import type { Config } from '../config/parse-config.ts';
 import type { PendingSource } from '../gateway/filters/filter.ts';
 import { RpcHandler } from '../gateway/handler.ts';
@@ -21,6 +22,7 @@ import { prepareStreamReads } from '../query/stream-reads.ts';
 import { WalletIdCache } from '../query/wallet-id-cache.ts';
 import { WsConnections } from '../server/ws/connections.ts';
 import { StreamHub } from '../streams/hub.ts';
+import { TransactionParties } from '../streams/transfers/transaction-parties.ts';
 import type { StoredLists } from '../streams/transfers/transfer-filter.ts';
 import type { DataStores } from './data-stores.ts';
 import { openNodeReads, repeatedAtOtherNodes } from './node-reads.ts';
@@ -70,7 +72,7 @@ export function openServices(config: Config, deps: ServiceDeps, closers: Cleanup
   const pending: PendingSource = (listener) => hub.listenToPending(listener);
   const rpc = openRpc(config, deps, chain, config.stream.pending ? pending : null, closers);
   deps.node.onSelect(() => rpc.nodeChanged());
-  const api = openApi(config, deps, closers);
+  const api = openApi(config, deps, node, closers);
   const hub = closers.adopt(openHub(config, deps, { node, chain, rpc }), (hub) => hub.close());
   const connections = new WsConnections(deps.stores.access.keys, config.stream);
   closers.adopt(connections, (connections) => connections.close()); // for a failed start: later the server closes them
@@ -121,16 +123,25 @@ function openRpc(
 function openApi(
   config: Config,
   { stores, node, watch, failures, examine, log }: ServiceDeps,
+  connection: NodeConnection,
   closers: CleanupStack,
 ) {
   const { indexPath, db, snapshot, labels, labelsPath } = stores;
   const nativeSymbol = config.chain.symbol;
   const maxReorg = config.index.max_reorg;
+  const tradeLists = configuredTradeLists(config);
   const readers = new ReadPool((onMessage) =>
-    startReader({ indexPath, nativeSymbol, maxReorg, labelsPath }, log, onMessage),
+    startReader({ indexPath, nativeSymbol, maxReorg, labelsPath, tradeLists }, log, onMessage),
   );
   closers.adopt(readers, (readers, leftMs) => readers.close(Math.min(leftMs, READER_STOP_MS)));
-  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, maxReorg, labels };
+  const source = {
+    db,
+    walletIds: new WalletIdCache(db, snapshot),
+    nativeSymbol,
+    maxReorg,
+    labels,
+    tradeLists,
+  };
   const client = new RpcClient({
     url: node,
     timeoutMs: config.node.timeout_ms,
@@ -138,10 +149,11 @@ function openApi(
     maxBatch: 1,
   });
   closers.adopt(client, (client) => client.close());
+  const parties = closers.adopt(new TransactionParties(connection.client), (parties) => parties.close());
   const nodeReads =
     watch === undefined
-      ? openNodeReads(client, log)
-      : openNodeReads(repeatedAtOtherNodes(client, watch), log, RETRY_WINDOW_MS);
+      ? openNodeReads(client, parties, log)
+      : openNodeReads(repeatedAtOtherNodes(client, watch), parties, log, RETRY_WINDOW_MS);
   return prepareApi(source, snapshot, readers, failures, nodeReads, examine);
 }
 

@@ -19,6 +19,23 @@ export function prepareLastBlockUpTo(db: Db): (head: Head, time: number) => numb
   };
 }
 
+/** A range of time, Unix seconds; either end may be open. */
+interface TimeRange {
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
+/** The indexed blocks with timestamps in a range, both ends included; `first` above `last` for none. */
+export function prepareBlocksInTime(
+  db: Db,
+): (head: Head, range: TimeRange) => { first: number; last: number } {
+  const lastBlockUpTo = prepareLastBlockUpTo(db);
+  return (head, { since, until }) => ({
+    first: since === undefined ? head.startBlock : lastBlockUpTo(head, Math.ceil(since) - 1) + 1,
+    last: until === undefined ? head.number : lastBlockUpTo(head, Math.floor(until)),
+  });
+}
+
 interface ChainRates {
   transfers: number;
   transactions: number;

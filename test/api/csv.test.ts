@@ -47,6 +47,12 @@ test('every list is available as CSV with the records of the JSON, and labels by
     { fund: [{ from: 'exchange', to: 'alice', amount: 9n * MON }], two: [{ from: 'exchange', to: 'bob' }] },
     { coin: [{ kind: 'erc20', from: 'zero', to: 'alice', token: 'coin', amount: 5n }] },
     { give: [{ kind: 'erc20', from: 'alice', to: 'bob', token: 'coin', amount: 2n }] },
+    {
+      sell: [
+        { kind: 'erc20', from: 'alice', to: 'exchange', token: 'coin', amount: 1n },
+        { kind: 'native_internal', from: 'exchange', to: 'alice', amount: MON },
+      ],
+    },
   ]);
   index.damage(`INSERT INTO token_metadata (address, symbol, name, tries, checksum)
     VALUES (x'${address('coin').slice(2)}', '${FORMULA}', '-5', 1, 0)`);
@@ -76,7 +82,8 @@ test('every list is available as CSV with the records of the JSON, and labels by
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (value === FORMULA) return `'${FORMULA}`;
-  return typeof value === 'object' ? String(Reflect.get(value, 'name')) : String(value);
+  if (typeof value !== 'object') return String(value);
+  return 'name' in value ? String(value.name) : JSON.stringify(value);
 }
 
 test('CSV pages continue at X-Next-Cursor, and errors are JSON', async (t) => {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { bigIntToBytes } from '../../lib/hex.ts';
 import { kindBits, TRANSFER_KIND_NAMES, TransferKind } from '../../model/transfer-kind.ts';
-import { prepareLastBlockUpTo } from '../../query/block-times.ts';
+import { prepareBlocksInTime } from '../../query/block-times.ts';
 import { type IdRange, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import type { Head } from '../../query/snapshot.ts';
 import { prepareTokenIdByWallet } from '../../query/tokens.ts';
@@ -13,7 +13,17 @@ import { transferSchema } from '../../schemas/transfers.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example } from '../fields.ts';
-import { address, blockNumber, choice, choices, coinAmount, cursor, flag, limit, time } from '../params.ts';
+import {
+  address,
+  blockNumber,
+  choice,
+  choices,
+  coinAmount,
+  cursor,
+  flag,
+  limit,
+  timeFilter,
+} from '../params.ts';
 import { examplePlainTransfer, pageOf, transferRecord } from '../transfer-record.ts';
 
 const DIRECTION_FLAGS = {
@@ -46,8 +56,7 @@ const PARAMS = {
   token: address().optional().describe('Only transfers of this token contract'),
   counterparty: address().optional().describe('Only transfers with this address on the other side'),
   min_mon: coinAmount().optional().describe('Only native transfers of at least this many whole coins'),
-  since: time().optional().describe('Only transfers at this time or later: Unix seconds or ISO 8601'),
-  until: time().optional().describe('Only transfers at this time or earlier: Unix seconds or ISO 8601'),
+  ...timeFilter('transfers'),
 };
 
 type Params = z.output<z.ZodObject<typeof PARAMS>>;
@@ -84,11 +93,10 @@ export const addressTransfers = defineEndpoint({
     const listIds = prepareHistoryIds(db);
     const readTransfers = prepareTransfersById(db);
     const tokenOf = prepareTokenIdByWallet(db);
-    const lastBlockUpTo = prepareLastBlockUpTo(db);
+    const blocksInTime = prepareBlocksInTime(db);
     const idsBetween = (params: Params, head: Head): IdRange => {
-      const { after_block, before_block, since, until, cursor } = params;
-      const first = since === undefined ? head.startBlock : lastBlockUpTo(head, Math.ceil(since) - 1) + 1;
-      const last = until === undefined ? head.number : lastBlockUpTo(head, Math.floor(until));
+      const { after_block, before_block, cursor } = params;
+      const { first, last } = blocksInTime(head, params);
       const range = idsOfBlocks(Math.max(first, after_block ?? first), Math.min(last, before_block ?? last));
       return { from: range.from, below: Math.min(range.below, cursor ?? range.below) };
     };

@@ -5,6 +5,7 @@ import { ReorgedError, RequestError, type RequestErrorCode } from '../../lib/err
 import { guarded } from '../../lib/guard.ts';
 import { monotonicNow } from '../../lib/time.ts';
 import type { ThreadLog } from '../../log/logger.ts';
+import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import type { Head } from '../../query/snapshot.ts';
 import { ThreadHandle } from '../../threads/thread-handle.ts';
 import type { NodeAnswer } from '../node-reads.ts';
@@ -17,6 +18,8 @@ export interface ReaderOptions {
   /** `index.max_reorg`. */
   maxReorg: number;
   labelsPath?: string;
+  /** The lists of `[trades]`. */
+  tradeLists?: ConfiguredTradeLists;
 }
 
 export interface ReadRequest {

@@ -15,11 +15,18 @@ const CACHE_MB = 8;
 
 export default thread<ReaderOptions, ReadRequest, FromReader>(
   {},
-  async ({ indexPath, nativeSymbol, maxReorg, labelsPath }, { onMessage, post, stopped }) => {
+  async ({ indexPath, nativeSymbol, maxReorg, labelsPath, tradeLists }, { onMessage, post, stopped }) => {
     const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
     const snapshot = new Snapshot(db);
     const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
-    const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, maxReorg, labels };
+    const source = {
+      db,
+      walletIds: new WalletIdCache(db, snapshot),
+      nativeSymbol,
+      maxReorg,
+      labels,
+      tradeLists,
+    };
     const handlers = new Map<string, { endpoint: Endpoint; handler: EndpointHandler }>(
       ENDPOINTS.map((endpoint) => [endpoint.path, { endpoint, handler: endpoint.prepare(source) }]),
     );

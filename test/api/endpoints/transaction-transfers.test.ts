@@ -7,6 +7,7 @@ import { startAnvil } from '../../../src/dev/anvil.ts';
 import { deployDemo } from '../../../src/dev/deploy.ts';
 import { generateTraffic } from '../../../src/dev/traffic.ts';
 import { RpcClient } from '../../../src/node/client.ts';
+import { TransactionParties } from '../../../src/streams/transfers/transaction-parties.ts';
 import { errorOf, serve } from '../../server/serving.ts';
 import { startTestDaemon } from '../../support/daemon/daemon.ts';
 import { address, createIndex, txHash } from '../../support/index/index-fixture.ts';
@@ -22,6 +23,7 @@ test('an unknown, pending, not yet indexed or orphaned transaction is refused wi
     blockOfTransaction: async () => answer,
     blockByHash: async () => (answer === 'pending' ? null : answer),
     balanceAt: async () => null,
+    sendersOf: async () => [],
   };
   const { fetch } = await serve(t, { index, nodeReads });
   const outcome = async (path: string) => {
@@ -54,7 +56,10 @@ test('an unresponsive node gives 503, while wallets are still answered', async (
   const client = new RpcClient({ url: 'http://127.0.0.1:9', timeoutMs: 500, maxSockets: 1, maxBatch: 1 });
   t.after(() => client.close());
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const { fetch } = await serve(t, { index, nodeReads: openNodeReads(client, silent) });
+  const { fetch } = await serve(t, {
+    index,
+    nodeReads: openNodeReads(client, new TransactionParties(client), silent),
+  });
   const response = await fetch(`/api/transaction_transfers?tx=${HASH}`);
   const { error } = await errorOf(response);
   assert.deepEqual([response.status, error.code], [503, 'node_unavailable']);

@@ -45,8 +45,10 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/wallet_counterparties address! limit cursor format seen',
     'get /api/wallet_funding_source address! seen',
     'get /api/wallet_label address! seen',
+    'get /api/wallet_profit address! quote token limit cursor format seen',
     'get /api/wallet_summary address! native_balance seen',
     'get /api/wallet_tokens address! include_zero limit cursor format seen',
+    'get /api/wallet_trades address! token kind quote since until initiated limit cursor format seen',
     'get /api/whale_transfers min_mon blocks limit after_id cursor format seen',
     'get /healthz',
     'get /readyz',
@@ -107,7 +109,9 @@ test('limits and defaults match the contract', () => {
     'token_holders limit 50 1..200',
     'transaction_transfers limit 50 1..200',
     'wallet_counterparties limit 50 1..200',
+    'wallet_profit limit 50 1..200',
     'wallet_tokens limit 50 1..200',
+    'wallet_trades limit 50 1..200',
     'whale_transfers blocks 10000 1..1000000',
     'whale_transfers limit 50 1..200',
   ]);
@@ -122,6 +126,7 @@ test("each endpoint's example is a valid request and a valid answer", async (t) 
       blockOfTransaction: async () => index.writer.head(),
       blockByHash: async () => index.writer.head(),
       balanceAt: async () => null,
+      sendersOf: async () => [],
     },
   });
   for (const { method, path, example } of ENDPOINTS) {

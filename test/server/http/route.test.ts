@@ -47,6 +47,7 @@ test('asking too early is no server error, neither for the metric nor for the pa
       blockOfTransaction: () => Promise.reject(unavailable),
       blockByHash: () => Promise.reject(unavailable),
       balanceAt: () => Promise.resolve(null),
+      sendersOf: () => Promise.resolve([]),
     },
   });
   const activity = new ActivityLog(metrics, () => state);

@@ -185,6 +185,7 @@ test('an unexpected error reaches the log and not the client', async (t) => {
     blockOfTransaction: unused,
     blockByHash: unused,
     balanceAt: () => Promise.reject(new Error('the secret of the node')),
+    sendersOf: async () => [],
   };
   const serving = await serve(t, { index, nodeReads });
   const client = await connect(t, serving, serving.key);

@@ -1,6 +1,7 @@
 /** The REST API over an index file without a server: a client's view, as an object. */
 import { prepareApi } from '../../../src/api/api.ts';
 import { ReadPool, startReader } from '../../../src/api/read-pool/read-pool.ts';
+import type { ConfiguredTradeLists } from '../../../src/model/trade-rules.ts';
 import { Snapshot } from '../../../src/query/snapshot.ts';
 import { WalletIdCache } from '../../../src/query/wallet-id-cache.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
@@ -14,14 +15,18 @@ import { checkAnswer } from './openapi.ts';
  */
 export type AskApi = (path: string, input: Record<string, unknown>) => Promise<Record<string, unknown>>;
 
-export function askApi(owner: { after(close: () => void | Promise<void>): void }, indexPath: string): AskApi {
+export function askApi(
+  owner: { after(close: () => void | Promise<void>): void },
+  indexPath: string,
+  tradeLists: ConfiguredTradeLists = {},
+): AskApi {
   const db = openIndexForReading(indexPath);
   const snapshot = new Snapshot(db);
   const nativeSymbol = 'MON';
   const readers = new ReadPool((onMessage) =>
-    startReader({ indexPath, nativeSymbol, maxReorg: 128 }, SILENT, onMessage),
+    startReader({ indexPath, nativeSymbol, maxReorg: 128, tradeLists }, SILENT, onMessage),
   );
-  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, maxReorg: 128 };
+  const source = { db, walletIds: new WalletIdCache(db, snapshot), nativeSymbol, maxReorg: 128, tradeLists };
   const api = prepareApi(
     source,
     snapshot,
@@ -41,6 +46,7 @@ export function askApi(owner: { after(close: () => void | Promise<void>): void }
     const head = api.head();
     if (handle === undefined || head === null) throw new Error(`nothing can be asked of ${path}`);
     const { body } = await handle(input, { head, chainDepth: 10 });
+    snapshot.release(); // a writer that closes would wait for it
     const parsed: Record<string, unknown> = JSON.parse(body);
     checkAnswer(`/api/${path}`, parsed);
     return parsed;

@@ -1,0 +1,261 @@
+/** The JSON records of profits, and what their fields mean. */
+import { z } from 'zod';
+import { secondsToIso } from '../lib/time.ts';
+import { prepareBlocksOfTransfers } from '../query/blocks.ts';
+import { prepareBalanceAccuracyName, prepareTokensById } from '../query/tokens.ts';
+import { prepareAssetBalance, type TokenProfit } from '../query/wallet-profit.ts';
+import { blockField, countField, timeField, unitsField } from '../schemas/fields.ts';
+import type { Db } from '../store/open-database.ts';
+import { priceText } from '../trades/price.ts';
+import { type ProfitLedger, profitTotals } from '../trades/profit.ts';
+import type { TradeIds } from '../trades/trade-part.ts';
+import { balanceAccuracy, balanceAccuracyField, balanceReasonField, example, sumsReason } from './fields.ts';
+import {
+  assetAddressField,
+  assetDecimalsField,
+  prepareAssetDisplays,
+  priceField,
+  quoteSchema,
+} from './trade-record.ts';
+
+/** What every sum of trades leaves out. */
+export const NO_COST =
+  'transaction fees are not in the index and in no sum, nor is what happened before historicalCoverageStartBlock';
+
+function signedField() {
+  return z.string().regex(/^-?\d+$/);
+}
+
+function profitField() {
+  return signedField()
+    .nullable()
+    .describe(
+      `In base units of the quote: what sales brought for the position above its average cost, in the order of the trades. What is sold beyond the position has no known cost and is left out. A buy does not move it; ${NO_COST}. Null for profitReason`,
+    );
+}
+
+function quoteUnits(what: string) {
+  return unitsField().describe(`${what}, in base units of the quote; ${NO_COST}`);
+}
+
+function tokenUnits(what: string) {
+  return unitsField().describe(`${what}, in base units of the token, ERC-721 in tokens`);
+}
+
+export const tokenProfitSchema = z
+  .object({
+    tokenAddress: assetAddressField(),
+    symbol: z.string().nullable(),
+    decimals: assetDecimalsField(),
+    perCollection: z.boolean().describe('True for ERC-721, which is summed per collection'),
+    buys: countField(),
+    sells: countField(),
+    bought: tokenUnits('Sum of the buys'),
+    spent: quoteUnits('Sum that the buys cost'),
+    sold: tokenUnits('Sum of the sales'),
+    received: quoteUnits('Sum that the sales brought'),
+    averageBuyPrice: priceField('spent per bought'),
+    averageSellPrice: priceField('received per sold'),
+    realizedProfit: profitField(),
+    soldWithoutCost: tokenUnits(
+      'Sold beyond the position: it came by a transfer, another quote or another wallet',
+    ).nullable(),
+    receivedWithoutCost: quoteUnits('What that brought, in no profit').nullable(),
+    position: tokenUnits('Bought and not sold yet').nullable(),
+    cost: quoteUnits('What the position cost').nullable(),
+    balance: signedField().describe(
+      'What the wallet holds by its transfers, in base units; of the native coin with its equivalents and without transaction fees',
+    ),
+    netTransferred: signedField().describe(
+      'balance less what was bought and not sold, over all quotes: what came or went without a trade',
+    ),
+    accuracy: balanceAccuracyField(),
+    accuracyReason: balanceReasonField(),
+    otherQuotes: z.array(quoteSchema).describe('Other quotes in which the wallet bought or sold this token'),
+    firstTradeBlock: blockField(),
+    lastTradeBlock: blockField(),
+  })
+  .meta({ id: 'TokenProfit' });
+
+function shareField(what: string) {
+  return z.number().min(0).max(1).nullable().describe(`${what}, from 0 to 1; null without any`);
+}
+
+export const totalsSchema = z
+  .object({
+    realizedProfit: profitField(),
+    spent: quoteUnits('Sum over all tokens'),
+    received: quoteUnits('Sum over all tokens'),
+    tokens: countField().describe('Tokens with a buy or a sale in this quote'),
+    wins: countField().nullable().describe('Tokens bought and sold with a realizedProfit above 0'),
+    losses: countField().nullable().describe('Tokens bought and sold with a realizedProfit below 0'),
+    winRate: shareField('wins among wins and losses'),
+    unmatchedShare: shareField('receivedWithoutCost of all tokens among received'),
+    uncertainTrades: countField().describe(
+      'Trades of the wallet, of any token and quote, in blocks of which transfers are missing: they are in no sum',
+    ),
+  })
+  .meta({ id: 'ProfitTotals' });
+
+export const curvePointSchema = z
+  .object({ blockNumber: blockField(), timestamp: timeField(), realizedProfit: profitField() })
+  .meta({ id: 'ProfitPoint' });
+
+type TokenProfitRecord = z.output<typeof tokenProfitSchema>;
+
+/** Points of a curve. */
+const MAX_POINTS = 500;
+
+/** Why a balance of the native coin is no exact one. */
+const NATIVE_REASON = 'transaction fees, block rewards and allocations at genesis are no transfers';
+
+/** The records of a wallet's profits. `isKnown`: whether the profits are. */
+export function prepareProfitRows(db: Db, nativeSymbol: string) {
+  const displays = prepareAssetDisplays(db, nativeSymbol);
+  const tokensById = prepareTokensById(db);
+  const accuracyOf = prepareBalanceAccuracyName(db);
+  const balanceOf = prepareAssetBalance(db);
+  const blocksOf = prepareBlocksOfTransfers(db);
+  return (
+    wallet: number,
+    quote: number,
+    rows: readonly TokenProfit[],
+    ids: TradeIds,
+    isKnown: boolean,
+  ): TokenProfitRecord[] => {
+    const facts = new Map(tokensById(rows.map(({ token }) => token)).map((row) => [row.id, row]));
+    const display = displays([quote, ...rows.flatMap(({ token, otherQuotes }) => [token, ...otherQuotes])]);
+    const firsts = blocksOf(rows.map(({ trades }) => trades[0]!.transfer));
+    const lasts = blocksOf(rows.map(({ trades }) => trades.at(-1)!.transfer));
+    const quoteDecimals = display(quote, false).decimals;
+    return rows.map((row, i) => {
+      const { token, isCollection, ledger } = row;
+      const { buys, sells, bought, spent, sold, received } = ledger.sums;
+      const shown = display(token, isCollection);
+      const price = (quoteAmount: bigint, amount: bigint) =>
+        priceText({ amount: quoteAmount, decimals: quoteDecimals }, { amount, decimals: shown.decimals });
+      const balance = balanceOf(wallet, token, ids);
+      const fact = facts.get(token);
+      return {
+        ...shown,
+        perCollection: isCollection,
+        buys,
+        sells,
+        bought: `${bought}`,
+        spent: `${spent}`,
+        sold: `${sold}`,
+        received: `${received}`,
+        averageBuyPrice: price(spent, bought),
+        averageSellPrice: price(received, sold),
+        ...(isKnown ? ledgerFields(ledger) : UNKNOWN_LEDGER),
+        balance: `${balance}`,
+        netTransferred: `${balance - row.traded}`,
+        accuracy: fact === undefined ? 'unreliable' : balanceAccuracy(fact, accuracyOf(token)),
+        accuracyReason: fact === undefined ? NATIVE_REASON : sumsReason(fact),
+        otherQuotes: [...row.otherQuotes].map((other) => display(other, false)),
+        firstTradeBlock: firsts[i]!.number,
+        lastTradeBlock: lasts[i]!.number,
+      };
+    });
+  };
+}
+
+function ledgerFields(ledger: ProfitLedger) {
+  return {
+    realizedProfit: `${ledger.realizedProfit}`,
+    soldWithoutCost: `${ledger.soldWithoutCost}`,
+    receivedWithoutCost: `${ledger.receivedWithoutCost}`,
+    position: `${ledger.position}`,
+    cost: `${ledger.cost}`,
+  };
+}
+
+const UNKNOWN_LEDGER = {
+  realizedProfit: null,
+  soldWithoutCost: null,
+  receivedWithoutCost: null,
+  position: null,
+  cost: null,
+};
+
+export function totalsRecord(
+  tokens: readonly TokenProfit[],
+  uncertainTrades: number,
+  isKnown: boolean,
+): z.output<typeof totalsSchema> {
+  const totals = profitTotals(tokens.map(({ ledger }) => ledger));
+  const { realizedProfit, wins, losses, winRate, unmatchedShare } = totals;
+  return {
+    realizedProfit: isKnown ? `${realizedProfit}` : null,
+    spent: `${totals.spent}`,
+    received: `${totals.received}`,
+    tokens: totals.tokens,
+    wins: isKnown ? wins : null,
+    losses: isKnown ? losses : null,
+    winRate: isKnown ? winRate : null,
+    unmatchedShare: isKnown ? unmatchedShare : null,
+    uncertainTrades,
+  };
+}
+
+/** The profit of a token after each block with a sale. */
+export function prepareCurve(db: Db): (row: TokenProfit | undefined) => z.output<typeof curvePointSchema>[] {
+  const blocksOf = prepareBlocksOfTransfers(db);
+  return (row) => {
+    const sales = row?.trades.filter(({ isBuy }) => !isBuy) ?? [];
+    const blocks = blocksOf(sales.map(({ transfer }) => transfer));
+    const points = sales.map(({ realizedProfit }, i) => ({
+      blockNumber: blocks[i]!.number,
+      timestamp: secondsToIso(blocks[i]!.timestamp),
+      realizedProfit: `${realizedProfit}`,
+    }));
+    const lastOfBlocks = points.filter((point, i) => points[i + 1]?.blockNumber !== point.blockNumber);
+    return thinned(lastOfBlocks, MAX_POINTS);
+  };
+}
+
+/** At most `limit` of the items at even distances, with the last one. */
+function thinned<T>(items: readonly T[], limit: number): T[] {
+  const step = Math.max(1, items.length / limit);
+  const count = Math.min(items.length, limit);
+  return Array.from({ length: count }, (_, i) => items[Math.ceil((i + 1) * step) - 1]!);
+}
+
+export const exampleProfit: TokenProfitRecord = {
+  tokenAddress: example.token,
+  symbol: 'EXD',
+  decimals: 6,
+  perCollection: false,
+  buys: 2,
+  sells: 1,
+  bought: '5000000',
+  spent: '3000000000000000000',
+  sold: '2500000',
+  received: '2000000000000000000',
+  averageBuyPrice: '0.6',
+  averageSellPrice: '0.8',
+  realizedProfit: '500000000000000000',
+  soldWithoutCost: '0',
+  receivedWithoutCost: '0',
+  position: '2500000',
+  cost: '1500000000000000000',
+  balance: '2500000',
+  netTransferred: '0',
+  accuracy: 'exact',
+  accuracyReason: null,
+  otherQuotes: [],
+  firstTradeBlock: 4700,
+  lastTradeBlock: 4711,
+};
+
+export const exampleTotals: z.output<typeof totalsSchema> = {
+  realizedProfit: '500000000000000000',
+  spent: '3000000000000000000',
+  received: '2000000000000000000',
+  tokens: 1,
+  wins: 1,
+  losses: 0,
+  winRate: 1,
+  unmatchedShare: 0,
+  uncertainTrades: 0,
+};
