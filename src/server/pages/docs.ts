@@ -233,8 +233,8 @@ const REFERENCE = `<section id="keys">
 headers cannot be set. The same key is valid for <code>/rpc</code>, <code>/ws</code> and <code>/ws/signals</code>. Without
 a valid key the answer is 401.</p>
 <p>A key has a rate and a monthly quota. <code>RateLimit-Limit</code>, <code>RateLimit-Remaining</code> and
-<code>RateLimit-Reset</code> show what is left; over the limit the answer is 429 with <code>retryAfter</code>, in seconds. On <code>/rpc</code> a call
-over the rate is first queued for a few seconds. A batch of up to 1,000 calls that exceeds the rate is served once earlier
+<code>RateLimit-Reset</code> show what is left; over the limit the answer is 429 with <code>retryAfter</code>, in seconds. On <code>/rpc</code> and
+the WebSockets a call over the rate is first queued for a few seconds. A batch of up to 1,000 calls that exceeds the rate is served once earlier
 calls are paid off, and then counts against the seconds that follow.</p>
 <p>Errors are <code>{"error":{"code","message","param"}}</code>, on <code>/rpc</code> those of JSON-RPC. To poll a GET endpoint, send
 the <code>ETag</code> of the last answer in <code>If-None-Match</code>: the answer is 304 until something changes.</p>
