@@ -163,11 +163,14 @@ export function time() {
     .refine((seconds) => !Number.isNaN(seconds), { error });
 }
 
+const TIME_FORM =
+  'Unix seconds or ISO 8601. The time is that of the latest timestamp up to the block, as timestamps fall on some chains';
+
 /** The filter of a list by time. */
 export function timeFilter(records: string) {
   return {
-    since: time().optional().describe(`Only ${records} at this time or later: Unix seconds or ISO 8601`),
-    until: time().optional().describe(`Only ${records} at this time or earlier: Unix seconds or ISO 8601`),
+    since: time().optional().describe(`Only ${records} at this time or later: ${TIME_FORM}`),
+    until: time().optional().describe(`Only ${records} at this time or earlier: ${TIME_FORM}`),
   };
 }
 

@@ -55,7 +55,10 @@ export class Appender {
     this.db
       .transaction(() => {
         this.rows.write(commit, seedOf(chainOf(this.db)?.chainId ?? 0));
-        for (const { gaps } of commit.batches) for (const gap of gaps) this.tables.blockGaps.append(gap);
+        for (const { number, timestamp, gaps } of commit.batches) {
+          this.tables.timeFalls.append(number, timestamp);
+          for (const gap of gaps) this.tables.blockGaps.append(gap);
+        }
         new HoldingRows(commit, this.tables).save();
         new WalletRows(commit, this.tables).save();
         this.tables.addresses.add(addressRows(commit));

@@ -5,6 +5,7 @@
 import { fileBytes, freeDiskBytes } from '../lib/files.ts';
 import type { IndexStats } from '../model/index-stats.ts';
 import { byKindName, TRANSFER_KINDS } from '../model/transfer-kind.ts';
+import { prepareGrowthBase } from './block-times.ts';
 import { chainOf, prepareLastBlock, type Tip } from './chain.ts';
 import { type Db, highest } from './open-database.ts';
 
@@ -114,26 +115,14 @@ function measureChain(db: Db): Pick<IndexStats, 'head' | 'transfers' | 'growth'>
   const lastUpTo = prepareLastBlock(db);
   const head = lastUpTo();
   if (head === null) return { head: null, transfers: 0, growth: null };
-  const start = firstBlockOfLastDay(head, chainOf(db)?.startBlock ?? head.number, lastUpTo);
-  return { head: head.number, transfers: head.lastTransfer, growth: growthBetween(start, head) };
-}
-
-/** The first block within a day before the head, by the chain's clock. */
-function firstBlockOfLastDay(head: Tip, startBlock: number, lastUpTo: (number: number) => Tip | null): Tip {
-  const since = head.timestamp - DAY;
-  let low = startBlock;
-  let high = head.number;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if ((lastUpTo(middle)?.timestamp ?? head.timestamp) < since) low = middle + 1;
-    else high = middle;
-  }
-  return lastUpTo(low) ?? head;
+  const startBlock = chainOf(db)?.startBlock ?? head.number;
+  const { block, seconds } = prepareGrowthBase(db)({ ...head, startBlock }, DAY);
+  const base = lastUpTo(block) ?? head;
+  return { head: head.number, transfers: head.lastTransfer, growth: growthBetween(base, head, seconds) };
 }
 
 /** Uses the chain's clock, so that the figure also holds during a backfill. */
-function growthBetween(start: Tip, head: Tip): IndexStats['growth'] {
-  const seconds = head.timestamp - start.timestamp;
+function growthBetween(start: Tip, head: Tip, seconds: number): IndexStats['growth'] {
   if (head.lastTransfer === 0 || seconds < MIN_GROWTH_SECONDS) return null;
   const transfers = head.lastTransfer - start.lastTransfer;
   return {

@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 10, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 12, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -65,6 +65,15 @@ CREATE TABLE blocks (
 );
 -- Finds the block of a transfer: the lowest number whose last_transfer reaches the id.
 CREATE INDEX blocks_by_transfer ON blocks (last_transfer, number);
+`;
+
+const TIME_FALLS = /* sql */ `
+-- The first block earlier than the latest timestamp before it, for each such timestamp: none on most chains
+-- (store/block-times.ts).
+CREATE TABLE time_falls (
+  first INTEGER PRIMARY KEY,            -- blocks.number
+  time INTEGER NOT NULL                 -- that timestamp, Unix seconds: later than those of the rows before
+);
 `;
 
 const DAMAGE = /* sql */ `
@@ -371,6 +380,7 @@ export const SCHEMA = [
   CHAIN,
   INDEX_RULES,
   BLOCKS,
+  TIME_FALLS,
   DAMAGE,
   BLOCK_GAPS,
   CHAIN_ANCHORS,

@@ -115,6 +115,7 @@ function isStructureProgress(value: unknown): value is StructureProgress {
 
 interface BlockEnds {
   number: number;
+  timestamp: number;
   last_transfer: number;
   last_wallet: number;
   transactions: number;
@@ -140,11 +141,19 @@ const TABLES_BY_OWNER = [
 export function checkContiguity(db: Db, check: Check): void {
   inReadTransaction(db, () => {
     const start = db.prepare<[], number>('SELECT start_block FROM chain').pluck().get() ?? 0;
-    let before: BlockEnds = { number: start - 1, last_transfer: 0, last_wallet: 0, transactions: 0 };
+    let before: BlockEnds = {
+      number: start - 1,
+      timestamp: 0,
+      last_transfer: 0,
+      last_wallet: 0,
+      transactions: 0,
+    };
     const rows = db.prepare<[], BlockEnds>(
-      'SELECT number, last_transfer, last_wallet, transactions FROM blocks ORDER BY number',
+      'SELECT number, timestamp, last_transfer, last_wallet, transactions FROM blocks ORDER BY number',
     );
+    const falls = new TimeFallComparer(db, check);
     for (const row of rows.iterate()) {
+      falls.add(row);
       if (row.number < start) check.addDifference(`block ${row.number} is before the first one, ${start}`);
       else if (row.number !== before.number + 1)
         check.addDifference(
@@ -160,6 +169,7 @@ export function checkContiguity(db: Db, check: Check): void {
         );
       before = row;
     }
+    falls.conclude();
     check.expect('the last transfer', highest(db, 'transfers'), before.last_transfer);
     check.expect('the last wallet', highest(db, 'wallets'), before.last_wallet);
     checkOwners(db, check, before.last_wallet);
@@ -170,6 +180,38 @@ export function checkContiguity(db: Db, check: Check): void {
         check.addDifference(`block_gaps has ${first} to ${last}, which are not in the index`);
     check.compared = `${(before.number - start + 1).toLocaleString('en-US')} blocks without a gap`;
   });
+}
+
+/** Compares `time_falls` with a recount of all blocks, independently of the store's code. */
+class TimeFallComparer {
+  private readonly db: Db;
+  private readonly check: Check;
+  private readonly timeOf: Statement<[number], number>;
+  private latest = 0;
+  /** The latest timestamp with a fall. */
+  private fallen = -1;
+  private falls = 0;
+
+  constructor(db: Db, check: Check) {
+    this.db = db;
+    this.check = check;
+    this.timeOf = db.prepare<[number], number>('SELECT time FROM time_falls WHERE first = ?').pluck();
+  }
+
+  /** Adds a block, in chain order. */
+  add({ number, timestamp }: BlockEnds): void {
+    if (timestamp < this.latest && this.fallen !== this.latest) {
+      this.check.expect(`the time before block ${number}`, this.timeOf.get(number) ?? null, this.latest);
+      this.fallen = this.latest;
+      this.falls++;
+    }
+    this.latest = Math.max(this.latest, timestamp);
+  }
+
+  conclude(): void {
+    const stored = this.db.prepare<[], number>('SELECT count(*) FROM time_falls').pluck().get();
+    this.check.expect('the number of blocks where time falls', stored, this.falls);
+  }
 }
 
 /** Checks that no rows exist for ids not assigned yet: a new wallet or token would inherit them. */

@@ -1,7 +1,7 @@
 /** Compares the answers about one wallet, token or place with a recount. */
 import assert from 'node:assert/strict';
 import type { AskApi } from '../support/clients/ask-api.ts';
-import { type Counted, type Recount, shareOf } from './recount.ts';
+import { type Counted, latestTimes, type Recount, shareOf } from './recount.ts';
 
 const MON = 10n ** 18n;
 
@@ -194,14 +194,15 @@ export async function checkFilters(
   if (some === undefined) return;
   const token = own.find((transfer) => transfer.token !== null)?.token ?? recount.tokens[0] ?? address;
   const other = some.from === address ? some.to : some.from;
-  const middle = times.get(some.block) ?? 0;
+  const latest = latestTimes(times);
+  const middle = latest.get(some.block) ?? 0;
   const filters: Record<string, [value: string, isWanted: (transfer: Counted) => boolean]> = {
     token: [token, (t) => t.token === token],
     type: ['erc20,native_internal', ({ kind }) => kind === 'erc20' || kind === 'native_internal'],
     counterparty: [other, ({ from, to }) => (from === address ? to : from) === other],
     min_mon: ['0.5', ({ kind, amount }) => NATIVE.has(kind) && amount >= MON / 2n],
-    since: [`${middle}`, ({ block }) => (times.get(block) ?? 0) >= middle],
-    until: [new Date(middle * 1000 + 500).toISOString(), ({ block }) => (times.get(block) ?? 0) <= middle],
+    since: [`${middle}`, ({ block }) => (latest.get(block) ?? 0) >= middle],
+    until: [new Date(middle * 1000 + 500).toISOString(), ({ block }) => (latest.get(block) ?? 0) <= middle],
   };
   const names = Object.keys(filters);
   const sets = [...names.map((name) => [name]), ['token', 'since'], ['type', 'counterparty', 'until']];

@@ -16,6 +16,19 @@ const MON = 10n ** 18n;
 
 type Json = Record<string, unknown>;
 
+/** By block, the latest of the times up to it: what lookups by time go by. */
+export function latestTimes(times: ReadonlyMap<number, number>): Map<number, number> {
+  let latest = 0;
+  return new Map(
+    [...times]
+      .sort(([a], [b]) => a - b)
+      .map(([number, time]) => {
+        latest = Math.max(latest, time);
+        return [number, latest];
+      }),
+  );
+}
+
 export class Recount {
   readonly wallets: string[];
   readonly tokens: string[];
@@ -357,16 +370,17 @@ export class Recount {
   /** `times` are Unix seconds of the blocks by number. */
   chainStats(blocks: number, times: ReadonlyMap<number, number>): Json {
     const headTime = times.get(this.head) ?? 0;
+    const latest = latestTimes(times);
     const rates = (seconds: number) => {
-      const early = [...times].filter(([, time]) => time <= headTime - seconds).map(([number]) => number);
+      const early = [...latest].filter(([, time]) => time <= headTime - seconds).map(([number]) => number);
       const base = early.length > 0 ? Math.max(...early) : Math.min(...times.keys());
-      const minutes = (headTime - (times.get(base) ?? 0)) / 60;
+      const minutes = (headTime - (latest.get(base) ?? 0)) / 60;
       const added = this.transfers.filter(({ block }) => block > base);
       const seen = new Set(this.transfers.filter(({ block }) => block <= base).flatMap(addressesOf));
       const fresh = new Set(
         added.flatMap(addressesOf).filter((address) => address !== ZERO && !seen.has(address)),
       );
-      const rate = (count: number) => (minutes === 0 ? 0 : Math.round((count / minutes) * 100) / 100);
+      const rate = (count: number) => (minutes <= 0 ? 0 : Math.round((count / minutes) * 100) / 100);
       return {
         transfers: rate(added.length),
         transactions: rate(new Set(added.map(({ hash }) => hash)).size),

@@ -1,6 +1,7 @@
 /** The tables that commits and rollbacks change, each with its prepared statements. */
 import { AddressTable } from '../addresses.ts';
 import { BlockGapTable } from '../block-gaps.ts';
+import { TimeFallTable } from '../block-times.ts';
 import { AnchorTable } from '../chain-anchors.ts';
 import { CounterpartySumsTable } from '../counterparty-sums.ts';
 import type { Db, Statement } from '../open-database.ts';
@@ -50,6 +51,7 @@ export class Tables {
   readonly tokens: TokenTable;
   readonly firstBuyers: FirstBuyerTable;
   readonly zoneMap: ZoneMapTable;
+  readonly timeFalls: TimeFallTable;
   readonly blockGaps: BlockGapTable;
   readonly anchors: AnchorTable;
   readonly rewrites: RewriteTable;
@@ -62,6 +64,7 @@ export class Tables {
     this.tokens = new TokenTable(db);
     this.firstBuyers = new FirstBuyerTable(db);
     this.zoneMap = new ZoneMapTable(db);
+    this.timeFalls = new TimeFallTable(db);
     this.blockGaps = new BlockGapTable(db);
     this.anchors = new AnchorTable(db);
     this.rewrites = new RewriteTable(db);

@@ -9,6 +9,7 @@ import { sumsOfSends } from './counterparty-sums.ts';
 import { packedFirstBuyers } from './first-buyers.ts';
 import type { Migration } from './migration.ts';
 import { REASONS_OF_GAPS, RULES_OF_INDEX, TABLE_OF_CODE, TABLE_OF_REWRITES } from './small-tables.ts';
+import { timeFalls } from './time-falls.ts';
 import { smallerTransfers } from './transfers.ts';
 import { viewKinds } from './view-kinds.ts';
 
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   UNPROVED_ANCHORS,
   viewKinds(),
   TABLE_OF_CODE,
+  timeFalls(),
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

@@ -5,6 +5,7 @@ const INDEX_TABLES = [
   'chain',
   'index_rules',
   'blocks',
+  'time_falls',
   'block_gaps',
   'transfers',
   'native_peaks',
