@@ -6,6 +6,7 @@ import { TransferKind } from '../model/transfer-kind.ts';
 import { arrangedTraces } from './arrange-traces.ts';
 import type { BatchBuilder } from './batch.ts';
 import { BlockChecks, type IncompleteBlock, IncompleteBlockError, logGapReason } from './block-checks.ts';
+import { readBlockTime } from './block-time.ts';
 import { decodeLogs, type Log, readLogs } from './logs.ts';
 import {
   hashOfBlock,
@@ -50,9 +51,6 @@ export interface RequestedTraces {
 
 /** Gas of a transaction that runs no code, on chains without EIP-2780. */
 const PLAIN_TRANSFER_GAS = 21_000;
-
-/** The latest time that a Date can represent, Unix seconds. */
-const MAX_SECONDS = 8_640_000_000_000;
 
 /**
  * Appends one block to the batch. Throws UpstreamError, which names the block: `malformed` for a value that cannot be
@@ -114,7 +112,7 @@ function decodeParts(
   if (found !== null && isStored) out.addGap('log', logGapReason(found.checks));
   if (checks.isRenumbered) out.countRenumbered();
   const parent = readHex(block['parentHash'], 64, 'parentHash');
-  out.endBlock(number, hash, parent, readQuantity(block['timestamp'], 'timestamp', MAX_SECONDS));
+  out.endBlock(number, hash, parent, readBlockTime(block['timestamp'], rules));
   return isStored ? null : found;
 }
 

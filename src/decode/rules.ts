@@ -14,6 +14,8 @@ export interface DecodeRules {
   unindexedErc20: ReadonlySet<string>;
   /** Contradictions to put up with; none unless given. */
   tolerance?: Tolerance;
+  /** Whether the whole chain counts time in milliseconds (block-time.ts). */
+  milliseconds?: boolean;
   /** What the blooms of the block prove, if all of them were read. */
   logProof?: LogProof;
 }

@@ -175,15 +175,22 @@ test('a receipt without status (before Byzantium) counts as done unless the root
   assert.equal(decode(failed).transferCount, 0);
 });
 
-test('the time of a block may be any valid date', () => {
-  const at = (timestamp: string) => {
+test('the time of a block may be any date that is not in milliseconds, unless the whole chain is', () => {
+  const at = (timestamp: number, milliseconds = false) => {
     const { block, ...rest } = blockOf({ value: '0x5' });
-    return decode({ ...rest, block: { ...(block as object), timestamp } }).timestamp[0];
+    const parts = { ...rest, block: { ...(block as object), timestamp: `0x${timestamp.toString(16)}` } };
+    return decode(parts, { ...PLAIN_RULES, milliseconds }).timestamp[0];
   };
-  assert.equal(at('0x12a05f200'), 5_000_000_000);
-  assert.equal(secondsToIso(at('0x12a05f200') ?? 0), '2128-06-11T08:53:20.000Z');
-  assert.equal(secondsToIso(at('0x7dba8218000') ?? 0), '+275760-09-13T00:00:00.000Z');
-  assert.throws(() => at('0x7dba8218001'), UpstreamError);
+  assert.equal(secondsToIso(at(5_000_000_000) ?? 0), '2128-06-11T08:53:20.000Z');
+  assert.equal(secondsToIso(at(99_999_999_999) ?? 0), '5138-11-16T09:46:39.000Z');
+  assert.throws(() => at(1_790_000_000_123), {
+    reason: 'malformed',
+    message: /^block \d+: the timestamp 1790000000123 is in milliseconds, those of the chain are not$/,
+  });
+  assert.equal(at(1_790_000_000_999, true), 1_790_000_000);
+  assert.equal(at(1_600_000_000, true), 1_600_000_000, 'a first block in seconds');
+  assert.equal(secondsToIso(at(8_640_000_000_000_000, true) ?? 0), '+275760-09-13T00:00:00.000Z');
+  assert.throws(() => at(8_640_000_000_000_001, true), UpstreamError);
 });
 
 test('requests traces only for blocks where code ran or a receipt lacks its status', () => {

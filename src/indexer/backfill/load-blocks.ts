@@ -2,6 +2,7 @@
 import { BatchBuilder } from '../../decode/batch.ts';
 import { type BlockParts, decodeBlock, releaseBlock } from '../../decode/block.ts';
 import { IncompleteBlockError } from '../../decode/block-checks.ts';
+import { InMilliseconds } from '../../decode/block-time.ts';
 import type { LogProof } from '../../decode/bloom.ts';
 import { BLOCK_FIELDS, RECEIPTS_FIELDS } from '../../decode/decoded-fields.ts';
 import { type JsonObject, readObject } from '../../decode/read-json.ts';
@@ -19,6 +20,7 @@ import { requireTransactions } from '../require-transactions.ts';
 import { type HeaderProof, RootCheck } from '../root-check.ts';
 import { receiptsOf, requireResult } from './load-receipts.ts';
 import { type LoadedBlock, loadTraces, traceOneByOne, tracesOf } from './load-traces.ts';
+import { countsMilliseconds } from './time-unit.ts';
 
 /** `made`: the rules of the index. */
 export function deriveLoadRules(
@@ -26,7 +28,13 @@ export function deriveLoadRules(
   made: IndexRules,
   checkRoots = false,
 ): LoadRules {
-  return { traces, blockReceipts, checkRoots, learned: { countsFailed: false }, ...decodeRules(made) };
+  return {
+    traces,
+    blockReceipts,
+    checkRoots,
+    learned: { countsFailed: false, milliseconds: false },
+    ...decodeRules(made),
+  };
 }
 
 /** The rules that depend on the node and the chain. */
@@ -37,8 +45,11 @@ export interface LoadRules extends DecodeRules {
   checkRoots?: boolean;
   /** Read whole answers, not only what decoding needs, and let blooms prove the logs. */
   inFull?: boolean;
-  /** `countsFailed`: blooms have proved that the chain numbers logs of failed transactions, which receipts leave out. */
-  learned?: { countsFailed: boolean };
+  /**
+   * `countsFailed`: blooms have proved that the chain numbers logs of failed transactions, which receipts leave out.
+   * `milliseconds`: the whole chain counts time in milliseconds.
+   */
+  learned?: { countsFailed: boolean; milliseconds: boolean };
   /** What is known of the chain's headers where a loader starts. */
   headerProof?: HeaderProof;
 }
@@ -85,13 +96,17 @@ async function loadTwice(
   const off: BlockCheck[] = [...(tolerance?.off ?? [])];
   if (learned?.countsFailed) off.push('failed_index');
   const load = async (tolerant: LoadRules) => {
-    const out = new RangeDecoder(tolerant, isSplit);
+    const out = new RangeDecoder({ ...tolerant, milliseconds: learned?.milliseconds ?? false }, isSplit);
     await decodeRange(out, client, tolerant, from, to, signal, roots);
     return out.finish();
   };
   try {
     return await load({ ...rules, tolerance: { off } });
   } catch (error) {
+    if (learned && !learned.milliseconds && isCausedByMilliseconds(error)) {
+      learned.milliseconds = await countsMilliseconds(client, signal);
+      if (learned.milliseconds) return loadTwice(isSplit, client, rules, from, to, signal, roots);
+    }
     if (!(error instanceof IncompleteBlockError)) throw error;
     // Read everything again, in full: only this shows which log is wrong, and whether the blooms prove the logs.
     const batches = await load({ ...rules, tolerance: { ...tolerance, off }, inFull: true });
@@ -100,6 +115,10 @@ async function loadTwice(
     if (learned && isByFailures && !hasLogGap) learned.countsFailed = true;
     return batches;
   }
+}
+
+function isCausedByMilliseconds(error: unknown): boolean {
+  return error instanceof UpstreamError && error.cause instanceof InMilliseconds;
 }
 
 async function decodeRange(

@@ -4,7 +4,7 @@ import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import { type LoadRules, loadBlocks } from '../../../src/indexer/backfill/load-blocks.ts';
 import { RpcClient } from '../../../src/node/client.ts';
 import { PLAIN_RULES } from '../../decode/plain.ts';
-import { startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
+import { type Faults, startMisbehavingNode } from '../../support/nodes/misbehaving-node.ts';
 import { startNode } from '../../support/nodes/replay.ts';
 
 const TRACE = 'debug_traceBlockByHash';
@@ -22,10 +22,11 @@ async function setUp(t: TestContext) {
   t.after(() => node.close());
   const client = new RpcClient({ url: node.url, timeoutMs: 60_000, maxSockets: 4, maxBatch: 10 });
   t.after(() => client.close());
+  const learned = { countsFailed: false, milliseconds: false };
   const load = (number: number, traces: LoadRules['traces'] = TRACE, last = number) =>
-    loadBlocks(client, { ...RULES, traces }, number, last);
+    loadBlocks(client, { ...RULES, traces, learned }, number, last);
   const asked = () => node.requests.flatMap(({ calls }) => calls.map(({ method }) => method));
-  return { node, load, asked };
+  return { node, load, asked, learned };
 }
 
 test('traces are requested only where needed, so a node that cannot trace delays no other block', async (t) => {
@@ -117,4 +118,29 @@ test('call trees requested by number count only if the node still has the block 
     reason: 'inconsistent',
     message: /changed while it was traced/,
   });
+});
+
+/** The blocks of these numbers as if in milliseconds. */
+function inMilliseconds(isWanted: (number: number) => boolean): NonNullable<Faults['replace']> {
+  return (method, _params, result) => {
+    if (method !== 'eth_getBlockByNumber') return result;
+    const block = result as { number: string; timestamp: string };
+    if (!isWanted(Number(block.number))) return result;
+    return { ...block, timestamp: `0x${(Number(block.timestamp) * 1_000 + 123).toString(16)}` };
+  };
+}
+
+test('a block in milliseconds is malformed, at the head too, unless the whole chain is', async (t) => {
+  const { node, load, asked, learned } = await setUp(t);
+  const seconds = await load(FULL);
+  assert.ok(!asked().includes('eth_blockNumber'), 'no other chain is asked');
+  for (const bad of [FULL, chain.at(-1)!.number]) {
+    node.misbehave({ replace: inMilliseconds((number) => number === bad) });
+    await assert.rejects(load(bad), { reason: 'malformed', message: /is in milliseconds/ });
+  }
+  node.misbehave({ replace: inMilliseconds(() => true) });
+  assert.deepEqual(await load(FULL), seconds);
+  assert.equal(learned.milliseconds, true);
+  assert.deepEqual((await load(FULL, TRACE, FULL + 1)).timestamp[0], seconds.timestamp[0]);
+  assert.equal(asked().filter((method) => method === 'eth_blockNumber').length, 3, 'asked once');
 });
