@@ -10,7 +10,6 @@ import { prepareTransfersById } from '../../query/transfers.ts';
 import { type HistoryFilter, prepareHistoryIds } from '../../query/wallet-history-pages.ts';
 import { addressField, countField } from '../../schemas/fields.ts';
 import { transferSchema } from '../../schemas/transfers.ts';
-import { prepareLastBlockUpTo } from '../../store/block-times.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example } from '../fields.ts';
