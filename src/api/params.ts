@@ -25,10 +25,13 @@ function requiredText(rule: string) {
   return z.string({ error: (issue) => (issue.input === undefined ? `is required; it ${rule}` : rule) });
 }
 
+// A text has a title: what kind of text it is, in the words of the documentation.
+
 /** An address in any case, left as sent. */
 export function addressAsSent() {
   return requiredText(ADDRESS_RULE)
     .regex(ADDRESS_PATTERN, { error: ADDRESS_RULE })
+    .meta({ title: 'address' })
     .describe('0x and 40 hex digits; upper and lower case are accepted')
     .register(errorCodes, { code: 'invalid_address' });
 }
@@ -45,6 +48,7 @@ export function addressList(max: number) {
   return z
     .string({ error })
     .regex(pattern, { error })
+    .meta({ title: `list of up to ${max} addresses, separated by commas` })
     .transform((text) => text.toLowerCase().split(','))
     .register(errorCodes, { code: 'invalid_address' });
 }
@@ -55,6 +59,7 @@ export function asset() {
   return z
     .string({ error: rule })
     .regex(/^(native|0x[0-9a-fA-F]{40})$/, { error: rule })
+    .meta({ title: 'address, or native' })
     .transform((text): Hex | null => (text === 'native' ? null : `0x${text.slice(2).toLowerCase()}`))
     .register(errorCodes, { code: 'invalid_address' });
 }
@@ -64,6 +69,7 @@ export function hash() {
   const rule = 'must be a hash: 0x and 64 hex digits';
   return requiredText(rule)
     .regex(/^0x[0-9a-fA-F]{64}$/, { error: rule })
+    .meta({ title: 'hash' })
     .transform((text): Hex => `0x${text.slice(2).toLowerCase()}`);
 }
 
@@ -72,6 +78,7 @@ export function blockId() {
   const rule = 'must be a block number or a block hash of 0x and 64 hex digits';
   return requiredText(rule)
     .regex(/^(\d{1,15}|0x[0-9a-fA-F]{64})$/, { error: rule })
+    .meta({ title: 'block number or hash' })
     .transform((text): number | Hex =>
       text.startsWith('0x') ? `0x${text.slice(2).toLowerCase()}` : Number(text),
     );
@@ -80,7 +87,11 @@ export function blockId() {
 /** The text of a search field. */
 export function searchText() {
   const error = 'must be a text of 1 to 100 characters';
-  return requiredText(error).trim().min(1, { error }).max(100, { error });
+  return requiredText(error)
+    .trim()
+    .min(1, { error })
+    .max(100, { error })
+    .meta({ title: '1 to 100 characters' });
 }
 
 /** A list of 1 to `max` items in a JSON body. */
@@ -114,6 +125,7 @@ export function pageCursor(parts: number) {
   return z
     .string({ error })
     .regex(new RegExp(`^\\d{1,15}(\\.\\d{1,15}){${parts - 1}}$`), { error })
+    .meta({ title: 'cursor' })
     .describe('nextCursor of the previous page')
     .transform((text) => text.split('.').map(Number));
 }
@@ -133,6 +145,7 @@ function amountCursorThat(pattern: RegExp) {
   return z
     .string({ error })
     .regex(pattern, { error })
+    .meta({ title: 'cursor' })
     .describe('nextCursor of the previous page')
     .transform((text) => {
       const [amount = '', id] = text.split('.');
@@ -148,6 +161,7 @@ export function choices<const T extends string>(words: readonly T[]) {
     .regex(new RegExp(`^${word}(,${word})*$`), {
       error: `must be a list of ${words.join(', ')}, separated by commas`,
     })
+    .meta({ title: `list of ${words.join(', ')}, separated by commas` })
     .transform((text) => words.filter((word) => text.split(',').includes(word)));
 }
 
@@ -159,6 +173,7 @@ export function time() {
   return z
     .string({ error })
     .regex(TIME_PATTERN, { error })
+    .meta({ title: 'time' })
     .transform((text) => (/^\d{1,11}$/.test(text) ? Number(text) : Date.parse(text) / 1000))
     .refine((seconds) => !Number.isNaN(seconds), { error });
 }

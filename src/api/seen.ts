@@ -16,6 +16,7 @@ export const SEEN_PARAMETER = {
   seen: z
     .string({ error: ERROR })
     .regex(PATTERN, { error: ERROR })
+    .meta({ title: 'NUMBER:HASH' })
     .optional()
     .describe(
       'NUMBER:HASH from X-Indexed-Block and X-Indexed-Hash of an earlier answer, then :REWRITES if it has ' +

@@ -49,7 +49,9 @@ export const walletsBatch = defineEndpoint({
   summary:
     'First and last activity, transaction count and first funder of up to 100 wallets; more fields on request',
   params: {
-    addresses: listOf(addressAsSent(), 100),
+    addresses: listOf(addressAsSent(), 100).describe(
+      '1 to 100 wallets; each is a key of the answer, spelled as here',
+    ),
     fields: z
       .array(z.enum(FIELD_NAMES, { error: `must be one of ${FIELD_NAMES.join(', ')}` }), {
         error: `must be a list of ${FIELD_NAMES.join(', ')}`,

@@ -145,7 +145,7 @@ function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
     }),
     responses: {
       200: {
-        description: 'The answer',
+        description: toCsv ? 'The answer; with format=csv, its list as text/csv' : 'The answer',
         headers: headersOf(
           'X-Indexed-Block',
           'X-Indexed-Hash',
@@ -153,10 +153,8 @@ function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
           ...(method === 'GET' ? ['ETag'] : []),
           ...(toCsv ? ['X-Next-Cursor'] : []),
         ),
-        content: {
-          'application/json': { schema: namedSchema(response, records), example: answer },
-          ...(toCsv && { 'text/csv': { schema: { type: 'string' }, example: toCsv(answer) } }),
-        },
+        // Not text/csv too: the answer would be a union, which clients would have to narrow before each use.
+        content: { 'application/json': { schema: namedSchema(response, records), example: answer } },
       },
       ...errorResponses(endpoint),
     },
@@ -195,11 +193,16 @@ function parametersOf({ params, example }: Endpoint): OpenApiParameter[] {
       name,
       in: 'query',
       required: !schema.safeParse(undefined).success,
-      description: schema.description,
+      description: schema.description ?? descriptionOf(form),
       schema: form,
       ...(shown !== undefined && { example: coerceExample(shown, form) }),
     };
   });
+}
+
+/** Of a schema that is converted after it is checked: the description stays with the check. */
+function descriptionOf({ description }: JsonSchema): string | undefined {
+  return typeof description === 'string' ? description : undefined;
 }
 
 function parameterSchema(schema: z.ZodType): JsonSchema {

@@ -6,6 +6,7 @@
 
 import { CRITERIA_TEXTS } from '../../api/endpoints/wallet-label.ts';
 import { asyncApiDocument } from '../../api/openapi/asyncapi.ts';
+import type { JsonSchema } from '../../api/openapi/json-schema.ts';
 import {
   type OpenApiDocument,
   type OpenApiOperation,
@@ -13,6 +14,7 @@ import {
   openApiDocument,
 } from '../../api/openapi/openapi.ts';
 import type { API_ERROR_CODES } from '../../lib/errors.ts';
+import { isObject } from '../../lib/text.ts';
 import { version } from '../../lib/version.ts';
 import { CachedResponse } from '../http/cached-response.ts';
 import type { ReplyWriter } from '../http/reply.ts';
@@ -134,7 +136,8 @@ interface Documented {
 }
 
 function operationSection({ path, method, operation }: Documented): string {
-  const { operationId, summary, parameters, responses } = operation;
+  const { operationId, summary, responses } = operation;
+  const parameters = [...operation.parameters, ...bodyMembers(operation)];
   const answer = responses[200].content['application/json'].example;
   return `<section id="${escapeHtml(operationId)}" data-path="${escapeHtml(path)}" data-method="${method}">
 <h3><span class="method">${method}</span> <code>${escapeHtml(path)}</code></h3>
@@ -145,7 +148,17 @@ ${codeSample('Answer', JSON.stringify(answer, null, 2))}
 </section>`;
 }
 
-function parameterRow({ name, required, description, schema }: OpenApiParameter): ParameterRow {
+/** The members of a JSON body as parameters; none for a body of several forms. */
+function bodyMembers({ requestBody }: OpenApiOperation): Omit<OpenApiParameter, 'in'>[] {
+  const { properties, required } = requestBody?.content['application/json'].schema ?? {};
+  return Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => {
+    const schema = isObject(member) ? member : {};
+    const description = typeof schema.description === 'string' ? schema.description : undefined;
+    return { name, required: Array.isArray(required) && required.includes(name), description, schema };
+  });
+}
+
+function parameterRow({ name, required, description, schema }: Omit<OpenApiParameter, 'in'>): ParameterRow {
   const range = [schema.minimum, schema.maximum].map((bound) => (bound === undefined ? '' : String(bound)));
   return {
     name,
@@ -155,9 +168,11 @@ function parameterRow({ name, required, description, schema }: OpenApiParameter)
   };
 }
 
-/** Only addresses have a pattern. */
-function typeOf({ type, pattern }: OpenApiParameter['schema']): string {
-  return pattern === undefined ? String(type) : 'address';
+/** The kind of a text, or the JSON type. */
+function typeOf({ type, title, items }: JsonSchema): string {
+  if (title !== undefined) return String(title);
+  if (!isObject(items)) return String(type);
+  return `list of ${Array.isArray(items.enum) ? items.enum.join(', ') : typeOf(items)}`;
 }
 
 /** `integer, 1 to 200` or `number, from 0`. */

@@ -18,6 +18,7 @@ const MON = 10n ** 18n;
 const PROGRAM = `
 import { type ErrorCode, type Funding, readyz, walletFundingSource, walletSummary } from './atlas/index';
 import { createClient } from './atlas/client/index';
+import { incoming } from './openapi-fetch';
 import { Api, type Transfer, type WalletToken } from './swagger';
 
 const urls: string[] = [];
@@ -52,12 +53,13 @@ export async function run(baseUrl: string, key: string, address: string) {
     ready: readiness?.ready,
     amounts: transfers.map((transfer) => transfer.amount),
     balances: tokens.map((token) => token.balance),
+    incoming: (await incoming(baseUrl, key, address)).map(({ from, amount }) => [from, String(amount)]),
     urls,
   };
 }
 `;
 
-test('two generators make clients that compile strictly, get answers and keep the key out of URLs', async (t) => {
+test('three generators make clients that compile strictly, get answers and keep the key out of URLs', async (t) => {
   const index = createIndex(t, 100);
   index.append([
     { a: [{ from: 'funder', to: 'alice', amount: MON }] },
@@ -68,6 +70,7 @@ test('two generators make clients that compile strictly, get answers and keep th
   const dir = tempDir(t);
   writeFileSync(join(dir, 'openapi.json'), JSON.stringify(document));
   writeFileSync(join(dir, 'program.ts'), PROGRAM);
+  writeFileSync(join(dir, 'openapi-fetch.ts'), codeBlock('ts openapi-fetch'));
   writeFileSync(join(dir, 'wallet-transfers.ts'), codeBlock('ts wallet_transfers'));
   symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
   await Promise.all([
@@ -76,6 +79,12 @@ test('two generators make clients that compile strictly, get answers and keep th
       `${ROOT}test/support/clients/typescript-api.mjs`,
       `${ROOT}node_modules/@hey-api/openapi-ts/dist/run.mjs`,
       ...['-i', 'openapi.json', '-o', 'atlas'],
+    ]),
+    runTool(t, dir, [
+      '--import',
+      `${ROOT}test/support/clients/typescript-api.mjs`,
+      `${ROOT}node_modules/openapi-typescript/bin/cli.js`,
+      ...['openapi.json', '-o', 'schema.ts'],
     ]),
     runTool(t, dir, [
       `${ROOT}node_modules/swagger-typescript-api/dist/cli.mjs`,
@@ -111,6 +120,10 @@ test('two generators make clients that compile strictly, get answers and keep th
     ready: true,
     amounts: ['500', `${MON}`],
     balances: ['500'],
+    incoming: [
+      [`0x${'0'.repeat(40)}`, '500'],
+      [address('funder'), `${MON}`],
+    ],
   });
   assert.equal(urls.length, 6);
   for (const url of urls) assert.ok(!url.includes(key) && !url.includes('api_key'), url);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { parseChainLogFilter, parseLogFilter } from '../../../src/streams/node/log-filter.ts';
 import { parseSignalFilter, parseWalletFilter } from '../../../src/streams/transfers/parse-filter.ts';
+import { document } from '../../support/clients/openapi.ts';
 import { serve } from '../serving.ts';
 
 test('/openapi.json needs no key, is open to other origins, and lists every endpoint', async (t) => {
@@ -51,6 +52,51 @@ test('/docs shows every endpoint with its parameters and an example', async (t) 
       for (const name of Object.keys(params.shape)) assert.ok(section.includes(`<code>${name}</code>`));
     assert.match(section, /curl -H/);
     assert.match(section, /historicalCoverageStartBlock/);
+  }
+});
+
+/** The cells of the rows of a section's parameter table. */
+function rowsOf(section: string): string[][] {
+  const table = section.slice(0, section.indexOf('</table>'));
+  return [...table.matchAll(/<tr><th scope="row"><code>(.*?)<\/code><\/th>(.*?)<\/tr>/g)].map(
+    ([, name = '', cells = '']) => [name, ...cells.split('</td>').map((cell) => cell.replace('<td>', ''))],
+  );
+}
+
+test('each parameter of each endpoint has a type of its own and a meaning, on /docs and in /openapi.json', async (t) => {
+  const { server } = await serve(t);
+  const page = await (await fetch(`${server.url}/docs`)).text();
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      for (const { name, description = '', schema } of operation.parameters) {
+        const label = `${method} ${path} ${name}`;
+        assert.ok(description.length > 5, `${label} has no meaning`);
+        assert.equal(typeof schema.type, 'string', `${label} has no type`);
+        const isPlain = schema.type !== 'string' || Array.isArray(schema.enum);
+        assert.equal(typeof schema.title, isPlain ? 'undefined' : 'string', `${label}: what kind of text?`);
+        const isAddress = String(schema.pattern) === '^0x[0-9a-fA-F]{40}$';
+        assert.equal(schema.title === 'address', isAddress, `${label} is not an address`);
+      }
+    }
+  }
+  for (const { path, params } of ENDPOINTS) {
+    const section = page.split('<section').find((part) => part.includes(`<code>${path}</code>`)) ?? '';
+    const rows = rowsOf(section);
+    const described = document.paths[path]?.get?.parameters;
+    assert.deepEqual(
+      rows.map(([name]) => name),
+      Object.keys(params.shape),
+      path,
+    );
+    for (const [name, values = '', , meaning = ''] of rows) {
+      assert.ok(meaning.length > 5, `${path} ${name} has no meaning`);
+      assert.ok(
+        values !== '' && !/undefined|object|^string|^array/.test(values),
+        `${path} ${name}: ${values}`,
+      );
+      const { schema } = described?.find((parameter) => parameter.name === name) ?? {};
+      if (schema?.title !== undefined) assert.equal(values, schema.title, `${path} ${name}`);
+    }
   }
 });
 

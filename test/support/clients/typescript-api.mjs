@@ -1,6 +1,6 @@
 /**
  * For `node --import`: resolves `typescript` to the copy that swagger-typescript-api brings. The project compiles with
- * TypeScript 7, which has no JavaScript API; @hey-api/openapi-ts still needs one.
+ * TypeScript 7, which has no JavaScript API; the other generators still need one.
  */
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
