@@ -92,11 +92,13 @@ function parseChat(value: unknown, format: HookFormat): string | null {
   throw invalid('telegram needs chat: the id of the chat, or @channel');
 }
 
-/** A hook starts at its own `fromBlock`. It needs no `lastSeen`, because its cursor is stored. */
+/** A hook starts at its own `fromBlock`. It needs neither `lastSeen` nor `progress`, because its cursor is stored. */
 function parseFilter(value: unknown, lists: StoredLists): Record<string, unknown> {
   if (!isObject(value)) throw invalid('filter must be an object, as for atlas_subscribe');
   if ('fromBlock' in value || 'lastSeen' in value)
     throw invalid('the filter of a hook takes neither fromBlock nor lastSeen: set fromBlock of the hook');
+  if ('progress' in value)
+    throw invalid('the filter of a hook takes no progress: messages carry only events');
   parseSignalFilter(value, lists);
   return value;
 }

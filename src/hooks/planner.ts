@@ -265,9 +265,9 @@ export class Planner {
 
   private *merged(wallets: WatchSet, first: number, below: number) {
     let pieces = 0;
-    for (const ids of mergeHistories(this.reads.history, wallets.known(), first, below)) {
+    for (const { ids, next } of mergeHistories(this.reads.history, wallets.known(), first, below)) {
       if (ids.length === 0) continue;
-      yield { ids, reached: ids.at(-1)! + 1 };
+      yield { ids, reached: next };
       if (++pieces >= MAX_PIECES) return;
     }
     yield { ids: [], reached: below };

@@ -65,7 +65,8 @@ export interface FilterMember {
 /** Members of a filter by name. */
 export type FilterMembers = Readonly<Record<string, FilterMember>>;
 
-const START = {
+/** Of both kinds of filter: where the subscription starts, and whether it reports how far it is. */
+const DELIVERY = {
   fromBlock: {
     type: 'block',
     description:
@@ -74,7 +75,13 @@ const START = {
   lastSeen: {
     type: 'lastSeen',
     description:
-      'The block of the last event before a reconnect, with rewrites if the event has it. Events that a reorg has since reverted come first, marked as removed; the replay follows. An error if a repair has rewritten the block since',
+      'The last block seen before a reconnect, from an event, a progress or anywhere else, with rewrites if it has one. Events that a reorg has since reverted come first, marked as removed; the replay follows. An error if a repair has rewritten the block since',
+  },
+  progress: {
+    type: 'flag',
+    byDefault: false,
+    description:
+      'Also send {progress: {blockNumber, blockHash, live}} once all events up to a block were sent: after each commit, and up to 4 times a second while catching up. live is false during a replay',
   },
 } as const satisfies FilterMembers;
 
@@ -93,7 +100,7 @@ export const WALLET_FILTER = {
     description: 'Transfers of the native coin, direct and internal',
   },
   includeTokens: { type: 'flag', byDefault: true, description: 'ERC-20, ERC-721 and ERC-1155' },
-  ...START,
+  ...DELIVERY,
 } as const satisfies FilterMembers;
 
 /** Of signals and webhooks. */
@@ -122,5 +129,5 @@ export const SIGNAL_FILTER = {
       'Only buys of an asset that the wallet gained on balance in the transaction against something that it gave on ' +
       'balance. Where it is unknown what it gave (paidReason), the buy passes',
   },
-  ...START,
+  ...DELIVERY,
 } as const satisfies FilterMembers;

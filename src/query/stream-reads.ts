@@ -5,7 +5,7 @@ import { chainOf, prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareTransferParties } from '../store/read/transfers.ts';
 import { HistoryCursor } from '../store/wallet-history.ts';
-import { prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
+import { prepareBlockBefore, prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
 import type { Snapshot } from './snapshot.ts';
 import { prepareTokenFirstSeen, prepareTokenSymbols } from './tokens.ts';
@@ -68,6 +68,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     markOf: (block: number) => markOfBlock(snapshot.rewrites, block),
     lastIdsAt: prepareLastIdsAt(db),
     lastIdsUpTo: prepareLastIdsUpTo(db),
+    blockBefore: prepareBlockBefore(db),
     lastBlock: prepareLastBlock(db),
     /** The id of the indexed chain; undefined before indexing begins. */
     chainId: () => chainOf(db)?.chainId,

@@ -34,6 +34,18 @@ export const walletTransferSchema = z
   })
   .meta({ id: 'WalletTransfer' });
 
+/** Sent to subscriptions with `progress`. */
+export const progressSchema = z
+  .object({
+    progress: z.object({
+      blockNumber: z.int().min(0),
+      blockHash: txHashField(),
+      live: z.boolean().describe('False during a replay'),
+      rewrites,
+    }),
+  })
+  .meta({ id: 'Progress' });
+
 const symbol = z.string().nullable().describe('Null while unknown');
 const decimals = z.int().nullable().describe('Null while unknown, and for tokens without decimals');
 

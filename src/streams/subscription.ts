@@ -10,7 +10,7 @@ import { subscriptionLimitReached, subscriptionNotFound, unknownSubscription } f
 
 const ID_PLACE = Buffer.alloc(ID_CHARS, '0').toString();
 
-type NotificationMethod = 'eth_subscription' | 'atlas_subscription';
+export type NotificationMethod = 'eth_subscription' | 'atlas_subscription';
 
 const PREFIXES: Record<NotificationMethod, string> = {
   eth_subscription: messagePrefix('eth_subscription'),

@@ -8,7 +8,7 @@ import type { Direction } from '../../src/streams/transfers/signals.ts';
 import { PartCollector, type SideFacts } from '../../src/streams/transfers/transaction-part.ts';
 import { type EventSource, TransferEvent } from '../../src/streams/transfers/transfer-event.ts';
 import {
-  type ReplayStart,
+  type DeliveryOptions,
   readSignalFilter,
   type SignalFilter,
   type WalletFilter,
@@ -25,11 +25,14 @@ export function walletFilter(wallet: string, fromBlock: number | null = null): W
     includeTokens: true,
     fromBlock,
     lastSeen: null,
+    progress: false,
   };
 }
 
 /** Everything, with the given overrides. */
-export function signalFilter(given: Partial<SignalFilter & ReplayStart> = {}): SignalFilter & ReplayStart {
+export function signalFilter(
+  given: Partial<SignalFilter & DeliveryOptions> = {},
+): SignalFilter & DeliveryOptions {
   return { ...readSignalFilter({}), ...given };
 }
 

@@ -14,18 +14,26 @@ import {
   WalletSubscription,
 } from '../../src/streams/transfers/transfer-subscription.ts';
 import type { Cleanup } from '../support/cleanup.ts';
+import { checkNotification } from '../support/clients/openapi.ts';
 import { address, createIndex, type NamedBlock } from '../support/index/index-fixture.ts';
 import { waitFor } from '../support/wait.ts';
 import { signalFilter, walletFilter } from './filters.ts';
 import { FREE } from './free-payer.ts';
 
-/** What a client received: `+12` for a transfer of block 12, `-12` for a removed one; and how it ended. */
+/**
+ * What a client received: `+12` for a transfer of block 12, `-12` for a removed one, `=12` for progress up to block 12
+ * and `~12` for that of a replay; and how it ended.
+ */
 export interface Client {
   told: string[];
   closed: boolean;
   /** Why it was closed; empty while open. */
   reason: string;
-  /** The mark of the last transfer. */
+  /** Every result, as received. */
+  results: Record<string, unknown>[];
+  /** The last block that progress named, null without one. */
+  progress: { to: number; hash: Hex } | null;
+  /** The mark of the last transfer or progress. */
   mark: string | null;
   /** Where its replay begins, null without one. */
   fromBlock: number | null;
@@ -104,12 +112,12 @@ export class StreamIndex {
   wallet(
     name: string,
     fromBlock: number | null = null,
-    { backlogBytes = 0, payer = FREE } = {},
+    { backlogBytes = 0, payer = FREE, progress = false } = {},
   ): Promise<Client> {
-    const wallet = address(name).slice(2);
+    const filter = { ...walletFilter(address(name).slice(2), fromBlock), progress };
     return this.open(
       fromBlock,
-      (subscription) => new WalletSubscription(subscription, walletFilter(wallet, fromBlock)),
+      (subscription) => new WalletSubscription(subscription, filter),
       backlogBytes,
       payer,
     );
@@ -125,8 +133,8 @@ export class StreamIndex {
   }
 
   /** Like the above, for everything that any wallet pays, from a block on. */
-  payments(fromBlock: number): Promise<Client> {
-    const filter = signalFilter({ events: new Set(['wallet_native_out']), fromBlock });
+  payments(fromBlock: number, progress = false): Promise<Client> {
+    const filter = signalFilter({ events: new Set(['wallet_native_out']), fromBlock, progress });
     return this.open(fromBlock, (subscription) => new SignalSubscription(subscription, filter));
   }
 
@@ -139,6 +147,8 @@ export class StreamIndex {
     const unsubscribe = () => undefined;
     const client: Client = {
       told: [],
+      results: [],
+      progress: null,
       mark: null,
       closed: false,
       reason: '',
@@ -153,10 +163,15 @@ export class StreamIndex {
         return client.backlogBytes;
       },
       push: (notification: Notification, id: Uint8Array) => {
-        const { blockNumber, removed, rewrites } = JSON.parse(String(notification.messageFor(id))).params
-          .result;
+        const message = JSON.parse(String(notification.messageFor(id)));
+        client.results.push(message.params.result);
+        const { progress, ...transfer } = message.params.result;
+        if (progress) checkNotification(message);
+        const { blockNumber, blockHash, removed, rewrites, live } = progress ?? transfer;
         client.mark = rewrites ?? null;
-        client.told.push(`${removed === true ? '-' : '+'}${blockNumber}`);
+        if (progress) client.progress = { to: blockNumber, hash: blockHash };
+        const sign = progress ? (live ? '=' : '~') : removed === true ? '-' : '+';
+        client.told.push(`${sign}${blockNumber}`);
       },
       whenDrained: (callback: () => void) => void client.waiting.push(callback),
       close: (_code: number, reason: string) => {
@@ -193,12 +208,23 @@ export class StreamIndex {
   }
 
   /** Reports that a block is committed. */
-  publish(batch: BlockBatch): void {
+  publish(batch: BlockBatch, from = batch.number[0]!): void {
     this.snapshot.release();
     const to = batch.number[0]!;
     const hash = bytesToHex(batch.hash);
     const committedAt = performance.timeOrigin + performance.now();
-    this.transfers.onWatermark({ kind: 'committed', from: to, to, hash, timestamp: 0, committedAt });
+    this.transfers.onWatermark({ kind: 'committed', from, to, hash, timestamp: 0, committedAt });
+  }
+
+  /** Appends several blocks in one commit. */
+  commitAtOnce(count: number): void {
+    const first = this.head().to + 1;
+    const batches = Array.from({ length: count }, () => {
+      const batch = this.nextBlock('', 1);
+      this.write(batch);
+      return batch;
+    });
+    this.publish(batches.at(-1)!, first);
   }
 
   /** A block that follows the last, in which Alice pays Bob this many times. */

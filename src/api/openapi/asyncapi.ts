@@ -7,6 +7,7 @@ import {
   headSchema,
   logFilterSchema,
   logSchema,
+  progressSchema,
   signalSchema,
   walletTransferSchema,
 } from '../../schemas/stream-records.ts';
@@ -36,7 +37,8 @@ const DESCRIPTION = `Live transfers, signals, heads and logs over two WebSockets
 
 A subscribe returns an id; its events carry the id as params.subscription. Transfers and signals are pushed after the
 commit. Deduplicate by txHash and eventIndex, with blockHash across reorgs, and for signals with event and direction.
-After a reorg, reverted events are sent again with removed: true, newest first. After a reconnect, pass lastSeen.`;
+After a reorg, reverted events are sent again with removed: true, newest first. After a reconnect, pass lastSeen. With
+progress: true, a message tells up to which block all events were sent.`;
 
 const id = z.union([z.string(), z.number(), z.null()]);
 const subscriptionId = z.string().describe('Id of the subscription');
@@ -74,6 +76,8 @@ const ETH_REQUESTS = {
   },
 } as const;
 
+const PROGRESS = 'With progress: all events up to this block were sent';
+
 /** Messages from /ws, by message name. */
 const ETH_EVENTS = {
   newHead: { summary: 'A block, for newHeads or monadNewHeads', result: headSchema },
@@ -87,6 +91,7 @@ const ETH_EVENTS = {
     result: z.union([txHashField(), z.looseObject({ hash: txHashField() })]),
   },
   walletTransfer: { summary: 'A transfer of a wallet', result: walletTransferSchema },
+  walletProgress: { summary: PROGRESS, result: progressSchema },
 } as const;
 
 function topicParams(topic: string, filter: z.ZodObject) {
@@ -164,7 +169,10 @@ export function asyncApiDocument(version: string): AsyncApiDocument {
     ws: Object.entries(ETH_EVENTS).map(([name, { summary, result }]) =>
       addMessage(name, summary, event('eth_subscription', result)),
     ),
-    signals: [addMessage('signal', 'A wallet event', event('atlas_subscription', signalSchema))],
+    signals: [
+      addMessage('signal', 'A wallet event', event('atlas_subscription', signalSchema)),
+      addMessage('signalProgress', PROGRESS, event('atlas_subscription', progressSchema)),
+    ],
   };
   const channel = (name: 'ws' | 'signals', address: string, description: string) => ({
     address,

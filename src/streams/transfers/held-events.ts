@@ -24,6 +24,9 @@ interface HeldEvent {
   isUnnamed: boolean;
 }
 
+/** What waits: an event, or a push that keeps its place behind the events before it. */
+type Held = HeldEvent | (() => void);
+
 /** The subscription that events are held for. */
 export interface Holder {
   pushNow(event: TransferEvent, forms: readonly Form[]): void;
@@ -40,7 +43,7 @@ interface HeldEventsOptions<H extends Holder> {
 
 export class HeldEvents<H extends Holder = Holder> {
   private readonly options: HeldEventsOptions<H>;
-  private readonly queues = new Map<H, HeldEvent[]>();
+  private readonly queues = new Map<H, Held[]>();
   private timer: NodeJS.Timeout | null = null;
   private isReleasing = false;
 
@@ -68,6 +71,14 @@ export class HeldEvents<H extends Holder = Holder> {
     queue.push({ event, forms, isUnnamed: this.options.metadata.awaits(event.row) });
     if (queue.length > MAX_HELD) this.flush(holder);
     return false;
+  }
+
+  /** Runs `push` behind the events held for the holder, at once without any. */
+  inOrder(holder: H, push: () => void): void {
+    const queue = this.queues.get(holder);
+    if (queue === undefined) return push();
+    queue.push(push);
+    if (queue.length > MAX_HELD) this.flush(holder);
   }
 
   /** Pushes the events that have become complete, and those behind them. Call it when data may have arrived. */
@@ -103,11 +114,11 @@ export class HeldEvents<H extends Holder = Holder> {
     this.release();
   }
 
-  private releaseFrom(holder: H, queue: HeldEvent[], deadline: number): void {
+  private releaseFrom(holder: H, queue: Held[], deadline: number): void {
     let released = 0;
     try {
       for (const held of queue) {
-        if (this.isIncomplete(held.event, held.forms) || performance.now() > deadline) break;
+        if (this.isWaiting(held) || performance.now() > deadline) break;
         released++;
         this.push(holder, held);
       }
@@ -124,9 +135,15 @@ export class HeldEvents<H extends Holder = Holder> {
     for (const held of queue) this.push(holder, held);
   }
 
-  private push(holder: H, { event, forms, isUnnamed }: HeldEvent): void {
+  private push(holder: H, held: Held): void {
+    if (typeof held === 'function') return held();
+    const { event, forms, isUnnamed } = held;
     if (isUnnamed) event.nameToken(this.options.tokenFacts(event.row.token));
     holder.pushNow(event, forms);
+  }
+
+  private isWaiting(held: Held): boolean {
+    return typeof held !== 'function' && this.isIncomplete(held.event, held.forms);
   }
 
   private isIncomplete(event: TransferEvent, forms: readonly Form[]): boolean {

@@ -6,7 +6,7 @@ import { signalFilterSchema, walletFilterSchema } from '../../schemas/stream-fil
 import { assertKnownMembers, invalidParams, onlyFilter } from '../subscribe-errors.ts';
 import type { StoredLists } from './filter-values.ts';
 import {
-  type ReplayStart,
+  type DeliveryOptions,
   readSignalFilter,
   readWalletFilter,
   type SignalFilter,
@@ -22,7 +22,7 @@ export function parseWalletFilter(value: unknown): WalletFilter {
  * Parses the parameters of `atlas_subscribe`: the filter, a list with the filter, or nothing. Throws RequestError
  * `invalid_params`.
  */
-export function parseSignalFilter(params: unknown, lists?: StoredLists): SignalFilter & ReplayStart {
+export function parseSignalFilter(params: unknown, lists?: StoredLists): SignalFilter & DeliveryOptions {
   const value = (Array.isArray(params) ? onlyFilter(params) : params) ?? {};
   return readSignalFilter(checked(signalFilterSchema, value), lists);
 }

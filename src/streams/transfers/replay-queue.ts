@@ -39,6 +39,8 @@ interface ReplayQueueOptions {
   openSource(): IndexSource;
   /** Offers a transfer to a subscriber. */
   publish(event: TransferEvent, subscriber: TransferSubscription): void;
+  /** The subscriber was offered everything before its `nextId`. */
+  onProgress(subscriber: TransferSubscription): void;
   /** A replay ended because the index could not be read. */
   onFailure(error: unknown, subscriber: TransferSubscription): void;
 }
@@ -168,10 +170,10 @@ export class ReplayQueue {
 
   /** Offers the transfers below an id to the subscriber, some per step. */
   private *stepsOf(replay: Replay, below: number): Generator<void, void, void> {
-    const { reads, publish } = this.options;
+    const { reads, publish, onProgress } = this.options;
     const { subscriber } = replay;
     const source = this.options.openSource();
-    for (const ids of replayIds(reads, subscriber, subscriber.nextId, below)) {
+    for (const { ids, next } of replayIds(reads, subscriber, subscriber.nextId, below)) {
       replay.paidRows -= ids.length;
       for (const row of source.read(ids, subscriber.examines)) {
         const event = TransferEvent.from(source, row);
@@ -179,6 +181,8 @@ export class ReplayQueue {
         subscriber.nextId = event.row.id + 1;
         publish(event, subscriber);
       }
+      subscriber.nextId = next;
+      onProgress(subscriber);
       yield;
     }
   }

@@ -20,13 +20,19 @@ interface HistoryCursor {
   next: number;
 }
 
-/** Yields the merged ids in ascending pieces. An empty piece only lets the caller pause. */
+/** Some ids in order: all those below `next` that were not in an earlier piece. */
+export interface IdPiece {
+  ids: number[];
+  next: number;
+}
+
+/** Yields the merged ids in ascending pieces. An empty piece lets the caller pause. */
 export function* mergeHistories(
   read: ReadHistory,
   wallets: readonly number[],
   from: number,
   below: number,
-): Generator<number[], void, void> {
+): Generator<IdPiece, void, void> {
   const cursors = wallets.map((wallet): HistoryCursor => ({ wallet, ids: [], next: from }));
   for (let completeBelow = from; completeBelow < below; ) {
     let reads = 0;
@@ -34,11 +40,11 @@ export function* mergeHistories(
       if (cursor.ids.length > 0 || cursor.next >= below) continue;
       cursor.ids = read(cursor.wallet, cursor.next, below);
       cursor.next = cursor.ids.length === 0 ? below : cursor.ids.at(-1)! + 1;
-      if (++reads % WALLETS_PER_STEP === 0) yield [];
+      if (++reads % WALLETS_PER_STEP === 0) yield { ids: [], next: completeBelow };
     }
     // Below this id, the transfers of all wallets have been read.
     completeBelow = cursors.reduce((least, { next }) => Math.min(least, next), below);
-    yield takeBelow(cursors, completeBelow);
+    yield { ids: takeBelow(cursors, completeBelow), next: completeBelow };
   }
 }
 
@@ -55,8 +61,8 @@ function takeBelow(cursors: readonly HistoryCursor[], limit: number): number[] {
 const IDS_PER_STEP = 100;
 
 /**
- * Yields the ids `from <= id < below` of the transfers that the subscriber may want, in order. An empty piece only lets
- * the caller pause. Abandon the generator after a rollback: the ids are valid only while the index keeps those
+ * Yields the ids `from <= id < below` of the transfers that the subscriber may want, in order. An empty piece lets the
+ * caller pause. Abandon the generator after a rollback: the ids are valid only while the index keeps those
  * transfers.
  */
 export function* replayIds(
@@ -64,10 +70,12 @@ export function* replayIds(
   subscriber: TransferSubscription,
   from: number,
   below: number,
-): Generator<number[], void, void> {
-  for (const ids of idsFor(reads, subscriber, from, below)) {
-    if (ids.length === 0) yield [];
-    for (let at = 0; at < ids.length; at += IDS_PER_STEP) yield ids.slice(at, at + IDS_PER_STEP);
+): Generator<IdPiece, void, void> {
+  for (const { ids, next } of idsFor(reads, subscriber, from, below)) {
+    let at = 0;
+    for (; at + IDS_PER_STEP < ids.length; at += IDS_PER_STEP)
+      yield { ids: ids.slice(at, at + IDS_PER_STEP), next: ids[at + IDS_PER_STEP]! };
+    yield { ids: ids.slice(at), next };
   }
 }
 
@@ -76,7 +84,7 @@ function idsFor(
   subscriber: TransferSubscription,
   from: number,
   below: number,
-): Iterable<number[]> {
+): Iterable<IdPiece> {
   const idsOf = (addresses: Iterable<string>): number[] =>
     [...addresses].map(reads.walletId).filter((id) => id !== undefined);
   if (isSelectedByWallet(subscriber))
@@ -94,12 +102,12 @@ function* scannedIds(
   contracts: ReadonlySet<number> | null,
   from: number,
   below: number,
-): Generator<number[], void, void> {
+): Generator<IdPiece, void, void> {
   for (let next = from; next < below; ) {
     const rows = reads.scan(next, below, SCANNED_PER_STEP);
     next = rows.length < SCANNED_PER_STEP ? below : rows.at(-1)!.id + 1;
     const wanted =
       contracts === null ? rows : rows.filter(({ contract }) => contract !== null && contracts.has(contract));
-    yield wanted.map(({ id }) => id);
+    yield { ids: wanted.map(({ id }) => id), next };
   }
 }

@@ -7,10 +7,13 @@ import { type FilterValues, type LastSeen, readMembers, type StoredLists } from 
 
 export type { LastSeen, StoredLists };
 
-/** Where a subscription starts; both null for new transfers only. */
-export interface ReplayStart {
+/** How a subscription is served, whatever it selects. */
+export interface DeliveryOptions {
+  /** Where it starts. Both null for new transfers only. */
   fromBlock: number | null;
   lastSeen: LastSeen | null;
+  /** Whether it reports how far it is. */
+  progress: boolean;
 }
 
 export interface WalletFilter extends Omit<FilterValues<typeof WALLET_FILTER>, 'address' | 'addresses'> {
@@ -18,7 +21,7 @@ export interface WalletFilter extends Omit<FilterValues<typeof WALLET_FILTER>, '
 }
 
 /** An empty set of wallets, tokens or events means all. */
-export type SignalFilter = Omit<FilterValues<typeof SIGNAL_FILTER>, keyof ReplayStart>;
+export type SignalFilter = Omit<FilterValues<typeof SIGNAL_FILTER>, keyof DeliveryOptions>;
 
 const NO_LISTS: StoredLists = () => undefined;
 
@@ -29,6 +32,6 @@ export function readWalletFilter(filter: object): WalletFilter {
 }
 
 /** `filter` has passed the schema. Throws RequestError `invalid_params` if it names a list that is missing or empty. */
-export function readSignalFilter(filter: object, lists = NO_LISTS): SignalFilter & ReplayStart {
+export function readSignalFilter(filter: object, lists = NO_LISTS): SignalFilter & DeliveryOptions {
   return readMembers(SIGNAL_FILTER, filter, lists);
 }

@@ -18,6 +18,7 @@ import type { ChainInfo } from './event-json.ts';
 import { HeldEvents, MetadataWait } from './held-events.ts';
 import { IndexSource } from './index-source.ts';
 import { LiveTransfers } from './live-transfers.ts';
+import { ProgressReports } from './progress.ts';
 import { type RecentBlock, RecentBlocks } from './recent-blocks.ts';
 import { ReorgBuffer } from './reorg-buffer.ts';
 import { ReplayQueue } from './replay-queue.ts';
@@ -52,6 +53,9 @@ export class TransferStream {
   private readonly recentBlocks = new RecentBlocks();
   private readonly reorgBuffer = new ReorgBuffer((event) => this.recipientsOf(event));
   private readonly turns: TurnLoop;
+  private readonly progress: ProgressReports;
+  /** Whether the last commit had several blocks. */
+  private isBehind = false;
   private readonly parties: TransactionParties;
   private chainInfo: ChainInfo | null = null;
 
@@ -77,6 +81,8 @@ export class TransferStream {
       onResume: () => this.turns.schedule(),
       openSource: () => this.openSource(),
       publish: (event, subscriber) => this.pushReplayed(event, subscriber),
+      onProgress: (subscriber) =>
+        this.progress.reportReplay(subscriber, () => reads.blockBefore(subscriber.nextId)),
       onFailure: (error, subscriber) => this.fail([subscriber], error),
     });
     this.turns = new TurnLoop({
@@ -84,6 +90,7 @@ export class TransferStream {
       steps: (deadline) => this.pushPending(deadline),
       onError: (error) => this.fail(this.subscribers(), error),
     });
+    this.progress = new ProgressReports({ markOf: reads.markOf, onDue: () => this.turns.schedule() });
     this.held = new HeldEvents({
       metadata: new MetadataWait(reads, metadataWaitMs),
       tokenFacts: reads.tokenSymbols,
@@ -105,6 +112,7 @@ export class TransferStream {
 
   private async startPushing(subscriber: TransferSubscription): Promise<Unsubscribe> {
     const ends = await this.gate.waitUntilVerified();
+    if (subscriber.wantsProgress) this.progress.add(subscriber);
     if (subscriber.lastSeen !== null) this.pushWithdrawn(subscriber, subscriber.lastSeen);
     if (subscriber.fromBlock !== null) {
       const { lastTransfer } = this.reads.lastIdsUpTo(subscriber.fromBlock - 1);
@@ -114,6 +122,7 @@ export class TransferStream {
     } else {
       subscriber.firstId = subscriber.nextId = ends.lastTransfer + 1;
       this.live.add(subscriber, ends);
+      if (subscriber.wantsProgress) this.turns.schedule(); // the first report is of the block it starts after
     }
     return () => this.remove(subscriber);
   }
@@ -164,6 +173,7 @@ export class TransferStream {
     if (mark.kind === 'committed') {
       this.recentBlocks.commit(mark.hash.slice(2));
       this.live.noteCommit(mark.committedAt);
+      this.isBehind = mark.to > mark.from;
     } else {
       this.recentBlocks.rollBack(mark.to);
       this.pushRemoved(mark.to);
@@ -173,6 +183,7 @@ export class TransferStream {
 
   close(): void {
     this.turns.close();
+    this.progress.close();
     this.parties.close();
     this.held.close();
   }
@@ -182,6 +193,7 @@ export class TransferStream {
     this.held.delete(subscriber);
     this.live.delete(subscriber);
     this.replays.delete(subscriber);
+    this.progress.delete(subscriber);
     if (this.live.subscribers.size + this.replays.size === 0) this.reorgBuffer.clear();
   }
 
@@ -203,12 +215,21 @@ export class TransferStream {
     const ends = this.gate.verify();
     if (ends === undefined) return;
     yield* this.live.pushCommitted(ends);
+    this.reportLive(ends);
     const limits = {
       below: () => Math.min(this.live.nextId, ends.lastTransfer + 1),
       onCaughtUp: (subscriber: TransferSubscription) => this.live.add(subscriber, ends),
       deadline,
     };
     while (!this.replays.advance(limits)) yield;
+    this.reportLive(ends); // to those whose replay has ended
+  }
+
+  /** Once everything up to the last watermark, which ends with `ends`, was pushed. */
+  private reportLive({ lastTransfer }: LastIds): void {
+    const { settled } = this.gate;
+    if (settled !== null && this.live.nextId > lastTransfer)
+      this.progress.reportLive(this.live.subscribers, settled, this.isBehind);
   }
 
   /** Moves a live subscriber to the replays, from a transfer on that it was not offered yet. */

@@ -1,10 +1,10 @@
 /** Subscriptions to transfers: the filter of each kind, and the form of its notifications. */
 import { isNativeKind } from '../../model/transfer-kind.ts';
-import type { Subscription } from '../subscription.ts';
+import type { NotificationMethod, Subscription } from '../subscription.ts';
 import type { HeldEvents, Holder } from './held-events.ts';
 import { candidatesOf, type Direction, signalsOf } from './signals.ts';
 import type { Form, TransferEvent } from './transfer-event.ts';
-import type { LastSeen, ReplayStart, SignalFilter, WalletFilter } from './transfer-filter.ts';
+import type { DeliveryOptions, LastSeen, SignalFilter, WalletFilter } from './transfer-filter.ts';
 
 const NONE: readonly Form[] = [];
 const OUT: readonly Form[] = ['out'];
@@ -24,6 +24,10 @@ export abstract class TransferSubscription implements Holder {
   fromBlock: number | null;
   /** The last block that the client saw before it reconnected. */
   readonly lastSeen: LastSeen | null;
+  /** Whether to report how far the subscription is (progress.ts), and the last report: `at` by performance.now(). */
+  readonly wantsProgress: boolean;
+  reported: { hash: string; live: boolean; at: number } | null = null;
+  abstract readonly method: NotificationMethod;
   /** Id of the first transfer offered, or to be offered, to the subscription. */
   firstId = 0;
   /** Id of the next transfer that the replay will offer. */
@@ -38,13 +42,14 @@ export abstract class TransferSubscription implements Holder {
     subscription: Subscription,
     wallets: ReadonlySet<string>,
     tokens: ReadonlySet<string>,
-    { fromBlock, lastSeen }: ReplayStart,
+    { fromBlock, lastSeen, progress }: DeliveryOptions,
   ) {
     this.subscription = subscription;
     this.wallets = wallets;
     this.tokens = tokens;
     this.fromBlock = fromBlock;
     this.lastSeen = lastSeen;
+    this.wantsProgress = progress;
   }
 
   /** The number of events that wait until complete. */
@@ -63,6 +68,12 @@ export abstract class TransferSubscription implements Holder {
 
   pushNow(event: TransferEvent, forms: readonly Form[]): void {
     for (const form of forms) this.subscription.push(event.notification(form));
+  }
+
+  /** Runs `push` behind the events that wait until complete. */
+  inOrder(push: () => void): void {
+    if (this.held === null) push();
+    else this.held.inOrder(this, push);
   }
 
   /** Whether `notify` will push anything. Serialises the payload now unless it contains the time of the push. */
@@ -99,6 +110,7 @@ export abstract class TransferSubscription implements Holder {
  * self-transfer is `out` unless only incoming ones are wanted.
  */
 export class WalletSubscription extends TransferSubscription {
+  override readonly method = 'eth_subscription';
   private readonly filter: WalletFilter;
 
   constructor(subscription: Subscription, filter: WalletFilter) {
@@ -124,10 +136,11 @@ export class WalletSubscription extends TransferSubscription {
 
 /** Signals: events of the sender and the receiver of each transfer (signals.ts). */
 export class SignalSubscription extends TransferSubscription {
+  override readonly method = 'atlas_subscription';
   override readonly examines = true;
   private readonly filter: SignalFilter;
 
-  constructor(subscription: Subscription, filter: SignalFilter & ReplayStart) {
+  constructor(subscription: Subscription, filter: SignalFilter & DeliveryOptions) {
     super(subscription, filter.wallets, filter.tokens, filter);
     this.filter = filter;
   }

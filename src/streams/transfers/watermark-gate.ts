@@ -34,9 +34,14 @@ export class WatermarkGate {
     return this.block?.number ?? 0;
   }
 
+  /** The last block; null while the index is empty or a rollback is pending. */
+  get settled(): BlockRef | null {
+    return this.rolledBackTo === null ? this.block : null;
+  }
+
   /** Hash of the last block; undefined while the index is empty or a rollback is pending. */
   get settledHash(): string | undefined {
-    return this.rolledBackTo === null ? this.block?.hash : undefined;
+    return this.settled?.hash;
   }
 
   apply(mark: Watermark): void {

@@ -24,7 +24,7 @@ const NATIVE: EventRow = {
 };
 const TOKEN: EventRow = { ...NATIVE, kind: TransferKind.erc20, logIndex: 3, token: CONTRACT };
 
-type Selecting = Exclude<keyof typeof SIGNAL_FILTER, 'fromBlock' | 'lastSeen'>;
+type Selecting = Exclude<keyof typeof SIGNAL_FILTER, 'fromBlock' | 'lastSeen' | 'progress'>;
 
 /** By member: a filter with it alone, or with what it needs, and a transfer of which it excludes an event. */
 const CASES: Record<Selecting, { filter: GivenFilter; excluded: EventRow }> = {

@@ -35,6 +35,7 @@ class SourceWithoutParties extends IndexSource {
 
 /** Is offered every transfer and wants all of them, including zero transfers, or none. */
 class SubscriberToAll extends TransferSubscription {
+  override readonly method = 'eth_subscription';
   shown = 0;
   private readonly forms: readonly Form[];
   constructor(forms: readonly Form[] = ['out']) {
@@ -48,6 +49,7 @@ class SubscriberToAll extends TransferSubscription {
     super(new Subscription('all', connection, { total: 0 }, 1), new Set(), new Set(), {
       fromBlock: null,
       lastSeen: null,
+      progress: false,
     });
     this.forms = forms;
   }

@@ -22,7 +22,7 @@ test('wallet histories merge into one ascending list without duplicates', () => 
           return sorted[wallet]!.filter((id) => id >= first && id < end).slice(0, page);
         };
         const wallets = sorted.map((_, i) => i);
-        const merged = [...mergeHistories(read, wallets, from, below)].flat();
+        const merged = [...mergeHistories(read, wallets, from, below)].flatMap(({ ids }) => ids);
         const wanted = new Set(sorted.flat().filter((id) => id >= from && id < below));
         assert.deepEqual(
           merged,

@@ -37,10 +37,12 @@ function compile(path: string): ValidateFunction {
 
 let isNotification: ValidateFunction | undefined;
 
+const EVENTS = ['newHead', 'log', 'syncing', 'pendingTransaction', 'walletTransfer', 'signal'];
+
 /** Throws when a pushed message matches none in the AsyncAPI document. */
 export function checkNotification(message: unknown): void {
   isNotification ??= new Ajv(OPTIONS).compile({
-    anyOf: ['newHead', 'log', 'syncing', 'pendingTransaction', 'walletTransfer', 'signal'].map((name) =>
+    anyOf: [...EVENTS, 'walletProgress', 'signalProgress'].map((name) =>
       closed(asyncDocument.components.messages[name]?.payload),
     ),
     components: closed(asyncDocument.components),
