@@ -39,7 +39,7 @@ export const walletProfit = defineEndpoint({
   params: {
     address: address(),
     quote: asset()
-      .default(null)
+      .prefault('native')
       .describe(
         'What profits are counted in: native, or the address of a quote token. Totals never mix quotes',
       ),

@@ -117,6 +117,18 @@ test('limits and defaults match the contract', () => {
   ]);
 });
 
+test('a default is a value of its parameter, so that a client may send it', () => {
+  for (const [path, { get }] of Object.entries(document.paths))
+    for (const { name, schema } of get?.parameters ?? []) {
+      if (schema.default === undefined) continue;
+      assert.equal(
+        typeof schema.default,
+        schema.type === 'integer' ? 'number' : schema.type,
+        `${path} ${name}`,
+      );
+    }
+});
+
 test("each endpoint's example is a valid request and a valid answer", async (t) => {
   const index = createIndex(t, 4711); // the block of the examples
   index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
