@@ -104,6 +104,8 @@ function refuseUnread(
  */
 const MAX_ALWAYS_READ_BYTES = 512 * 1024;
 
+const OPEN_BRACE = 123;
+
 class HttpRpcReply extends QueuedCharge implements RpcSink, RpcCaller, ByteSource {
   readonly canStream = true;
   readonly key: number;
@@ -132,20 +134,23 @@ class HttpRpcReply extends QueuedCharge implements RpcSink, RpcCaller, ByteSourc
     this.mayCall = methodFilter(record);
   }
 
-  /** Answers a request body. Does not parse a large body when the key is over its limits. */
+  /** Answers a request body. Does not parse a large body while the key is over its limits. */
   serve(rpc: RpcHandler, body: Buffer): void {
-    const refused = body.length > MAX_ALWAYS_READ_BYTES ? this.access.limiter.refusal(this.record) : null;
-    if (refused !== null) {
-      this.addRateLimitHeaders(refused);
+    const isLarge = body.length > MAX_ALWAYS_READ_BYTES;
+    this.bytes = body.length;
+    const refused = isLarge ? this.access.limiter.refusal(this.record) : null;
+    // A large call, such as a transaction with blobs, waits unread. How many calls a batch has is not known yet.
+    const admission = refused !== null && body[0] === OPEN_BRACE ? this.decide(1) : refused;
+    if (admission !== null && admission !== 'waits' && !admission.ok) {
+      this.addRateLimitHeaders(admission);
       sendAnswer(
         this,
-        limitExceededAnswer(refused, (error) => errorJson('null', error)),
+        limitExceededAnswer(admission, (error) => errorJson('null', error)),
       );
       return;
     }
     const text = body.toString('latin1');
-    this.bytes = body.length;
-    this.source = rpc.serve(text, this, this);
+    if (admission !== 'waits') this.source = rpc.serve(text, this, this);
     if (this.isWaiting) this.retry = () => rpc.serve(text, this, this);
   }
 
