@@ -1,7 +1,7 @@
 /** Builds a batch of decoded transfers. */
 import { UpstreamError } from '../lib/errors.ts';
 import { type Hex, writeHex } from '../lib/hex.ts';
-import type { BlockBatch, SkipReason } from '../model/block-batch.ts';
+import type { BlockBatch, SkippedLogs, SkipReason } from '../model/block-batch.ts';
 import { type BlockGap, type GapKind, NOT_TRACED } from '../model/block-gap.ts';
 
 class GrowableBytes {
@@ -122,8 +122,9 @@ export class BatchBuilder {
   tracedBlock: number | null = null;
   private renumbered = 0;
   private readonly upgraded = new Set<Hex>();
-  private readonly skipped: Partial<Record<SkipReason, number>> = {};
-  private readonly skippedIn: Partial<Record<SkipReason, string>> = {};
+  private readonly skipped: SkippedLogs[] = [];
+  /** Those of the current block, by reason and contract. */
+  private readonly skippedHere = new Map<string, Omit<SkippedLogs, 'block'>>();
   /** Maps 40 lower-case hex digits to the position in `addresses`. */
   private readonly addressIndex = new Map<string, number>();
   /** Hash of the current transaction, written with its first transfer. */
@@ -142,7 +143,7 @@ export class BatchBuilder {
     return this.blockNumber.length;
   }
 
-  /** Drops what was pushed since the last block ended, except for the counts of skipped logs. */
+  /** Drops what was pushed since the last block ended. */
   abandonBlock(): void {
     const transfers = this.transferEnd.last() ?? 0;
     this.kind.length = transfers;
@@ -158,6 +159,7 @@ export class BatchBuilder {
     for (const [digits, at] of this.addressIndex) if (at >= addresses) this.addressIndex.delete(digits);
     this.addresses.length = addresses * 20;
     this.missing.clear();
+    this.skippedHere.clear();
     this.rangeIds = 0;
     this.isTxStored = false;
   }
@@ -173,6 +175,8 @@ export class BatchBuilder {
     this.rangeIds = 0;
     for (const [kind, reason] of this.missing) this.gaps.push({ kind, first: number, last: number, reason });
     this.missing.clear();
+    for (const skipped of this.skippedHere.values()) this.skipped.push({ block: number, ...skipped });
+    this.skippedHere.clear();
   }
 
   /** Reserves `count` ids of the current block's limit. Returns false when they exceed it. */
@@ -229,9 +233,17 @@ export class BatchBuilder {
     this.appendHex(this.txTo, this.txReceiver, 2, 42, 'transaction to');
   }
 
-  skip(reason: SkipReason): void {
-    this.skipped[reason] = (this.skipped[reason] ?? 0) + 1;
-    this.skippedIn[reason] ??= this.txHash;
+  /** Counts a log that was not decoded. `contract`: `0x` text; null for a payment in a trace. */
+  skip(reason: SkipReason, contract: string | null): void {
+    this.countSkipped(reason, null);
+    if (contract !== null) this.countSkipped(reason, `0x${contract.slice(2)}`);
+  }
+
+  private countSkipped(reason: SkipReason, contract: Hex | null): void {
+    const key = `${reason} ${contract}`;
+    const known = this.skippedHere.get(key);
+    if (known !== undefined) known.logs++;
+    else this.skippedHere.set(key, { reason, contract, logs: 1, txHash: `0x${this.txHash.slice(2)}` });
   }
 
   /** Makes the current block a gap. Of several reasons for one kind, the first is kept. */
@@ -242,7 +254,7 @@ export class BatchBuilder {
   /** Counts an internal payment that cannot be read. Its block lacks an internal transfer. */
   skipPayment(reason: SkipReason): void {
     this.addGap('trace', `a payment in the traces could not be read (${reason})`);
-    this.skip(reason);
+    this.skip(reason, null);
   }
 
   /** Notes a contract, lower-case `0x` text, that logged `Upgraded`. */
@@ -293,7 +305,6 @@ export class BatchBuilder {
       tokenNumberEnd: this.tokenNumberEnd.toArray(),
       tokenNumbers: this.tokenNumbers.toArray(),
       skipped: this.skipped,
-      skippedIn: this.skippedIn,
     };
   }
 

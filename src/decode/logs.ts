@@ -117,7 +117,7 @@ function pushBetween(
 ): void {
   const from = addressFromTopic(fromTopic);
   const to = addressFromTopic(toTopic);
-  if (from === null || to === null) return out.skip('dirty_address');
+  if (from === null || to === null) return out.skip('dirty_address', log.emitter);
   const end = amountText === '' ? 0 : amountStart + 64;
   out.push(kind, from, to, log.emitter.slice(2), log.index, amountText, amountStart, end, tokenNumberText);
 }
@@ -126,13 +126,14 @@ function pushBetween(
 function decodeTransfer(out: BatchBuilder, log: Log, rules: LogRules): void {
   const [, from, to, number] = log.topics;
   if (from === undefined && rules.version >= 2) return decodeUnindexed(out, log, rules);
-  if (from !== undefined && to === undefined) return out.skip('transfer_one_indexed');
-  if (from === undefined || to === undefined || log.topics.length > 4) return out.skip('transfer_topics');
+  if (from !== undefined && to === undefined) return out.skip('transfer_one_indexed', log.emitter);
+  if (from === undefined || to === undefined || log.topics.length > 4)
+    return out.skip('transfer_topics', log.emitter);
   if (number === undefined) {
-    if (log.data.length !== hexLength(1)) return out.skip('transfer_data');
+    if (log.data.length !== hexLength(1)) return out.skip('transfer_data', log.emitter);
     return pushBetween(out, TransferKind.erc20, log, from, to, log.data, 2);
   }
-  if (log.data.length !== hexLength(0)) return out.skip('transfer_data');
+  if (log.data.length !== hexLength(0)) return out.skip('transfer_data', log.emitter);
   pushBetween(out, TransferKind.erc721, log, from, to, '', 0, number.slice(2));
 }
 
@@ -141,7 +142,7 @@ function decodeTransfer(out: BatchBuilder, log: Log, rules: LogRules): void {
  * of four such tokens are NFTs; those that are not are listed.
  */
 function decodeUnindexed(out: BatchBuilder, log: Log, { unindexedErc20 }: LogRules): void {
-  if (log.data.length !== hexLength(3)) return out.skip('transfer_data');
+  if (log.data.length !== hexLength(3)) return out.skip('transfer_data', log.emitter);
   const [from, to] = unindexedSides(log);
   if (unindexedErc20.has(log.emitter)) pushBetween(out, TransferKind.erc20, log, from, to, log.data, 130);
   else pushBetween(out, TransferKind.erc721, log, from, to, '', 0, log.data.slice(130));
@@ -155,7 +156,7 @@ function unindexedSides({ data }: Log): [from: string, to: string] {
 function decodeSingle(out: BatchBuilder, log: Log): void {
   const [, , from, to] = log.topics;
   if (from === undefined || to === undefined || log.topics.length !== 4 || log.data.length !== hexLength(2)) {
-    return out.skip('single_shape');
+    return out.skip('single_shape', log.emitter);
   }
   pushBetween(out, TransferKind.erc1155, log, from, to, log.data, 66, log.data.slice(2, 66));
 }
@@ -163,11 +164,14 @@ function decodeSingle(out: BatchBuilder, log: Log): void {
 /** ERC-1155 TransferBatch(operator, from, to, ids[], values[]): one transfer per id; none when the lengths differ. */
 function decodeBatch(out: BatchBuilder, log: Log): void {
   const [, , from, to] = log.topics;
-  if (from === undefined || to === undefined || log.topics.length !== 4) return out.skip('batch_shape');
+  if (from === undefined || to === undefined || log.topics.length !== 4)
+    return out.skip('batch_shape', log.emitter);
   const ids = arrayAt(log.data, 0);
   const values = arrayAt(log.data, 1);
-  if (ids === null || values === null || ids.length !== values.length) return out.skip('batch_shape');
-  if (addressFromTopic(from) === null || addressFromTopic(to) === null) return out.skip('dirty_address');
+  if (ids === null || values === null || ids.length !== values.length)
+    return out.skip('batch_shape', log.emitter);
+  if (addressFromTopic(from) === null || addressFromTopic(to) === null)
+    return out.skip('dirty_address', log.emitter);
   for (let i = 0; i < ids.length; i++) {
     const id = ids.start + 64 * i;
     pushBetween(
@@ -214,14 +218,15 @@ function decodeConsecutive(out: BatchBuilder, log: Log): void {
     log.topics.length !== 4 ||
     log.data.length !== hexLength(1)
   ) {
-    return out.skip('consecutive_shape');
+    return out.skip('consecutive_shape', log.emitter);
   }
   const start = readBigInt(readHex(first, 64, 'first id of a range'), 'first id of a range');
   const end = readBigInt(log.data, 'last id of a range');
-  if (end < start) return out.skip('consecutive_shape');
-  if (addressFromTopic(from) === null || addressFromTopic(to) === null) return out.skip('dirty_address');
+  if (end < start) return out.skip('consecutive_shape', log.emitter);
+  if (addressFromTopic(from) === null || addressFromTopic(to) === null)
+    return out.skip('dirty_address', log.emitter);
   if (end - start >= CONSECUTIVE_LIMIT || !out.reserveRangeIds(Number(end - start) + 1))
-    return out.skip('consecutive_range');
+    return out.skip('consecutive_range', log.emitter);
   for (let id = start; id <= end; id++)
     pushBetween(out, TransferKind.erc721, log, from, to, '', 0, id.toString(16));
 }
@@ -233,7 +238,7 @@ function decodeConsecutive(out: BatchBuilder, log: Log): void {
 function decodeWrapped(out: BatchBuilder, log: Log, transfers: TransferCounts): void {
   const account = log.topics[1];
   if (account === undefined || log.topics.length !== 2 || log.data.length !== hexLength(1))
-    return out.skip('wrapped_shape');
+    return out.skip('wrapped_shape', log.emitter);
   const zero = `0x${'0'.repeat(64)}`;
   const [from, to] = log.topics[0] === DEPOSIT ? [zero, account] : [account, zero];
   if (transfers.take(log.emitter, from, to, log.data)) return;

@@ -36,9 +36,9 @@ export function decodeStakingPayouts(
 function pushPayout(out: BatchBuilder, log: Log, word: number): void {
   const topic = log.topics[2];
   const start = 2 + 64 * word;
-  if (topic === undefined || log.data.length < start + 64) return out.skip('staking_shape');
+  if (topic === undefined || log.data.length < start + 64) return out.skip('staking_shape', log.emitter);
   const delegator = addressFromTopic(topic);
-  if (delegator === null) return out.skip('dirty_address');
+  if (delegator === null) return out.skip('dirty_address', log.emitter);
   if (isZero(`0x${log.data.slice(start, start + 64)}`)) return;
   out.push(TransferKind.nativeInternal, STAKING_CONTRACT, delegator, '', -1, log.data, start, start + 64);
 }

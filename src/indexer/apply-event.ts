@@ -51,6 +51,7 @@ async function commit(
   commitSizer.adapt({ ...sizeOf(batches), walBytes, changesBytes: store.changesBytes, seconds });
   const head = lastBlockOf(batches);
   progress.recordCommit(batches, head, (performance.now() - startedAt) / 1000);
+  if (batches.some(({ skipped }) => skipped.length > 0)) progress.setSkipped(store.skippedLogs());
   const from = batches[0]?.number[0] ?? head.number;
   const committedAt = performance.timeOrigin + performance.now();
   const { number: to, hash, timestamp } = head;

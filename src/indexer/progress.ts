@@ -7,6 +7,7 @@ import type { BlockBatch } from '../model/block-batch.ts';
 import { addGap, type GapTotals } from '../model/block-gap.ts';
 import type { RulesStatus } from '../model/index-rules.ts';
 import { type Capabilities, type IndexStatus, lagBlocks, type NodeChain } from '../model/index-status.ts';
+import { NOTHING_SKIPPED, type SkippedTotals } from '../model/skipped-logs.ts';
 import type { Tip } from '../store/chain.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
 import type { MetricsDelta } from './protocol.ts';
@@ -37,10 +38,17 @@ interface IndexContents {
   head: Tip | null;
   untraced: GapTotals | null;
   logGaps: GapTotals | null;
+  /** Null to keep what is known. */
+  skipped: SkippedTotals | null;
 }
 
-export function readContents(store: Pick<IndexWriter, 'head' | 'gaps'>): IndexContents {
-  return { head: store.head(), untraced: store.gaps('trace'), logGaps: store.gaps('log') };
+export function readContents(store: Pick<IndexWriter, 'head' | 'gaps' | 'skippedLogs'>): IndexContents {
+  return {
+    head: store.head(),
+    untraced: store.gaps('trace'),
+    logGaps: store.gaps('log'),
+    skipped: store.skippedLogs(),
+  };
 }
 
 export class Progress {
@@ -60,12 +68,17 @@ export class Progress {
     return this.current;
   }
 
-  setContents({ head, untraced, logGaps }: IndexContents): void {
+  setContents({ head, untraced, logGaps, skipped }: IndexContents): void {
     this.current.transfers = head?.lastTransfer ?? 0;
     this.current.untraced = untraced;
     this.current.logGaps = logGaps;
+    this.setSkipped(skipped);
     this.setHead(head);
     this.setPhase();
+  }
+
+  setSkipped(skipped: SkippedTotals | null): void {
+    Object.assign(this.current, skipped);
   }
 
   setCapabilities(capabilities: Capabilities): void {
@@ -146,11 +159,8 @@ export class Progress {
       this.delta.renumbered += batch.renumbered;
       transfers += batch.transferCount;
       for (const kind of batch.kind) this.delta.transfers[kind] = (this.delta.transfers[kind] ?? 0) + 1;
-      for (const [reason, count] of Object.entries(batch.skipped)) {
-        this.current.skippedLogs[reason] = (this.current.skippedLogs[reason] ?? 0) + count;
-        this.delta.skippedLogs[reason] = (this.delta.skippedLogs[reason] ?? 0) + count;
-      }
-      this.current.skippedIn = { ...batch.skippedIn, ...this.current.skippedIn };
+      for (const { reason, contract, logs } of batch.skipped)
+        if (contract === null) this.delta.skippedLogs[reason] = (this.delta.skippedLogs[reason] ?? 0) + logs;
     }
     this.delta.blocks += blocks;
     this.delta.commitSeconds.push(seconds);
@@ -247,9 +257,8 @@ export function initialStatus(): IndexStatus {
     capabilities: null,
     untraced: null,
     logGaps: null,
+    ...NOTHING_SKIPPED,
     startedAt: Date.now(),
-    skippedLogs: {},
-    skippedIn: {},
     reorgs: 0,
     deepestReorg: 0,
     lastCommitAt: null,

@@ -20,6 +20,17 @@ export type SkipReason =
   | 'selfdestruct_shape'
   | 'frame_type';
 
+/** How many logs of a block, or payments in its traces, were not decoded for one reason: of a contract, and in all. */
+export interface SkippedLogs {
+  block: number;
+  reason: SkipReason;
+  /** Lower-case `0x` text; null for the sum, which includes payments. */
+  contract: Hex | null;
+  logs: number;
+  /** Hash of the transaction with the first of them. */
+  txHash: Hex;
+}
+
 /**
  * Decoded transfers of consecutive blocks, as columns of numbers and bytes.
  *
@@ -71,9 +82,8 @@ export interface BlockBatch {
   amounts: Uint8Array;
   tokenNumberEnd: Uint32Array;
   tokenNumbers: Uint8Array;
-  skipped: Partial<Record<SkipReason, number>>;
-  /** The hash of a transaction with such a log, by reason. */
-  skippedIn: Partial<Record<SkipReason, string>>;
+  /** What was not decoded, in chain order. */
+  skipped: readonly SkippedLogs[];
 }
 
 /** Value `i` of concatenated values, given the end offset of each. A view, not a copy. */

@@ -3,6 +3,7 @@ import type { BlockRef } from './block.ts';
 import { type GapTotals, NOT_TRACED } from './block-gap.ts';
 import type { FinalityNow, HeadTag } from './finality.ts';
 import type { RulesStatus } from './index-rules.ts';
+import type { SkippedTotals } from './skipped-logs.ts';
 
 /** The node's capabilities that matter to the index; shown by `/status`. */
 export interface Capabilities {
@@ -27,7 +28,7 @@ export type ChainMismatch = 'another_chain' | 'reorg_too_deep' | 'reorg_below_fi
 export type NodeChain = 'unchecked' | 'same' | 'behind' | ChainMismatch;
 
 /** The state of the indexer as its thread last reported it. */
-export interface IndexStatus {
+export interface IndexStatus extends SkippedTotals {
   /** starting: no node answer yet; backfilling: far behind the head; following: at the head; paused: see `reason`. */
   phase: 'starting' | 'backfilling' | 'following' | 'paused';
   /** Why the indexer makes no progress (node unreachable, disk full, ...); null if it does. */
@@ -65,10 +66,6 @@ export interface IndexStatus {
   logGaps: GapTotals | null;
   /** Unix milliseconds of the daemon's start. The counts below cover the time since then. */
   startedAt: number;
-  /** Malformed logs skipped, by reason. */
-  skippedLogs: Record<string, number>;
-  /** The hash of the first transaction with such a log, by reason. */
-  skippedIn: Record<string, string>;
   reorgs: number;
   deepestReorg: number;
   /** Unix milliseconds of the last commit, null before the first one since startup. */

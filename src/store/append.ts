@@ -55,9 +55,10 @@ export class Appender {
     this.db
       .transaction(() => {
         this.rows.write(commit, seedOf(chainOf(this.db)?.chainId ?? 0));
-        for (const { number, timestamp, gaps } of commit.batches) {
+        for (const { number, timestamp, gaps, skipped } of commit.batches) {
           this.tables.timeFalls.append(number, timestamp);
           for (const gap of gaps) this.tables.blockGaps.append(gap);
+          for (const each of skipped) this.tables.skippedLogs.add(each);
         }
         new HoldingRows(commit, this.tables).save();
         new WalletRows(commit, this.tables).save();

@@ -164,6 +164,7 @@ export const CHECKED_TABLES = {
   index_rules: ['one', 'version', 'monad', 'wrapped_native', 'native_contracts', 'unindexed_erc20'],
   chain_anchors: ['one', 'genesis', 'first_parent', 'finalized', 'reorg_from'],
   block_gaps: ['first', 'last', 'kind', 'reason'],
+  skipped_logs: ['reason', 'contract', 'logs', 'last', 'tx'],
   rewrites: ['number', 'first', 'lowest', 'highest', 'token'],
   token_quality: ['token', 'quality', 'block', 'offsets'],
   token_metadata: ['address', 'name', 'symbol', 'decimals', 'view_kind', 'tries', 'retry_at'],

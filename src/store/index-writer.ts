@@ -4,6 +4,7 @@ import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import type { GapKind, GapTotals } from '../model/block-gap.ts';
 import { newRules, type StoredRules } from '../model/index-rules.ts';
+import type { SkippedTotals } from '../model/skipped-logs.ts';
 import { Appender } from './append.ts';
 import type { BlockRange } from './block-gaps.ts';
 import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
@@ -155,6 +156,11 @@ export class IndexWriter {
   /** All gaps of a kind, null when there are none. */
   gaps(kind: GapKind): GapTotals | null {
     return this.withStorageErrors(() => this.tables.blockGaps.total(kind));
+  }
+
+  /** What the index has skipped, null when the disk fails. */
+  skippedLogs(): SkippedTotals | null {
+    return this.nullOnStorageError(() => this.tables.skippedLogs.totals());
   }
 
   /** Removes blocks from the gaps of a kind after a comparison proved them complete. */

@@ -97,6 +97,21 @@ CREATE TABLE block_gaps (
 ) WITHOUT ROWID;
 `;
 
+const SKIPPED_LOGS = /* sql */ `
+-- How many logs were not indexed, by reason and contract (store/skipped-logs.ts). Committed with the blocks; a rollback
+-- leaves them.
+CREATE TABLE skipped_logs (
+  reason TEXT NOT NULL,                 -- SkipReason (model/block-batch.ts)
+  contract BLOB NOT NULL,               -- 20 bytes; empty in the row that sums up a reason
+  logs INTEGER NOT NULL,
+  last INTEGER NOT NULL,                -- the highest block that was counted
+  tx BLOB NOT NULL,                     -- hash of a transaction with such a log
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY (reason, contract)
+) WITHOUT ROWID;
+CREATE INDEX skipped_logs_by_logs ON skipped_logs (logs, contract, reason);
+`;
+
 const CHAIN_ANCHORS = /* sql */ `
 -- At most one row: facts a node must agree with before a reorg may remove blocks (store/chain.ts).
 CREATE TABLE chain_anchors (
@@ -383,6 +398,7 @@ export const SCHEMA = [
   TIME_FALLS,
   DAMAGE,
   BLOCK_GAPS,
+  SKIPPED_LOGS,
   CHAIN_ANCHORS,
   REWRITES,
   TRANSFERS,

@@ -232,6 +232,7 @@ const TABLES = [
   'index_rules',
   'chain_anchors',
   'block_gaps',
+  'skipped_logs',
   'rewrites',
   'token_quality',
   'token_metadata',

@@ -71,7 +71,7 @@ export async function rebuildIndex(options: RebuildOptions): Promise<void> {
   }
   copyAnchors(path, target);
   copyRewrites(path, target, options);
-  copyContractFacts(path, target);
+  copyFacts(path, target);
   options.signal.throwIfAborted();
   publish(path, target);
 }
@@ -209,13 +209,18 @@ function isUnchanged(db: Db, table: keyof typeof CHECKED_TABLES): boolean {
   }
 }
 
-/** Copies the intact rows that came from calls to contracts. The daemon reads the rest from the node again. */
-function copyContractFacts(path: string, target: string): void {
+/**
+ * Copies the intact rows that came from calls to contracts, which the daemon else reads from the node again, and the
+ * counts of skipped logs, of which the rebuilt index has only those of the blocks that it read from the node.
+ */
+function copyFacts(path: string, target: string): void {
   const source = openIndexForReading(path);
   const db = openDatabase(target);
   const [token, wallet] = [highest(db, 'tokens'), highest(db, 'wallets')];
   const block = highest(db, 'blocks', 'number');
   try {
+    db.exec('DELETE FROM skipped_logs');
+    copyWholeRows(source, db, 'skipped_logs');
     copyWholeRows(source, db, 'token_metadata');
     copyWholeRows(source, db, 'token_quality', (row) => Number(row[0]) <= token && Number(row[2]) <= block);
     copyWholeRows(source, db, 'wallet_code', (row) => Number(row[0]) <= wallet && Number(row[2]) <= block);

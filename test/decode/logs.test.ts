@@ -17,6 +17,7 @@ import {
   PLAIN_RULES,
   type PlainLog,
   rowsOf,
+  skippedIn,
   TOKEN,
   topicOf,
   word,
@@ -97,7 +98,7 @@ test('an ERC-2309 range gives one ERC-721 transfer per id up to the limit and no
   assert.equal(rowsFrom([range(1n, 10_000n)]).length, 10_000);
   const refused = decode(blockOf({ logs: [range(0n, 10_000n), range(0n, MAX), range(5n, 4n)] }));
   assert.equal(refused.transferCount, 0);
-  assert.deepEqual(refused.skipped, { consecutive_range: 2, consecutive_shape: 1 });
+  assert.deepEqual(skippedIn(refused), { consecutive_range: 2, consecutive_shape: 1 });
 });
 
 test('wrapped native: Deposit mints and Withdrawal burns, unless an equal Transfer reports the same', () => {
@@ -157,7 +158,7 @@ test('a Transfer without indexed arguments is of an NFT, unless its token is lis
 test('by rules 1, a Transfer without indexed arguments is skipped', () => {
   const batch = decode(blockOf({ logs: [unindexed(A, B, 5n)] }), { ...PLAIN_RULES, version: 1 });
   assert.equal(batch.transferCount, 0);
-  assert.deepEqual(batch.skipped, { transfer_topics: 1 });
+  assert.deepEqual(skippedIn(batch), { transfer_topics: 1 });
 });
 
 test('the logs of a native coin that is also a contract are no token transfers', () => {
@@ -173,7 +174,7 @@ test('the logs of a native coin that is also a contract are no token transfers',
     rowsOf(batch).map((row) => [row.token, row.amount]),
     [[C, 6n]],
   );
-  assert.deepEqual(batch.skipped, {}, 'nothing is malformed');
+  assert.deepEqual(skippedIn(batch), {}, 'nothing is malformed');
 });
 
 test("EIP-7708's emitter is not a token", () => {
@@ -184,7 +185,7 @@ test("EIP-7708's emitter is not a token", () => {
   };
   const batch = decode(blockOf({ logs: [log] }));
   assert.equal(batch.transferCount, 0);
-  assert.deepEqual(batch.skipped, {});
+  assert.deepEqual(skippedIn(batch), {});
 });
 
 const dirty = `0x${'1'.repeat(24)}${A.slice(2)}`;
@@ -262,8 +263,11 @@ for (const [reason, log] of malformed) {
   test(`a log of ${log.topics.length} topics and ${(log.data.length - 2) / 2} bytes (${reason}) is counted and gives no transfer`, () => {
     const batch = decode(blockOf({ logs: [log] }), { ...PLAIN_RULES, wrappedNative: new Set([TOKEN]) });
     assert.equal(batch.transferCount, 0);
-    assert.deepEqual(batch.skipped, { [reason]: 1 });
-    assert.match(Object.values(batch.skippedIn).join(), /^0x[0-9a-f]{64}$/, 'an example');
+    assert.deepEqual(skippedIn(batch), { [reason]: 1 });
+    const [, skipped] = batch.skipped;
+    assert.match(skipped?.txHash ?? '', /^0x[0-9a-f]{64}$/, 'an example');
+    assert.equal(skipped?.contract, TOKEN);
+    assert.equal(skipped?.block, 5);
   });
 }
 

@@ -38,6 +38,14 @@ export function rowsOf(batch: BlockBatch): Row[] {
   });
 }
 
+/** How many logs were skipped, by reason. */
+export function skippedIn({ skipped }: BlockBatch): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { reason, contract, logs } of skipped)
+    if (contract === null) counts[reason] = (counts[reason] ?? 0) + logs;
+  return counts;
+}
+
 /** The rules of a new index of a chain without known contracts, for parts built by hand, which need not agree. */
 export const PLAIN_RULES: DecodeRules = {
   ...decodeRules(newRules({ chainId: 0, monad: false, configured: {} })),

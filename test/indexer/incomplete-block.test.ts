@@ -32,7 +32,8 @@ test('a block with a payment that the trace does not show is recorded, and stays
           }))
         : result,
   });
-  const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const dir = tempDir(t);
+  const indexer = startIndexer(t, { http: proxy.url, dir, index: { startBlock: 1 } });
   await indexer.reaches(30);
   await indexer.client.stop();
   const status = indexer.status();
@@ -46,6 +47,11 @@ test('a block with a payment that the trace does not show is recorded, and stays
   assert.ok((status.skippedLogs['selfdestruct_shape'] ?? 0) > 0);
   assert.match(status.skippedIn['selfdestruct_shape'] ?? '', /^0x[0-9a-f]{64}$/);
   assert.equal(describeStatus(status, 0, Date.now()).internalTransfers, false);
+  const again = startIndexer(t, { http: proxy.url, dir, index: { startBlock: 1 } });
+  await again.reaches(30);
+  await again.client.stop();
+  assert.deepEqual(again.status().skippedLogs, status.skippedLogs, 'a restart forgets nothing');
+  assert.deepEqual(again.status().skippedIn, status.skippedIn);
 
   const gaps = () => {
     const writer = new IndexWriter(indexer.path, { cacheMb: 8 });

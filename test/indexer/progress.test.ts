@@ -91,6 +91,7 @@ test('a rollback that puts the index far behind the node is backfilling again', 
     head: { ...blockAt(40), lastTransfer: 7, lastWallet: 2, transactions: 0 },
     untraced: null,
     logGaps: null,
+    skipped: null,
   });
   assert.equal(progress.status.phase, 'backfilling');
 });

@@ -67,6 +67,14 @@ pageTests({
       nodeHead: 3_000,
       skippedLogs: { transfer_data: 7 },
       skippedIn: { transfer_data: `0x${'5c'.repeat(32)}` },
+      skippedContracts: [
+        {
+          contract: `0x${'c0'.repeat(20)}`,
+          reason: 'transfer_data',
+          logs: 7,
+          txHash: `0x${'5c'.repeat(32)}`,
+        },
+      ],
       lastCommitAt: Date.now(),
     });
     indexStats.latest = indexStatsOf({ unmeasured: { names: ['wallets'], bytes: 5 } });

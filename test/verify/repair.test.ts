@@ -8,6 +8,7 @@ import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { SkippedLogTable } from '../../src/store/skipped-logs.ts';
 import { startOddChain } from '../support/chain/odd-tokens.ts';
 import { PROGRAM, start } from '../support/daemon/command.ts';
 import { buildIndex } from '../support/index/build-index.ts';
@@ -106,8 +107,20 @@ test('blocks that came wrong from a node and damage of the disk are repaired tog
   const db = openDatabase(path);
   db.exec('UPDATE transfers SET log = 9999 WHERE id = (SELECT last_transfer FROM blocks WHERE number = 13)');
   db.exec('UPDATE wallets SET transfers = transfers + 16 WHERE id = 2');
+  const skipped = {
+    block: 3,
+    reason: 'frame_type',
+    contract: null,
+    logs: 7,
+    txHash: `0x${'11'.repeat(32)}`,
+  } as const;
+  new SkippedLogTable(db).add(skipped);
+  const counts = new SkippedLogTable(db).totals();
   db.close();
   assert.ok((await repairFile(path, node.url, 10, 20)).rebuilt);
+  const rebuilt = openIndexForReading(path);
+  assert.deepEqual(new SkippedLogTable(rebuilt).totals(), counts, 'a rebuild keeps what only the file knows');
+  rebuilt.close();
   assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(node.url, tempDir(t))));
 });
 

@@ -1,6 +1,6 @@
 /** Schemas of /healthz, /readyz and /status, which need no key. */
 import { z } from 'zod';
-import { txHashField } from '../../schemas/fields.ts';
+import { addressField, txHashField } from '../../schemas/fields.ts';
 import { example } from '../fields.ts';
 
 const count = () => z.int().min(0);
@@ -152,11 +152,16 @@ export const statusSchema = z
       .describe(
         'Blocks stored although incomplete, because every node gave the same answer for ten minutes; null if none is',
       ),
-    startedAt: z.number().describe('Unix milliseconds. Start of the counts below'),
-    skippedLogs: z.record(z.string(), count()).describe('Malformed logs, by reason'),
+    skippedLogs: z
+      .record(z.string(), count())
+      .describe('Logs that were not indexed, by reason, since the index was made: an estimate'),
     skippedIn: z
       .record(z.string(), txHashField())
       .describe('Hash of a transaction with such a log, by reason'),
+    skippedContracts: z
+      .array(z.object({ contract: addressField(), reason: z.string(), logs: count(), txHash: txHashField() }))
+      .describe('The contracts with the most such logs, at most 20'),
+    startedAt: z.number().describe('Unix milliseconds. Start of the counts below'),
     reorgs: count(),
     deepestReorg: count(),
     lastCommitAt: unixMillis(),
@@ -202,9 +207,12 @@ const exampleStatus: z.output<typeof statusSchema> = {
   },
   untraced: null,
   logGaps: null,
+  skippedLogs: { transfer_topics: 12 },
+  skippedIn: { transfer_topics: example.txHash },
+  skippedContracts: [
+    { contract: example.token, reason: 'transfer_topics', logs: 12, txHash: example.txHash },
+  ],
   startedAt: 1_795_240_000_000,
-  skippedLogs: {},
-  skippedIn: {},
   reorgs: 0,
   deepestReorg: 0,
   lastCommitAt: 1_795_248_000_400,

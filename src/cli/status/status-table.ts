@@ -69,7 +69,7 @@ function indexRows(
     ['transfers', formatNumber(status.transfers)],
     ...logGapRows(status, paint),
     ...rulesRows(status),
-    ['skipped logs', `${skippedText(status.skippedLogs)} ${thisRun}`],
+    ...skippedRows(status),
     [
       'reorgs',
       status.reorgs === 0
@@ -244,9 +244,15 @@ function lagText(blocks: number, seconds: number | null): string {
   return `${formatNumber(blocks)} blocks${age}`;
 }
 
-function skippedText(skipped: Record<string, number>): string {
-  const reasons = Object.entries(skipped).map(([reason, count]) => `${reason} ${formatNumber(count)}`);
-  return reasons.length === 0 ? '0' : reasons.join(', ');
+/** Since the index was made; of a daemon of an earlier version, since its start and without contracts. */
+function skippedRows({ skippedLogs, skippedContracts }: IndexStatus): StatusEntry[] {
+  const reasons = Object.entries(skippedLogs).map(([reason, count]) => `${reason} ${formatNumber(count)}`);
+  return [
+    ['skipped logs', reasons.length === 0 ? '0' : `about ${reasons.join(', ')}`],
+    ...(skippedContracts ?? []).map(
+      ({ contract, reason, logs }) => ['', `${contract} ${reason} ${formatNumber(logs)}`] as const,
+    ),
+  ];
 }
 
 function height(block: number | null): string {

@@ -7,6 +7,7 @@ import { CounterpartySumsTable } from '../counterparty-sums.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RewriteTable } from '../rewrites.ts';
 import { RowWriter } from '../rows.ts';
+import { SkippedLogTable } from '../skipped-logs.ts';
 import { FirstBuyerTable } from '../tokens/first-buyers.ts';
 import { ZoneMapTable } from '../zone-map.ts';
 import { CommitWallets } from './commit-wallets.ts';
@@ -53,6 +54,7 @@ export class Tables {
   readonly zoneMap: ZoneMapTable;
   readonly timeFalls: TimeFallTable;
   readonly blockGaps: BlockGapTable;
+  readonly skippedLogs: SkippedLogTable;
   readonly anchors: AnchorTable;
   readonly rewrites: RewriteTable;
   readonly counterpartySums: CounterpartySumsTable;
@@ -66,6 +68,7 @@ export class Tables {
     this.zoneMap = new ZoneMapTable(db);
     this.timeFalls = new TimeFallTable(db);
     this.blockGaps = new BlockGapTable(db);
+    this.skippedLogs = new SkippedLogTable(db);
     this.anchors = new AnchorTable(db);
     this.rewrites = new RewriteTable(db);
     this.counterpartySums = new CounterpartySumsTable(db, pagesPerFold);

@@ -8,7 +8,13 @@ import { CHECKSUM_OF_ANCHORS, UNPROVED_ANCHORS } from './chain-anchors.ts';
 import { sumsOfSends } from './counterparty-sums.ts';
 import { packedFirstBuyers } from './first-buyers.ts';
 import type { Migration } from './migration.ts';
-import { REASONS_OF_GAPS, RULES_OF_INDEX, TABLE_OF_CODE, TABLE_OF_REWRITES } from './small-tables.ts';
+import {
+  REASONS_OF_GAPS,
+  RULES_OF_INDEX,
+  TABLE_OF_CODE,
+  TABLE_OF_REWRITES,
+  TABLE_OF_SKIPPED_LOGS,
+} from './small-tables.ts';
 import { timeFalls } from './time-falls.ts';
 import { smallerTransfers } from './transfers.ts';
 import { viewKinds } from './view-kinds.ts';
@@ -33,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   viewKinds(),
   TABLE_OF_CODE,
   timeFalls(),
+  TABLE_OF_SKIPPED_LOGS,
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

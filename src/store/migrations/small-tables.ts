@@ -1,4 +1,4 @@
-/** Migrations 6 to 8 and 11: small tables, and new ones. */
+/** Migrations 6 to 8, 11 and 13: small tables, and new ones. */
 import { rowChecksum } from '../checksum.ts';
 import type { Migration } from './migration.ts';
 
@@ -83,6 +83,26 @@ export const TABLE_OF_CODE: Migration = {
         checksum INTEGER NOT NULL
       );
       CREATE INDEX wallet_code_by_block ON wallet_code (block);`);
+    return null;
+  },
+};
+
+/** Earlier releases counted skipped logs in memory, so an index of theirs counts from here on. */
+export const TABLE_OF_SKIPPED_LOGS: Migration = {
+  version: 13,
+  title: 'add a table of skipped logs',
+  step(db) {
+    db.exec(/* sql */ `
+      CREATE TABLE skipped_logs (
+        reason TEXT NOT NULL,
+        contract BLOB NOT NULL,
+        logs INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        tx BLOB NOT NULL,
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY (reason, contract)
+      ) WITHOUT ROWID;
+      CREATE INDEX skipped_logs_by_logs ON skipped_logs (logs, contract, reason);`);
     return null;
   },
 };

@@ -12,6 +12,7 @@ import {
   type IndexStatus,
   lagBlocks,
 } from '../../../src/model/index-status.ts';
+import { NOTHING_SKIPPED } from '../../../src/model/skipped-logs.ts';
 
 function tableOf(status: IndexStatus, now: number, staleReason: string | null = null): string {
   return statusTable(
@@ -46,9 +47,8 @@ const BACKFILLING: IndexStatus = {
   capabilities: null,
   untraced: null,
   logGaps: null,
+  ...NOTHING_SKIPPED,
   startedAt: 1_700_000_000_000,
-  skippedLogs: {},
-  skippedIn: {},
   reorgs: 0,
   deepestReorg: 0,
   lastCommitAt: null,
@@ -143,7 +143,11 @@ test('the status table reports a read failure once', () => {
 test('the status table shows state, range, lag and the capabilities of the node', () => {
   const status: IndexStatus = {
     ...BACKFILLING,
-    skippedLogs: { 'short data': 3 },
+    skippedLogs: { 'short data': 3, topics: 1_200 },
+    skippedContracts: [
+      { contract: '0xabcd', reason: 'topics', logs: 1_100, txHash: '0xef' },
+      { contract: '0xdcba', reason: 'short data', logs: 3, txHash: '0xef' },
+    ],
     reorgs: 2,
     deepestReorg: 5,
     lastCommitAt: 1_700_000_058_000,
@@ -166,7 +170,9 @@ test('the status table shows state, range, lag and the capabilities of the node'
     'rate: 812 blocks/s, 41,235 transfers/s',
     'last commit: 2 s ago',
     'transfers: 98,765,432',
-    'skipped logs: short data 3 since the daemon started 1 min 0 s ago',
+    'skipped logs: about short data 3, topics 1,200',
+    ': 0xabcd topics 1,100',
+    ': 0xdcba short data 3',
     'reorgs: 2 since the daemon started 1 min 0 s ago, deepest 5 blocks',
     'node: anvil/v1',
     'chain id: 31337',
@@ -203,7 +209,7 @@ test('the status table reports a stopped chain and the time of the last commit',
   assert.match(pausedTable, /^node head +2,345,678, as last read$/m);
   const since = 'since the daemon started 1 d 0 h ago';
   assert.equal(row('last commit'), `none ${since}`);
-  assert.equal(row('skipped logs'), `0 ${since}`);
+  assert.equal(row('skipped logs'), '0');
   assert.equal(row('reorgs'), `0 ${since}`);
 });
 

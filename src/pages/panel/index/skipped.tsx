@@ -1,8 +1,7 @@
-/** Logs that look like transfers but are not: reason, count, and an example transaction. */
-import { TransactionLink } from '../../ui/address.tsx';
+/** Logs that look like transfers but are not: counts by reason and by contract, with example transactions. */
+import { Address, TransactionLink } from '../../ui/address.tsx';
 import { grouped } from '../../ui/format.ts';
 import { Table } from '../../ui/table.tsx';
-import { Age } from '../../ui/time.tsx';
 import type { AdminAnswers } from '../admin-api.ts';
 
 type Status = AdminAnswers['index']['status'];
@@ -24,52 +23,66 @@ const REASONS: Record<string, string> = {
 };
 
 export function SkippedSection({ status }: { status: Status }) {
-  const { skippedLogs, skippedIn, startedAt, lastCommitAt } = status;
+  const { skippedLogs, skippedIn, skippedContracts, head } = status;
   const rows = Object.entries(skippedLogs)
-    .map(([reason, count]) => ({ reason, count, hash: skippedIn[reason] }))
-    .sort((a, b) => b.count - a.count);
-  const since = (
-    <>
-      since the daemon started <Age iso={new Date(startedAt).toISOString()} />
-    </>
-  );
+    .map(([reason, logs]) => ({ reason, logs, hash: skippedIn[reason] }))
+    .sort((a, b) => b.logs - a.logs);
   return (
     <section class="section" aria-label="Skipped logs">
       <header>
         <h2>Skipped logs</h2>
         {rows.length > 0 && (
           <p class="soft small">
-            Logs that look like transfers but are not, counted {since}. They are never stored.
+            Logs that look like transfers but are not, since the index was made. The counts are estimates.
           </p>
         )}
       </header>
-      {lastCommitAt === null ? (
-        <p class="notice">No block was indexed {since}.</p>
-      ) : rows.length === 0 ? (
-        <p class="notice">None {since}. Earlier runs are not counted here.</p>
+      {rows.length === 0 ? (
+        <p class="notice">{head === null ? 'No block is indexed.' : 'None in this index.'}</p>
       ) : (
-        <Table
-          caption="Skipped logs"
-          rows={rows}
-          rowKey={({ reason }) => reason}
-          columns={[
-            {
-              title: 'Reason',
-              plain: true,
-              cell: ({ reason }) => (
-                <>
-                  {REASONS[reason] ?? 'Other reason'} <code class="soft">{reason}</code>
-                </>
-              ),
-            },
-            { title: 'Logs', number: true, cell: ({ count }) => grouped(count) },
-            {
-              title: 'Example',
-              cell: ({ hash }) => (hash === undefined ? 'no example' : <TransactionLink hash={hash} />),
-            },
-          ]}
-        />
+        <>
+          <Table
+            caption="Skipped logs"
+            rows={rows}
+            rowKey={({ reason }) => reason}
+            columns={[
+              {
+                title: 'Reason',
+                plain: true,
+                cell: ({ reason }) => (
+                  <>
+                    {REASONS[reason] ?? 'Other reason'} <code class="soft">{reason}</code>
+                  </>
+                ),
+              },
+              { title: 'Logs', number: true, cell: ({ logs }) => grouped(logs) },
+              {
+                title: 'Example',
+                cell: ({ hash }) => (hash === undefined ? 'no example' : <TransactionLink hash={hash} />),
+              },
+            ]}
+          />
+          <ContractsTable contracts={skippedContracts} />
+        </>
       )}
     </section>
+  );
+}
+
+/** Empty where only payments in traces were skipped, which are counted without a contract. */
+function ContractsTable({ contracts }: { contracts: Status['skippedContracts'] }) {
+  return (
+    <Table
+      caption="Contracts with the most skipped logs"
+      rows={contracts}
+      rowKey={({ contract, reason }) => `${contract} ${reason}`}
+      empty="No contract logged them: they are payments in traces."
+      columns={[
+        { title: 'Contract', plain: true, cell: ({ contract }) => <Address address={contract} /> },
+        { title: 'Reason', cell: ({ reason }) => <code>{reason}</code> },
+        { title: 'Logs', number: true, cell: ({ logs }) => grouped(logs) },
+        { title: 'Example', cell: ({ txHash }) => <TransactionLink hash={txHash} /> },
+      ]}
+    />
   );
 }
