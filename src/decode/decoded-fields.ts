@@ -9,7 +9,7 @@ const TRANSACTION = new ObjectProjection({
   to: whole,
   value: whole,
   input: whole,
-  type: whole,
+  type: 'unlessLow',
   mint: whole,
 });
 

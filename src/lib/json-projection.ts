@@ -60,16 +60,22 @@ export function encodingOf(text: Buffer): 'latin1' | 'utf8' {
 const SPACE = 32;
 const QUOTE = 34;
 const COMMA = 44;
+const DIGIT_0 = 48;
+const DIGIT_4 = 52;
 const COLON = 58;
 const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
 const CLOSE_BRACKET = 93;
+const LETTER_F = 102;
 const LETTER_T = 116;
+const LETTER_X = 120;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /** Values nested deeper than this are kept whole. */
 const MAX_DEPTH = 512;
+
+const TRUE = Buffer.from('true');
 
 /** A bloom without ones, and one without zeros, as JSON text. */
 const BLOOM_BYTES = 516;
@@ -215,8 +221,9 @@ class Projector {
   }
 
   /** Reads a value of which at most a trace is kept. Returns whether its member is kept. */
-  private condense(projection: Echo | 'bits' | 'unlessTrue'): boolean {
+  private condense(projection: Echo | 'bits' | 'unlessTrue' | 'unlessLow'): boolean {
     if (projection === 'bits') return this.condenseBloom();
+    if (projection === 'unlessLow') return !this.skipLow();
     if (projection === 'unlessTrue') {
       if (this.bytes[this.at] === LETTER_T) this.isOdd = true;
       this.skipValue();
@@ -224,6 +231,14 @@ class Projector {
     }
     this.compareEcho(projection.slot);
     return projection.isKept;
+  }
+
+  /** Skips a value. Returns whether it is `"0x0"` to `"0x4"`. */
+  private skipLow(): boolean {
+    const { bytes, at } = this;
+    this.skipValue();
+    const digit = bytes[at + 3]!;
+    return this.at === at + 5 && bytes[at + 2] === LETTER_X && digit >= DIGIT_0 && digit <= DIGIT_4;
   }
 
   /** Most blooms are empty, and comparing one with an empty one costs no more than finding its end. */
@@ -234,11 +249,16 @@ class Projector {
       return false;
     }
     this.skipValue();
-    if (bytes[at] !== QUOTE || this.at !== at + BLOOM_BYTES || isAt(bytes, FULL_BLOOM, at)) return false;
+    if (
+      bytes[at] !== QUOTE ||
+      this.at !== at + BLOOM_BYTES ||
+      (bytes[at + 3] === LETTER_F && isAt(bytes, FULL_BLOOM, at))
+    )
+      return false;
     bytes.copy(this.bloom, 0, at, this.at);
     this.hasBloom = true;
     this.keep(at);
-    this.kept += bytes.write('true', this.kept, 'latin1');
+    for (const code of TRUE) bytes[this.kept++] = code;
     this.from = this.at;
     return true;
   }

@@ -2,9 +2,10 @@
 
 /**
  * What to keep of a value: all of it, some members, or an array with lazily parsed items. `bits`: `true` if a bloom has
- * ones and zeros, else nothing. `unlessTrue`: nothing; the item is odd if it is `true`.
+ * ones and zeros, else nothing. `unlessTrue`: nothing; the item is odd if it is `true`. `unlessLow`: nothing for "0x0" to
+ * "0x4", else all of it.
  */
-export type Projection = ObjectProjection | LazyItems | Echo | 'whole' | 'bits' | 'unlessTrue';
+export type Projection = ObjectProjection | LazyItems | Echo | 'whole' | 'bits' | 'unlessTrue' | 'unlessLow';
 
 /**
  * A text that the parts of an item repeat, such as the hash of a receipt's transaction in its logs. Kept in the item

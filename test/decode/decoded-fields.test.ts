@@ -6,7 +6,7 @@ import { type BlockParts, decodeBlock, needsTraces, releaseBlock } from '../../s
 import { BLOCK_FIELDS, RECEIPTS_FIELDS, TRACE_FIELDS } from '../../src/decode/decoded-fields.ts';
 import { flatTraces } from '../../src/decode/traces.ts';
 import { parseProjected } from '../../src/lib/json-projection.ts';
-import { ObjectProjection, type Projection } from '../../src/lib/projection.ts';
+import { type LazyJsonArray, ObjectProjection, type Projection } from '../../src/lib/projection.ts';
 import { PLAIN_RULES } from './plain.ts';
 
 function wantedOf(text: string | Buffer, wanted: Projection): unknown {
@@ -36,6 +36,24 @@ test('a projected block decodes like the whole one', () => {
   }
   assert.ok(whole.transferCount > 1_000);
   assert.deepEqual(cut.finish(true), whole.finish(true));
+});
+
+test('the types of ordinary transactions, and blooms that prove nothing, are left out of what is parsed', () => {
+  const types = ['0x0', '0x4', '0x5', '0x7e', '0X2', '2', 2, null, undefined].map((type) => ({ type }));
+  const { transactions } = wantedOf(JSON.stringify({ transactions: types }), BLOCK_FIELDS) as {
+    transactions: LazyJsonArray;
+  };
+  assert.deepEqual(
+    types.map((_, i) => (transactions.at(i) as { type?: unknown }).type),
+    [undefined, undefined, '0x5', '0x7e', '0X2', '2', 2, null, undefined],
+  );
+  const bloom = (digits: string) => ({ logsBloom: `0x${digits.padEnd(512, digits.at(-1))}` });
+  const receipts = [bloom('0'), bloom('f'), bloom('10'), bloom('f0'), bloom('ff1')];
+  const read = wantedOf(JSON.stringify(receipts), RECEIPTS_FIELDS) as LazyJsonArray;
+  assert.deepEqual(
+    receipts.map((_, i) => read.at(i)),
+    [{}, {}, { logsBloom: true }, { logsBloom: true }, { logsBloom: true }],
+  );
 });
 
 const address = (digit: string) => `0x${digit.repeat(40)}`;
