@@ -182,8 +182,9 @@ function copyAnchors(path: string, target: string): void {
 }
 
 /**
- * Copies the earlier rewrites and adds this one: from the lowest changed block on or, if only sums were wrong, of the
- * last block. From the first block on if an earlier one is lost, because it may have been of any block.
+ * Copies the earlier rewrites and adds this one: from the lowest block on that was changed or has a fact that others may
+ * have copied; if only other sums were wrong, of the last block. From the first block on if an earlier one is lost,
+ * because it may have been of any block.
  */
 function copyRewrites(path: string, target: string, { last, changed }: RebuildOptions): void {
   const source = openIndexForReading(path);
@@ -191,13 +192,53 @@ function copyRewrites(path: string, target: string, { last, changed }: RebuildOp
   try {
     const isWhole = isUnchanged(source, 'rewrites');
     copyWholeRows(source, db, 'rewrites');
-    const first = isWhole ? Math.min(last, ...changed) : (chainOf(db)?.startBlock ?? 0);
+    const start = chainOf(db)?.startBlock ?? 0;
+    const first = isWhole ? Math.min(last, ...changed, firstChangedFact(path, db) ?? last) : start;
     const rewrites = new RewriteTable(db);
     db.transaction(() => rewrites.record(first, last)).immediate();
   } finally {
     db.close();
     source.close();
   }
+}
+
+/** Facts about wallets and tokens that the sink copies. Each is the id of a transfer, and does not change later. */
+const COPIED_FACTS = [
+  ['wallets', 'first_transfer', 'first_transfer'],
+  ['wallets', 'first_direct', 'first_direct'],
+  ['wallets', 'first_internal', 'first_internal'],
+  ['tokens', 'first_transfer', 'first_transfer'],
+  ['tokens', 'kind', 'first_transfer'],
+] as const;
+
+/** The block of the earliest copied fact that the damaged file has otherwise; null if there is none. */
+function firstChangedFact(path: string, rebuilt: Db): number | null {
+  rebuilt.prepare('ATTACH ? AS damaged').run(path);
+  try {
+    const earliest = COPIED_FACTS.map(([table, column, at]) =>
+      rebuilt
+        .prepare<[], number | null>(/* sql */ `
+          SELECT min(min(ifnull(was.${at}, now.${at}), ifnull(now.${at}, was.${at})))
+          FROM main.${table} now LEFT JOIN damaged.${table} was ON was.id = now.id
+          WHERE was.${column} IS NOT now.${column}`)
+        .pluck()
+        .get(),
+    ).filter((id) => typeof id === 'number');
+    return earliest.length === 0 ? null : blockWith(rebuilt, Math.min(...earliest));
+  } catch (error) {
+    if (!isCorruption(error)) throw error;
+    return chainOf(rebuilt)?.startBlock ?? null;
+  } finally {
+    rebuilt.exec('DETACH damaged');
+  }
+}
+
+/** The block of a transfer, null if it is above the last one. */
+function blockWith(db: Db, transfer: number): number | null {
+  const block = db.prepare<[number], number | null>(
+    'SELECT min(number) FROM blocks WHERE last_transfer >= ?',
+  );
+  return block.pluck().get(transfer) ?? null;
 }
 
 function isUnchanged(db: Db, table: keyof typeof CHECKED_TABLES): boolean {

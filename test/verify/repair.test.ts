@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -8,6 +9,7 @@ import { readLastBlock } from '../../src/store/chain.ts';
 import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { prepareRewrites } from '../../src/store/rewrites.ts';
 import { SkippedLogTable } from '../../src/store/skipped-logs.ts';
 import { startOddChain } from '../support/chain/odd-tokens.ts';
 import { PROGRAM, start } from '../support/daemon/command.ts';
@@ -122,6 +124,46 @@ test('blocks that came wrong from a node and damage of the disk are repaired tog
   assert.deepEqual(new SkippedLogTable(rebuilt).totals(), counts, 'a rebuild keeps what only the file knows');
   rebuilt.close();
   assert.deepEqual(dumpIndex(path), dumpIndex(await indexAll(node.url, tempDir(t))));
+});
+
+test('a repair of facts that others copy is a rewrite from the block of the earliest one on', async (t) => {
+  const chain = [...generateChain({ seed: 41, blocks: HEAD, txPerBlock: 16 }).blocks];
+  const node = await startNode(t, { chain });
+  const whole = await indexAll(node.url, tempDir(t));
+  const repairedFrom = async (...damages: string[]): Promise<number | undefined> => {
+    const path = join(tempDir(t), 'index.db');
+    copyFileSync(whole, path);
+    const db = openDatabase(path);
+    for (const damage of damages) assert.notEqual(db.prepare(damage).run().changes, 0);
+    db.close();
+    assert.ok((await repairFile(path, node.url, null, 0)).rebuilt);
+    assert.deepEqual(dumpIndex(path), dumpIndex(whole));
+    const repaired = openIndexForReading(path);
+    const { first } = prepareRewrites(repaired)().at(-1) ?? {};
+    repaired.close();
+    return first;
+  };
+  const db = openIndexForReading(whole);
+  const blockOf = (column: string, wallet: number) =>
+    db
+      .prepare(
+        `SELECT min(number) FROM blocks WHERE last_transfer >= (SELECT ${column} FROM wallets WHERE id = ${wallet})`,
+      )
+      .pluck()
+      .get();
+  const id = Number(db.prepare('SELECT max(id) FROM wallets WHERE first_direct_after > 0').pluck().get());
+  const [seen, funded] = [blockOf('first_transfer', id), blockOf('first_direct', id)];
+  db.close();
+  const sums = 'UPDATE wallets SET transfers = transfers + 16 WHERE id = 2';
+  assert.equal(await repairedFrom(sums), HEAD, 'nobody copies a count');
+  assert.equal(
+    await repairedFrom(sums, `UPDATE wallets SET first_direct_after = NULL WHERE id = ${id}`),
+    funded,
+  );
+  assert.equal(
+    await repairedFrom(`UPDATE wallets SET first_transfer = first_transfer + 1 WHERE id = ${id}`),
+    seen,
+  );
 });
 
 test('a file whose repair failed is marked: verify names it and no daemon starts on it until it is repaired', async (t) => {
