@@ -1,5 +1,6 @@
 /** The PostgreSQL table `daemons`: who uses the keys, and whether all daemons assign the same ids. */
 import { bytesToHex, hexToBytes } from '../lib/hex.ts';
+import { GAP_KINDS } from '../model/block-gap.ts';
 import { isComplete, rulesText } from '../model/index-rules.ts';
 import { currentMark, NO_REWRITES } from '../model/rewrites.ts';
 import type { Sql } from '../postgres/connection.ts';
@@ -15,7 +16,7 @@ import { ClusterMismatchError, type ClusterSession } from './session.ts';
 export interface IndexIdentity extends Pick<ChainAnchors, 'genesis' | 'firstParent'> {
   chainId: number;
   firstBlock: number;
-  /** Blocks indexed without traces, up to `head`. */
+  /** Blocks stored without traces or logs, up to `head`. */
   untraced: BlockRange[];
   head: number;
   schema: number;
@@ -40,12 +41,15 @@ const MAX_RANGES = 1_000;
 /** Most rows read for them: ranges with different reasons may touch. */
 const MAX_ROWS = 10 * MAX_RANGES;
 
-/** Ranges that do not touch. Reasons do not matter: each daemon's node has words of its own. */
+/**
+ * Ranges that do not touch or overlap. Kinds and reasons do not matter: whatever is missing, the transfers of the block
+ * are uncertain, and each daemon's node has words of its own.
+ */
 function joinRanges(gaps: readonly BlockRange[]): BlockRange[] {
   const joined: BlockRange[] = [];
-  for (const { first, last } of gaps) {
+  for (const { first, last } of gaps.toSorted((a, b) => a.first - b.first)) {
     const before = joined.at(-1);
-    if (before?.last === first - 1) before.last = last;
+    if (before !== undefined && first <= before.last + 1) before.last = Math.max(before.last, last);
     else joined.push({ first, last });
   }
   return joined;
@@ -59,7 +63,7 @@ export function readIdentity(db: Db): IndexIdentity | null {
     const rules = readRules(db);
     if (chain === null || last === null || rules === null || !isComplete(rules)) return null;
     const { genesis, firstParent } = new AnchorTable(db).read();
-    const ranges = joinRanges(readGaps(db, 'trace', MAX_ROWS));
+    const ranges = joinRanges(GAP_KINDS.flatMap((kind) => readGaps(db, kind, MAX_ROWS)));
     const untraced = ranges.slice(0, MAX_RANGES);
     return {
       chainId: chain.chainId,
@@ -102,7 +106,7 @@ function identityDifferences(
       here.firstParent ?? there.firstParent,
       there.firstParent ?? here.firstParent,
     ],
-    ['the list of blocks without traces', untracedText(here, head), untracedText(there, head)],
+    ['the list of incomplete blocks', untracedText(here, head), untracedText(there, head)],
     ['the schema version of index.db', here.schema, there.schema],
     ['what counts as a transfer', here.rules ?? there.rules, there.rules ?? here.rules],
     idsCompared(there.ids && idsHere(there.ids.number), there.ids),
