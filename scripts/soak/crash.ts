@@ -26,21 +26,26 @@ const options = readOptions(
   },
 );
 
+function requireSame(when: string, actual: readonly string[], fresh: readonly string[]): void {
+  const expected = new Set(fresh);
+  const wrong = actual.filter((row) => !expected.has(row));
+  if (wrong.length > 0 || actual.length !== fresh.length)
+    throw new Error(`${when}, ${wrong.length} of ${actual.length} rows differ, such as ${wrong[0]}`);
+}
+
 let left = options.kills;
 for (let { seed } = options; left > 0; seed++) {
   const dir = mkdtempSync(join(tmpdir(), 'atlas-crash-'));
   console.log(`chain ${seed}, in ${dir}`);
-  const { actual, fresh, kills, answered, counted } = await runCrashes({
+  const { actual, fresh, repaired, complete, gaps, kills, answered, counted } = await runCrashes({
     seed,
     kills: Math.min(left, KILLS_PER_CHAIN),
     dir,
     onKill: (kill, phase) => console.log(`killed ${kill} times, now while ${phase}`),
   });
   left -= KILLS_PER_CHAIN;
-  const expected = new Set(fresh);
-  const wrong = actual.filter((row) => !expected.has(row));
-  if (wrong.length > 0 || actual.length !== fresh.length)
-    throw new Error(`${wrong.length} of ${actual.length} rows differ, such as ${wrong[0]}`);
+  requireSame('after the kills', actual, fresh);
+  requireSame(`after a repair of ${gaps} gaps`, repaired, complete);
   const phases = Object.entries(kills).map(([phase, count]) => `${count} ${phase}`);
   console.log(
     `${fresh.length} rows equal after kills while ${phases.join(', ')}; ${counted} of ${answered} answered requests counted`,

@@ -1,6 +1,7 @@
 /**
  * A real daemon process that is killed repeatedly with SIGKILL, at moments chosen by its activity, on a chain that
- * grows and is reorganised. The result must be as if it had never been killed.
+ * grows and is reorganised. Its node does not show every payment in the traces of some blocks, which are gaps. The result
+ * must be as if it had never been killed, and a repair with a node that shows all must complete it.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,6 +15,7 @@ import { startReplayNode } from '../../../scripts/simulator/replay/node.ts';
 import { openKeyStore } from '../../../src/access/keys.ts';
 import { openKeysFile } from '../../../src/access/keys-file.ts';
 import { readUsage } from '../../../src/access/usage-tables.ts';
+import type { JsonObject } from '../../../src/decode/read-json.ts';
 import { readLastBlock } from '../../../src/store/chain.ts';
 import { openDatabase } from '../../../src/store/open-database.ts';
 import { randomSource } from '../chain/random-chain.ts';
@@ -21,6 +23,8 @@ import { PROGRAM } from '../daemon/command.ts';
 import { freePort } from '../free-port.ts';
 import { buildIndex } from '../index/build-index.ts';
 import { dumpIndex } from '../index/dump.ts';
+import { repairFile } from '../index/verify.ts';
+import { type MisbehavingNode, startMisbehavingNode } from '../nodes/misbehaving-node.ts';
 import { waitFor } from '../wait.ts';
 
 /** The daemon's activity at the kill. */
@@ -39,6 +43,11 @@ interface CrashRunResult {
   /** All rows after the kills, and of an index built without any. */
   actual: string[];
   fresh: string[];
+  /** The same after a repair of the gaps, and of an index built from a node that shows everything. */
+  repaired: string[];
+  complete: string[];
+  /** Gaps before the repair. */
+  gaps: number;
   kills: Record<Phase, number>;
   /** Requests answered over all runs of the daemon, and those counted in its file. */
   answered: number;
@@ -61,7 +70,9 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
       .blocks,
   ];
   const node = await startReplayNode({ chain, head: 20, finalizedLag: 128 });
-  const trial = new Trial(node, join(dir, 'trial'), await freePort());
+  const hiding = await startMisbehavingNode({ upstream: node.url });
+  hiding.misbehave({ replace: hidePayments });
+  const trial = new Trial(node, hiding, join(dir, 'trial'), await freePort());
   const done = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
   try {
     for (let kill = 0; kill < kills; kill++) {
@@ -73,19 +84,38 @@ export async function runCrashes({ seed, kills, dir, onKill }: CrashRunOptions):
     }
     const head = node.setHead(chain.length);
     await trial.finish(head);
-    const fresh = await buildIndex({ url: node.url, dir: join(dir, 'fresh'), startBlock: 1 });
+    const build = (url: string, name: string) => {
+      mkdirSync(join(dir, name));
+      return buildIndex({ url, dir: join(dir, name), startBlock: 1 });
+    };
+    const fresh = dumpIndex(await build(hiding.url, 'fresh'));
+    const actual = dumpIndex(trial.indexPath);
+    await repairFile(trial.indexPath, node.url, 1, head);
     const { answered, counted } = trial;
     return {
-      actual: dumpIndex(trial.indexPath),
-      fresh: dumpIndex(fresh),
+      actual,
+      fresh,
+      repaired: dumpIndex(trial.indexPath),
+      complete: dumpIndex(await build(node.url, 'complete')),
+      gaps: actual.filter((row) => row.startsWith('block_gaps ')).length,
       kills: done,
       answered,
       counted,
     };
   } finally {
     await trial.end();
+    await hiding.close();
     await node.close();
   }
+}
+
+/** Adds a payment that cannot be read to the traces of every fourth block. */
+function hidePayments(method: string, [block]: readonly unknown[], result: unknown): unknown {
+  if (method !== 'debug_traceBlockByHash' || !/[0-3]$/.test(String(block))) return result;
+  return (result as { result: JsonObject & { calls?: object[] } }[]).map((item) => ({
+    ...item,
+    result: { ...item.result, calls: [...(item.result.calls ?? []), { type: 'SELFDESTRUCT' }] },
+  }));
 }
 
 /** The data folder, and the consecutive daemons on it. */
@@ -93,6 +123,8 @@ class Trial {
   readonly indexPath: string;
   answered = 0;
   private readonly node: ReplayNode;
+  /** What the daemons use. */
+  private readonly hiding: MisbehavingNode;
   private readonly dataDir: string;
   private readonly port: number;
   private readonly key: string;
@@ -101,13 +133,13 @@ class Trial {
   /** Requests counted in the file at the end of the previous run. */
   private countedBefore = 0;
 
-  constructor(node: ReplayNode, dataDir: string, port: number) {
+  constructor(node: ReplayNode, hiding: MisbehavingNode, dataDir: string, port: number) {
     this.node = node;
+    this.hiding = hiding;
     this.dataDir = dataDir;
     this.port = port;
     this.indexPath = join(dataDir, 'index.db');
     mkdirSync(dataDir);
-    mkdirSync(join(dataDir, '../fresh'));
     const keys = openKeyStore(join(dataDir, 'keys.db'));
     this.key = keys.create({ name: 'crash', tier: 'unlimited' }).key;
     keys.close();
@@ -188,7 +220,7 @@ class Trial {
   }
 
   private start(): { child: ChildProcess; ended: Promise<unknown[]> } {
-    const { url, wsUrl } = this.node;
+    const { url, wsUrl } = this.hiding;
     const args = [PROGRAM, 'start', '--node-http', url, '--node-ws', wsUrl];
     args.push(
       '--data-dir',
