@@ -32,7 +32,7 @@ export function prepareRequireSeen(db: Db, maxReorg: number): (input: unknown, h
     const seen = parseSeen(input.seen);
     const lowest = readAgainFrom(seen, rewrites);
     if (lowest === null) return;
-    const from = Math.max(startBlock, lowest);
+    const from = Math.min(seen.number, Math.max(startBlock, lowest));
     throw new ReorgedError(
       `block ${seen.number} of seen has left the chain, or was rewritten by a repair: read again from block ${from} on`,
       from,

@@ -9,7 +9,7 @@ import { prepareLargeNativeIds } from '../../query/whales.ts';
 import { addressField, coin6Field, countField, nextCursorField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example, exampleFunding, sourceOf } from '../fields.ts';
-import { blockWindow, coinAmount, integer, limit, pageCursor } from '../params.ts';
+import { blockNumber, blockWindow, coinAmount, integer, limit, pageCursor } from '../params.ts';
 import { fundingSchema, pageOf } from '../transfer-record.ts';
 
 const whaleSchema = fundingSchema
@@ -36,8 +36,11 @@ export const whaleTransfers = defineEndpoint({
     after_id: integer(0, Number.MAX_SAFE_INTEGER)
       .optional()
       .describe(
-        'Only transfers with a higher id, oldest first; ignores blocks. To poll, pass the last id seen',
+        'Only transfers with a higher id, oldest first; ignores blocks. To poll, pass the last id and seen',
       ),
+    after_block: blockNumber()
+      .optional()
+      .describe('Only transfers in this block or later, oldest first; ignores blocks'),
     cursor: pageCursor(1).optional(),
   },
   response: {
@@ -71,19 +74,17 @@ export const whaleTransfers = defineEndpoint({
     const idsOfBlocks = prepareTransferIdsOfBlocks(db);
     const { ASC: oldestFirst, DESC: newestFirst } = prepareLargeNativeIds(db);
     const readTransfers = prepareTransfersById(db);
-    return ({ min_mon, blocks, limit, after_id, cursor }, { head, budget }) => {
-      const window = idsOfBlocks(head.number - blocks + 1, head.number);
-      const before = cursor?.[0];
-      const found =
-        after_id === undefined
-          ? newestFirst(
-              min_mon.wei,
-              { ...window, below: Math.min(window.below, before ?? window.below) },
-              limit + 1, // one more shows whether there is a next page
-              budget,
-            )
-          : oldestFirst(min_mon.wei, { ...window, from: (before ?? after_id) + 1 }, limit + 1, budget);
-      const { page, last } = pageOf(found, limit);
+    return ({ min_mon, blocks, limit, after_id, after_block, cursor }, { head, budget }) => {
+      const isPolled = after_id !== undefined || after_block !== undefined;
+      const first = isPolled ? (after_block ?? head.startBlock) : head.number - blocks + 1;
+      const { from, below } = idsOfBlocks(first, head.number);
+      const last = cursor?.[0];
+      const range = isPolled
+        ? { from: Math.max(from, (last ?? after_id ?? 0) + 1), below }
+        : { from, below: Math.min(below, last ?? below) };
+      // One more shows whether there is a next page.
+      const found = (isPolled ? oldestFirst : newestFirst)(min_mon.wei, range, limit + 1, budget);
+      const { page, last: next } = pageOf(found, limit);
       const transfers = readTransfers(page).map((row) => {
         const wei = digitsToBigInt(row.amount);
         return {
@@ -105,7 +106,7 @@ export const whaleTransfers = defineEndpoint({
         minMon: min_mon.coins,
         blocksWindow: blocks,
         transfers,
-        nextCursor: last === undefined ? null : `${last}`,
+        nextCursor: next === undefined ? null : `${next}`,
         count: transfers.length,
       };
     };
