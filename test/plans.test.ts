@@ -17,6 +17,7 @@ const ALLOWED = [
   /^SCAN m$/, // the candidates of a token search, which have a limit
   /^SCAN chain(_anchors)?$/, // a table of one row
   /^SCAN rewrites$/, // of 64 rows
+  /^SCAN block_gaps$/, // EXISTS, which stops at the first row
   /^SCAN CONSTANT ROW$/,
   /^SCAN \(subquery-\d+\)$/, // the rows of an inner query with a limit, or of a list of ids
 ];

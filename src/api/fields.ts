@@ -59,6 +59,7 @@ export const sampleTransfer: EventRow = {
   blockNumber: 4711,
   blockHash: example.blockHash.slice(2),
   timestamp: Date.parse(example.time) / 1_000,
+  uncertain: 0,
   from: example.funder.slice(2),
   to: example.wallet.slice(2),
   token: '',

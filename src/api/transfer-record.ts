@@ -36,7 +36,7 @@ export function plainTransferRecord(
   nativeSymbol: string,
 ): z.output<typeof plainTransferSchema> {
   const native = isNativeKind(row.kind);
-  return {
+  const record: z.output<typeof plainTransferSchema> = {
     id: row.id,
     blockNumber: row.blockNumber,
     blockHash: `0x${row.blockHash}`,
@@ -53,6 +53,8 @@ export function plainTransferRecord(
     logIndex: row.logIndex,
     eventIndex: row.eventIndex,
   };
+  if (row.uncertain === 1) record.uncertain = true;
+  return record;
 }
 
 export const examplePlainTransfer = plainTransferRecord(sampleTransfer, EXAMPLE_COIN);
@@ -86,8 +88,14 @@ export const fundingSchema = z
     blockHash: plainTransferSchema.shape.blockHash,
     timestamp: timeField(),
     source: sourceField(),
+    uncertain: plainTransferSchema.shape.uncertain,
   })
   .meta({ id: 'Funding' });
+
+/** The member `uncertain` of a record. */
+export function uncertainMember({ uncertain }: Pick<TransferRow, 'uncertain'>): { uncertain?: true } {
+  return uncertain === 1 ? { uncertain: true } : {};
+}
 
 /** `from` is the sender's address. */
 export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof fundingSchema> {
@@ -102,5 +110,6 @@ export function fundingRecord(row: FundingTransfer, from: Hex): z.output<typeof 
     blockHash: `0x${row.blockHash}`,
     timestamp: secondsToIso(row.timestamp),
     source: sourceOf(row.kind),
+    ...uncertainMember(row),
   };
 }

@@ -21,7 +21,9 @@ export type FieldType =
   /** An integer of up to 256 bits. */
   | 'number'
   | 'text'
-  | 'time';
+  | 'time'
+  /** True or absent. */
+  | 'mark';
 
 /**
  * Where a field appears: `rest` in the lists of an address, `plain` in those of a block or transaction, `transfer` in
@@ -145,6 +147,14 @@ export const TRANSFER_FIELDS = [
     type: 'position',
     faces: EVERYWHERE,
     column: { name: 'event_index', parquet: 4, postgres: 5 },
+  },
+  {
+    name: 'uncertain',
+    type: 'mark',
+    faces: EVERYWHERE,
+    description:
+      'Only in a block of which the node did not give all traces or logs: transfers may be missing, and eventIndex ' +
+      'may change when the block is indexed again',
   },
 ] as const satisfies readonly TransferField[];
 

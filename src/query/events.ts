@@ -1,4 +1,5 @@
 /** Transfers with all data of a notification. */
+import { prepareIsGap } from '../store/block-gaps.ts';
 import type { Tip } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
@@ -32,12 +33,19 @@ export function prepareEventReader(db: Db): EventReader {
   const book = new AddressBook(db, { wallets: WALLETS_KEPT, tokens: TOKENS_KEPT });
   const transfers = prepareTransfers(db);
   const blocks = prepareBlocks(db);
+  const isGap = prepareIsGap(db);
   const metadataOf = prepareTokenMetadata(db);
   const eventsOf = (rows: readonly StoredTransfer[]): EventRow[] => {
     book.load(rows);
     const metadata = metadataOf(rows);
     const blocksOfRows = blocks.of(rows.map(({ id }) => id));
-    return rows.map((row, i) => eventOf(row, blocksOfRows[i]!, book, metadata.get(row.token) ?? NO_METADATA));
+    const gaps = new Set<number>();
+    for (const number of new Set(blocksOfRows.map((block) => block.number)))
+      if (isGap(number)) gaps.add(number);
+    return rows.map((row, i) => {
+      const block = blocksOfRows[i]!;
+      return eventOf(row, block, gaps.has(block.number), book, metadata.get(row.token) ?? NO_METADATA);
+    });
   };
   return {
     byId: (ids) => eventsOf(transfers.byId(ids)),
@@ -58,6 +66,7 @@ export function prepareEventReader(db: Db): EventReader {
 function eventOf(
   stored: StoredTransfer,
   block: Tip,
+  isGap: boolean,
   { wallets, tokens }: AddressBook,
   { symbol, decimals, viewKind }: TokenDisplay,
 ): EventRow {
@@ -66,6 +75,7 @@ function eventOf(
     blockNumber: block.number,
     blockHash: block.hash.slice(2),
     timestamp: block.timestamp,
+    uncertain: isGap ? 1 : 0,
     from: wallets.of(stored.sender),
     to: wallets.of(stored.receiver),
     token: stored.token === 0 ? '' : tokens.of(stored.token),

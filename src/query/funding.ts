@@ -1,4 +1,5 @@
 /** Native funding of a wallet. store/append.ts decides which transfers count. */
+import { isGapSql } from '../store/block-gaps.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
@@ -8,7 +9,7 @@ import { WalletQuery } from './wallets.ts';
 /** A native transfer as shown in answers about its receiver. */
 export type FundingTransfer = Pick<
   TransferRow,
-  'kind' | 'amount' | 'txHash' | 'eventIndex' | 'blockNumber' | 'blockHash' | 'timestamp'
+  'kind' | 'amount' | 'txHash' | 'eventIndex' | 'blockNumber' | 'blockHash' | 'timestamp' | 'uncertain'
 >;
 
 /** A funding transfer with the wallets.id of its sender. */
@@ -33,7 +34,7 @@ export function prepareLatestNativeIn(db: Db): WalletQuery<SentFunding> {
 function prepareTransferQuery(db: Db, id: string): WalletQuery<SentFunding> {
   const columns = /* sql */ `
     t.kind, hex(t.amount) AS amount, ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber,
-      lower(hex(b.hash)) AS blockHash, b.timestamp, t.sender`;
+      lower(hex(b.hash)) AS blockHash, b.timestamp, ${isGapSql('b.number')} AS uncertain, t.sender`;
   const joins = /* sql */ `
     CROSS JOIN transfers t ON t.id = ${id} CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}`;
   return new WalletQuery(db, columns, joins);

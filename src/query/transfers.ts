@@ -7,6 +7,7 @@ import {
   type TransferKindName,
   type ViewKind,
 } from '../model/transfer-kind.ts';
+import { isGapSql } from '../store/block-gaps.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
@@ -27,6 +28,8 @@ export interface TransferRow extends Omit<StoredTransfer, 'sender' | 'receiver' 
   blockHash: string;
   /** Unix seconds. */
   timestamp: number;
+  /** 1 if the block is a gap, so that transfers of it may be missing; else 0. */
+  uncertain: 0 | 1;
   from: string;
   to: string;
   /** The token's contract; empty for a native transfer. */
@@ -59,7 +62,7 @@ interface JoinedTransfer extends PackedTransfer, Omit<TransferRow, keyof StoredT
 export function prepareTransfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
   const statement = db.prepare<[string], JoinedTransfer>(/* sql */ `
     SELECT ${PACKED_COLUMNS}, ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber,
-      lower(hex(b.hash)) AS blockHash, b.timestamp, lower(hex(s.address)) AS "from", lower(hex(r.address)) AS "to",
+      lower(hex(b.hash)) AS blockHash, b.timestamp, ${isGapSql('b.number')} AS uncertain, lower(hex(s.address)) AS "from", lower(hex(r.address)) AS "to",
       lower(hex(c.address)) AS contract, m.symbol, m.decimals, m.view_kind AS viewKind
     FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value
     CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}
@@ -72,6 +75,7 @@ export function prepareTransfersById(db: Db): (ids: readonly number[]) => Transf
       blockNumber: row.blockNumber,
       blockHash: row.blockHash,
       timestamp: row.timestamp,
+      uncertain: row.uncertain,
       from: row.from,
       to: row.to,
       token: row.contract,

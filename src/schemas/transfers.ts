@@ -30,6 +30,7 @@ const TYPES = {
   number: () => z.string(),
   text: () => z.string(),
   time: timeField,
+  mark: () => z.literal(true).optional(),
 } as const satisfies { [T in FieldType]: () => z.ZodType };
 
 type SchemaOf<F extends TransferField> = F extends { nullable: true }

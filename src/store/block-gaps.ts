@@ -115,12 +115,20 @@ export function gapsBetween(db: Db, { first, last }: BlockRange): BlockGap[] {
   );
 }
 
+/**
+ * SQL: 1 if the block whose number is the expression `number` is a gap of any kind, so that transfers may be missing,
+ * else 0. Costs nothing in an index without gaps: that is found out once per statement.
+ */
+export function isGapSql(number: string): string {
+  const lastOfGap = (kind: GapKind) => /* sql */ `coalesce((SELECT last FROM block_gaps
+    WHERE kind = ${codeOf(kind)} AND first <= ${number} ORDER BY first DESC LIMIT 1), -1)`;
+  return /* sql */ `(EXISTS (SELECT 1 FROM block_gaps) AND max(${GAP_KINDS.map(lastOfGap).join()}) >= ${number})`;
+}
+
 /** Whether a block is a gap of any kind, so that transfers may be missing. */
 export function prepareIsGap(db: Db): (block: number) => boolean {
-  const lastOfGap = db
-    .prepare<[number, number], number>(
-      'SELECT last FROM block_gaps WHERE kind = ? AND first <= +? ORDER BY first DESC LIMIT 1',
-    )
+  const statement = db
+    .prepare<[number], number>(`SELECT ${isGapSql('block')} FROM (SELECT +? AS block)`)
     .pluck();
-  return (block) => GAP_KINDS.some((kind) => (lastOfGap.get(codeOf(kind), block) ?? -1) >= block);
+  return (block) => statement.get(block) === 1;
 }

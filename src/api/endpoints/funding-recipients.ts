@@ -17,9 +17,9 @@ import {
 import { defineEndpoint } from '../endpoint.ts';
 import { example, sourceOf } from '../fields.ts';
 import { address, blockWindow, limit, pageCursor } from '../params.ts';
-import { fundingSchema, pageOf } from '../transfer-record.ts';
+import { fundingSchema, pageOf, uncertainMember } from '../transfer-record.ts';
 
-const { amount, eventIndex, blockHash, timestamp, source } = fundingSchema.shape;
+const { amount, eventIndex, blockHash, timestamp, source, uncertain } = fundingSchema.shape;
 
 const recipientSchema = z
   .object({
@@ -37,6 +37,7 @@ const recipientSchema = z
     timestamp,
     source,
     firstFunding: z.boolean().describe('Whether this address was the first to fund the recipient'),
+    uncertain,
   })
   .meta({ id: 'FundingRecipient' });
 
@@ -114,6 +115,7 @@ export const fundingRecipients = defineEndpoint({
           timestamp: secondsToIso(last.timestamp),
           source: sourceOf(last.kind),
           firstFunding: funded[i]!.funder === funder,
+          ...uncertainMember(last),
         };
       });
       const nextCursor = next === undefined ? null : `${next.lastTransfer}`;

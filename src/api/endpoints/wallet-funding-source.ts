@@ -43,6 +43,7 @@ export const walletFundingSource = defineEndpoint({
     blockHash: flat.blockHash.nullable(),
     timestamp: flat.timestamp.nullable(),
     source: flat.source.nullable(),
+    uncertain: flat.uncertain,
   },
   example: {
     params: { address: example.wallet },

@@ -10,7 +10,7 @@ import { addressField, coin6Field, countField, nextCursorField } from '../../sch
 import { defineEndpoint } from '../endpoint.ts';
 import { example, exampleFunding, sourceOf } from '../fields.ts';
 import { blockNumber, blockWindow, coinAmount, integer, limit, pageCursor } from '../params.ts';
-import { fundingSchema, pageOf } from '../transfer-record.ts';
+import { fundingSchema, pageOf, uncertainMember } from '../transfer-record.ts';
 
 const whaleSchema = fundingSchema
   .extend({
@@ -100,6 +100,7 @@ export const whaleTransfers = defineEndpoint({
           timestamp: secondsToIso(row.timestamp),
           transferType: 'native' as const,
           source: sourceOf(row.kind),
+          ...uncertainMember(row),
         };
       });
       return {

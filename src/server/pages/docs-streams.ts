@@ -119,8 +119,8 @@ each side.</p>
 Delete the key then: if its block becomes canonical again, its events are sent again.</p>
 <p><code>id</code> is a page cursor, not a key: after a reorg another transfer may get it. <code>txHash</code> and
 <code>logIndex</code> are not enough: native transfers have no <code>logIndex</code>, and the items of one ERC-1155 batch
-share one. Where blocks were indexed without traces, <code>eventIndex</code> counts no internal transfers; it may grow
-when such a block is indexed again with them.</p>
+share one. Where the node did not give all traces or logs of a block, its records have <code>uncertain</code>, which is
+<code>true</code>: transfers may be missing, and <code>eventIndex</code> may change when the block is indexed again.</p>
 </section>`;
 
 function call(method: string, params: unknown): string {

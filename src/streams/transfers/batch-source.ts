@@ -94,6 +94,7 @@ export class BatchSource implements EventSource {
       blockNumber: batch.number[block]!,
       blockHash: hashDigits(batch.hash, block),
       timestamp: batch.timestamp[block]!,
+      uncertain: isGap(batch.gaps, batch.number[block]!) ? 1 : 0,
       from,
       to,
       token,

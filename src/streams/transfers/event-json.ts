@@ -26,6 +26,7 @@ export function transferMembers(row: EventRow, { nativeSymbol, markOf }: ChainIn
     `"tokenAddress":${native ? null : `"0x${row.token}"`},"tokenId":${tokenId === null ? null : `"${tokenId}"`},` +
     `"symbol":${JSON.stringify(native ? nativeSymbol : row.symbol)},` +
     `"decimals":${native ? NATIVE_DECIMALS : row.decimals},"timestamp":"${secondsToIso(row.timestamp)}"` +
+    `${row.uncertain === 1 ? ',"uncertain":true' : ''}` +
     markJson(markOf?.(row.blockNumber) ?? null)
   );
 }

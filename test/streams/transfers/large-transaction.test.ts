@@ -128,3 +128,22 @@ test('the pieces of a large transaction are turns for the caller, and only of th
   const [wallet, payer] = [turnsFor('in'), turnsFor('out')];
   assert.ok(wallet >= 1 && payer > 2 * wallet, `${wallet} and ${payer} turns`);
 });
+
+test('a transfer of a block without traces is uncertain before the commit as after it', (context) => {
+  const fixture = createIndex(context);
+  const batch = fixture.batch([{ first: [{ from: 'payer', to: 'wallet' }] }]);
+  const gap = { kind: 'trace', first: 1, last: 1, reason: 'lost' } as const;
+  fixture.writer.append([{ ...batch, gaps: [gap] }]);
+  const { db, snapshot } = fixture.snapshot(context);
+  const { tokenSymbols: tokenFacts, firstTransferOf, events } = prepareStreamReads(db, snapshot);
+  const options = { chainInfo: CHAIN, tokenFacts, firstTransferOf };
+  for (const [gaps, uncertain] of [
+    [[gap], 1],
+    [[], 0],
+  ] as const) {
+    const source = new BatchSource({ ...batch, gaps }, 1, options);
+    const row = source.rowAt(0, 0, 0, source.addressesAt(0));
+    const [committed] = events([1]);
+    assert.deepEqual({ ...committed, ...row }, { ...committed, uncertain });
+  }
+});

@@ -15,6 +15,7 @@ type Form = Parameters<TransferEvent['notification']>[0];
 const rows = TRANSFER_KINDS.map(
   ({ code, isNative, movesOne, hasTokenNumber }): EventRow => ({
     ...(isNative ? sampleTransfer : sampleTokenTransfer),
+    uncertain: 1,
     kind: code,
     amount: movesOne ? '' : '0a',
     tokenNumber: hasTokenNumber ? '07' : '',

@@ -28,6 +28,7 @@ function transfer(id: number, blockNumber: number): TransferEvent {
     txHash: hex,
     blockNumber,
     timestamp: 0,
+    uncertain: 0,
     from: hex.repeat(20),
     to: hex.repeat(20),
     token: '',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Hex } from '../../../src/lib/hex.ts';
 import type { BlockRef } from '../../../src/model/block.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
+import { NOT_TRACED } from '../../../src/model/block-gap.ts';
 import {
   TRANSFER_KIND_NAMES,
   TransferKind,
@@ -75,6 +76,13 @@ export class IndexFixture {
     const rewrite = { number: null };
     while (!this.writer.rollbackStep(first - 1, rewrite));
     this.append(blocks, branch);
+  }
+
+  /** Appends blocks like `append`, but of a node that did not trace them. */
+  appendUntraced(blocks: readonly NamedBlock[]): void {
+    const batch = this.batch(blocks);
+    const [first = 0, last = first] = [batch.number[0], batch.number.at(-1)];
+    this.writer.append([{ ...batch, gaps: [{ kind: 'trace', first, last, reason: NOT_TRACED }] }]);
   }
 
   /** The blocks that `append` would append. */
