@@ -8,9 +8,10 @@ import { walletByStoredAddress } from '../store/addresses.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
+import { MAX_FIRST_BUYERS } from '../store/schema.ts';
 import { BALANCE_ACCURACY_NAMES, type BalanceAccuracyName } from '../store/tokens/balance-accuracy.ts';
 import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
-import type { TransferRow } from './transfers.ts';
+import { EVENT_INDEX, type TransferRow, TX_HASH } from './transfers.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** How a token is shown with its transfers. */
@@ -115,8 +116,8 @@ export function prepareBalanceAccuracyName(db: Db): (token: number) => BalanceAc
   return (token) => BALANCE_ACCURACY_NAMES[statement.get(token) ?? -1] ?? null;
 }
 
-interface FirstBuyer {
-  /** transfers.id of the first non-zero amount received. */
+interface FirstBuyer extends Pick<TransferRow, 'txHash' | 'eventIndex'> {
+  /** transfers.id of the first non-zero amount received, as are txHash and eventIndex. */
   transfer: number;
   /** Hex digits without prefix. */
   address: string;
@@ -132,16 +133,28 @@ interface FirstBuyer {
 export function prepareFirstBuyers(db: Db): (token: number, after: number, limit: number) => FirstBuyer[] {
   const buyersOf = prepareBuyersOf(db);
   const statement = db.prepare<[string, number], FirstBuyer>(/* sql */ `
-    SELECT list.value ->> 0 AS transfer, lower(hex(w.address)) AS address, b.number AS block, b.timestamp, h.transfers
-    FROM json_each(?) list CROSS JOIN wallets w ON w.id = list.value ->> 1
+    SELECT t.id AS transfer, ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, lower(hex(w.address)) AS address,
+      b.number AS block, b.timestamp, h.transfers
+    FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value ->> 0
+      CROSS JOIN wallets w ON w.id = list.value ->> 1
       CROSS JOIN holdings h ON h.token = +? AND h.wallet = w.id
-      CROSS JOIN blocks b ON b.number = ${blockNumberSql('(list.value ->> 0)')}`);
+      CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}`);
   return (token, after, limit) => {
     const page = buyersOf(token)
       .filter(({ transfer }) => transfer > after)
       .slice(0, limit);
     return statement.all(JSON.stringify(page.map(({ transfer, wallet }) => [transfer, wallet])), token);
   };
+}
+
+/** Whether a token may have more receivers than are kept. */
+export function prepareHasMoreBuyers(db: Db): (token: number) => boolean {
+  const statement = db
+    .prepare<[number], number>(
+      `SELECT buyers >= ${MAX_FIRST_BUYERS} AND wallets > buyers FROM tokens WHERE id = +?`,
+    )
+    .pluck();
+  return (token) => statement.get(token) === 1;
 }
 
 /** Most tokens compared per kind of match. */

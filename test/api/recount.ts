@@ -318,6 +318,8 @@ export class Recount {
       address,
       firstSeenBlock: t.block,
       firstSeenAt: t.time,
+      txHash: t.hash,
+      eventIndex: t.eventIndex,
       transferCount: list.filter(({ from, to }) => from === address || to === address).length,
     }));
   }

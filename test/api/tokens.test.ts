@@ -68,13 +68,31 @@ test('first buyers are the receivers of non-zero amounts, in order, without dupl
       ],
     },
   ]);
-  const { buyers, count } = await serving.json(`/api/token_first_buyers?token=${COIN}`);
+  const { buyers, count, truncated } = await serving.json(`/api/token_first_buyers?token=${COIN}`);
+  const first = (block: number, tx: string, eventIndex: number) => ({
+    firstSeenBlock: block,
+    firstSeenAt: iso(block),
+    txHash: txHash(tx),
+    eventIndex,
+  });
   assert.deepEqual(buyers, [
-    { address: address('alice'), firstSeenBlock: 2, firstSeenAt: iso(2), transferCount: 3 },
-    { address: address('bob'), firstSeenBlock: 3, firstSeenAt: iso(3), transferCount: 2 },
-    { address: address('late'), firstSeenBlock: 3, firstSeenAt: iso(3), transferCount: 2 },
+    { address: address('alice'), ...first(2, 'a', 0), transferCount: 3 },
+    { address: address('bob'), ...first(3, 'b', 0), transferCount: 2 },
+    { address: address('late'), ...first(3, 'b', 1), transferCount: 2 },
   ]);
-  assert.equal(count, 3);
+  assert.deepEqual([count, truncated], [3, false]);
+});
+
+test('the list of first buyers says when the token may have more than are kept', async (t) => {
+  const give = (to: string) => ({ kind: 'erc20' as const, token: 'coin', from: 'zero', to, amount: 1n });
+  const serving = await serveBlocks(t, [{ all: Array.from({ length: 200 }, (_, i) => give(`w${i}`)) }]);
+  const listed = async () => {
+    const { buyers, truncated } = await serving.json(`/api/token_first_buyers?token=${COIN}&limit=200`);
+    return [(buyers as object[]).length, truncated];
+  };
+  assert.deepEqual(await listed(), [200, false]);
+  serving.index.append([{ one: [give('w200')] }]);
+  assert.deepEqual(await listed(), [200, true]);
 });
 
 test('holders are ranked numerically, even beyond 2^256; negative and zero balances are left out', async (t) => {
@@ -260,7 +278,13 @@ test('whale_transfers truncates amounts, compares exactly and stays within its w
 
 /** The answer of each endpoint about an address without transfers. */
 const NOTHING: Record<string, object> = {
-  [`token_first_buyers?token=${COIN}`]: { token: COIN, buyers: [], nextCursor: null, count: 0 },
+  [`token_first_buyers?token=${COIN}`]: {
+    token: COIN,
+    buyers: [],
+    truncated: false,
+    nextCursor: null,
+    count: 0,
+  },
   [`token_stats?token=${COIN}`]: {
     token: COIN,
     name: null,

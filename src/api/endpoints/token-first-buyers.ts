@@ -1,8 +1,16 @@
 /** GET /api/token_first_buyers: the first receivers of a token. */
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
-import { prepareFirstBuyers, prepareTokenIdByWallet } from '../../query/tokens.ts';
-import { addressField, blockField, countField, nextCursorField, timeField } from '../../schemas/fields.ts';
+import { prepareFirstBuyers, prepareHasMoreBuyers, prepareTokenIdByWallet } from '../../query/tokens.ts';
+import {
+  addressField,
+  blockField,
+  countField,
+  eventIndexField,
+  nextCursorField,
+  timeField,
+  txHashField,
+} from '../../schemas/fields.ts';
 import { MAX_FIRST_BUYERS } from '../../store/schema.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example } from '../fields.ts';
@@ -14,6 +22,8 @@ const buyerSchema = z
     address: addressField(),
     firstSeenBlock: blockField().describe('Block in which the address first received a non-zero amount'),
     firstSeenAt: timeField(),
+    txHash: txHashField().describe('Transaction in which it first received a non-zero amount'),
+    eventIndex: eventIndexField(),
     transferCount: countField().describe('Transfers of the token to or from this address'),
   })
   .meta({ id: 'FirstBuyer' });
@@ -28,6 +38,9 @@ export const tokenFirstBuyers = defineEndpoint({
   response: {
     token: addressField(),
     buyers: z.array(buyerSchema).describe(`At most ${MAX_FIRST_BUYERS} over all pages`),
+    truncated: z
+      .boolean()
+      .describe(`Whether only the first ${MAX_FIRST_BUYERS} receivers are kept, and the token may have more`),
     nextCursor: nextCursorField(),
     count: countField(),
   },
@@ -36,8 +49,16 @@ export const tokenFirstBuyers = defineEndpoint({
     response: {
       token: example.token,
       buyers: [
-        { address: example.wallet, firstSeenBlock: 4711, firstSeenAt: example.time, transferCount: 3 },
+        {
+          address: example.wallet,
+          firstSeenBlock: 4711,
+          firstSeenAt: example.time,
+          txHash: example.txHash,
+          eventIndex: 0,
+          transferCount: 3,
+        },
       ],
+      truncated: false,
       nextCursor: '90210',
       count: 1,
     },
@@ -45,6 +66,7 @@ export const tokenFirstBuyers = defineEndpoint({
   prepare({ db, walletIds }) {
     const tokenOf = prepareTokenIdByWallet(db);
     const buyersOf = prepareFirstBuyers(db);
+    const hasMore = prepareHasMoreBuyers(db);
     return ({ token, limit, cursor }) => {
       const id = walletIds.withId(token, tokenOf);
       const found = id === undefined ? [] : buyersOf(id, cursor?.[0] ?? 0, limit + 1);
@@ -53,11 +75,14 @@ export const tokenFirstBuyers = defineEndpoint({
         address: `0x${buyer.address}`,
         firstSeenBlock: buyer.block,
         firstSeenAt: secondsToIso(buyer.timestamp),
+        txHash: `0x${buyer.txHash}`,
+        eventIndex: buyer.eventIndex,
         transferCount: buyer.transfers,
       }));
       return {
         token,
         buyers,
+        truncated: id !== undefined && hasMore(id),
         nextCursor: last === undefined ? null : `${last.transfer}`,
         count: buyers.length,
       };
