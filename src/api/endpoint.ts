@@ -12,7 +12,7 @@ import { addLabels, addressPlan } from './address-labels.ts';
 import { csvWriter } from './csv.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
 import type { ApiResult } from './read-pool/read-pool.ts';
-import { prepareRequireSeen, SEEN_PARAMETER } from './seen.ts';
+import { parseSeen, prepareRequireSeen, SEEN_PARAMETER } from './seen.ts';
 
 /** Error codes of schemas that have their own. */
 export const errorCodes = z.registry<{ code: RequestErrorCode }>();
@@ -226,7 +226,9 @@ export function defineEndpoint<
       const requireSeen = prepareRequireSeen(source.db, source.maxReorg);
       return (input, context) => {
         const parsed = parse(input);
-        requireSeen(input, context.head);
+        if (isObject(input) && typeof input.seen === 'string') {
+          requireSeen(parseSeen(input.seen), context.head, 'seen');
+        }
         const answer: object & { historicalCoverageStartBlock?: number } = handler(parsed, context);
         answer.historicalCoverageStartBlock = context.head.startBlock;
         if (labels !== undefined && plan !== null && !labels.isEmpty) addLabels(answer, plan, labels);

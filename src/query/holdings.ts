@@ -10,6 +10,7 @@ import { idList } from '../store/read/id-list.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { LARGE_TOKEN_WALLETS, PEAK_SPAN } from '../store/tokens/holding-peaks.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
+import type { IdRange } from './blocks.ts';
 import { LISTED_TOKEN_COLUMNS, type ListedToken } from './tokens.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -104,9 +105,10 @@ interface WalletToken extends Omit<ListedToken, 'transfers'> {
   accuracy: number | null;
 }
 
-interface WalletTokenFilter {
-  /** Only tokens with a last transfer older than this transfers.id. */
-  below: number;
+/** The range is of transfers.id: only tokens whose last transfer is in it. */
+interface WalletTokenFilter extends IdRange {
+  /** tokens.id; undefined for all. */
+  token?: number | undefined;
   /** Whether a balance qualifies. */
   isWanted: (balance: Buffer) => boolean;
   limit: number;
@@ -136,12 +138,13 @@ export function prepareWalletTokens(
       LEFT JOIN token_metadata m ON m.address = w.address
       LEFT JOIN token_quality q ON q.token = t.id`);
 
-  return (wallet, { below, isWanted, limit }, budget) => {
+  return (wallet, { from, below, token: only, isWanted, limit }, budget) => {
     const found: WalletToken[] = [];
+    if (only !== undefined && holdingsOf.all(idList([only]), wallet).length === 0) return found;
     /** The wallet's last transfer of each token. */
     const seen = new Map<number, number>();
     const count = tokenCount.get(wallet) ?? 0;
-    for (const page of readPages(wallet, { from: 1, below: Number.MAX_SAFE_INTEGER }, budget)) {
+    for (const page of readPages(wallet, { from, below: Number.MAX_SAFE_INTEGER }, budget)) {
       const ids: number[] = [];
       while (page.next()) if (!isNativeKind(page.flags & HistoryFlag.kindMask)) ids.push(page.transfer);
       budget.spend(2 * ids.length);
@@ -149,14 +152,15 @@ export function prepareWalletTokens(
       for (const { token, lastTransfer } of tokensOf.all(idList(ids.reverse()))) {
         if (seen.has(token)) continue;
         seen.set(token, lastTransfer);
-        if (lastTransfer < below) moved.push(token);
+        const isListed = from <= lastTransfer && lastTransfer < below && (only ?? token) === token;
+        if (isListed) moved.push(token);
       }
       const held = moved.length === 0 ? [] : holdingsOf.all(idList(moved), wallet);
       budget.spend(4 * held.length);
       for (const holding of held) {
         if (isWanted(holding.balance)) found.push({ ...holding, lastTransfer: seen.get(holding.id)! });
       }
-      if (found.length >= limit || seen.size >= count) break;
+      if (found.length >= limit || seen.size >= count || (only !== undefined && seen.has(only))) break;
     }
     return found.slice(0, limit);
   };

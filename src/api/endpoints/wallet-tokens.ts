@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { isPositive } from '../../lib/signed.ts';
 import { secondsToIso } from '../../lib/time.ts';
-import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
+import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareWalletTokens } from '../../query/holdings.ts';
+import { prepareTokenIdByWallet } from '../../query/tokens.ts';
 import {
   addressField,
   blockField,
@@ -25,6 +26,7 @@ import {
   tokenType,
 } from '../fields.ts';
 import { address, flag, limit, pageCursor } from '../params.ts';
+import { parseSeen, prepareRequireSeen, seenBlock, seenText } from '../seen.ts';
 import { pageOf } from '../transfer-record.ts';
 
 const walletTokenSchema = z
@@ -57,12 +59,23 @@ export const walletTokens = defineEndpoint({
     include_zero: flag()
       .default(false)
       .describe('Whether to list every token the wallet ever moved, whatever its balance'),
+    token: address().optional().describe('Only this token, whatever its balance'),
+    moved_since: seenBlock('must be the asOf of an earlier answer')
+      .transform(parseSeen)
+      .optional()
+      .describe('asOf of an earlier answer. Only tokens that the wallet moved since, whatever their balance'),
     limit: limit(50, 200),
     cursor: pageCursor(1).optional(),
   },
   response: {
     address: addressField(),
     tokens: z.array(walletTokenSchema),
+    asOf: z
+      .string()
+      .describe(
+        'The last indexed block of this answer, for moved_since. A token that moves between two pages is on neither: ' +
+          'after the last page, ask for what moved since the first one',
+      ),
     nextCursor: nextCursorField(),
     count: countField(),
   },
@@ -85,20 +98,31 @@ export const walletTokens = defineEndpoint({
           accuracyReason: null,
         },
       ],
+      asOf: `4711:${example.blockHash}`,
       nextCursor: '90210',
       count: 1,
     },
   },
-  prepare({ db, walletIds }) {
+  prepare({ db, walletIds, maxReorg }) {
     const tokensOf = prepareWalletTokens(db);
     const blocksOf = prepareBlocksOfTransfers(db);
-    return ({ address, include_zero, limit, cursor }, { budget }) => {
+    const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+    const requireSeen = prepareRequireSeen(db, maxReorg);
+    const tokenOf = prepareTokenIdByWallet(db);
+    return ({ address, include_zero, moved_since, limit, cursor, ...params }, { head, budget }) => {
+      if (moved_since !== undefined) requireSeen(moved_since, head, 'moved_since');
+      const token = params.token === undefined ? undefined : walletIds.withId(params.token, tokenOf);
+      const isUnknown = params.token !== undefined && token === undefined;
+      const isAny = include_zero || moved_since !== undefined || token !== undefined;
       const filter = {
+        from: moved_since === undefined ? 1 : idsOfBlocks(moved_since.number + 1, head.number).from,
         below: cursor?.[0] ?? Number.MAX_SAFE_INTEGER,
-        isWanted: include_zero ? () => true : isPositive,
+        token,
+        isWanted: isAny ? () => true : isPositive,
         limit: limit + 1, // one more shows whether there is a next page
       };
-      const found = walletIds.withId(address, (wallet) => tokensOf(wallet, filter, budget)) ?? [];
+      const wallet = isUnknown ? undefined : walletIds.idOf(address);
+      const found = wallet === undefined ? [] : tokensOf(wallet, filter, budget);
       const { page, last } = pageOf(found, limit);
       const lasts = blocksOf(page.map(({ lastTransfer }) => lastTransfer));
       const tokens = page.map((token, i) => ({
@@ -117,6 +141,7 @@ export const walletTokens = defineEndpoint({
       return {
         address,
         tokens,
+        asOf: seenText(head),
         nextCursor: last === undefined ? null : `${last.lastTransfer}`,
         count: tokens.length,
       };
