@@ -89,7 +89,7 @@ export interface Caller {
   chainDepth: number;
 }
 
-interface RequestContext extends Caller {
+export interface RequestContext extends Caller {
   /** Bounds the work for the answer. */
   budget: WorkBudget;
   /** The node's answer to the endpoint's `askNode`. */

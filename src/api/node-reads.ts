@@ -1,9 +1,12 @@
 /** The few facts that endpoints ask the node for because the index lacks them. */
+import { z } from 'zod';
 import { RequestError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
+import { weiToCoin } from '../lib/units.ts';
 import type { BlockRef } from '../model/block.ts';
 import type { IndexedBlockRow } from '../query/blocks.ts';
 import type { Head } from '../query/snapshot.ts';
+import { coinField, weiField } from '../schemas/fields.ts';
 
 /** Each method rejects with RequestError 503 `node_unavailable` when the node does not answer in time. */
 export interface NodeReads {
@@ -11,8 +14,8 @@ export interface NodeReads {
   blockOfTransaction(hash: Hex): Promise<BlockRef | 'pending' | null>;
   /** The block with this hash, null when the node does not know it. */
   blockByHash(hash: Hex): Promise<BlockRef | null>;
-  /** The native balance of an address after a block, in wei; null when the node does not answer in time. */
-  balanceAt(address: string, block: number): Promise<bigint | null>;
+  /** The native balances of addresses after a block, by address as given. A balance may be missing. */
+  balancesAt(addresses: readonly string[], block: number): Promise<NodeBalances>;
   /** Who sent each transaction, in order; null when the node does not know or answer in time. */
   sendersOf(transactions: readonly TransactionInBlock[]): Promise<(Hex | null)[]>;
 }
@@ -22,14 +25,44 @@ export interface TransactionInBlock {
   blockHash: Hex;
 }
 
+/** A native balance in wei, or why the node did not give it. */
+export type NodeBalance = { wei: bigint; reason: null } | { wei: null; reason: string };
+
+export type NodeBalances = ReadonlyMap<string, NodeBalance>;
+
 /** The answers of the node, as sent to read threads. */
 export interface NodeAnswer {
   /** The block of a transaction. */
   transactionBlock?: BlockRef | 'pending' | null;
   /** The block with a hash. */
   block?: BlockRef | null;
-  /** Wei. */
-  balance?: bigint | null;
+  balances?: NodeBalances;
+}
+
+/** The members of a record about a wallet's native balance. */
+export const nativeBalanceFields = {
+  nativeBalance: coinField()
+    .nullable()
+    .describe(
+      'Whole coins at the last indexed block, from the node; null unless asked for, and for nativeBalanceReason',
+    ),
+  nativeBalanceWei: weiField().nullable(),
+  nativeBalanceReason: z
+    .string()
+    .nullable()
+    .describe('Why the node did not give the balance; null if it did'),
+};
+
+/** Those members; `balance` is undefined if the node was not asked. */
+export function nativeBalanceOf(balance: NodeBalance | undefined): {
+  [Name in keyof typeof nativeBalanceFields]: string | null;
+} {
+  const wei = balance?.wei ?? null;
+  return {
+    nativeBalance: wei === null ? null : weiToCoin(wei),
+    nativeBalanceWei: wei === null ? null : wei.toString(),
+    nativeBalanceReason: balance?.reason ?? null,
+  };
 }
 
 /**

@@ -1,11 +1,11 @@
 /** REST's reads from the node. */
-import type { NodeReads } from '../api/node-reads.ts';
+import type { NodeBalance, NodeBalances, NodeReads } from '../api/node-reads.ts';
 import { pause } from '../lib/async.ts';
 import { RequestError, UpstreamError } from '../lib/errors.ts';
 import { type Hex, spelledBigInt, toQuantity } from '../lib/hex.ts';
 import type { Logger } from '../log/logger.ts';
 import type { NodeWatch } from '../node/choice/node-watch.ts';
-import type { RpcClient } from '../node/client.ts';
+import type { RpcClient, RpcReply } from '../node/client.ts';
 import { readBlock, readBlockHeader } from '../node/methods.ts';
 import { isUnreachable } from '../node/node-errors.ts';
 import { readHash, readQuantity } from '../node/reply.ts';
@@ -13,27 +13,33 @@ import type { TransactionParties } from '../streams/transfers/transaction-partie
 
 /** How long a request waits for the node, milliseconds. */
 const TIME_LIMIT_MS = 2_000;
-/** Time limit for a balance, milliseconds. After that the answer is sent without it. */
+/** Time limit for a batch of balances, milliseconds. After that the answer is sent without them. */
 const BALANCE_LIMIT_MS = 500;
+const MS_PER_BALANCE = 10;
 
-type Caller = Pick<RpcClient, 'call'>;
+/** Balances that may be asked for at the same time. */
+const MAX_BALANCES = 1_000;
 
-/** With several nodes: retries a failed call until a node answers, the signal aborts or the time is up. */
+type Caller = Pick<RpcClient, 'call' | 'batch'>;
+
+/** With several nodes: retries a failed request until a node answers, the signal aborts or the time is up. */
 export function repeatedAtOtherNodes(client: Caller, watch: Pick<NodeWatch, 'awaitNode'>): Caller {
-  return {
-    async call(method, params, signal) {
-      const startedAt = performance.now();
-      for (;;) {
-        try {
-          return await client.call(method, params, signal);
-        } catch (error) {
-          if (!(error instanceof UpstreamError) || !isUnreachable(error) || signal?.aborted) throw error;
-          const { promise, resolve } = Promise.withResolvers<void>();
-          if (watch.awaitNode(startedAt, resolve) === null) throw error;
-          await promise;
-        }
+  const repeat = async <T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    const startedAt = performance.now();
+    for (;;) {
+      try {
+        return await send();
+      } catch (error) {
+        if (!(error instanceof UpstreamError) || !isUnreachable(error) || signal?.aborted) throw error;
+        const { promise, resolve } = Promise.withResolvers<void>();
+        if (watch.awaitNode(startedAt, resolve) === null) throw error;
+        await promise;
       }
-    },
+    }
+  };
+  return {
+    call: (method, params, signal) => repeat(() => client.call(method, params, signal), signal),
+    batch: (calls, signal) => repeat(() => client.batch(calls, signal), signal),
   };
 }
 
@@ -60,6 +66,24 @@ export function openNodeReads(
       throw new RequestError(503, 'node_unavailable', 'the node does not answer at present; try again later');
     }
   };
+  let balancesAsked = 0;
+  /** One batch. The rest of an answer does not depend on the node, so a balance may be missing. */
+  const readBalances = async (addresses: readonly string[], block: string): Promise<NodeBalances> => {
+    const without = (reason: string) => new Map(addresses.map((address) => [address, { wei: null, reason }]));
+    if (balancesAsked + addresses.length > MAX_BALANCES) return without('too many balances are being read');
+    balancesAsked += addresses.length;
+    const signal = AbortSignal.timeout(BALANCE_LIMIT_MS + addresses.length * MS_PER_BALANCE);
+    try {
+      const calls = addresses.map((address) => ({ method: 'eth_getBalance', params: [address, block] }));
+      const replies = await client.batch(calls, signal);
+      return new Map(addresses.map((address, i) => [address, balanceOf(replies[i])]));
+    } catch (error) {
+      if (!(error instanceof UpstreamError) && !signal.aborted) throw error;
+      return without('the node did not answer in time');
+    } finally {
+      balancesAsked -= addresses.length;
+    }
+  };
   return {
     blockOfTransaction: (hash) =>
       ask('eth_getTransactionByHash', [hash], (result) => {
@@ -75,16 +99,7 @@ export function openNodeReads(
         const { number, hash } = readBlockHeader(block, 'eth_getBlockByHash');
         return { number, hash };
       }),
-    async balanceAt(address, block) {
-      const signal = AbortSignal.timeout(BALANCE_LIMIT_MS);
-      try {
-        const wei = await client.call('eth_getBalance', [address, toQuantity(block)], signal);
-        return spelledBigInt(wei);
-      } catch (error) {
-        if (!(error instanceof UpstreamError) && !signal.aborted) throw error;
-        return null; // the rest of the answer does not depend on the node
-      }
-    },
+    balancesAt: (addresses, block) => readBalances(addresses, toQuantity(block)),
     async sendersOf(transactions) {
       const deadline = performance.now() + timeLimitMs;
       const answered = new AbortController();
@@ -101,4 +116,11 @@ export function openNodeReads(
       }
     },
   };
+}
+
+function balanceOf(reply: RpcReply | undefined): NodeBalance {
+  const wei = reply !== undefined && 'result' in reply ? spelledBigInt(reply.result) : null;
+  return wei === null
+    ? { wei, reason: 'the node has no balance after the last indexed block' }
+    : { wei, reason: null };
 }

@@ -146,7 +146,7 @@ function openApi(
     url: node,
     timeoutMs: config.node.timeout_ms,
     maxSockets: REST_MAX_SOCKETS,
-    maxBatch: 1,
+    maxBatch: config.node.batch,
   });
   closers.adopt(client, (client) => client.close());
   const parties = closers.adopt(new TransactionParties(connection.client), (parties) => parties.close());

@@ -98,6 +98,7 @@ export class Recount {
       nativeSentWei: `${sent}`,
       nativeBalance: null,
       nativeBalanceWei: null,
+      nativeBalanceReason: null,
       firstFundingSource: this.firstOf.get(address)?.from ?? null,
       lastActivity: last?.time ?? null,
       ...this.coverage,

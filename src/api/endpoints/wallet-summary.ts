@@ -13,6 +13,7 @@ import {
 } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example } from '../fields.ts';
+import { nativeBalanceFields, nativeBalanceOf } from '../node-reads.ts';
 import { address, flag } from '../params.ts';
 
 export const walletSummary = defineEndpoint({
@@ -34,12 +35,7 @@ export const walletSummary = defineEndpoint({
     nativeReceivedWei: weiField(),
     nativeSent: coinField(),
     nativeSentWei: weiField(),
-    nativeBalance: coinField()
-      .nullable()
-      .describe(
-        "The wallet's native balance at the last indexed block, from the node; null unless native_balance=true, and if the node does not answer within half a second",
-      ),
-    nativeBalanceWei: weiField().nullable(),
+    ...nativeBalanceFields,
     firstFundingSource: addressField().nullable(),
     lastActivity: timeField().nullable(),
   },
@@ -57,6 +53,7 @@ export const walletSummary = defineEndpoint({
       nativeSentWei: '250000000000000000',
       nativeBalance: null,
       nativeBalanceWei: null,
+      nativeBalanceReason: null,
       firstFundingSource: example.funder,
       lastActivity: example.time,
     },
@@ -64,12 +61,11 @@ export const walletSummary = defineEndpoint({
   nodeParameter: 'native_balance',
   askNode({ address, native_balance }, node, head) {
     if (!native_balance) return undefined;
-    return node.balanceAt(address, head.number).then((balance) => ({ balance }));
+    return node.balancesAt([address], head.number).then((balances) => ({ balances }));
   },
   prepare({ db, walletIds }) {
     const summary = prepareWalletSummary(db);
     return ({ address }, { nodeAnswer }) => {
-      const balance = nodeAnswer?.balance ?? null;
       const facts = walletIds.query(address, summary);
       const received = digitsToBigInt(facts?.nativeReceived ?? '').toString();
       const sent = digitsToBigInt(facts?.nativeSent ?? '').toString();
@@ -83,8 +79,7 @@ export const walletSummary = defineEndpoint({
         nativeReceivedWei: received,
         nativeSent: weiToCoin(sent),
         nativeSentWei: sent,
-        nativeBalance: balance === null ? null : weiToCoin(balance),
-        nativeBalanceWei: balance === null ? null : balance.toString(),
+        ...nativeBalanceOf(nodeAnswer?.balances?.get(address)),
         firstFundingSource: walletIds.funderOf(facts),
         lastActivity: facts ? secondsToIso(facts.lastTimestamp) : null,
       };

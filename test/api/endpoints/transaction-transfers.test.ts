@@ -22,7 +22,7 @@ test('an unknown, pending, not yet indexed or orphaned transaction is refused wi
   const nodeReads: NodeReads = {
     blockOfTransaction: async () => answer,
     blockByHash: async () => (answer === 'pending' ? null : answer),
-    balanceAt: async () => null,
+    balancesAt: async () => new Map(),
     sendersOf: async () => [],
   };
   const { fetch } = await serve(t, { index, nodeReads });

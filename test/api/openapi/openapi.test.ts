@@ -137,7 +137,7 @@ test("each endpoint's example is a valid request and a valid answer", async (t) 
     nodeReads: {
       blockOfTransaction: async () => index.writer.head(),
       blockByHash: async () => index.writer.head(),
-      balanceAt: async () => null,
+      balancesAt: async () => new Map(),
       sendersOf: async () => [],
     },
   });

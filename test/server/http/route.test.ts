@@ -46,7 +46,7 @@ test('asking too early is no server error, neither for the metric nor for the pa
     nodeReads: {
       blockOfTransaction: () => Promise.reject(unavailable),
       blockByHash: () => Promise.reject(unavailable),
-      balanceAt: () => Promise.resolve(null),
+      balancesAt: () => Promise.resolve(new Map()),
       sendersOf: () => Promise.resolve([]),
     },
   });

@@ -19,7 +19,7 @@ export function nodeReadsOf(db: Db): NodeReads {
   return {
     blockOfTransaction: async (hash) =>
       find('last_transfer >= (SELECT id FROM transfers WHERE tx = ?)', hash),
-    balanceAt: async () => null, // an index has none
+    balancesAt: async () => new Map(), // an index has none
     sendersOf: async (transactions) => transactions.map(() => null), // nor these
     blockByHash: async (hash) => find('hash = ?', hash),
   };
