@@ -65,6 +65,11 @@ const UNLIMITED = 2 ** 31 - 1;
 const MAX_BURST = 1_024;
 const BURST_MS = 1_000;
 
+/** Refused requests of a key that are each given a time of their own; further ones share the last. */
+const MAX_RETURNS = 1_000;
+/** After this long without any request, nobody is following the times given. */
+const RETURNS_END_MS = 3_000;
+
 /**
  * A token bucket for one second's worth of requests, in thousandths, so that each millisecond adds a whole number and
  * nothing is rounded. A batch larger than the bucket is admitted when the bucket is full and leaves it below zero until
@@ -77,6 +82,8 @@ interface Bucket {
   /** Unix milliseconds of the last burst's start, and how many requests may still join it. */
   burstStart: number;
   burstLeft: number;
+  /** The earliest Unix milliseconds for the next refused request to return at. */
+  nextReturn: number;
 }
 
 /** The inputs of a decision on a request. */
@@ -121,6 +128,27 @@ export class Limiter {
     return this.admitted(state);
   }
 
+  /** Like `take`, for requests that do not wait here: the times to return at are spread. */
+  admit(key: KeyRecord, requests: number): AdmissionResult {
+    const admission = this.take(key, requests);
+    return admission.ok ? admission : this.spread(key, admission, requests);
+  }
+
+  /**
+   * Spreads the retries of refused requests at the rate of the key. If all returned at once, most would be refused again
+   * until their client gives up.
+   */
+  spread(key: KeyRecord, refused: Refused, requests: number): Refused {
+    const bucket = this.buckets.get(key.id);
+    if (refused.code !== 'rate_limited' || bucket === undefined) return refused;
+    const now = this.clock();
+    const returnAt = Math.max(now + refused.waitMs, bucket.nextReturn);
+    const msPerRequest = 1000 / refused.limit;
+    bucket.nextReturn = Math.min(returnAt + requests * msPerRequest, now + MAX_RETURNS * msPerRequest);
+    const waitMs = Math.ceil(returnAt - now);
+    return { ...refused, waitMs, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) };
+  }
+
   /** Why no request is admitted now, or null. Counts nothing. */
   refusal(key: KeyRecord): Refused | null {
     return this.check(this.stateOf(key), 1, 0);
@@ -151,10 +179,11 @@ export class Limiter {
     const full = rate * 1000;
     let bucket = this.buckets.get(id);
     if (bucket === undefined) {
-      bucket = { milliTokens: full, refilledAt: now, burstStart: 0, burstLeft: 0 };
+      bucket = { milliTokens: full, refilledAt: now, burstStart: 0, burstLeft: 0, nextReturn: 0 };
       this.buckets.set(id, bucket);
     }
     const elapsed = Math.max(0, now - bucket.refilledAt);
+    if (elapsed >= RETURNS_END_MS) bucket.nextReturn = 0;
     bucket.milliTokens = Math.min(full, bucket.milliTokens + elapsed * rate);
     bucket.refilledAt = now;
     return bucket;

@@ -4,7 +4,7 @@
  */
 import { guarded } from '../lib/guard.ts';
 import type { KeyRecord } from './key.ts';
-import type { AdmissionResult, Limiter, Refused } from './limiter.ts';
+import type { AdmissionResult, Limiter } from './limiter.ts';
 
 /** Most queued requests per key, and most bytes of their bodies. */
 const MAX_WAITING = 1_000;
@@ -32,8 +32,6 @@ interface Line {
   calls: number;
   bytes: number;
   timer: NodeJS.Timeout | undefined;
-  /** Retry time given to the next request refused after waiting, by performance.now(). */
-  nextRetry: number;
 }
 
 export class WaitingLine {
@@ -56,7 +54,7 @@ export class WaitingLine {
       return admission;
     }
     if (line !== undefined) return isFull(line, waiter) ? admission : this.join(line, waiter);
-    const opened: Line = { waiters: [], calls: 0, bytes: 0, timer: undefined, nextRetry: 0 };
+    const opened: Line = { waiters: [], calls: 0, bytes: 0, timer: undefined };
     this.lines.set(waiter.record.id, opened);
     this.advanceIn(admission.waitMs, waiter.record.id, opened);
     return this.join(opened, waiter);
@@ -105,28 +103,16 @@ export class WaitingLine {
       if (first === undefined) return this.close(key, line);
       const { waiter, deadline } = first;
       const admission = this.limiter.take(waiter.record, waiter.calls);
-      const now = performance.now();
-      const left = deadline - now;
+      const left = deadline - performance.now();
       if (!admission.ok && admission.code === 'rate_limited' && left > 0) {
         return this.advanceIn(Math.min(admission.waitMs, Math.ceil(left)), key, line);
       }
       remove(line, 0);
-      const isRefusedLate = !admission.ok && admission.code === 'rate_limited';
-      waiter.onDecided(isRefusedLate ? withOwnRetry(line, admission, waiter.calls, now) : admission);
+      waiter.onDecided(
+        admission.ok ? admission : this.limiter.spread(waiter.record, admission, waiter.calls),
+      );
     }
   }
-}
-
-/**
- * Spreads the retries of requests refused after waiting, at the rate of the key. If all retried at once, most would be
- * refused again until the client gives up.
- */
-function withOwnRetry(line: Line, refused: Refused, calls: number, now: number): Refused {
-  const retryTime = Math.max(now + refused.waitMs, line.nextRetry);
-  const msPerCall = 1000 / refused.limit;
-  line.nextRetry = Math.min(retryTime + calls * msPerCall, now + MAX_WAITING * msPerCall);
-  const waitMs = Math.ceil(retryTime - now);
-  return { ...refused, waitMs, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
 function isFull(line: Line, { bytes }: Waiter): boolean {

@@ -246,3 +246,47 @@ test('a tier that was removed from the configuration counts as free', () => {
   assert.equal(tierOf(TIERS, 'gone'), TIERS['free']);
   assert.equal(tierOf(TIERS, 'toString'), TIERS['free']);
 });
+
+test('refused requests are given times to return at, spread at the rate, at which each is admitted', (t) => {
+  const { limiter, key, clock } = setUp(t, 'free');
+  assert.ok(limiter.admit(key, 5).ok);
+  let waiting = Array.from({ length: 40 }, () => limiter.admit(key, 1));
+  const given = waiting.map((refused) => (refused.ok ? 0 : refused.retryAfter));
+  assert.deepEqual(
+    given,
+    given.map((_, i) => Math.ceil((i + 1) / 5)),
+  );
+  for (let second = 1; waiting.length > 0; second++) {
+    clock.now += 1_000;
+    const due = given.filter((seconds) => seconds === second);
+    for (const _ of due) assert.ok(limiter.admit(key, 1).ok, `second ${second}`);
+    waiting = waiting.slice(due.length);
+  }
+});
+
+test('the times to return at are bounded, and forgotten when nobody comes', (t) => {
+  const { limiter, key, clock } = setUp(t, 'free');
+  const last = () => {
+    const refused = limiter.admit(key, 1);
+    assert.ok(!refused.ok);
+    return refused.retryAfter;
+  };
+  assert.ok(limiter.admit(key, 5).ok);
+  for (let i = 0; i < 2_000; i++) last();
+  assert.equal(last(), 200);
+  clock.now += 3_000;
+  assert.ok(limiter.admit(key, 5).ok);
+  assert.equal(last(), 1);
+});
+
+test('a refusal for the quota names the end of the month to everyone', (t) => {
+  const { limiter, key } = setUp(t, 'small');
+  assert.ok(limiter.admit(key, 10).ok);
+  for (let i = 0; i < 3; i++) {
+    const refused = limiter.admit(key, 1);
+    assert.deepEqual(
+      [refused.ok, !refused.ok && refused.retryAfter],
+      [false, (DECEMBER - NOVEMBER_21) / 1000],
+    );
+  }
+});

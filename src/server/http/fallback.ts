@@ -56,7 +56,7 @@ function refusal(
   if (needsKey(path)) {
     const key = authenticate(access, req);
     if (key === null) return unauthorized(headers);
-    const admission = access.limiter.take(key, 1);
+    const admission = access.limiter.admit(key, 1);
     if (!admission.ok) return tooManyRequests(admission, headers);
     headers += rateLimitHeaders(admission);
   }

@@ -61,7 +61,7 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
     const cors = deps.cors(req);
     const key = authenticate(deps.access, req);
     if (key === null) return unauthorized(cors);
-    const admission = deps.access.limiter.take(key, 1);
+    const admission = deps.access.limiter.admit(key, 1);
     if (!admission.ok) return tooManyRequests(admission, cors);
     const headers = cors + rateLimitHeaders(admission);
     return answerSafely(prepared, deps, headers, () => {
@@ -108,7 +108,7 @@ function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       const apiKey = apiKeyOf(req);
       const sender = deps.access.keys.verify(apiKey);
       if (sender === null) return refuse(unauthorized(cors));
-      const admission = deps.access.limiter.take(sender, 1);
+      const admission = deps.access.limiter.admit(sender, 1);
       if (!admission.ok) return refuse(tooManyRequests(admission, cors));
       const headers = cors + rateLimitHeaders(admission);
       const refusal = bodyRefusal(req, headers);

@@ -85,7 +85,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
         const message = parseMessage(body);
         if (Array.isArray(message) && message.length > MAX_MESSAGES)
           return reply.send(errorAnswer(TOO_MANY, cors));
-        const admission = access.limiter.take(key, costOf(message));
+        const admission = access.limiter.admit(key, costOf(message));
         if (!admission.ok) return reply.send(tooManyRequests(admission, cors));
         const caller = () => {
           const head = api.head();
