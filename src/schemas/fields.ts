@@ -33,7 +33,9 @@ export function eventIndexField() {
     .int()
     .min(0)
     .describe(
-      'Position of the transfer within its transaction, from 0, in chain order; internal transfers count even if not listed. txHash and eventIndex together identify a transfer',
+      'Position of the transfer within its transaction, from 0: the value of the transaction, then internal transfers, ' +
+        'then token transfers by log; internal transfers count even if not listed. txHash and eventIndex together ' +
+        'identify a transfer',
     );
 }
 
