@@ -210,6 +210,15 @@ export function coinAmount() {
     .register(openApiTypes, { type: 'number', minimum: 0 });
 }
 
+/** An amount in base units. */
+export function baseUnits() {
+  const error = 'must be a whole number of base units, in at most 78 digits';
+  return z
+    .string({ error })
+    .regex(/^\d{1,78}$/, { error })
+    .transform(BigInt);
+}
+
 /** An integer from `min` to `max`, inclusive. */
 export function integer(min: number, max: number) {
   const error =

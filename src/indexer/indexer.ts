@@ -21,6 +21,7 @@ import { BackfillWorkerPool } from './backfill/worker-pool.ts';
 import { startBackgroundTasks } from './background-tasks.ts';
 import { ChainGuard } from './chain-guard.ts';
 import { chooseStart, connect, proveHeaders, tracesWarning } from './connect.ts';
+import { completeDerived } from './derive.ts';
 import { sync } from './follow.ts';
 import { gapLog } from './gap-log.ts';
 import { HeadWatch } from './head-watch.ts';
@@ -147,26 +148,36 @@ async function indexInto(
       log.warn({ reason: text }, 'some checks of this chain are left out');
     },
   });
+  const ended = new AbortController();
+  const running = AbortSignal.any([signal, ended.signal]);
+  const deriving = completeDerived({ store, checkpoints, progress, log }, running).catch((error: unknown) => {
+    ended.abort();
+    throw error;
+  });
+  deriving.catch(() => undefined); // awaited at the end
   /** Smaller after each round that stored nothing, so that blocks are stored even where the node changes often. */
   let firstRange = RANGE_BLOCKS_START;
   try {
     report();
-    while (!signal.aborted) {
+    while (!running.aborted) {
       at = node.at;
       progress.setNodeChain('unchecked');
       const { ws, http } = node.current;
       const before = progress.status.head?.number;
       const source = { ws, http, tracesHttp: options.tracesHttp, ...options.node };
-      await untilNodeChanges(node, signal, async (round) => {
+      await untilNodeChanges(node, running, async (round) => {
         const client = newNodeClient(source, calls);
         const context = { store, checkpoints, progress, client, calls, send, log, onCommitStep };
-        const sync = { round, stop: signal, firstRange, suspects, codeRequests };
+        const sync = { round, stop: running, firstRange, suspects, codeRequests };
         await runSync(options, source, context, sync).finally(() => client.close());
       });
       const hasStored = progress.status.head?.number !== before;
       firstRange = hasStored ? RANGE_BLOCKS_START : Math.max(1, firstRange >> 1);
     }
+    await deriving;
   } finally {
+    ended.abort();
+    await deriving.catch(() => undefined);
     clearInterval(reportTimer);
     await checkpoints.close(CHECKPOINT_STOP_MS);
     report();

@@ -147,6 +147,11 @@ export class Progress {
     this.current.phase = 'paused';
   }
 
+  /** Sets what is still incomplete. */
+  setDerived(incomplete: IndexStatus['derived']): void {
+    this.current.derived = incomplete;
+  }
+
   recordCommit(batches: readonly BlockBatch[], head: IndexedBlock, seconds: number): void {
     let blocks = 0;
     let transfers = 0;
@@ -257,6 +262,7 @@ export function initialStatus(): IndexStatus {
     capabilities: null,
     untraced: null,
     logGaps: null,
+    derived: [],
     ...NOTHING_SKIPPED,
     startedAt: Date.now(),
     reorgs: 0,

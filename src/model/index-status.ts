@@ -64,6 +64,11 @@ export interface IndexStatus extends SkippedTotals {
   untraced: GapTotals | null;
   /** Log gaps: blocks stored although the answers about them were incomplete; null when there are none. */
   logGaps: GapTotals | null;
+  /**
+   * What an index of an earlier release still gets, with the transfer up to which it is complete, 0 for none; empty
+   * otherwise.
+   */
+  derived: { name: 'token_history'; lastTransfer: number }[];
   /** Unix milliseconds of the daemon's start. The counts below cover the time since then. */
   startedAt: number;
   reorgs: number;

@@ -4,13 +4,13 @@ import { prepareIsGap } from '../store/block-gaps.ts';
 import { chainOf, prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareTransferParties } from '../store/read/transfers.ts';
-import { HistoryCursor } from '../store/wallet-history.ts';
+import { HistoryCursor, WALLET_HISTORY } from '../store/wallet-history.ts';
 import { prepareBlockBefore, prepareLastIdsAt, prepareLastIdsUpTo } from './blocks.ts';
 import { prepareEventReader } from './events.ts';
+import { prepareOpenPage } from './history-pages.ts';
 import type { Snapshot } from './snapshot.ts';
 import { prepareTokenFirstSeen, prepareTokenSymbols } from './tokens.ts';
 import { prepareTransactionRows, prepareTransactionStart } from './transaction-rows.ts';
-import { prepareRecentHistoryPage } from './wallet-history-pages.ts';
 import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './wallets.ts';
 
 /** Finished pages read at a time. */
@@ -27,7 +27,7 @@ export function prepareWalletHistory(db: Db): (wallet: number, from: number, bel
           ORDER BY first_transfer DESC LIMIT 1), 0)
       ORDER BY first_transfer LIMIT +?`)
     .pluck();
-  const recentOf = prepareRecentHistoryPage(db);
+  const openPageOf = prepareOpenPage(WALLET_HISTORY, db);
   const cursor = new HistoryCursor();
 
   const collect = (ids: number[], from: number, below: number): void => {
@@ -36,7 +36,7 @@ export function prepareWalletHistory(db: Db): (wallet: number, from: number, bel
 
   return (wallet, from, below) => {
     const ids: number[] = [];
-    const found = recentOf(wallet);
+    const found = openPageOf(wallet);
     if (found === undefined) return ids;
     const { recent, base } = found;
     const pages = pagesFrom.all(wallet, wallet, from, PAGES_PER_READ);

@@ -100,6 +100,16 @@ export function sourceField() {
 }
 
 /** Start of the next page of a list. */
+/** Of answers from what an index of an earlier release gets while it is served. */
+export function completeToBlockField() {
+  return z
+    .int()
+    .nullable()
+    .describe(
+      'The answer has all transfers up to this block. The last indexed block, except in the first hours after an update, while the index still lists older transfers; null at their start',
+    );
+}
+
 export function nextCursorField() {
   return z.string().nullable().describe('Pass it as cursor to get the next page; null on the last page');
 }

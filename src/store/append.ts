@@ -61,6 +61,7 @@ export class Appender {
           for (const each of skipped) this.tables.skippedLogs.add(each);
         }
         new HoldingRows(commit, this.tables).save();
+        this.tables.derived.append(commit.firstTransfer, () => commit.added());
         new WalletRows(commit, this.tables).save();
         this.tables.addresses.add(addressRows(commit));
         commit.zoneMap.save();

@@ -169,6 +169,7 @@ export const CHECKED_TABLES = {
   token_quality: ['token', 'quality', 'block', 'offsets'],
   token_metadata: ['address', 'name', 'symbol', 'decimals', 'view_kind', 'tries', 'retry_at'],
   wallet_code: ['wallet', 'contract', 'block'],
+  derived: ['name', 'last_transfer'],
 } as const;
 
 const SEED = 0x61746c73;

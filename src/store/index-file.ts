@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { FatalError, StorageError } from '../lib/errors.ts';
 import { requireWritable } from '../lib/files.ts';
 import { addressPrefix } from './addresses.ts';
+import { createDerived } from './derived.ts';
 import { acquireWriterLock, type WriterLock } from './file-guard.ts';
 import type { Migration } from './migrations/migration.ts';
 import {
@@ -146,6 +147,7 @@ function create(db: Db): void {
       addressPrefix(new Uint8Array(20)),
       ZERO_WALLET,
     );
+    createDerived(db);
     db.pragma(`application_id = ${INDEX_APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   }).immediate();

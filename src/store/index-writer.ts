@@ -12,6 +12,7 @@ import type { ChainAnchors } from './chain-anchors.ts';
 import type { Commit } from './commit/commit.ts';
 import type { OnStep } from './commit/on-step.ts';
 import { Tables } from './commit/tables.ts';
+import type { DerivedEnd } from './derived.ts';
 import { FileIdentity, type WriterLock } from './file-guard.ts';
 import { acquireIndexLock, clearDamage, markDamaged, openIndexForWriting } from './index-file.ts';
 import { areRulesWhole, readRules, writeRules } from './index-rules.ts';
@@ -215,6 +216,23 @@ export class IndexWriter {
     });
     this.metadata.rollback(this.withStorageErrors(() => this.tables.tokens.lastId()));
     return isDone;
+  }
+
+  /** What does not follow from all transfers yet (derived.ts). */
+  incompleteDerived(): DerivedEnd[] {
+    return this.withStorageErrors(() =>
+      this.tables.derived.incomplete(readLastBlock(this.db)?.lastTransfer ?? 0),
+    );
+  }
+
+  /** Adds at most `transfers` of the next transfers to what does not follow from all of them yet. Returns as `append`. */
+  deriveStep(transfers: number): number {
+    this.checkpointWalIfLarge();
+    const step = this.db.transaction(() =>
+      this.tables.derived.step(readLastBlock(this.db)?.lastTransfer ?? 0, transfers),
+    );
+    this.write(() => step.immediate());
+    return this.walBytes();
   }
 
   /** Records that the blocks from `first` to the head are not what they were, though their hashes are. */

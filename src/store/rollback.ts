@@ -33,9 +33,7 @@ export class Rollback {
   private readonly lastBlock: ReturnType<typeof prepareLastBlock>;
   private readonly firstBlockWith: Statement<[number, number], number>;
   private readonly transfersAbove: Statement<[number, number], CountedTransfer>;
-  private readonly newestPage: Statement<[number], { first_transfer: number; entries: Buffer }>;
   private readonly pagesDescending: Statement<[number], Buffer>;
-  private readonly deletePage: Statement;
   private readonly senderOf: Statement<[number], number>;
   private readonly deletions: readonly { by: 'transfer' | 'wallet' | 'block'; statement: Statement }[];
 
@@ -55,13 +53,9 @@ export class Rollback {
       /* sql */ `SELECT ${COUNTED_TRANSFER} FROM transfers
         WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ${TRANSFERS_PER_READ}`,
     );
-    this.newestPage = db.prepare(
-      'SELECT first_transfer, entries FROM activity WHERE wallet = ? ORDER BY first_transfer DESC LIMIT 1',
-    );
     this.pagesDescending = db
       .prepare<[number], Buffer>('SELECT entries FROM activity WHERE wallet = ? ORDER BY first_transfer DESC')
       .pluck();
-    this.deletePage = db.prepare('DELETE FROM activity WHERE wallet = ? AND first_transfer = ?');
     this.senderOf = db.prepare<[number], number>('SELECT sender FROM transfers WHERE id = ?').pluck();
     this.deletions = [
       // No index covers first_transfer, but ids have the same order, so the scan stops at the first token that stays.
@@ -117,6 +111,7 @@ export class Rollback {
     }
     for (const token of changes.tokens.values()) this.tables.firstBuyers.rollback(token, lastTransfer);
     changes.save();
+    this.tables.derived.rollback(changes.tokens.keys(), lastTransfer);
     for (const id of this.shortened) this.tables.counterpartySums.rollback(changes.wallet(id));
     const limit = { transfer: lastTransfer, wallet: lastWallet, block: to };
     this.tables.addresses.rollback(lastWallet);
@@ -173,11 +168,10 @@ export class Rollback {
   private removeEntry(wallet: WalletState): void {
     wallet.transfers--;
     if (wallet.recentCount === ENTRIES_PER_PAGE) {
-      const page = this.newestPage.get(wallet.id);
+      const page = this.tables.wallets.pages.takeNewest(wallet.id);
       if (!page) throw new DamageError(`the history of wallet ${wallet.id} lacks a page`);
-      this.deletePage.run(wallet.id, page.first_transfer);
       this.shortened.add(wallet.id);
-      wallet.reopen(page.entries);
+      wallet.reopen(page);
     }
   }
 

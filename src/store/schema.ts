@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 12, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 14, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -12,6 +12,7 @@
  */
 
 import { isSemiFungible, movesOne, TOKEN_KINDS, TransferKind } from '../model/transfer-kind.ts';
+import { TOKEN_METADATA, TOKEN_QUALITY, WALLET_CODE } from './schema-node-facts.ts';
 
 /** wallets.id of the zero address, whose row exists from the start. All other ids count from 1. */
 export const ZERO_WALLET = 0;
@@ -314,9 +315,19 @@ CREATE TABLE tokens (
   wallets INTEGER NOT NULL,             -- distinct addresses in its transfers, without the zero address
   buyers INTEGER NOT NULL,              -- how many are in first_buyers
   first_transfer INTEGER NOT NULL,
-  kind INTEGER NOT NULL                 -- TransferKind of its first transfer
+  kind INTEGER NOT NULL,                -- TransferKind of its first transfer
+  recent BLOB NOT NULL DEFAULT x''      -- its newest transfers, packed (store/tokens/token-history.ts); older ones are in
+                                        -- token_activity
 );
 CREATE UNIQUE INDEX tokens_by_wallet ON tokens (wallet);
+
+-- Token history: the older transfers of a token in packed pages of up to TOKEN_PAGE_BYTES; written once.
+CREATE TABLE token_activity (
+  token INTEGER NOT NULL,
+  first_transfer INTEGER NOT NULL,      -- id of the page's first entry
+  entries BLOB NOT NULL,
+  PRIMARY KEY (token, first_transfer)
+) WITHOUT ROWID;
 
 -- The sum of a token's transfers per address: an estimate of the balance.
 CREATE TABLE holdings (
@@ -345,49 +356,13 @@ CREATE TABLE first_buyers (
 );
 `;
 
-const TOKEN_QUALITY = /* sql */ `
--- Balance accuracy: whether a token's balances follow from its transfers, sampled from the node
--- (store/tokens/balance-accuracy.ts). Like token_metadata it does not follow from the chain alone. No row: not examined
--- yet.
-CREATE TABLE token_quality (
-  token INTEGER PRIMARY KEY,            -- tokens.id
-  quality INTEGER NOT NULL,             -- BalanceAccuracy
-  block INTEGER NOT NULL,               -- head of the index at the last examination
-  offsets TEXT NOT NULL,                -- 'wallet:offset ...': balanceOf minus the index, as first found
-  checksum INTEGER NOT NULL
-);
--- Finds the tokens examined longest ago, and those that a rollback invalidates.
-CREATE INDEX token_quality_by_block ON token_quality (block);
-`;
-
-const TOKEN_METADATA = /* sql */ `
--- Name, symbol, decimals and view kind from the token contracts (store/tokens/token-metadata.ts).
-CREATE TABLE token_metadata (
-  address BLOB PRIMARY KEY,             -- 20 bytes
-  name TEXT,                            -- each null when the contract gives no usable value
-  symbol TEXT,
-  decimals INTEGER,
-  view_kind INTEGER,                    -- TransferKind that it is shown as; null for that of its first transfer
-  tries INTEGER NOT NULL,               -- how many times the contract was called
-  retry_at INTEGER,                     -- Unix seconds of the next try, null for never
+const DERIVED = /* sql */ `
+-- One row for each structure that an index of an earlier release gets while it is served (store/derived.ts).
+CREATE TABLE derived (
+  name TEXT PRIMARY KEY,                -- token_history: tokens.recent and token_activity
+  last_transfer INTEGER NOT NULL,       -- it has the transfers up to this one
   checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
--- Find tokens by the beginning of their symbol or name, in any case of ASCII letters.
-CREATE INDEX token_metadata_by_symbol ON token_metadata (symbol COLLATE NOCASE);
-CREATE INDEX token_metadata_by_name ON token_metadata (name COLLATE NOCASE);
-CREATE INDEX token_metadata_by_retry ON token_metadata (retry_at) WHERE retry_at IS NOT NULL;
-`;
-
-const WALLET_CODE = /* sql */ `
--- Whether the address of a wallet has code, asked from the node (store/wallet-code.ts). No row: not asked yet.
-CREATE TABLE wallet_code (
-  wallet INTEGER PRIMARY KEY,           -- wallets.id
-  contract INTEGER NOT NULL,            -- 1 with code; 0 without, or with a delegation of EIP-7702 only
-  block INTEGER NOT NULL,               -- head of the index when the node was asked
-  checksum INTEGER NOT NULL
-);
--- Finds those that a rollback invalidates.
-CREATE INDEX wallet_code_by_block ON wallet_code (block);
 `;
 
 /** All tables of a new file. */
@@ -412,6 +387,7 @@ export const SCHEMA = [
   TOKEN_QUALITY,
   TOKEN_METADATA,
   WALLET_CODE,
+  DERIVED,
 ].join('');
 
 /** First receivers stored per token: the maximum `limit` of token_first_buyers. */

@@ -1,6 +1,15 @@
+/** The entries of a wallet's history (paged-history.ts): flags, the other side, and the wei of a native transfer. */
 import { NATIVE_KINDS, TOKEN_KINDS } from '../model/transfer-kind.ts';
+import { PageCursor, type PagedHistory, writeVarint } from './paged-history.ts';
 
 export const ENTRIES_PER_PAGE = 128;
+
+export const WALLET_HISTORY: PagedHistory = {
+  owners: 'wallets',
+  pages: 'activity',
+  owner: 'wallet',
+  entriesPerPage: ENTRIES_PER_PAGE,
+};
 
 /** Flags of an entry: three bits of TransferKind, then these. An entry is outgoing, incoming, or both. */
 export const HistoryFlag = {
@@ -47,40 +56,15 @@ const CODES = new Uint8Array((MAX_WEI_BYTES + 1) * 64);
 }
 
 /** Reads the entries of a page. The fields hold the current entry. */
-export class HistoryCursor {
-  transfer = 0;
+export class HistoryCursor extends PageCursor {
   flags = 0;
   counterparty = 0;
   /** Where the amount of a native entry begins and ends in `bytes`; equal for a token entry. */
   amountStart = 0;
   amountEnd = 0;
-  bytes: Uint8Array = new Uint8Array(0);
-  private at = 0;
-  private base = 0;
 
-  /** Positions before the first entry of a page. `base` is the wallet's first transfer. */
-  open(bytes: Uint8Array, base: number): this {
-    this.bytes = bytes;
-    this.base = base;
-    this.rewind();
-    return this;
-  }
-
-  /** Goes back to before the first entry. */
-  rewind(): void {
-    this.at = 0;
-    this.transfer = this.base;
-  }
-
-  /** Offset after the current entry. */
-  get offset(): number {
-    return this.at;
-  }
-
-  /** Steps to the next entry; false at the end of the page. */
-  next(): boolean {
-    if (!(this.at < this.bytes.length)) return false; // also stops after a truncated entry, where the offset is NaN
-    this.transfer += this.varint();
+  override next(): boolean {
+    if (!super.next()) return false;
     const code = this.bytes[this.at++]!;
     this.flags = FLAGS[code]!;
     this.counterparty = this.varint();
@@ -89,28 +73,6 @@ export class HistoryCursor {
     this.amountEnd = this.at;
     return true;
   }
-
-  private varint(): number {
-    let byte = this.bytes[this.at++]!;
-    let value = byte & 127;
-    let scale = 128;
-    while (byte > 127) {
-      byte = this.bytes[this.at++]!;
-      value += (byte & 127) * scale;
-      scale *= 128;
-    }
-    return value;
-  }
-}
-
-function writeVarint(out: Uint8Array, at: number, value: number): number {
-  let rest = value;
-  while (rest > 127) {
-    out[at++] = (rest % 128) | 128;
-    rest = Math.floor(rest / 128);
-  }
-  out[at++] = rest;
-  return at;
 }
 
 /**

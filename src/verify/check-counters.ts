@@ -7,9 +7,10 @@ import { setImmediate } from 'node:timers/promises';
 import { bytesToHex } from '../lib/hex.ts';
 import { TransferKind } from '../model/transfer-kind.ts';
 import { hashAt, readLastBlock } from '../store/chain.ts';
+import { prepareDerivedEnd } from '../store/derived.ts';
 import { type Db, highest, inReadTransaction } from '../store/open-database.ts';
 import { ADDRESS_PREFIX_BYTES } from '../store/schema.ts';
-import { isCorruption } from '../store/storage-error.ts';
+import { DamageError, isCorruption } from '../store/storage-error.ts';
 import { ZONE_SPAN, zoneOf } from '../store/zone-map.ts';
 import { decodeAmount } from '../tokens/decoded-transfer.ts';
 import { TokenComparer, WalletComparer } from './comparers.ts';
@@ -43,7 +44,7 @@ export async function checkCounters(
 ): Promise<void> {
   const tip = readLastBlock(db);
   if (tip === null) return;
-  const recounted: Recounted = { wallets: 0, tokens: 0, after: 0, end: 0 };
+  const recounted: Recounted = { wallets: 0, tokens: 0, after: 0, end: 0, hasHistories: true };
   for (const pass of passesOf(db, tip, scope, bytesPerPass)) {
     const isDone = await recountWithRetry(db, checks, scope, pass, recounted, options);
     if (options.signal.aborted) return;
@@ -59,6 +60,8 @@ interface Recounted {
   tokens: number;
   after: number;
   end: number;
+  /** Whether the histories of tokens were compared. */
+  hasHistories: boolean;
 }
 
 async function recountWithRetry(...pass: Parameters<typeof recountPass>): Promise<boolean> {
@@ -83,7 +86,12 @@ async function recountPass(
   const { missing, ...ids } = inReadTransaction(db, () => pass.choose(begin, after));
   onPass?.(ids);
   const wallets = new WalletComparer(db);
-  const scan = new RecountScan(db, ids, after, (recount) => wallets.pageDifference(recount));
+  const tokens = new TokenComparer(db);
+  const isComplete = endOfHistories(db, checks.tokens) >= begin.lastTransfer;
+  const scan = new RecountScan(db, ids, after, {
+    wallet: (recount) => wallets.pageDifference(recount),
+    token: isComplete ? (recount) => tokens.pageDifference(recount) : null,
+  });
   /** Runs reads that see one commit; returns false instead when that commit no longer contains block `begin`. */
   const readUnlessRolledBack = (read: () => void): boolean =>
     inReadTransaction(db, () => {
@@ -105,14 +113,27 @@ async function recountPass(
     for (const token of missing.tokens) checks.tokens.addDifference(`token ${token} has no row`);
     for (const recount of scan.wallets.values())
       decoding(checks.wallets, `wallet ${recount.id}`, () => wallets.compare(recount, checks.wallets));
-    const tokens = new TokenComparer(db);
     for (const recount of scan.tokens.values())
       decoding(checks.tokens, `token ${recount.id}`, () => tokens.compare(recount, checks.tokens));
     noteTooLarge(checks, scan);
     recounted.wallets += scan.wallets.size;
     recounted.tokens += scan.tokens.size;
-    Object.assign(recounted, { after, end });
+    Object.assign(recounted, { after, end, hasHistories: recounted.hasHistories && isComplete });
   });
+}
+
+const INCOMPLETE_HISTORIES =
+  'the transfers of each token were not compared: the daemon has not listed all of them yet';
+
+/** The last transfer in the histories of tokens; 0 if the index does not say it, which is damage. */
+function endOfHistories(db: Db, check: Check): number {
+  try {
+    return prepareDerivedEnd(db)('token_history');
+  } catch (error) {
+    if (!(error instanceof DamageError)) throw error;
+    check.addDifference(error.message);
+    return 0;
+  }
 }
 
 /** Compares rows. A value that cannot be decoded also counts as a difference. */
@@ -143,6 +164,7 @@ function conclude(db: Db, { wallets, tokens }: CounterChecks, scope: Scope, reco
   tokens.compared = `${all}${recounted.tokens.toLocaleString('en-US')} tokens with ${isWhole ? '' : 'all '}holdings and first buyers recounted`;
   wallets.share = isWhole ? 1 : recounted.wallets / (highest(db, 'wallets') + 1);
   tokens.share = isWhole ? 1 : recounted.tokens / Math.max(1, highest(db, 'tokens'));
+  if (!recounted.hasHistories) tokens.addNote(INCOMPLETE_HISTORIES);
   if (recounted.after > 0)
     wallets.addNote(
       `only the newest ${read.toLocaleString('en-US')} of ${recounted.end.toLocaleString('en-US')} transfers were read, for wallets and tokens that began among them; a larger --sample reads more`,

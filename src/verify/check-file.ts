@@ -128,6 +128,7 @@ const TABLES_BY_OWNER = [
   ['counterparty_sums', 'wallet'],
   ['fundings', 'funder'],
   ['holdings', 'token'],
+  ['token_activity', 'token'],
   ['holding_peaks', 'token'],
   ['first_buyers', 'token'],
   ['token_quality', 'token'],
@@ -237,6 +238,7 @@ const TABLES = [
   'token_quality',
   'token_metadata',
   'wallet_code',
+  'derived',
 ] as const;
 
 /** Most blocks and transfers per read: a fraction of a second, because checkpoints wait for it. */

@@ -6,6 +6,7 @@ import { blockOfTransfer } from '../store/chain.ts';
 import { addToSums, PAGES_PER_FOLD, SumsCursor, sumsSpanOf } from '../store/counterparty-sums.ts';
 import { CounterpartyTable, type CounterpartyTotals } from '../store/counterparty-table.ts';
 import type { Db, Statement } from '../store/open-database.ts';
+import { PageCursor } from '../store/paged-history.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../store/tokens/holding-peaks.ts';
@@ -28,6 +29,9 @@ export class TokenComparer {
   private readonly holdings: Statement<[number], HoldingRow>;
   private readonly peaks: Statement<[number], { span: number; peak: Buffer }>;
   private readonly buyersOf: ReturnType<typeof prepareBuyersOf>;
+  private readonly recent: Statement<[number], Buffer>;
+  private readonly pageAt: Statement<[number, number], Buffer>;
+  private readonly pageCount: Statement<[number], number>;
 
   constructor(db: Db) {
     this.db = db;
@@ -40,6 +44,17 @@ export class TokenComparer {
     );
     this.peaks = db.prepare('SELECT span, CAST(peak AS BLOB) AS peak FROM holding_peaks WHERE token = ?');
     this.buyersOf = prepareBuyersOf(db);
+    this.recent = db
+      .prepare<[number], Buffer>('SELECT CAST(recent AS BLOB) FROM tokens WHERE id = ?')
+      .pluck();
+    this.pageAt = db
+      .prepare<[number, number], Buffer>(
+        'SELECT CAST(entries AS BLOB) FROM token_activity WHERE token = ? AND first_transfer = ?',
+      )
+      .pluck();
+    this.pageCount = db
+      .prepare<[number], number>('SELECT count(*) FROM token_activity WHERE token = ?')
+      .pluck();
   }
 
   /** Reports every difference between a token's rows and the recount of all its transfers. */
@@ -52,6 +67,31 @@ export class TokenComparer {
     this.compareHoldings(recount, name, check);
     this.comparePeaks(recount, name, check);
     this.compareBuyers(recount, name, check);
+    if (recount.comparePage !== null) this.compareHistory(recount, name, check);
+  }
+
+  /** How a stored history page differs from a full page of the recount, which never changes. */
+  pageDifference(recount: TokenRecount): Difference | null {
+    return this.historyDifference(recount, this.pageAt.get(recount.id, recount.page[0]!));
+  }
+
+  private compareHistory(recount: TokenRecount, name: string, check: Check): void {
+    check.expect(`the number of full history pages ${name}`, this.pageCount.get(recount.id), recount.pages);
+    const difference = recount.pageDifference ?? this.historyDifference(recount, this.recent.get(recount.id));
+    if (difference !== null) check.addDifference(`the history ${name}: ${difference.text}`, difference.block);
+  }
+
+  private historyDifference(recount: TokenRecount, page: Uint8Array = new Uint8Array(0)): Difference | null {
+    const cursor = new PageCursor().open(page, recount.firstTransfer);
+    const stored: number[] = [];
+    while (cursor.next()) stored.push(cursor.transfer);
+    const longer = stored.length > recount.page.length ? stored : recount.page;
+    const at = longer.findIndex((_, i) => stored[i] !== recount.page[i]);
+    if (at < 0) return null;
+    return {
+      text: `page ${recount.pages + 1} has transfer ${stored[at] ?? 'none'} where ${recount.page[at] ?? 'none'} must be`,
+      block: blockOfTransfer(this.db, recount.page[at] ?? longer[at]!),
+    };
   }
 
   private compareHoldings(recount: TokenRecount, name: string, check: Check): void {

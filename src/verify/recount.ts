@@ -6,6 +6,7 @@ import { TransferKind } from '../model/transfer-kind.ts';
 import { sumsOwnForm } from '../store/index-rules.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { COUNTED_TRANSFER, type CountedTransfer, MAX_FIRST_BUYERS, ZERO_WALLET } from '../store/schema.ts';
+import { TOKEN_PAGE_BYTES } from '../store/tokens/token-history.ts';
 import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
 import { type DecodedTransfer, decodeStored } from '../tokens/decoded-transfer.ts';
 import type { Difference } from './report.ts';
@@ -18,13 +19,15 @@ export interface Ids {
 
 /**
  * Bytes of memory that a recount takes, by which a full one is divided into passes: of a wallet, for each entry of its
- * open history page, and for each of its tokens; of a token, and for each of its holdings.
+ * open history page, and for each of its tokens; of a token, for each transfer of its open history page, and for each of
+ * its holdings.
  */
 export const RECOUNT_BYTES = {
   wallet: 1_200,
   entry: 110,
   walletToken: 60,
   token: 900,
+  tokenEntry: 10,
   holding: 130,
 } as const;
 
@@ -41,8 +44,12 @@ export interface HistoryEntry {
   wei: bigint | null;
 }
 
-/** Describes how the stored history page differs from the recount's `page`, which is full. */
-export type ComparePage = (recount: WalletRecount) => Difference | null;
+/** Describe how the stored history page differs from the recount's `page`, which is full. */
+export interface ComparePages {
+  wallet(recount: WalletRecount): Difference | null;
+  /** Null while the histories of tokens are incomplete (store/derived.ts). */
+  token: ((recount: TokenRecount) => Difference | null) | null;
+}
 
 /** Recounts a wallet. Keeps one history page at a time: a busy wallet has many millions of entries. */
 export class WalletRecount {
@@ -56,7 +63,7 @@ export class WalletRecount {
   pageDifference: Difference | null = null;
   nativeReceived = 0n;
   nativeSent = 0n;
-  private readonly comparePage: ComparePage;
+  private readonly comparePage: ComparePages['wallet'];
   private lastTransfer: number | null = null;
   private lastTransaction = 0;
   private transactions = 0;
@@ -66,7 +73,7 @@ export class WalletRecount {
   private readonly firstIn = new Map<number, DecodedTransfer>();
   private readonly latestIn = new Map<number, DecodedTransfer>();
 
-  constructor(id: number, comparePage: ComparePage) {
+  constructor(id: number, comparePage: ComparePages['wallet']) {
     this.id = id;
     this.comparePage = comparePage;
   }
@@ -141,8 +148,18 @@ interface Holding {
   balance: bigint;
 }
 
+/** Recounts a token. Keeps one history page at a time. */
 export class TokenRecount {
   readonly id: number;
+  /** The newest transfers: the open page, or a page that the next transfer finds full. */
+  readonly page: number[] = [];
+  /** Number of full pages before it. */
+  pages = 0;
+  /** The first difference in the stored pages before it. */
+  pageDifference: Difference | null = null;
+  /** Null if pages are not compared. */
+  readonly comparePage: ComparePages['token'];
+  private pageBytes = 0;
   readonly holdings = new Map<number, Holding>();
   /** The first receivers: wallet to transfer. */
   readonly buyers = new Map<number, number>();
@@ -151,8 +168,9 @@ export class TokenRecount {
   private readonly sumsOwnForm: boolean;
 
   /** `sumsOwnForm`: see store/index-rules.ts. */
-  constructor(id: number, sumsOwnForm: boolean) {
+  constructor(id: number, sumsOwnForm: boolean, comparePage: ComparePages['token']) {
     this.id = id;
+    this.comparePage = comparePage;
     this.sumsOwnForm = sumsOwnForm;
   }
 
@@ -165,6 +183,7 @@ export class TokenRecount {
   add(row: DecodedTransfer): void {
     this.transfers++;
     this.first ??= row;
+    this.addToPage(row.id, this.first.id);
     for (const wallet of new Set([row.sender, row.receiver])) this.holding(wallet).transfers++;
     const amount = this.sumsOwnForm && row.kind !== this.first.kind ? 0n : row.amount;
     this.holding(row.sender).balance -= amount;
@@ -187,6 +206,24 @@ export class TokenRecount {
     };
   }
 
+  /** The first transfer, 0 for a token without any. */
+  get firstTransfer(): number {
+    return this.first?.id ?? 0;
+  }
+
+  private addToPage(id: number, first: number): void {
+    let bytes = distanceBytes(id - (this.page.at(-1) ?? first));
+    if (this.pageBytes + bytes > TOKEN_PAGE_BYTES) {
+      this.pageDifference ??= this.comparePage?.(this) ?? null;
+      this.pages++;
+      this.page.length = 0;
+      this.pageBytes = 0;
+      bytes = distanceBytes(id - first);
+    }
+    this.page.push(id);
+    this.pageBytes += bytes;
+  }
+
   private holding(wallet: number): Holding {
     const known = this.holdings.get(wallet);
     if (known !== undefined) return known;
@@ -194,6 +231,11 @@ export class TokenRecount {
     this.holdings.set(wallet, holding);
     return holding;
   }
+}
+
+/** Bytes of a distance in a history page, seven bits each. */
+function distanceBytes(distance: number): number {
+  return Math.max(1, Math.ceil(distance.toString(2).length / 7));
 }
 
 /** Ids per statement: a fraction of a second. */
@@ -216,10 +258,10 @@ export class RecountScan {
   private readonly count: Statement<[number, number], number>;
 
   /** Starts after transfer `after`. */
-  constructor(db: Db, ids: Ids, after: number, comparePage: ComparePage) {
-    this.wallets = new Map(ids.wallets.map((id) => [id, new WalletRecount(id, comparePage)]));
+  constructor(db: Db, ids: Ids, after: number, compare: ComparePages) {
+    this.wallets = new Map(ids.wallets.map((id) => [id, new WalletRecount(id, compare.wallet)]));
     const ownForm = sumsOwnForm(db);
-    this.tokens = new Map(ids.tokens.map((id) => [id, new TokenRecount(id, ownForm)]));
+    this.tokens = new Map(ids.tokens.map((id) => [id, new TokenRecount(id, ownForm, compare.token)]));
     this.position = after;
     this.select = db.prepare(/* sql */ `
       SELECT ${COUNTED_TRANSFER} FROM transfers

@@ -5,6 +5,7 @@
 import { type Random, randomInt } from '../lib/random.ts';
 import type { Tip } from '../store/chain.ts';
 import { type Db, highest, type Statement } from '../store/open-database.ts';
+import { TOKEN_PAGE_BYTES } from '../store/tokens/token-history.ts';
 import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
 import { type Ids, RECOUNT_BYTES } from './recount.ts';
 
@@ -180,7 +181,8 @@ class PassPacker {
     this.tokenSizes = db
       .prepare<[number, number], number | null>(
         /* sql */ `
-        SELECT wallets * ${RECOUNT_BYTES.holding} + ${RECOUNT_BYTES.token}
+        SELECT min(transfers, ${TOKEN_PAGE_BYTES}) * ${RECOUNT_BYTES.tokenEntry}
+          + wallets * ${RECOUNT_BYTES.holding} + ${RECOUNT_BYTES.token}
         FROM tokens WHERE id BETWEEN ? AND ? ORDER BY id`,
       )
       .pluck();

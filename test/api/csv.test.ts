@@ -26,6 +26,7 @@ function parseCsv(text: string): string[][] {
 
 const QUERIES: Record<string, string> = {
   token_holders: `token=${address('coin')}`,
+  token_transfers: `token=${address('coin')}`,
   token_first_buyers: `token=${address('coin')}`,
   transaction_transfers: `tx=${txHash('fund')}`,
   block_transfers: 'block=1',

@@ -159,6 +159,33 @@ export async function checkToken(ask: AskApi, recount: Recount, token: string): 
       recount.tokenFirstBuyers(token),
     );
     await checkHolders(ask, recount, token, limit);
+    assert.deepEqual(await allPages(ask, limited, 'token_transfers'), recount.tokenTransfers(token));
+  }
+  await checkTokenFilters(ask, recount, token);
+}
+
+/** The filters of token_transfers, alone and combined. */
+async function checkTokenFilters(ask: AskApi, recount: Recount, token: string): Promise<void> {
+  const own = recount.ofToken(token);
+  const some = own[Math.floor(own.length / 2)];
+  if (some === undefined) return;
+  const filters: Record<string, [value: string, isWanted: (transfer: Counted) => boolean]> = {
+    type: [some.kind, ({ kind }) => kind === some.kind],
+    counterparty: [some.to, ({ from, to }) => from === some.to || to === some.to],
+    min_amount: [`${some.amount}`, ({ amount }) => amount >= some.amount],
+    after_block: [`${some.block}`, ({ block }) => block >= some.block],
+    before_block: [`${some.block}`, ({ block }) => block <= some.block],
+    until: [some.time, ({ time }) => time <= some.time],
+  };
+  const names = Object.keys(filters);
+  const sets = [...names.map((name) => [name]), names.slice(0, 4), ['counterparty', 'min_amount', 'until']];
+  for (const set of sets) {
+    const input = Object.fromEntries(set.map((name) => [name, filters[name]?.[0] ?? '']));
+    assert.deepEqual(
+      await allPages(ask, { token, ...input, limit: '9' }, 'token_transfers'),
+      recount.tokenTransfers(token, (transfer) => set.every((name) => filters[name]?.[1](transfer))),
+      `${token} ${JSON.stringify(input)}`,
+    );
   }
 }
 

@@ -61,6 +61,11 @@ export class Recount {
     return this.byWallet.get(wallet) ?? [];
   }
 
+  /** Transfers of a token, oldest first. */
+  ofToken(token: string): Counted[] {
+    return this.byToken.get(token) ?? [];
+  }
+
   addressTransfers(
     address: string,
     options: {
@@ -236,6 +241,11 @@ export class Recount {
       .filter((t) => t.token !== null && t.from === address)
       .map(transferOf)
       .reverse();
+  }
+
+  tokenTransfers(token: string, isWanted: (transfer: Counted) => boolean = () => true): Json[] {
+    const own = this.ofToken(token).filter(isWanted);
+    return own.map((t) => ({ ...transferOf(t), from: t.from })).reverse();
   }
 
   fundingChain(address: string, depth: number): Json {

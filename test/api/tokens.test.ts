@@ -9,6 +9,7 @@ import {
   timestampOf,
   txHash,
 } from '../support/index/index-fixture.ts';
+import { forgetDerived } from '../support/index/older-index.ts';
 
 const MON = 10n ** 18n;
 
@@ -276,6 +277,30 @@ test('whale_transfers truncates amounts, compares exactly and stays within its w
   assert.deepEqual((await whales('min_mon=0&limit=1')).hashes, [txHash('inside')]);
 });
 
+test('token_transfers of an older index ends where its histories end, and says so', async (t) => {
+  const index = createIndex(t);
+  const moves = (count: number) =>
+    Array.from({ length: count }, () => ({
+      kind: 'erc20' as const,
+      token: 'coin',
+      from: 'alice',
+      to: 'bob',
+    }));
+  index.append([{ a: moves(2) }, { b: moves(2) }, { c: moves(2) }, {}]);
+  forgetDerived(index.path);
+  const serving = await serve(t, { index });
+  const listed = async () => {
+    const { transfers, completeToBlock } = await serving.json(`/api/token_transfers?token=${COIN}`);
+    assert.ok(Array.isArray(transfers));
+    return { ids: transfers.map(({ id }) => id), completeToBlock };
+  };
+  assert.deepEqual(await listed(), { ids: [], completeToBlock: null });
+  index.writer.deriveStep(3);
+  assert.deepEqual(await listed(), { ids: [2, 1], completeToBlock: 1 });
+  index.writer.deriveStep(3);
+  assert.deepEqual(await listed(), { ids: [6, 5, 4, 3, 2, 1], completeToBlock: 4 });
+});
+
 /** The answer of each endpoint about an address without transfers. */
 const NOTHING: Record<string, object> = {
   [`token_first_buyers?token=${COIN}`]: {
@@ -311,6 +336,13 @@ const NOTHING: Record<string, object> = {
     nextCursor: null,
     count: 0,
     left_out: 0,
+  },
+  [`token_transfers?token=${COIN}`]: {
+    token: COIN,
+    transfers: [],
+    nextCursor: null,
+    count: 0,
+    completeToBlock: 1,
   },
   whale_transfers: { minMon: 100, blocksWindow: 10_000, transfers: [], nextCursor: null, count: 0 },
   [`wallet_counterparties?address=${COIN}`]: {

@@ -241,6 +241,31 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     /tokens: first buyer 1 of token 0x\w+ is wallet undefined, must be \d+/,
   ],
   [
+    'the newest transfers of a token are cut',
+    "UPDATE tokens SET recent = x'' WHERE id = 1",
+    /tokens: the history of token 0x\w+: page \d+ has transfer none where \d+ must be/,
+  ],
+  [
+    'a byte of the newest transfers of a token is changed',
+    "UPDATE tokens SET recent = CAST(substr(recent, 1, 5) || x'7f' || substr(recent, 7) AS BLOB) WHERE id = 1",
+    /tokens: the history of token 0x\w+: page \d+ has transfer \d+ where \d+ must be/,
+  ],
+  [
+    'the newest transfers of a token are no bytes',
+    'UPDATE tokens SET recent = 7 WHERE id = 1',
+    /tokens: the history of token 0x\w+: page \d+ has transfer \d+ where \d+ must be/,
+  ],
+  [
+    'the end of what is derived is another',
+    'UPDATE derived SET last_transfer = last_transfer + 1',
+    /checksums: row token_history of derived does not match its checksum/,
+  ],
+  [
+    'the end of what is derived is missing',
+    'DELETE FROM derived',
+    /tokens: the table derived does not say up to where token_history is complete/,
+  ],
+  [
     'the peak of a span is another',
     "UPDATE native_peaks SET peak = x'8101' WHERE level = 1 AND span = 0",
     /wallets: the largest native transfer of 0 to 255 is 1 in the index/,

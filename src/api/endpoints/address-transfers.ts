@@ -2,9 +2,6 @@
 import { z } from 'zod';
 import { bigIntToBytes } from '../../lib/hex.ts';
 import { kindBits, TRANSFER_KIND_NAMES, TransferKind } from '../../model/transfer-kind.ts';
-import { prepareBlocksInTime } from '../../query/block-times.ts';
-import { type IdRange, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
-import type { Head } from '../../query/snapshot.ts';
 import { prepareTokenIdByWallet } from '../../query/tokens.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { type HistoryFilter, prepareHistoryIds } from '../../query/wallet-history-pages.ts';
@@ -13,17 +10,8 @@ import { transferSchema } from '../../schemas/transfers.ts';
 import { HistoryFlag } from '../../store/wallet-history.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example } from '../fields.ts';
-import {
-  address,
-  blockNumber,
-  choice,
-  choices,
-  coinAmount,
-  cursor,
-  flag,
-  limit,
-  timeFilter,
-} from '../params.ts';
+import { address, choice, choices, coinAmount, cursor, flag, limit } from '../params.ts';
+import { prepareIdsBetween, RANGE_PARAMS } from '../range-params.ts';
 import { examplePlainTransfer, pageOf, transferRecord } from '../transfer-record.ts';
 
 const DIRECTION_FLAGS = {
@@ -43,8 +31,7 @@ const PARAMS = {
     .describe('Direction of the transfer, seen from the wallet'),
   limit: limit(100, 500),
   cursor: cursor().optional().describe('nextCursor of the previous page'),
-  before_block: blockNumber().optional().describe('Only transfers in this block or earlier'),
-  after_block: blockNumber().optional().describe('Only transfers in this block or later'),
+  ...RANGE_PARAMS,
   include_internal: flag()
     .default(false)
     .describe('Whether to include native transfers made by calls inside transactions (native_internal)'),
@@ -56,7 +43,6 @@ const PARAMS = {
   token: address().optional().describe('Only transfers of this token contract'),
   counterparty: address().optional().describe('Only transfers with this address on the other side'),
   min_mon: coinAmount().optional().describe('Only native transfers of at least this many whole coins'),
-  ...timeFilter('transfers'),
 };
 
 type Params = z.output<z.ZodObject<typeof PARAMS>>;
@@ -89,17 +75,10 @@ export const addressTransfers = defineEndpoint({
     },
   },
   prepare({ db, walletIds, nativeSymbol }) {
-    const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+    const idsBetween = prepareIdsBetween(db);
     const listIds = prepareHistoryIds(db);
     const readTransfers = prepareTransfersById(db);
     const tokenOf = prepareTokenIdByWallet(db);
-    const blocksInTime = prepareBlocksInTime(db);
-    const idsBetween = (params: Params, head: Head): IdRange => {
-      const { after_block, before_block, cursor } = params;
-      const { first, last } = blocksInTime(head, params);
-      const range = idsOfBlocks(Math.max(first, after_block ?? first), Math.min(last, before_block ?? last));
-      return { from: range.from, below: Math.min(range.below, cursor ?? range.below) };
-    };
     return (params, { head, budget }) => {
       const { address, limit, min_mon } = params;
       const wallet = walletIds.idOf(address);
@@ -111,7 +90,7 @@ export const addressTransfers = defineEndpoint({
         (params.token !== undefined && token === undefined);
       if (wallet === undefined || isUnknown) return { address, transfers: [], nextCursor: null, count: 0 };
       const filter: HistoryFilter = {
-        ...idsBetween(params, head),
+        ...idsBetween(params, params.cursor, head),
         direction: DIRECTION_FLAGS[params.direction],
         kinds: kindsOf(params),
         counterparty,

@@ -11,6 +11,7 @@ export { search } from './search.ts';
 export { tokenFirstBuyers } from './token-first-buyers.ts';
 export { tokenHolders } from './token-holders.ts';
 export { tokenStats } from './token-stats.ts';
+export { tokenTransfers } from './token-transfers.ts';
 export { walletCounterparties } from './wallet-counterparties.ts';
 export { walletFundingSource } from './wallet-funding-source.ts';
 export { walletLabel } from './wallet-label.ts';

@@ -152,6 +152,11 @@ export const statusSchema = z
       .describe(
         'Blocks stored although incomplete, because every node gave the same answer for ten minutes; null if none is',
       ),
+    derived: z
+      .array(z.object({ name: z.enum(['token_history']), lastTransfer: count() }))
+      .describe(
+        'What an index of an earlier release still gets while it is served, and the transfer up to which it is complete (of transfers)',
+      ),
     skippedLogs: z
       .record(z.string(), count())
       .describe('Logs that were not indexed, by reason, since the index was made: an estimate'),
@@ -207,6 +212,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
   },
   untraced: null,
   logGaps: null,
+  derived: [],
   skippedLogs: { transfer_topics: 12 },
   skippedIn: { transfer_topics: example.txHash },
   skippedContracts: [

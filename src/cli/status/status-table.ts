@@ -68,6 +68,7 @@ function indexRows(
     ['last commit', lastCommitAt === null ? `none ${thisRun}` : agoText(lastCommitAt, now)],
     ['transfers', formatNumber(status.transfers)],
     ...logGapRows(status, paint),
+    ...derivedRows(status),
     ...rulesRows(status),
     ...skippedRows(status),
     [
@@ -137,6 +138,19 @@ function logGapRows({ logGaps, head }: IndexStatus, paint: Paint): StatusEntry[]
   if (!logGaps) return [];
   return [['log gaps', paint('red', `${logGapsText(logGaps)}; ${logGapsAdvice(logGaps, head)}`)]];
 }
+
+/** A daemon of an earlier version does not tell. */
+function derivedRows({ derived, transfers }: IndexStatus): StatusEntry[] {
+  return (derived ?? []).map(({ name, lastTransfer }) => [
+    DERIVED_TITLES[name],
+    `complete up to transfer ${formatNumber(lastTransfer)} of ${formatNumber(transfers)}`,
+  ]);
+}
+
+const DERIVED_TITLES = { token_history: 'by token' } as const satisfies Record<
+  IndexStatus['derived'][number]['name'],
+  string
+>;
 
 const NODE_CHAINS: Record<NodeChain, string> = {
   unchecked: 'not compared yet',

@@ -4,6 +4,7 @@ import { BlockGapTable } from '../block-gaps.ts';
 import { TimeFallTable } from '../block-times.ts';
 import { AnchorTable } from '../chain-anchors.ts';
 import { CounterpartySumsTable } from '../counterparty-sums.ts';
+import { DerivedTables } from '../derived.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RewriteTable } from '../rewrites.ts';
 import { RowWriter } from '../rows.ts';
@@ -58,6 +59,7 @@ export class Tables {
   readonly anchors: AnchorTable;
   readonly rewrites: RewriteTable;
   readonly counterpartySums: CounterpartySumsTable;
+  readonly derived: DerivedTables;
 
   constructor(db: Db, pagesPerFold?: number) {
     this.wallets = new WalletTable(db);
@@ -72,5 +74,6 @@ export class Tables {
     this.anchors = new AnchorTable(db);
     this.rewrites = new RewriteTable(db);
     this.counterpartySums = new CounterpartySumsTable(db, pagesPerFold);
+    this.derived = new DerivedTables(db);
   }
 }

@@ -135,7 +135,7 @@ export class WalletRows {
         : HistoryFlag.out;
     const flags = kind | direction | (transfers.isZero(at) ? HistoryFlag.zero : 0);
     const finished = wallet.addEntry(id, flags, wallets.ids[other]!, wei);
-    if (finished !== null) this.tables.wallets.savePage(finished);
+    if (finished !== null) this.tables.wallets.pages.insert(wallet.id, finished.first, finished.entries);
     const transaction = firstTransfer + transfers.transactionStart[at]!;
     if (wallet.countedTransaction !== transaction) {
       wallet.countedTransaction = transaction;

@@ -1,8 +1,6 @@
 /**
- * One row of `wallets` while a commit changes it: the layout of its record, and a view that reads and writes it.
- *
- * The newest transfers of a wallet are its open page, in `wallets.recent`. A full page moves to `activity` and never
- * changes again.
+ * One row of `wallets` while a commit changes it: the layout of its record, and a view that reads and writes it, with
+ * the open page of its history (store/paged-history.ts).
  */
 
 import { ADDRESS_BYTES } from '../schema.ts';
@@ -260,7 +258,7 @@ export class WalletState {
   private finishPage(): FinishedPage {
     const entries = this.recent.slice();
     this.write(PAGE_LENGTH, 0);
-    return { wallet: this.id, first: firstTransferOf(entries, this.read(FIRST_TRANSFER)), entries };
+    return { first: firstTransferOf(entries, this.read(FIRST_TRANSFER)), entries };
   }
 
   private ensureCapacity(bytes: number): void {
@@ -299,8 +297,7 @@ export class WalletState {
 }
 
 /** A full page on its way to the `activity` table. */
-export interface FinishedPage {
-  wallet: number;
+interface FinishedPage {
   first: number;
   entries: Uint8Array;
 }

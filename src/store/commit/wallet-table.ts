@@ -1,8 +1,10 @@
-/** Reads and writes rows of `wallets`; writes rows of `activity`. */
+/** Reads and writes rows of `wallets`, and those of `activity`. */
 import type { Db, Statement } from '../open-database.ts';
+import { PageTable } from '../paged-history.ts';
 import { RowReader, RowWriter } from '../rows.ts';
 import { DamageError } from '../storage-error.ts';
-import type { FinishedPage, WalletState } from './wallet-state.ts';
+import { WALLET_HISTORY } from '../wallet-history.ts';
+import type { WalletState } from './wallet-state.ts';
 import { WalletStates } from './wallet-states.ts';
 
 /** A row in the driver's raw mode, in the order of COLUMNS: twice as fast to read as an object. */
@@ -46,12 +48,12 @@ interface WalletKey {
 /** The statements on `wallets` and `activity` that commits and rollbacks need, and the wallets in memory. */
 export class WalletTable {
   readonly states = new WalletStates();
+  readonly pages: PageTable;
   private readonly byId: RowReader<WalletRow>;
   private readonly addressOf: Statement<[number], Buffer>;
   private readonly funders: RowReader<[place: number, funder: number | null]>;
   private readonly blobs = Buffer.allocUnsafeSlow(BLOB_BYTES);
   private readonly rows: RowWriter;
-  private readonly insertPage: Statement;
 
   constructor(db: Db) {
     this.byId = new RowReader(db, 1, `${COLUMNS}, ${BLOBS}`, 'wallets ON id = k.column2');
@@ -70,7 +72,7 @@ export class WalletTable {
         first_internal_after, latest_direct_after, latest_internal_after, recent)
       VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
     );
-    this.insertPage = db.prepare('INSERT INTO activity (wallet, first_transfer, entries) VALUES (?, ?, ?)');
+    this.pages = new PageTable(db, WALLET_HISTORY);
   }
 
   /** Drops the wallets in memory, written or not. */
@@ -140,10 +142,6 @@ export class WalletTable {
   /** Writes the rows that `save` buffers. Call it before the wallets are dropped. */
   flush(): void {
     this.rows.flush();
-  }
-
-  savePage(page: FinishedPage): void {
-    this.insertPage.run(page.wallet, page.first, page.entries);
   }
 
   private fill(wallet: WalletState, row: WalletRow): void {

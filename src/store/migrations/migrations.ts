@@ -16,6 +16,7 @@ import {
   TABLE_OF_SKIPPED_LOGS,
 } from './small-tables.ts';
 import { timeFalls } from './time-falls.ts';
+import { TOKEN_HISTORIES } from './token-history.ts';
 import { smallerTransfers } from './transfers.ts';
 import { viewKinds } from './view-kinds.ts';
 
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   TABLE_OF_CODE,
   timeFalls(),
   TABLE_OF_SKIPPED_LOGS,
+  TOKEN_HISTORIES,
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

@@ -29,7 +29,7 @@ test('every endpoint of the specification is documented with its method and para
     return `${method} ${path} ${parameters?.join(' ')}`.trim();
   });
   assert.deepEqual(described.sort(), [
-    'get /api/address_transfers address! direction limit cursor before_block after_block include_internal type token counterparty min_mon since until format seen',
+    'get /api/address_transfers address! direction limit cursor before_block after_block since until include_internal type token counterparty min_mon format seen',
     'get /api/block_transfers block! limit cursor format seen',
     'get /api/chain_stats blocks seen',
     'get /api/coordinated_wallets address! limit cursor format seen',
@@ -41,6 +41,7 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/token_first_buyers token! limit cursor format seen',
     'get /api/token_holders token! limit cursor include_contracts format seen',
     'get /api/token_stats token! exclude seen',
+    'get /api/token_transfers token! limit cursor before_block after_block since until type counterparty min_amount format seen',
     'get /api/transaction_transfers tx! limit cursor format seen',
     'get /api/wallet_counterparties address! limit cursor format seen',
     'get /api/wallet_funding_source address! seen',
@@ -107,6 +108,7 @@ test('limits and defaults match the contract', () => {
     'recent_token_transfers_out limit 50 1..200',
     'token_first_buyers limit 20 1..200',
     'token_holders limit 50 1..200',
+    'token_transfers limit 100 1..500',
     'transaction_transfers limit 50 1..200',
     'wallet_counterparties limit 50 1..200',
     'wallet_profit limit 50 1..200',

@@ -34,6 +34,7 @@ const HEAVY: [path: string, input: Record<string, string>][] = [
   ['/api/recent_token_transfers_out', { address: address('hub') }],
   ['/api/address_transfers', { address: address('hub'), direction: 'in' }],
   ['/api/token_holders', { token: address('coin') }],
+  ['/api/token_transfers', { token: address('coin'), min_amount: '1000000' }],
   ['/api/whale_transfers', { min_mon: '1000', limit: '200' }],
 ];
 

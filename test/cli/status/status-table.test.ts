@@ -47,6 +47,7 @@ const BACKFILLING: IndexStatus = {
   capabilities: null,
   untraced: null,
   logGaps: null,
+  derived: [],
   ...NOTHING_SKIPPED,
   startedAt: 1_700_000_000_000,
   reorgs: 0,

@@ -51,6 +51,7 @@ const PARAMS: Record<string, Record<string, unknown>> = {
   token_stats: { token: address('coin') },
   token_holders: { token: address('coin'), limit: 5 },
   token_first_buyers: { token: address('coin') },
+  token_transfers: { token: address('coin'), limit: 5 },
   whale_transfers: { min_mon: 0.5, blocks: 100 },
   transaction_transfers: { tx: txHash('b') },
   block_transfers: { block: 101 },

@@ -19,6 +19,8 @@ const INDEX_TABLES = [
   'holdings',
   'holding_peaks',
   'first_buyers',
+  'token_activity',
+  'derived',
 ];
 
 export function dumpIndex(path: string): string[] {
