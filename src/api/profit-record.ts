@@ -9,6 +9,7 @@ import type { Db } from '../store/open-database.ts';
 import { priceText } from '../trades/price.ts';
 import { type ProfitLedger, profitTotals } from '../trades/profit.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
+import { thinned } from './curve.ts';
 import { balanceAccuracy, balanceAccuracyField, balanceReasonField, example, sumsReason } from './fields.ts';
 import {
   assetAddressField,
@@ -209,16 +210,8 @@ export function prepareCurve(db: Db): (row: TokenProfit | undefined) => z.output
       timestamp: secondsToIso(blocks[i]!.timestamp),
       realizedProfit: `${realizedProfit}`,
     }));
-    const lastOfBlocks = points.filter((point, i) => points[i + 1]?.blockNumber !== point.blockNumber);
-    return thinned(lastOfBlocks, MAX_POINTS);
+    return thinned(points, MAX_POINTS);
   };
-}
-
-/** At most `limit` of the items at even distances, with the last one. */
-function thinned<T>(items: readonly T[], limit: number): T[] {
-  const step = Math.max(1, items.length / limit);
-  const count = Math.min(items.length, limit);
-  return Array.from({ length: count }, (_, i) => items[Math.ceil((i + 1) * step) - 1]!);
 }
 
 export const exampleProfit: TokenProfitRecord = {

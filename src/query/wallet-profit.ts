@@ -112,7 +112,9 @@ function prepareGapsOfTransfers(db: Db): (transfers: readonly number[], head: He
 }
 
 /** A wallet's balance of an asset by its transfers; that of the native coin includes its equivalents. */
-export function prepareAssetBalance(db: Db): (wallet: number, token: number, ids: TradeIds) => bigint {
+export function prepareAssetBalance(
+  db: Db,
+): (wallet: number, token: number, ids: Pick<TradeIds, 'nativeEquivalents'>) => bigint {
   const holding = db
     .prepare<[number, number], Buffer>('SELECT balance FROM holdings WHERE token = +? AND wallet = +?')
     .pluck();

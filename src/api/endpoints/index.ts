@@ -1,5 +1,6 @@
 /** The endpoints of the REST API, one line each. */
 export { addressTransfers } from './address-transfers.ts';
+export { balanceHistory } from './balance-history.ts';
 export { chainStats } from './chain-stats.ts';
 export { blockTransfers, transactionTransfers } from './chain-transfers.ts';
 export { coordinatedWallets } from './coordinated-wallets.ts';

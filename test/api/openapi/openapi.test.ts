@@ -30,6 +30,7 @@ test('every endpoint of the specification is documented with its method and para
   });
   assert.deepEqual(described.sort(), [
     'get /api/address_transfers address! direction limit cursor before_block after_block since until include_internal type token counterparty min_mon format seen',
+    'get /api/balance_history address! token since until points format seen',
     'get /api/block_transfers block! limit cursor format seen',
     'get /api/chain_stats blocks seen',
     'get /api/coordinated_wallets address! limit cursor format seen',

@@ -1,0 +1,9 @@
+/** Curves: values by block, in few enough points to draw. */
+
+/** At most `limit` of the points, at even distances, with the last one; of a block only its last. */
+export function thinned<T extends { blockNumber: number }>(points: readonly T[], limit: number): T[] {
+  const ofBlocks = points.filter((point, i) => points[i + 1]?.blockNumber !== point.blockNumber);
+  const step = Math.max(1, ofBlocks.length / limit);
+  const count = Math.min(ofBlocks.length, limit);
+  return Array.from({ length: count }, (_, i) => ofBlocks[Math.ceil((i + 1) * step) - 1]!);
+}

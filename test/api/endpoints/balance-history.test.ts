@@ -1,0 +1,102 @@
+/** balance_history equals the running sums of the transfers. */
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { IndexWriter } from '../../../src/store/index-writer.ts';
+import { randomBlocks, toBatch } from '../../support/chain/random-chain.ts';
+import { askApi } from '../../support/clients/ask-api.ts';
+import { type IndexedTransfer, indexedTransfers } from '../../support/index/index-rows.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+const BLOCKS = 60;
+
+test('the series of every wallet and asset is its running sum by block, whole or within times', async (t) => {
+  const path = join(tempDir(t), 'index.db');
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  writer.setChain(1, 1);
+  const blocks = randomBlocks(1, BLOCKS, `0x${'00'.repeat(32)}`, 7);
+  writer.append([toBatch(blocks.map((block) => ({ ...block, timestamp: 1_700_000_000 + block.number })))]);
+  writer.close();
+  const transfers = indexedTransfers(dirname(path));
+  const ask = askApi(t, path);
+  const wallets = [...new Set(transfers.flatMap(({ from, to }) => [from, to]))].slice(0, 25);
+  const tokens = [null, ...new Set(transfers.flatMap(({ token }) => token ?? []))].slice(0, 5);
+  let compared = 0;
+  for (const address of wallets)
+    for (const token of tokens)
+      for (const [since, until] of [
+        [1, BLOCKS],
+        [20, 40],
+      ] as const) {
+        const answer = await ask('balance_history', {
+          address,
+          token: token ?? 'native',
+          since: `${1_700_000_000 + since}`,
+          until: `${1_700_000_000 + until}`,
+          points: '500',
+        });
+        const { before, series } = runningSums(transfers, address, token, since, until);
+        assert.deepEqual([answer.before, answer.series], [before, series], `${address} ${token}`);
+        compared += series.length;
+      }
+  assert.ok(compared > 200, `${compared} points`);
+});
+
+test('points thin a series, and the last one stays', async (t) => {
+  const path = join(tempDir(t), 'index.db');
+  const writer = new IndexWriter(path, { cacheMb: 8 });
+  writer.setChain(1, 1);
+  const [from, to] = ['a'.repeat(40), 'b'.repeat(40)];
+  const coin = { kind: 0, from, to, token: '', logIndex: -1, amount: 1n, number: null };
+  const blocks = randomBlocks(1, 50, `0x${'00'.repeat(32)}`, 1).map((block) => ({
+    ...block,
+    transactions: [{ hash: block.hash, transfers: [coin] }],
+  }));
+  writer.append([toBatch(blocks)]);
+  writer.close();
+  const ask = askApi(t, path);
+  const seriesOf = async (points: string) => {
+    const { series } = await ask('balance_history', { address: `0x${to}`, points });
+    return (Array.isArray(series) ? series : []).map(({ balance }) => balance);
+  };
+  assert.equal((await seriesOf('100')).length, 50);
+  assert.deepEqual(await seriesOf('4'), ['13', '25', '38', '50']);
+  assert.deepEqual(await seriesOf('1'), ['50']);
+});
+
+function runningSums(
+  transfers: readonly IndexedTransfer[],
+  address: string,
+  token: string | null,
+  since: number,
+  until: number,
+) {
+  const form = transfers.find((transfer) => transfer.token === token)?.kind;
+  const own = transfers.filter(
+    (transfer) =>
+      transfer.token === token &&
+      (token === null || transfer.kind === form) &&
+      (transfer.from === address) !== (transfer.to === address),
+  );
+  let balance = 0n;
+  let before = 0n;
+  const series: object[] = [];
+  for (let block = 1; block <= until; block++) {
+    if (block === since) before = balance;
+    // A transaction that leaves the balance alone is no point, nor is its block.
+    const hashes = [...new Set(own.filter((each) => each.block === block).map(({ hash }) => hash))];
+    let isChanged = false;
+    for (const hash of hashes) {
+      let change = 0n;
+      for (const each of own)
+        if (each.block === block && each.hash === hash)
+          change += each.to === address ? each.amount : -each.amount;
+      balance += change;
+      isChanged ||= change !== 0n;
+    }
+    if (!isChanged || block < since) continue;
+    const timestamp = new Date((1_700_000_000 + block) * 1000).toISOString();
+    series.push({ blockNumber: block, timestamp, balance: `${balance}` });
+  }
+  return { before: `${before}`, series };
+}
