@@ -54,7 +54,8 @@ function formatPath(path: readonly PropertyKey[]): string {
 }
 
 function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType {
-  if (schema instanceof z.ZodOptional) return schemaAt(schema.unwrap(), path);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
+    return schemaAt(schema.unwrap(), path);
   const [part, ...rest] = path;
   if (part === undefined) return schema;
   if (schema instanceof z.ZodObject) return schemaAt(schema.shape[String(part)], rest);

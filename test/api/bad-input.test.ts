@@ -204,10 +204,23 @@ function goodQuery(path: string): Map<string, string> {
 /** Of required parameters that are not addresses. */
 const GOOD_VALUES: Record<string, string> = { block: '1', q: 'coin', tx: txHash('a') };
 
-const ADDRESS_PATTERN = '^0x[0-9a-fA-F]{40}$';
+/** Values of any list of addresses. */
+const ADDRESS_LISTS: typeof ADDRESSES = {
+  ...ADDRESSES,
+  'a list': [`${ALICE},${ALICE}`, 200],
+  'a list with a comma behind': [`${ALICE},`, 'invalid_address'],
+  'a list of 21': [Array(21).fill(ALICE).join(), 'invalid_address'],
+};
+
+/** In the pattern of an address, of a list of them, and of an asset, which is an address or `native`. */
+const ONE_ADDRESS = '0x[0-9a-fA-F]{40}';
 
 function rowsFor(schema: Record<string, unknown>): Record<string, [value: string | null, Outcome]> {
-  if (schema.pattern !== undefined) return schema.pattern === ADDRESS_PATTERN ? ADDRESSES : TEXTS;
+  const { pattern } = schema;
+  if (typeof pattern === 'string') {
+    if (!pattern.includes(ONE_ADDRESS)) return TEXTS;
+    return pattern.includes(`,${ONE_ADDRESS}`) ? ADDRESS_LISTS : ADDRESSES;
+  }
   if (schema.enum !== undefined) return WORDS;
   if (schema.type === 'boolean') return FLAGS;
   if (schema.type === 'string') return SEARCH_TEXTS;
