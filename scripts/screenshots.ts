@@ -87,7 +87,7 @@ function pagesOf(wallet: string, token: string, tx: string): Record<string, stri
   return {
     home: '/',
     ...Object.fromEntries(
-      ['transfers', 'tokens', 'flows', 'funding', 'network', 'counterparties'].map((tab) => [
+      ['transfers', 'tokens', 'trades', 'flows', 'funding', 'network', 'counterparties'].map((tab) => [
         `wallet-${tab}`,
         `/address/${wallet}?tab=${tab}`,
       ]),

@@ -148,26 +148,6 @@ function decodeUnits(out: BatchBuilder, log: Log): void {
 /** ERC-1155 TransferBatch(operator,`,
     },
     {
-      file: 'src/pages/explorer/token/token-logs.ts',
-      find: '/** First topics of the transfer events. */\nexport const TRANSFER_TOPICS = [TRANSFER,',
-      put: `const TRANSFER_UNITS = '0x1b3d7edb2e9c0b0e7c525b20aaaef0f5940d2ed71663c7d39266ecafac728859';
-
-/** First topics of the transfer events. */
-export const TRANSFER_TOPICS = [TRANSFER, TRANSFER_UNITS,`,
-    },
-    {
-      file: 'src/pages/explorer/token/token-logs.ts',
-      find: '  const isMulti = kind !== TRANSFER;',
-      put: '  const isMulti = kind !== TRANSFER && kind !== TRANSFER_UNITS;',
-    },
-    {
-      file: 'src/pages/explorer/token/token-logs.ts',
-      find: '  if (kind !== TRANSFER_BATCH || !isWhole) return [];',
-      put: `  if (kind === TRANSFER_UNITS && isWhole && words.length === 2)
-    return [make('erc6909', word(words[1]), BigInt(topics[3] ?? 0))];
-  if (kind !== TRANSFER_BATCH || !isWhole) return [];`,
-    },
-    {
       file: 'test/model/token-standards.test.ts',
       find: '  erc1155: {',
       put: `  erc6909: {

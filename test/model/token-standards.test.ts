@@ -1,10 +1,9 @@
-/** Every token standard: its log is decoded, stored and read back, and the explorer reads the same from the log. */
+/** Every token standard: its log is decoded, stored and read back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BatchBuilder } from '../../src/decode/batch.ts';
 import { decodeLogs, TRANSFER, TRANSFER_SINGLE } from '../../src/decode/logs.ts';
 import { type TokenKindName, TRANSFER_KINDS, TransferKind } from '../../src/model/transfer-kind.ts';
-import { decodeTransfer, TRANSFER_TOPICS } from '../../src/pages/explorer/token/token-logs.ts';
 import { amountOf, kindName, prepareTransfersById, tokenIdOf } from '../../src/query/transfers.ts';
 import { PLAIN_RULES } from '../decode/plain.ts';
 import { createIndex, txHash } from '../support/index/index-fixture.ts';
@@ -47,43 +46,7 @@ for (const [name, { topics, data, tokenId, amount }] of Object.entries(STANDARDS
     assert.ok(row !== undefined);
     assert.deepEqual([kindName(row.kind), tokenIdOf(row), `${amountOf(row)}`, row.from, row.to], wanted);
   });
-
-  test(`the explorer reads a transfer of ${name} from its log`, () => {
-    assert.ok(TRANSFER_TOPICS.includes(topics[0] ?? ''));
-    const log = {
-      address: CONTRACT,
-      blockNumber: '0x1',
-      transactionHash: txHash('only'),
-      logIndex: '0x0',
-      topics,
-      data: text,
-    };
-    const events = decodeTransfer(log).map((event) => [
-      ...[event.transferType, event.tokenId, event.amount, event.from.slice(2), event.to.slice(2)],
-    ]);
-    assert.deepEqual(events, [wanted]);
-  });
 }
-
-test('the explorer reads a Transfer without indexed arguments as that of an NFT, like the index', () => {
-  const data = `0x${[FROM, TO, word(7n)].map((each) => each.slice(2)).join('')}`;
-  const log = { address: CONTRACT, blockNumber: '0x1', transactionHash: txHash('only'), logIndex: '0x0' };
-  const [event, ...more] = decodeTransfer({ ...log, topics: [TRANSFER], data });
-  assert.deepEqual([event?.transferType, event?.tokenId, event?.amount, more], ['erc721', '7', '1', []]);
-  assert.deepEqual(decodeTransfer({ ...log, topics: [TRANSFER, FROM], data: word(7n) }), []);
-});
-
-test('the explorer reads a token whose logs have the form of another type as the API does', () => {
-  const log = { address: CONTRACT, blockNumber: '0x1', transactionHash: txHash('only'), logIndex: '0x0' };
-  const units = { ...log, topics: [TRANSFER, FROM, TO], data: word(7n) };
-  const nft = { ...log, topics: [TRANSFER, FROM, TO, word(7n)], data: '0x' };
-  const read = (...args: Parameters<typeof decodeTransfer>) =>
-    decodeTransfer(...args).map(({ transferType, amount, tokenId }) => [transferType, amount, tokenId]);
-  assert.deepEqual(read(units, 'erc721'), [['erc721', '1', '7']]);
-  assert.deepEqual(read(nft, 'erc721'), [['erc721', '1', '7']]);
-  assert.deepEqual(read(nft, 'erc20'), [['erc20', '7', null]]);
-  assert.deepEqual(read(units, 'erc20'), [['erc20', '7', null]]);
-});
 
 test('every code of a kind has its facts', () => {
   const codes = TRANSFER_KINDS.map(({ code }) => code).toSorted((a, b) => a - b);

@@ -30,6 +30,7 @@ pageTests({
       ['/', '#wallets tbody tr'],
       [`/address/${chain[0]}`, '#transfers tbody tr'],
       [`/address/${trader}?tab=tokens`, '#tokens tbody tr'],
+      [`/address/${trader}?tab=trades`, '#trades tbody tr'],
       [`/address/${trader}?tab=flows`, '.chart'],
       [`/address/${chain.at(-1)}?tab=funding`, '.funding-chain'],
       [`/address/${chain[0]}?tab=network`, '.node'],

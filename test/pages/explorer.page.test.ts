@@ -242,7 +242,7 @@ pageTests({
       await rowsOf(page, 'holders').first().waitFor();
       const { holders: listed } = await get<{ holders: { address: string; balance: string }[] }>(
         'token_holders',
-        { token: bought?.tokenAddress ?? '', limit: 100 },
+        { token: bought?.tokenAddress ?? '', limit: 100, include_contracts: 'true' },
       );
       assert.deepEqual(
         (await shownRows(page, '#holders tbody tr')).map(({ links, figures }) => [links[0], figures[0]]),
@@ -252,6 +252,32 @@ pageTests({
         ]),
       );
     },
+
+  'a wallet shows its trades and what they brought, as the API does': async (t, open) => {
+    const { url, key, samples, get } = world;
+    const page = await open(t, `${url}/address/${samples.trader}`, { key });
+    await page.getByRole('link', { name: 'Trades', exact: true }).click();
+    await rowsOf(page, 'trades').first().waitFor();
+    const { trades } = await get<{ trades: { txHash: string; kind: string }[] }>('wallet_trades', {
+      address: samples.trader,
+    });
+    const rows = await page.locator('#trades tbody tr').all();
+    const shown = await Promise.all(
+      rows.map(async (row) => [
+        (await row.getByRole('link').first().getAttribute('href'))?.split('/').at(-1),
+        await row.locator('.way').textContent(),
+      ]),
+    );
+    assert.deepEqual(
+      shown,
+      trades.map(({ txHash, kind }) => [txHash, kind]),
+    );
+    const { totals } = await get<{ totals: { realizedProfit: string } }>('wallet_profit', {
+      address: samples.trader,
+    });
+    const profit = await page.locator('dt:text-is("Realised profit") + dd').textContent();
+    assert.equal(profit, `+${textOfUnits(totals.realizedProfit, 18)} MON`);
+  },
 
   'the network grows with clicks and keys, and is saved as a table and an image': async (t, open) => {
     const { url, key, samples } = world;

@@ -4,18 +4,15 @@ import { Address, labelOf } from '../../ui/address.tsx';
 import { Units } from '../../ui/amount.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { Meter } from '../../ui/facts.tsx';
-import { grouped, percent } from '../../ui/format.ts';
+import { countText, grouped, percent } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
 import { Table } from '../../ui/table.tsx';
 import type { TokenTabProps } from './token-tab-props.ts';
 
 const LIMIT = 100;
 
-/** Precision of a share. */
-const PARTS = 1_000_000n;
-
-export function HoldersTab({ stats, supply }: TokenTabProps) {
-  const list = useAnswer('token_holders', { token: stats.token, limit: LIMIT });
+export function HoldersTab({ stats }: TokenTabProps) {
+  const list = useAnswer('token_holders', { token: stats.token, limit: LIMIT, include_contracts: true });
   return (
     <Section
       id="holders"
@@ -24,40 +21,22 @@ export function HoldersTab({ stats, supply }: TokenTabProps) {
       loaded={list}
     >
       {({ holders, decimals }) => {
-        const sum = holders.reduce((total, { balance }) => total + BigInt(balance), 0n);
-        const isAll = holders.length === stats.holderCount;
-        // Balances may add up to more than the contract reports, because it may change them without transfers.
-        const whole = supply !== null && supply >= sum ? supply : sum;
-        const shareOf = (units: bigint) =>
-          whole === 0n ? 0 : Number((units * PARTS) / whole) / Number(PARTS);
-        let running = 0n;
+        let together = 0;
         const rows = holders.map((holder, i) => {
-          running += BigInt(holder.balance);
-          return {
-            ...holder,
-            rank: i + 1,
-            share: shareOf(BigInt(holder.balance)),
-            together: shareOf(running),
-          };
+          together += holder.share ?? 0;
+          return { ...holder, rank: i + 1, together };
         });
-        const of =
-          whole === supply ? 'the supply' : isAll ? 'all balances' : `what the ${LIMIT} largest hold`;
         return (
           <>
-            {rows[0] && (
-              <p>
-                The largest holder has {percent(rows[0].share)} of {of}
-                {rows[9] && `, the ten largest ${percent(rows[9].together)}`}.
-              </p>
-            )}
-            {rows.length > 2 && (
+            <Concentration stats={stats} />
+            {stats.concentration !== null && hasUnequal(holders) && (
               <Chart
                 label="Share of the largest holders together"
                 kind="line"
                 points={rows.map(({ rank, together }) => ({
                   at: rank,
                   value: together * 100,
-                  text: `The ${rank} largest hold ${percent(together)} of ${of}`,
+                  text: `The ${rank} largest hold ${percent(together)} of the supply`,
                 }))}
                 ticks={[rows[0], rows.at(-1)].flatMap((row) =>
                   row ? [{ at: row.rank, text: grouped(row.rank) }] : [],
@@ -71,7 +50,12 @@ export function HoldersTab({ stats, supply }: TokenTabProps) {
                 {
                   title: 'Holder',
                   plain: true,
-                  cell: (row) => <Address address={row.address} label={labelOf(row, 'address')} />,
+                  cell: (row) => (
+                    <>
+                      <Address address={row.address} label={labelOf(row, 'address')} />
+                      {row.contract && <span class="soft small"> contract</span>}
+                    </>
+                  ),
                 },
                 {
                   title: decimals === null ? 'Balance, units' : 'Balance',
@@ -79,8 +63,13 @@ export function HoldersTab({ stats, supply }: TokenTabProps) {
                   number: true,
                   cell: ({ balance }) => <Units units={balance} decimals={decimals} />,
                 },
-                { title: 'Share', plain: true, number: true, cell: ({ share }) => percent(share) },
-                { title: '', wideOnly: true, cell: ({ share }) => <Meter share={share} /> },
+                {
+                  title: 'Share',
+                  plain: true,
+                  number: true,
+                  cell: ({ share }) => (share === null ? '–' : percent(share)),
+                },
+                { title: '', wideOnly: true, cell: ({ share }) => share !== null && <Meter share={share} /> },
               ]}
               rows={rows}
               rowKey={({ address }) => address}
@@ -91,4 +80,24 @@ export function HoldersTab({ stats, supply }: TokenTabProps) {
       }}
     </Section>
   );
+}
+
+/** A sentence about the shares of the largest holders; nothing where the supply is unknown. */
+function Concentration({ stats: { concentration, holderCount } }: Pick<TokenTabProps, 'stats'>) {
+  if (concentration === null || holderCount < 2) return null;
+  const { top1, top10, top100, holdersForHalf } = concentration;
+  return (
+    <p>
+      The largest holder has {percent(top1)} of the supply
+      {holderCount > 10 && `, the ten largest ${percent(top10)}`}
+      {holderCount > 100 && `, the hundred largest ${percent(top100)}`}.
+      {holdersForHalf !== null &&
+        ` ${countText(holdersForHalf, 'holder')} ${holdersForHalf === 1 ? 'has' : 'have'} half of it.`}
+    </p>
+  );
+}
+
+/** A line over equal holders would only show that they are equal. */
+function hasUnequal(holders: readonly { balance: string }[]): boolean {
+  return holders.length > 2 && holders.some(({ balance }) => balance !== holders[0]?.balance);
 }

@@ -78,7 +78,7 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
             tabs={TABS.map(({ id, title }) => ({ id, title, to: `${tokenPath(token)}?tab=${id}` }))}
             current={tab.id}
           />
-          <Shown stats={stats.data} supply={supply.data ?? null} />
+          <Shown stats={stats.data} />
         </>
       )}
     </>

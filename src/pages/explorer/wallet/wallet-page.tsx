@@ -10,6 +10,7 @@ import { FundingTab } from './funding-tab.tsx';
 import { NetworkTab } from './network-tab.tsx';
 import type { TabProps } from './tab-props.ts';
 import { TokensTab } from './tokens-tab.tsx';
+import { TradesTab } from './trades-tab.tsx';
 import { TransfersTab } from './transfers-tab.tsx';
 import { WalletHeader } from './wallet-header.tsx';
 
@@ -17,6 +18,7 @@ import { WalletHeader } from './wallet-header.tsx';
 const TABS = [
   { id: 'transfers', title: 'Transfers', show: TransfersTab },
   { id: 'tokens', title: 'Tokens', show: TokensTab },
+  { id: 'trades', title: 'Trades', show: TradesTab },
   { id: 'flows', title: 'Flows', show: FlowsTab },
   { id: 'funding', title: 'Funding', show: FundingTab },
   { id: 'network', title: 'Network', show: NetworkTab },
