@@ -216,6 +216,7 @@ export function baseUnits() {
   return z
     .string({ error })
     .regex(/^\d{1,78}$/, { error })
+    .meta({ title: 'whole number of base units' })
     .transform(BigInt);
 }
 
