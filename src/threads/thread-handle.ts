@@ -6,13 +6,7 @@ import { guarded } from '../lib/guard.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import { endThread, THREAD_STOP_MS } from './end-thread.ts';
 import type { DataOf, FromThread, ThreadCode, ThreadName, ToThread } from './entries.ts';
-import {
-  type FromThreadPort,
-  type StartData,
-  THREAD_FLAGS,
-  ThreadFlag,
-  type ToThreadPort,
-} from './messages.ts';
+import type { FromThreadPort, StartData, ToThreadPort } from './messages.ts';
 import { startThread } from './start-thread.ts';
 
 /**
@@ -45,7 +39,7 @@ export class ThreadHandle<Name extends ThreadName> {
   private readonly name: Name;
   private readonly options: ThreadOptions<Name>;
   private readonly settled = Promise.withResolvers<void>();
-  private readonly flags = new Int32Array(new SharedArrayBuffer(THREAD_FLAGS * Int32Array.BYTES_PER_ELEMENT));
+  private readonly stopFlag = new Int32Array(new SharedArrayBuffer(4));
   private thread: Worker | null = null;
   private startedAt = 0;
   private failures = 0;
@@ -79,19 +73,18 @@ export class ThreadHandle<Name extends ThreadName> {
   }
 
   /**
-   * Tells the thread to end. Resolves when it has; terminates it after `limitMs`, at once for 0 or before its work has
-   * begun. Never rejects. Can be called again, with another limit.
+   * Tells the thread to end. Resolves when it has; terminates it after `limitMs`, at once for 0. Never rejects. Can be
+   * called again, with another limit.
    */
   async stop(limitMs: number = THREAD_STOP_MS): Promise<void> {
     this.dismiss();
-    const { thread, name, flags, isStopping } = this;
+    const { thread, name, stopFlag, isStopping } = this;
     if (thread === null) return;
     this.isStopping = true;
-    Atomics.store(flags, ThreadFlag.stop, 1);
+    Atomics.store(stopFlag, 0, 1);
     if (!isStopping) this.send({ stop: true });
-    const isWorking = Atomics.load(flags, ThreadFlag.working) !== 0;
-    const inTime = await endThread(thread, isWorking ? limitMs : 0);
-    if (!inTime && isWorking && limitMs > 0)
+    const inTime = await endThread(thread, limitMs);
+    if (!inTime && limitMs > 0)
       this.options.log.warn({ thread: name, limitMs }, 'a thread did not end in time and was terminated');
     this.settled.resolve(); // also without the thread, which a system call may hold
   }
@@ -102,8 +95,7 @@ export class ThreadHandle<Name extends ThreadName> {
 
   private start(): void {
     const { data, onMessage, log, code } = this.options;
-    Atomics.store(this.flags, ThreadFlag.working, 0);
-    const startData: StartData<DataOf<Name>> = { data: data(), flags: this.flags };
+    const startData: StartData<DataOf<Name>> = { data: data(), stopFlag: this.stopFlag };
     const thread = startThread(this.name, startData, code);
     this.thread = thread;
     this.startedAt = performance.now();

@@ -3,7 +3,7 @@ import { parentPort, type Transferable, workerData } from 'node:worker_threads';
 import { lowerThreadPriority } from '../lib/thread.ts';
 import { lineLog } from '../log/line-log.ts';
 import type { ThreadLog } from '../log/logger.ts';
-import { type FromThreadPort, type StartData, ThreadFlag, type ToThreadPort } from './messages.ts';
+import type { FromThreadPort, StartData, ToThreadPort } from './messages.ts';
 
 export interface ThreadContext<To, From> {
   /** Receives messages. Call it before the first `await`: earlier messages are lost. */
@@ -40,7 +40,7 @@ export function thread<Data, To = never, From = never>(
   const port = parentPort;
   if (port === null) throw new Error('this file is the entry of a thread; it cannot run on its own');
   if (niceness > 0) lowerThreadPriority(niceness);
-  const { data, flags }: StartData<Data> = workerData;
+  const { data, stopFlag }: StartData<Data> = workerData;
   const stop = new AbortController();
   const stopped = Promise.withResolvers<void>();
   let listener: (message: To) => unknown = () => undefined;
@@ -52,7 +52,6 @@ export function thread<Data, To = never, From = never>(
   const send = (sent: FromThreadPort<From>, transfer?: readonly Transferable[]): void =>
     port.postMessage(sent, transfer);
   const run = async (): Promise<void> => {
-    Atomics.store(flags, ThreadFlag.working, 1);
     await work(data, {
       onMessage(receive) {
         listener = receive;
@@ -61,7 +60,7 @@ export function thread<Data, To = never, From = never>(
       log: lineLog((level, fields, msg) => send({ line: { level, fields, msg } })),
       signal: stop.signal,
       stopped: stopped.promise,
-      mustStop: () => Atomics.load(flags, ThreadFlag.stop) !== 0,
+      mustStop: () => Atomics.load(stopFlag, 0) !== 0,
     });
     port.close();
   };

@@ -58,13 +58,6 @@ test('a thread that does not end in time is terminated, which is logged', async 
   }
 });
 
-test('a thread that still loads its modules is ended at once, which is no warning', async (t) => {
-  const { handle, lines, events } = startOdd(t, 'ignores a stop');
-  await handle.stop(600_000);
-  await handle.ended;
-  assert.deepEqual({ lines, events }, { lines: [], events: ['exit'] });
-});
-
 test('a second stop with a shorter limit ends the first', async (t) => {
   const { handle, lines, runs } = startOdd(t, 'ignores a stop');
   await runs();
