@@ -150,7 +150,12 @@ export async function checkPlaces(ask: AskApi, recount: Recount, blocks: number)
   }
 }
 
-export async function checkToken(ask: AskApi, recount: Recount, token: string): Promise<void> {
+export async function checkToken(
+  ask: AskApi,
+  recount: Recount,
+  token: string,
+  times: Map<number, number>,
+): Promise<void> {
   assert.deepEqual(await ask('token_stats', { token }), recount.tokenStats(token));
   for (const limit of [200, 3]) {
     const limited = { token, limit: `${limit}` };
@@ -161,21 +166,28 @@ export async function checkToken(ask: AskApi, recount: Recount, token: string): 
     await checkHolders(ask, recount, token, limit);
     assert.deepEqual(await allPages(ask, limited, 'token_transfers'), recount.tokenTransfers(token));
   }
-  await checkTokenFilters(ask, recount, token);
+  await checkTokenFilters(ask, recount, token, times);
 }
 
 /** The filters of token_transfers, alone and combined. */
-async function checkTokenFilters(ask: AskApi, recount: Recount, token: string): Promise<void> {
+async function checkTokenFilters(
+  ask: AskApi,
+  recount: Recount,
+  token: string,
+  times: Map<number, number>,
+): Promise<void> {
   const own = recount.ofToken(token);
   const some = own[Math.floor(own.length / 2)];
   if (some === undefined) return;
+  const latest = latestTimes(times);
+  const middle = latest.get(some.block) ?? 0;
   const filters: Record<string, [value: string, isWanted: (transfer: Counted) => boolean]> = {
     type: [some.kind, ({ kind }) => kind === some.kind],
     counterparty: [some.to, ({ from, to }) => from === some.to || to === some.to],
     min_amount: [`${some.amount}`, ({ amount }) => amount >= some.amount],
     after_block: [`${some.block}`, ({ block }) => block >= some.block],
     before_block: [`${some.block}`, ({ block }) => block <= some.block],
-    until: [some.time, ({ time }) => time <= some.time],
+    until: [`${middle}`, ({ block }) => (latest.get(block) ?? 0) <= middle],
   };
   const names = Object.keys(filters);
   const sets = [...names.map((name) => [name]), names.slice(0, 4), ['counterparty', 'min_amount', 'until']];

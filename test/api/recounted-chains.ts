@@ -44,7 +44,7 @@ export async function recountRandomChain(t: TestContext, seed: number, blocks: n
     await checkFilters(ask, recount, address, times);
   }
   if (blocks < 100) await checkPlaces(ask, recount, blocks);
-  for (const token of recount.tokens) await checkToken(ask, recount, token);
+  for (const token of recount.tokens) await checkToken(ask, recount, token, times);
   const amounts = [0, 17, 18, 19, 25, 40, 60].map((digits) =>
     digits < 18 ? `0.${'0'.repeat(17 - digits)}5` : `5${'0'.repeat(Math.min(29, digits - 18))}`,
   );
@@ -65,7 +65,7 @@ export async function recountGeneratedChain(t: TestContext, blocks: number): Pro
     await checkPages(ask, recount, address);
     await checkWalletTokens(ask, recount, address);
   }
-  for (const token of recount.tokens) await checkToken(ask, recount, token);
+  for (const token of recount.tokens) await checkToken(ask, recount, token, times);
   await checkWhales(ask, recount, ['0', '0.05', '0.072', '1', '100', '999.5', '4722.3', '1000000']);
   return recount;
 }
