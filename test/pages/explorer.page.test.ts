@@ -93,7 +93,8 @@ pageTests({
     assert.equal(await textOf(indexed), `${grouped(transfers)}${byteSize(indexBytes)} on disk`);
     await page.getByRole('link', { name: 'Hot wallet' }).click();
     await page.waitForURL(`${url}/address/${samples.hotWallet}`);
-    await page.getByText('Demo Exchange exchange, by demo').waitFor();
+    await page.getByRole('heading', { name: 'Demo Exchange' }).waitFor();
+    await page.getByText('Wallet: exchange, by demo').waitFor();
     await page.goto(`${url}/address/${samples.trader}`);
     const named = rowsOf(page, 'transfers').locator('[title^="Demo Whale (person, by demo): 0x"]');
     await named.first().waitFor();
@@ -149,7 +150,8 @@ pageTests({
     await page.goBack();
     await page.waitForURL(/direction=in/);
     await rowsOf(page, 'transfers').first().waitFor();
-    assert.match(await textOf(page.locator('h1')), new RegExp(samples.trader));
+    assert.equal(await textOf(page.locator('h1')), 'Demo Trader');
+    assert.match(await textOf(page.locator('.title')), new RegExp(samples.trader));
   },
 
   'a long list is loaded page by page, and a filter of a token is a link': async (t, open) => {
@@ -517,7 +519,7 @@ pageTests({
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     for (const name of ['.top', '.tabs', '.controls', '.quiet', '.copy'])
       assert.equal(await page.locator(`${name}:visible`).count(), 0, name);
-    assert.equal(await page.locator('h1').getByText(samples.trader).isVisible(), true);
+    assert.equal(await page.locator('.title').getByText(samples.trader).isVisible(), true);
     assert.equal(await page.locator('.facts > div:visible').count(), 6);
     assert.equal(await rowsOf(page, 'transfers').first().isVisible(), true);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0);

@@ -1,24 +1,20 @@
-/** The header of a wallet's page: its address, name, behaviour and main figures. */
+/** The header of a wallet's page: its name, address, behaviour and main figures. */
 import type { Answers } from '../../client/answers.ts';
 import { type Loaded, one, useAnswer, useLoaded } from '../../client/use-answer.ts';
-import { Address, type AddressLabel, BlockLink, labelOf, labelText } from '../../ui/address.tsx';
+import { Address, BlockLink, labelOf, labelText } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import { countText, grouped, NATIVE_DECIMALS, safeName, unitsToText } from '../../ui/format.ts';
+import { countText, grouped, NATIVE_DECIMALS, safeName, shortHex, unitsToText } from '../../ui/format.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 import { Link, tokenPath } from '../../ui/link.tsx';
+import { useTitle } from '../../ui/router.ts';
 import { Failure } from '../../ui/section.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
 
 type Summary = Answers['wallet_summary'];
 type Behaviour = Answers['wallet_label'];
-
-interface LabelsProps {
-  labels: Behaviour;
-  given: AddressLabel | null;
-}
 
 interface WalletHeaderProps {
   address: string;
@@ -31,15 +27,24 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
     one(await api.rpc<string>('eth_getBalance', [address, 'latest'], signal)),
   );
   const { data, error, reload } = summary;
+  const given = labels.data === undefined ? null : labelOf(labels.data, 'address');
+  const name = given === null ? null : safeName(given.name, 40);
+  useTitle(`Wallet ${name ?? shortHex(address)}`);
+  const shownAddress = (
+    <>
+      <span class="mono break">{address}</span>
+      <Copy text={address} what="address" />
+    </>
+  );
   return (
     <header class="title">
-      <p class="soft small">Wallet</p>
+      <p class="soft small">Wallet{given !== null && `: ${labelText(given)}`}</p>
       <h1 class="with-copy">
         <Identicon address={address} size={28} />
-        <span class="mono break">{address}</span>
-        <Copy text={address} what="address" />
+        {name === null ? shownAddress : <bdi>{name}</bdi>}
       </h1>
-      {labels.data && <Labels labels={labels.data} given={labelOf(labels.data, 'address')} />}
+      {name !== null && <p class="with-copy small">{shownAddress}</p>}
+      {labels.data && <Labels labels={labels.data} />}
       {error !== null && <Failure error={error} onRetry={reload} />}
       {data && data.txCount > 0 && <Facts facts={factsOf(data, labels.data, balance)} />}
       <p class="small soft">
@@ -96,9 +101,9 @@ function factsOf(summary: Summary, labels: Behaviour | undefined, balance: Loade
   ];
 }
 
-/** The operator's name for the wallet, and labels derived from its activity, each with its underlying figure. */
-function Labels({ labels: { labels, confidence, stats }, given }: LabelsProps) {
-  if (labels.length === 0 && given === null) return null;
+/** Labels derived from the wallet's activity, each with its underlying figure. */
+function Labels({ labels: { labels, confidence, stats } }: { labels: Behaviour }) {
+  if (labels.length === 0) return null;
   const perBlock = stats.txCount / ((stats.lastBlock ?? 0) - (stats.firstBlock ?? 0) + 1);
   const figures: Record<Behaviour['labels'][number], string> = {
     fresh: `${countText(stats.ageBlocks ?? 0, 'block')} old`,
@@ -112,17 +117,12 @@ function Labels({ labels: { labels, confidence, stats }, given }: LabelsProps) {
   };
   return (
     <p class="behaviour">
-      {given !== null && (
-        <span class="chip given">
-          <bdi>{safeName(given.name, 40)}</bdi> <small>{labelText(given)}</small>
-        </span>
-      )}
       {labels.map((name) => (
         <span key={name} class="chip">
           {name.replaceAll('_', ' ')} <small>{figures[name]}</small>
         </span>
       ))}
-      {labels.length > 0 && <span class="soft small">{confidence} confidence</span>}
+      <span class="soft small">{confidence} confidence</span>
     </p>
   );
 }

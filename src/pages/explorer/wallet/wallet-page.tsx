@@ -1,8 +1,6 @@
 /** A wallet: its identity and all of its activity, in tabs. */
 import { useAnswer } from '../../client/use-answer.ts';
-import { shortHex } from '../../ui/format.ts';
 import { addressPath } from '../../ui/link.tsx';
-import { useTitle } from '../../ui/router.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { CounterpartiesTab } from './counterparties-tab.tsx';
 import { FlowsTab } from './flows-tab.tsx';
@@ -26,7 +24,6 @@ const TABS = [
 ] as const;
 
 export function WalletPage({ address, params }: TabProps) {
-  useTitle(`Wallet ${shortHex(address)}`);
   const summary = useAnswer('wallet_summary', { address });
   const tab = TABS.find(({ id }) => id === params.get('tab')) ?? TABS[0];
   const Shown = tab.show;
