@@ -101,6 +101,16 @@ test('a flag overrides the environment, which overrides the file, which override
   assert.equal(sources['log.format'], 'default');
 });
 
+test('a list in the environment may be written as in the file', () => {
+  for (const [text, allow] of [
+    ['["debug_traceCall", "trace_*"]', ['debug_traceCall', 'trace_*']],
+    ["[ 'trace_*' ]", ['trace_*']],
+    ['[trace_*]', ['trace_*']],
+    ['[]', []],
+  ] as const)
+    assert.deepEqual(parseConfig({ env: { ATLAS_RPC__ALLOW: text } }).config.rpc.allow, allow, text);
+});
+
 test('environment texts become numbers, booleans, lists and names by the type of the setting', () => {
   const { config } = parseConfig({
     env: {

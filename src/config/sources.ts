@@ -103,8 +103,17 @@ function parseSettingText(path: string, text: string): unknown {
   );
 }
 
+/** The items of a list: separated by commas, or as the file has them. */
+function parseList(text: string): string[] {
+  if (text === '') return [];
+  const [, inBrackets] = /^\[(.*)\]$/s.exec(text) ?? [];
+  const parts = (inBrackets ?? text).split(',').map((part) => part.trim());
+  if (inBrackets === undefined) return parts;
+  return parts.filter((part) => part !== '').map((part) => part.replace(/^(["'])(.*)\1$/s, '$2'));
+}
+
 function parseCandidates(text: string): unknown[] {
-  const list = text === '' ? [] : text.split(',').map((part) => part.trim());
+  const list = parseList(text);
   if (text === 'true' || text === 'false') return [text, list, text === 'true'];
   if (/^-?\d+(\.\d+)?$/.test(text)) return [text, list, Number(text)];
   return [text, list, text];
