@@ -255,6 +255,22 @@ pageTests({
       );
     },
 
+  'contracts and the zero address are called so, and have no labels of behaviour': async (t, open) => {
+    const { url, key, samples, contracts } = world;
+    const page = await open(t, `${url}/address/${contracts.pool}`, { key });
+    for (const [address, kind] of [
+      [contracts.pool, 'Contract'],
+      [`0x${'0'.repeat(40)}`, 'Zero address'],
+    ] as const) {
+      await page.goto(`${url}/address/${address}`);
+      await page.locator('.title > p').first().getByText(kind).waitFor();
+      await page.locator('.facts').first().waitFor();
+      assert.equal(await page.locator('.behaviour').count(), 0, kind);
+    }
+    await page.goto(`${url}/address/${samples.trader}`);
+    await page.locator('.behaviour').waitFor();
+  },
+
   'a wallet shows its trades and what they brought, as the API does': async (t, open) => {
     const { url, key, samples, get } = world;
     const page = await open(t, `${url}/address/${samples.trader}`, { key });

@@ -5,7 +5,15 @@ import { Address, BlockLink, labelOf, labelText } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import { countText, grouped, NATIVE_DECIMALS, safeName, shortHex, unitsToText } from '../../ui/format.ts';
+import {
+  countText,
+  grouped,
+  NATIVE_DECIMALS,
+  safeName,
+  shortHex,
+  unitsToText,
+  ZERO_ADDRESS,
+} from '../../ui/format.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 import { Link, tokenPath } from '../../ui/link.tsx';
 import { useTitle } from '../../ui/router.ts';
@@ -26,10 +34,14 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
   const balance = useLoaded(`balance ${address}`, async (api, signal) =>
     one(await api.rpc<string>('eth_getBalance', [address, 'latest'], signal)),
   );
+  const code = useLoaded(`code ${address}`, async (api, signal) =>
+    one(await api.rpc<string>('eth_getCode', [address, 'latest'], signal)),
+  );
+  const what = addressKind(address, code.data);
   const { data, error, reload } = summary;
   const given = labels.data === undefined ? null : labelOf(labels.data, 'address');
   const name = given === null ? null : safeName(given.name, 40);
-  useTitle(`Wallet ${name ?? shortHex(address)}`);
+  useTitle(`${what} ${name ?? shortHex(address)}`);
   const shownAddress = (
     <>
       <span class="mono break">{address}</span>
@@ -38,13 +50,19 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
   );
   return (
     <header class="title">
-      <p class="soft small">Wallet{given !== null && `: ${labelText(given)}`}</p>
+      <p class="soft small">
+        {what}
+        {given !== null && `: ${labelText(given)}`}
+      </p>
       <h1 class="with-copy">
         <Identicon address={address} size={28} />
         {name === null ? shownAddress : <bdi>{name}</bdi>}
       </h1>
       {name !== null && <p class="with-copy small">{shownAddress}</p>}
-      {labels.data && <Labels labels={labels.data} />}
+      {what === 'Wallet' && labels.data && <Labels labels={labels.data} />}
+      {address === ZERO_ADDRESS && (
+        <p class="soft">Nobody has its key: what is minted comes from here, and what is burned goes here.</p>
+      )}
       {error !== null && <Failure error={error} onRetry={reload} />}
       {data && data.txCount > 0 && <Facts facts={factsOf(data, labels.data, balance)} />}
       <p class="small soft">
@@ -52,6 +70,15 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
       </p>
     </header>
   );
+}
+
+/** Code of an account that delegates to a contract (EIP-7702): it stays a wallet. */
+const DELEGATION = /^0xef0100[0-9a-f]{40}$/i;
+
+/** What an address is called. Labels of behaviour are for wallets: a contract does what its callers do. */
+function addressKind(address: string, code: string | undefined): 'Zero address' | 'Contract' | 'Wallet' {
+  if (address === ZERO_ADDRESS) return 'Zero address';
+  return code === undefined || code === '0x' || DELEGATION.test(code) ? 'Wallet' : 'Contract';
 }
 
 function factsOf(summary: Summary, labels: Behaviour | undefined, balance: Loaded<string>): Fact[] {
