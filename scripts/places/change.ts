@@ -77,13 +77,13 @@ const FIELD: Change = {
     },
     {
       file: 'src/api/transfer-record.ts',
-      find: '    eventIndex: row.eventIndex,\n  };\n}\n\nexport const example',
-      put: '    eventIndex: row.eventIndex,\n    ordinal: row.ordinal,\n  };\n}\n\nexport const example',
+      find: '    eventIndex: row.eventIndex,\n  };\n  if (row.uncertain',
+      put: '    eventIndex: row.eventIndex,\n    ordinal: row.ordinal,\n  };\n  if (row.uncertain',
     },
     {
       file: 'src/api/fields.ts',
-      find: '  eventIndex: 0,\n  blockNumber: 4711,\n  blockHash:',
-      put: '  eventIndex: 0,\n  ordinal: 1,\n  blockNumber: 4711,\n  blockHash:',
+      find: 'slice(2),\n  eventIndex: 0,\n  blockNumber: 4711,\n',
+      put: 'slice(2),\n  eventIndex: 0,\n  ordinal: 1,\n  blockNumber: 4711,\n',
     },
     {
       file: 'src/export/block-tables.ts',
@@ -141,7 +141,7 @@ export const TRANSFER_UNITS = '0x1b3d7edb2e9c0b0e7c525b20aaaef0f5940d2ed71663c7d
 function decodeUnits(out: BatchBuilder, log: Log): void {
   const [, from, to, id] = log.topics;
   if (from === undefined || to === undefined || id === undefined || log.data.length !== hexLength(2))
-    return out.skip('single_shape');
+    return out.skip('single_shape', log.emitter);
   pushBetween(out, TransferKind.erc6909, log, from, to, log.data, 66, id.slice(2));
 }
 

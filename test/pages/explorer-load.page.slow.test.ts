@@ -84,13 +84,15 @@ pageTests({
       await page.locator(`#live a[href$="${hash}"]`).first().waitFor();
     };
     const meter = await PageMeter.attach(page);
+    // The first answer is held too: the API button shows its request.
+    const { objects: answered } = await meter.held('txHash');
     /** Waits until a drawing in progress has ended: it holds two lists. */
     const whenSettled = (mostNodes: number) =>
       waitFor(
         async () => {
           const { nodes } = await meter.memory();
           const { objects, largestList } = await meter.held('txHash');
-          if (objects > LIVE_ROWS || largestList > LIVE_ROWS + 50 || nodes > mostNodes)
+          if (objects > LIVE_ROWS + answered || largestList > LIVE_ROWS + 50 || nodes > mostNodes)
             throw new Error(`${objects} transfers, a list of ${largestList} entries, ${nodes} nodes`);
           return nodes;
         },
