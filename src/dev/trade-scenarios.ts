@@ -18,7 +18,7 @@ import {
 } from './planned-transaction.ts';
 import { mint } from './token-scenarios.ts';
 
-/** Coins per token, and Demo Dollars per token, in base units of what is paid per whole token. */
+/** Price of a whole token, in base units of the coin or the Demo Dollar. */
 export const LOW_PRICE = WEI_PER_COIN / 100n;
 const HIGH_PRICE = 2n * LOW_PRICE;
 export const LOW_DOLLAR_PRICE = 10_000n;
@@ -39,8 +39,8 @@ const coins = units;
 
 /**
  * At the pools of DEMO: the swing trader buys a lot through the router, which pays 2 coins back, and sells it for twice
- * as much. The trader sells half of what it bought, and does the same for Demo Dollars. The whale sells a lot that it
- * did not buy, and buys one at the high price.
+ * as much. The trader sells half its position, and does the same for Demo Dollars. The whale sells a lot it never bought, and
+ * buys one at the high price.
  */
 export const marketSwing: Scenario = (context) => {
   const { contracts, roles, fresh } = context;

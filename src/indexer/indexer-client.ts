@@ -5,6 +5,7 @@ import type { CommittingBlocks, Watermark } from '../model/block-batch.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { ThreadHandle } from '../threads/thread-handle.ts';
+import { AskedWallets } from './asked-wallets.ts';
 import type { FromIndexer, IndexerThreadOptions, MetricsDelta } from './protocol.ts';
 
 export interface IndexerListeners {
@@ -37,6 +38,7 @@ export class IndexerClient {
    */
   readonly ended: Promise<void>;
   private readonly thread: ThreadHandle<'indexer'>;
+  private readonly asked = new AskedWallets();
 
   constructor(options: IndexerThreadOptions, listeners: IndexerListeners) {
     this.thread = new ThreadHandle('indexer', {
@@ -55,7 +57,8 @@ export class IndexerClient {
 
   /** Asks in the background whether these wallets are contracts. */
   examine(wallets: readonly number[]): void {
-    this.thread.post({ examine: wallets });
+    const due = this.asked.add(wallets, performance.now());
+    if (due.length > 0) this.thread.post({ examine: due });
   }
 
   /**

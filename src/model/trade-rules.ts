@@ -13,11 +13,11 @@ const LISTS = {
   feeSinks: 'a fee sink',
 } as const;
 
-type ListName = keyof typeof LISTS;
-const LIST_NAMES: readonly ListName[] = ['nativeEquivalents', 'quoteTokens', 'feeSinks'];
+type TradeListName = keyof typeof LISTS;
+const LIST_NAMES: readonly TradeListName[] = ['nativeEquivalents', 'quoteTokens', 'feeSinks'];
 
 /** Each list in lower case, sorted, without duplicates. */
-export interface TradeRules extends Readonly<Record<ListName, readonly Hex[]>> {
+export interface TradeRules extends Readonly<Record<TradeListName, readonly Hex[]>> {
   /** Of the classification (src/trades). */
   version: number;
 }
@@ -26,7 +26,7 @@ export interface TradeRules extends Readonly<Record<ListName, readonly Hex[]>> {
 const TRADE_RULES_VERSION = 1;
 
 /** The contracts that the configuration adds to the known ones. */
-export type ConfiguredTradeLists = Partial<Record<ListName, readonly string[]>>;
+export type ConfiguredTradeLists = Partial<Record<TradeListName, readonly string[]>>;
 
 interface TradeRuleSources {
   chainId: number;

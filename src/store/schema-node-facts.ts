@@ -1,4 +1,4 @@
-/** The tables of what the node was asked about tokens and wallets, which does not follow from the blocks (schema.ts). */
+/** Tables of facts about tokens and wallets that come from the node's state, not from the blocks (schema.ts). */
 
 export const TOKEN_QUALITY = /* sql */ `
 -- Balance accuracy: whether a token's balances follow from its transfers, sampled from the node

@@ -59,14 +59,16 @@ export function runWalletCodeLoop(options: WalletCodeLoopOptions, signal: AbortS
       const block = toQuantity(head.number);
       const calls = unread.map(({ address }) => ({ method: 'eth_getCode', params: [address, block] }));
       const replies = await batchAt(client, head, calls, signal);
+      const codes = unread.map(({ wallet }, i) => ({ wallet, found: isContract(replies[i]!) }));
+      requests.drop(wallets); // one that failed is requested again when it is listed again, and holds up no other
+      const known = codes.flatMap(({ wallet, found }): [number, boolean][] =>
+        found instanceof UpstreamError ? [] : [[wallet, found]],
+      );
       // After a rollback the ids may belong to other wallets.
-      if (store.hashAt(head.number) === head.hash)
-        store.saveCode(
-          new Map(unread.map(({ wallet }, i) => [wallet, isContract(replies[i]!)])),
-          head.number,
-        );
-    }
-    requests.drop(wallets);
+      if (store.hashAt(head.number) === head.hash) store.saveCode(new Map(known), head.number);
+      const failure = codes.find(({ found }) => found instanceof UpstreamError)?.found;
+      if (known.length === 0 && failure instanceof UpstreamError) throw failure; // makes the loop back off
+    } else requests.drop(wallets);
     return true;
   };
   const timing = { name: 'wallet code', idleMs: IDLE_MS, minPauseMs: MIN_PAUSE_MS };
@@ -76,11 +78,11 @@ export function runWalletCodeLoop(options: WalletCodeLoopOptions, signal: AbortS
 /** Code of an account that delegates to a contract (EIP-7702): this and the contract's address. It stays a wallet. */
 const DELEGATION = /^0xef0100[0-9a-f]{40}$/i;
 
-/** Throws the UpstreamError of a node that did not answer, and so does an answer that is no code. */
-function isContract(reply: RpcReply): boolean {
-  if ('error' in reply) throw reply.error;
+/** Whether the reply is the code of a contract; an error for a call that failed, and for a result that is no code. */
+function isContract(reply: RpcReply): boolean | UpstreamError {
+  if ('error' in reply) return reply.error;
   const { result } = reply;
   if (typeof result !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(result))
-    throw new UpstreamError('malformed', 'eth_getCode: the result is no code');
+    return new UpstreamError('malformed', 'eth_getCode: the result is no code');
   return result !== '0x' && !DELEGATION.test(result);
 }

@@ -22,7 +22,7 @@ export interface GeneratedChain {
   options: ChainOptions;
   /** Generated lazily; can be read only once. */
   blocks: Iterable<GeneratedBlock>;
-  /** The pools of the blocks generated so far, which hold both assets of what is traded there. */
+  /** The pools of the blocks generated so far. Each holds both assets of its market. */
   pools: ReadonlySet<Hex>;
   /** Changes the size of the blocks from the next one on: `txPerBlock` on average or, when `even`, in every block. */
   resizeBlocks(txPerBlock: number, even: boolean): void;
