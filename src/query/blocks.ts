@@ -99,6 +99,24 @@ export function prepareIndexedBlock(db: Db): (number: number) => IndexedBlockRow
   };
 }
 
+/** How much an indexed block moved. */
+export interface BlockActivity extends IndexedBlock {
+  /** Those with transfers. */
+  transactions: number;
+  transfers: number;
+}
+
+/** The indexed blocks below a height, highest first. */
+export function prepareBlockActivity(db: Db): (below: number, limit: number) => BlockActivity[] {
+  const statement = db.prepare<[number, number], Omit<BlockActivity, 'hash'> & { hash: Buffer }>(/* sql */ `
+    SELECT b.number, b.hash, b.timestamp,
+      b.transactions - ifnull(previous.transactions, 0) AS transactions,
+      b.last_transfer - ifnull(previous.last_transfer, 0) AS transfers
+    FROM blocks b LEFT JOIN blocks previous ON previous.number = b.number - 1
+    WHERE b.number < +? ORDER BY b.number DESC LIMIT +?`);
+  return (below, limit) => statement.all(below, limit).map((row) => ({ ...row, hash: bytesToHex(row.hash) }));
+}
+
 /**
  * The ids of a transaction's transfers, searched within the ids of its block, which count as work; empty when it has
  * none.

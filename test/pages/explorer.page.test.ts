@@ -255,6 +255,68 @@ pageTests({
       );
     },
 
+  'the home page counts blocks as the index does, and the live page shows transfers of nothing on request':
+    async (t, open) => {
+      const { url, key, anvil, contracts, samples, get, reaches } = world;
+      const [from] = z.array(z.string()).parse(await anvil.call('eth_accounts'));
+      const to = samples.trader.slice(2).padStart(64, '0');
+      const data = `0xa9059cbb${to}${'0'.repeat(64)}`;
+      const hash = await anvil.call('eth_sendTransaction', [{ from, to: contracts.token, data }]);
+      await anvil.call('evm_mine');
+      const head = Number(await anvil.call('eth_blockNumber'));
+      await reaches(head);
+      const page = await open(t, `${url}/`, { key });
+      await rowsOf(page, 'blocks').first().waitFor();
+      const { blocks } = await get<{ blocks: { blockNumber: number; transferCount: number }[] }>(
+        'latest_blocks',
+        { limit: 8 },
+      );
+      assert.equal(blocks[0]?.blockNumber, head);
+      const rows = await rowsOf(page, 'blocks').locator('td:last-child').allTextContents();
+      assert.deepEqual(
+        rows,
+        blocks.map(({ transferCount }) => `${transferCount}`),
+      );
+      for (const { blockNumber, transferCount } of blocks) {
+        const { count } = await get<{ count: number }>('block_transfers', { block: blockNumber, limit: 200 });
+        assert.equal(count, transferCount, `block ${blockNumber}`);
+      }
+      await page.goto(`${url}/live`);
+      await rowsOf(page, 'live').first().waitFor();
+      const ofNothing = page.locator(`#live a[href="${url}/tx/${hash}"]`);
+      assert.equal(await ofNothing.count(), 0);
+      await page.getByLabel('include transfers of nothing').check();
+      await ofNothing.waitFor();
+    },
+
+  'a list goes on to its end, and its CSV is the whole list of the API': async (t, open) => {
+    const { url, key, samples, get } = world;
+    const page = await open(t, `${url}/address/${samples.hotWallet}?tab=counterparties`, { key });
+    await rowsOf(page, 'counterparties').first().waitFor();
+    const { counterparties } = await get<{ counterparties: { address: string }[] }>('wallet_counterparties', {
+      address: samples.hotWallet,
+      limit: 200,
+    });
+    const more = page.locator('#counterparties').getByRole('button', { name: 'Load more' });
+    if (counterparties.length > 100) await more.click();
+    await waitFor(async () => (await rowsOf(page, 'counterparties').count()) === counterparties.length, {
+      what: 'all counterparties',
+    });
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('#counterparties').getByRole('button', { name: 'CSV', exact: true }).click(),
+    ]);
+    assert.equal(file.suggestedFilename(), 'wallet_counterparties.csv');
+    const chunks: Buffer[] = [];
+    for await (const chunk of await file.createReadStream()) chunks.push(Buffer.from(chunk));
+    const [header = '', ...lines] = Buffer.concat(chunks).toString().trim().split('\r\n');
+    assert.ok(header.startsWith('address,'), header);
+    assert.deepEqual(
+      lines.map((line) => line.split(',')[0]),
+      counterparties.map(({ address }) => address),
+    );
+  },
+
   'contracts and the zero address are called so, and have no labels of behaviour': async (t, open) => {
     const { url, key, samples, contracts } = world;
     const page = await open(t, `${url}/address/${contracts.pool}`, { key });

@@ -6,6 +6,7 @@ export { blockTransfers, transactionTransfers } from './chain-transfers.ts';
 export { coordinatedWallets } from './coordinated-wallets.ts';
 export { fundingChain } from './funding-chain.ts';
 export { fundingRecipients } from './funding-recipients.ts';
+export { latestBlocks } from './latest-blocks.ts';
 export { latestNativeIn } from './latest-native-in.ts';
 export { recentTokenTransfersOut } from './recent-token-transfers-out.ts';
 export { search } from './search.ts';

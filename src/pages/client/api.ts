@@ -17,6 +17,8 @@ export interface Exchange {
   ms: number;
   /** The `X-Indexed-Block` header. */
   block: string | null;
+  /** The `X-Next-Cursor` header of a list as CSV; null at its end. */
+  nextCursor: string | null;
   answer: unknown;
 }
 
@@ -87,9 +89,10 @@ export class Api {
     if (!response.ok) throw apiErrorOf(response.status, answer);
     const ms = performance.now() - startedAt;
     const block = response.headers.get('X-Indexed-Block');
+    const nextCursor = response.headers.get('X-Next-Cursor');
     return {
       data: answer as T,
-      exchange: { method, path, body, status: response.status, ms, block, answer },
+      exchange: { method, path, body, status: response.status, ms, block, nextCursor, answer },
     };
   }
 }

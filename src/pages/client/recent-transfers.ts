@@ -1,7 +1,9 @@
 /** The newest transfers of the chain as they are indexed, up to a limit. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Transfer } from './answers.ts';
+import type { Answers, Transfer } from './answers.ts';
+import type { Answered, Api } from './api.ts';
 import { type StreamState, useStream } from './stream.ts';
+import { useApi } from './use-answer.ts';
 
 /** A signal of `/ws/signals`: a transfer seen from one of its sides. */
 interface Signal extends Omit<Transfer, 'amount'> {
@@ -54,4 +56,79 @@ export function useRecentTransfers(limit: number, fromBlock: number | null, paus
     return () => clearInterval(timer);
   }, [paused]);
   return { transfers, state };
+}
+
+/** A report of `/ws/signals` that the index has come to a block. */
+interface Progress {
+  progress?: { blockNumber: number; blockHash: string };
+}
+
+/** Most blocks to load after a report. Older ones are skipped: the list could not keep up. */
+const MAX_BLOCKS = 10;
+/** Transfers per request, and about the most of one block. */
+const PAGE = 200;
+const MAX_OF_BLOCK = 1_000;
+
+/** Like `useRecentTransfers`, with transfers of nothing, which are no signals: loads each block that is indexed. */
+export function useBlockTransfers(limit: number, fromBlock: number | null, paused = false): RecentTransfers {
+  const api = useApi();
+  const [transfers, setTransfers] = useState<readonly Transfer[]>([]);
+  const reached = useRef({ number: -1, hash: '' });
+  const wanted = useRef({ number: -1, hash: '' });
+  const isLoading = useRef(false);
+  const ending = useRef(new AbortController());
+  useEffect(() => () => ending.current.abort(), []);
+
+  const load = async () => {
+    if (isLoading.current) return;
+    isLoading.current = true;
+    try {
+      while (reached.current.number < wanted.current.number || reached.current.hash !== wanted.current.hash) {
+        const { number } = wanted.current;
+        // After a reorg the report is no higher, and what was listed from there on has left the chain.
+        const first = Math.max(Math.min(reached.current.number + 1, number), number - MAX_BLOCKS + 1);
+        const { hash, added } = await blockTransfers(api, first, ending.current.signal);
+        reached.current = { number: first, hash };
+        setTransfers((before) =>
+          [...added, ...before.filter(({ blockNumber }) => blockNumber < first)].slice(0, limit),
+        );
+        if (first === number) break;
+      }
+    } finally {
+      isLoading.current = false;
+    }
+  };
+  const onEvent = ({ progress }: Progress) => {
+    if (progress === undefined || paused || document.hidden) return;
+    wanted.current = { number: progress.blockNumber, hash: progress.blockHash };
+    // A block that cannot be loaded is tried again at the next report.
+    load().catch((error: unknown) => ending.current.signal.aborted || console.error(error));
+  };
+  const state = useStream<Progress>(
+    fromBlock === null
+      ? null
+      : {
+          path: '/ws/signals',
+          method: 'atlas_subscribe',
+          params: { events: ['wallet_created'], progress: true, fromBlock },
+          onEvent,
+        },
+  );
+  return { transfers, state };
+}
+
+/** The transfers of a block, newest first. */
+async function blockTransfers(api: Api, block: number, signal: AbortSignal) {
+  const added: Transfer[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const { data }: Answered<Answers['block_transfers']> = await api.get(
+      'block_transfers',
+      { block, limit: PAGE, cursor },
+      signal,
+    );
+    added.push(...data.transfers);
+    cursor = data.nextCursor;
+    if (cursor === null || added.length >= MAX_OF_BLOCK)
+      return { hash: data.blockHash, added: added.reverse() };
+  }
 }

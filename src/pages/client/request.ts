@@ -5,7 +5,7 @@ import { ApiError } from './api-error.ts';
 /** Exceeds the server's default timeout for its node. */
 const TIMEOUT_MS = 60_000;
 
-/** The answer and its JSON, null for an error without JSON. Rejects with the signal's reason, or with an ApiError. */
+/** The answer and its JSON or CSV, null for an error without JSON. Rejects with the signal's reason, or with an ApiError. */
 export async function request(
   path: string,
   { signal, timeoutMs = TIMEOUT_MS, ...init }: RequestInit & { timeoutMs?: number } = {},
@@ -17,6 +17,9 @@ export async function request(
   };
   const bounded = signal ? AbortSignal.any([signal, timeout]) : timeout;
   const response = await fetch(href(path), { ...init, signal: bounded }).catch(fail);
-  const answer: unknown = await response.json().catch((error: unknown) => (response.ok ? fail(error) : null));
+  const isCsv = response.headers.get('Content-Type')?.startsWith('text/csv');
+  const answer: unknown = await (isCsv ? response.text() : response.json()).catch((error: unknown) =>
+    response.ok ? fail(error) : null,
+  );
   return { response, answer };
 }

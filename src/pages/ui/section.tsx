@@ -2,7 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, errorText } from '../client/api-error.ts';
+import { isList } from '../client/csv.ts';
 import type { Loaded } from '../client/use-answer.ts';
+import { CsvButton } from './csv-button.tsx';
 import { Requests } from './requests.tsx';
 
 interface SectionProps<T> {
@@ -21,6 +23,8 @@ interface SectionProps<T> {
 export function Section<T>({ id, title, note, isPage = false, loaded, controls, children }: SectionProps<T>) {
   const [isOpen, setOpen] = useState(false);
   const { data, error, loading, exchanges } = loaded;
+  // A section that combines several answers shows no single list.
+  const list = exchanges.length === 1 ? exchanges.find(isList) : undefined;
   const Heading = isPage ? 'h1' : 'h2';
   return (
     <section id={id} class="section" aria-labelledby={`${id}-title`} aria-busy={loading}>
@@ -29,6 +33,7 @@ export function Section<T>({ id, title, note, isPage = false, loaded, controls, 
         {note && <p class="soft small">{note}</p>}
         <div class="controls">
           {controls}
+          {list !== undefined && <CsvButton list={list} />}
           {exchanges.length > 0 && (
             <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
               API

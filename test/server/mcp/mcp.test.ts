@@ -57,6 +57,7 @@ const PARAMS: Record<string, Record<string, unknown>> = {
   block_transfers: { block: 101 },
   search: { q: address('alice') },
   chain_stats: {},
+  latest_blocks: { limit: 5 },
 };
 
 function objectOf(value: unknown): object {

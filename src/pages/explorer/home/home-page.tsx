@@ -1,5 +1,5 @@
 /** The chain at a glance, live. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ExampleAddress } from '../../../model/address.ts';
 import type { Answers, Status, Transfer } from '../../client/answers.ts';
 import { useRecentTransfers } from '../../client/recent-transfers.ts';
@@ -19,17 +19,17 @@ import { LargeTable } from '../large-table.tsx';
 import { TokenTable } from '../lists/tokens-page.tsx';
 import { LiveState } from '../live-state.tsx';
 import { TransferTable } from '../transfer-table.tsx';
-import { type BlockActivity, blocksOf } from './block-activity.ts';
 
 type Stats = Answers['chain_stats'];
+type Block = Answers['latest_blocks']['blocks'][number];
 
 /** Suggested by the server. Only the server of the demo chain suggests any. */
 const EXAMPLES: readonly ExampleAddress[] = JSON.parse(metaContent('examples') || '[]');
 
-/** Transfers kept to derive blocks from. The newest of them are listed. */
-const KEPT = 1_000;
+/** Blocks in the lines beside the figures. The newest of them are listed. */
+const BLOCKS = 40;
 const LISTED = 8;
-const REPLAYED = 30;
+const REPLAYED = 10;
 
 export function HomePage() {
   useTitle('Explorer');
@@ -37,8 +37,10 @@ export function HomePage() {
   const head = status?.head?.number;
   const [first, setFirst] = useState<number | null>(null);
   if (first === null && head !== undefined) setFirst(Math.max(0, head - REPLAYED));
-  const { transfers, state } = useRecentTransfers(KEPT, first);
-  const blocks = blocksOf(transfers);
+  const { transfers, state } = useRecentTransfers(LISTED, first);
+  const latest = useAnswer('latest_blocks', { limit: BLOCKS });
+  useEffect(latest.reload, [head]);
+  const blocks = latest.data?.blocks ?? [];
   const stats = useAnswer('chain_stats', {});
   const still = { exchanges: [], error: null, loading: false, reload: () => undefined };
   return (
@@ -50,11 +52,11 @@ export function HomePage() {
         <Section
           id="blocks"
           title="Latest blocks"
-          note="Blocks with transfers."
-          loaded={{ ...still, data: blocks.slice(0, LISTED) }}
+          note="Counted in the index, transfers of nothing included."
+          loaded={latest}
           controls={<LiveState state={state} />}
         >
-          {(rows) => <BlockTable blocks={rows} />}
+          {({ blocks }) => <BlockTable blocks={blocks.slice(0, LISTED)} />}
         </Section>
         <Section
           id="large"
@@ -71,11 +73,7 @@ export function HomePage() {
           )}
         </Section>
       </div>
-      <Section
-        id="transfers"
-        title="Latest transfers"
-        loaded={{ ...still, data: transfers.slice(0, LISTED) }}
-      >
+      <Section id="transfers" title="Latest transfers" loaded={{ ...still, data: transfers }}>
         {(rows: readonly Transfer[]) => (
           <>
             <TransferTable
@@ -96,7 +94,7 @@ export function HomePage() {
 
 interface GlanceProps {
   status: Status;
-  blocks: readonly BlockActivity[];
+  blocks: readonly Block[];
   stats: Stats | undefined;
 }
 
@@ -124,13 +122,18 @@ function Glance({ status, blocks, stats }: GlanceProps) {
     },
     {
       name: 'Transfers per block',
-      value: <Sparkline label="Transfers per block" values={perBlock.map((block) => block.transfers)} />,
+      value: (
+        <Sparkline label="Transfers per block" values={perBlock.map(({ transferCount }) => transferCount)} />
+      ),
       note: rates && perSecond(rates.transfers),
     },
     {
       name: 'Transactions per block',
       value: (
-        <Sparkline label="Transactions per block" values={perBlock.map(({ transactions }) => transactions)} />
+        <Sparkline
+          label="Transactions per block"
+          values={perBlock.map(({ transactionCount }) => transactionCount)}
+        />
       ),
       note: rates && perSecond(rates.transactions),
     },
@@ -157,19 +160,23 @@ function Examples() {
   );
 }
 
-function BlockTable({ blocks }: { blocks: readonly BlockActivity[] }) {
+function BlockTable({ blocks }: { blocks: readonly Block[] }) {
   return (
     <Table
-      caption="Latest blocks with transfers"
+      caption="Latest blocks"
       columns={[
-        { title: 'Block', plain: true, cell: ({ number }) => <BlockLink block={number} /> },
+        { title: 'Block', plain: true, cell: ({ blockNumber }) => <BlockLink block={blockNumber} /> },
         { title: 'Time', plain: true, cell: ({ timestamp }) => <Time iso={timestamp} /> },
-        { title: 'Transactions', number: true, cell: ({ transactions }) => grouped(transactions) },
-        { title: 'Transfers', number: true, cell: (block) => grouped(block.transfers) },
+        {
+          title: 'Transactions with transfers',
+          number: true,
+          cell: ({ transactionCount }) => grouped(transactionCount),
+        },
+        { title: 'Transfers', number: true, cell: ({ transferCount }) => grouped(transferCount) },
       ]}
       rows={blocks}
-      rowKey={({ number }) => number}
-      empty="Waiting for the next block with transfers …"
+      rowKey={({ blockNumber }) => blockNumber}
+      empty="Waiting for the first block …"
     />
   );
 }

@@ -1,7 +1,7 @@
 /** Every transfer of the chain, live as it is indexed. */
 import { useState } from 'preact/hooks';
 import { TRANSFER_KINDS } from '../../../model/transfer-kind.ts';
-import { useRecentTransfers } from '../../client/recent-transfers.ts';
+import { useBlockTransfers, useRecentTransfers } from '../../client/recent-transfers.ts';
 import { setParams, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { useStatus } from '../chain-state.tsx';
@@ -20,7 +20,10 @@ export function LivePage({ params }: { params: URLSearchParams }) {
   const head = useStatus()?.head?.number;
   const [first, setFirst] = useState<number | null>(null);
   if (first === null && head !== undefined) setFirst(Math.max(0, head - REPLAYED));
-  const { transfers, state } = useRecentTransfers(ROWS, first, isPaused);
+  const withNothing = params.get('nothing') === '1';
+  const signals = useRecentTransfers(ROWS, withNothing ? null : first, isPaused);
+  const all = useBlockTransfers(ROWS, withNothing ? first : null, isPaused);
+  const { transfers, state } = withNothing ? all : signals;
   const kind = params.get('kind') ?? '';
   const shown = kind === '' ? transfers : transfers.filter(({ transferType }) => transferType === kind);
   return (
@@ -32,6 +35,14 @@ export function LivePage({ params }: { params: URLSearchParams }) {
       loaded={{ data: shown, exchanges: [], error: null, loading: false, reload: () => undefined }}
       controls={
         <>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={withNothing}
+              onChange={() => setParams({ nothing: withNothing ? null : '1' }, { replace: true })}
+            />
+            include transfers of nothing
+          </label>
           <select
             aria-label="Kind"
             value={kind}

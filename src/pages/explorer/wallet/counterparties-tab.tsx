@@ -1,33 +1,46 @@
 /** The addresses with which a wallet has the most transfers. */
 import type { Answers } from '../../client/answers.ts';
-import { useAnswer } from '../../client/use-answer.ts';
+import { usePages } from '../../client/use-pages.ts';
 import { Address, BlockLink, labelOf } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Meter } from '../../ui/facts.tsx';
 import { grouped } from '../../ui/format.ts';
 import { addressPath, Link } from '../../ui/link.tsx';
+import { More } from '../../ui/more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
 import type { TabProps } from './tab-props.ts';
 
-const LIMIT = 100;
+const PAGE = 100;
 
 type Counterparty = Answers['wallet_counterparties']['counterparties'][number];
 
 export function CounterpartiesTab({ address }: TabProps) {
-  const list = useAnswer('wallet_counterparties', { address, limit: LIMIT });
+  const pages = usePages(
+    `wallet_counterparties ${address}`,
+    (api, cursor, signal) => api.get('wallet_counterparties', { address, limit: PAGE, cursor }, signal),
+    (answer): readonly Counterparty[] => answer.counterparties,
+  );
   return (
-    <Section id="counterparties" title="Counterparties" note="Most transfers first." loaded={list}>
-      {({ counterparties }) => (
-        <Table
-          caption="Counterparties of the wallet"
-          columns={columnsFor(address, counterparties[0]?.transferCount ?? 1)}
-          rows={counterparties}
-          rowKey={(row) => row.address}
-          empty="No counterparties."
-        />
+    <Section
+      id="counterparties"
+      title="Counterparties"
+      note="Over all its indexed transfers, most transfers first."
+      loaded={pages}
+    >
+      {(counterparties) => (
+        <>
+          <Table
+            caption="Counterparties of the wallet"
+            columns={columnsFor(address, counterparties[0]?.transferCount ?? 1)}
+            rows={counterparties}
+            rowKey={(row) => row.address}
+            empty="No counterparties."
+          />
+          <More pages={pages} />
+        </>
       )}
     </Section>
   );

@@ -4,8 +4,9 @@ import { TOKEN_KIND_NAMES } from '../../../model/transfer-kind.ts';
 import type { Answers, Transfer } from '../../client/answers.ts';
 import type { Api } from '../../client/api.ts';
 import { useLoaded } from '../../client/use-answer.ts';
-import { Address, labelOf, TokenLink, TransactionLink } from '../../ui/address.tsx';
+import { Address, BlockLink, labelOf, TokenLink, TransactionLink } from '../../ui/address.tsx';
 import { Amount, TransferAmount } from '../../ui/amount.tsx';
+import { grouped } from '../../ui/format.ts';
 import { Failure } from '../../ui/section.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -23,7 +24,11 @@ const TOKENS = 200;
 type FundedWallet = Pick<
   Answers['funding_recipients']['recipients'][number],
   'address' | 'amount' | 'timestamp' | 'txHash'
-> & { firstFunding?: boolean };
+> &
+  Partial<Pick<Answers['funding_recipients']['recipients'][number], FundingTotals>>;
+
+/** What a list of sums says beside each sum. */
+type FundingTotals = 'transferCount' | 'firstBlock' | 'lastBlock' | 'firstFunding';
 
 interface FirstPurchase {
   /** Null for a wallet without tokens; `many` when it has more receipts than are searched. */
@@ -35,18 +40,21 @@ interface FirstPurchase {
 interface FundedTableProps {
   caption: string;
   wallets: readonly FundedWallet[];
+  /** Whether an amount is the sum of several transfers. */
+  isSummed?: boolean;
   empty: string;
 }
 
-export function FundedTable({ caption, wallets, empty }: FundedTableProps) {
+export function FundedTable({ caption, wallets, isSummed = false, empty }: FundedTableProps) {
   const [asked, setAsked] = useState(0);
   const checked = wallets.slice(0, asked).map(({ address }) => address);
   const purchases = useLoaded(`purchases ${checked.join()}`, async (api, signal) => {
     const found = await Promise.all(checked.map((wallet) => firstPurchase(api, wallet, signal)));
     return { data: new Map(checked.map((wallet, i) => [wallet, found[i]])), exchanges: [] };
   });
+  const funded = [WALLET, ...(isSummed ? SUM_COLUMNS : PAYMENT_COLUMNS)];
   const columns =
-    asked > 0 ? [...COLUMNS, ...purchaseColumns(purchases.data, purchases.error !== null)] : COLUMNS;
+    asked > 0 ? [...funded, ...purchaseColumns(purchases.data, purchases.error !== null)] : funded;
   return (
     <>
       {wallets.length > asked && (
@@ -68,27 +76,52 @@ export function FundedTable({ caption, wallets, empty }: FundedTableProps) {
   );
 }
 
-const COLUMNS: readonly Column<FundedWallet>[] = [
-  {
-    title: 'Wallet',
-    plain: true,
-    cell: (row) => <Address address={row.address} label={labelOf(row, 'address')} />,
-  },
+const WALLET: Column<FundedWallet> = {
+  title: 'Wallet',
+  plain: true,
+  cell: (row) => <Address address={row.address} label={labelOf(row, 'address')} />,
+};
+
+const PAYMENT_COLUMNS: readonly Column<FundedWallet>[] = [
   {
     title: 'Amount',
     plain: true,
     number: true,
-    cell: ({ amount, firstFunding }) => (
-      <>
-        <Amount text={amount} symbol={COIN} />
-        {firstFunding === true && <span class="tag">first coins</span>}
-      </>
-    ),
+    cell: ({ amount }) => <Amount text={amount} symbol={COIN} />,
   },
   { title: 'Time', plain: true, cell: ({ timestamp }) => <Time iso={timestamp} /> },
   {
     title: 'Transaction',
     plain: true,
+    wideOnly: true,
+    cell: ({ txHash }) => <TransactionLink hash={txHash} />,
+  },
+];
+
+const SUM_COLUMNS: readonly Column<FundedWallet>[] = [
+  {
+    title: 'Sent in all',
+    plain: true,
+    number: true,
+    cell: ({ amount }) => <Amount text={amount} symbol={COIN} />,
+  },
+  {
+    title: 'Transfers',
+    number: true,
+    cell: ({ transferCount = 1 }) => grouped(transferCount),
+  },
+  {
+    title: 'First',
+    cell: ({ firstBlock = 0, firstFunding }) => (
+      <>
+        <BlockLink block={firstBlock} />
+        {firstFunding === true && <span class="soft small"> its first coins</span>}
+      </>
+    ),
+  },
+  { title: 'Last', cell: ({ timestamp }) => <Time iso={timestamp} /> },
+  {
+    title: 'Last transaction',
     wideOnly: true,
     cell: ({ txHash }) => <TransactionLink hash={txHash} />,
   },

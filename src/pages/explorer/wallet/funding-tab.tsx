@@ -1,9 +1,13 @@
 /** The origin of a wallet's first coins, the wallets with the same origin, and the wallets it funded. */
+import { useState } from 'preact/hooks';
+import type { Answers } from '../../client/answers.ts';
 import type { Exchange } from '../../client/api.ts';
 import { ApiError } from '../../client/api-error.ts';
-import { useAnswer, useLoaded } from '../../client/use-answer.ts';
+import { useLoaded } from '../../client/use-answer.ts';
+import { usePages } from '../../client/use-pages.ts';
 import { Address, labelOf } from '../../ui/address.tsx';
-import { countText } from '../../ui/format.ts';
+import { countText, grouped } from '../../ui/format.ts';
+import { More } from '../../ui/more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { FundedTable } from './funded-table.tsx';
 import { type ChainData, FundingChain } from './funding-chain.tsx';
@@ -22,7 +26,7 @@ export function FundingTab({ address }: TabProps) {
     <>
       <Chain address={address} />
       <Recipients address={address} />
-      <Coordinated address={address} />
+      <SameFunder address={address} />
     </>
   );
 }
@@ -58,51 +62,82 @@ function Chain({ address }: { address: string }) {
   );
 }
 
+type Recipient = Answers['funding_recipients']['recipients'][number];
+
 function Recipients({ address }: { address: string }) {
-  const list = useAnswer('funding_recipients', { address, blocks: ALL_BLOCKS, limit: LIMIT });
+  const pages = usePages(
+    `funding_recipients ${address}`,
+    (api, cursor, signal) =>
+      api.get('funding_recipients', { address, blocks: ALL_BLOCKS, limit: LIMIT, cursor }, signal),
+    (answer): readonly Recipient[] => answer.recipients,
+  );
   return (
     <Section
       id="recipients"
       title="Wallets it funded"
-      note="Wallets to which it sent coins, most recent first."
-      loaded={list}
+      note={`Wallets to which it sent coins in the last ${countText(ALL_BLOCKS, 'block')}, most recent first.`}
+      loaded={pages}
     >
-      {({ recipients }) => (
-        <FundedTable
-          caption="Wallets funded by this one"
-          wallets={recipients}
-          empty={`It sent no coins in the last ${countText(ALL_BLOCKS, 'block')}.`}
-        />
+      {(recipients) => (
+        <>
+          <FundedTable
+            caption="Wallets funded by this one"
+            wallets={recipients}
+            isSummed
+            empty={`It sent no coins in the last ${countText(ALL_BLOCKS, 'block')}.`}
+          />
+          <More pages={pages} />
+        </>
       )}
     </Section>
   );
 }
 
-function Coordinated({ address }: { address: string }) {
-  const list = useAnswer('coordinated_wallets', { address, limit: LIMIT });
+type Coordinated = Answers['coordinated_wallets'];
+
+function SameFunder({ address }: { address: string }) {
+  const [found, setFound] = useState<Coordinated | null>(null);
+  const pages = usePages(
+    `coordinated_wallets ${address}`,
+    async (api, cursor, signal) => {
+      const answer = await api.get('coordinated_wallets', { address, limit: LIMIT, cursor }, signal);
+      setFound(answer.data);
+      return answer;
+    },
+    (answer): readonly Coordinated['coordinated'][number][] => answer.coordinated,
+  );
   return (
     <Section
       id="coordinated"
       title="Same first funder"
       note="Other wallets whose first coins came from the same wallet, nearest in time first."
-      loaded={list}
+      loaded={pages}
     >
-      {({ funder, funderFundedCount, hub, coordinated, ...answer }) => (
+      {(wallets) => (
         <>
-          {funder !== null && (
-            <p class="small controls">
-              <Address address={funder} label={labelOf(answer, 'funder')} /> funded{' '}
-              {countText(funderFundedCount, 'wallet')} first
-              {hub && ', as exchanges and faucets do: these wallets may be unrelated'}
-            </p>
-          )}
+          {found !== null && <CommonFunder answer={found} shown={wallets.length} />}
           <FundedTable
             caption="Wallets with the same first funder"
-            wallets={coordinated}
+            wallets={wallets}
             empty="No other wallets."
           />
+          <More pages={pages} />
         </>
       )}
     </Section>
+  );
+}
+
+function CommonFunder({ answer, shown }: { answer: Coordinated; shown: number }) {
+  const { funder, funderFundedCount, hub } = answer;
+  if (funder === null) return null;
+  const others = funderFundedCount - 1;
+  return (
+    <p class="small controls">
+      <Address address={funder} label={labelOf(answer, 'funder')} /> funded{' '}
+      {countText(funderFundedCount, 'wallet')} first
+      {hub && ', as exchanges and faucets do: these wallets may be unrelated'}
+      {shown < others && `; the nearest ${grouped(shown)} of the ${grouped(others)} others are shown`}
+    </p>
   );
 }

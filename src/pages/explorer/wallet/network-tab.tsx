@@ -2,13 +2,13 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Api, Exchange } from '../../client/api.ts';
 import { errorText } from '../../client/api-error.ts';
+import { download } from '../../client/download.ts';
 import { useApi, useLoaded } from '../../client/use-answer.ts';
 import { Address } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { countText } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
 import { COIN } from '../coin.ts';
-import { download } from './download.ts';
 import {
   groupOf,
   MAX_NODES,
