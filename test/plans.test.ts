@@ -14,7 +14,7 @@ const FOLDERS = ['query', 'store/read'].map((folder) => new URL(`../src/${folder
 /** Steps that scan a table or an index from one end but are bounded, with the reason. */
 const ALLOWED = [
   /^SCAN list VIRTUAL TABLE INDEX/, // json_each: a list of ids, as long as the requested page
-  /^SCAN m$/, // the candidates of a token search, which have a limit
+  /^SCAN (m|candidate)$/, // the candidates of a search for tokens or addresses, which have a limit
   /^SCAN chain(_anchors)?$/, // a table of one row
   /^SCAN rewrites$/, // of 64 rows
   /^SCAN block_gaps$/, // EXISTS, which stops at the first row
@@ -98,12 +98,13 @@ test('every statement of query/, api/ and store/read/ goes through an index or i
   assert.ok(statements.size > 25, `only ${statements.size} statements were seen`);
 });
 
-test('lists come out in the order of their index: only holders, found tokens and the ids of a page are sorted', async (t) => {
+test('lists come out in the order of their index: only holders, what a search finds and the ids of a page are sorted', async (t) => {
   const { db, statements } = await allStatements(t);
   const sorted = [...statements].filter(([sql]) =>
     planOf(db, /^(BEGIN|COMMIT)/.test(sql) ? 'SELECT 1' : sql).some((step) => step.includes('TEMP B-TREE')),
   );
   assert.deepEqual(sorted.map(([sql]) => /FROM (\w+)/.exec(sql.replace(/^.* FROM \(/, ''))?.[1]).sort(), [
+    'addresses',
     'holding_peaks',
     'holdings',
     'json_each',

@@ -25,17 +25,24 @@ interface StoredLabel {
   source: string;
 }
 
+type NamedAddress = StoredLabel & { address: string };
+
 /** The open file and its derived state. */
 interface OpenFile {
   db: Db;
   byAddress: Statement<[Uint8Array], StoredLabel>;
-  byName: Statement<[string, string, number], StoredLabel & { address: string }>;
+  byName: Statement<[string, string, number], NamedAddress>;
+  byWords: Statement<[string, string, string, string, number], NamedAddress>;
+  byAddresses: Statement<[Uint8Array, Uint8Array, string, number], NamedAddress>;
   counts: () => LabelCount[];
   /** Null while there are no labels. */
   filter: AddressFilter | null;
   count: number;
   version: unknown;
 }
+
+/** Most labels whose names or addresses one search compares. A million names take some 0.2 s. */
+const MAX_SCANNED = 1_000_000;
 
 /** Sorts after every text with the same prefix. */
 const AFTER_ALL = '\u{10ffff}';
@@ -89,8 +96,25 @@ export class Labels {
 
   /** Labels whose name starts with a text, ignoring ASCII case, ordered by name. */
   search(text: string, limit: number): LabelledAddress[] {
-    const rows = this.read(() => this.file?.byName.all(text, text + AFTER_ALL, limit)) ?? [];
-    return rows.map((row) => ({ ...toLabel(row), address: row.address }));
+    return this.list(({ byName }) => byName.all(text, text + AFTER_ALL, limit));
+  }
+
+  /**
+   * Labels whose name contains each word of a text (from the fourth on, in their order), ignoring ASCII case, ordered by
+   * name. Reads the names of up to MAX_SCANNED labels.
+   */
+  searchWords(text: string, limit: number): LabelledAddress[] {
+    const words = text.split(/\s+/).map((word) => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`);
+    const [a, b = '%', c = '%', ...rest] = words;
+    if (a === undefined) return [];
+    return this.list(({ byWords }) => byWords.all(a, b, c, rest.join('') || '%', limit));
+  }
+
+  /** Labels of addresses by their first and last digits, hex in lower case, in the order of their addresses. */
+  searchAddresses(start: string, end: string, limit: number): LabelledAddress[] {
+    const [first, last] = ['0', 'f'].map((digit) => hexToBytes(`0x${start.padEnd(40, digit)}`));
+    if (first === undefined || last === undefined) return [];
+    return this.list(({ byAddresses }) => byAddresses.all(first, last, `${start}%${end}`, limit));
   }
 
   /** How many labels each source and category has. */
@@ -102,6 +126,11 @@ export class Labels {
     clearInterval(this.timer);
     this.file?.db.close();
     this.file = null;
+  }
+
+  private list(rowsOf: (file: OpenFile) => NamedAddress[]): LabelledAddress[] {
+    const rows = this.read(() => (this.file === null ? [] : rowsOf(this.file))) ?? [];
+    return rows.map((row) => ({ ...toLabel(row), address: row.address }));
   }
 
   /** Opens the file once it exists and picks up changes. */
@@ -138,14 +167,28 @@ export class Labels {
   }
 }
 
+/** SQL: a NamedAddress of the table `labels l`. */
+const NAMED_ADDRESS = /* sql */ `SELECT '0x' || lower(hex(l.address)) AS address, l.name, l.category, l.source`;
+
 function openFile(path: string): OpenFile {
   const db = openLabelsForReading(path);
   return {
     db,
     byAddress: db.prepare('SELECT name, category, source FROM labels WHERE address = ?'),
     byName: db.prepare(/* sql */ `
-      SELECT '0x' || lower(hex(address)) AS address, name, category, source FROM labels
+      ${NAMED_ADDRESS} FROM labels l
       WHERE name COLLATE NOCASE >= ? AND name COLLATE NOCASE <= ? ORDER BY name COLLATE NOCASE LIMIT ?`),
+    // The inner query reads the index of names only.
+    byWords: db.prepare(/* sql */ `
+      ${NAMED_ADDRESS} FROM (
+        SELECT address AS key, name AS compared FROM labels ORDER BY name COLLATE NOCASE LIMIT ${MAX_SCANNED}
+      ) names CROSS JOIN labels l ON l.address = names.key
+      WHERE compared LIKE ? ESCAPE '\\' AND compared LIKE ? ESCAPE '\\' AND compared LIKE ? ESCAPE '\\'
+        AND compared LIKE ? ESCAPE '\\' LIMIT ?`),
+    byAddresses: db.prepare(/* sql */ `
+      ${NAMED_ADDRESS} FROM (
+        SELECT address AS key FROM labels WHERE address >= ? AND address <= ? LIMIT ${MAX_SCANNED}
+      ) keys CROSS JOIN labels l ON l.address = keys.key WHERE hex(keys.key) LIKE ? LIMIT ?`),
     counts: prepareLabelCounts(db),
     filter: null,
     count: 0,

@@ -421,6 +421,27 @@ pageTests({
     await page.getByLabel('Search').fill('no such thing');
     await page.keyboard.press('Enter');
     await page.getByText('No results for').waitFor();
+
+    const short = `${samples.trader.slice(0, 8)}…${samples.trader.slice(-6)}`;
+    for (const [typed, path] of [
+      ['#7', '/block/7'],
+      ['block 8', '/block/8'],
+      ['https://explorer.example/block/9?tab=x', '/block/9'],
+      [` "${short}" `, `/address/${samples.trader}`],
+      ['swing demo', `/address/${samples.swingTrader}`],
+    ] as const) {
+      await page.locator('[type=search]').fill(typed);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${url}${path}`);
+    }
+    for (const [typed, sentence] of [
+      ['block 99,999', /^Block 99999 is beyond the last indexed block \d+\.$/],
+      ['somebody.eth', /^somebody\.eth is a name of a naming service/i],
+    ] as const) {
+      await page.locator('[type=search]').fill(typed);
+      await page.keyboard.press('Enter');
+      await page.getByText(sentence).waitFor();
+    }
   },
 
   'what the node does not have is said at once, and the page stops asking for it': async (t, open) => {

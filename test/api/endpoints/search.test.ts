@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { openLabelsFile } from '../../../src/labels/labels-file.ts';
 import { serve } from '../../server/serving.ts';
 import {
   address,
@@ -8,6 +9,7 @@ import {
   type NamedBlock,
   txHash,
 } from '../../support/index/index-fixture.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 
 type AskApi = (path: string, input: Record<string, string>) => Promise<Record<string, unknown>>;
 
@@ -96,6 +98,104 @@ test('a number is a block and may be a symbol; a hash is a block or a transactio
   assert.deepEqual(await found(ask, hash), [['transaction', hash, null, 'in block 5']]);
   assert.deepEqual(await found(ask, txHash('nowhere')), []);
   assert.deepEqual(await found(ask, '999'), []);
+});
+
+/** The addresses found, or the note if there are none. */
+async function addressesOf(ask: AskApi, q: string): Promise<unknown> {
+  const { results, note } = await ask('search', { q });
+  assert.ok(Array.isArray(results));
+  return results.length === 0 ? note : results.map(({ kind, value }) => `${kind} ${value}`);
+}
+
+test('what names a block opens it, and a block beyond the index or before it is named as such', async (t) => {
+  const index = createIndex(t, 1_200);
+  index.append([transfersOf('coin', 1), transfersOf('coin', 1)]);
+  const ask = await askApi(t, index);
+  for (const q of ['1,200', '#1200', 'block 1200', ' Block #1,200 ', 'https://explorer.example/block/1200'])
+    assert.deepEqual(await addressesOf(ask, q), ['block 1200'], q);
+  for (const q of ['1202', 'block 1202', '#1,202'])
+    assert.equal(await addressesOf(ask, q), 'block 1202 is beyond the last indexed block 1201', q);
+  assert.equal(await addressesOf(ask, 'block 7'), 'block 7 is before the first indexed block 1200');
+});
+
+/** Two names whose addresses share their first and last two digits. */
+function twinNames(): [string, string] {
+  const known = new Map<string, string>();
+  for (let i = 0; ; i++) {
+    const key = address(`twin ${i}`).replace(/^0x(..).*(..)$/, '$1$2');
+    const twin = known.get(key);
+    if (twin !== undefined) return [twin, `twin ${i}`];
+    known.set(key, `twin ${i}`);
+  }
+}
+
+test('an address is found by its first and last digits, in a quote and in a link', async (t) => {
+  const [like, other] = twinNames();
+  const index = createIndex(t);
+  index.append([{ a: [{ from: like, to: other }], b: [{ from: 'alice', to: other }] }]);
+  const ask = await askApi(t, index);
+  const digits = address(like).slice(2);
+  const [start, end] = [digits.slice(0, 2), digits.slice(-2)];
+  const both = [`wallet ${address(other)}`, `wallet ${address(like)}`];
+  for (const q of [
+    `0x${start}…${end}`,
+    `0x${start.toUpperCase()}...${end.toUpperCase()}`,
+    `"0x${start}*${end}"`,
+  ])
+    assert.deepEqual(await addressesOf(ask, q), both, q);
+  for (let length = 4; length < 40; length++) {
+    const q = `0x${digits.slice(0, length)}`;
+    assert.deepEqual(await addressesOf(ask, q), [`wallet 0x${digits}`], q);
+    if (length > 36) continue;
+    const short = `0x${digits.slice(0, length)}…${digits.slice(length + 1)}`;
+    assert.deepEqual(await addressesOf(ask, short), [`wallet 0x${digits}`], short);
+  }
+  assert.equal(await addressesOf(ask, `0x${digits.slice(0, 38)}${digits.endsWith('0') ? '1' : '0'}`), null);
+  for (const q of [`"0x${digits}"`, digits, `https://explorer.example/address/0x${digits}#tokens`])
+    assert.deepEqual(await addressesOf(ask, q), [`wallet 0x${digits}`], q);
+});
+
+test('labels are found by any of their words, and labelled addresses by their digits', async (t) => {
+  const index = createIndex(t);
+  index.append([{ a: [{ from: 'alice', to: 'bob' }] }]);
+  const directory = tempDir(t);
+  const file = openLabelsFile(`${directory}/labels.db`);
+  const rows = { 'Big Exchange: hot wallet 14': 'alice', '100%_real': 'bob', 'Hot tub': 'nobody' };
+  file.import(
+    Object.entries(rows).map(([name, of]) => ({
+      address: address(of),
+      name,
+      category: 'other',
+      source: 'x',
+    })),
+  );
+  file.close();
+  const { json } = await serve(t, { index, labelsPath: `${directory}/labels.db` });
+  const ask: AskApi = (path, input) => json(`/api/${path}?${new URLSearchParams(input)}`);
+  const [alice, bob, nobody] = ['alice', 'bob', 'nobody'].map((of) => `label ${address(of)}`);
+  for (const [q, expected] of Object.entries({
+    hot: [nobody, alice],
+    'HOT wallet': [alice],
+    'wallet 14': [alice],
+    '14 big wallet': [alice],
+    'wallet 15': null,
+    '0%_r': [bob],
+    '%_': [bob],
+    __: null,
+    o: null,
+  }))
+    assert.deepEqual(await addressesOf(ask, q), expected, q);
+  const hidden = address('nobody');
+  assert.deepEqual(await addressesOf(ask, `${hidden.slice(0, 8)}…${hidden.slice(-4)}`), [`wallet ${hidden}`]);
+});
+
+test('a name of a naming service is answered in a sentence', async (t) => {
+  const ask = await askIndexed(t);
+  assert.equal(
+    await addressesOf(ask, 'vitalik.eth'),
+    'vitalik.eth is a name of a naming service, which are not resolved here: search for its address, or for a label',
+  );
+  assert.equal(await addressesOf(ask, 'yearn.finance'), null);
 });
 
 test('among very many tokens with one symbol the most used is found', async (t) => {

@@ -4,7 +4,7 @@ import type { Api } from '../../client/api.ts';
 import { searchPath } from '../../ui/link.tsx';
 import { navigate } from '../../ui/router.ts';
 import { recentSearches, rememberSearch } from './recent-searches.ts';
-import { type Found, pathOf, subjectIn } from './resolve.ts';
+import { type Found, namesOnePage, pathOf } from './resolve.ts';
 import { ResultText } from './search-page.tsx';
 
 /** Delay after the last keystroke before suggestions are requested. */
@@ -124,7 +124,7 @@ function useSuggestions(api: Api | null, text: string): readonly Found[] {
   useEffect(() => {
     const typed = text.trim();
     setFound([]);
-    if (api === null || typed.length < MIN_CHARACTERS || subjectIn(typed) !== null) return;
+    if (api === null || typed.length < MIN_CHARACTERS || namesOnePage(typed)) return;
     const ending = new AbortController();
     const timer = setTimeout(() => {
       api.get('search', { q: typed }, ending.signal).then(
