@@ -220,6 +220,16 @@ export function baseUnits() {
     .transform(BigInt);
 }
 
+/** The number of an ERC-721 or ERC-1155 token within its contract. */
+export function tokenNumber() {
+  const error = 'must be a token id: a whole number, in at most 78 digits';
+  return z
+    .string({ error })
+    .regex(/^\d{1,78}$/, { error })
+    .meta({ title: 'token id' })
+    .transform(BigInt);
+}
+
 /** An integer from `min` to `max`, inclusive. */
 export function integer(min: number, max: number) {
   const error =

@@ -1,4 +1,6 @@
 /** Reads a token's transfers from its history (store/tokens/token-history.ts), newest first. */
+
+import { TransferKind, type ViewKind } from '../model/transfer-kind.ts';
 import { prepareDerivedEnd } from '../store/derived.ts';
 import type { Db } from '../store/open-database.ts';
 import { PageCursor } from '../store/paged-history.ts';
@@ -36,7 +38,30 @@ export interface TokenHistoryFilter extends HistoryList {
   wallet?: number | undefined;
   /** Only at least this amount, as shortest big-endian bytes. */
   minAmount?: Uint8Array | undefined;
+  /** Only this token number, as shortest big-endian bytes. */
+  tokenNumber?: Uint8Array | undefined;
+  /** The token's: an NFT that logs as an ERC-20 has its number there as the amount. */
+  viewKind?: ViewKind | undefined;
 }
+
+/** SQL: the number that is shown of `transfers t`, null without one (`tokenIdOf`). Has two parameters: the view kind. */
+const SHOWN_NUMBER = /* sql */ `CASE t.kind
+  WHEN ${TransferKind.erc20} THEN iif(+? IS ${TransferKind.erc721}, t.amount, NULL)
+  WHEN ${TransferKind.erc721} THEN iif(+? IS ${TransferKind.erc20}, NULL, t.token_number)
+  ELSE t.token_number END`;
+
+type MatchingParameters = [
+  list: string,
+  kinds: number,
+  wallet: number | null,
+  wallet: number | null,
+  minAmount: Uint8Array,
+  minAmount: Uint8Array,
+  tokenNumber: Uint8Array | null,
+  tokenNumber: Uint8Array | null,
+  viewKind: ViewKind,
+  viewKind: ViewKind,
+];
 
 /** The ids of a token's newest transfers that pass the filter, newest first. */
 export function prepareTokenHistoryIds(
@@ -47,10 +72,11 @@ export function prepareTokenHistoryIds(
   const matches = new Float64Array(TOKEN_HISTORY.entriesPerPage);
   // An ERC-721 transfer has no amount and counts as 1. Shortest bytes are in order by their length, then by themselves.
   const matching = db
-    .prepare<[string, number, number | null, number | null, Uint8Array, Uint8Array], number>(/* sql */ `
+    .prepare<MatchingParameters, number>(/* sql */ `
       SELECT t.id FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value
       WHERE (+? >> t.kind) & 1 AND (+? IS NULL OR +? IN (t.sender, t.receiver))
-        AND (length(ifnull(t.amount, x'01')), ifnull(t.amount, x'01')) >= (length(+?), +?)`)
+        AND (length(ifnull(t.amount, x'01')), ifnull(t.amount, x'01')) >= (length(+?), +?)
+        AND (+? IS NULL OR +? = ${SHOWN_NUMBER})`)
     .pluck();
   const collect = (page: PageCursor, { from, below }: TokenHistoryFilter): number => {
     let count = 0;
@@ -58,12 +84,13 @@ export function prepareTokenHistoryIds(
     return count;
   };
   const keepMatching = (count: number, filter: TokenHistoryFilter, budget: WorkBudget): number => {
-    const { kinds = ALL, wallet = null, minAmount = NOTHING } = filter;
-    const isAll = kinds === ALL && wallet === null && minAmount.length === 0;
+    const { kinds = ALL, wallet = null, minAmount = NOTHING, tokenNumber = null, viewKind = null } = filter;
+    const isAll = kinds === ALL && wallet === null && minAmount.length === 0 && tokenNumber === null;
     if (isAll || count === 0) return count;
     budget.spend(2 * count);
     const list = idList([...matches.subarray(0, count)]);
-    const kept = matching.all(list, kinds, wallet, wallet, minAmount, minAmount);
+    const number = [tokenNumber, tokenNumber, viewKind, viewKind] as const;
+    const kept = matching.all(list, kinds, wallet, wallet, minAmount, minAmount, ...number);
     matches.set(kept);
     return kept.length;
   };

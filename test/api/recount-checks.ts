@@ -187,6 +187,7 @@ async function checkTokenFilters(
     min_amount: [`${some.amount}`, ({ amount }) => amount >= some.amount],
     after_block: [`${some.block}`, ({ block }) => block >= some.block],
     before_block: [`${some.block}`, ({ block }) => block <= some.block],
+    token_id: [`${some.tokenId ?? 0n}`, ({ tokenId }) => tokenId === (some.tokenId ?? 0n)],
     until: [`${middle}`, ({ block }) => (latest.get(block) ?? 0) <= middle],
   };
   const names = Object.keys(filters);

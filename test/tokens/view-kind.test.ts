@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pad } from 'viem';
 import { startAnvil } from '../../src/dev/anvil.ts';
-import type { Hex } from '../../src/lib/hex.ts';
+import { bigIntToBytes, type Hex, hexToBytes } from '../../src/lib/hex.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { prepareEventReader } from '../../src/query/events.ts';
+import { prepareTokenHistoryIds } from '../../src/query/token-history.ts';
+import { prepareTokenSymbols } from '../../src/query/tokens.ts';
 import { amountOf, prepareTransfersById, tokenIdOf, typeOf } from '../../src/query/transfers.ts';
+import { unitBudget } from '../../src/query/work-budget.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { decideViewKind, needsViewCalls } from '../../src/tokens/view-kind.ts';
 import { receiptOf } from '../support/chain/receipt.ts';
@@ -89,6 +92,34 @@ test('only rows of the form are shown as the view kind, alike in answers and not
         ['native_direct', '1', null],
       ],
     );
+
+  const listIds = prepareTokenHistoryIds(db);
+  const idsOf = (contract: string, number: bigint) => {
+    const token = db
+      .prepare<[Uint8Array], number>(
+        'SELECT t.id FROM tokens t JOIN wallets w ON w.id = t.wallet WHERE address = ?',
+      )
+      .pluck()
+      .get(hexToBytes(address(contract)));
+    const { viewKind } = prepareTokenSymbols(db)(address(contract).slice(2));
+    const filter = { from: 1, below: 9, limit: 9, tokenNumber: bigIntToBytes(number), viewKind };
+    return listIds(token ?? 0, filter, unitBudget(20_000)).ids;
+  };
+  assert.deepEqual(
+    (
+      [
+        ['parcels', 5_000n],
+        ['parcels', 0n],
+        ['parcels', 9n],
+        ['units', 4_000n],
+        ['units', 0n],
+        ['units', 3n],
+        ['nft', 8n],
+        ['nft', 0n],
+      ] as const
+    ).map(([contract, number]) => idsOf(contract, number)),
+    [[1], [2], [3], [], [], [6], [7], []],
+  );
 });
 
 /** What the API shows of each contract of OddForms.sol: type, decimals, the amount and id of its mint. */

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { bigIntToBytes } from '../../lib/hex.ts';
 import { kindBits, TOKEN_KIND_NAMES } from '../../model/transfer-kind.ts';
 import { prepareTokenHistoryEnd, prepareTokenHistoryIds } from '../../query/token-history.ts';
-import { prepareTokenIdByWallet } from '../../query/tokens.ts';
+import { prepareTokenIdByWallet, prepareTokenSymbols } from '../../query/tokens.ts';
 import { prepareTransfersById } from '../../query/transfers.ts';
 import { addressField, completeToBlockField, countField, nextCursorField } from '../../schemas/fields.ts';
 import { plainTransferSchema } from '../../schemas/transfers.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { EXAMPLE_COIN, example, sampleTokenTransfer } from '../fields.ts';
-import { address, baseUnits, choices, limit, pageCursor } from '../params.ts';
+import { address, baseUnits, choices, limit, pageCursor, tokenNumber } from '../params.ts';
 import { prepareIdsBetween, RANGE_PARAMS } from '../range-params.ts';
 import { pageOf, plainTransferRecord } from '../transfer-record.ts';
 
@@ -29,6 +29,9 @@ export const tokenTransfers = defineEndpoint({
       .describe('Only transfers whose logs have the form of these types'),
     counterparty: address().optional().describe('Only transfers with this address on either side'),
     min_amount: baseUnits().optional().describe('Only transfers of at least this many base units'),
+    token_id: tokenNumber()
+      .optional()
+      .describe('Only transfers of this ERC-721 or ERC-1155 token of the contract'),
   },
   response: {
     token: addressField(),
@@ -53,8 +56,9 @@ export const tokenTransfers = defineEndpoint({
     const listIds = prepareTokenHistoryIds(db);
     const readTransfers = prepareTransfersById(db);
     const tokenOf = prepareTokenIdByWallet(db);
+    const displayOf = prepareTokenSymbols(db);
     return (params, { head, budget }) => {
-      const { limit, type, counterparty, min_amount } = params;
+      const { limit, type, counterparty, min_amount, token_id } = params;
       const end = endOf();
       const answer = { token: params.token, completeToBlock: end.block };
       const token = walletIds.withId(params.token, tokenOf);
@@ -68,6 +72,10 @@ export const tokenTransfers = defineEndpoint({
         kinds: type && kindBits(({ name }) => type.some((wanted) => wanted === name)),
         wallet,
         minAmount: min_amount === undefined ? undefined : bigIntToBytes(min_amount),
+        ...(token_id !== undefined && {
+          tokenNumber: bigIntToBytes(token_id),
+          viewKind: displayOf(params.token.slice(2)).viewKind,
+        }),
         limit: limit + 1, // one more shows whether there is a next page
       };
       const { ids, resumeBelow } = listIds(token, filter, budget);

@@ -43,7 +43,7 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/token_first_buyers token! limit cursor format seen',
     'get /api/token_holders token! limit cursor include_contracts format seen',
     'get /api/token_stats token! exclude seen',
-    'get /api/token_transfers token! limit cursor before_block after_block since until type counterparty min_amount format seen',
+    'get /api/token_transfers token! limit cursor before_block after_block since until type counterparty min_amount token_id format seen',
     'get /api/transaction_transfers tx! limit cursor format seen',
     'get /api/wallet_counterparties address! limit cursor format seen',
     'get /api/wallet_funding_source address! seen',
