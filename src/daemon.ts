@@ -1,5 +1,7 @@
 /** The composition root: opens everything in order, wires it, and closes it in reverse order. */
 
+import { loadAbiFolder } from './abi/abi-files.ts';
+import type { AddedSignature } from './abi/signatures.ts';
 import type { Examine } from './api/api.ts';
 import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
@@ -52,6 +54,8 @@ interface DaemonDeps {
   development?: boolean;
   /** Addresses that the explorer's home page suggests. */
   examples?: readonly ExampleAddress[];
+  /** Functions, events and errors besides those of standards and of `explorer.abi_dir`. */
+  signatures?: readonly AddedSignature[];
   /** Where each setting comes from, for the panel; all are defaults unless given. */
   sources?: Sources;
   /** Aborts the migration of an old index, which may take hours. The next start resumes it. */
@@ -74,6 +78,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   let effective: ParsedConfig = { config, sources };
   const max_connections = maxConnections(config, log); // throws before anything is opened
 
+  const added = [...(await loadAbiFolder(config.explorer.abi_dir)), ...(deps.signatures ?? [])];
   const stores = await openDataStores(config, log, closers, signal);
   let server: Server | null = null;
   const notReadyReason = () => (server === null ? 'the server is starting' : server.notReadyReason());
@@ -87,7 +92,18 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const hookDeps = { stores, node, metrics, log };
   const { store: hookStore, lists, start: startHooks } = openHooks(config, hookDeps, closers);
   const examine: Examine = (wallets) => indexing.examine(wallets);
-  const serviceDeps = { stores, node, watch, metrics, failures, log, development, examine, lists: lists.get };
+  const serviceDeps = {
+    stores,
+    node,
+    watch,
+    metrics,
+    failures,
+    log,
+    development,
+    examine,
+    added,
+    lists: lists.get,
+  };
   const services = openServices(config, serviceDeps, closers);
   const { hub, connections } = services.streams;
   const hooks = startHooks(prepareLastBlock(stores.db));

@@ -1,5 +1,6 @@
 /** A REST endpoint: the schemas of its parameters and answer, and its handler. */
 import { z } from 'zod';
+import type { Signatures } from '../abi/signatures.ts';
 import type { Labels } from '../labels/labels.ts';
 import { RequestError, type RequestErrorCode } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
@@ -80,6 +81,8 @@ export interface IndexSource {
   labels?: Labels | undefined;
   /** The lists of `[trades]`. */
   tradeLists?: ConfiguredTradeLists | undefined;
+  /** The functions, events and errors that are known. Default: those of standards. */
+  signatures?: Signatures | undefined;
 }
 
 /** The inputs of an answer besides its parameters. */

@@ -7,11 +7,14 @@ import type { BlockRef } from '../model/block.ts';
 import type { IndexedBlockRow } from '../query/blocks.ts';
 import type { Head } from '../query/snapshot.ts';
 import { coinField, weiField } from '../schemas/fields.ts';
+import type { NodeTransaction } from './node-transaction.ts';
 
 /** Each method rejects with RequestError 503 `node_unavailable` when the node does not answer in time. */
 export interface NodeReads {
   /** The block of a transaction, `pending` before it has one, null when the node does not know the transaction. */
   blockOfTransaction(hash: Hex): Promise<BlockRef | 'pending' | null>;
+  /** A transaction with its outcome, null when the node does not know it. */
+  transaction(hash: Hex): Promise<NodeTransaction | null>;
   /** The block with this hash, null when the node does not know it. */
   blockByHash(hash: Hex): Promise<BlockRef | null>;
   /** The native balances of addresses after a block, by address as given. A balance may be missing. */
@@ -34,6 +37,7 @@ export type NodeBalances = ReadonlyMap<string, NodeBalance>;
 export interface NodeAnswer {
   /** The block of a transaction. */
   transactionBlock?: BlockRef | 'pending' | null;
+  transaction?: NodeTransaction | null;
   /** The block with a hash. */
   block?: BlockRef | null;
   balances?: NodeBalances;

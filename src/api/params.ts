@@ -45,12 +45,20 @@ export function address() {
 export function addressList(max: number) {
   const error = `must be up to ${max} addresses of 0x and 40 hex digits, separated by commas`;
   const pattern = new RegExp(`^0x[0-9a-fA-F]{40}(,0x[0-9a-fA-F]{40}){0,${max - 1}}$`);
-  return z
-    .string({ error })
+  return requiredText(error)
     .regex(pattern, { error })
     .meta({ title: `list of up to ${max} addresses, separated by commas` })
     .transform((text) => text.toLowerCase().split(','))
     .register(errorCodes, { code: 'invalid_address' });
+}
+
+/** Up to `max` selectors of functions, separated by commas. */
+export function selectorList(max: number) {
+  const error = `must be up to ${max} selectors of 0x and 8 hex digits, separated by commas`;
+  return requiredText(error)
+    .regex(new RegExp(`^0x[0-9a-fA-F]{8}(,0x[0-9a-fA-F]{8}){0,${max - 1}}$`), { error })
+    .meta({ title: `list of up to ${max} selectors, separated by commas` })
+    .transform((text) => [...new Set(text.toLowerCase().split(','))]);
 }
 
 /** The address of a token, converted to lower case; null for `native`. */

@@ -23,6 +23,8 @@ function addCheck(config: Command): void {
     const loaded = await load();
     const { checkPaths } = await import('../config/load-config.ts');
     checkPaths(loaded);
+    const { loadAbiFolder } = await import('../abi/abi-files.ts');
+    await loadAbiFolder(loaded.config.explorer.abi_dir);
     const { tls_cert, tls_key } = loaded.config.server;
     if (tls_cert !== '') {
       const { certificateDateError, readTlsFiles } = await import('../server/http/listener.ts');

@@ -35,7 +35,7 @@ export interface ParsedConfig {
 }
 
 /** The settings that are paths. An empty one stays empty. */
-const PATH_SETTINGS = ['data_dir', 'server.tls_cert', 'server.tls_key'];
+const PATH_SETTINGS = ['data_dir', 'server.tls_cert', 'server.tls_key', 'explorer.abi_dir'];
 
 /** Throws a ConfigError that names each invalid setting, where it is set and what it must be. */
 export function parseConfig(input: ConfigInput): ParsedConfig {

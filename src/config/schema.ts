@@ -193,6 +193,11 @@ const hooks = z.strictObject({
   allow_private: bool().default(false),
 });
 
+const explorer = z.strictObject({
+  /** Folder of ABI files, `*.json`, that name methods, events and errors; empty for those of standards alone. */
+  abi_dir: text().default(''),
+});
+
 /** Limits of a tier's keys; 0 lifts a limit. */
 const tier = z.strictObject({
   /** Requests per calendar month, UTC. */
@@ -293,6 +298,7 @@ export const configSchema = z.strictObject({
   rpc: rpc.prefault({}),
   stream: stream.prefault({}),
   hooks: hooks.prefault({}),
+  explorer: explorer.prefault({}),
   tiers,
   access: access.prefault({}),
   sink: sink.prefault({}),

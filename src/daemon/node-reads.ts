@@ -10,6 +10,7 @@ import { readBlock, readBlockHeader } from '../node/methods.ts';
 import { isUnreachable } from '../node/node-errors.ts';
 import { readHash, readQuantity } from '../node/reply.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
+import { readNodeTransaction } from './transaction-reads.ts';
 
 /** How long a request waits for the node, milliseconds. */
 const TIME_LIMIT_MS = 2_000;
@@ -50,22 +51,23 @@ export function openNodeReads(
   log: Logger,
   timeLimitMs = TIME_LIMIT_MS,
 ): NodeReads {
-  /** Calls the node and passes the result to `read`; null if the node has none. */
-  const ask = async <T>(
-    method: string,
-    params: unknown[],
-    read: (result: unknown) => T,
-  ): Promise<T | null> => {
+  /** What `read` gets from the node within the time limit. */
+  const inTime = async <T>(method: string, read: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const signal = AbortSignal.timeout(timeLimitMs);
     try {
-      const result = await client.call(method, params, signal);
-      return result === null ? null : read(result);
+      return await read(signal);
     } catch (error) {
       if (!(error instanceof UpstreamError) && !signal.aborted) throw error;
       log.debug({ err: error, method }, 'the node did not answer for a REST request');
       throw new RequestError(503, 'node_unavailable', 'the node does not answer at present; try again later');
     }
   };
+  /** Calls the node and passes the result to `read`; null if the node has none. */
+  const ask = <T>(method: string, params: unknown[], read: (result: unknown) => T): Promise<T | null> =>
+    inTime(method, async (signal) => {
+      const result = await client.call(method, params, signal);
+      return result === null ? null : read(result);
+    });
   let balancesAsked = 0;
   /** One batch. The rest of an answer does not depend on the node, so a balance may be missing. */
   const readBalances = async (addresses: readonly string[], block: string): Promise<NodeBalances> => {
@@ -94,6 +96,8 @@ export function openNodeReads(
           hash: readHash(blockHash, 'eth_getTransactionByHash', 'blockHash'),
         };
       }),
+    transaction: (hash) =>
+      inTime('eth_getTransactionByHash', (signal) => readNodeTransaction(client, hash, signal)),
     blockByHash: (hash) =>
       ask('eth_getBlockByHash', [hash, false], (block) => {
         const { number, hash } = readBlockHeader(block, 'eth_getBlockByHash');

@@ -1,4 +1,5 @@
 /** The services: the wallet API over the index, `/rpc` to the node, and the streams over both. */
+import { type AddedSignature, Signatures } from '../abi/signatures.ts';
 import { type Examine, prepareApi } from '../api/api.ts';
 import { ReadPool, startReader } from '../api/read-pool/read-pool.ts';
 import { ChainTracker } from '../chain/tracker.ts';
@@ -38,6 +39,9 @@ export const STREAM_MAX_SOCKETS = 8;
 /** Sockets to the node for REST: one call per request about a transaction or a block hash. */
 export const REST_MAX_SOCKETS = 4;
 
+/** Largest answer of the node for REST: a transaction with more events is answered without its receipt. */
+const REST_MAX_RESPONSE_BYTES = 16 * 2 ** 20;
+
 /** Time for the current request of a read thread when the daemon stops, milliseconds: its client has gone. */
 const READER_STOP_MS = 1_000;
 
@@ -52,6 +56,8 @@ interface ServiceDeps {
   log: Logger;
   /** Address lists that stream filters may name. */
   lists: StoredLists;
+  /** Functions, events and errors besides those of standards. */
+  added: readonly AddedSignature[];
   /** Finds out in the background whether wallets are contracts. */
   examine: Examine;
   /** A local development chain, where `/rpc` may permit `anvil_*`. */
@@ -122,7 +128,7 @@ function openRpc(
 
 function openApi(
   config: Config,
-  { stores, node, watch, failures, examine, log }: ServiceDeps,
+  { stores, node, watch, failures, examine, added, log }: ServiceDeps,
   connection: NodeConnection,
   closers: CleanupStack,
 ) {
@@ -131,7 +137,7 @@ function openApi(
   const maxReorg = config.index.max_reorg;
   const tradeLists = configuredTradeLists(config);
   const readers = new ReadPool((onMessage) =>
-    startReader({ indexPath, nativeSymbol, maxReorg, labelsPath, tradeLists }, log, onMessage),
+    startReader({ indexPath, nativeSymbol, maxReorg, labelsPath, tradeLists, added }, log, onMessage),
   );
   closers.adopt(readers, (readers, leftMs) => readers.close(Math.min(leftMs, READER_STOP_MS)));
   const source = {
@@ -141,12 +147,14 @@ function openApi(
     maxReorg,
     labels,
     tradeLists,
+    signatures: new Signatures(added),
   };
   const client = new RpcClient({
     url: node,
     timeoutMs: config.node.timeout_ms,
     maxSockets: REST_MAX_SOCKETS,
     maxBatch: config.node.batch,
+    maxResponseBytes: REST_MAX_RESPONSE_BYTES,
   });
   closers.adopt(client, (client) => client.close());
   const parties = closers.adopt(new TransactionParties(connection.client), (parties) => parties.close());

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signaturesOfAbi } from '../abi/abi-files.ts';
 import { openKeyStore } from '../access/keys.ts';
 import { waitForStopSignal } from '../cli/signals.ts';
 import { makeDataDir } from '../config/load-config.ts';
@@ -20,7 +21,7 @@ import type { Logger } from '../log/logger.ts';
 import { ZERO_ADDRESS } from '../model/address.ts';
 import type { IndexStatus } from '../model/index-status.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
-import type { DemoContracts } from './contracts.ts';
+import { abis, type DemoContracts } from './contracts.ts';
 import { deployDemo } from './deploy.ts';
 import { demoLabels, exampleAddresses, type SampleAddresses, sampleAddresses } from './sample-addresses.ts';
 import { DEMO_SEED, generateTraffic } from './traffic.ts';
@@ -77,6 +78,7 @@ async function runUntilStopped(
     log,
     development: true,
     examples: exampleAddresses(samples),
+    signatures: await signaturesOfAbi(Object.values(abis).flat()),
     sources: settings.sources,
   });
   closers.adopt(daemon, (daemon) => daemon.close());

@@ -69,6 +69,8 @@ export class UpstreamError extends Error {
   readonly code: number | undefined;
   /** The error object itself, if it may concern a client. */
   readonly answer: object | undefined;
+  /** The `data` of the error object that answered a call of a batch or a single one: what a revert returned. */
+  readonly data: unknown;
   /** With reason `http`: the status received in place of 200. */
   readonly httpStatus: number | undefined;
   /** Retry-After of that answer, seconds. */
@@ -77,12 +79,13 @@ export class UpstreamError extends Error {
     reason: UpstreamFailure,
     message: string,
     code?: number,
-    options?: ErrorOptions & { httpStatus?: number; retryAfter?: number; answer?: object },
+    options?: ErrorOptions & { httpStatus?: number; retryAfter?: number; answer?: object; data?: unknown },
   ) {
     super(redactNodeText(onOneLine(message)), options);
     this.reason = reason;
     this.code = code;
     this.answer = options?.answer;
+    this.data = options?.data;
     this.httpStatus = options?.httpStatus;
     this.retryAfter = options?.retryAfter;
   }

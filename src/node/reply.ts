@@ -135,7 +135,8 @@ function readRefusal(value: unknown, what: string): UpstreamError {
 function nodeError(value: unknown, what: string): UpstreamError {
   const error = readError(value);
   if (error === undefined) throw malformed(what, `error is ${previewValue(value)}`);
-  return new UpstreamError('rpc', `${what}: ${error.message} (${error.code})`, error.code);
+  const { code, message, data } = error;
+  return new UpstreamError('rpc', `${what}: ${message} (${code})`, code, { data });
 }
 
 function errorInBody(body: Buffer): ReturnType<typeof readError> {
@@ -148,10 +149,10 @@ function errorInBody(body: Buffer): ReturnType<typeof readError> {
 }
 
 /** The error object of a JSON-RPC answer; undefined for anything else. */
-function readError(value: unknown): { code: number; message: string } | undefined {
+function readError(value: unknown): { code: number; message: string; data: unknown } | undefined {
   if (!isObject(value) || typeof value.code !== 'number' || typeof value.message !== 'string')
     return undefined;
-  return { code: value.code, message: value.message.slice(0, MAX_DETAIL) };
+  return { code: value.code, message: value.message.slice(0, MAX_DETAIL), data: value.data };
 }
 
 /** The start of a body, on one line. */

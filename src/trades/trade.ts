@@ -83,9 +83,9 @@ export function summedTrade({ kind, given, received, asset, quote }: Trade): Sum
 export function tradesOfTransaction(
   transfers: readonly PartTransfer[],
   ids: TradeIds,
-): { wallet: number; trade: Trade }[] {
+): { wallet: number; part: TradePart; trade: Trade }[] {
   return tradePartsOf(transfers, ids).flatMap(({ wallet, part }) => {
     const trade = tradeOf(part, ids);
-    return trade === null ? [] : [{ wallet, trade }];
+    return trade === null ? [] : [{ wallet, part, trade }];
   });
 }

@@ -25,6 +25,8 @@ function parseCsv(text: string): string[][] {
 }
 
 const QUERIES: Record<string, string> = {
+  address_names: `addresses=${address('coin')},${address('exchange')}`,
+  method_names: 'selectors=0xa9059cbb,0x12345678',
   token_holders: `token=${address('coin')}`,
   token_transfers: `token=${address('coin')}`,
   token_first_buyers: `token=${address('coin')}`,

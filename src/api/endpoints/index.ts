@@ -1,4 +1,5 @@
 /** The endpoints of the REST API, one line each. */
+export { addressNames } from './address-names.ts';
 export { addressTransfers } from './address-transfers.ts';
 export { balanceHistory } from './balance-history.ts';
 export { chainStats } from './chain-stats.ts';
@@ -8,12 +9,14 @@ export { fundingChain } from './funding-chain.ts';
 export { fundingRecipients } from './funding-recipients.ts';
 export { latestBlocks } from './latest-blocks.ts';
 export { latestNativeIn } from './latest-native-in.ts';
+export { methodNames } from './method-names.ts';
 export { recentTokenTransfersOut } from './recent-token-transfers-out.ts';
 export { search } from './search.ts';
 export { tokenFirstBuyers } from './token-first-buyers.ts';
 export { tokenHolders } from './token-holders.ts';
 export { tokenStats } from './token-stats.ts';
 export { tokenTransfers } from './token-transfers.ts';
+export { transaction } from './transaction.ts';
 export { walletCounterparties } from './wallet-counterparties.ts';
 export { walletFundingSource } from './wallet-funding-source.ts';
 export { walletLabel } from './wallet-label.ts';

@@ -172,12 +172,7 @@ export const statusSchema = z
     lastCommitAt: unixMillis(),
     lagBlocks: count().nullable(),
     lagSeconds: count().nullable().describe('Age of the newest block'),
-    staleReason: z
-      .string()
-      .nullable()
-      .describe(
-        'Why the age of the newest block is wrong: the chain has stopped, or a clock is wrong; null if it is not',
-      ),
+    staleReason: z.string().nullable(),
     etaSeconds: count().nullable(),
     internalTransfers: z.boolean().nullable(),
     internalTransfersReason: z.string().nullable(),

@@ -1,6 +1,7 @@
 /** A pool of read threads that answer requests too expensive for the event loop, and the messages to and from them. */
 
 import { availableParallelism } from 'node:os';
+import type { AddedSignature } from '../../abi/signatures.ts';
 import { ReorgedError, RequestError, type RequestErrorCode } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import { monotonicNow } from '../../lib/time.ts';
@@ -20,6 +21,8 @@ export interface ReaderOptions {
   labelsPath?: string;
   /** The lists of `[trades]`. */
   tradeLists?: ConfiguredTradeLists;
+  /** Functions, events and errors besides those of standards. */
+  added?: readonly AddedSignature[];
 }
 
 export interface ReadRequest {

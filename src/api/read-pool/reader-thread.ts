@@ -1,4 +1,5 @@
 /** Entry point of a read thread: answers requests too expensive for the event loop, one at a time. */
+import { Signatures } from '../../abi/signatures.ts';
 import { Labels } from '../../labels/labels.ts';
 import { codeOf, messageOf, ReorgedError, RequestError, stackOf } from '../../lib/errors.ts';
 import { Snapshot } from '../../query/snapshot.ts';
@@ -15,7 +16,10 @@ const CACHE_MB = 8;
 
 export default thread<ReaderOptions, ReadRequest, FromReader>(
   {},
-  async ({ indexPath, nativeSymbol, maxReorg, labelsPath, tradeLists }, { onMessage, post, stopped }) => {
+  async (
+    { indexPath, nativeSymbol, maxReorg, labelsPath, tradeLists, added },
+    { onMessage, post, stopped },
+  ) => {
     const db = openIndexForReading(indexPath, { cacheMb: CACHE_MB });
     const snapshot = new Snapshot(db);
     const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
@@ -26,6 +30,7 @@ export default thread<ReaderOptions, ReadRequest, FromReader>(
       maxReorg,
       labels,
       tradeLists,
+      signatures: new Signatures(added),
     };
     const handlers = new Map<string, { endpoint: Endpoint; handler: EndpointHandler }>(
       ENDPOINTS.map((endpoint) => [endpoint.path, { endpoint, handler: endpoint.prepare(source) }]),

@@ -73,8 +73,6 @@ interface AdminRouteDeps extends AdminOptions, RouteContext {
   clusterState?: (() => ClusterStatus) | undefined;
   /** `index.stale_seconds`. */
   staleSeconds: number;
-  /** Whether new blocks keep arriving in step with time. */
-  keepsTime: () => boolean;
 }
 
 type AddRoute = (
@@ -160,7 +158,6 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
     describeStatus(indexState(), options.staleSeconds, Date.now(), {
       sink: options.sinkState?.(),
       cluster: options.clusterState?.(),
-      keepsTime: options.keepsTime(),
     });
   addAuthenticatedRoute('get', '/overview', () =>
     describeOverview(status(), options.activity(), {

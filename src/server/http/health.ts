@@ -30,8 +30,6 @@ interface HealthRouteDeps {
   clusterState?: (() => ClusterStatus) | undefined;
   /** `index.stale_seconds`. */
   staleSeconds: number;
-  /** Whether new blocks keep arriving in step with time. */
-  keepsTime: () => boolean;
   /** Why the service is not ready, null if it is. */
   readinessProbe: () => string | null;
   /** Absent without webhooks. */
@@ -56,7 +54,6 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
         ...describeStatus(publicState(), staleSeconds, Date.now(), {
           sink: deps.sinkState?.(),
           cluster: deps.clusterState?.(),
-          keepsTime: deps.keepsTime(),
         }),
         hooks: deps.hookSummary?.() ?? null,
       },
@@ -75,12 +72,10 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
   return Object.keys(answers);
 }
 
-/** What the state of the indexer does not say. */
-interface OtherStates {
+/** The states of the components that use PostgreSQL. */
+interface PostgresStates {
   sink?: SinkStatus | undefined;
   cluster?: ClusterStatus | undefined;
-  /** Whether new blocks keep arriving in step with time. */
-  keepsTime?: boolean;
 }
 
 /** The body of /status: the state and figures derived from it. */
@@ -88,7 +83,7 @@ export function describeStatus(
   state: IndexStatus,
   staleSeconds: number,
   now: number,
-  { sink, cluster, keepsTime }: OtherStates = {},
+  { sink, cluster }: PostgresStates = {},
 ): Omit<z.output<typeof statusSchema>, 'hooks'> {
   const seconds = lagSeconds(state, now);
   const eta = etaSeconds(state);
@@ -98,7 +93,7 @@ export function describeStatus(
     rules: state.rules && { ...state.rules, rebuildBlocks: rebuildBlocks(state) },
     lagBlocks: lagBlocks(state),
     lagSeconds: seconds === null ? null : Math.round(seconds),
-    staleReason: staleReason(state, staleSeconds, now, keepsTime),
+    staleReason: staleReason(state, staleSeconds, now),
     etaSeconds: eta === null ? null : Math.round(eta),
     internalTransfers: complete,
     internalTransfersReason: reason,

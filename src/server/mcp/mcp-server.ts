@@ -19,7 +19,7 @@ import { callEndpoint, type EndpointTool, RESOURCE_TEMPLATES, readResource } fro
 
 const INSTRUCTIONS = `Wallets, tokens and transfers of one chain, indexed from its first block on. Addresses are 0x and \
 40 hex digits. Every answer shows the state at one block. To trace money, start with wallet_summary and funding_chain; \
-to find related wallets, coordinated_wallets. For the next page of a list, pass its nextCursor as cursor.
+to find related wallets, coordinated_wallets; to read a transaction, transaction. For the next page of a list, pass its nextCursor as cursor.
 
 Units: amounts are decimal text, and amount has two meanings. In a list of transfers (address_transfers, \
 block_transfers, transaction_transfers, recent_token_transfers_out) it is an integer in base units: wei of the native \

@@ -21,6 +21,7 @@ test('an unknown, pending, not yet indexed or orphaned transaction is refused wi
   let answer: Awaited<ReturnType<NodeReads['blockOfTransaction']>> = null;
   const nodeReads: NodeReads = {
     blockOfTransaction: async () => answer,
+    transaction: async () => null,
     blockByHash: async () => (answer === 'pending' ? null : answer),
     balancesAt: async () => new Map(),
     sendersOf: async () => [],

@@ -5,6 +5,7 @@ import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { RPC_OPERATION } from '../../../src/api/openapi/openapi.ts';
 import { COMPONENTS } from '../../../src/api/openapi/openapi-components.ts';
 import { serve, statusAt } from '../../server/serving.ts';
+import { PLAIN_PAYMENT } from '../../support/clients/node-reads.ts';
 import { checkAnswer, document } from '../../support/clients/openapi.ts';
 import { address, createIndex } from '../../support/index/index-fixture.ts';
 
@@ -29,6 +30,7 @@ test('every endpoint of the specification is documented with its method and para
     return `${method} ${path} ${parameters?.join(' ')}`.trim();
   });
   assert.deepEqual(described.sort(), [
+    'get /api/address_names addresses! format seen',
     'get /api/address_transfers address! direction limit cursor before_block after_block since until include_internal type token counterparty min_mon format seen',
     'get /api/balance_history address! token since until points format seen',
     'get /api/block_transfers block! limit cursor format seen',
@@ -38,12 +40,14 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/funding_recipients address! blocks limit cursor format seen',
     'get /api/latest_blocks limit cursor format seen',
     'get /api/latest_native_in address! seen',
+    'get /api/method_names selectors! format seen',
     'get /api/recent_token_transfers_out address! blocks limit cursor format seen',
     'get /api/search q! format seen',
     'get /api/token_first_buyers token! limit cursor format seen',
     'get /api/token_holders token! limit cursor include_contracts format seen',
     'get /api/token_stats token! exclude seen',
     'get /api/token_transfers token! limit cursor before_block after_block since until type counterparty min_amount token_id format seen',
+    'get /api/transaction tx! seen',
     'get /api/transaction_transfers tx! limit cursor format seen',
     'get /api/wallet_counterparties address! limit cursor format seen',
     'get /api/wallet_funding_source address! seen',
@@ -141,6 +145,7 @@ test("each endpoint's example is a valid request and a valid answer", async (t) 
     index,
     nodeReads: {
       blockOfTransaction: async () => index.writer.head(),
+      transaction: async () => ({ ...PLAIN_PAYMENT, block: index.writer.head() }),
       blockByHash: async () => index.writer.head(),
       balancesAt: async () => new Map(),
       sendersOf: async () => [],

@@ -45,6 +45,7 @@ test('asking too early is no server error, neither for the metric nor for the pa
   const { fetch, post, index, metrics, state } = await serve(t, {
     nodeReads: {
       blockOfTransaction: () => Promise.reject(unavailable),
+      transaction: () => Promise.reject(unavailable),
       blockByHash: () => Promise.reject(unavailable),
       balancesAt: () => Promise.resolve(new Map()),
       sendersOf: () => Promise.resolve([]),

@@ -53,7 +53,10 @@ const PARAMS: Record<string, Record<string, unknown>> = {
   token_first_buyers: { token: address('coin') },
   token_transfers: { token: address('coin'), limit: 5 },
   whale_transfers: { min_mon: 0.5, blocks: 100 },
+  transaction: { tx: txHash('b') },
   transaction_transfers: { tx: txHash('b') },
+  address_names: { addresses: `${address('alice')},${address('coin')}` },
+  method_names: { selectors: '0xa9059cbb' },
   block_transfers: { block: 101 },
   search: { q: address('alice') },
   chain_stats: {},
@@ -185,6 +188,7 @@ test('an unexpected error reaches the log and not the client', async (t) => {
   const unused = async () => null;
   const nodeReads = {
     blockOfTransaction: unused,
+    transaction: unused,
     blockByHash: unused,
     balancesAt: () => Promise.reject(new Error('the secret of the node')),
     sendersOf: async () => [],
