@@ -133,6 +133,8 @@ export interface Endpoint {
   example: { params: object; response: object };
   /** Whether the limits of its parameters depend on the key's tier. */
   tierLimited?: boolean;
+  /** Whether it answers 404 for what the index does not have. */
+  findsNothing?: boolean;
   /**
    * Asks the node for data that the index lacks, before the answer is read from the index; undefined if this request
    * does not need the node.
@@ -190,6 +192,7 @@ export function defineEndpoint<
   response: R;
   example: { params: z.input<z.ZodObject<P>>; response: z.output<z.ZodObject<R>> };
   tierLimited?: boolean;
+  findsNothing?: boolean;
   askNode?: (
     params: z.output<z.ZodObject<P>>,
     node: NodeReads,

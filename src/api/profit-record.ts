@@ -1,10 +1,12 @@
 /** The JSON records of profits, and what their fields mean. */
 import { z } from 'zod';
 import { secondsToIso } from '../lib/time.ts';
+import { NOT_TRACED } from '../model/block-gap.ts';
 import { prepareBlocksOfTransfers } from '../query/blocks.ts';
 import { prepareBalanceAccuracyName, prepareTokensById } from '../query/tokens.ts';
 import { prepareAssetBalance, type TokenProfit } from '../query/wallet-profit.ts';
 import { blockField, countField, timeField, unitsField } from '../schemas/fields.ts';
+import { gapsBetween } from '../store/block-gaps.ts';
 import type { Db } from '../store/open-database.ts';
 import { priceText } from '../trades/price.ts';
 import { type ProfitLedger, profitTotals } from '../trades/profit.ts';
@@ -23,7 +25,17 @@ import {
 export const NO_COST =
   'transaction fees are not in the index and in no sum, nor is what happened before historicalCoverageStartBlock';
 
-function signedField() {
+/** Why there is no profit where internal transfers are not indexed. */
+export const UNTRACED_REASON =
+  'internal transfers are not indexed, so a sale for the native coin cannot be seen; see internalTransfers in the status';
+
+/** Whether a block was indexed without internal transfers because the node offers none, or by configuration. */
+export function isUntraced(db: Db, block: number): boolean {
+  const gaps = gapsBetween(db, { first: block, last: block });
+  return gaps.some(({ kind, reason }) => kind === 'trace' && reason === NOT_TRACED);
+}
+
+export function signedField() {
   return z.string().regex(/^-?\d+$/);
 }
 

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { digitsToBigInt, type Hex } from '../lib/hex.ts';
 import { secondsToIso } from '../lib/time.ts';
 import { NATIVE_DECIMALS } from '../lib/units.ts';
-import { isSemiFungible, movesOne, TransferKind, type ViewKind } from '../model/transfer-kind.ts';
+import { movesOne, TransferKind, type ViewKind } from '../model/transfer-kind.ts';
 import { type AssetAmount, NATIVE } from '../model/wallet-part.ts';
 import { prepareTokensById } from '../query/tokens.ts';
-import type { TransactionRow } from '../query/transaction-rows.ts';
 import type { WalletTrade } from '../query/wallet-trades.ts';
 import { addressField, blockField, countField, timeField, txHashField } from '../schemas/fields.ts';
 import { prepareIsGap } from '../store/block-gaps.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareBlocks } from '../store/read/blocks.ts';
 import { prepareTransfers } from '../store/read/transfers.ts';
+import { movedIds } from '../trades/moved-ids.ts';
 import { priceText } from '../trades/price.ts';
 import { TRADE_KINDS } from '../trades/trade.ts';
 import { EXAMPLE_COIN, example } from './fields.ts';
@@ -43,7 +43,7 @@ export function priceField(what: string) {
     );
 }
 
-const legSchema = z
+export const legSchema = z
   .object({
     tokenAddress: assetAddressField(),
     amount: z
@@ -106,7 +106,7 @@ export const tradeSchema = z
   .meta({ id: 'Trade' });
 
 type TradeRecord = z.output<typeof tradeSchema>;
-type Leg = z.output<typeof legSchema>;
+export type Leg = z.output<typeof legSchema>;
 
 /** How an asset is shown. */
 export interface AssetDisplay {
@@ -187,7 +187,8 @@ function amountOf({ amount, decimals }: Leg) {
   return { amount: BigInt(amount), decimals };
 }
 
-function legOf(
+/** A leg; `ids` are the digits of the NFTs in it. */
+export function legOf(
   { kind, token, amount }: AssetAmount,
   display: (token: number, isCollection: boolean) => AssetDisplay,
   ids: string[] | null,
@@ -203,26 +204,11 @@ function legOf(
   };
 }
 
-/** The ids of NFTs, hex digits, that a wallet has more of (1) or fewer of (-1) than before; null for other assets. */
-function movedIds(
-  { kind, token, tokenNumber }: AssetAmount,
-  sign: 1 | -1,
-  wallet: number,
-  rows: readonly TransactionRow[],
-): string[] | null {
-  if (isSemiFungible(kind)) return [tokenNumber];
-  if (!movesOne(kind)) return null;
-  const moved = new Map<string, number>();
-  for (const row of rows) {
-    if (row.token !== token || row.kind !== kind || row.from === row.to) continue;
-    moved.set(row.tokenNumber, (moved.get(row.tokenNumber) ?? 0) + (row.to === wallet ? sign : -sign));
-  }
-  return [...moved].filter(([, change]) => change > 0).map(([id]) => id);
-}
-
 const native = { tokenAddress: null, symbol: EXAMPLE_COIN, decimals: NATIVE_DECIMALS };
 
 export const exampleQuote = native;
+
+export const exampleLeg: Leg = { ...native, amount: '1500000000000000000', tokenIds: null, count: null };
 
 export const exampleTrade: TradeRecord = {
   txHash: example.txHash,
@@ -230,7 +216,7 @@ export const exampleTrade: TradeRecord = {
   blockHash: example.blockHash,
   timestamp: example.time,
   kind: 'buy',
-  given: [{ ...native, amount: '1500000000000000000', tokenIds: null, count: null }],
+  given: [exampleLeg],
   received: [
     {
       tokenAddress: example.token,

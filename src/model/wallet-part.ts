@@ -5,7 +5,7 @@
  * Assets: the native coin, an ERC-20 token, an ERC-721 collection (counted in tokens), and each id of an ERC-1155
  * contract. Of a contract that logs both units and NFTs (ERC-404) the units count.
  */
-import { isSemiFungible, movesOne, TransferKind } from './transfer-kind.ts';
+import { isNativeKind, isSemiFungible, movesOne, TransferKind } from './transfer-kind.ts';
 
 /** `PartTransfer.token` of the native coin. */
 export const NATIVE = 0;
@@ -89,4 +89,24 @@ export function partOf(wallet: number, transfers: Iterable<PartTransfer>): Walle
   for (const transfer of transfers)
     if (transfer.from === wallet || transfer.to === wallet) part.add(transfer);
   return part;
+}
+
+/**
+ * By how much transfers change a wallet's balance of a token, or of the native coin. Sums all ids of a contract. `form`:
+ * the only kind of the token that counts, undefined for all.
+ */
+export function balanceChange(
+  transfers: Iterable<PartTransfer>,
+  wallet: number,
+  token: number,
+  form: number | undefined,
+): bigint {
+  let change = 0n;
+  for (const { from, to, kind, token: moved, amount } of transfers) {
+    const isAsset = token === NATIVE ? isNativeKind(kind) : moved === token;
+    if (!isAsset || from === to || (form !== undefined && kind !== form)) continue;
+    if (to === wallet) change += amount;
+    else if (from === wallet) change -= amount;
+  }
+  return change;
 }

@@ -1,15 +1,10 @@
 /** A wallet's balance of an asset over time, from its history. */
-import { isNativeKind } from '../model/transfer-kind.ts';
-import { NATIVE } from '../model/wallet-part.ts';
+import { balanceChange, NATIVE } from '../model/wallet-part.ts';
 import { sumsOwnForm } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
 import type { IdRange } from './blocks.ts';
 import { prepareAssetBalance } from './wallet-profit.ts';
-import {
-  MAX_HISTORY_ROWS,
-  prepareWalletTransactions,
-  type WalletTransaction,
-} from './wallet-transactions.ts';
+import { MAX_HISTORY_ROWS, prepareWalletTransactions } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 interface BalanceHistory {
@@ -30,15 +25,15 @@ export function prepareBalanceHistory(
 ): (wallet: number, token: number, range: IdRange, budget: WorkBudget) => BalanceHistory {
   const transactionsOf = prepareWalletTransactions(db);
   const balanceOf = prepareAssetBalance(db);
-  const formOf = db.prepare<[number], number>('SELECT kind FROM tokens WHERE id = +?').pluck();
+  const formOf = prepareSummedForm(db);
   return (wallet, token, { from, below }, budget) => {
-    const form = token === NATIVE || !sumsOwnForm(db) ? undefined : formOf.get(token);
+    const form = formOf(token);
     const points: BalanceHistory['points'] = [];
     let balance = balanceOf(wallet, token, NO_EQUIVALENTS);
     let read = 0;
     let readFrom: number | null = null;
     for (const transaction of transactionsOf(wallet, { from, below: Number.MAX_SAFE_INTEGER }, budget)) {
-      const change = changeOf(transaction, wallet, token, form);
+      const change = balanceChange(transaction.rows, wallet, token, form);
       if (change !== 0n && transaction.first < below) points.push({ transfer: transaction.first, balance });
       balance -= change;
       read += transaction.rows.length;
@@ -50,18 +45,8 @@ export function prepareBalanceHistory(
   };
 }
 
-/** By how much the transfers of an asset changed the balance; `form`: the only kind that counts, undefined for all. */
-function changeOf(
-  { rows }: WalletTransaction,
-  wallet: number,
-  token: number,
-  form: number | undefined,
-): bigint {
-  let change = 0n;
-  for (const row of rows) {
-    const isAsset = token === NATIVE ? isNativeKind(row.kind) : row.token === token;
-    if (!isAsset || row.from === row.to || (form !== undefined && row.kind !== form)) continue;
-    change += row.to === wallet ? row.amount : -row.amount;
-  }
-  return change;
+/** The only kind whose transfers move balances of a token; undefined for the native coin, and where all kinds do. */
+export function prepareSummedForm(db: Db): (token: number) => number | undefined {
+  const formOf = db.prepare<[number], number>('SELECT kind FROM tokens WHERE id = +?').pluck();
+  return (token) => (token === NATIVE || !sumsOwnForm(db) ? undefined : formOf.get(token));
 }

@@ -68,6 +68,9 @@ export function prepareFundingChain(db: Db): (wallet: number, depth: number) => 
   };
 }
 
+/** A funder of more wallets than this is probably an exchange or a faucet, not their common owner. */
+export const HUB_ABOVE = 1_000;
+
 interface CoordinatedWallets {
   /** wallets.id of the funder. */
   funder: number;

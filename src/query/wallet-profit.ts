@@ -96,7 +96,9 @@ class TokenTrades implements TokenProfit {
 }
 
 /** Those of the transfers that lie in blocks of which transfers are missing. */
-function prepareGapsOfTransfers(db: Db): (transfers: readonly number[], head: Head) => ReadonlySet<number> {
+export function prepareGapsOfTransfers(
+  db: Db,
+): (transfers: readonly number[], head: Head) => ReadonlySet<number> {
   const blocksOf = prepareBlocksOfTransfers(db);
   const isGap = prepareIsGap(db);
   return (transfers, { startBlock, number }) => {

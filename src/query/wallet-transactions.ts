@@ -9,7 +9,7 @@ import type { WorkBudget } from './work-budget.ts';
 export const MAX_HISTORY_ROWS = 100_000;
 
 /** Units of work per transfer: 4 to 5 µs. */
-const ROW_UNITS = 40;
+export const ROW_UNITS = 40;
 
 /** A wallet's transfers of one transaction, oldest first; at least one. */
 export interface WalletTransaction {
@@ -44,7 +44,8 @@ export function prepareWalletTransactions(
   };
 }
 
-function transactionsOf(rows: readonly TransactionRow[]): WalletTransaction[] {
+/** Rows in the order of the chain, or of transactions, by transaction. */
+export function transactionsOf(rows: readonly TransactionRow[]): WalletTransaction[] {
   const found: { first: number; rows: TransactionRow[] }[] = [];
   for (const row of rows) {
     const last = found.at(-1);

@@ -238,7 +238,10 @@ suite('bad input', () => {
 
   before(async () => {
     serving = await serve(owner);
-    serving.index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+    // Alice is a token as well, so that every endpoint knows of her.
+    serving.index.append([
+      { a: [{ from: 'bob', to: 'alice' }], b: [{ kind: 'erc20', token: 'alice', from: 'bob', to: 'alice' }] },
+    ]);
   });
 
   for (const { path, method } of ENDPOINTS) {

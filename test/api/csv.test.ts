@@ -28,6 +28,7 @@ const QUERIES: Record<string, string> = {
   address_names: `addresses=${address('coin')},${address('exchange')}`,
   method_names: 'selectors=0xa9059cbb,0x12345678',
   token_holders: `token=${address('coin')}`,
+  token_launch: `token=${address('coin')}`,
   token_transfers: `token=${address('coin')}`,
   token_first_buyers: `token=${address('coin')}`,
   transaction_transfers: `tx=${txHash('fund')}`,

@@ -1,4 +1,4 @@
-/** The trades of real recorded blocks equal a plain count of their transfers, wallet by wallet. */
+/** The trades and launches of real recorded blocks equal a plain count of their transfers. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,7 +8,9 @@ import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { indexedTransfers } from '../support/index/index-rows.ts';
 import { recordedDataOrSkip } from '../support/nodes/recorded.ts';
 import { startRecordedNode } from '../support/nodes/replay.ts';
+import { compareLaunches, noLaunches } from '../support/trades/compare-launch.ts';
 import { compareTrades } from '../support/trades/compare-trades.ts';
+import { PlainLaunches } from '../support/trades/plain-launch.ts';
 import { PlainTrades } from '../support/trades/plain-trades.ts';
 
 const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
@@ -31,15 +33,28 @@ for (const { dataset, start, head, least } of [
     await daemon.reaches(head);
     const transfers = indexedTransfers(daemon.dataDir);
     const rules = newTradeRules({ chainId: 1, wrappedNative: [WETH], configured: {} });
-    const plain = new PlainTrades(transfers, {
+    const lists = {
       equivalents: rules.nativeEquivalents,
       quotes: rules.quoteTokens,
       sinks: rules.feeSinks,
-    });
+    };
+    const plain = new PlainTrades(transfers, lists);
     const ask = askApi(t, join(daemon.dataDir, 'index.db'));
     const others = [...new Set(transfers.flatMap(({ from, to }) => [from, to]))].slice(0, 100);
     const wallets = [...new Set([...plain.byWallet.keys(), ...others])];
     const counts = await compareTrades(ask, plain, wallets, ['native', USDC, USDT]);
     t.diagnostic(`${transfers.length} transfers, ${JSON.stringify(counts)}`);
     assert.ok(counts.buy + counts.sell + counts.swap + counts.mixed > least);
+    const launches = noLaunches();
+    const tokens = [...new Set(transfers.flatMap(({ token }) => token ?? []))];
+    const thresholds = { snipers: 3, bundle: 4, fresh: 1_000 };
+    await compareLaunches(
+      ask,
+      new PlainLaunches(transfers, lists, plain),
+      tokens,
+      { limit: 20, thresholds },
+      launches,
+    );
+    t.diagnostic(`${tokens.length} tokens, ${JSON.stringify(launches)}`);
+    assert.ok(launches.bought > 300 && launches.minted > 5);
   });

@@ -3,34 +3,13 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { IndexWriter } from '../../src/store/index-writer.ts';
-import { type PlainBlock, randomBlocks, randomSource, toBatch } from '../support/chain/random-chain.ts';
+import { type PlainBlock, randomBlocks, toBatch } from '../support/chain/random-chain.ts';
+import { tradingBlocks } from '../support/chain/trading-chain.ts';
 import { askApi } from '../support/clients/ask-api.ts';
 import { indexedTransfers } from '../support/index/index-rows.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { compareTrades } from '../support/trades/compare-trades.ts';
 import { type PlainLists, PlainTrades } from '../support/trades/plain-trades.ts';
-
-/** Gives native coins and few tokens between few wallets, so that many transactions are trades. */
-function tradingBlocks(count: number, seed: number): PlainBlock[] {
-  const random = randomSource(seed);
-  const int = (n: number) => Math.floor(random() * n);
-  return randomBlocks(1, count, `0x${'00'.repeat(32)}`, seed).map((block) => ({
-    ...block,
-    transactions: block.transactions.map((transaction) => {
-      const wallets = transaction.transfers.slice(0, 2).flatMap(({ from, to }) => [from, to]);
-      const pick = () => wallets[int(wallets.length)] ?? '';
-      return {
-        ...transaction,
-        transfers: transaction.transfers.slice(0, 2 + int(6)).map((transfer) => ({
-          ...transfer,
-          from: pick(),
-          to: pick(),
-          amount: transfer.kind === 3 ? 1n : transfer.amount === 0n ? 0n : BigInt(1 + int(50)),
-        })),
-      };
-    }),
-  }));
-}
 
 async function compareChain(t: TestContext, blocks: readonly PlainBlock[]) {
   const path = join(tempDir(t), 'index.db');

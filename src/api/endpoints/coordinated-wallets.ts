@@ -1,15 +1,12 @@
 /** GET /api/coordinated_wallets: wallets with the same first funder. */
 import { z } from 'zod';
 import { isHubCategory } from '../../model/label.ts';
-import { prepareCoordinatedWallets } from '../../query/funding.ts';
+import { HUB_ABOVE, prepareCoordinatedWallets } from '../../query/funding.ts';
 import { addressField, countField, nextCursorField } from '../../schemas/fields.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example, exampleFunding } from '../fields.ts';
 import { address, limit, pageCursor } from '../params.ts';
 import { fundingRecord, fundingSchema } from '../transfer-record.ts';
-
-/** A funder of more wallets than this is probably an exchange or a faucet, not their common owner. */
-const HUB_ABOVE = 1_000;
 
 const { from: _, ...funding } = fundingSchema.shape;
 

@@ -14,6 +14,7 @@ export { recentTokenTransfersOut } from './recent-token-transfers-out.ts';
 export { search } from './search.ts';
 export { tokenFirstBuyers } from './token-first-buyers.ts';
 export { tokenHolders } from './token-holders.ts';
+export { tokenLaunch } from './token-launch.ts';
 export { tokenStats } from './token-stats.ts';
 export { tokenTransfers } from './token-transfers.ts';
 export { transaction } from './transaction.ts';

@@ -1,14 +1,11 @@
 /** GET /api/wallet_profit: what a wallet's trades brought, by token, against one quote. */
 import { z } from 'zod';
-import { NOT_TRACED } from '../../model/block-gap.ts';
 import { NATIVE } from '../../model/wallet-part.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
 import { prepareAssetId, prepareTradeIds } from '../../query/trade-ids.ts';
 import { prepareWalletProfit, type TokenProfit } from '../../query/wallet-profit.ts';
 import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
 import { addressField, blockField, countField, nextCursorField } from '../../schemas/fields.ts';
-import { gapsBetween } from '../../store/block-gaps.ts';
-import type { Db } from '../../store/open-database.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example } from '../fields.ts';
 import { address, asset, limit, signedAmountCursor } from '../params.ts';
@@ -16,19 +13,17 @@ import {
   curvePointSchema,
   exampleProfit,
   exampleTotals,
+  isUntraced,
   NO_COST,
   prepareCurve,
   prepareProfitRows,
   tokenProfitSchema,
   totalsRecord,
   totalsSchema,
+  UNTRACED_REASON,
 } from '../profit-record.ts';
 import { exampleQuote, prepareAssetDisplays, quoteSchema } from '../trade-record.ts';
 import { pageOf } from '../transfer-record.ts';
-
-/** Why there is no profit where internal transfers are not indexed. */
-const UNTRACED_REASON =
-  'internal transfers are not indexed, so a sale for the native coin cannot be seen; see internalTransfers in the status';
 
 export const walletProfit = defineEndpoint({
   method: 'GET',
@@ -136,10 +131,4 @@ function byProfit(a: TokenProfit, b: TokenProfit): number {
 function isAfter({ token, ledger }: TokenProfit, cursor: { amount: bigint; id: number }): boolean {
   const { realizedProfit } = ledger;
   return realizedProfit === cursor.amount ? token > cursor.id : realizedProfit < cursor.amount;
-}
-
-/** Whether the newest block was indexed without internal transfers because the node offers none, or by configuration. */
-function isUntraced(db: Db, block: number): boolean {
-  const gaps = gapsBetween(db, { first: block, last: block });
-  return gaps.some(({ kind, reason }) => kind === 'trace' && reason === NOT_TRACED);
 }

@@ -128,7 +128,7 @@ const RESPONSES = {
     param: 'seen',
     from: 4583,
   }),
-  NotFound: errorResponse('Unknown to the node, or before the first indexed block', {
+  NotFound: errorResponse('Unknown to the node or the index, or before the first indexed block', {
     code: 'not_found',
     message: 'block 5 is before the first indexed block 100',
   }),

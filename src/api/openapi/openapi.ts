@@ -228,7 +228,7 @@ function coerceExample(value: unknown, { type }: JsonSchema): unknown {
   return type === 'boolean' ? value === 'true' : value;
 }
 
-function errorResponses({ method, askNode }: Endpoint): Record<number, object> {
+function errorResponses({ method, askNode, findsNothing }: Endpoint): Record<number, object> {
   const shared: [number, ResponseName][] = [
     [400, 'BadRequest'],
     [401, 'Unauthorized'],
@@ -243,7 +243,7 @@ function errorResponses({ method, askNode }: Endpoint): Record<number, object> {
   return Object.fromEntries(
     [
       ...(method === 'GET' ? [[304, 'NotModified'] as const, [409, 'Reorged'] as const] : body),
-      ...(askNode ? [[404, 'NotFound'] as const] : []),
+      ...(askNode || findsNothing ? [[404, 'NotFound'] as const] : []),
       [403, 'Forbidden'],
       ...shared,
     ].map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),

@@ -44,6 +44,8 @@ export interface TransferReader {
   byId(ids: readonly number[]): StoredTransfer[];
   /** The transfers of the transaction whose first transfer is `first`, in order, at most `limit`. */
   transaction(first: number, limit: number): StoredTransfer[];
+  /** The transfers of the transactions whose first transfers are `firsts`, in that order, at most `limit`. */
+  transactions(firsts: readonly number[], limit: number): StoredTransfer[];
   /** The first TRANSACTION_ROWS transfers of each transaction that contains one of these ids, in id order per transaction. */
   transactionsOf(ids: readonly number[]): StoredTransfer[];
 }
@@ -64,6 +66,14 @@ export function prepareTransfers(db: Db): TransferReader {
         FROM json_each(?) list CROSS JOIN transfers x ON x.id = list.value)
       CROSS JOIN transfers t ON t.id >= first AND t.id < first + ${TRANSACTION_ROWS}
     WHERE iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx) = first`);
+  const transactions = db.prepare<[string, number], LinkedTransfer>(/* sql */ `
+    SELECT ${COLUMNS} FROM (
+        SELECT list.value AS first, ifnull((
+            SELECT n.id FROM transfers n WHERE n.id > list.value AND typeof(n.tx) = 'blob' ORDER BY n.id LIMIT 1
+          ), ${Number.MAX_SAFE_INTEGER}) AS below
+        FROM json_each(?) list)
+      CROSS JOIN transfers t ON t.id >= first AND t.id < below
+    LIMIT +?`);
   const hashOf = db
     .prepare<[number], string>(
       "SELECT lower(hex(tx)) FROM transfers WHERE id = +? AND typeof(tx) = 'blob'", // else it is not the first one
@@ -90,6 +100,7 @@ export function prepareTransfers(db: Db): TransferReader {
       const end = rows.findIndex(({ tx }, i) => i > 0 && typeof tx !== 'number');
       return unpack(end < 0 ? rows : rows.slice(0, end));
     },
+    transactions: (firsts, limit) => unpack(transactions.all(idList(firsts), limit)),
     transactionsOf: (ids) => unpack(transactionsOf.all(idList(ids))),
   };
 }

@@ -45,6 +45,7 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/search q! format seen',
     'get /api/token_first_buyers token! limit cursor format seen',
     'get /api/token_holders token! limit cursor include_contracts format seen',
+    'get /api/token_launch token! limit quote sniper_blocks bundle_wallets fresh_blocks format seen',
     'get /api/token_stats token! exclude seen',
     'get /api/token_transfers token! limit cursor before_block after_block since until type counterparty min_amount token_id format seen',
     'get /api/transaction tx! seen',
@@ -115,6 +116,7 @@ test('limits and defaults match the contract', () => {
     'recent_token_transfers_out limit 50 1..200',
     'token_first_buyers limit 20 1..200',
     'token_holders limit 50 1..200',
+    'token_launch limit 20 1..200',
     'token_transfers limit 100 1..500',
     'transaction_transfers limit 50 1..200',
     'wallet_counterparties limit 50 1..200',
@@ -140,7 +142,15 @@ test('a default is a value of its parameter, so that a client may send it', () =
 
 test("each endpoint's example is a valid request and a valid answer", async (t) => {
   const index = createIndex(t, 4711); // the block of the examples
-  index.append([{ a: [{ from: 'bob', to: 'alice' }] }]);
+  const token = String(ENDPOINTS.flatMap(({ example }) => Reflect.get(example.params, 'token') ?? [])[0]);
+  index.append([
+    {
+      a: [
+        { from: 'bob', to: 'alice' },
+        { kind: 'erc20', token, from: 'bob', to: 'alice' },
+      ],
+    },
+  ]);
   const { fetch, post, state } = await serve(t, {
     index,
     nodeReads: {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Hex } from '../../../src/lib/hex.ts';
+import { ADDRESS_PATTERN } from '../../../src/model/address.ts';
 import type { BlockRef } from '../../../src/model/block.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
 import { NOT_TRACED } from '../../../src/model/block-gap.ts';
@@ -185,7 +186,9 @@ function plainTransfer(transfer: NamedTransfer): PlainTransfer {
   };
 }
 
+/** An address stands for itself. */
 function digits(name: string): string {
+  if (ADDRESS_PATTERN.test(name)) return name.slice(2);
   return (name === 'zero' ? ZERO_ADDRESS : address(name)).slice(2);
 }
 

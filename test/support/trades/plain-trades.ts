@@ -170,6 +170,21 @@ export class PlainTrades {
     return found;
   }
 
+  /** Whether a contract logs units, so that its NFTs only mirror them. */
+  isUnits(contract: string | null): boolean {
+    return this.firstKind.get(contract ?? '') === 'erc20';
+  }
+
+  /** What a wallet sold of a token for anything. */
+  soldInAll(wallet: string, token: string): bigint {
+    let sold = 0n;
+    for (const { kind, given, asset, quote } of this.byWallet.get(wallet) ?? []) {
+      if (asset === null || quote === null || asset.standard === 'erc1155') continue;
+      if (kind === 'sell' && asset.contract === token) sold += given[0]!.amount;
+    }
+    return sold;
+  }
+
   /** Bought less sold of a token over all quotes, and the quotes. */
   traded(wallet: string, token: string): { net: bigint; quotes: Set<string> } {
     let net = 0n;

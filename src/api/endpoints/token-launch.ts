@@ -1,0 +1,176 @@
+/** GET /api/token_launch: who got a token first, how, and what they have in common. */
+import { z } from 'zod';
+import { RequestError } from '../../lib/errors.ts';
+import { isHubCategory } from '../../model/label.ts';
+import { movesOne } from '../../model/transfer-kind.ts';
+import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
+import { prepareSupply } from '../../query/supply.ts';
+import { prepareFirstHolders } from '../../query/token-launch.ts';
+import { prepareTokenTradeSums } from '../../query/token-trade-sums.ts';
+import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
+import { prepareAssetId, prepareTradeIds } from '../../query/trade-ids.ts';
+import { prepareIsContract } from '../../query/wallet-code.ts';
+import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
+import { addressField, blockField, countField } from '../../schemas/fields.ts';
+import { countedBuyers, launchGroups, launchSummary, openBlock } from '../../trades/launch.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { balanceAccuracy, balanceAccuracyField, balanceReasonField, example, sumsReason } from '../fields.ts';
+import {
+  exampleLaunchBuyer,
+  exampleLaunchSummary,
+  launchBuyerSchema,
+  launchSummarySchema,
+  noSalesReason,
+  prepareLaunchBuyers,
+} from '../launch-record.ts';
+import { address, asset, integer, limit } from '../params.ts';
+import { isUntraced } from '../profit-record.ts';
+import { assetDecimalsField, exampleQuote, prepareAssetDisplays, quoteSchema } from '../trade-record.ts';
+
+export const tokenLaunch = defineEndpoint({
+  method: 'GET',
+  path: '/api/token_launch',
+  tag: 'tokens',
+  list: 'buyers',
+  findsNothing: true,
+  summary:
+    'The first holders of a token: how each got it, what it holds, and what they have in common, as counts by definition',
+  params: {
+    token: address(),
+    limit: limit(20, 200),
+    quote: asset()
+      .prefault('native')
+      .describe('What averageCostProfit is counted in: native, or the address of a quote token'),
+    sniper_blocks: integer(0, 1_000_000)
+      .default(3)
+      .describe('Blocks after openBlock in which a buyer counts as a sniper'),
+    bundle_wallets: integer(2, 200).default(4).describe('Fewest wallets of a bundle'),
+    fresh_blocks: integer(0, 1_000_000_000)
+      .default(1_000)
+      .describe('Most blocks from its first funding for a wallet to count as fresh'),
+  },
+  response: {
+    token: addressField(),
+    symbol: z.string().nullable().describe('Null while unknown'),
+    decimals: assetDecimalsField(),
+    quote: quoteSchema,
+    firstBlock: blockField().describe(
+      'Block of its first indexed transfer: not its launch if the token is older than the index',
+    ),
+    openBlock: blockField()
+      .nullable()
+      .describe(
+        'Where the seller to its first buyer first got it; firstBlock if it was minted to the buyer or the seller is not listed; null without a buyer',
+      ),
+    buyers: z.array(launchBuyerSchema).describe('In order of their first receipt, the zero address left out'),
+    summary: launchSummarySchema,
+    profitReason: z.string().nullable().describe('Why sold and averageCostProfit are null; null if not'),
+    truncated: z
+      .boolean()
+      .describe(
+        `Whether sales are of more than the ${MAX_HISTORY_ROWS} newest transfers that are read; then sold and averageCostProfit are of those`,
+      ),
+    fromBlock: blockField().nullable().describe('Where truncated: the first block that was read; else null'),
+    count: countField(),
+    estimateQuality: balanceAccuracyField(),
+    estimateReason: balanceReasonField(),
+  },
+  example: {
+    params: { token: example.token, limit: '1' },
+    response: {
+      token: example.token,
+      symbol: 'EXD',
+      decimals: 6,
+      quote: exampleQuote,
+      firstBlock: 4710,
+      openBlock: 4710,
+      buyers: [exampleLaunchBuyer],
+      summary: exampleLaunchSummary,
+      profitReason: null,
+      truncated: false,
+      fromBlock: null,
+      count: 1,
+      estimateQuality: 'exact',
+      estimateReason: null,
+    },
+  },
+  prepare({ db, walletIds, nativeSymbol, tradeLists, labels }) {
+    const factsOf = prepareTokenFacts(db);
+    const idsAt = prepareTradeIds(db, walletIds, tradeLists);
+    const assetIdOf = prepareAssetId(db, walletIds);
+    const holdersOf = prepareFirstHolders(db);
+    const salesOf = prepareTokenTradeSums(db);
+    const supplyOf = prepareSupply(db);
+    const accuracyOf = prepareBalanceAccuracyName(db);
+    const contractsOf = prepareIsContract(db);
+    const displays = prepareAssetDisplays(db, nativeSymbol);
+    const recordsOf = prepareLaunchBuyers(db, nativeSymbol);
+    const blocksOf = prepareBlocksOfTransfers(db);
+    const isHub = (funder: string | null) => {
+      const label = funder === null ? undefined : labels?.of(`0x${funder}`);
+      return label !== undefined && isHubCategory(label.category);
+    };
+    return (params, { head, budget, unexamined }) => {
+      const facts = walletIds.withId(params.token, factsOf);
+      if (facts === undefined)
+        throw new RequestError(404, 'not_found', `the index has no transfers of a token ${params.token}`);
+      const { id: token, kind, transfers, firstBlock } = facts;
+      const ids = idsAt(head);
+      const quote = assetIdOf(params.quote, ids);
+      const holders = holdersOf(token, params.limit, ids, budget).map((holder) => ({
+        ...holder,
+        isHub: holder.isHub || isHub(holder.funderAddress),
+      }));
+      const wallets = holders.map(({ wallet }) => wallet);
+      const contracts = contractsOf(wallets);
+      unexamined.push(...wallets.filter((_, i) => contracts[i] === null));
+      const profitReason = noSalesReason(
+        kind,
+        ids.nativeEquivalents.has(token),
+        !isUntraced(db, head.number),
+      );
+      const traded = { token, transfers, quote: quote ?? UNKNOWN };
+      const sales = profitReason === null ? salesOf(traded, wallets, ids, head, budget) : null;
+      const counted = countedBuyers(holders);
+      const groups = launchGroups(holders, counted);
+      const open = openBlock(holders, firstBlock);
+      const readFrom = sales?.readFrom ?? null;
+      return {
+        token: params.token,
+        symbol: facts.symbol,
+        decimals: displays([token])(token, movesOne(kind)).decimals,
+        quote:
+          quote === undefined
+            ? { tokenAddress: params.quote, symbol: null, decimals: null }
+            : displays([quote])(quote, false),
+        firstBlock,
+        openBlock: open,
+        buyers: recordsOf(
+          holders.map((holder, i) => ({
+            holder,
+            groups: groups[i]!,
+            isCounted: counted.has(holder),
+            contract: contracts[i] ?? null,
+            trades: sales?.of.get(holder.wallet) ?? null,
+          })),
+          firstBlock,
+          (wallet) => walletIds.addressOf(wallet),
+        ),
+        summary: launchSummary(holders, open, supplyOf(token), {
+          sniperBlocks: params.sniper_blocks,
+          bundleWallets: params.bundle_wallets,
+          freshBlocks: params.fresh_blocks,
+        }),
+        profitReason,
+        truncated: readFrom !== null,
+        fromBlock: readFrom === null ? null : blocksOf([readFrom])[0]!.number,
+        count: holders.length,
+        estimateQuality: balanceAccuracy(facts, accuracyOf(token)),
+        estimateReason: sumsReason(facts),
+      };
+    };
+  },
+});
+
+/** The id of no token: against a quote without transfers there are no trades. */
+const UNKNOWN = -1;
