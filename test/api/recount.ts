@@ -352,6 +352,11 @@ export class Recount {
     return balances;
   }
 
+  private shareOfSupply(token: string, balance: bigint): number | null {
+    const supply = this.supply(token);
+    return supply === null || balance < 0n || balance > supply ? null : shareOf(balance, supply);
+  }
+
   /** Every token of a wallet, most recently moved first. */
   walletTokens(address: string, includeZero: boolean): Json[] {
     const moved = this.of(address).filter(({ token }) => token !== null);
@@ -377,7 +382,11 @@ export class Recount {
         accuracyReason: null,
       }))
       .filter(({ balance }) => includeZero || balance > 0n)
-      .map((token) => ({ ...token, balance: `${token.balance}` }));
+      .map((token) => ({
+        ...token,
+        balance: `${token.balance}`,
+        share: this.shareOfSupply(token.tokenAddress, token.balance),
+      }));
   }
 
   /** `times` are Unix seconds of the blocks by number. */

@@ -1,19 +1,23 @@
 /** GET /api/wallet_tokens: the tokens a wallet holds, by its transfers. */
 import { z } from 'zod';
-import { isPositive } from '../../lib/signed.ts';
+import { decodeSigned, isPositive } from '../../lib/signed.ts';
 import { secondsToIso } from '../../lib/time.ts';
+import { share } from '../../lib/units.ts';
 import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareWalletTokens } from '../../query/holdings.ts';
+import { prepareSupply } from '../../query/supply.ts';
 import { prepareTokenIdByWallet } from '../../query/tokens.ts';
 import {
   addressField,
   blockField,
   countField,
   nextCursorField,
+  shareField,
   timeField,
   tokenNameFields,
   tokenTypeField,
 } from '../../schemas/fields.ts';
+import type { Db } from '../../store/open-database.ts';
 import { BALANCE_ACCURACY_NAMES } from '../../store/tokens/balance-accuracy.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import {
@@ -45,6 +49,11 @@ const walletTokenSchema = z
     lastSeenAt: timeField(),
     accuracy: balanceAccuracyField(),
     accuracyReason: balanceReasonField(),
+    share: shareField()
+      .nullable()
+      .describe(
+        'Part of the supply that the wallet holds; null where a sum is unreliable, or the supply unknown or less than its balance',
+      ),
   })
   .meta({ id: 'WalletToken' });
 
@@ -96,6 +105,7 @@ export const walletTokens = defineEndpoint({
           lastSeenAt: example.time,
           accuracy: 'exact',
           accuracyReason: null,
+          share: 0.0025,
         },
       ],
       asOf: `4711:${example.blockHash}`,
@@ -109,6 +119,7 @@ export const walletTokens = defineEndpoint({
     const idsOfBlocks = prepareTransferIdsOfBlocks(db);
     const requireSeen = prepareRequireSeen(db, maxReorg);
     const tokenOf = prepareTokenIdByWallet(db);
+    const shareOf = prepareShare(db);
     return ({ address, include_zero, moved_since, limit, cursor, ...params }, { head, budget }) => {
       if (moved_since !== undefined) requireSeen(moved_since, head, 'moved_since');
       const token = params.token === undefined ? undefined : walletIds.withId(params.token, tokenOf);
@@ -125,6 +136,7 @@ export const walletTokens = defineEndpoint({
       const found = wallet === undefined ? [] : tokensOf(wallet, filter, budget);
       const { page, last } = pageOf(found, limit);
       const lasts = blocksOf(page.map(({ lastTransfer }) => lastTransfer));
+      budget.spend(page.length);
       const tokens = page.map((token, i) => ({
         tokenAddress: `0x${token.address}`,
         name: token.name,
@@ -137,6 +149,7 @@ export const walletTokens = defineEndpoint({
         lastSeenAt: secondsToIso(lasts[i]!.timestamp),
         accuracy: balanceAccuracy(token, BALANCE_ACCURACY_NAMES[token.accuracy ?? -1] ?? null),
         accuracyReason: sumsReason(token),
+        share: sumsReason(token) === null ? shareOf(token) : null,
       }));
       return {
         address,
@@ -148,3 +161,13 @@ export const walletTokens = defineEndpoint({
     };
   },
 });
+
+/** The part of a token's supply in a balance. */
+function prepareShare(db: Db): (token: { id: number; balance: Buffer }) => number | null {
+  const supplyOf = prepareSupply(db);
+  return ({ id, balance }) => {
+    const units = decodeSigned(balance);
+    const supply = units < 0n ? null : supplyOf(id);
+    return supply === null || units > supply ? null : share(units, supply);
+  };
+}
