@@ -619,7 +619,7 @@ pageTests({
     for (const name of ['.top', '.tabs', '.controls', '.quiet', '.copy'])
       assert.equal(await page.locator(`${name}:visible`).count(), 0, name);
     assert.equal(await page.locator('.title').getByText(samples.trader).isVisible(), true);
-    assert.equal(await page.locator('.facts > div:visible').count(), 6);
+    assert.equal(await page.locator('.facts > div:visible, .answers > section:visible').count(), 8);
     assert.equal(await rowsOf(page, 'transfers').first().isVisible(), true);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0);
     const [paper, ink] = ['backgroundColor', 'color'].map(

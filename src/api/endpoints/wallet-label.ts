@@ -9,7 +9,7 @@ import { example } from '../fields.ts';
 import { address } from '../params.ts';
 
 /** In the order of the answer. The thresholds below come from the specification. */
-const LABELS = [
+export const LABELS = [
   'fresh',
   'whale',
   'bot_likely',

@@ -40,6 +40,12 @@ export function Units({ units, decimals, ...rest }: UnitsProps) {
   return <Amount text={unitsToText(BigInt(units), decimals ?? 0)} {...rest} />;
 }
 
+/** An amount that may be below zero, with its sign. */
+export function SignedUnits({ units, ...rest }: Omit<UnitsProps, 'sign'>) {
+  const isLoss = units.startsWith('-');
+  return <Units units={isLoss ? units.slice(1) : units} sign={isLoss ? 'out' : 'in'} {...rest} />;
+}
+
 interface TransferAmountProps extends UnitsProps {
   tokenId: string | null;
   transferType: string;

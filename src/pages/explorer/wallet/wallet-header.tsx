@@ -1,46 +1,31 @@
-/** The header of a wallet's page: its name, address, behaviour and main figures. */
-import type { Answers } from '../../client/answers.ts';
-import { type Loaded, one, useAnswer, useLoaded } from '../../client/use-answer.ts';
-import { Address, BlockLink, labelOf, labelText } from '../../ui/address.tsx';
+/** The header of a wallet's page: its name, address, behaviour, main figures, and the four first answers about it. */
+import { type Loaded, useLoaded } from '../../client/use-answer.ts';
+import { Address, BlockLink, labelText, TransactionLink } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import {
-  countText,
-  grouped,
-  NATIVE_DECIMALS,
-  safeName,
-  shortHex,
-  unitsToText,
-  ZERO_ADDRESS,
-} from '../../ui/format.ts';
+import { countText, grouped, safeName, shortHex, ZERO_ADDRESS } from '../../ui/format.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 import { Link, tokenPath } from '../../ui/link.tsx';
 import { useTitle } from '../../ui/router.ts';
 import { Failure } from '../../ui/section.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
-
-type Summary = Answers['wallet_summary'];
-type Behaviour = Answers['wallet_label'];
+import { labelSentences } from './behaviour.ts';
+import { findCreation } from './creation.ts';
+import { FourAnswers } from './four-answers.tsx';
+import { loadNodeFacts, type NodeFacts, type WalletActivity, type WalletFacts } from './wallet-facts.ts';
 
 interface WalletHeaderProps {
   address: string;
-  summary: Loaded<Summary>;
+  facts: Loaded<WalletFacts>;
 }
 
-export function WalletHeader({ address, summary }: WalletHeaderProps) {
-  const labels = useAnswer('wallet_label', { address });
-  const balance = useLoaded(`balance ${address}`, async (api, signal) =>
-    one(await api.rpc<string>('eth_getBalance', [address, 'latest'], signal)),
-  );
-  const code = useLoaded(`code ${address}`, async (api, signal) =>
-    one(await api.rpc<string>('eth_getCode', [address, 'latest'], signal)),
-  );
-  const what = addressKind(address, code.data);
-  const { data, error, reload } = summary;
-  const given = labels.data === undefined ? null : labelOf(labels.data, 'address');
-  const name = given === null ? null : safeName(given.name, 40);
+export function WalletHeader({ address, facts: { data, error, reload } }: WalletHeaderProps) {
+  const node = useLoaded(`node ${address}`, (api, signal) => loadNodeFacts(api, address, signal));
+  const { label = null, activity = null } = data ?? {};
+  const what = addressKind(address, node.data);
+  const name = label === null ? null : safeName(label.name, 40);
   useTitle(`${what} ${name ?? shortHex(address)}`);
   const shownAddress = (
     <>
@@ -52,19 +37,27 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
     <header class="title">
       <p class="soft small">
         {what}
-        {given !== null && `: ${labelText(given)}`}
+        {label !== null && `: ${labelText(label)}`}
       </p>
       <h1 class="with-copy">
         <Identicon address={address} size={28} />
         {name === null ? shownAddress : <bdi>{name}</bdi>}
       </h1>
       {name !== null && <p class="with-copy small">{shownAddress}</p>}
-      {what === 'Wallet' && labels.data && <Labels labels={labels.data} />}
+      {what === 'Wallet' && activity && <Behaviour labels={activity.labels} />}
+      {what === 'Contract' && data !== undefined && (
+        <CreatedBy address={address} firstBlock={activity?.summary.firstSeenBlock ?? null} />
+      )}
       {address === ZERO_ADDRESS && (
         <p class="soft">Nobody has its key: what is minted comes from here, and what is burned goes here.</p>
       )}
       {error !== null && <Failure error={error} onRetry={reload} />}
-      {data && data.txCount > 0 && <Facts facts={factsOf(data, labels.data, balance)} />}
+      {activity && (
+        <>
+          <FourAnswers address={address} activity={activity} node={node} />
+          <Facts facts={factsOf(activity)} />
+        </>
+      )}
       <p class="small soft">
         A token contract? <Link to={tokenPath(address)}>Show it as a token</Link>
       </p>
@@ -72,37 +65,16 @@ export function WalletHeader({ address, summary }: WalletHeaderProps) {
   );
 }
 
-/** Code of an account that delegates to a contract (EIP-7702): it stays a wallet. */
-const DELEGATION = /^0xef0100[0-9a-f]{40}$/i;
-
 /** What an address is called. Labels of behaviour are for wallets: a contract does what its callers do. */
-function addressKind(address: string, code: string | undefined): 'Zero address' | 'Contract' | 'Wallet' {
+function addressKind(address: string, node: NodeFacts | undefined): 'Zero address' | 'Contract' | 'Wallet' {
   if (address === ZERO_ADDRESS) return 'Zero address';
-  return code === undefined || code === '0x' || DELEGATION.test(code) ? 'Wallet' : 'Contract';
+  return node?.hasCode ? 'Contract' : 'Wallet';
 }
 
-function factsOf(summary: Summary, labels: Behaviour | undefined, balance: Loaded<string>): Fact[] {
-  const {
-    txCount,
-    uniqueTokens,
-    nativeReceived,
-    nativeSent,
-    firstSeenBlock,
-    lastActivity,
-    firstFundingSource,
-  } = summary;
-  const age = labels?.stats.ageBlocks;
+function factsOf({ summary, labels }: WalletActivity): Fact[] {
+  const { txCount, uniqueTokens, nativeReceived, nativeSent, firstSeenBlock, lastActivity } = summary;
+  const age = labels.stats.ageBlocks;
   return [
-    {
-      name: 'Balance',
-      value:
-        balance.data !== undefined ? (
-          <Amount text={unitsToText(BigInt(balance.data), NATIVE_DECIMALS)} symbol={COIN} />
-        ) : (
-          <span class="soft">{balance.error === null ? '…' : 'unknown'}</span>
-        ),
-      note: balance.error === null ? 'as reported by the node' : 'the node did not answer',
-    },
     { name: 'Received', value: <Amount text={nativeReceived} symbol={COIN} /> },
     { name: 'Sent', value: <Amount text={nativeSent} symbol={COIN} /> },
     { name: 'Transactions', value: grouped(txCount), note: countText(uniqueTokens, 'token') },
@@ -112,44 +84,39 @@ function factsOf(summary: Summary, labels: Behaviour | undefined, balance: Loade
       note: firstSeenBlock !== null && (
         <>
           first in block <BlockLink block={firstSeenBlock} />
-          {age != null && `, ${countText(age, 'block')} ago`}
+          {age !== null && `, ${countText(age, 'block')} ago`}
         </>
       ),
-    },
-    {
-      name: 'First funded by',
-      value:
-        firstFundingSource === null ? (
-          'nobody'
-        ) : (
-          <Address address={firstFundingSource} label={labelOf(summary, 'firstFundingSource')} />
-        ),
     },
   ];
 }
 
-/** Labels derived from the wallet's activity, each with its underlying figure. */
-function Labels({ labels: { labels, confidence, stats } }: { labels: Behaviour }) {
-  if (labels.length === 0) return null;
-  const perBlock = stats.txCount / ((stats.lastBlock ?? 0) - (stats.firstBlock ?? 0) + 1);
-  const figures: Record<Behaviour['labels'][number], string> = {
-    fresh: `${countText(stats.ageBlocks ?? 0, 'block')} old`,
-    whale: 'moved more than 10,000 coins',
-    bot_likely: `${perBlock.toFixed(2)} transactions per block`,
-    trader: countText(stats.uniqueTokens, 'token'),
-    contract_likely: 'only receives internal transfers',
-    high_activity: countText(stats.txCount, 'transaction'),
-    casual: `${countText(stats.uniqueTokens, 'token')}, ${countText(stats.txCount, 'transaction')}`,
-    regular: 'no distinctive pattern',
-  };
+/** Labels derived from the wallet's activity: what it did, and the criterion. */
+function Behaviour({ labels }: { labels: WalletActivity['labels'] }) {
+  if (labels.labels.length === 0) return null;
   return (
-    <p class="behaviour">
-      {labels.map((name) => (
-        <span key={name} class="chip">
-          {name.replaceAll('_', ' ')} <small>{figures[name]}</small>
-        </span>
+    <ul class="behaviour small">
+      {labelSentences(labels, COIN).map(({ name, found, criterion }) => (
+        <li key={name}>
+          <strong>{name}</strong>: {found} <span class="soft">({criterion})</span>
+        </li>
       ))}
-      <span class="soft small">{confidence} confidence</span>
+      <li class="soft">
+        {labels.confidence} confidence, from {countText(labels.stats.txCount, 'transaction')}
+      </li>
+    </ul>
+  );
+}
+
+function CreatedBy({ address, firstBlock }: { address: string; firstBlock: number | null }) {
+  const { data } = useLoaded(`creation ${address} ${firstBlock}`, (api, signal) =>
+    findCreation(api, address, firstBlock, signal),
+  );
+  if (!data) return null; // Unknown, or not loaded yet: then there is nothing to say.
+  return (
+    <p class="small">
+      Created by <Address address={data.creator} label={data.label} /> in{' '}
+      <TransactionLink hash={data.txHash} />
     </p>
   );
 }

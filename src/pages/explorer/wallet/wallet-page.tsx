@@ -1,5 +1,5 @@
 /** A wallet: its identity and all of its activity, in tabs. */
-import { useAnswer } from '../../client/use-answer.ts';
+import { useLoaded } from '../../client/use-answer.ts';
 import { addressPath } from '../../ui/link.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { CounterpartiesTab } from './counterparties-tab.tsx';
@@ -10,6 +10,7 @@ import type { TabProps } from './tab-props.ts';
 import { TokensTab } from './tokens-tab.tsx';
 import { TradesTab } from './trades-tab.tsx';
 import { TransfersTab } from './transfers-tab.tsx';
+import { loadFacts } from './wallet-facts.ts';
 import { WalletHeader } from './wallet-header.tsx';
 
 /** The first is the default. */
@@ -24,13 +25,13 @@ const TABS = [
 ] as const;
 
 export function WalletPage({ address, params }: TabProps) {
-  const summary = useAnswer('wallet_summary', { address });
+  const facts = useLoaded(`facts ${address}`, (api, signal) => loadFacts(api, address, signal));
   const tab = TABS.find(({ id }) => id === params.get('tab')) ?? TABS[0];
   const Shown = tab.show;
   return (
     <>
-      <WalletHeader address={address} summary={summary} />
-      {summary.data?.txCount === 0 ? (
+      <WalletHeader address={address} facts={facts} />
+      {facts.data?.activity === null ? (
         <p class="notice">
           The index contains no transfers of this address. It may be new, or its transfers may predate the
           first indexed block.
