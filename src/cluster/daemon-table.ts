@@ -3,6 +3,7 @@ import { bytesToHex, hexToBytes } from '../lib/hex.ts';
 import { GAP_KINDS } from '../model/block-gap.ts';
 import { isComplete, rulesText } from '../model/index-rules.ts';
 import { currentMark, NO_REWRITES } from '../model/rewrites.ts';
+import { formatTradeRules } from '../model/trade-rules.ts';
 import type { Sql } from '../postgres/connection.ts';
 import { type BlockRange, readGaps } from '../store/block-gaps.ts';
 import { chainOf, readLastBlock, type Tip } from '../store/chain.ts';
@@ -11,6 +12,7 @@ import { SCHEMA_VERSION } from '../store/index-file.ts';
 import { readRules } from '../store/index-rules.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { prepareRewrites } from '../store/rewrites.ts';
+import { prepareTradeGenerations } from '../store/trades/trade-generations.ts';
 import { ClusterMismatchError, type ClusterSession } from './session.ts';
 
 export interface IndexIdentity extends Pick<ChainAnchors, 'genesis' | 'firstParent'> {
@@ -22,6 +24,8 @@ export interface IndexIdentity extends Pick<ChainAnchors, 'genesis' | 'firstPare
   schema: number;
   /** What counts as a transfer, as text; null for a daemon of an earlier release. */
   rules: string | null;
+  /** The newest lists by which it tells trades, as text; null until they are recorded. Ids do not depend on them. */
+  trades: string | null;
   /** The highest ids at the last block; null for a daemon of an earlier release. */
   ids: IdsAtBlock | null;
 }
@@ -74,9 +78,16 @@ export function readIdentity(db: Db): IndexIdentity | null {
       head: ranges.length > MAX_RANGES ? (untraced.at(-1)?.last ?? last.number) : last.number,
       schema: SCHEMA_VERSION,
       rules: rulesText(rules),
+      trades: tradesOf(db),
       ids: idsAt(db, last.number),
     };
   });
+}
+
+function tradesOf(db: Db): string | null {
+  const { current, next } = prepareTradeGenerations(db)();
+  const newest = next ?? current;
+  return newest && formatTradeRules(newest.rules);
 }
 
 /** Null for a block that the index does not have. */
@@ -179,6 +190,7 @@ interface Columns {
   head: string;
   index_schema: number;
   rules: string | null;
+  trades: string | null;
   ids: IdsAtBlock | null;
 }
 
@@ -187,6 +199,8 @@ interface Joined {
   mismatch: string | null;
   /** Names of the daemons whose tiers differ. */
   otherTiers: string[];
+  /** Names of the daemons that tell trades by other lists. */
+  otherTrades: string[];
 }
 
 /**
@@ -207,10 +221,15 @@ export async function joinCluster(
     return {
       mismatch,
       otherTiers: others.filter(({ tiers }) => tiers !== own.tiers).map(({ name }) => name),
+      otherTrades: others.filter((other) => hasOtherTrades(own, other)).map(({ name }) => name),
     };
   });
   if (joined.mismatch !== null && mustMatch) throw new ClusterMismatchError(joined.mismatch);
   return joined;
+}
+
+function hasOtherTrades({ identity }: DaemonEntry, { trades }: Columns): boolean {
+  return identity !== null && identity.trades !== null && trades !== null && identity.trades !== trades;
 }
 
 function mismatchOf(own: DaemonEntry, others: readonly Columns[]): string | null {
@@ -230,12 +249,12 @@ async function writeEntry(sql: Sql, { id, name, program, tiers, identity }: Daem
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, program = excluded.program, tiers = excluded.tiers,
       seen_at = now(), left_at = NULL`;
   if (identity === null) return;
-  const { chainId, genesis, firstBlock, firstParent, untraced, head, schema, rules, ids } = identity;
+  const { chainId, genesis, firstBlock, firstParent, untraced, head, schema, rules, trades, ids } = identity;
   await sql`
     UPDATE atlas_keys.daemons SET chain_id = ${chainId}, genesis = ${genesis && hexToBytes(genesis)},
       first_block = ${firstBlock}, first_parent = ${firstParent && hexToBytes(firstParent)},
       untraced = ${rangesText(untraced)}, head = ${head}, index_schema = ${schema},
-      rules = ${rules}, ids = ${ids === null ? null : JSON.stringify(ids)}::text::jsonb
+      rules = ${rules}, trades = ${trades}, ids = ${ids === null ? null : JSON.stringify(ids)}::text::jsonb
     WHERE id = ${id}`;
 }
 
@@ -250,6 +269,7 @@ function identityOf(row: Columns): IndexIdentity | null {
     head: Number(row.head),
     schema: row.index_schema,
     rules: row.rules,
+    trades: row.trades,
     ids: row.ids,
   };
 }

@@ -6,7 +6,7 @@ import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
 
 /** Version of the tables below. A newer version is refused; an older one gets the missing SQL. */
-const CLUSTER_SCHEMA_VERSION = 3;
+const CLUSTER_SCHEMA_VERSION = 4;
 
 /** Channel of NOTIFY: a key was created or changed. */
 export const KEYS_CHANNEL = 'atlas_keys';
@@ -79,6 +79,9 @@ ALTER TABLE atlas_keys.daemons ADD COLUMN rules text; -- what counts as a transf
 `,
   /* sql */ `
 ALTER TABLE atlas_keys.daemons ADD COLUMN ids jsonb; -- highest ids at the last block of its index when it joined
+`,
+  /* sql */ `
+ALTER TABLE atlas_keys.daemons ADD COLUMN trades text; -- the lists by which its index tells trades, the newest ones
 `,
 ];
 

@@ -180,7 +180,7 @@ export class ClusterSync {
     const { name, program, tiers } = this.options;
     const { idsAt } = this.deps;
     const own = { id: run.daemon, name, program, tiers, identity, idsAt };
-    const { mismatch, otherTiers } = await joinCluster(run.session, own, !this.isCompared);
+    const { mismatch, otherTiers, otherTrades } = await joinCluster(run.session, own, !this.isCompared);
     run.hasIdentity = identity !== null;
     this.isCompared ||= run.hasIdentity;
     run.reason = mismatch === null ? null : OTHER_IDS;
@@ -190,6 +190,11 @@ export class ClusterSync {
       log.warn(
         { daemons: otherTiers },
         'daemons that share the keys have different [tiers.*]; configure the same on all',
+      );
+    if (otherTrades.length > 0)
+      log.warn(
+        { daemons: otherTrades },
+        'daemons that share the keys tell trades by different lists; configure the same [trades] on all',
       );
   }
 

@@ -1,5 +1,5 @@
 /** The daemon's handle on the indexer thread: passes its reports to readers, metrics and listeners. */
-import { configuredLists } from '../config/configured-lists.ts';
+import { configuredLists, configuredTradeLists } from '../config/configured-lists.ts';
 import type { Config } from '../config/parse-config.ts';
 import { IndexerClient } from '../indexer/indexer-client.ts';
 import { initialStatus } from '../indexer/progress.ts';
@@ -112,6 +112,7 @@ function writerOptions(config: Config, indexPath: string, selected: SelectedNode
       cacheMb: index.cache_mb,
     },
     configured: configuredLists(config),
+    configuredTrades: configuredTradeLists(config),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Completes what the index derives from its transfers (store/derived.ts), beside indexing. */
-import { pause } from '../lib/async.ts';
+import { pause, type WakeablePause } from '../lib/async.ts';
 import type { IndexerContext } from './indexer-context.ts';
 import { retryWriteAndReport } from './retry-write.ts';
 
@@ -9,8 +9,23 @@ const TRANSFERS_PER_STEP = 20_000;
 /** Least pause between steps, milliseconds. */
 const MIN_PAUSE_MS = 5;
 
+/** A wake is not lost, so this may be long. */
+const IDLE_MS = 3_600_000;
+
 interface DeriveContext extends Pick<IndexerContext, 'store' | 'progress' | 'log'> {
   checkpoints: Pick<IndexerContext['checkpoints'], 'whenIdle' | 'checkpointIfLarge'>;
+}
+
+/** Completes it again whenever `changed` wakes, because the lists of trades may be others. Throws as a commit does. */
+export async function keepDerived(
+  context: DeriveContext,
+  changed: WakeablePause,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await completeDerived(context, signal);
+    await changed.wait(IDLE_MS, signal);
+  }
 }
 
 /**
@@ -23,22 +38,19 @@ export async function completeDerived(context: DeriveContext, signal: AbortSigna
   while (!signal.aborted) {
     const incomplete = store.incompleteDerived();
     progress.setDerived(incomplete);
-    if (incomplete.length === 0) break;
-    if (!isLogged)
-      log.info(
-        { ends: incomplete },
-        'listing the transfers of older blocks by token, while indexing goes on',
-      );
-    isLogged = true;
+    if (incomplete.length > 0 && !isLogged)
+      log.info({ ends: incomplete }, 'adding to older blocks what they lack, while indexing goes on');
+    isLogged ||= incomplete.length > 0;
     await checkpoints.whenIdle();
     const startedAt = performance.now();
-    let walBytes = 0;
+    let walBytes: number | null = 0;
     const step = (): void => {
       walBytes = store.deriveStep(TRANSFERS_PER_STEP);
     };
     if (signal.aborted || !(await retryWriteAndReport(context, step, signal))) return;
+    if (walBytes === null) break;
     checkpoints.checkpointIfLarge(walBytes);
     await pause(Math.max(MIN_PAUSE_MS, performance.now() - startedAt), signal);
   }
-  if (isLogged && !signal.aborted) log.info({}, 'the transfers of all blocks are listed by token');
+  if (isLogged && !signal.aborted) log.info({}, 'older blocks lack nothing any more');
 }

@@ -1,7 +1,7 @@
 /** The work of the indexer thread, from opening the index to closing it. */
 
 import { releaseBatch } from '../decode/batch.ts';
-import { abortWith, pause } from '../lib/async.ts';
+import { abortWith, pause, WakeablePause } from '../lib/async.ts';
 import { DamagedFileError } from '../lib/errors.ts';
 import { freeDiskBytes } from '../lib/files.ts';
 import type { ThreadLog } from '../log/logger.ts';
@@ -21,7 +21,7 @@ import { BackfillWorkerPool } from './backfill/worker-pool.ts';
 import { startBackgroundTasks } from './background-tasks.ts';
 import { ChainGuard } from './chain-guard.ts';
 import { chooseStart, connect, proveHeaders, tracesWarning } from './connect.ts';
-import { completeDerived } from './derive.ts';
+import { keepDerived } from './derive.ts';
 import { sync } from './follow.ts';
 import { gapLog } from './gap-log.ts';
 import { HeadWatch } from './head-watch.ts';
@@ -35,6 +35,7 @@ import type { IndexerThreadOptions, NodeClientOptions, Send } from './protocol.t
 import { isMomentary, reportFailure, reportSuccess, retryWriteAndReport } from './retry-write.ts';
 import { RootCheck } from './root-check.ts';
 import { ruleSources, settleRules } from './rules-of-index.ts';
+import { settleTradeRules } from './settle-trade-rules.ts';
 import { SuspectBlocks } from './suspect-blocks.ts';
 
 /** What the indexer has around it: in the program, its thread. */
@@ -150,10 +151,13 @@ async function indexInto(
   });
   const ended = new AbortController();
   const running = AbortSignal.any([signal, ended.signal]);
-  const deriving = completeDerived({ store, checkpoints, progress, log }, running).catch((error: unknown) => {
-    ended.abort();
-    throw error;
-  });
+  const settled = new WakeablePause();
+  const deriving = keepDerived({ store, checkpoints, progress, log }, settled, running).catch(
+    (error: unknown) => {
+      ended.abort();
+      throw error;
+    },
+  );
   deriving.catch(() => undefined); // awaited at the end
   /** Smaller after each round that stored nothing, so that blocks are stored even where the node changes often. */
   let firstRange = RANGE_BLOCKS_START;
@@ -168,7 +172,7 @@ async function indexInto(
       await untilNodeChanges(node, running, async (round) => {
         const client = newNodeClient(source, calls);
         const context = { store, checkpoints, progress, client, calls, send, log, onCommitStep };
-        const sync = { round, stop: running, firstRange, suspects, codeRequests };
+        const sync = { round, stop: running, firstRange, suspects, codeRequests, settled };
         await runSync(options, source, context, sync).finally(() => client.close());
       });
       const hasStored = progress.status.head?.number !== before;
@@ -212,6 +216,8 @@ interface SyncRound {
   firstRange: number;
   suspects: SuspectBlocks;
   codeRequests: CodeRequests;
+  /** Woken when the lists of trades are settled. */
+  settled: WakeablePause;
 }
 
 /** Connects, chooses the first block, and stores the events of the sync. */
@@ -219,7 +225,7 @@ async function runSync(
   options: IndexerThreadOptions,
   from: IndexSource,
   context: IndexerContext,
-  { round: signal, stop, firstRange, suspects, codeRequests }: SyncRound,
+  { round: signal, stop, firstRange, suspects, codeRequests, settled }: SyncRound,
 ): Promise<void> {
   const { store, progress, client, calls, send, log } = context;
   const capabilities = await connect(options, context, signal);
@@ -235,6 +241,9 @@ async function runSync(
   const followed = { headTag, rule: finality.rule, maxReorg };
   const startBlock = await chooseStart(options, context, { capabilities, followed, rules, made }, signal);
   if (startBlock === null) return;
+  const tradeSources = { chainId: capabilities.chainId, configured: options.configuredTrades };
+  if (!(await settleTradeRules(context, made, tradeSources, signal))) return;
+  settled.wake();
   if (rules.checkRoots && !(await proveHeaders(context, rules, startBlock, signal))) return;
   const roots = new RootCheck(rules.headerProof);
 

@@ -150,6 +150,12 @@ export class Progress {
   /** Sets what is still incomplete. */
   setDerived(incomplete: IndexStatus['derived']): void {
     this.current.derived = incomplete;
+    if (!incomplete.some(({ name }) => name === 'new_trade_sums')) this.current.tradeChanges = [];
+  }
+
+  /** Sets which contracts will count otherwise in trades. */
+  setTradeChanges(changes: string[]): void {
+    this.current.tradeChanges = changes;
   }
 
   recordCommit(batches: readonly BlockBatch[], head: IndexedBlock, seconds: number): void {
@@ -263,6 +269,7 @@ export function initialStatus(): IndexStatus {
     untraced: null,
     logGaps: null,
     derived: [],
+    tradeChanges: [],
     ...NOTHING_SKIPPED,
     startedAt: Date.now(),
     reorgs: 0,

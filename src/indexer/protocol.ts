@@ -7,6 +7,7 @@ import type { BlockBatch, CommittingBlocks, Watermark } from '../model/block-bat
 import type { HeadTag, WantedFinality } from '../model/finality.ts';
 import type { ConfiguredLists } from '../model/index-rules.ts';
 import type { IndexStatus } from '../model/index-status.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import type { NodeAddress } from '../node/choice/selected-node.ts';
 import type { LoadRules } from './backfill/load-blocks.ts';
 
@@ -61,6 +62,8 @@ export interface IndexerThreadOptions {
   };
   /** The contracts that the configuration adds to the known ones; only a new index follows them. */
   configured: ConfiguredLists;
+  /** The contracts that the configuration adds to the lists by which trades are told. */
+  configuredTrades: ConfiguredTradeLists;
 }
 
 export type ToIndexer =

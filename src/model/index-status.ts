@@ -65,10 +65,15 @@ export interface IndexStatus extends SkippedTotals {
   /** Log gaps: blocks stored although the answers about them were incomplete; null when there are none. */
   logGaps: GapTotals | null;
   /**
-   * What an index of an earlier release still gets, with the transfer up to which it is complete, 0 for none; empty
-   * otherwise.
+   * What an index of an earlier release, or one with other lists of trades, still gets, with the transfer up to which it
+   * is complete, 0 for none; empty otherwise.
    */
-  derived: { name: 'token_history'; lastTransfer: number }[];
+  derived: { name: 'token_history' | 'trade_sums' | 'new_trade_sums'; lastTransfer: number }[];
+  /**
+   * What trades are told by in other ways once the sums of trades by the newest lists are complete, one line each; empty
+   * when they are.
+   */
+  tradeChanges: string[];
   /** Unix milliseconds of the daemon's start. The counts below cover the time since then. */
   startedAt: number;
   reorgs: number;

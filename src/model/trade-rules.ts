@@ -23,7 +23,7 @@ export interface TradeRules extends Readonly<Record<TradeListName, readonly Hex[
 }
 
 /** Increases when the same transfers and lists give other trades. */
-const TRADE_RULES_VERSION = 1;
+export const TRADE_RULES_VERSION = 1;
 
 /** The contracts that the configuration adds to the known ones. */
 export type ConfiguredTradeLists = Partial<Record<TradeListName, readonly string[]>>;

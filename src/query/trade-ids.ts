@@ -6,6 +6,8 @@ import { chainOf } from '../store/chain.ts';
 import { readRules } from '../store/index-rules.ts';
 import type { Db } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
+import { prepareTradeGenerations } from '../store/trades/trade-generations.ts';
+import { tradeIdsOf } from '../trades/trade-ids.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import type { Head } from './snapshot.ts';
 import { prepareTokenIdByWallet } from './tokens.ts';
@@ -14,7 +16,10 @@ import type { WalletIdCache } from './wallet-id-cache.ts';
 /** Most tokens whose form is remembered; some hundred KB. */
 const FORMS_KEPT = 4_096;
 
-/** The lists as of a head. A token gets its id with its first transfer, so the lists grow along the chain. */
+/**
+ * The lists of the index as of a head; those of the program and this configuration while it has none. A token gets its id
+ * with its first transfer, so the lists grow along the chain.
+ */
 export function prepareTradeIds(
   db: Db,
   walletIds: WalletIdCache,
@@ -22,32 +27,28 @@ export function prepareTradeIds(
 ): (head: Head) => TradeIds {
   const tokenOf = prepareTokenIdByWallet(db);
   const formOf = prepareTokenForm(db);
+  const generations = prepareTradeGenerations(db);
   let readAt = { hash: '', revision: -1 };
   let ids: TradeIds | null = null;
-  const idsOf = (addresses: readonly string[], idOf: (address: string) => number | undefined) =>
-    new Set(addresses.map(idOf).filter((id) => id !== undefined));
   return (head) => {
     if (ids !== null && readAt.revision === head.revision && readAt.hash === head.hash) return ids;
-    const rules = rulesOf(db, configured);
-    const tokenAt = (address: string) => walletIds.withId(address, tokenOf);
     const forms = new Map<number, number | undefined>();
-    ids = {
+    ids = tradeIdsOf(generations().current?.rules ?? configuredRules(db, configured), {
       zero: ZERO_WALLET,
-      feeSinks: idsOf(rules.feeSinks, (address) => walletIds.idOf(address)),
-      nativeEquivalents: idsOf(rules.nativeEquivalents, tokenAt),
-      quoteTokens: idsOf(rules.quoteTokens, tokenAt),
+      walletOf: (address) => walletIds.idOf(address),
+      tokenOf: (address) => walletIds.withId(address, tokenOf),
       countsUnits(token) {
         if (forms.size >= FORMS_KEPT) forms.clear();
         if (!forms.has(token)) forms.set(token, formOf(token));
         return forms.get(token) === TransferKind.erc20;
       },
-    };
+    });
     readAt = { hash: head.hash, revision: head.revision };
     return ids;
   };
 }
 
-function rulesOf(db: Db, configured: ConfiguredTradeLists): TradeRules {
+function configuredRules(db: Db, configured: ConfiguredTradeLists): TradeRules {
   const chainId = chainOf(db)?.chainId ?? 0;
   return newTradeRules({ chainId, wrappedNative: readRules(db)?.wrappedNative ?? [], configured });
 }

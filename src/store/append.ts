@@ -14,6 +14,7 @@ import type { BlockBatch } from '../model/block-batch.ts';
 import { type AddressRow, addressPrefix } from './addresses.ts';
 import { chainOf, prepareLastBlock } from './chain.ts';
 import { seedOf } from './checksum.ts';
+import { addedBy } from './commit/added.ts';
 import { BlockRows } from './commit/block-rows.ts';
 import { Commit } from './commit/commit.ts';
 import { HoldingRows } from './commit/holding-rows.ts';
@@ -61,9 +62,9 @@ export class Appender {
           for (const each of skipped) this.tables.skippedLogs.add(each);
         }
         new HoldingRows(commit, this.tables).save();
-        this.tables.derived.append(commit.firstTransfer, () => commit.added());
         new WalletRows(commit, this.tables).save();
         this.tables.addresses.add(addressRows(commit));
+        this.tables.derived.append(addedBy(commit));
         commit.zoneMap.save();
         if (commit.firstParent !== null) this.tables.anchors.setFirstParent(commit.firstParent);
         this.changesBytes = commit.memoryBytes;

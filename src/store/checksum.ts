@@ -170,6 +170,7 @@ export const CHECKED_TABLES = {
   token_metadata: ['address', 'name', 'symbol', 'decimals', 'view_kind', 'tries', 'retry_at'],
   wallet_code: ['wallet', 'contract', 'block'],
   derived: ['name', 'last_transfer'],
+  trade_rules: ['generation', 'rules'],
 } as const;
 
 const SEED = 0x61746c73;

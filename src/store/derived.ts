@@ -4,32 +4,20 @@
  * gets a new structure empty, and the writer completes it in steps between commits, from the stored transfers and by the
  * code of a commit. A step and the row of its structure commit together.
  */
+import type { TradeRules } from '../model/trade-rules.ts';
+import type { BlockRange } from './block-gaps.ts';
 import { rowChecksum } from './checksum.ts';
+import type { AddedTransfers, DerivedEnd, DerivedName } from './derived-structure.ts';
 import type { Db, Statement } from './open-database.ts';
 import { tokenOf } from './schema.ts';
 import { DamageError } from './storage-error.ts';
 import { TokenHistoryTable } from './tokens/token-history.ts';
-
-const DERIVED_NAMES = ['token_history'] as const;
-export type DerivedName = (typeof DERIVED_NAMES)[number];
-
-/** A structure that is complete up to a transfer, 0 for none. */
-export interface DerivedEnd {
-  name: DerivedName;
-  lastTransfer: number;
-}
-
-/** Transfers that are added to a structure: those from `first` on. */
-export interface AddedTransfers {
-  first: number;
-  /** tokens.id of each, 0 for a native one. */
-  tokens: Float64Array;
-}
+import { TradeSumsStructure } from './trades/trade-sums-structure.ts';
 
 /** Makes the rows of an empty index. */
 export function createDerived(db: Db): void {
   const setEnd = prepareSetEnd(db);
-  for (const name of DERIVED_NAMES) setEnd(name, 0);
+  for (const name of ['token_history', 'trade_sums'] as const) setEnd(name, 0);
 }
 
 function prepareSetEnd(db: Db): (name: DerivedName, lastTransfer: number) => void {
@@ -57,51 +45,116 @@ export class DerivedTables {
   private readonly endOf: (name: DerivedName) => number;
   private readonly setEnd: (name: DerivedName, lastTransfer: number) => void;
   private readonly tokenKinds: Statement<[number, number], number>;
+  private readonly endOfBlock: Statement<[number], number>;
+  private readonly removeEnd: Statement;
   private readonly tokenHistory: TokenHistoryTable;
+  readonly trades: TradeSumsStructure;
 
   constructor(db: Db) {
     this.endOf = prepareDerivedEnd(db);
     this.setEnd = prepareSetEnd(db);
+    this.removeEnd = db.prepare('DELETE FROM derived WHERE name = ?');
     this.tokenKinds = db
       .prepare<[number, number], number>(
         'SELECT token_kind FROM transfers WHERE id >= ? AND id <= ? ORDER BY id',
       )
       .pluck();
+    this.endOfBlock = db
+      .prepare<[number], number>(
+        'SELECT last_transfer FROM blocks WHERE last_transfer >= ? ORDER BY last_transfer LIMIT 1',
+      )
+      .pluck();
     this.tokenHistory = new TokenHistoryTable(db);
+    this.trades = new TradeSumsStructure(db);
   }
 
-  /** The structures that end before the transfer `last`. */
+  /** The structures that end before the transfer `last`, or are to take the place of another one. */
   incomplete(last: number): DerivedEnd[] {
-    const ends = DERIVED_NAMES.map((name) => ({ name, lastTransfer: this.endOf(name) }));
-    return ends.filter(({ lastTransfer }) => lastTransfer < last);
+    const ends = this.names().map((name) => ({ name, lastTransfer: this.endOf(name) }));
+    return ends.filter(({ name, lastTransfer }) => lastTransfer < last || name === 'new_trade_sums');
   }
 
-  /** Adds the transfers of a commit, from `first` on, where those before are there. Call it once their tokens have rows. */
-  append(first: number, read: () => AddedTransfers): void {
-    if (this.endOf('token_history') === first - 1) this.add(read());
+  /** Adds the transfers of a commit where those before are there. Call it once their wallets and tokens have rows. */
+  append(added: AddedTransfers): void {
+    for (const name of this.names()) if (this.endOf(name) === added.first - 1) this.add(name, added);
   }
 
   /** Removes the transfers above `last`, which are of these tokens. Call it while their rows are there. */
   rollback(tokens: Iterable<number>, last: number): void {
-    if (this.endOf('token_history') <= last) return;
-    this.tokenHistory.rollback(tokens, last);
-    this.setEnd('token_history', last);
+    for (const name of this.names()) {
+      const end = this.endOf(name);
+      if (end <= last) continue;
+      if (name === 'token_history') this.tokenHistory.rollback(tokens, last);
+      else this.trades.remove(name, last + 1, end);
+      this.setEnd(name, last);
+    }
   }
 
-  /** Adds at most `limit` of the next transfers, up to `last`, to a structure that lacks them. */
-  step(last: number, limit: number): void {
-    const [lagging] = this.incomplete(last);
-    if (lagging === undefined) return;
-    const first = lagging.lastTransfer + 1;
-    const end = Math.min(last, lagging.lastTransfer + limit);
-    const tokens = Float64Array.from(this.tokenKinds.all(first, end), tokenOf);
-    if (tokens.length !== end - first + 1)
-      throw new DamageError(`some of the transfers ${first} to ${end} are missing`);
-    this.add({ first, tokens });
+  /**
+   * Does part of the next work: adds at most about `limit` transfers, up to `last`, to a structure that lacks them, or
+   * deletes as many rows. Returns whether there was any.
+   */
+  step(last: number, limit: number): boolean {
+    const lagging = this.incomplete(last);
+    const next = lagging.find(({ lastTransfer }) => lastTransfer < last);
+    if (next !== undefined) this.add(next.name, this.stored(next, last, limit));
+    else if (lagging.length > 0) this.replaceTradeSums();
+    else return this.trades.generations.deleteFormer(limit);
+    return true;
   }
 
-  private add({ first, tokens }: AddedTransfers): void {
-    this.tokenHistory.append(first, tokens);
-    this.setEnd('token_history', first + tokens.length - 1);
+  /** Sets the lists by which trades are told. Other ones than before are in use once the sums by them are complete. */
+  setTradeRules(rules: TradeRules): void {
+    const { generations } = this.trades;
+    const emptied = generations.setRules(rules, this.endOf('trade_sums') > 0);
+    if (emptied === 'current') this.setEnd('trade_sums', 0);
+    if (emptied === 'next') this.setEnd('new_trade_sums', 0);
+    if (generations.read().next === null) this.removeEnd.run('new_trade_sums');
+  }
+
+  /** Adds what was left out of these blocks while they were gaps. */
+  addComplete(blocks: BlockRange): void {
+    const { first, last } = this.trades.stored.transfersOf(blocks);
+    for (const name of this.names())
+      if (name !== 'token_history')
+        this.trades.add(name, this.trades.stored.trading(first, Math.min(last, this.endOf(name))));
+  }
+
+  private names(): DerivedName[] {
+    const { current, next } = this.trades.generations.read();
+    const names: DerivedName[] = ['token_history'];
+    if (current !== null) names.push('trade_sums');
+    if (next !== null) names.push('new_trade_sums');
+    return names;
+  }
+
+  private add(name: DerivedName, added: AddedTransfers): void {
+    if (name === 'token_history') this.tokenHistory.append(added.first, added.tokens());
+    else this.trades.add(name, added.trading());
+    this.setEnd(name, added.first + added.count - 1);
+  }
+
+  /** The next transfers that a structure lacks. Trades need whole transactions. */
+  private stored({ name, lastTransfer }: DerivedEnd, last: number, limit: number): AddedTransfers {
+    const first = lastTransfer + 1;
+    const wanted = Math.min(last, lastTransfer + limit);
+    const end = name === 'token_history' ? wanted : (this.endOfBlock.get(wanted) ?? last);
+    return {
+      first,
+      count: end - lastTransfer,
+      tokens: () => {
+        const tokens = Float64Array.from(this.tokenKinds.all(first, end), tokenOf);
+        if (tokens.length !== end - lastTransfer)
+          throw new DamageError(`some of the transfers ${first} to ${end} are missing`);
+        return tokens;
+      },
+      trading: () => this.trades.stored.trading(first, end),
+    };
+  }
+
+  private replaceTradeSums(): void {
+    this.setEnd('trade_sums', this.endOf('new_trade_sums'));
+    this.removeEnd.run('new_trade_sums');
+    this.trades.generations.advance();
   }
 }

@@ -5,14 +5,15 @@ import type { BlockBatch } from '../model/block-batch.ts';
 import type { GapKind, GapTotals } from '../model/block-gap.ts';
 import { newRules, type StoredRules } from '../model/index-rules.ts';
 import type { SkippedTotals } from '../model/skipped-logs.ts';
+import type { TradeRules } from '../model/trade-rules.ts';
 import { Appender } from './append.ts';
-import type { BlockRange } from './block-gaps.ts';
+import { type BlockRange, gapsBetween } from './block-gaps.ts';
 import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
 import type { ChainAnchors } from './chain-anchors.ts';
 import type { Commit } from './commit/commit.ts';
 import type { OnStep } from './commit/on-step.ts';
 import { Tables } from './commit/tables.ts';
-import type { DerivedEnd } from './derived.ts';
+import type { DerivedEnd } from './derived-structure.ts';
 import { FileIdentity, type WriterLock } from './file-guard.ts';
 import { acquireIndexLock, clearDamage, markDamaged, openIndexForWriting } from './index-file.ts';
 import { areRulesWhole, readRules, writeRules } from './index-rules.ts';
@@ -29,6 +30,9 @@ import {
 } from './tokens/token-metadata.ts';
 import { WriteAheadLog } from './wal.ts';
 import { type UnreadCode, WalletCodeTable } from './wallet-code.ts';
+
+/** Blocks of a gap that are proved complete per transaction. */
+const BLOCKS_PER_STEP = 100;
 
 /**
  * The indexer thread's reads and writes. Each throws StorageError on a transient failure of the disk or the file. A
@@ -164,10 +168,19 @@ export class IndexWriter {
     return this.nullOnStorageError(() => this.tables.skippedLogs.totals());
   }
 
-  /** Removes blocks from the gaps of a kind after a comparison proved them complete. */
+  /** Removes blocks from the gaps of a kind after a comparison proved them complete: now their trades count. */
   setComplete(kind: GapKind, range: BlockRange): void {
-    const remove = this.db.transaction(() => this.tables.blockGaps.remove(kind, range));
-    this.write(() => remove.immediate());
+    const { blockGaps, derived } = this.tables;
+    const remove = this.db.transaction((blocks: BlockRange) => {
+      blockGaps.remove(kind, blocks);
+      derived.addComplete(blocks);
+    });
+    for (const gap of this.withStorageErrors(() => gapsBetween(this.db, range)))
+      if (gap.kind === kind)
+        for (let { first } = gap; first <= gap.last; first += BLOCKS_PER_STEP)
+          this.write(() =>
+            remove.immediate({ first, last: Math.min(gap.last, first + BLOCKS_PER_STEP - 1) }),
+          );
   }
 
   /**
@@ -225,14 +238,32 @@ export class IndexWriter {
     );
   }
 
-  /** Adds at most `transfers` of the next transfers to what does not follow from all of them yet. Returns as `append`. */
-  deriveStep(transfers: number): number {
+  /**
+   * Adds about this many of the next transfers to what does not follow from all of them yet, or deletes as many former
+   * rows. Returns as `append`; null once nothing is left to do.
+   */
+  deriveStep(transfers: number): number | null {
     this.checkpointWalIfLarge();
-    const step = this.db.transaction(() =>
-      this.tables.derived.step(readLastBlock(this.db)?.lastTransfer ?? 0, transfers),
-    );
+    let isDone = false;
+    const step = this.db.transaction(() => {
+      isDone = !this.tables.derived.step(readLastBlock(this.db)?.lastTransfer ?? 0, transfers);
+    });
     this.write(() => step.immediate());
-    return this.walBytes();
+    return isDone ? null : this.walBytes();
+  }
+
+  /** The lists by which trades are told, and those that are to take their place (trades/trade-generations.ts). */
+  tradeRules(): { current: TradeRules | null; next: TradeRules | null } {
+    return this.withStorageErrors(() => {
+      const { current, next } = this.tables.derived.trades.generations.read();
+      return { current: current?.rules ?? null, next: next?.rules ?? null };
+    });
+  }
+
+  /** Sets the lists by which trades are told. The sums of trades by other ones are built in steps. */
+  setTradeRules(rules: TradeRules): void {
+    const set = this.db.transaction(() => this.tables.derived.setTradeRules(rules));
+    this.write(() => set.immediate());
   }
 
   /** Records that the blocks from `first` to the head are not what they were, though their hashes are. */

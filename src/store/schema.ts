@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 14, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 15, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -13,6 +13,7 @@
 
 import { isSemiFungible, movesOne, TOKEN_KINDS, TransferKind } from '../model/transfer-kind.ts';
 import { TOKEN_METADATA, TOKEN_QUALITY, WALLET_CODE } from './schema-node-facts.ts';
+import { TRADES } from './schema-trades.ts';
 
 /** wallets.id of the zero address, whose row exists from the start. All other ids count from 1. */
 export const ZERO_WALLET = 0;
@@ -207,9 +208,10 @@ export interface CountedTransfer {
   kind: number;
   token: number | null;
   amount: Buffer | null;
+  token_number: Buffer | null;
 }
 
-export const COUNTED_TRANSFER = 'id, tx, sender, receiver, kind, token, amount';
+export const COUNTED_TRANSFER = 'id, tx, sender, receiver, kind, token, amount, token_number';
 
 const NATIVE_PEAKS = /* sql */ `
 -- Zone map: the largest native transfer of each span of transfers, so a search for large ones skips most spans.
@@ -359,7 +361,8 @@ CREATE TABLE first_buyers (
 const DERIVED = /* sql */ `
 -- One row for each structure that an index of an earlier release gets while it is served (store/derived.ts).
 CREATE TABLE derived (
-  name TEXT PRIMARY KEY,                -- token_history: tokens.recent and token_activity
+  name TEXT PRIMARY KEY,                -- token_history: tokens.recent and token_activity; trade_sums: of the lowest
+                                        -- generation in trade_rules; new_trade_sums: of the other, only while there is one
   last_transfer INTEGER NOT NULL,       -- it has the transfers up to this one
   checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
@@ -388,6 +391,7 @@ export const SCHEMA = [
   TOKEN_METADATA,
   WALLET_CODE,
   DERIVED,
+  TRADES,
 ].join('');
 
 /** First receivers stored per token: the maximum `limit` of token_first_buyers. */

@@ -14,6 +14,8 @@ export interface DecodedTransfer {
   kind: number;
   token: number | null;
   amount: bigint;
+  /** The id of an ERC-721 or ERC-1155 token, hex digits; empty for others. */
+  tokenNumber: string;
 }
 
 /** A stored amount; zero when null. Converts through hex text, because the store's own conversions are under test. */
@@ -24,7 +26,9 @@ export function decodeAmount(bytes: Buffer | null): bigint {
 /** Throws DamageError when a value has a type that is never stored. */
 export function decodeStored(raw: CountedTransfer): DecodedTransfer {
   const numbers = [raw.sender, raw.receiver, raw.kind, raw.token ?? 0];
-  const isWhole = numbers.every(Number.isSafeInteger) && (raw.amount === null || Buffer.isBuffer(raw.amount));
+  const isWhole =
+    numbers.every(Number.isSafeInteger) &&
+    [raw.amount, raw.token_number].every((bytes) => bytes === null || Buffer.isBuffer(bytes));
   if (!isWhole) throw new DamageError(`transfer ${raw.id} cannot be decoded`);
   return {
     id: raw.id,
@@ -34,5 +38,6 @@ export function decodeStored(raw: CountedTransfer): DecodedTransfer {
     kind: raw.kind,
     token: isNativeKind(raw.kind) ? null : raw.token,
     amount: movesOne(raw.kind) ? 1n : decodeAmount(raw.amount),
+    tokenNumber: raw.token_number?.toString('hex') ?? '',
   };
 }

@@ -13,6 +13,7 @@ import { ADDRESS_PREFIX_BYTES } from '../store/schema.ts';
 import { DamageError, isCorruption } from '../store/storage-error.ts';
 import { ZONE_SPAN, zoneOf } from '../store/zone-map.ts';
 import { decodeAmount } from '../tokens/decoded-transfer.ts';
+import { TradeComparer } from './check-trades.ts';
 import { TokenComparer, WalletComparer } from './comparers.ts';
 import { IDS_PER_READ, type Ids, RecountScan } from './recount.ts';
 import { type Check, storedNumber } from './report.ts';
@@ -45,14 +46,22 @@ export async function checkCounters(
   const tip = readLastBlock(db);
   if (tip === null) return;
   const recounted: Recounted = { wallets: 0, tokens: 0, after: 0, end: 0, hasHistories: true };
+  const trades = inReadTransaction(db, () =>
+    TradeComparer.begin(db, checks.wallets, readLastBlock(db)?.lastTransfer ?? 0),
+  );
   for (const pass of passesOf(db, tip, scope, bytesPerPass)) {
-    const isDone = await recountWithRetry(db, checks, scope, pass, recounted, options);
+    const isDone = await recountWithRetry(db, checks, scope, trades, pass, recounted, options);
     if (options.signal.aborted) return;
     if (!isDone) return checks.wallets.addNote('not compared: reorgs kept interrupting the scan');
   }
+  const maxTraders = isAll(scope.wallets) ? Number.POSITIVE_INFINITY : MAX_SAMPLED_TRADERS;
+  inReadTransaction(db, () => trades?.compareRest(checks.wallets, maxTraders));
   await checkLists(db, checks.wallets, scope, options.signal);
   if (!options.signal.aborted) conclude(db, checks, scope, recounted);
 }
+
+/** Most traders of the native coin that a sample reads. */
+const MAX_SAMPLED_TRADERS = 200_000;
 
 /** What all passes together have recounted: of the transfers, those above `after` up to `end`. */
 interface Recounted {
@@ -65,7 +74,7 @@ interface Recounted {
 }
 
 async function recountWithRetry(...pass: Parameters<typeof recountPass>): Promise<boolean> {
-  const { signal } = pass[5];
+  const { signal } = pass[6];
   for (let attempt = 1; attempt <= MAX_TRIES && !signal.aborted; attempt++)
     if (await recountPass(...pass)) return true;
   return false;
@@ -76,6 +85,7 @@ async function recountPass(
   db: Db,
   checks: CounterChecks,
   scope: Scope,
+  trades: TradeComparer | null,
   pass: Pass,
   recounted: Recounted,
   { signal, onProgress, onPass }: CounterOptions,
@@ -91,6 +101,7 @@ async function recountPass(
   const scan = new RecountScan(db, ids, after, {
     wallet: (recount) => wallets.pageDifference(recount),
     token: isComplete ? (recount) => tokens.pageDifference(recount) : null,
+    trades,
   });
   /** Runs reads that see one commit; returns false instead when that commit no longer contains block `begin`. */
   const readUnlessRolledBack = (read: () => void): boolean =>
@@ -111,10 +122,17 @@ async function recountPass(
     for (const gap of isAll(scope.wallets) ? [] : scan.gaps) checks.wallets.addDifference(gap);
     for (const wallet of missing.wallets) checks.wallets.addDifference(`wallet ${wallet} has no row`);
     for (const token of missing.tokens) checks.tokens.addDifference(`token ${token} has no row`);
+    const comparedTrades = trades?.isCurrent() ? trades : null;
     for (const recount of scan.wallets.values())
-      decoding(checks.wallets, `wallet ${recount.id}`, () => wallets.compare(recount, checks.wallets));
+      decoding(checks.wallets, `wallet ${recount.id}`, () => {
+        wallets.compare(recount, checks.wallets);
+        comparedTrades?.compareWallet(recount, checks.wallets);
+      });
     for (const recount of scan.tokens.values())
-      decoding(checks.tokens, `token ${recount.id}`, () => tokens.compare(recount, checks.tokens));
+      decoding(checks.tokens, `token ${recount.id}`, () => {
+        tokens.compare(recount, checks.tokens);
+        comparedTrades?.compareToken(recount.id, recount.holdings, checks.tokens);
+      });
     noteTooLarge(checks, scan);
     recounted.wallets += scan.wallets.size;
     recounted.tokens += scan.tokens.size;

@@ -239,6 +239,7 @@ const TABLES = [
   'token_metadata',
   'wallet_code',
   'derived',
+  'trade_rules',
 ] as const;
 
 /** Most blocks and transfers per read: a fraction of a second, because checkpoints wait for it. */

@@ -84,7 +84,7 @@ function readWindow(db: Db, startBlock: number): BlockWindow | null {
   const net = new Map<Hex, bigint>();
   const rows = db
     .prepare<[number, number, number], CountedTransfer & { from: Buffer; to: Buffer }>(/* sql */ `
-      SELECT t.id, t.tx, t.sender, t.receiver, t.kind, t.token, t.amount, s.address AS "from", r.address AS "to"
+      SELECT t.id, t.tx, t.sender, t.receiver, t.kind, t.token, t.amount, t.token_number, s.address AS "from", r.address AS "to"
       FROM transfers t JOIN wallets s ON s.id = t.sender JOIN wallets r ON r.id = t.receiver
       WHERE t.id > ? AND t.kind IN (?, ?)`)
     .all(

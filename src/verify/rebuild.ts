@@ -10,6 +10,8 @@ import { BatchBuilder } from '../decode/batch.ts';
 import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
+import type { StoredRules } from '../model/index-rules.ts';
+import { type ConfiguredTradeLists, newTradeRules, type TradeRules } from '../model/trade-rules.ts';
 import { fsyncDirectory } from '../store/backup.ts';
 import { gapsBetween } from '../store/block-gaps.ts';
 import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
@@ -33,6 +35,7 @@ import { AddressBook } from '../store/read/address-book.ts';
 import { prepareTransfers, type TransferReader } from '../store/read/transfers.ts';
 import { RewriteTable } from '../store/rewrites.ts';
 import { DamageError, isCorruption } from '../store/storage-error.ts';
+import { prepareTradeGenerations } from '../store/trades/trade-generations.ts';
 import { batchHash, batchParent } from './block-comparer.ts';
 
 interface RebuildOptions {
@@ -44,6 +47,8 @@ interface RebuildOptions {
   changed: ReadonlySet<number>;
   cacheMb: number;
   batchTransfers: number;
+  /** Replaces lists of trades that are damaged. */
+  configuredTrades: ConfiguredTradeLists;
   signal: AbortSignal;
   /** Reads one block from the node. */
   load(block: number): Promise<BlockBatch>;
@@ -85,7 +90,16 @@ async function copyBlocks(
   path: string,
   target: string,
   writer: IndexWriter,
-  { last, changed, batchTransfers, signal, load, isReplaceable, onProgress }: RebuildOptions,
+  {
+    last,
+    changed,
+    batchTransfers,
+    configuredTrades,
+    signal,
+    load,
+    isReplaceable,
+    onProgress,
+  }: RebuildOptions,
 ): Promise<void> {
   const source = openIndexForReading(path);
   const rebuilt = openIndexForReading(target);
@@ -98,6 +112,8 @@ async function copyBlocks(
     const start = Math.min(chain.startBlock, first);
     const { firstParent } = new AnchorTable(source).read();
     writer.setChain(chain.chainId, start, rules);
+    const trades = tradeRulesOf(source, chain.chainId, rules, configuredTrades);
+    if (trades !== null) writer.setTradeRules(trades);
     const blocks = new StoredBlocks(source, rebuilt);
     const ends = batchEnds(changed, last);
     for (let at = start; at <= last; ) {
@@ -121,6 +137,22 @@ async function copyBlocks(
   } finally {
     source.close();
     rebuilt.close();
+  }
+}
+
+/** The newest lists of trades, null if there are none yet; if they are lost, those that a new index would get. */
+function tradeRulesOf(
+  source: Db,
+  chainId: number,
+  { wrappedNative }: StoredRules,
+  configured: ConfiguredTradeLists,
+): TradeRules | null {
+  try {
+    const { current, next } = prepareTradeGenerations(source)();
+    return (next ?? current)?.rules ?? null;
+  } catch (error) {
+    if (!isCorruption(error)) throw error;
+    return newTradeRules({ chainId, wrappedNative: wrappedNative ?? [], configured });
   }
 }
 

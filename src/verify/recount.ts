@@ -9,6 +9,7 @@ import { COUNTED_TRANSFER, type CountedTransfer, MAX_FIRST_BUYERS, ZERO_WALLET }
 import { TOKEN_PAGE_BYTES } from '../store/tokens/token-history.ts';
 import { ENTRIES_PER_PAGE } from '../store/wallet-history.ts';
 import { type DecodedTransfer, decodeStored } from '../tokens/decoded-transfer.ts';
+import { type TradeComparer, TradeRecount } from './check-trades.ts';
 import type { Difference } from './report.ts';
 
 /** Wallets and tokens by their ids. */
@@ -23,9 +24,9 @@ export interface Ids {
  * its holdings.
  */
 export const RECOUNT_BYTES = {
-  wallet: 1_200,
+  wallet: 1_400,
   entry: 110,
-  walletToken: 60,
+  walletToken: 150, // with the sums of trades, which a fifth of them have
   token: 900,
   tokenEntry: 10,
   holding: 130,
@@ -44,11 +45,13 @@ export interface HistoryEntry {
   wei: bigint | null;
 }
 
-/** Describe how the stored history page differs from the recount's `page`, which is full. */
-export interface ComparePages {
+/** What is compared. The functions describe how the stored history page differs from the recount's `page`, which is full. */
+export interface Compared {
   wallet(recount: WalletRecount): Difference | null;
   /** Null while the histories of tokens are incomplete (store/derived.ts). */
   token: ((recount: TokenRecount) => Difference | null) | null;
+  /** Null while the sums of trades are incomplete. */
+  trades: TradeComparer | null;
 }
 
 /** Recounts a wallet. Keeps one history page at a time: a busy wallet has many millions of entries. */
@@ -63,7 +66,7 @@ export class WalletRecount {
   pageDifference: Difference | null = null;
   nativeReceived = 0n;
   nativeSent = 0n;
-  private readonly comparePage: ComparePages['wallet'];
+  private readonly comparePage: Compared['wallet'];
   private lastTransfer: number | null = null;
   private lastTransaction = 0;
   private transactions = 0;
@@ -72,15 +75,23 @@ export class WalletRecount {
   private internalReceived = 0;
   private readonly firstIn = new Map<number, DecodedTransfer>();
   private readonly latestIn = new Map<number, DecodedTransfer>();
+  /** Null if trades are not compared. */
+  readonly trades: TradeRecount | null;
 
-  constructor(id: number, comparePage: ComparePages['wallet']) {
+  constructor(id: number, { wallet, trades }: Pick<Compared, 'wallet' | 'trades'>) {
     this.id = id;
-    this.comparePage = comparePage;
+    this.comparePage = wallet;
+    this.trades = trades && new TradeRecount(id, trades);
   }
 
   /** Entries in memory. */
   get kept(): number {
     return this.tokens.size;
+  }
+
+  /** The tokens of its transfers. */
+  get moved(): Iterable<number> {
+    return this.tokens;
   }
 
   /** Adds a transfer of the wallet, in chain order. */
@@ -103,6 +114,7 @@ export class WalletRecount {
       other: sends ? row.receiver : row.sender,
       wei: row.token === null ? row.amount : null,
     });
+    this.trades?.add(row);
     if (row.transaction !== this.lastTransaction) this.transactions++;
     this.lastTransaction = row.transaction;
     if (row.token !== null) {
@@ -158,7 +170,7 @@ export class TokenRecount {
   /** The first difference in the stored pages before it. */
   pageDifference: Difference | null = null;
   /** Null if pages are not compared. */
-  readonly comparePage: ComparePages['token'];
+  readonly comparePage: Compared['token'];
   private pageBytes = 0;
   readonly holdings = new Map<number, Holding>();
   /** The first receivers: wallet to transfer. */
@@ -168,7 +180,7 @@ export class TokenRecount {
   private readonly sumsOwnForm: boolean;
 
   /** `sumsOwnForm`: see store/index-rules.ts. */
-  constructor(id: number, sumsOwnForm: boolean, comparePage: ComparePages['token']) {
+  constructor(id: number, sumsOwnForm: boolean, comparePage: Compared['token']) {
     this.id = id;
     this.comparePage = comparePage;
     this.sumsOwnForm = sumsOwnForm;
@@ -254,15 +266,17 @@ export class RecountScan {
   readonly gaps: string[] = [];
   /** The last transfer read. */
   position: number;
+  private readonly trades: TradeComparer | null;
   private readonly select: Statement<[number, number], CountedTransfer>;
   private readonly count: Statement<[number, number], number>;
 
   /** Starts after transfer `after`. */
-  constructor(db: Db, ids: Ids, after: number, compare: ComparePages) {
-    this.wallets = new Map(ids.wallets.map((id) => [id, new WalletRecount(id, compare.wallet)]));
+  constructor(db: Db, ids: Ids, after: number, compare: Compared) {
+    this.wallets = new Map(ids.wallets.map((id) => [id, new WalletRecount(id, compare)]));
     const ownForm = sumsOwnForm(db);
     this.tokens = new Map(ids.tokens.map((id) => [id, new TokenRecount(id, ownForm, compare.token)]));
     this.position = after;
+    this.trades = compare.trades;
     this.select = db.prepare(/* sql */ `
       SELECT ${COUNTED_TRANSFER} FROM transfers
       WHERE id BETWEEN ? AND ?
@@ -276,6 +290,7 @@ export class RecountScan {
 
   /** Reads the next transfers, none above `to`. */
   advance(to: number): void {
+    this.trades?.refresh();
     const from = this.position + 1;
     const end = Math.min(to, this.position + IDS_PER_READ);
     const present = this.count.get(from, end) ?? 0;

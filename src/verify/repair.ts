@@ -16,6 +16,7 @@ import { GAP_KINDS, type GapKind } from '../model/block-gap.ts';
 import type { ChainFinality } from '../model/finality.ts';
 import { type ConfiguredLists, newRules, type RuleSources, rulesText } from '../model/index-rules.ts';
 import type { Capabilities } from '../model/index-status.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchHeaders } from '../node/methods.ts';
 import { type BlockRange, readGaps } from '../store/block-gaps.ts';
@@ -41,6 +42,7 @@ interface RepairOptions {
   capabilities: Capabilities;
   /** Completes the rules of an index of an earlier release, or replaces damaged ones. */
   configured: ConfiguredLists;
+  configuredTrades: ConfiguredTradeLists;
   finality: ChainFinality;
   /** The blocks to compare with the node; null to repair only damage in the file. */
   range: BlockRange | null;

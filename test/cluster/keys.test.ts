@@ -288,6 +288,6 @@ describe('daemons that share their keys', () => {
     const sql = postgres(url, { max: 1 });
     own.after(() => sql.end());
     await sql`UPDATE atlas_keys.cluster SET version = 99`;
-    await assert.rejects(startMember(own, { url, name: 'old' }), /have version 99, this atlas-node knows 3/);
+    await assert.rejects(startMember(own, { url, name: 'old' }), /have version 99, this atlas-node knows 4/);
   });
 });

@@ -153,9 +153,16 @@ export const statusSchema = z
         'Blocks stored although incomplete, because every node gave the same answer for ten minutes; null if none is',
       ),
     derived: z
-      .array(z.object({ name: z.enum(['token_history']), lastTransfer: count() }))
+      .array(
+        z.object({ name: z.enum(['token_history', 'trade_sums', 'new_trade_sums']), lastTransfer: count() }),
+      )
       .describe(
-        'What an index of an earlier release still gets while it is served, and the transfer up to which it is complete (of transfers)',
+        'What an index of an earlier release, or one with other lists of trades, still gets while it is served, and the transfer up to which it is complete (of transfers)',
+      ),
+    tradeChanges: z
+      .array(z.string())
+      .describe(
+        'Which contracts count otherwise in trades once new_trade_sums is complete, because the configuration or the release changed the lists; empty when none does',
       ),
     skippedLogs: z
       .record(z.string(), count())
@@ -213,6 +220,7 @@ const exampleStatus: z.output<typeof statusSchema> = {
   untraced: null,
   logGaps: null,
   derived: [],
+  tradeChanges: [],
   skippedLogs: { transfer_topics: 12 },
   skippedIn: { transfer_topics: example.txHash },
   skippedContracts: [

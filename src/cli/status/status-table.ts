@@ -69,6 +69,7 @@ function indexRows(
     ['transfers', formatNumber(status.transfers)],
     ...logGapRows(status, paint),
     ...derivedRows(status),
+    ...tradeRows(status),
     ...rulesRows(status),
     ...skippedRows(status),
     [
@@ -147,10 +148,20 @@ function derivedRows({ derived, transfers }: IndexStatus): StatusEntry[] {
   ]);
 }
 
-const DERIVED_TITLES = { token_history: 'by token' } as const satisfies Record<
-  IndexStatus['derived'][number]['name'],
-  string
->;
+const DERIVED_TITLES = {
+  token_history: 'by token',
+  trade_sums: 'trade sums',
+  new_trade_sums: 'new sums',
+} as const satisfies Record<IndexStatus['derived'][number]['name'], string>;
+
+/** A daemon of an earlier version does not tell. */
+function tradeRows({ tradeChanges }: IndexStatus): StatusEntry[] {
+  if (!tradeChanges?.length) return [];
+  return [
+    ['trades', 'told by the former lists until the sums by the new ones are complete; then:'],
+    ...tradeChanges.map((change) => ['', change] as const),
+  ];
+}
 
 const NODE_CHAINS: Record<NodeChain, string> = {
   unchecked: 'not compared yet',

@@ -1,6 +1,6 @@
 /** `atlas-node verify`: compares the index with the node. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { configuredLists } from '../../config/configured-lists.ts';
+import { configuredLists, configuredTradeLists } from '../../config/configured-lists.ts';
 import type { Config } from '../../config/parse-config.ts';
 import { splitUrls } from '../../config/values.ts';
 import { FatalError } from '../../lib/errors.ts';
@@ -197,6 +197,7 @@ async function repair(
     client,
     capabilities,
     configured: configuredLists(config),
+    configuredTrades: configuredTradeLists(config),
     finality: finalityOf(config.chain.finality, capabilities),
     range: repaired === true ? null : repaired,
     cacheMb: config.index.cache_mb,

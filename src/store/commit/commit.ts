@@ -6,11 +6,10 @@ import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { type BlockBatch, packedHash } from '../../model/block-batch.ts';
 import { isNativeKind, TransferKind } from '../../model/transfer-kind.ts';
 import { type BlockEnd, EMPTY_INDEX, type Tip } from '../chain.ts';
-import type { AddedTransfers } from '../derived.ts';
 import { ADDRESS_BYTES, ZERO_WALLET } from '../schema.ts';
 import { ZoneMap } from '../zone-map.ts';
 import { type NewAddress, resolveAddresses } from './address-resolver.ts';
-import { type Buckets, CommitTransfers, NATIVE } from './commit-transfers.ts';
+import { type Buckets, CommitTransfers } from './commit-transfers.ts';
 import { type CommitWallets, FundedBy } from './commit-wallets.ts';
 import { type OnStep, ROWS_PER_STEP } from './on-step.ts';
 import type { Tables } from './tables.ts';
@@ -75,17 +74,6 @@ export class Commit {
       tokens.length * TOKEN_BYTES +
       newAddresses.length * NEW_WALLET_BYTES
     );
-  }
-
-  /** Its transfers as what is derived from them needs them. */
-  added(): AddedTransfers {
-    const { firstTransfer, tokens, transfers } = this;
-    const ids = new Float64Array(transfers.count);
-    for (let at = 0; at < ids.length; at++) {
-      const token = transfers.token[at]!;
-      if (token !== NATIVE) ids[at] = tokens[token]!.id;
-    }
-    return { first: firstTransfer, tokens: ids };
   }
 
   /** Frees the memory that grows with the commit. */

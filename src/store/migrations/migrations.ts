@@ -17,6 +17,7 @@ import {
 } from './small-tables.ts';
 import { timeFalls } from './time-falls.ts';
 import { TOKEN_HISTORIES } from './token-history.ts';
+import { TRADE_SUMS } from './trade-sums.ts';
 import { smallerTransfers } from './transfers.ts';
 import { viewKinds } from './view-kinds.ts';
 
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   timeFalls(),
   TABLE_OF_SKIPPED_LOGS,
   TOKEN_HISTORIES,
+  TRADE_SUMS,
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

@@ -48,6 +48,7 @@ const BACKFILLING: IndexStatus = {
   untraced: null,
   logGaps: null,
   derived: [],
+  tradeChanges: [],
   ...NOTHING_SKIPPED,
   startedAt: 1_700_000_000_000,
   reorgs: 0,

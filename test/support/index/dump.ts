@@ -21,6 +21,10 @@ const INDEX_TABLES = [
   'first_buyers',
   'token_activity',
   'derived',
+  'trade_rules',
+  'trade_sums',
+  'traded_tokens',
+  'trade_peaks',
 ];
 
 export function dumpIndex(path: string): string[] {

@@ -109,6 +109,7 @@ function observe<C extends Client>(
         ...options.index,
       },
       configured: { wrappedNative: options.wrappedNative ?? [] },
+      configuredTrades: {},
     },
     {
       onCommitting: (blocks) => announced.push({ blocks, before: watermarks.length }),

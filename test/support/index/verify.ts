@@ -43,6 +43,7 @@ export function repairFile(
       capabilities,
       finality: finalityOf('auto', capabilities),
       configured: {},
+      configuredTrades: {},
       range: from === null ? null : { first: from, last: to },
       cacheMb: 8,
       batchTransfers: 5_000,

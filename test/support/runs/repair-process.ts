@@ -18,6 +18,7 @@ const { replacedFrom } = await repairRange({
   capabilities,
   finality: finalityOf('auto', capabilities),
   configured: {},
+  configuredTrades: {},
   maxReorg: 128,
   range: { first: Number(from), last: Number(to) },
   cacheMb: 8,

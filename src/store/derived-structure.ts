@@ -1,0 +1,21 @@
+/** The structures of derived.ts, and what they are made from. */
+import type { PartTransfer } from '../model/wallet-part.ts';
+
+/** `new_trade_sums`: by other lists than those in use; only until they take their place (trades/trade-generations.ts). */
+export type DerivedName = 'token_history' | 'trade_sums' | 'new_trade_sums';
+
+/** A structure that is complete up to a transfer, 0 for none. */
+export interface DerivedEnd {
+  name: DerivedName;
+  lastTransfer: number;
+}
+
+/** Transfers that are added to structures: those from `first` on, up to the end of a block. */
+export interface AddedTransfers {
+  first: number;
+  count: number;
+  /** tokens.id of each, 0 for a native one. */
+  tokens(): Float64Array;
+  /** The transactions among them that may hold trades. */
+  trading(): Iterable<readonly PartTransfer[]>;
+}

@@ -1,0 +1,28 @@
+/** Whether a transaction may hold trades: most hold none, so that is told from the numbers of its transfers alone. */
+
+/** Wallets and tokens of transfers, by any numbers that are equal where they are. */
+export interface TransferColumns {
+  readonly from: ArrayLike<number>;
+  readonly to: ArrayLike<number>;
+  readonly token: ArrayLike<number>;
+}
+
+/** Up to this many transfers, comparing each with each is faster than a set. */
+const FEW = 16;
+
+/** Whether the transfers `start..end - 1`, a transaction, move two assets, and a wallet both gives and gets. */
+export function mayTrade({ from, to, token }: TransferColumns, start: number, end: number): boolean {
+  let other = start + 1;
+  while (other < end && token[other] === token[start]) other++;
+  if (other >= end) return false;
+  if (end - start > FEW) {
+    const givers = new Set<number>();
+    for (let at = start; at < end; at++) givers.add(from[at]!);
+    for (let at = start; at < end; at++) if (to[at] !== from[at] && givers.has(to[at]!)) return true;
+    return false;
+  }
+  for (let giver = start; giver < end; giver++)
+    for (let at = start; at < end; at++)
+      if (to[at] === from[giver] && from[at] !== to[at] && from[giver] !== to[giver]) return true;
+  return false;
+}
