@@ -17,6 +17,7 @@ const ALLOWED = [
   /^SCAN (m|candidate)$/, // the candidates of a search for tokens or addresses, which have a limit
   /^SCAN chain(_anchors)?$/, // a table of one row
   /^SCAN rewrites$/, // of 64 rows
+  /^SCAN trade_rules$/, // of two rows
   /^SCAN block_gaps$/, // EXISTS, which stops at the first row
   /^SCAN CONSTANT ROW$/,
   /^SCAN \(subquery-\d+\)$/, // the rows of an inner query with a limit, or of a list of ids
