@@ -12,13 +12,10 @@ import { prepareIsGap } from '../store/block-gaps.ts';
 import type { Db } from '../store/open-database.ts';
 import { prepareBlocks } from '../store/read/blocks.ts';
 import { prepareTransfers } from '../store/read/transfers.ts';
-import { movedIds } from '../trades/moved-ids.ts';
+import { LISTED_IDS, movedIds } from '../trades/moved-ids.ts';
 import { priceText } from '../trades/price.ts';
 import { TRADE_KINDS } from '../trades/trade.ts';
 import { EXAMPLE_COIN, example } from './fields.ts';
-
-/** Token ids listed of a leg. */
-const LISTED_IDS = 20;
 
 export function assetAddressField() {
   return addressField().nullable().describe('Null for the native coin, of which its equivalents are a part');

@@ -1,4 +1,5 @@
 /** History in PostgreSQL, if configured. */
+import { configuredTradeLists } from '../config/configured-lists.ts';
 import type { Config } from '../config/parse-config.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { Logger } from '../log/logger.ts';
@@ -16,7 +17,7 @@ export interface SinkDeps {
 
 /** Starts the sink's thread; undefined when `sink.postgres.url` is empty. */
 export function startSink(
-  { sink: { postgres }, index }: Config,
+  { sink: { postgres }, index, trades }: Config,
   { indexPath, metrics, log }: SinkDeps,
   closers: CleanupStack,
 ): SinkClient | undefined {
@@ -31,6 +32,7 @@ export function startSink(
       maxReorg: index.max_reorg,
       wallets: postgres.wallets,
       partitionBlocks: postgres.partition_blocks,
+      tradeLists: configuredTradeLists({ trades }),
     },
     {
       onStatus(status, delta) {

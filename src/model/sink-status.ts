@@ -1,7 +1,7 @@
 /** The status of the PostgreSQL sink. */
 
 /**
- * `connecting`: no session with PostgreSQL. `filling`: far behind the index. `following`: at its head. `waiting`: no
+ * `connecting`: no session with PostgreSQL. `filling`: far behind the index, or filling in trades. `following`: at its head. `waiting`: no
  * writes until `reason` is resolved.
  */
 type SinkState = 'connecting' | 'filling' | 'following' | 'waiting';
@@ -14,6 +14,8 @@ export interface SinkStatus {
   finality: 'latest' | 'finalized';
   /** Last block committed to PostgreSQL; null while there is none or it is unknown. */
   block: number | null;
+  /** Last block whose trades are in PostgreSQL; below `block` while the table is filled in. */
+  tradesBlock: number | null;
   /** Indexed blocks that PostgreSQL lacks; with `finalized`, only final blocks count. Null while unknown. */
   lagBlocks: number | null;
   /**
@@ -38,6 +40,7 @@ export function initialSinkStatus(schema: string, finality: SinkStatus['finality
     schema,
     finality,
     block: null,
+    tradesBlock: null,
     lagBlocks: null,
     lagSeconds: null,
     transfersPerSecond: 0,

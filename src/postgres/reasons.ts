@@ -33,7 +33,7 @@ const ADVICE: Record<string, Advice> = {
   '23514': (setting, error) =>
     error.constraint_name
       ? refusesRow(setting, error)
-      : 'transfers has no partition for these blocks any more',
+      : `${error.table_name ?? 'transfers'} has no partition for these blocks any more`,
   '23P01': refusesRow,
   '25006': (setting) =>
     `it is read-only: a standby, or default_transaction_read_only is on; name the primary in ${setting}, or turn that off`,

@@ -6,10 +6,11 @@ import { hasTokenNumber, movesOne, TRANSFER_KIND_NAMES } from '../model/transfer
 import type { Tip } from '../store/chain.ts';
 import { blockFinder } from '../store/read/blocks.ts';
 import { kindName } from '../store/read/transfers.ts';
-import { columnList, type SinkTable, TRANSFER_FIELDS } from './columns.ts';
+import { columnList, TRANSFER_FIELDS } from './columns.ts';
 import { COPY_HEADER, COPY_TRAILER, CopyRows } from './copy-rows.ts';
 import type { Chunk, IndexSource, SinkTip, SourceToken, SourceWallet } from './index-source.ts';
 import type { Session } from './session.ts';
+import { encodeTrade } from './trade-writer.ts';
 
 /** A batch ends with the chunk that reaches either limit. They bound what a failure repeats, and the memory in use. */
 const BATCH_TRANSFERS = 100_000;
@@ -24,14 +25,16 @@ interface BatchRange {
   tip: SinkTip | null;
   /** Mark of the index (model/rewrites.ts). */
   mark: string;
-  /** First block if there is no tip. */
-  first: number;
+  /** First block of the tables. */
+  fromBlock: number;
   /** Last block that may be written. */
   last: number;
   /** Highest tokens.id in PostgreSQL. */
   tokensUpTo: number;
   /** Whether `wallets` is filled. */
   wallets: boolean;
+  /** The lists by which trades are told (model/trade-rules.ts); null while those of earlier blocks are missing. */
+  rules: string | null;
 }
 
 interface WrittenBatch {
@@ -44,6 +47,7 @@ interface WrittenBatch {
 
 /** The rows of a batch that follow its transfers. */
 class SmallRows {
+  readonly trades = new CopyRows();
   readonly blocks = new CopyRows();
   readonly tokens = new CopyRows();
   /** By address, because a wallet may change in several chunks. */
@@ -66,7 +70,7 @@ export class BatchWriter {
       const rows = new SmallRows();
       const written = await this.streamTransfers(range, rows);
       if (written.tip !== null && rows.blocks.rows > 0)
-        await this.sendSmallRows(sql, rows, written.tip.number, range.mark);
+        await this.sendSmallRows(sql, rows, written.tip.number, range);
       return written;
     });
   }
@@ -76,7 +80,7 @@ export class BatchWriter {
     return this.session.writing(async (sql) => {
       const rows = new CopyRows();
       for (const token of tokens) encodeToken(rows, token);
-      await this.sendRows('tokens', rows);
+      await this.session.copyRows('tokens', rows);
       await this.session.within(sql`UPDATE sink SET updated_at = now()`); // fails if COPY has failed
     });
   }
@@ -90,7 +94,8 @@ export class BatchWriter {
       while (transfers < BATCH_TRANSFERS && rows.blocks.rows < BATCH_BLOCKS) {
         const chunk = this.source.read(tip, {
           mark: range.mark,
-          first: range.first,
+          rules: range.rules,
+          first: range.fromBlock,
           last: range.last,
           tokensUpTo,
           facts: range.wallets,
@@ -113,6 +118,7 @@ export class BatchWriter {
 
   private encode(chunk: Chunk, rows: SmallRows): void {
     this.encodeTransfers(chunk);
+    for (const trade of chunk.trades) encodeTrade(rows.trades, trade);
     for (const block of chunk.blocks) encodeBlock(rows.blocks, block);
     for (const token of chunk.tokens) encodeToken(rows.tokens, token);
     for (const wallet of chunk.wallets) rows.wallets.set(wallet.address.toString('latin1'), wallet);
@@ -144,12 +150,19 @@ export class BatchWriter {
     }
   }
 
-  private async sendSmallRows(sql: postgres.Sql, rows: SmallRows, head: number, mark: string): Promise<void> {
-    await this.sendRows('blocks', rows.blocks);
-    if (rows.tokens.rows > 0) await this.sendRows('tokens', rows.tokens);
+  private async sendSmallRows(
+    sql: postgres.Sql,
+    rows: SmallRows,
+    head: number,
+    { mark, rules, fromBlock }: BatchRange,
+  ): Promise<void> {
+    if (rows.trades.rows > 0) await this.session.copyRows('trades', rows.trades);
+    await this.session.copyRows('blocks', rows.blocks);
+    if (rows.tokens.rows > 0) await this.session.copyRows('tokens', rows.tokens);
     if (rows.wallets.size > 0) await this.sendWallets(sql, [...rows.wallets.values()]);
     // Last, because it fails in a transaction that PostgreSQL has aborted, whose COMMIT would look like success.
-    await this.session.within(sql`UPDATE sink SET head_block = ${head}, mark = ${mark}, updated_at = now()`);
+    await this.session.within(sql`UPDATE sink SET head_block = ${head}, mark = ${mark}, updated_at = now()
+      ${rules === null ? sql`` : sql`, trades_block = ${head}, uncertain_blocks = ${this.source.gapBlocks(fromBlock, head)}`}`);
   }
 
   private async sendWallets(sql: postgres.Sql, wallets: readonly SourceWallet[]): Promise<void> {
@@ -160,19 +173,10 @@ export class BatchWriter {
     await session.within(sql`
       CREATE TEMP TABLE IF NOT EXISTS changed_wallets ON COMMIT DELETE ROWS AS
         SELECT ${columns} FROM wallets WITH NO DATA`);
-    await this.sendRows('wallets', rows, 'changed_wallets');
+    await this.session.copyRows('wallets', rows, 'changed_wallets');
     await session.within(sql`
       INSERT INTO wallets (${columns}) SELECT ${columns} FROM changed_wallets ON CONFLICT (address)
       DO UPDATE SET funding_transfer = excluded.funding_transfer, funding_block = excluded.funding_block`);
-  }
-
-  private sendRows(table: SinkTable, rows: CopyRows, into?: string): Promise<void> {
-    const write = async (send: (bytes: Buffer) => Promise<void>) => {
-      await send(COPY_HEADER);
-      await send(rows.take());
-      await send(COPY_TRAILER);
-    };
-    return this.session.copy(table, write, into);
   }
 }
 

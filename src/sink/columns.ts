@@ -1,9 +1,10 @@
 /** The columns that the sink writes, in the order in which batch-writer.ts encodes them. The operator may add others. */
+import { TRADE_COLUMNS, type TradeColumn } from '../model/trade-columns.ts';
 import { type ColumnField, columnsOf } from '../model/transfer-fields.ts';
 
 export const TRANSFER_FIELDS = columnsOf('postgres');
 
-const TYPES: Record<ColumnField['type'], string> = {
+const TYPES: Record<(ColumnField | TradeColumn)['type'], string> = {
   id: 'bigint',
   block: 'bigint',
   position: 'integer',
@@ -14,11 +15,14 @@ const TYPES: Record<ColumnField['type'], string> = {
   units: 'numeric',
   number: 'numeric',
   time: 'timestamp with time zone',
+  legs: 'jsonb',
+  flag: 'boolean',
 };
 
 export const COLUMNS = {
   blocks: { number: 'bigint', hash: 'bytea', timestamp: 'timestamp with time zone', last_transfer: 'bigint' },
   transfers: Object.fromEntries(TRANSFER_FIELDS.map(({ column, type }) => [column.name, TYPES[type]])),
+  trades: Object.fromEntries(TRADE_COLUMNS.map(({ name, type }) => [name, TYPES[type]])),
   tokens: {
     id: 'bigint',
     token_address: 'bytea',

@@ -18,6 +18,11 @@ const MAX_DIGITS = 20;
 const HEADER_BYTES = 8;
 /** The longest encoded value, bytes. */
 const MAX_NUMERIC_BYTES = HEADER_BYTES + 2 * MAX_DIGITS;
+/** Characters of a decimal text per base-10,000 digit. */
+const DIGIT_CHARACTERS = 4;
+const ZERO_CODE = 48;
+/** Precedes the text of a `jsonb`. */
+const JSONB_VERSION = 1;
 /** The index's integers have at most 256 bits. */
 const MAX_LIMBS = 16;
 
@@ -88,6 +93,34 @@ export class CopyRows {
     this.bytea(Buffer.from(value.replaceAll('\0', ''), 'utf8'));
   }
 
+  /** `text` of a few ASCII characters. */
+  ascii(value: string): void {
+    this.size(value.length, value.length);
+    const { bytes } = this;
+    let at = this.length;
+    for (let i = 0; i < value.length; i++) bytes[at++] = value.charCodeAt(i);
+    this.length = at;
+  }
+
+  /** `jsonb` of JSON text in ASCII. */
+  jsonb(value: string): void {
+    const length = 1 + value.length;
+    this.size(length, length);
+    this.bytes[this.length] = JSONB_VERSION;
+    this.bytes.write(value, this.length + 1, 'latin1');
+    this.length += length;
+  }
+
+  /** `numeric` of the decimal text of a non-negative integer of any length. */
+  decimal(integer: string): void {
+    const capacity = HEADER_BYTES + 2 * Math.ceil(integer.length / DIGIT_CHARACTERS);
+    this.reserve(4 + capacity);
+    const start = this.length + 4;
+    const end = writeDecimal(integer, this.bytes, start);
+    this.bytes.writeInt32BE(end - start, this.length);
+    this.length = end;
+  }
+
   /** `numeric` of a non-negative integer of up to 256 bits: an even number of hex digits, none for zero. */
   numeric(integer: string): void {
     this.reserve(4 + MAX_NUMERIC_BYTES);
@@ -135,6 +168,26 @@ function writeNumeric(integer: string, out: Buffer, at: number): number {
     out[at++] = digit & 255;
   }
   return at;
+}
+
+/** Writes the integer of a decimal text at `at`. Returns the end offset. */
+function writeDecimal(integer: string, out: Buffer, at: number): number {
+  const count = integer === '0' ? 0 : Math.ceil(integer.length / DIGIT_CHARACTERS);
+  const first = at + HEADER_BYTES;
+  let end = first; // after the last digit that is not zero
+  let next = 0;
+  for (let i = 0; i < count; i++) {
+    const right = integer.length - DIGIT_CHARACTERS * (count - 1 - i);
+    let digit = 0;
+    while (next < right) digit = 10 * digit + integer.charCodeAt(next++) - ZERO_CODE;
+    out[first + 2 * i] = digit >> 8;
+    out[first + 2 * i + 1] = digit & 255;
+    if (digit !== 0) end = first + 2 * (i + 1);
+  }
+  at = out.writeInt16BE((end - first) >> 1, at);
+  at = out.writeInt16BE(Math.max(0, count - 1), at);
+  out.writeInt32BE(0, at);
+  return end;
 }
 
 /** Fills `digits` from that many of `integerBytes`, the least significant first, and returns their number. */

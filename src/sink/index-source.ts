@@ -1,15 +1,20 @@
 /** The sink's reads of the index: blocks with their transfers in chunks, each from one commit of the index. */
 
 import { currentMark, type Rewrites } from '../model/rewrites.ts';
+import type { TradeRow } from '../model/trade-columns.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import { type AddressKeys, getByAddress, WALLET_BY_ADDRESS } from '../store/addresses.ts';
+import { prepareGapBlocks, prepareIsGap } from '../store/block-gaps.ts';
 import { blockNumberSql, chainOf, readLastBlock, type Tip } from '../store/chain.ts';
 import { FinalBlocks } from '../store/final-blocks.ts';
 import { type Db, inReadTransaction, type Statement } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
-import { type BlockReader, prepareBlocks } from '../store/read/blocks.ts';
+import { type BlockReader, blockFinder, prepareBlocks } from '../store/read/blocks.ts';
 import { idList } from '../store/read/id-list.ts';
+import { prepareTradeRows } from '../store/read/trade-rows.ts';
 import { prepareTransfers, type StoredTransfer, type TransferReader } from '../store/read/transfers.ts';
 import { prepareRewrites } from '../store/rewrites.ts';
+import { prepareTradeLists, type TradeLists } from '../store/trades/trade-lists.ts';
 
 /** Approximate transfers per chunk. The read holds a snapshot of the index for some 20 ms. */
 const CHUNK_TRANSFERS = 4_000;
@@ -55,10 +60,28 @@ interface WalletRow {
 export interface Chunk {
   blocks: Tip[];
   transfers: StoredTransfer[];
+  /** Empty unless wanted. */
+  trades: TradeRow[];
   /** Tokens first seen in these blocks. */
   tokens: SourceToken[];
   /** Wallets of the transfers that gained facts in these blocks; empty unless wanted. */
   wallets: SourceWallet[];
+}
+
+interface ChunkRequest {
+  /** Of the index (model/rewrites.ts). */
+  mark: string;
+  /** The lists by which trades are told (model/trade-rules.ts); null where no trades are wanted. */
+  rules: string | null;
+  /** The first block where there is no tip. */
+  first: number;
+  last: number;
+  /** The highest token id already taken. */
+  tokensUpTo: number;
+  /** Whether wallets are wanted. */
+  facts: boolean;
+  /** Another block that the index must have. */
+  holds?: SinkTip;
 }
 
 const TOKEN_COLUMNS = /* sql */ `
@@ -75,7 +98,13 @@ export class IndexSource {
   readonly book: AddressBook;
   /** The rewrites of the index. */
   readonly rewrites: () => Rewrites;
+  /** How many of the blocks `first .. last` lack transfers. */
+  readonly gapBlocks: (first: number, last: number) => number;
+  /** Whether a block lacks transfers. */
+  readonly isGap: (block: number) => boolean;
   private readonly db: Db;
+  private readonly tradeLists: () => TradeLists;
+  private readonly tradeRows: ReturnType<typeof prepareTradeRows>;
   private readonly final: FinalBlocks;
   private readonly blocks: BlockReader;
   private readonly transfers: TransferReader;
@@ -88,12 +117,16 @@ export class IndexSource {
   private readonly walletByAddress: Statement<AddressKeys, WalletRow>;
   private readonly blockOfTransfer: Statement<[number], number>;
 
-  /** `maxReorg` is `index.max_reorg`. */
-  constructor(db: Db, maxReorg: number) {
+  /** `maxReorg` is `index.max_reorg`, `configured` are the lists of `[trades]`. */
+  constructor(db: Db, maxReorg: number, configured: ConfiguredTradeLists) {
     this.db = db;
+    this.tradeLists = prepareTradeLists(db, configured);
+    this.gapBlocks = prepareGapBlocks(db);
+    this.isGap = prepareIsGap(db);
     this.final = new FinalBlocks(db, maxReorg);
     this.rewrites = prepareRewrites(db);
     this.book = new AddressBook(db, { wallets: WALLETS_KEPT, tokens: TOKENS_KEPT });
+    this.tradeRows = prepareTradeRows(db, this.book);
     this.blocks = prepareBlocks(db);
     this.transfers = prepareTransfers(db);
     this.tokensAfter = db.prepare(/* sql */ `
@@ -130,20 +163,13 @@ export class IndexSource {
 
   /**
    * The blocks after `tip` (null: from `first`) up to `last`, as many as fit into a chunk. Null when a reorg removed
-   * `tip` from the index, or a repair has changed its mark. `tokensUpTo` is the highest token id already taken.
+   * `tip` from the index, or its mark or lists have changed.
    */
-  read(
-    tip: SinkTip | null,
-    {
-      mark,
-      first,
-      last,
-      tokensUpTo,
-      facts,
-    }: { mark: string; first: number; last: number; tokensUpTo: number; facts: boolean },
-  ): Chunk | null {
+  read(tip: SinkTip | null, request: ChunkRequest): Chunk | null {
     return inReadTransaction(this.db, () => {
-      if (currentMark(this.rewrites()) !== mark || (tip !== null && !this.contains(tip))) return null;
+      const { first, last, tokensUpTo, facts } = request;
+      const lists = request.rules === null ? null : this.tradeLists();
+      if (!this.answers(request, lists) || (tip !== null && !this.contains(tip))) return null;
       const after = tip?.number ?? first - 1;
       const before = tip?.lastTransfer ?? this.block(after)?.lastTransfer ?? 0;
       const blocks = this.blocksOfChunk(after + 1, last, before);
@@ -153,10 +179,22 @@ export class IndexSource {
       return {
         blocks,
         transfers,
+        trades: lists === null ? [] : this.tradeRows(transfers, blockFinder(blocks), lists.ids),
         tokens: this.tokensAfter.all(tokensUpTo, lastTransfer, Number.MAX_SAFE_INTEGER),
         wallets: facts ? this.walletsWithNewFacts(transfers, before, lastTransfer) : [],
       };
     });
+  }
+
+  /** Whether the index is still as the request takes it to be. */
+  private answers({ mark, rules, holds }: ChunkRequest, lists: TradeLists | null): boolean {
+    if (currentMark(this.rewrites()) !== mark || (lists !== null && lists.rules !== rules)) return false;
+    return holds === undefined || this.contains(holds);
+  }
+
+  /** The lists by which trades are told now (model/trade-rules.ts). */
+  tradeRules(): string {
+    return inReadTransaction(this.db, () => this.tradeLists().rules);
   }
 
   /** As many of the blocks as a chunk takes. `before` is the last transfer before them. */

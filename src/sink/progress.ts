@@ -33,6 +33,10 @@ export class SinkProgress {
       target === null || tip === null ? null : Math.max(0, target.timestamp - tip.timestamp);
   }
 
+  setTradesBlock(block: number | null): void {
+    this.current.tradesBlock = block;
+  }
+
   /** The index committed blocks. Measured individually only near the head. */
   recordIndexCommit(at: number): void {
     if (this.current.state === 'following' && this.committed.length < MAX_PENDING) this.committed.push(at);

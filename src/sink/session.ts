@@ -6,6 +6,7 @@ import { PostgresConnection, type Sql } from '../postgres/connection.ts';
 import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
 import { columnList, type SinkTable } from './columns.ts';
+import { COPY_HEADER, COPY_TRAILER, type CopyRows } from './copy-rows.ts';
 import { SINK_MIGRATIONS, SINK_SCHEMA, SINK_SCHEMA_VERSION } from './schema.ts';
 import { shapeProblem } from './table-shapes.ts';
 
@@ -56,12 +57,18 @@ export interface SinkRow {
   partitionBlocks: number;
   wallets: boolean;
   headBlock: number | null;
+  /** Last block whose trades are written; null while there is none. */
+  tradesBlock: number | null;
+  /** The lists that those are told by (model/trade-rules.ts); empty before the first. */
+  tradeRules: string;
+  /** Blocks up to `tradesBlock` of which the index lacked transfers. */
+  uncertainBlocks: number;
   /** Mark of the index (model/rewrites.ts) when the last block was written. */
   mark: string;
 }
 
 /** The parameters of a new schema. */
-type NewSink = Omit<SinkRow, 'headBlock' | 'mark'>;
+type NewSink = Pick<SinkRow, 'chainId' | 'startBlock' | 'fromBlock' | 'partitionBlocks' | 'wallets'>;
 
 export class Session {
   private readonly connection: PostgresConnection;
@@ -114,7 +121,7 @@ export class Session {
   writing<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
     return this.transaction(async (sql) => {
       await this.within(
-        sql`LOCK TABLE ONLY blocks, ONLY transfers, ONLY tokens, ONLY wallets IN ROW EXCLUSIVE MODE`,
+        sql`LOCK TABLE ONLY blocks, ONLY transfers, ONLY trades, ONLY tokens, ONLY wallets IN ROW EXCLUSIVE MODE`,
       );
       await this.requireShapes();
       return run(sql);
@@ -237,6 +244,16 @@ export class Session {
       stream.destroy();
       throw error;
     }
+  }
+
+  /** COPY of rows that are encoded already. */
+  copyRows(table: SinkTable, rows: CopyRows, into?: string): Promise<void> {
+    const write = async (send: (bytes: Buffer) => Promise<void>) => {
+      await send(COPY_HEADER);
+      await send(rows.take());
+      await send(COPY_TRAILER);
+    };
+    return this.copy(table, write, into);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The serving thread's handle on the sink's thread, and the messages between the two. */
 import type { ThreadLog } from '../log/logger.ts';
 import { initialSinkStatus, type SinkStatus } from '../model/sink-status.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import { ThreadHandle } from '../threads/thread-handle.ts';
 
 export interface SinkOptions {
@@ -13,6 +14,8 @@ export interface SinkOptions {
   maxReorg: number;
   wallets: boolean;
   partitionBlocks: number;
+  /** The lists of `[trades]`. */
+  tradeLists: ConfiguredTradeLists;
 }
 
 /** The index has committed or rolled back; `committedAt` is in Unix milliseconds, null for a rollback. */

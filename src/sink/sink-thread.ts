@@ -26,7 +26,7 @@ export default thread<SinkOptions, ToSink, FromSink>(
     const db = openIndexForReading(options.indexPath, { cacheMb: CACHE_MB });
     try {
       await runSink(options, {
-        source: new IndexSource(db, options.maxReorg),
+        source: new IndexSource(db, options.maxReorg, options.tradeLists),
         progress,
         waitForNews: (ms) => pause.wait(ms, signal),
         report(now) {

@@ -11,11 +11,14 @@ import { PostgresSetupError } from '../postgres/address.ts';
 import { PoolerError } from '../postgres/own-session.ts';
 import { BatchWriter } from './batch-writer.ts';
 import type { IndexSource, SinkTip } from './index-source.ts';
+import { PartitionSet } from './partition-set.ts';
 import type { Partition } from './partitions.ts';
 import type { SinkProgress } from './progress.ts';
 import { publicReason, Session, SinkFencedError, SinkMismatchError, type SinkRow } from './session.ts';
 import type { SinkOptions } from './sink-client.ts';
 import { storable, Target } from './target.ts';
+import { TradeWriter } from './trade-writer.ts';
+import { TradesCopy } from './trades-copy.ts';
 
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 15_000;
@@ -84,8 +87,7 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
     const sink = await target.sink();
     requireSameChain(sink, { ...chain, fromBlock, wallets }, options);
     source.book.rollback(); // the current session has not compared the blocks of these ids
-    const run = new SessionRun(options, deps, session, target, sink);
-    await run.begin();
+    const run = await SessionRun.begin(options, deps, { session, target, sink });
     log.info({ schema: options.schema, block: sink.headBlock }, 'the PostgreSQL sink is writing');
     while (!signal.aborted) await run.step();
   } finally {
@@ -95,6 +97,17 @@ async function runSession(options: SinkOptions, deps: SinkDeps): Promise<void> {
 
 type SinkOutcome = Outcome<SinkTip | null>;
 
+/** What a session has read of the tables. */
+interface BegunSession {
+  target: Target;
+  sink: SinkRow;
+  writer: BatchWriter;
+  transferPartitions: PartitionSet;
+  trades: TradesCopy;
+  tip: SinkTip | null;
+  tokensUpTo: number;
+}
+
 /** One session's steps, and its knowledge of the tables. */
 class SessionRun {
   private readonly options: SinkOptions;
@@ -102,28 +115,48 @@ class SessionRun {
   private readonly target: Target;
   private readonly sink: SinkRow;
   private readonly writer: BatchWriter;
-  private tip: SinkTip | null = null;
+  private readonly transferPartitions: PartitionSet;
+  private readonly trades: TradesCopy;
+  private tip: SinkTip | null;
   /** Mark of the index (model/rewrites.ts) when these rows were copied. */
   private mark: string;
-  private tokensUpTo = 0;
-  private partitions: Partition[] = [];
+  private tokensUpTo: number;
   private unsettledAfter = 0;
   private refreshedAt = 0;
 
-  constructor(options: SinkOptions, deps: SinkDeps, session: Session, target: Target, sink: SinkRow) {
-    this.options = options;
-    this.deps = deps;
-    this.target = target;
-    this.sink = sink;
-    this.mark = sink.mark;
-    this.writer = new BatchWriter(deps.source, session);
+  static async begin(
+    options: SinkOptions,
+    deps: SinkDeps,
+    { session, target, sink }: { session: Session; target: Target; sink: SinkRow },
+  ): Promise<SessionRun> {
+    const { source, log } = deps;
+    const { headBlock, partitionBlocks } = sink;
+    const partitions = await PartitionSet.read(target, 'trades', partitionBlocks);
+    const writer = new TradeWriter(source, session);
+    const trades = new TradesCopy({ source, target, writer, partitions, log }, sink);
+    await trades.settle();
+    return new SessionRun(options, deps, {
+      target,
+      sink,
+      writer: new BatchWriter(source, session),
+      trades,
+      transferPartitions: await PartitionSet.read(target, 'transfers', partitionBlocks),
+      tip: headBlock === null ? null : await target.block(headBlock),
+      tokensUpTo: await target.lastToken(),
+    });
   }
 
-  async begin(): Promise<void> {
-    const { headBlock } = this.sink;
-    this.tip = headBlock === null ? null : await this.target.block(headBlock);
-    this.tokensUpTo = await this.target.lastToken();
-    this.partitions = await this.target.partitions(this.sink.partitionBlocks);
+  private constructor(options: SinkOptions, deps: SinkDeps, begun: BegunSession) {
+    this.options = options;
+    this.deps = deps;
+    this.target = begun.target;
+    this.sink = begun.sink;
+    this.writer = begun.writer;
+    this.transferPartitions = begun.transferPartitions;
+    this.trades = begun.trades;
+    this.tip = begun.tip;
+    this.mark = begun.sink.mark;
+    this.tokensUpTo = begun.tokensUpTo;
   }
 
   /** Writes a batch, rolls back, or waits if there is nothing to do. */
@@ -134,6 +167,8 @@ class SessionRun {
     const newest = source.head('latest');
     progress.setTips(this.tip, head, this.sink.fromBlock);
     if (newest === null) return this.wait('the index is empty');
+    await this.trades.follow();
+    progress.setTradesBlock(this.trades.block);
     const rewrites = source.rewrites();
     const mark = currentMark(rewrites);
     const next = await nextOfCopy(this.tip, {
@@ -152,6 +187,7 @@ class SessionRun {
       case 'withdrawn':
         return this.rollback(next, mark);
       case 'idle':
+        if (this.tip !== null && this.trades.isBehind(this.tip)) return this.fillTrades(this.tip);
         progress.setState('following');
         progress.recordCaughtUp(seenAt);
         return this.rest();
@@ -167,15 +203,18 @@ class SessionRun {
     const next = this.tip === null ? fromBlock : this.tip.number + 1;
     const seen = this.tip?.lastTransfer ?? source.block(fromBlock - 1)?.lastTransfer ?? 0;
     const isNear = head.lastTransfer - seen <= NEAR_TRANSFERS;
-    progress.setState(isNear ? 'following' : 'filling');
+    const rules = this.trades.rulesAfter(this.tip);
+    progress.setState(isNear && rules !== null ? 'following' : 'filling');
     if (this.tip === null) this.tokensUpTo = await seedTokens(source, this.writer, seen, this.tokensUpTo);
-    const partition = await this.partitionOf(next);
-    await this.indexPartitions(isNear ? null : partition);
+    const partition = await this.transferPartitions.of(next);
+    await this.transferPartitions.index(isNear ? null : partition);
+    const partitions = [partition, ...(rules === null ? [] : [await this.tradesPartition(next, isNear)])];
     const batch = await this.writer.write({
       tip: this.tip,
       mark,
-      first: next,
-      last: Math.min(head.number, partition.to - 1),
+      rules,
+      fromBlock,
+      last: Math.min(head.number, ...partitions.map(({ to }) => to - 1)),
       tokensUpTo: this.tokensUpTo,
       wallets,
     });
@@ -183,28 +222,27 @@ class SessionRun {
     this.tip = batch.tip;
     this.mark = batch.mark;
     this.tokensUpTo = batch.tokensUpTo;
+    if (rules !== null) this.trades.advanceTo(batch.tip.number);
+    else if (isNear) await this.fillTrades(batch.tip);
+    progress.setTradesBlock(this.trades.block);
     progress.recordCommit(batch.transfers);
     progress.setTips(this.tip, head, fromBlock);
   }
 
-  /** Creates the partition of a block if there is none. Returns it. */
-  private async partitionOf(block: number): Promise<Partition> {
-    const found = this.partitions.find(({ from, to }) => from <= block && block < to);
-    if (found !== undefined) return found;
-    const { partitionBlocks } = this.sink;
-    const from = Math.floor(block / partitionBlocks) * partitionBlocks;
-    const created = await this.target.addPartition(this.partitions, from, partitionBlocks);
-    this.partitions.push(created);
-    return created;
+  private async tradesPartition(block: number, isNear: boolean): Promise<Partition> {
+    const { partitions } = this.trades;
+    const partition = await partitions.of(block);
+    await partitions.index(isNear ? null : partition);
+    return partition;
   }
 
-  /** Indexes the partitions, except for the current one if that is far from the head. */
-  private async indexPartitions(current: Partition | null): Promise<void> {
-    for (const partition of this.partitions) {
-      if (partition.missing.length === 0 || partition === current) continue;
-      await this.target.indexPartition(partition);
-      partition.missing = [];
-    }
+  /** Writes a piece of the trades that are missing up to the tip. */
+  private async fillTrades(tip: SinkTip): Promise<void> {
+    const { progress, report } = this.deps;
+    progress.setState('filling');
+    await this.trades.fill(tip, this.mark, this.transferPartitions.first);
+    progress.setTradesBlock(this.trades.block);
+    report();
   }
 
   private async rollback(
@@ -222,12 +260,15 @@ class SessionRun {
     if (cause === 'rewrite')
       log.warn({ from, blocks }, 'the index was repaired: the PostgreSQL sink copies these blocks again');
     else log.info({ to: from - 1, blocks }, 'the PostgreSQL sink is rolling back');
-    await this.target.rollback(from, to !== null, mark, (address) => {
+    const trades = this.trades.withoutBlocksFrom(from);
+    const kept = { headBlock: to?.number ?? null, mark, ...trades };
+    await this.target.rollback(from, kept, (address) => {
       const facts = source.walletAsOf(address, to?.lastTransfer ?? 0);
       const isOurs = facts !== null && Math.max(facts.firstBlock, facts.fundingBlock ?? 0) >= fromBlock;
       return isOurs ? facts : null;
     });
     source.book.rollback();
+    this.trades.rolledBack(trades);
     this.tip = to;
     this.mark = mark;
     this.tokensUpTo = await this.target.lastToken();
@@ -246,7 +287,8 @@ class SessionRun {
     if (performance.now() - this.refreshedAt >= IDLE_MS) {
       this.unsettledAfter = await refreshTokens(source, this.target, this.unsettledAfter);
       this.refreshedAt = performance.now();
-      await this.indexPartitions(null);
+      await this.transferPartitions.index(null);
+      await this.trades.partitions.index(null);
     }
     report('now');
     await waitForNews(IDLE_MS);

@@ -3,7 +3,7 @@ import type postgres from 'postgres';
 import { bytesToHex } from '../lib/hex.ts';
 import type { SinkTip, SourceToken, SourceWallet } from './index-source.ts';
 import { type Partition, partitionProblem, readPartitions } from './partitions.ts';
-import { createPartition, PARTITION_INDEXES, partitionName } from './schema.ts';
+import { createPartition, PARTITION_INDEXES, type PartitionedTable, partitionName } from './schema.ts';
 import { LONG_TIMEOUT_MS, type Session, SinkMismatchError, type SinkRow } from './session.ts';
 
 interface WrittenBlock {
@@ -21,6 +21,9 @@ interface UnsettledToken {
   decimals: number | null;
 }
 
+/** The row of `sink` after a rollback. */
+type RolledBack = Pick<SinkRow, 'headBlock' | 'mark' | 'tradesBlock' | 'uncertainBlocks'>;
+
 export class Target {
   private readonly session: Session;
 
@@ -37,6 +40,9 @@ export class Target {
           from_block: string;
           partition_blocks: string;
           wallets: boolean;
+          trades_block: string | null;
+          trade_rules: string;
+          uncertain_blocks: string;
           head_block: string | null;
           mark: string;
         }[]
@@ -49,6 +55,9 @@ export class Target {
         partitionBlocks: Number(row.partition_blocks),
         wallets: row.wallets,
         headBlock: row.head_block === null ? null : Number(row.head_block),
+        tradesBlock: row.trades_block === null ? null : Number(row.trades_block),
+        tradeRules: row.trade_rules,
+        uncertainBlocks: Number(row.uncertain_blocks),
         mark: row.mark,
       };
     });
@@ -67,17 +76,23 @@ export class Target {
     });
   }
 
-  partitions(blocks: number): Promise<Partition[]> {
-    return this.read((sql) => readPartitions(sql, blocks));
+  partitions(table: PartitionedTable, blocks: number): Promise<Partition[]> {
+    return this.read((sql) => readPartitions(sql, table, blocks));
   }
 
   /** Makes the partition from a block on. Throws SinkMismatchError when something is in its way. */
-  addPartition(partitions: readonly Partition[], from: number, blocks: number): Promise<Partition> {
+  addPartition(
+    parent: PartitionedTable,
+    partitions: readonly Partition[],
+    from: number,
+    blocks: number,
+  ): Promise<Partition> {
     return this.read(async (sql) => {
-      const problem = await partitionProblem(sql, partitions, from, blocks);
+      const problem = await partitionProblem(sql, parent, partitions, from, blocks);
       if (problem !== null) throw new SinkMismatchError(problem);
-      await sql.unsafe(createPartition(from, blocks)).simple();
-      return { table: partitionName(from), from, to: from + blocks, missing: PARTITION_INDEXES };
+      await sql.unsafe(createPartition(parent, from, blocks)).simple();
+      const table = partitionName(parent, from);
+      return { parent, table, from, to: from + blocks, missing: PARTITION_INDEXES[parent] };
     });
   }
 
@@ -103,18 +118,18 @@ export class Target {
   }
 
   /**
-   * Removes the blocks from `from` on, which keeps others or not. `mark` is that of the index. `walletAsOf` returns the
-   * facts of a wallet as of the block before, null when none of them lies in these tables.
+   * Removes the blocks from `from` on. `walletAsOf` returns the facts of a wallet as of the block before, null when none
+   * of them lies in these tables.
    */
   rollback(
     from: number,
-    keepsOthers: boolean,
-    mark: string,
+    { headBlock, mark, tradesBlock, uncertainBlocks }: RolledBack,
     walletAsOf: (address: Buffer) => SourceWallet | null,
   ): Promise<void> {
     const long = <T>(answer: Promise<T>) => this.session.within(answer, LONG_TIMEOUT_MS);
     return this.session.transaction(async (sql) => {
       await long(sql`DELETE FROM transfers WHERE block_number >= ${from}`);
+      await long(sql`DELETE FROM trades WHERE block_number >= ${from}`);
       await long(sql`DELETE FROM blocks WHERE number >= ${from}`);
       await long(sql`DELETE FROM tokens WHERE first_block >= ${from}`);
       await long(sql`DELETE FROM wallets WHERE first_block >= ${from}`);
@@ -131,7 +146,41 @@ export class Target {
         }
       }
       await long(sql`
-        UPDATE sink SET head_block = ${keepsOthers ? from - 1 : null}, mark = ${mark}, updated_at = now()`);
+        UPDATE sink SET head_block = ${headBlock}, mark = ${mark}, trades_block = ${tradesBlock},
+          uncertain_blocks = ${uncertainBlocks}, updated_at = now()`);
+    });
+  }
+
+  /** Has the trades written again from the first block on, by these rules. Their rows stay until then. */
+  restartTrades(rules: string): Promise<void> {
+    return this.read(async (sql) => {
+      await sql`
+        UPDATE sink SET trades_block = NULL, trade_rules = ${rules}, uncertain_blocks = 0, updated_at = now()`;
+    });
+  }
+
+  /** Blocks above one that have uncertain trades, in order. */
+  uncertainBlocks(after: number, limit: number): Promise<number[]> {
+    return this.read(async (sql) => {
+      const rows = await sql<{ block: string }[]>`
+        SELECT DISTINCT block_number AS block FROM trades WHERE uncertain AND block_number > ${after}
+        ORDER BY block_number LIMIT ${limit}`;
+      return rows.map(({ block }) => Number(block));
+    });
+  }
+
+  /** Marks the trades of these blocks as certain. */
+  settleTrades(blocks: readonly number[]): Promise<void> {
+    return this.read(async (sql) => {
+      await sql`
+        UPDATE trades SET uncertain = false WHERE uncertain AND block_number = ANY (${`{${blocks.join()}}`}::bigint[])`;
+    });
+  }
+
+  /** Records how many blocks up to `trades_block` lack transfers. */
+  setUncertainBlocks(count: number): Promise<void> {
+    return this.read(async (sql) => {
+      await sql`UPDATE sink SET uncertain_blocks = ${count}, updated_at = now()`;
     });
   }
 

@@ -132,3 +132,13 @@ export function prepareIsGap(db: Db): (block: number) => boolean {
     .pluck();
   return (block) => statement.get(block) === 1;
 }
+
+/** How many of the blocks `first .. last` are gaps; one that is of several kinds counts for each. */
+export function prepareGapBlocks(db: Db): (first: number, last: number) => number {
+  const statement = db
+    .prepare<{ first: number; last: number }, number>(/* sql */ `
+      SELECT ifnull(sum(min(last, $last) - max(first, $first) + 1), 0) FROM block_gaps
+      WHERE first <= $last AND last >= $first`)
+    .pluck();
+  return (first, last) => statement.get({ first, last }) ?? 0;
+}

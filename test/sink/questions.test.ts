@@ -1,19 +1,42 @@
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { before, describe, test } from 'node:test';
 import postgres from 'postgres';
 import { bytesToDigits } from '../../src/lib/hex.ts';
 import { decodeSigned } from '../../src/lib/signed.ts';
+import { TRADE_COLUMNS } from '../../src/model/trade-columns.ts';
 import { prepareFirstBuyers } from '../../src/query/tokens.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
-import { codeBlocks } from '../support/docs.ts';
-import { createIndex } from '../support/index/index-fixture.ts';
+import { codeBlocks, PAGES } from '../support/docs.ts';
+import { address, createIndex, type NamedTransfer } from '../support/index/index-fixture.ts';
+import { indexedTransfers } from '../support/index/index-rows.ts';
 import { startPostgres } from '../support/sink/postgres.ts';
-import { grow, startSink } from '../support/sink/sink.ts';
+import { grow, startSink, TRADE_LISTS } from '../support/sink/sink.ts';
+import { PlainTrades } from '../support/trades/plain-trades.ts';
 
 /** Addresses in the documentation. */
 const WALLET = 'f39fd6e51aad88f6f4ce6ab8827279cff8b92266';
 const TOKEN = '3bd359c1119da7da1d913d1c4d2b7c461115433a';
+
+/** The token of `tradingBlocks`. */
+const COIN = address('coin');
+
+/** Buys and sells of a token by ten wallets, at prices that rise and fall. */
+function tradingBlocks() {
+  const swap = (wallet: string, isBuy: boolean, units: bigint, price: bigint): NamedTransfer[] => {
+    const [giver, taker] = isBuy ? ['pool', wallet] : [wallet, 'pool'];
+    return [
+      { kind: 'native_internal', from: taker, to: giver, amount: units * price },
+      { kind: 'erc20', from: giver, to: taker, token: 'coin', amount: units },
+    ];
+  };
+  return Array.from({ length: 40 }, (_, i) => {
+    const wallet = `trader ${(i * 7) % 10}`;
+    const price = BigInt(50 + ((i * 37) % 60));
+    return { [`swap ${i}`]: swap(wallet, i % 20 < 12, BigInt(10 + i), price) };
+  });
+}
 
 describe('the documented SQL queries', () => {
   const cleanup = suiteCleanup();
@@ -23,12 +46,19 @@ describe('the documented SQL queries', () => {
   /** The busiest wallet and ERC-20 token of the index. */
   let wallet: Buffer;
   let token: Buffer;
+  let trades: PlainTrades;
 
   before(async () => {
     const server = await startPostgres(cleanup);
     const fixture = createIndex(cleanup, 1);
     grow(fixture, 120, 1);
+    fixture.append(tradingBlocks());
     fixture.append([{ exact: [{ from: 'payer', to: 'payee', amount: 47_032_000_000_000_000_001n }] }]);
+    trades = new PlainTrades(indexedTransfers(dirname(fixture.path)), {
+      equivalents: TRADE_LISTS.nativeEquivalents,
+      quotes: TRADE_LISTS.quoteTokens,
+      sinks: TRADE_LISTS.feeSinks,
+    });
     const url = await server.createDatabase('questions');
     const sink = startSink(cleanup, fixture, { url });
     await sink.equals();
@@ -45,8 +75,10 @@ describe('the documented SQL queries', () => {
   });
 
   /** The query with addresses of this index. */
-  const adapted = (question: string): string =>
-    question.replaceAll(WALLET, bytesToDigits(wallet)).replaceAll(TOKEN, bytesToDigits(token));
+  const adapted = (question: string): string => {
+    const about = question.includes('FROM trades') ? COIN.slice(2) : bytesToDigits(token);
+    return question.replaceAll(WALLET, bytesToDigits(wallet)).replaceAll(TOKEN, about);
+  };
   const question = (words: string): string => {
     const found = questions.filter((text) => text.includes(words));
     assert.equal(found.length, 1, `one question has "${words}"`);
@@ -99,6 +131,59 @@ describe('the documented SQL queries', () => {
       .pluck()
       .get(wallet, wallet);
     assert.equal(listed, sides);
+  });
+
+  test('give the profits, first buyers and volumes of a plain count of trades', async () => {
+    const profits = [...trades.byWallet.keys()].flatMap((wallet) => {
+      const profit = trades.profits(wallet, 'native').get(COIN);
+      return profit === undefined ? [] : [{ wallet: wallet.slice(2), ...profit }];
+    });
+    const both = profits.filter(({ buys, sells }) => buys > 0 && sells > 0);
+    const earned = both.map(({ wallet, bought, spent, sold, received }) => {
+      let matched = bought;
+      if (sold < matched) matched = sold;
+      return { wallet, profit: (received * matched) / sold - (spent * matched) / bought };
+    });
+    const byProfit = earned.sort((a, b) => Number(b.profit - a.profit) || (a.wallet < b.wallet ? -1 : 1));
+    const rows = await sql.unsafe(question('AS profit\nFROM ('));
+    assert.deepEqual(
+      rows.map((row) => ({ wallet: bytesToDigits(row['wallet_address']), profit: BigInt(row['profit']) })),
+      byProfit.slice(0, 20),
+    );
+    assert.ok(byProfit.length > 5 && byProfit.some(({ profit }) => profit < 0n));
+
+    const gains = both.filter(({ bought, spent, sold, received }) => received * bought > spent * sold);
+    const winners = await sql.unsafe(question('AS gain\n'));
+    assert.deepEqual(
+      winners.map((row) => bytesToDigits(row['wallet_address'])).sort(),
+      gains.map(({ wallet }) => wallet).sort(),
+    );
+    assert.ok(winners.length > 1 && winners.length < both.length);
+
+    const buys = [...trades.byWallet.values()].flat().filter(({ kind }) => kind === 'buy');
+    const volumes = await sql.unsafe(question('AS buyers\n'));
+    assert.equal(
+      volumes.reduce((sum, row) => sum + Number(row['trades']), 0),
+      buys.length,
+    );
+  });
+
+  test('about trades name every column', async () => {
+    const section =
+      (PAGES.find(({ path }) => path === 'docs/analytics.md')?.text ?? '')
+        .split('## Trades')[1]
+        ?.split('\n## ')[0] ?? '';
+    const table = section.split('\n').filter((line) => line.startsWith('| `'));
+    const named = table.flatMap((line) =>
+      [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
+    );
+    assert.deepEqual(
+      named,
+      TRADE_COLUMNS.map(({ name }) => name),
+    );
+    const legs = section.split('-- PostgreSQL')[1]?.split('```')[0]?.replace(/^.*\n/, '') ?? '';
+    const found = await sql.unsafe(legs.replaceAll(TOKEN, COIN.slice(2)));
+    assert.ok(found.length > 10);
   });
 
   test('find amounts in whole coins to the last digit', async () => {

@@ -6,7 +6,7 @@ import { nestedCleanup, suiteCleanup } from '../support/cleanup.ts';
 import { createIndex } from '../support/index/index-fixture.ts';
 import { startTcpProxy } from '../support/nodes/tcp-proxy.ts';
 import { startPostgres, type TestPostgres } from '../support/sink/postgres.ts';
-import { grow, reorg, startSink } from '../support/sink/sink.ts';
+import { grow, reorg, startSink, WITHOUT_TRADES } from '../support/sink/sink.ts';
 import { storedSinkRows } from '../support/sink/sink-rows.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -136,7 +136,10 @@ describe('the PostgreSQL sink', () => {
 
     await sink.client.stop();
     index.rewrite(15, blocks(15, 500n, 16));
-    await run(url, 'ALTER TABLE atlas.sink DROP COLUMN mark; UPDATE atlas.sink SET version = 1'); // of 0.1.0
+    await run(
+      url,
+      `${WITHOUT_TRADES}; ALTER TABLE atlas.sink DROP COLUMN mark; UPDATE atlas.sink SET version = 1`,
+    ); // of 0.1.0
     sink = startSink(own, index, { url });
     await follows(1);
   });

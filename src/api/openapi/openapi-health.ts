@@ -38,6 +38,9 @@ const sinkStatusSchema = z
     schema: z.string(),
     finality: z.enum(['latest', 'finalized']),
     block: count().nullable(),
+    tradesBlock: count()
+      .nullable()
+      .describe('Last block whose trades are written; below block while the table trades is filled in'),
     lagBlocks: count().nullable(),
     lagSeconds: z.number().nullable(),
     transfersPerSecond: z.number(),

@@ -222,9 +222,11 @@ function clusterRows(cluster: ClusterStatus, now: number, paint: Paint): StatusE
 function sinkRows(sink: SinkStatus, now: number, paint: Paint): StatusEntry[] {
   const { state, reason, schema, finality, block, lagBlocks, lagSeconds, lastCommitAt } = sink;
   const final = finality === 'finalized' ? ', final blocks only' : '';
+  const isWhole = (sink.tradesBlock ?? -1) >= (block ?? -1);
   return [
     ['PostgreSQL', paint(SINK_COLOURS[state], state) + (reason === null ? '' : `: ${reason}`)],
     ['written', `schema ${schema} up to block ${height(block)}${final}`],
+    ...(isWhole ? [] : [['trades', `written up to block ${height(sink.tradesBlock)}`] satisfies StatusEntry]),
     ['behind the index', lagBlocks === null ? 'unknown' : lagText(lagBlocks, lagSeconds)],
     ['written rate', `${formatNumber(sink.transfersPerSecond)} transfers/s`],
     ['last written', lastCommitAt === null ? 'nothing since the daemon started' : agoText(lastCommitAt, now)],

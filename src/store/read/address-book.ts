@@ -23,9 +23,11 @@ export class AddressBook {
   readonly wallets: AddressCache;
   /** Contract addresses by tokens.id. */
   readonly tokens: AddressCache;
+  private readonly missingPrefix: string;
 
   constructor(db: Db, { wallets, tokens, prefix }: AddressBookOptions) {
     const address = `'${prefix ?? ''}' || lower(hex(w.address)) AS address`;
+    this.missingPrefix = prefix === undefined ? '0x' : '';
     this.wallets = new AddressCache(
       'wallet',
       db.prepare(/* sql */ `
@@ -53,6 +55,11 @@ export class AddressBook {
     }
     this.wallets.load(wallets);
     this.tokens.load(tokens);
+  }
+
+  /** An address of this book with its prefix. */
+  hex(address: string): string {
+    return this.missingPrefix + address;
   }
 
   /** Forgets what a rollback to a block that ends with this wallet may have removed; by default everything. */

@@ -11,10 +11,19 @@ export interface TransferColumns {
 const FEW = 16;
 
 /** Whether the transfers `start..end - 1`, a transaction, move two assets, and a wallet both gives and gets. */
-export function mayTrade({ from, to, token }: TransferColumns, start: number, end: number): boolean {
+export function mayTrade(columns: TransferColumns, start: number, end: number): boolean {
+  const { token } = columns;
   let other = start + 1;
   while (other < end && token[other] === token[start]) other++;
-  if (other >= end) return false;
+  return other < end && isTwoSided(columns, start, end);
+}
+
+/** Whether a wallet both gives and gets in the transfers `start..end - 1`. */
+export function isTwoSided(
+  { from, to }: Pick<TransferColumns, 'from' | 'to'>,
+  start: number,
+  end: number,
+): boolean {
   if (end - start > FEW) {
     const givers = new Set<number>();
     for (let at = start; at < end; at++) givers.add(from[at]!);

@@ -45,6 +45,14 @@ function address(name: string): string {
   return digits < '5' ? `${ZERO.slice(0, 12)}${digits.slice(12)}` : digits;
 }
 
+/** Wallets and tokens that occur often. */
+export function randomWallet(number: number): string {
+  return `0x${address(`wallet ${number}`)}`;
+}
+export function randomToken(number: number): string {
+  return `0x${digest(`token ${number} `).slice(0, 40)}`;
+}
+
 /** `count` blocks on top of `parent`. Another `salt` yields another branch at the same heights. */
 export function randomBlocks(from: number, count: number, parent: string, salt: number): PlainBlock[] {
   const blocks: PlainBlock[] = [];

@@ -1,15 +1,20 @@
 /** The rows that the sink should have written and those that it has, as comparable text. */
 import postgres from 'postgres';
 import { bytesToBigInt } from '../../../src/lib/hex.ts';
+import type { ConfiguredTradeLists } from '../../../src/model/trade-rules.ts';
 import { TRANSFER_KIND_NAMES, TransferKind } from '../../../src/model/transfer-kind.ts';
+import { COLUMNS } from '../../../src/sink/columns.ts';
 import { openDatabase } from '../../../src/store/open-database.ts';
 import { ZERO_WALLET } from '../../../src/store/schema.ts';
+import { inChainOrder, plainTradeRows, tradeText } from '../trades/plain-trade-rows.ts';
 
 export interface ExpectedRows {
   /** Default: the first and the last block of the index. */
   first?: number;
   last?: number;
   wallets?: boolean;
+  /** The lists of `[trades]`. */
+  tradeLists?: ConfiguredTradeLists;
 }
 
 type Row = Record<string, unknown>;
@@ -63,7 +68,13 @@ export function expectedSinkRows(indexPath: string, range: ExpectedRows = {}): s
     const walletRows = facts.map((row) => [
       ...['wallet', text(row.address), row.block, row.first_transfer, row.funding, row.funded],
     ]);
-    return [...transfers, ...blocks, ...tokens, ...walletRows].map((fields) => fields.map(String).join(' '));
+    const others = [...transfers, ...blocks, ...tokens, ...walletRows];
+    const trades = plainTradeRows(indexPath, {
+      first: range.first,
+      last: range.last,
+      lists: range.tradeLists,
+    });
+    return [...others.map((fields) => fields.map(String).join(' ')), ...trades];
   } finally {
     db.close();
   }
@@ -87,10 +98,20 @@ export async function storedSinkRows(url: string, schema = 'atlas'): Promise<str
     const lines: string[] = [];
     for (const query of queries)
       for (const row of await sql.unsafe(query)) lines.push(Object.values(row).map(String).join(' '));
+    lines.push(...(await storedTrades(sql)));
     return lines;
   } finally {
     await sql.end();
   }
+}
+
+async function storedTrades(sql: postgres.Sql): Promise<string[]> {
+  const columns = Object.entries(COLUMNS.trades).map(([name, type]) => {
+    if (type === 'bytea') return `'0x' || encode(${name}, 'hex') AS ${name}`;
+    return name === 'block_timestamp' ? `extract(epoch FROM ${name})::bigint AS ${name}` : name;
+  });
+  const rows = await sql.unsafe(`SELECT ${columns.join(', ')} FROM trades`);
+  return inChainOrder(rows).map(tradeText);
 }
 
 function text(value: unknown): string | null {

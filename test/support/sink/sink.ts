@@ -1,12 +1,26 @@
 /** A sink on a test index, and the comparison of its tables with that index. */
 import assert from 'node:assert/strict';
 import { SinkClient, type SinkOptions } from '../../../src/sink/sink-client.ts';
-import { randomBlocks, toBatch } from '../chain/random-chain.ts';
+import { randomBlocks, randomToken, randomWallet, toBatch } from '../chain/random-chain.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { IndexFixture } from '../index/index-fixture.ts';
 import { logTo } from '../logs.ts';
 import { waitFor } from '../wait.ts';
 import { type ExpectedRows, expectedSinkRows, storedSinkRows } from './sink-rows.ts';
+
+/** The lists of `[trades]` in tests: contracts and a wallet of the random chain. */
+export const TRADE_LISTS = {
+  nativeEquivalents: [randomToken(1)],
+  quoteTokens: [randomToken(2), randomToken(3)],
+  feeSinks: [randomWallet(2)],
+};
+
+/** SQL that makes the tables those of version 2, which had no trades. */
+export const WITHOUT_TRADES = /* sql */ `
+  DROP VIEW IF EXISTS atlas.readable_trades, atlas.named_trades; DROP TABLE IF EXISTS atlas.trades;
+  ALTER TABLE atlas.sink DROP COLUMN IF EXISTS trades_block, DROP COLUMN IF EXISTS trade_rules,
+    DROP COLUMN IF EXISTS uncertain_blocks;
+  UPDATE atlas.sink SET version = 2`;
 
 interface TestSink {
   readonly client: SinkClient;
@@ -32,6 +46,7 @@ export function startSink(
     maxReorg: 128,
     wallets: true,
     partitionBlocks: 70,
+    tradeLists: TRADE_LISTS,
     ...rest,
   };
   const logs: string[] = [];
@@ -57,7 +72,7 @@ export function startSink(
     reaches,
     async equals(expected = {}) {
       await reaches(expected.last ?? index.writer.head()?.number ?? -1);
-      const rows = { wallets: settings.wallets, ...expected };
+      const rows = { wallets: settings.wallets, tradeLists: settings.tradeLists, ...expected };
       assertSameRows(await storedSinkRows(direct, settings.schema), expectedSinkRows(index.path, rows));
     },
   };

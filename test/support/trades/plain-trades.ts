@@ -106,14 +106,15 @@ export class PlainTrades {
   }
 
   private tradeOf(legs: PlainLeg[], fees: PlainLeg[]): Omit<PlainTrade, 'block' | 'hash'> | null {
-    const isMirror = ({ standard, contract }: PlainLeg) =>
+    const isMirror = ({ standard, contract }: PlainLeg, of: PlainLeg[]) =>
       standard === 'erc721' &&
-      (legs.some((leg) => leg.standard === 'erc20' && leg.contract === contract) ||
+      (of.some((leg) => leg.standard === 'erc20' && leg.contract === contract) ||
         this.firstKind.get(contract ?? '') === 'erc20');
-    const counted = legs.filter((leg) => leg.amount !== 0n && !isMirror(leg));
+    const counted = legs.filter((leg) => leg.amount !== 0n && !isMirror(leg, legs));
     const given = counted.filter(({ amount }) => amount < 0n).map((leg) => ({ ...leg, amount: -leg.amount }));
     const received = counted.filter(({ amount }) => amount > 0n);
-    const paid = fees.filter(({ amount }) => amount !== 0n).map((leg) => ({ ...leg, amount: -leg.amount }));
+    const charged = fees.filter((leg) => leg.amount !== 0n && !isMirror(leg, fees));
+    const paid = charged.map((leg) => ({ ...leg, amount: -leg.amount }));
     if (given.length === 0 || received.length === 0) return null;
     const sides = { given, received, fees: paid };
     const isStable = ({ standard, contract }: PlainLeg) =>
