@@ -92,6 +92,16 @@ export function blockId() {
     );
 }
 
+/** A block of the index by number, of which the answer is 404 or 503 where the index lacks it. */
+export function indexedBlock() {
+  const error = 'must be a block number';
+  return z
+    .string({ error })
+    .regex(/^\d{1,15}$/, { error })
+    .meta({ title: 'block number' })
+    .transform(Number);
+}
+
 /** The text of a search field. */
 export function searchText() {
   const error = 'must be a text of 1 to 100 characters';

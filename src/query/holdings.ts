@@ -11,6 +11,7 @@ import { ZERO_WALLET } from '../store/schema.ts';
 import { LARGE_TOKEN_WALLETS, PEAK_SPAN } from '../store/tokens/holding-peaks.ts';
 import { HistoryFlag } from '../store/wallet-history.ts';
 import type { IdRange } from './blocks.ts';
+import { type EarlierHoldings, holdingAt } from './holdings-at.ts';
 import { LISTED_TOKEN_COLUMNS, type ListedToken } from './tokens.ts';
 import { prepareHistoryPages } from './wallet-history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -109,6 +110,8 @@ interface WalletToken extends Omit<ListedToken, 'transfers'> {
 interface WalletTokenFilter extends IdRange {
   /** tokens.id; undefined for all. */
   token?: number | undefined;
+  /** Undefined for the holdings of now. */
+  at?: EarlierHoldings | undefined;
   /** Whether a balance qualifies. */
   isWanted: (balance: Buffer) => boolean;
   limit: number;
@@ -120,7 +123,7 @@ interface TransferOfToken {
 }
 
 /**
- * The wanted tokens of a wallet, most recently moved first. A page reads the history from its newest entry to the last
+ * The wanted tokens of a wallet, now or `at` an earlier block, most recently moved first. A page reads the history from its newest entry to the last
  * transfer of the page's last token, or until all tokens of the wallet have occurred.
  */
 export function prepareWalletTokens(
@@ -138,15 +141,20 @@ export function prepareWalletTokens(
       LEFT JOIN token_metadata m ON m.address = w.address
       LEFT JOIN token_quality q ON q.token = t.id`);
 
-  return (wallet, { from, below, token: only, isWanted, limit }, budget) => {
+  return (wallet, { from, below, token: only, at, isWanted, limit }, budget) => {
     const found: WalletToken[] = [];
-    if (only !== undefined && holdingsOf.all(idList([only]), wallet).length === 0) return found;
+    if (only !== undefined) {
+      const [row] = holdingsOf.all(idList([only]), wallet);
+      if (row === undefined || holdingAt(row, at?.changes.get(only)).ownTransfers === 0) return found;
+    }
     /** The wallet's last transfer of each token. */
     const seen = new Map<number, number>();
-    const count = tokenCount.get(wallet) ?? 0;
-    for (const page of readPages(wallet, { from, below: Number.MAX_SAFE_INTEGER }, budget)) {
+    const count = (tokenCount.get(wallet) ?? 0) - (at?.unseen ?? 0);
+    const newest = at?.below ?? Number.MAX_SAFE_INTEGER;
+    for (const page of readPages(wallet, { from, below: newest }, budget)) {
       const ids: number[] = [];
-      while (page.next()) if (!isNativeKind(page.flags & HistoryFlag.kindMask)) ids.push(page.transfer);
+      while (page.next() && page.transfer < newest)
+        if (!isNativeKind(page.flags & HistoryFlag.kindMask)) ids.push(page.transfer);
       budget.spend(2 * ids.length);
       const moved: number[] = [];
       for (const { token, lastTransfer } of tokensOf.all(idList(ids.reverse()))) {
@@ -157,7 +165,8 @@ export function prepareWalletTokens(
       }
       const held = moved.length === 0 ? [] : holdingsOf.all(idList(moved), wallet);
       budget.spend(4 * held.length);
-      for (const holding of held) {
+      for (const now of held) {
+        const holding = holdingAt(now, at?.changes.get(now.id));
         if (isWanted(holding.balance)) found.push({ ...holding, lastTransfer: seen.get(holding.id)! });
       }
       if (found.length >= limit || seen.size >= count || (only !== undefined && seen.has(only))) break;

@@ -1,12 +1,19 @@
 /** GET /api/wallet_tokens: the tokens a wallet holds, by its transfers. */
 import { z } from 'zod';
+import { RequestError } from '../../lib/errors.ts';
 import { decodeSigned, isPositive } from '../../lib/signed.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import { share } from '../../lib/units.ts';
-import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
+import {
+  prepareBlocksOfTransfers,
+  prepareIndexedBlock,
+  prepareTransferIdsOfBlocks,
+} from '../../query/blocks.ts';
 import { prepareWalletTokens } from '../../query/holdings.ts';
+import { prepareEarlierHoldings } from '../../query/holdings-at.ts';
 import { prepareSupply } from '../../query/supply.ts';
 import { prepareTokenIdByWallet } from '../../query/tokens.ts';
+import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
 import {
   addressField,
   blockField,
@@ -29,7 +36,8 @@ import {
   sumsReason,
   tokenType,
 } from '../fields.ts';
-import { address, flag, limit, pageCursor } from '../params.ts';
+import { requireReached } from '../node-reads.ts';
+import { address, flag, indexedBlock, limit, pageCursor } from '../params.ts';
 import { parseSeen, prepareRequireSeen, seenBlock, seenText } from '../seen.ts';
 import { pageOf } from '../transfer-record.ts';
 
@@ -52,17 +60,25 @@ const walletTokenSchema = z
     share: shareField()
       .nullable()
       .describe(
-        'Part of the supply that the wallet holds; null where a sum is unreliable, or the supply unknown or less than its balance',
+        'Part of the supply that the wallet holds; null with block, and where a sum is unreliable, or the supply unknown or less than its balance',
       ),
   })
   .meta({ id: 'WalletToken' });
+
+const NOT_BOTH = new RequestError(
+  400,
+  'invalid_parameter',
+  'moved_since cannot be combined with block: it lists what the wallet holds now of what it moved since; leave one out',
+  'moved_since',
+);
 
 export const walletTokens = defineEndpoint({
   method: 'GET',
   path: '/api/wallet_tokens',
   tag: 'wallets',
   list: 'tokens',
-  summary: 'Tokens that a wallet holds by its transfers, most recently moved first',
+  findsNothing: true,
+  summary: 'Tokens that a wallet holds, or held after a block, by its transfers; most recently moved first',
   params: {
     address: address(),
     include_zero: flag()
@@ -73,12 +89,23 @@ export const walletTokens = defineEndpoint({
       .transform(parseSeen)
       .optional()
       .describe('asOf of an earlier answer. Only tokens that the wallet moved since, whatever their balance'),
+    block: indexedBlock()
+      .optional()
+      .describe(
+        'What the wallet held after this block: balances, transfers and last blocks are as of then. Not with moved_since',
+      ),
     limit: limit(50, 200),
     cursor: pageCursor(1).optional(),
   },
   response: {
     address: addressField(),
     tokens: z.array(walletTokenSchema),
+    truncated: z
+      .boolean()
+      .describe(
+        `Whether more than ${MAX_HISTORY_ROWS} transfers followed block: these are the holdings after fromBlock`,
+      ),
+    fromBlock: blockField().nullable().describe('Null unless truncated'),
     asOf: z
       .string()
       .describe(
@@ -108,6 +135,8 @@ export const walletTokens = defineEndpoint({
           share: 0.0025,
         },
       ],
+      truncated: false,
+      fromBlock: null,
       asOf: `4711:${example.blockHash}`,
       nextCursor: '90210',
       count: 1,
@@ -120,19 +149,29 @@ export const walletTokens = defineEndpoint({
     const requireSeen = prepareRequireSeen(db, maxReorg);
     const tokenOf = prepareTokenIdByWallet(db);
     const shareOf = prepareShare(db);
-    return ({ address, include_zero, moved_since, limit, cursor, ...params }, { head, budget }) => {
+    const readBlock = prepareIndexedBlock(db);
+    const holdingsAt = prepareEarlierHoldings(db);
+    return ({ address, include_zero, moved_since, block, limit, cursor, ...params }, { head, budget }) => {
+      if (block !== undefined && moved_since !== undefined) throw NOT_BOTH;
+      if (block !== undefined) requireReached(block, head, readBlock);
       if (moved_since !== undefined) requireSeen(moved_since, head, 'moved_since');
       const token = params.token === undefined ? undefined : walletIds.withId(params.token, tokenOf);
       const isUnknown = params.token !== undefined && token === undefined;
       const isAny = include_zero || moved_since !== undefined || token !== undefined;
+      const wallet = isUnknown ? undefined : walletIds.idOf(address);
+      const at =
+        block === undefined || wallet === undefined
+          ? undefined
+          : holdingsAt(wallet, block, head.number, budget);
+      const isCut = at !== undefined && at.block !== block;
       const filter = {
+        at,
         from: moved_since === undefined ? 1 : idsOfBlocks(moved_since.number + 1, head.number).from,
         below: cursor?.[0] ?? Number.MAX_SAFE_INTEGER,
         token,
         isWanted: isAny ? () => true : isPositive,
         limit: limit + 1, // one more shows whether there is a next page
       };
-      const wallet = isUnknown ? undefined : walletIds.idOf(address);
       const found = wallet === undefined ? [] : tokensOf(wallet, filter, budget);
       const { page, last } = pageOf(found, limit);
       const lasts = blocksOf(page.map(({ lastTransfer }) => lastTransfer));
@@ -149,11 +188,14 @@ export const walletTokens = defineEndpoint({
         lastSeenAt: secondsToIso(lasts[i]!.timestamp),
         accuracy: balanceAccuracy(token, BALANCE_ACCURACY_NAMES[token.accuracy ?? -1] ?? null),
         accuracyReason: sumsReason(token),
-        share: sumsReason(token) === null ? shareOf(token) : null,
+        // The supply of an earlier block is not known.
+        share: sumsReason(token) === null && block === undefined ? shareOf(token) : null,
       }));
       return {
         address,
         tokens,
+        truncated: isCut,
+        fromBlock: isCut ? at.block : null,
         asOf: seenText(head),
         nextCursor: last === undefined ? null : `${last.lastTransfer}`,
         count: tokens.length,

@@ -55,7 +55,7 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/wallet_label address! seen',
     'get /api/wallet_profit address! quote token limit cursor format seen',
     'get /api/wallet_summary address! native_balance seen',
-    'get /api/wallet_tokens address! include_zero token moved_since limit cursor format seen',
+    'get /api/wallet_tokens address! include_zero token moved_since block limit cursor format seen',
     'get /api/wallet_trades address! token kind quote since until initiated limit cursor format seen',
     'get /api/whale_transfers min_mon blocks limit after_id after_block cursor format seen',
     'get /healthz',
