@@ -28,9 +28,14 @@ export class ChainMismatchError extends UpstreamError {
   }
 }
 
+interface IndexedStart {
+  chainId: number;
+  startBlock: number;
+}
+
 /** The guard's view of the index; it writes one fact. */
 interface GuardedIndex {
-  chain(): { chainId: number; startBlock: number } | null;
+  chain(): IndexedStart | null;
   head(): BlockRef | null;
   hashAt(number: number): Hex | null;
   anchors(): {
@@ -65,6 +70,8 @@ export class ChainGuard {
   private readonly client: RpcClient;
   private readonly options: GuardOptions;
   private readonly signal: AbortSignal;
+  /** Whether this node was on the indexed chain before. */
+  private wasConfirmed = false;
 
   constructor(index: GuardedIndex, client: RpcClient, options: GuardOptions, signal: AbortSignal) {
     this.index = index;
@@ -86,9 +93,15 @@ export class ChainGuard {
   async confirmChain(): Promise<void> {
     const chain = this.index.chain();
     if (chain === null) return;
-    const { chainId, startBlock } = chain;
+    const difference = await this.findDifference(chain);
+    if (difference !== null) throw anotherChain(difference, this.wasConfirmed);
+    this.wasConfirmed = true;
+  }
+
+  /** How the node's chain differs from the indexed one; null if it does not. */
+  private async findDifference({ chainId, startBlock }: IndexedStart): Promise<string | null> {
     const found = await fetchChainId(this.client, this.signal);
-    if (found !== chainId) throw anotherChain(`its chain id is ${found}, the index has ${chainId}`);
+    if (found !== chainId) return `its chain id is ${found}, the index has ${chainId}`;
     const first = this.index.hashAt(startBlock);
     const { genesis } = this.index.anchors();
     // One batch, so that a load balancer sends it to one node.
@@ -96,10 +109,13 @@ export class ChainGuard {
     if (first !== null && nodeFirst?.hash === first) {
       // The hash covers every block below, so the node's block 0 is right and ours is missing or damaged.
       if (nodeGenesis && nodeGenesis.hash !== genesis) this.index.setGenesis(nodeGenesis.hash);
-      return;
+      return null;
     }
-    requireSame(0, genesis, nodeGenesis);
-    requireFirst(startBlock, first, nodeFirst, this.isFirstReplaceable(startBlock, nodeFirst?.parentHash));
+    const isReplaceable = this.isFirstReplaceable(startBlock, nodeFirst?.parentHash);
+    return (
+      hashDifference(0, genesis, nodeGenesis) ??
+      (isReplaceable ? null : hashDifference(startBlock, first, nodeFirst))
+    );
   }
 
   /**
@@ -199,24 +215,21 @@ export class ChainGuard {
 /** Headers per request when proving a branch. */
 const HEADERS_PER_FETCH = 64;
 
-function requireFirst(
+function hashDifference(
   number: number,
   indexed: Hex | null,
   found: BlockRef | null | undefined,
-  isReplaceable: boolean,
-): void {
-  if (!isReplaceable) requireSame(number, indexed, found);
+): string | null {
+  if (indexed === null || !found || found.hash === indexed) return null;
+  return `its block ${number} is ${found.hash}, the index has ${indexed}`;
 }
 
-function requireSame(number: number, indexed: Hex | null, found: BlockRef | null | undefined): void {
-  if (indexed === null || !found || found.hash === indexed) return;
-  throw anotherChain(`its block ${number} is ${found.hash}, the index has ${indexed}`);
-}
-
-function anotherChain(difference: string): ChainMismatchError {
+/** `wasConfirmed`: the node's address led to the indexed chain before. */
+function anotherChain(difference: string, wasConfirmed: boolean): ChainMismatchError {
+  const cause = wasConfirmed ? '; the node at this address was replaced while the daemon ran' : '';
   return new ChainMismatchError(
     'another_chain',
-    `the node is on another chain: ${difference}; nothing is rolled back; set node_http to a node of the indexed chain, ${OTHER_DATA_DIR}`,
+    `the node is on another chain: ${difference}${cause}; nothing is rolled back; set node_http to a node of the indexed chain, ${OTHER_DATA_DIR}`,
   );
 }
 

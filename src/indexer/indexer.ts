@@ -24,7 +24,6 @@ import { chooseStart, connect, proveHeaders, tracesWarning } from './connect.ts'
 import { keepDerived } from './derive.ts';
 import { sync } from './follow.ts';
 import { gapLog } from './gap-log.ts';
-import { HeadWatch } from './head-watch.ts';
 import type { IndexerContext } from './indexer-context.ts';
 import { NewestHeaderWatch } from './newest-header.ts';
 import { fetchNodeHead } from './node-chain.ts';
@@ -37,6 +36,7 @@ import { RootCheck } from './root-check.ts';
 import { ruleSources, settleRules } from './rules-of-index.ts';
 import { settleTradeRules } from './settle-trade-rules.ts';
 import { SuspectBlocks } from './suspect-blocks.ts';
+import { watchHeads } from './watch-heads.ts';
 
 /** What the indexer has around it: in the program, its thread. */
 export interface IndexerSurroundings {
@@ -248,7 +248,8 @@ async function runSync(
   const roots = new RootCheck(rules.headerProof);
 
   const pool = new BackfillWorkerPool(options.index.backfillWorkers, { node: from, rules }, calls, log);
-  const headWatch = watchHeads(from.ws, options.index.pollMs, capabilities.chainId, log);
+  const watched = { wsUrl: from.ws, pollMs: options.index.pollMs, chainId: capabilities.chainId };
+  const headWatch = watchHeads(context, watched, signal);
   const commitSizer = new AdaptiveCommitSize({
     maxTransfers: options.index.batchTransfers,
     memoryBytes: options.index.backfillMemoryMb * 2 ** 20,
@@ -364,20 +365,6 @@ async function runSync(
 /** The nodes to ask for traces that the node in use does not give. With a node for traces, that includes all of them. */
 function otherNodes({ nodes, tracesHttp }: IndexerThreadOptions, { http }: IndexSource): string[] {
   return nodes.map((node) => node.http).filter((url) => tracesHttp !== '' || url !== http);
-}
-
-/** Watches for heads. Logs why the node's WebSocket announces none. */
-function watchHeads(wsUrl: string, pollMs: number, chainId: number, log: ThreadLog): HeadWatch {
-  return new HeadWatch(wsUrl, pollMs, {
-    onLost: (message) => log.warn({ message }, 'the node announces no heads; polling instead'),
-    onChainId: (other) => {
-      if (other === chainId) return;
-      log.error(
-        { node_ws: other, node_http: chainId },
-        'node_ws and node_http lead to different chains, so streams announce wrong heads; set both to the same node',
-      );
-    },
-  });
 }
 
 /**
