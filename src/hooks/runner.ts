@@ -30,6 +30,8 @@ const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 900_000;
 /** A hook without success for this long is paused. */
 const GIVE_UP_MS = 24 * 3_600_000;
+/** Fewer failures, which take hours at least, are no 24 hours: the clock was set ahead. */
+const GIVE_UP_FAILURES = 20;
 
 interface RunnerContext {
   store: HookStore;
@@ -86,7 +88,8 @@ export class HookRunner {
   private async step(hook: Followed): Promise<void> {
     if (hook.testRequestedAt !== null) return this.test(hook);
     const wait = (hook.nextAttemptAt ?? 0) - Date.now();
-    if (wait > 0) return this.context.waitForChange(wait);
+    // A longer wait was planned by a clock that has been set back since.
+    if (wait > 0 && wait <= RETRY_MAX_MS) return this.context.waitForChange(wait);
     const { planner, store } = this.context;
     const compiled = () => this.context.compile(hook);
     const plan = planner.plan(hook, store.parts, compiled, maxEvents(hook.format));
@@ -179,6 +182,7 @@ export class HookRunner {
         'a webhook delivery was not accepted; retrying',
       );
     if (hook.failingSince === null || now - hook.failingSince < GIVE_UP_MS) return;
+    if (hook.failures < GIVE_UP_FAILURES) return;
     store.pause(hook.id, `not accepted for 24 hours: ${error}`);
     log.warn(
       { hook: hook.id, name: hook.name, target, error },

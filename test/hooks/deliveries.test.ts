@@ -173,6 +173,23 @@ test('pauses a hook after 24 hours of failures, and resumes where it stopped', a
   assert.deepEqual(blocksOf(receiver), [1, 2]);
 });
 
+test('a clock that is set back a year delays no retry, and one set ahead pauses no hook', async (context) => {
+  const { world, receiver } = await setUp(context);
+  const hook = world.hook(receiver.url, OUT);
+  const year = 365 * 86_400_000;
+  const set = 'UPDATE hooks SET failing_since = ?, failures = 2, next_attempt_at = ?';
+  world.store.db.prepare(set).run(Date.now() + year, Date.now() + year);
+  world.pay(1);
+  world.start();
+  await received(receiver, 1);
+  receiver.behave = answers(500);
+  world.store.db.prepare(set).run(Date.now() - year, Date.now() - year);
+  world.pay(2);
+  world.wake();
+  await waitFor(() => world.store.get(hook.id).failures > 2, { what: 'the failure' });
+  assert.equal(world.store.get(hook.id).state, 'active');
+});
+
 test('obeys the Retry-After of the receiver', async (context) => {
   const { world, receiver } = await setUp(context);
   const hook = world.hook(receiver.url, OUT);
