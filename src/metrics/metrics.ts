@@ -48,7 +48,10 @@ export function createMetrics() {
     nodeSwitches: counter('atlas_node_switches_total', 'Changes of the node in use.'),
     lagBlocks: optionalGauge('atlas_index_lag_blocks', 'Blocks between the head of the node and the index.'),
     lagSeconds: optionalGauge('atlas_index_lag_seconds', 'Age of the last committed block.'),
-    stale: gauge('atlas_index_stale', 'Whether the chain is stale by index.stale_seconds: 1 or 0.'),
+    stale: gauge(
+      'atlas_index_stale',
+      'Whether the chain is stale by index.stale_seconds, or a clock is wrong: 1 or 0.',
+    ),
     transfers: counter('atlas_index_transfers_total', 'Transfers committed to the index.', ['kind']),
     renumbered: counter(
       'atlas_index_renumbered_blocks_total',

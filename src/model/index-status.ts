@@ -175,6 +175,22 @@ export function isStale(
   return staleSeconds > 0 && status.phase === 'following' && age !== null && age > staleSeconds;
 }
 
+/** Clocks of machines and chains differ by less, seconds. */
+const MIN_FUTURE_SECONDS = 60;
+
+/**
+ * Whether the newest block is from the future by as much as makes an old one stale. Then this machine's clock is behind, or
+ * the chain's ahead, and age proves nothing. 0 turns the check off.
+ */
+export function isFromFuture(
+  { phase, headTimestamp }: Pick<IndexStatus, 'phase' | 'headTimestamp'>,
+  staleSeconds: number,
+  now: number,
+): boolean {
+  if (staleSeconds === 0 || phase !== 'following' || headTimestamp === null) return false;
+  return headTimestamp - now / 1000 > Math.max(staleSeconds, MIN_FUTURE_SECONDS);
+}
+
 /** Seconds to reach the node's head at the rate of the last minute; null when the rate is zero. */
 export function etaSeconds(status: IndexStatus): number | null {
   const lag = lagBlocks(status);

@@ -8,7 +8,7 @@ import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ExampleAddress } from '../model/address.ts';
 import type { ClusterStatus } from '../model/cluster-status.ts';
-import { type IndexStatus, isStale, lagSeconds } from '../model/index-status.ts';
+import { type IndexStatus, isFromFuture, isStale, lagSeconds } from '../model/index-status.ts';
 import type { SinkStatus } from '../model/sink-status.ts';
 import type { StreamHub } from '../streams/hub.ts';
 import { AdminAuth } from './admin/auth.ts';
@@ -21,13 +21,7 @@ import { addFallback } from './http/fallback.ts';
 import { guardFraming } from './http/framing.ts';
 import { addHealthRoutes, type HookSummary, redactLocations } from './http/health.ts';
 import { certificateDateError, Listener, type ListenerSettings, readTlsFiles } from './http/listener.ts';
-import {
-  logStaleChain,
-  notReadyReason,
-  type ReadinessLimits,
-  StallDetector,
-  staleReason,
-} from './http/readiness.ts';
+import { notReadyReason, type ReadinessLimits, StaleWatch, StallDetector } from './http/readiness.ts';
 import { ReplyWriter } from './http/reply.ts';
 import { addRestRoutes } from './http/rest-routes.ts';
 import type { HttpMetrics } from './http/route.ts';
@@ -112,13 +106,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { settings, admin, metrics, log } = options;
   let cors = corsPolicy(settings.cors_origins);
   const stallDetector = new StallDetector(log);
+  const staleWatch = new StaleWatch(log, options.staleSeconds);
   const publicState = () => redactLocations(options.indexState(), options.dataDir);
   let isDraining = false;
   const readinessProbe = () => {
     if (isDraining) return 'the server is shutting down';
     const state = publicState();
     const isStalled = stallDetector.isStalled(state, performance.now());
-    return notReadyReason(state, options, isStalled, Date.now());
+    return notReadyReason(state, options, isStalled, Date.now(), staleWatch.keepsTime);
   };
   const deps: RouteDeps = {
     ...options,
@@ -130,6 +125,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     cors: (req) => cors(req),
     publicState,
     readinessProbe,
+    keepsTime: () => staleWatch.keepsTime,
     tls: settings.tls_cert !== '',
     clientAddress: clientAddressOf(settings.trusted_proxies),
   };
@@ -139,12 +135,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const state = options.indexState();
     metrics.ready.set(readinessProbe() === null ? 1 : 0);
     metrics.lagSeconds.setOrClear(lagSeconds(state, Date.now()));
-    metrics.stale.set(isStale(state, options.staleSeconds, Date.now()) ? 1 : 0);
+    const isOff = [isStale, isFromFuture].some((is) => is(state, options.staleSeconds, Date.now()));
+    metrics.stale.set(isOff ? 1 : 0);
   });
   const stopStallDetector = stallDetector.start(options.indexState);
-  const stopStaleLog = logStaleChain(log, () =>
-    staleReason(options.indexState(), options.staleSeconds, Date.now()),
-  );
+  const stopStaleWatch = staleWatch.start(options.indexState);
   return {
     url: `${deps.tls ? 'https' : 'http'}://${hostPort(settings.host, listener.port)}`,
     port: listener.port,
@@ -167,7 +162,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       await deps.replies.drain(DRAIN_MS);
       listener.closeConnections();
       stopStallDetector();
-      stopStaleLog();
+      stopStaleWatch();
     },
   };
 }
@@ -189,6 +184,7 @@ interface RouteDeps extends ServerOptions {
   bodyBudget: BodyBudget;
   publicState: () => IndexStatus;
   readinessProbe: () => string | null;
+  keepsTime: () => boolean;
   cors: (req: HttpRequest) => string;
   tls: boolean;
   clientAddress: ClientAddress;

@@ -182,7 +182,12 @@ export const statusSchema = z
     lastCommitAt: unixMillis(),
     lagBlocks: count().nullable(),
     lagSeconds: count().nullable().describe('Age of the newest block'),
-    staleReason: z.string().nullable(),
+    staleReason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why the age of the newest block is wrong: the chain has stopped, or a clock is wrong; null if it is not',
+      ),
     etaSeconds: count().nullable(),
     internalTransfers: z.boolean().nullable(),
     internalTransfersReason: z.string().nullable(),

@@ -73,6 +73,8 @@ interface AdminRouteDeps extends AdminOptions, RouteContext {
   clusterState?: (() => ClusterStatus) | undefined;
   /** `index.stale_seconds`. */
   staleSeconds: number;
+  /** Whether new blocks keep arriving in step with time. */
+  keepsTime: () => boolean;
 }
 
 type AddRoute = (
@@ -158,6 +160,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
     describeStatus(indexState(), options.staleSeconds, Date.now(), {
       sink: options.sinkState?.(),
       cluster: options.clusterState?.(),
+      keepsTime: options.keepsTime(),
     });
   addAuthenticatedRoute('get', '/overview', () =>
     describeOverview(status(), options.activity(), {

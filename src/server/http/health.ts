@@ -30,6 +30,8 @@ interface HealthRouteDeps {
   clusterState?: (() => ClusterStatus) | undefined;
   /** `index.stale_seconds`. */
   staleSeconds: number;
+  /** Whether new blocks keep arriving in step with time. */
+  keepsTime: () => boolean;
   /** Why the service is not ready, null if it is. */
   readinessProbe: () => string | null;
   /** Absent without webhooks. */
@@ -54,6 +56,7 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
         ...describeStatus(publicState(), staleSeconds, Date.now(), {
           sink: deps.sinkState?.(),
           cluster: deps.clusterState?.(),
+          keepsTime: deps.keepsTime(),
         }),
         hooks: deps.hookSummary?.() ?? null,
       },
@@ -72,10 +75,12 @@ export function addHealthRoutes(app: TemplatedApp, deps: HealthRouteDeps): strin
   return Object.keys(answers);
 }
 
-/** The states of the components that use PostgreSQL. */
-interface PostgresStates {
+/** What the state of the indexer does not say. */
+interface OtherStates {
   sink?: SinkStatus | undefined;
   cluster?: ClusterStatus | undefined;
+  /** Whether new blocks keep arriving in step with time. */
+  keepsTime?: boolean;
 }
 
 /** The body of /status: the state and figures derived from it. */
@@ -83,7 +88,7 @@ export function describeStatus(
   state: IndexStatus,
   staleSeconds: number,
   now: number,
-  { sink, cluster }: PostgresStates = {},
+  { sink, cluster, keepsTime }: OtherStates = {},
 ): Omit<z.output<typeof statusSchema>, 'hooks'> {
   const seconds = lagSeconds(state, now);
   const eta = etaSeconds(state);
@@ -93,7 +98,7 @@ export function describeStatus(
     rules: state.rules && { ...state.rules, rebuildBlocks: rebuildBlocks(state) },
     lagBlocks: lagBlocks(state),
     lagSeconds: seconds === null ? null : Math.round(seconds),
-    staleReason: staleReason(state, staleSeconds, now),
+    staleReason: staleReason(state, staleSeconds, now, keepsTime),
     etaSeconds: eta === null ? null : Math.round(eta),
     internalTransfers: complete,
     internalTransfersReason: reason,

@@ -2,7 +2,8 @@
 import { guarded } from '../../lib/guard.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import type { Logger } from '../../log/logger.ts';
-import { type IndexStatus, isStale, lagBlocks } from '../../model/index-status.ts';
+import { type IndexStatus, isFromFuture, isStale, lagBlocks } from '../../model/index-status.ts';
+import { HeadPace } from './head-pace.ts';
 
 /**
  * The index has stalled when it indexes no block for this long while the node has one: just under the required 30 s.
@@ -24,6 +25,8 @@ export interface ReadinessLimits {
 }
 
 interface Snapshot extends ReadinessLimits {
+  /** Whether new blocks keep arriving in step with time. */
+  keepsTime: boolean;
   state: IndexStatus;
   /** Whether the index has stalled. */
   stalled: boolean;
@@ -52,7 +55,7 @@ const REASONS: Readonly<Record<string, (snapshot: Snapshot) => string | null>> =
     return ahead > readyLag ? `the node is ${ahead} blocks behind the index; it may be resyncing` : null;
   },
   notFollowing: ({ state: { phase } }) => (phase === 'following' ? null : `the indexer is ${phase}`),
-  staleChain: ({ state, staleSeconds, now }) => staleReason(state, staleSeconds, now),
+  staleChain: ({ state, staleSeconds, now, keepsTime }) => staleReason(state, staleSeconds, now, keepsTime),
 };
 
 /** The first reason why the service is not ready, null if it is. `now` in Unix milliseconds. */
@@ -61,35 +64,98 @@ export function notReadyReason(
   { readyLag, staleSeconds }: ReadinessLimits,
   stalled: boolean,
   now: number,
+  keepsTime = false,
 ): string | null {
   for (const reasonOf of Object.values(REASONS)) {
-    const reason = reasonOf({ state, readyLag, staleSeconds, stalled, now });
+    const reason = reasonOf({ state, readyLag, staleSeconds, stalled, now, keepsTime });
     if (reason !== null) return reason;
   }
   return null;
 }
 
-/** Why the chain is stale, null if it is not. */
-export function staleReason(state: IndexStatus, staleSeconds: number, now: number): string | null {
-  if (state.headTimestamp === null || !isStale(state, staleSeconds, now)) return null;
-  const newest = secondsToIso(state.headTimestamp);
-  return `the chain is stale: its newest block is from ${newest}, older than index.stale_seconds (${staleSeconds} s)`;
+/** Why the newest block says that the chain has halted, or that a clock is wrong. */
+interface Staleness {
+  cause: 'halted' | 'clock';
+  reason: string;
 }
 
-/** Logs when the chain becomes stale and when it recovers. Checks `reasonOf` until the returned function is called. */
-export function logStaleChain(log: Logger, reasonOf: () => string | null): () => void {
-  let wasStale = false;
-  const check = (): void => {
-    const reason = reasonOf();
-    const stale = reason !== null;
-    if (stale && !wasStale)
-      log.warn({ reason }, 'no new block: the chain has halted, or the node has lost its peers');
-    if (!stale && wasStale) log.info({}, 'the chain has new blocks again');
-    wasStale = stale;
-  };
-  const timer = setInterval(guarded('check of the chain', check), CHECK_INTERVAL_MS).unref();
-  return () => clearInterval(timer);
+/** `keepsTime`: see HeadPace. Null while the newest block is as old as it may be. */
+function stalenessOf(
+  state: IndexStatus,
+  staleSeconds: number,
+  now: number,
+  keepsTime: boolean,
+): Staleness | null {
+  if (state.headTimestamp === null) return null;
+  const newest = secondsToIso(state.headTimestamp);
+  const clock = secondsToIso(Math.floor(now / 1000));
+  const off = 'index.stale_seconds = 0 turns the check off';
+  if (isFromFuture(state, staleSeconds, now)) {
+    const reason = `the newest block is from ${newest}, but the clock of this machine says ${clock}: the clock is behind, or the chain's is ahead, so that nobody would notice a halt of the chain; set the clock; ${off}`;
+    return { cause: 'clock', reason };
+  }
+  if (!isStale(state, staleSeconds, now)) return null;
+  const reason = `the chain is stale: its newest block is from ${newest}, older than index.stale_seconds (${staleSeconds} s)`;
+  if (!keepsTime) return { cause: 'halted', reason };
+  const advice = `but new blocks keep arriving in step with time, and the clock of this machine says ${clock}: the clock is ahead, or the chain's is behind; set the clock; ${off}`;
+  return { cause: 'clock', reason: `${reason}, ${advice}` };
 }
+
+/** Why the age of the newest block is wrong, null if it is not. */
+export function staleReason(
+  state: IndexStatus,
+  staleSeconds: number,
+  now: number,
+  keepsTime = false,
+): string | null {
+  return stalenessOf(state, staleSeconds, now, keepsTime)?.reason ?? null;
+}
+
+const STALE_MESSAGES: Record<Staleness['cause'], string> = {
+  halted: 'no new block: the chain has halted, or the node has lost its peers',
+  clock: 'the clock of this machine or of the chain is wrong',
+};
+
+/** Watches the age of the newest block, and logs when the chain becomes stale and when it recovers. */
+export class StaleWatch {
+  private readonly log: Pick<Logger, 'info' | 'warn'>;
+  private readonly staleSeconds: number;
+  private readonly pace = new HeadPace();
+  private logged: Staleness['cause'] | null = null;
+
+  constructor(log: Pick<Logger, 'info' | 'warn'>, staleSeconds: number) {
+    this.log = log;
+    this.staleSeconds = staleSeconds;
+  }
+
+  /** Whether new blocks keep arriving in step with time. */
+  get keepsTime(): boolean {
+    return this.pace.keepsTime;
+  }
+
+  /** Observes the state every second until the returned function is called. */
+  start(state: () => IndexStatus): () => void {
+    const check = () => this.observe(state(), performance.now(), Date.now());
+    const timer = setInterval(guarded('check of the chain', check), CHECK_INTERVAL_MS).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** `now` from `performance.now()`, `date` from `Date.now()`. */
+  observe(state: IndexStatus, now: number, date: number): void {
+    this.pace.observe(state, now);
+    const found = stalenessOf(state, this.staleSeconds, date, this.keepsTime);
+    const cause = found?.cause ?? null;
+    if (found !== null && cause !== this.logged)
+      this.log.warn({ reason: found.reason }, STALE_MESSAGES[found.cause]);
+    if (found === null && this.logged !== null) this.log.info({}, RECOVERY_MESSAGES[this.logged]);
+    this.logged = cause;
+  }
+}
+
+const RECOVERY_MESSAGES: Record<Staleness['cause'], string> = {
+  halted: 'the chain has new blocks again',
+  clock: 'the clocks of this machine and of the chain agree again',
+};
 
 /** Detects an index that does not advance although the node has new blocks. */
 export class StallDetector {
