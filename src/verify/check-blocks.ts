@@ -3,7 +3,7 @@ import { IncompleteBlockError } from '../decode/block-checks.ts';
 import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
 import { findHeaderProof, type HeaderProof, RootCheck } from '../indexer/root-check.ts';
 import { forEachConcurrently } from '../lib/async.ts';
-import { FatalError, UpstreamError } from '../lib/errors.ts';
+import { FatalError, messageOf, UpstreamError } from '../lib/errors.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import type { RpcClient } from '../node/client.ts';
 import type { BlockRange } from '../store/block-gaps.ts';
@@ -51,6 +51,9 @@ const READS_AT_ONCE = 4;
 
 /** Most recorded blocks whose transactions or receipts contradict their header. */
 const MAX_WRONG_ROOTS = 1_000;
+
+/** Most unread blocks that a note names each. */
+const MAX_UNREAD_NOTES = 3;
 
 /** How often progress is saved, milliseconds. */
 const SAVE_MS = 2_000;
@@ -106,7 +109,7 @@ export async function checkBlocks(
     if (file === null) throw error;
     tally.save(db, file);
     if (!signal.aborted && !(error instanceof FatalError)) throw error;
-    const reason = signal.aborted ? 'stopped' : error instanceof Error ? error.message : String(error);
+    const reason = signal.aborted ? 'stopped' : messageOf(error);
     throw new FatalError(
       `${reason}; all blocks below ${tally.next} are compared: run it again to resume there`,
       { cause: error },
@@ -166,6 +169,8 @@ class Tally {
   private transfers: number;
   private unproven: number;
   private unprovenReason: string;
+  /** Number of blocks that the node did not return. */
+  private unread = 0;
   private readonly wrongRoots: { block: number; text: string }[];
 
   constructor(chain: { chainId: number; startBlock: number }, check: Check, saved: VerifyProgress | null) {
@@ -185,7 +190,8 @@ class Tally {
   add(found: Found, end: number): void {
     const { blocks, transfers, differences, wrongRoots, unproven, unread } = found;
     for (const { block, text } of differences) this.check.addDifference(text, block);
-    for (const { block, text } of unread) this.check.addNote(`block ${block} could not be read: ${text}`);
+    for (const { block, text } of unread)
+      if (this.unread++ < MAX_UNREAD_NOTES) this.check.addNote(`block ${block} could not be read: ${text}`);
     this.blocks += blocks;
     this.transfers += transfers;
     if (this.wrongRoots.length < MAX_WRONG_ROOTS) this.wrongRoots.push(...wrongRoots);
@@ -207,6 +213,8 @@ class Tally {
   }
 
   conclude({ transfers, roots }: ComparedChecks, isWhole: boolean, last: number): void {
+    const more = this.unread - MAX_UNREAD_NOTES;
+    if (more > 0) transfers.addNote(`${more.toLocaleString('en-US')} more blocks could not be read`);
     const blocks = this.blocks.toLocaleString('en-US');
     transfers.compared = isWhole
       ? `all ${blocks} blocks with ${this.transfers.toLocaleString('en-US')} transfers, decoded again`

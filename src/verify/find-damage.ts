@@ -6,11 +6,9 @@ import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import { type ChainFinality, holdsFinalOnly, reorgLimit, reorgRefusal } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
-import type { RpcClient } from '../node/client.ts';
 import { fetchHeaders } from '../node/methods.ts';
 import type { BlockRange } from '../store/block-gaps.ts';
-import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
-import { AnchorTable } from '../store/chain-anchors.ts';
+import { chainOf, readLastBlock } from '../store/chain.ts';
 import { FinalBlocks } from '../store/final-blocks.ts';
 import { damageOf } from '../store/index-file.ts';
 import type { Db } from '../store/open-database.ts';
@@ -19,6 +17,7 @@ import { type CounterChecks, checkCounters } from './check-counters.ts';
 import { findChangedBlocks } from './check-file.ts';
 import type { Ids } from './recount.ts';
 import { Check } from './report.ts';
+import { type NodeAccess, readableHash } from './same-chain.ts';
 import { FILE_SCOPE, namedScope } from './scope.ts';
 import { checkFile, describeMark } from './verify.ts';
 
@@ -155,34 +154,6 @@ export async function findWrongSum(
   return first?.text ?? null;
 }
 
-interface NodeAccess {
-  client: RpcClient;
-  signal: AbortSignal;
-}
-
-/**
- * Throws FatalError when block 0 and the first indexed block show that the node is on another chain. One match
- * suffices, because the disk may have changed the index's own values; missing blocks prove nothing.
- */
-export async function requireSameChain(db: Db, { client, signal }: NodeAccess): Promise<void> {
-  const start = chainOf(db)?.startBlock ?? 0;
-  const first = readableHash(db, start);
-  const { genesis, firstParent } = new AnchorTable(db).read();
-  const [nodeGenesis, nodeFirst] = await fetchHeaders(client, [0, start], signal);
-  const pairs: [number, Hex | null, Hex | undefined][] = [
-    [start, first, nodeFirst?.hash],
-    [start - 1, start > 0 ? firstParent : null, nodeFirst?.parentHash],
-    [0, genesis, nodeGenesis?.hash],
-  ];
-  const known = pairs.filter(([, indexed, found]) => indexed !== null && found !== undefined);
-  const [example] = known;
-  if (example === undefined || known.some(([, indexed, found]) => indexed === found)) return;
-  const [number, indexed, found] = example;
-  throw new FatalError(
-    `the node is on another chain: its block ${number} is ${found}, the index has ${indexed}; nothing was changed; use a node of the indexed chain, or another data_dir`,
-  );
-}
-
 interface ReplaceOptions extends NodeAccess {
   capabilities: Capabilities;
   finality: ChainFinality;
@@ -217,14 +188,4 @@ export async function isReplaceable(
   if (above > last) return false;
   const [own, intact] = await fetchHeaders(client, [block, above], signal);
   return own?.hash === hash && intact?.hash === readableHash(db, above);
-}
-
-/** Null for a block that is missing or on a damaged page. */
-function readableHash(db: Db, number: number): Hex | null {
-  try {
-    return hashAt(db, number);
-  } catch (error) {
-    if (!isCorruption(error)) throw error;
-    return null;
-  }
 }

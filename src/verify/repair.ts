@@ -27,8 +27,9 @@ import type { Db } from '../store/open-database.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import { rejectForeignWal } from '../store/wal.ts';
 import { batchParent, blockDifference, loadWithRetry, toleranceOf } from './block-comparer.ts';
-import { findDamage, findWrongSum, idsOfBlocks, isReplaceable, requireSameChain } from './find-damage.ts';
+import { findDamage, findWrongSum, idsOfBlocks, isReplaceable } from './find-damage.ts';
 import { rebuildIndex } from './rebuild.ts';
+import { requireSameChain } from './same-chain.ts';
 
 /** Blocks per read while comparing. */
 const BLOCKS_PER_READ = 16;
@@ -86,7 +87,7 @@ export async function repairRange(options: RepairOptions): Promise<RepairResult>
   const lock = acquireIndexLock(path);
   try {
     const head = await withWriter(options, async (writer) => requireRange(writer, capabilities, range));
-    await reading(path, (db) => requireSameChain(db, options));
+    await reading(path, (db) => requireSameChain(db, options, 'nothing was changed'));
     const anchors = await withWriter(options, (writer) => repairAnchors(writer, options, head));
     const lostRules = await withWriter(options, async (writer) => repairRules(writer, options));
     const made = await reading(path, async (db) => rulesOfIndex(readRules(db), sourcesOf(options)));

@@ -19,6 +19,7 @@ import { checkCounters } from './check-counters.ts';
 import { checkChecksums, checkContiguity, checkStructure } from './check-file.ts';
 import { checkBalances, checkNative } from './check-state.ts';
 import { Check, finishReport, runCheck, type TokenVerdict, type VerifyReport } from './report.ts';
+import { requireSameBlocks, requireSameChain } from './same-chain.ts';
 import { isAll, type Scope } from './scope.ts';
 
 interface RunOptions {
@@ -46,7 +47,7 @@ interface VerifyOptions extends RunOptions {
  * Without a node, finds every changed byte of a stored fact: SQLite checks pages and rows, checksums cover the rows of
  * each block, and everything else is recounted from them. With a node, also what it would give otherwise.
  *
- * Throws FatalError when there is no index to verify, UpstreamError when the node does not answer at first. If the node
+ * Throws FatalError when there is no index to verify or the node is on another chain, UpstreamError when the node does not answer at first. If the node
  * fails during a check, that check is reported as unfinished.
  */
 export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
@@ -64,6 +65,8 @@ export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport>
       return finishReport({ ...report, node, checks: await checkFile(db, options), tokens: [] });
     const { client, capabilities } = node;
     const seen = { client: capabilities.client, head: await fetchBlockNumber(client, signal) };
+    await requireSameChain(db, { client, signal }, 'nothing else was compared');
+    await requireSameBlocks(db, { client, signal }, seen.head);
     const fileChecks = await checkFile(db, options);
     const rules = loadRulesOf(db, node);
     if (rules === null) return finishReport({ ...report, node: seen, checks: fileChecks, tokens: [] });
