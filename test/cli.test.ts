@@ -120,7 +120,7 @@ test('config check refuses a certificate and a key that start would refuse', asy
   assert.equal(await check(`${files}/old-cert.pem`, `${files}/old-key.pem`), '0 ');
   assert.match(
     await check(`${files}/old-cert.pem`, `${files}/new-key.pem`),
-    /^2 atlas-node: server\.tls_cert: .* are not a PEM certificate and its key: [^\n]+\n$/,
+    /^2 atlas-node: ATLAS_SERVER__TLS_CERT: .* are not a PEM certificate and its key: the key in \S+new-key\.pem \(ATLAS_SERVER__TLS_KEY\) is not that of [^\n]+\n$/,
   );
   assert.match(await check(`${ROOT}README.md`, `${files}/new-key.pem`), /^2 .* not a PEM certificate/);
 });

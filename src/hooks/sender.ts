@@ -2,6 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { codeOf, messageOf } from '../lib/errors.ts';
+import { isNotTls, peerCertificateProblem, UNKNOWN_ISSUER } from '../lib/tls-files.ts';
 import { versionText } from '../lib/version.ts';
 import { Connections } from './connections.ts';
 import { parseTarget } from './target.ts';
@@ -141,9 +142,19 @@ function parseHttpDate(text: string): number {
 
 /** Node's messages contain hosts and addresses, but no paths or queries, where a URL may hold its secret. */
 function describe(error: unknown): string {
-  const isClosed = ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
-  const text = isClosed ? 'the receiver closed the connection before it answered' : messageOf(error);
-  return `${text} (${codeOf(error) || 'no code'})`.slice(0, 300);
+  const code = codeOf(error);
+  return `${reasonOf(code, messageOf(error))} (${code || 'no code'})`.slice(0, 300);
+}
+
+function reasonOf(code: string, message: string): string {
+  if (code === 'ECONNRESET' || code === 'EPIPE')
+    return 'the receiver closed the connection before it answered';
+  if (isNotTls(code, message)) return 'the receiver does not speak TLS there: use http:// in its URL';
+  const certificate = peerCertificateProblem(code, message, 'the receiver');
+  if (certificate === null) return message;
+  return UNKNOWN_ISSUER.has(code)
+    ? `${certificate}: start with NODE_EXTRA_CA_CERTS set to the file of its issuer`
+    : certificate;
 }
 
 function failed(error: string, retryAfterMs = 0): Outcome {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, connect, type TLSSocket } from 'node:tls';
 import { codeOf } from '../lib/errors.ts';
+import { tlsFilesProblem } from '../lib/tls-files.ts';
 import { PostgresSetupError, type TlsSettings } from './address.ts';
 
 /** Asks whether the server offers TLS. */
@@ -46,14 +47,26 @@ export function tlsOptions(
     }
   };
   const isChecked = mode === 'verify-ca' || mode === 'verify-full';
+  const own =
+    cert === null || key === null ? null : { cert: read('sslcert', cert), key: read('sslkey', key) };
+  if (own !== null) {
+    const problem = tlsFilesProblem(
+      { setting: 'sslcert', path: cert ?? '', bytes: own.cert },
+      { setting: 'sslkey', path: key ?? '', bytes: own.key },
+      password ?? undefined,
+    );
+    if (problem !== null)
+      throw new PostgresSetupError(
+        `sslrootcert, sslcert, sslkey or sslpassword in ${setting} cannot be used: ${problem}`,
+      );
+  }
   return {
     servername: isIP(host) === 0 && !host.startsWith('/') ? host : '',
     rejectUnauthorized: isChecked,
     checkServerIdentity: (_, certificate) =>
       mode === 'verify-full' ? checkServerIdentity(host, certificate) : undefined,
     ...(isChecked && root !== null && root !== 'system' && { ca: read('sslrootcert', root) }),
-    ...(cert !== null && { cert: read('sslcert', cert) }),
-    ...(key !== null && { key: read('sslkey', key) }),
+    ...own,
     ...(crl !== null && { crl: read('sslcrl', crl) }),
     ...(password !== null && { passphrase: password }),
     ...(isDirect && { ALPNProtocols: ['postgresql'] }),

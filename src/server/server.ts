@@ -20,7 +20,13 @@ import { type ClientAddress, clientAddressOf } from './http/client-address.ts';
 import { addFallback } from './http/fallback.ts';
 import { guardFraming } from './http/framing.ts';
 import { addHealthRoutes, type HookSummary, redactLocations } from './http/health.ts';
-import { certificateDateError, Listener, type ListenerSettings, readTlsFiles } from './http/listener.ts';
+import {
+  certificateChainError,
+  certificateDateError,
+  Listener,
+  type ListenerSettings,
+  readTlsFiles,
+} from './http/listener.ts';
 import { notReadyReason, type ReadinessLimits, StaleWatch, StallDetector } from './http/readiness.ts';
 import { ReplyWriter } from './http/reply.ts';
 import { addRestRoutes } from './http/rest-routes.ts';
@@ -130,7 +136,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     clientAddress: clientAddressOf(settings.trusted_proxies),
   };
   const listener = await Listener.open(settings, (app) => addRoutes(app, deps));
-  if (deps.tls) warnAboutCertificateDates(settings, log);
+  if (deps.tls) warnAboutCertificate(settings, log);
   metrics.onCollect(() => {
     const state = options.indexState();
     metrics.ready.set(readinessProbe() === null ? 1 : 0);
@@ -146,7 +152,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     notReadyReason: readinessProbe,
     async reload(changed) {
       await listener.renewCertificate(changed);
-      if (deps.tls && changed.tls_cert !== '') warnAboutCertificateDates(changed, log);
+      if (deps.tls && changed.tls_cert !== '') warnAboutCertificate(changed, log);
       cors = corsPolicy(changed.cors_origins);
     },
     async drain() {
@@ -167,13 +173,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-/** Only warns, because some clients ignore a certificate's dates. */
-function warnAboutCertificateDates(
+/** Only warns, because some clients ignore a certificate's dates or know its issuers. */
+function warnAboutCertificate(
   { tls_cert, tls_key }: Pick<ServerSettings, 'tls_cert' | 'tls_key'>,
   log: Logger,
 ): void {
-  const reason = certificateDateError(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
+  const { cert } = readTlsFiles(tls_cert, tls_key);
+  const reason = certificateDateError(tls_cert, cert);
   if (reason !== null) log.warn({ reason }, 'the certificate is expired or not yet valid');
+  const chain = certificateChainError(tls_cert, cert);
+  if (chain !== null) log.warn({ reason: chain }, 'clients may not trust the certificate');
 }
 
 interface RouteDeps extends ServerOptions {

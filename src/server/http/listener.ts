@@ -6,9 +6,10 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createSecureContext } from 'node:tls';
 import { ConfigError, FatalError, ListenError, messageOf } from '../../lib/errors.ts';
+import { settingName } from '../../lib/setting-name.ts';
 import { hostPort } from '../../lib/text.ts';
+import { chainProblem, tlsFilesProblem } from '../../lib/tls-files.ts';
 import {
   App,
   LIBUS_LISTEN_EXCLUSIVE_PORT,
@@ -106,7 +107,9 @@ export class Listener {
     if (certificateDigestOf(files) === this.current.certificateDigest) return;
     // SO_REUSEADDR allows listening while connections are open. The library sets it only for an explicit port.
     if (this.settings.port === 0) {
-      throw new ConfigError('server.port is 0: set a fixed port to renew the certificate without a restart');
+      throw new ConfigError(
+        `${settingName('server.port')} is 0: set a fixed port to renew the certificate without a restart`,
+      );
     }
     const next = createApp(files, this.addRoutes);
     // Closing a port resets connections that wait to be accepted. Right after a turn of the event loop, none waits.
@@ -157,15 +160,19 @@ function certificateDigestOf({ tls_cert, tls_key }: TlsFiles): string {
 export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer; key: Buffer } {
   const cert = readTlsFile('server.tls_cert', certPath);
   const key = readTlsFile('server.tls_key', keyPath);
-  try {
-    createSecureContext({ cert, key });
-    return { cert, key };
-  } catch (error) {
-    throw new ConfigError(
-      `server.tls_cert: ${certPath} and ${keyPath} are not a PEM certificate and its key: ${messageOf(error)}`,
-      { cause: error },
-    );
-  }
+  const problem = tlsFilesProblem(
+    { setting: settingName('server.tls_cert'), path: certPath, bytes: cert },
+    { setting: settingName('server.tls_key'), path: keyPath, bytes: key },
+  );
+  if (problem === null) return { cert, key };
+  throw new ConfigError(
+    `${settingName('server.tls_cert')}: ${certPath} and ${keyPath} are not a PEM certificate and its key: ${problem}`,
+  );
+}
+
+/** Why clients will not trust a certificate, or null. */
+export function certificateChainError(certPath: string, cert: Buffer): string | null {
+  return chainProblem({ setting: settingName('server.tls_cert'), path: certPath, bytes: cert });
 }
 
 /** Why clients will refuse a certificate because of its dates, or null. Only a warning: the server still starts. */
@@ -177,13 +184,13 @@ export function certificateDateError(certPath: string, cert: Buffer, now = new D
       : now < validFromDate
         ? `is not valid before ${validFromDate.toISOString()}: check the clock`
         : null;
-  return wrong === null ? null : `server.tls_cert: ${certPath} ${wrong}; clients refuse it`;
+  return wrong === null ? null : `${settingName('server.tls_cert')}: ${certPath} ${wrong}; clients refuse it`;
 }
 
-function readTlsFile(name: string, path: string): Buffer {
+function readTlsFile(name: 'server.tls_cert' | 'server.tls_key', path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new ConfigError(`${name}: cannot read ${path}: ${messageOf(error)}`, { cause: error });
+    throw new ConfigError(`${settingName(name)}: cannot read ${path}: ${messageOf(error)}`, { cause: error });
   }
 }
