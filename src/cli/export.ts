@@ -110,9 +110,9 @@ async function runExport(
           written++;
           console.log(`${file}: ${formatNumber(rows)} rows, ${formatBytes(bytes)}`);
         },
-        onIdle(reason) {
-          idle = reason;
-          if (follow) console.log(`waiting: ${reason}`);
+        onIdle(reason, finality) {
+          idle = `${reason}; ${finality}`;
+          if (follow) console.log(`waiting: ${idle}`);
         },
       },
       stop.signal,
@@ -120,7 +120,7 @@ async function runExport(
     const duration = formatDuration((performance.now() - startedAt) / 1000);
     console.log(
       written === 0
-        ? `nothing new to export, ${formatNumber(files)} files in all: ${idle}`
+        ? `${files === 0 ? 'nothing to export yet' : `nothing new to export, ${formatNumber(files)} files in all`}: ${idle}`
         : `${formatNumber(rowsBefore)} rows in ${duration}, ${rate(rowsBefore)} rows/s; ${formatNumber(files)} files`,
     );
   } finally {

@@ -1,4 +1,5 @@
 /** Exports a table of the index to files: block tables by ranges of final blocks, the others as a snapshot. */
+
 import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../lib/async.ts';
@@ -14,7 +15,7 @@ import { BLOCKS, type BlockTable, TRANSFERS } from './block-tables.ts';
 import { ExportFolder } from './export-folder.ts';
 import { type Format, writeFile } from './files.ts';
 import { type ExportedBlock, MANIFEST, type ManifestFile } from './manifest.ts';
-import { type FileRange, idleReason, planRanges, type RangeRequest } from './ranges.ts';
+import { type FileRange, idleReason, planRanges, type RangeRequest, requireRange } from './ranges.ts';
 import { HOLDERS, type SnapshotTable, TOKENS, WALLETS } from './snapshot-tables.ts';
 
 const TABLES: Readonly<Record<TableName, BlockTable | SnapshotTable>> = {
@@ -51,8 +52,8 @@ export interface ExportOptions {
 interface ExportEvents {
   onProgress(rows: number, what: string): void;
   onFile(file: { path: string; rows: number; bytes: number }): void;
-  /** Nothing is to be written now, and why. */
-  onIdle?(reason: string): void;
+  /** Nothing is to be written now, and why. `finality`: what makes blocks final. */
+  onIdle?(reason: string, finality: string): void;
 }
 
 /**
@@ -123,6 +124,7 @@ async function exportRanges(
   const { db, folder, signal, events } = target;
   const identity = new FileIdentity(db.name);
   let read = table.read(db);
+  requireRange({ startBlock, head: readLastBlock(db)?.number ?? startBlock, from, to });
   let mark = currentMark(target.rewrites());
   for (let isFirst = true; ; isFirst = false) {
     identity.check(); // a repair may have replaced the file, and this connection would never see the new one
@@ -132,6 +134,7 @@ async function exportRanges(
     const request: RangeRequest = {
       startBlock,
       final: finalBlock(target.final),
+      head: readLastBlock(db)?.number ?? startBlock,
       blocksPerFile,
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
@@ -141,7 +144,7 @@ async function exportRanges(
     const missing = rangesToWrite(ranges, stale, folder, request.final);
     if (isFirst || missing.length > 0) requireSameChain(db, folder, stale);
     for (const range of missing) await exportRange(target, table, range, read(range));
-    if (isFirst && missing.length === 0) events.onIdle?.(idleReason(request, ranges));
+    if (isFirst && missing.length === 0) events.onIdle?.(idleReason(request, ranges), target.final.explain());
     const left = folder.stale(rewrites);
     if (!follow && left.length > 0) throw notFinalAgain(folder.path, left);
     if (!follow || to !== undefined || signal.aborted) return;
@@ -243,7 +246,7 @@ function finalBlock(final: FinalBlocks): number {
   const block = final.last();
   if (block !== null) return block.number;
   throw new FatalError(
-    'no indexed block is final yet: "atlas-node status" says by which rule blocks become final (chain.finality, index.max_reorg)',
+    `no indexed block is final yet: ${final.explain()}; export again then ("atlas-node status" shows the last final block)`,
   );
 }
 

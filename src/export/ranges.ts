@@ -11,12 +11,14 @@ export interface FileRange extends BlockRange {
 export interface RangeRequest {
   /** First block of the index. */
   startBlock: number;
+  /** Last block of the index. */
+  head?: number;
   /** Last block that is final. */
   final: number;
   /** Ranges begin at multiples of this, so that the same blocks are in the same file on every machine. */
   blocksPerFile: number;
-  from?: number;
-  to?: number;
+  from?: number | undefined;
+  to?: number | undefined;
 }
 
 /**
@@ -25,9 +27,7 @@ export interface RangeRequest {
  */
 export function planRanges(request: RangeRequest): FileRange[] {
   const { startBlock, final, blocksPerFile, from = startBlock, to } = request;
-  if (from < startBlock)
-    throw new ConfigError(`--from ${from} is before the index, which starts at ${startBlock}`);
-  if (to !== undefined && from > to) throw new ConfigError(`--from ${from} is after --to ${to}`);
+  requireRange(request);
   if (to !== undefined && to > final)
     throw new ConfigError(`block ${to} is not final yet: the last final block of the index is ${final}`);
   const ranges: FileRange[] = [];
@@ -40,9 +40,25 @@ export function planRanges(request: RangeRequest): FileRange[] {
   return ranges;
 }
 
+/** Throws ConfigError for blocks that the index cannot or does not have, or that no range can have. */
+export function requireRange({
+  startBlock,
+  head,
+  from = startBlock,
+  to,
+}: Pick<RangeRequest, 'startBlock' | 'head' | 'from' | 'to'>): void {
+  if (from < startBlock)
+    throw new ConfigError(`--from ${from} is before the index, which starts at ${startBlock}`);
+  if (to !== undefined && from > to) throw new ConfigError(`--from ${from} is after --to ${to}`);
+  if (head !== undefined && to !== undefined && to > head)
+    throw new ConfigError(
+      `block ${to} is not final yet: it is not even indexed, the index is at block ${head}`,
+    );
+}
+
 /** Why an export of these ranges, all of which are written, has nothing to do. */
 export function idleReason(request: RangeRequest, ranges: readonly FileRange[]): string {
-  const { startBlock, final, blocksPerFile, from = startBlock, to } = request;
+  const { startBlock, head, final, blocksPerFile, from = startBlock, to } = request;
   const [first, last] = [ranges[0], ranges.at(-1)];
   const complete =
     first === undefined || last === undefined ? [] : [`blocks ${first.first} to ${last.last} are there`];
@@ -50,7 +66,8 @@ export function idleReason(request: RangeRequest, ranges: readonly FileRange[]):
   const border = last === undefined ? borderBefore(from, blocksPerFile) : last.last + 1;
   const next = Math.max(border, startBlock);
   const advice = final >= next ? ` ("--to ${final}" writes those up to it)` : '';
-  const waiting = `blocks ${next} to ${border + blocksPerFile - 1} follow once all are final`;
+  const missing = head !== undefined && from > head ? `, and block ${from} is not even indexed` : '';
+  const waiting = `blocks ${next} to ${border + blocksPerFile - 1} follow once all are final${missing}`;
   return [...complete, waiting, `the last final block is ${final}${advice}`].join('; ');
 }
 

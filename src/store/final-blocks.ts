@@ -1,4 +1,5 @@
 /** The final blocks of an index, by its anchor or its depth (model/finality.ts). */
+import { settingName } from '../lib/setting-name.ts';
 import { finalOfIndex } from '../model/finality.ts';
 import { prepareLastBlock, type Tip } from './chain.ts';
 import type { Db, Statement } from './open-database.ts';
@@ -26,5 +27,13 @@ export class FinalBlocks {
     if (head === null) return null;
     const final = finalOfIndex({ anchor: this.anchor(), head: head.number, maxReorg: this.maxReorg });
     return final === null ? null : this.lastBlock(final);
+  }
+
+  /** What decides, for messages. */
+  explain(): string {
+    const head = this.lastBlock()?.number;
+    const place = head === undefined ? 'the index is empty' : `the index is at block ${head}`;
+    if (this.anchor() !== null) return `${place}, and the node says which of its blocks are final`;
+    return `${place}, and a block is final once ${this.maxReorg} blocks are above it (${settingName('index.max_reorg')})`;
   }
 }

@@ -2,10 +2,15 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { exportTable } from '../../src/export/export.ts';
+import { FinalBlocks } from '../../src/store/final-blocks.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
 import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 import { PINNED_NODE, PROGRAM, run as runCommand, start } from '../support/daemon/command.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 import {
   createIndex,
@@ -13,6 +18,7 @@ import {
   LAST,
   manifestOf,
   rowsIn,
+  START,
   setFinalized,
   setUp,
   transfersTo,
@@ -61,6 +67,42 @@ test('ranges keep their borders, and an open end gives way to the whole range', 
     /blocksPerFile 100, this export 50; use --blocks-per-file 100/,
   );
 });
+
+test('a range outside the index, and an index without a final block, are named with the head', async (t) => {
+  const { run } = setUp(t, 50);
+  await assert.rejects(run({ to: LAST + 1 }), {
+    name: 'ConfigError',
+    message: `block ${LAST + 1} is not final yet: it is not even indexed, the index is at block ${LAST}`,
+  });
+  await assert.rejects(run({ from: 30, to: 20 }), /--from 30 is after --to 20/);
+  const db = openIndexForReading(createIndex(t, START));
+  t.after(() => db.close());
+  assert.match(new FinalBlocks(db, 400).explain(), /is at block 306, and the node says which of its blocks/);
+  const young = createIndex(t, START);
+  const writable = openDatabase(young);
+  writable.exec('UPDATE chain_anchors SET finalized = NULL');
+  writable.close();
+  await assert.rejects(
+    setUpOf(t, young).run({ maxReorg: 400 }),
+    /no indexed block is final yet: the index is at block 306, and a block is final once 400 blocks are above it/,
+  );
+});
+
+function setUpOf(t: TestContext, index: string) {
+  const db = openIndexForReading(index);
+  t.after(() => db.close());
+  const events = { onProgress: () => undefined, onFile: () => undefined };
+  const options = {
+    table: 'blocks',
+    format: 'csv',
+    out: tempDir(t),
+    blocksPerFile: 100,
+    follow: false,
+  } as const;
+  const run = (more: { maxReorg: number }) =>
+    exportTable(db, { ...options, ...more }, events, new AbortController().signal);
+  return { run };
+}
 
 test('an export that writes nothing says why', async (t) => {
   const { db, idle, run } = setUp(t, 50);
