@@ -2,8 +2,10 @@
  * `keys.db`: its tables, and how it is created, checked and opened. Unlike the index, this file cannot be rebuilt. It never
  * stores a key, only the key's SHA-256.
  */
+
 import { chmodSync, existsSync } from 'node:fs';
 import { FatalError, StorageError } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { type Db, isEmpty, openDatabase } from '../store/open-database.ts';
 import { toOpenError, toStorageError } from '../store/storage-error.ts';
 import type { KeyRow } from './key.ts';
@@ -136,7 +138,7 @@ function migrate(db: Db, path: string): void {
     const isNew = application === 0 && version === 0 && isEmpty(db);
     if (!isNew && application !== KEYS_APPLICATION_ID) {
       throw new FatalError(
-        `${path} is a SQLite file but does not hold atlas-node keys; move it away or choose another data_dir`,
+        `${path} is a SQLite file but does not hold atlas-node keys; move it away or choose another ${settingName('data_dir')}`,
       );
     }
     if (version > KEYS_SCHEMA_VERSION) {

@@ -1,10 +1,12 @@
 /** The serving thread's handle on the key-sharing thread, and the messages between the two. */
+
 import type { Access } from '../access/access.ts';
 import type { KeyRow } from '../access/key.ts';
 import { clusterCache } from '../access/keys-file.ts';
 import type { MonthlyUsage } from '../access/usage-tables.ts';
 import { FatalError, RequestError, type RequestErrorCode } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import { type ClusterStatus, INITIAL_CLUSTER_STATUS } from '../model/cluster-status.ts';
 import { ThreadHandle } from '../threads/thread-handle.ts';
@@ -119,7 +121,7 @@ export class ClusterClient {
     if (isJoined) return;
     if (clusterCache(this.access.keys.db) !== null) return;
     throw new FatalError(
-      `access.postgres: ${this.status.reason ?? 'PostgreSQL cannot be used'}; this daemon has no cache of its keys yet, so it cannot start without it`,
+      `${settingName('access.postgres')}: ${this.status.reason ?? 'PostgreSQL cannot be used'}; this daemon has no cache of its keys yet, so it cannot start without it`,
     );
   }
 

@@ -3,6 +3,7 @@
 import type { KeyChanges } from '../access/key.ts';
 import { cacheKeys } from '../access/keys-file.ts';
 import { FatalError, RequestError } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { Db } from '../store/open-database.ts';
 import { joinFile } from './join-file.ts';
 import { changeKey } from './key-table.ts';
@@ -40,5 +41,5 @@ function changesThrough(session: ClusterSession, db: Db): KeyChanges {
 }
 
 function fatal(error: unknown): FatalError {
-  return new FatalError(`access.postgres: ${publicReason(error)}`, { cause: error });
+  return new FatalError(`${settingName('access.postgres')}: ${publicReason(error)}`, { cause: error });
 }

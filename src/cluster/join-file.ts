@@ -1,4 +1,5 @@
 /** Turns a `keys.db` into a cache of the keys in PostgreSQL, and makes sure it stays one of the same keys. */
+
 import { randomUUID } from 'node:crypto';
 import { readKeyRows } from '../access/keys.ts';
 import {
@@ -9,6 +10,7 @@ import {
   forgetSeen,
   revokeOthers,
 } from '../access/keys-file.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { Db } from '../store/open-database.ts';
 import { KEYS_PER_PAGE, keyIds, keysAfter, unknownKeys, uploadKeys } from './key-table.ts';
 import { ClusterMismatchError, type ClusterSession } from './session.ts';
@@ -43,7 +45,7 @@ async function adopt(db: Db, session: ClusterSession): Promise<void> {
 async function requireSame(db: Db, session: ClusterSession, known: ClusterCache): Promise<void> {
   if (known.id !== session.id)
     throw new ClusterMismatchError(
-      `this keys.db caches the keys of cluster ${known.id}, and access.postgres has those of ${session.id}: name the database of before, or move the file away to use the keys of this one`,
+      `this keys.db caches the keys of cluster ${known.id}, and ${settingName('access.postgres')} has those of ${session.id}: name the database of before, or move the file away to use the keys of this one`,
     );
   const last = await lastVersion(session);
   if (last >= Math.max(known.keysSeen, known.usageSeen)) return;

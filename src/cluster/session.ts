@@ -1,6 +1,8 @@
 /** One session with the PostgreSQL tables of the shared keys, which it creates. */
+
 import { messageOf } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { PostgresConnection, type Sql } from '../postgres/connection.ts';
 import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
@@ -93,7 +95,7 @@ export class ClusterMismatchError extends Error {
 /** Safe to show to anybody. The log has the whole message. */
 export function publicReason(error: unknown): string {
   if (error instanceof ClusterMismatchError) return error.message;
-  return postgresReason(error, URL_SETTING) ?? `sharing keys failed: ${messageOf(error)}`;
+  return postgresReason(error, settingName(URL_SETTING)) ?? `sharing keys failed: ${messageOf(error)}`;
 }
 
 const URL_SETTING = 'access.postgres';
@@ -132,7 +134,7 @@ export class ClusterSession {
   static async open(url: string, signal?: AbortSignal): Promise<ClusterSession> {
     const connection = new PostgresConnection(url, {
       name: 'atlas-node keys',
-      setting: URL_SETTING,
+      setting: settingName(URL_SETTING),
       signal,
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
@@ -166,7 +168,7 @@ export class ClusterSession {
         sql<{ version: number; pid: number }[]>`
           SELECT version, pg_backend_pid() AS pid FROM atlas_keys.cluster FOR UPDATE`,
       );
-      if (row !== undefined && row.pid !== this.backend) throw new PoolerError(URL_SETTING);
+      if (row !== undefined && row.pid !== this.backend) throw new PoolerError(settingName(URL_SETTING));
       requireVersion(row?.version);
       return this.connection.within(run(sql), timeoutMs);
     });

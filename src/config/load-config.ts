@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:
 import { dirname } from 'node:path';
 import { ConfigError, messageOf } from '../lib/errors.ts';
 import { fileErrorReason, makePrivateFolder } from '../lib/files.ts';
+import { nameSettings, settingName } from '../lib/setting-name.ts';
 import type { FlagValues } from './flags.ts';
 import { Mistakes } from './mistakes.ts';
 import { type ParsedConfig, parseConfig } from './parse-config.ts';
@@ -16,12 +17,14 @@ export interface LoadedConfig extends ParsedConfig {
 }
 
 /**
- * Parses `configPath`, else `./atlas.toml` if it exists; the environment overrides the file, the flags override both.
+ * Names the settings for the messages of this process. Parses `configPath`, else `./atlas.toml` if it exists; the environment overrides the file, the flags override both.
  */
 export function loadConfig(configPath: string | undefined, flags: FlagValues): LoadedConfig {
   const path = configPath ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);
   const file = path === undefined ? undefined : { path, text: readConfigFile(path) };
-  return { ...parseConfig({ file, env: process.env, flags }), file: path ?? null };
+  const { names, ...parsed } = parseConfig({ file, env: process.env, flags });
+  nameSettings(names);
+  return { ...parsed, file: path ?? null };
 }
 
 /** Throws a ConfigError when a file is unreadable or the data folder is not writable. */
@@ -67,6 +70,6 @@ export function makeDataDir(path: string): void {
   try {
     makePrivateFolder(path); // it contains keys.db
   } catch (error) {
-    throw new ConfigError(`data_dir: cannot create ${path}: ${messageOf(error)}`);
+    throw new ConfigError(`${settingName('data_dir')}: cannot create ${path}: ${messageOf(error)}`);
   }
 }

@@ -8,6 +8,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { ConfigError } from '../lib/errors.ts';
+import type { SettingNames } from '../lib/setting-name.ts';
 import type { FlagValues } from './flags.ts';
 import { Mistakes } from './mistakes.ts';
 import { type Config, configSchema } from './schema.ts';
@@ -34,18 +35,25 @@ export interface ParsedConfig {
   sources: Sources;
 }
 
+/** A parsed configuration, and what the operator calls the settings in it. */
+export interface NamedConfig extends ParsedConfig {
+  names: SettingNames;
+}
+
 /** The settings that are paths. An empty one stays empty. */
 const PATH_SETTINGS = ['data_dir', 'server.tls_cert', 'server.tls_key', 'explorer.abi_dir'];
 
 /** Throws a ConfigError that names each invalid setting, where it is set and what it must be. */
-export function parseConfig(input: ConfigInput): ParsedConfig {
+export function parseConfig(input: ConfigInput): NamedConfig {
   const leaves = flatten(configSchema.parse({}));
   const sources: Sources = Object.fromEntries([...leaves.keys()].map((path) => [path, 'default']));
+  const names: Record<string, SettingNames[string]> = {};
   const mistakes = new Mistakes();
   for (const given of givenSettings(input, leaves, mistakes)) {
     mistakes.attempt(() => {
       leaves.set(given.path, validateSetting(given));
       sources[given.path] = given.source;
+      names[given.path] = given.name;
     });
   }
   mistakes.throwIfAny();
@@ -53,7 +61,7 @@ export function parseConfig(input: ConfigInput): ParsedConfig {
   const config = buildConfig(leaves);
   const contradictions = [...findContradictions(config, sources)];
   if (contradictions.length > 0) throw new ConfigError(contradictions);
-  return { config, sources };
+  return { config, sources, names };
 }
 
 /** All given settings, the source of highest precedence last. */

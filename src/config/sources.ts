@@ -1,7 +1,9 @@
 /** The sources of settings, each read into values by dotted path with their location. */
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { closestMatch } from '../lib/closest-match.ts';
 import { ConfigError } from '../lib/errors.ts';
+import type { SettingNames } from '../lib/setting-name.ts';
 import { FLAGS, type FlagValues } from './flags.ts';
 import type { Mistakes } from './mistakes.ts';
 import {
@@ -14,8 +16,9 @@ import {
   type Table,
 } from './tree.ts';
 
-/** One given setting: `source` names its location for `config show`, `where` for an error. */
+/** One given setting: `source` names its location for `config show`, `where` for an error, `name` for a message. */
 export interface GivenSetting {
+  name: SettingNames[string];
   path: string;
   value: unknown;
   source: string;
@@ -47,7 +50,8 @@ export function fromFile(
     if (isEmptyTable(path, value)) continue;
     mistakes.attempt(() => {
       assertKnownSetting(path, path, where, known);
-      given.push({ path, value, source, where });
+      const at = where.slice(file.length - basename(file).length);
+      given.push({ path, value, source, where, name: { word: path, at } });
     });
   }
   return given;
@@ -67,7 +71,13 @@ export function fromEnv(
     mistakes.attempt(() => {
       assertKnownSetting(path, variable, 'the environment', known, envName);
       const source = `env ${variable}`;
-      given.push({ path, value: parseSettingText(path, text), source, where: source });
+      given.push({
+        path,
+        value: parseSettingText(path, text),
+        source,
+        where: source,
+        name: { word: variable },
+      });
     });
   }
   return given;
@@ -78,7 +88,9 @@ export function fromFlags(flags: FlagValues): GivenSetting[] {
   for (const { flag, path } of FLAGS) {
     const text = flags[flag];
     if (text === undefined) continue;
-    given.push({ path, value: parseSettingText(path, text), source: `flag ${flag}`, where: `flag ${flag}` });
+    const source = `flag ${flag}`;
+    const value = parseSettingText(path, text);
+    given.push({ path, value, source, where: source, name: { word: flag } });
   }
   return given;
 }

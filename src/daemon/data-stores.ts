@@ -9,6 +9,7 @@ import type { Config } from '../config/parse-config.ts';
 import { Labels } from '../labels/labels.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import { messageOf } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { Logger } from '../log/logger.ts';
 import { Snapshot } from '../query/snapshot.ts';
 import { openIndexForReading, prepareIndexFile } from '../store/index-file.ts';
@@ -88,7 +89,7 @@ export function openToVisitors(
   keys.publicKeyId = public_explorer ? public_key : 0;
   if (public_explorer && ![...keys.valid()].some(({ id }) => id === public_key))
     log.warn(
-      { key: public_key },
+      { key: public_key, setting: settingName('server.public_key') },
       'server.public_key is not a valid key: the pages ask visitors for their own',
     );
 }

@@ -3,9 +3,11 @@
  * be opened, and a thread that cannot start ends the daemon. So this reserves what the daemon needs and leaves the rest
  * to clients.
  */
+
 import { existsSync, readFileSync } from 'node:fs';
 import type { Config, ParsedConfig } from '../config/parse-config.ts';
 import { FatalError } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { Logger } from '../log/logger.ts';
 import { REST_MAX_SOCKETS, STREAM_MAX_SOCKETS } from './services.ts';
 
@@ -26,11 +28,18 @@ export function maxConnections(config: Config, log: Logger, openFiles = openFile
   const advice = 'raise it (ulimit -n, LimitNOFILE= of systemd)';
   if (allowed < 1) {
     throw new FatalError(
-      `the limit of ${openFiles} open files is too low: the daemon alone may need ${own}; ${advice}, or lower rpc.max_sockets, node.max_sockets or index.loaders`,
+      `the limit of ${openFiles} open files is too low: the daemon alone may need ${own}; ${advice}, or lower ${settingName('rpc.max_sockets')}, ${settingName('node.max_sockets')} or ${settingName('index.loaders')}`,
     );
   }
   log.warn(
-    { openFiles, ownFiles: own, connections: allowed, wanted, advice },
+    {
+      openFiles,
+      ownFiles: own,
+      connections: allowed,
+      wanted,
+      setting: settingName('server.max_connections'),
+      advice,
+    },
     'the limit of open files allows fewer connections than server.max_connections',
   );
   return allowed;

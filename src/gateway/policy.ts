@@ -1,5 +1,7 @@
 /** Decides which JSON-RPC methods a key may call. */
+
 import { ConfigError } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { NODE_CONTROL_NAMESPACES } from '../model/node-control.ts';
 import { KNOWN_METHODS } from './methods.ts';
 
@@ -57,7 +59,7 @@ export function methodPolicy({ allow, development = false }: PolicyOptions): (me
     const namespace = namespaceOf(entry);
     if (namespace === '' || never.includes(namespace.toLowerCase())) {
       throw new ConfigError(
-        `rpc.allow: "${entry}" cannot be offered; name a method such as debug_traceCall, or trace_*`,
+        `${settingName('rpc.allow')}: "${entry}" cannot be offered; name a method such as debug_traceCall, or trace_*`,
       );
     }
     if (entry.endsWith('_*')) extraNamespaces.add(namespace);

@@ -2,9 +2,11 @@
  * `hooks.db`: hooks, their cursors and lists of addresses. Like `keys.db` it cannot be rebuilt, and daemon and command
  * line may have it open at the same time. It holds the secrets that sign deliveries.
  */
+
 import { chmodSync, existsSync } from 'node:fs';
 import { FatalError, RequestError } from '../lib/errors.ts';
 import { bytesToDigits } from '../lib/hex.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { type Db, isEmpty, openDatabase } from '../store/open-database.ts';
 import { toOpenError, toStorageError } from '../store/storage-error.ts';
 
@@ -110,7 +112,9 @@ function prepare(db: Db, path: string): void {
     if (isHooksFile && version > SCHEMA_VERSION)
       throw new FatalError(`${path} was written by a newer atlas-node (schema ${version}); run that version`);
     if (!isHooksFile && (application !== 0 || !isEmpty(db)))
-      throw new FatalError(`${path} does not hold atlas-node hooks; move it away or choose another data_dir`);
+      throw new FatalError(
+        `${path} does not hold atlas-node hooks; move it away or choose another ${settingName('data_dir')}`,
+      );
     for (const migration of MIGRATIONS.slice(isHooksFile ? version : 0)) db.exec(migration);
     db.pragma(`application_id = ${HOOKS_APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);

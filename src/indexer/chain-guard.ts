@@ -2,9 +2,11 @@
  * Decides whether the node may change the index. A node of another chain, a node that is behind and a load balancer over
  * several nodes all look like a reorg. The guard tells them apart.
  */
+
 import { UpstreamError } from '../lib/errors.ts';
 import { findForkPoint } from '../lib/fork-point.ts';
 import type { Hex } from '../lib/hex.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { BlockRef } from '../model/block.ts';
 import {
   type ChainFinality,
@@ -63,7 +65,7 @@ export interface Reorg {
 }
 
 /** The other way out, named in each error that stops the index. */
-const OTHER_DATA_DIR = 'or start with another data_dir';
+const otherDataDir = () => `or start with another ${settingName('data_dir')}`;
 
 export class ChainGuard {
   private readonly index: GuardedIndex;
@@ -154,7 +156,7 @@ export class ChainGuard {
     const limits = this.limits();
     const refusal = reorgRefusal(limits, { to, height });
     if (refusal === null) return;
-    const wayOut = `if the node is right, stop atlas-node and run "atlas-node verify --repair ${to + 1}..${to + 1}", ${OTHER_DATA_DIR}`;
+    const wayOut = `if the node is right, stop atlas-node and run "atlas-node verify --repair ${to + 1}..${to + 1}", ${otherDataDir()}`;
     if (refusal === 'reorg_below_finalized') {
       const floor = limits.isAllFinal ? 'all blocks of the index' : `blocks up to ${limits.finalized}`;
       throw new ChainMismatchError(
@@ -164,7 +166,7 @@ export class ChainGuard {
     }
     throw new ChainMismatchError(
       refusal,
-      `the node's chain differs from the index above block ${to}, ${height - to} blocks deep, and index.max_reorg is ${limits.maxReorg}: nothing is rolled back; ${wayOut}`,
+      `the node's chain differs from the index above block ${to}, ${height - to} blocks deep, and ${settingName('index.max_reorg')} is ${limits.maxReorg}: nothing is rolled back; ${wayOut}`,
     );
   }
 
@@ -229,7 +231,7 @@ function anotherChain(difference: string, wasConfirmed: boolean): ChainMismatchE
   const cause = wasConfirmed ? '; the node at this address was replaced while the daemon ran' : '';
   return new ChainMismatchError(
     'another_chain',
-    `the node is on another chain: ${difference}${cause}; nothing is rolled back; set node_http to a node of the indexed chain, ${OTHER_DATA_DIR}`,
+    `the node is on another chain: ${difference}${cause}; nothing is rolled back; set ${settingName('node_http')} to a node of the indexed chain, ${otherDataDir()}`,
   );
 }
 

@@ -4,6 +4,7 @@ import { IncompleteBlockError } from '../decode/block-checks.ts';
 import { pause, retry } from '../lib/async.ts';
 import { ConfigError, UpstreamError } from '../lib/errors.ts';
 import { RepeatLimit } from '../lib/limits.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import type { IndexRules } from '../model/index-rules.ts';
@@ -42,8 +43,8 @@ const RETRY_MAX_MS = 10_000;
 
 /** Interval of the advice while the node has not answered, milliseconds. */
 const ADVICE_MS = 60_000;
-const CONNECT_ADVICE =
-  'start the node, or correct node_http (--node-http); indexing starts as soon as it answers';
+const connectAdvice = () =>
+  `start the node, or correct ${settingName('node_http')} (--node-http); indexing starts as soon as it answers`;
 
 /** Probes the node until it answers; null when the signal aborts first. Throws FatalError for a node on another chain. */
 export async function connect(
@@ -54,7 +55,7 @@ export async function connect(
   const advise = new RepeatLimit(ADVICE_MS);
   const onFailure = ({ message: reason }: UpstreamError) => {
     if (advise.allows('connect'))
-      context.log.warn({ reason, advice: CONNECT_ADVICE }, 'waiting for the node');
+      context.log.warn({ reason, advice: connectAdvice() }, 'waiting for the node');
   };
   const probe = async () => {
     const { traces, head, finality } = options.index;
@@ -83,7 +84,7 @@ async function requireTracesOfChain(client: RpcClient, chainId: number, signal: 
   const { tracing } = client;
   const found = await fetchChainId(tracing, signal);
   const differs = (what: string) =>
-    new UpstreamError('inconsistent', `the node_traces node is on another chain: ${what}`);
+    new UpstreamError('inconsistent', `the ${settingName('node_traces')} node is on another chain: ${what}`);
   if (found !== chainId) throw differs(`its chain id is ${found}, not ${chainId}`);
   const heads = await Promise.all([client, tracing].map((node) => fetchBlockNumber(node, signal)));
   const common = Math.min(...heads);
@@ -177,7 +178,7 @@ function warnAboutOtherStart(
 ): void {
   if (typeof wanted !== 'number' || wanted === begun) return;
   log.warn(
-    { wanted, first: begun },
+    { setting: settingName('index.start_block'), wanted, first: begun },
     'index.start_block differs from the first block of this index; it applies to new indexes only',
   );
 }
@@ -188,9 +189,10 @@ const PROOF_MS = 30_000;
 /** The operator asked for blocks that the node does not have. */
 function prunedStart(wanted: number, { number, words }: OldestBlock, { traces }: LoadRules): ConfigError {
   const reason = words === null ? 'it no longer has their data' : `it answers "${words}"`;
-  const without = traces === null ? '' : ', or index.traces = false if only their traces are gone';
+  const without =
+    traces === null ? '' : `, or ${settingName('index.traces')} = false if only their traces are gone`;
   return new ConfigError(
-    `index.start_block is ${wanted}, but the node has pruned the blocks below ${number} (${reason}): use a node that has them (an archive node), or set index.start_block to "earliest" or to a block from ${number} on${without}`,
+    `${settingName('index.start_block')} is ${wanted}, but the node has pruned the blocks below ${number} (${reason}): use a node that has them (an archive node), or set ${settingName('index.start_block')} to "earliest" or to a block from ${number} on${without}`,
   );
 }
 
@@ -219,23 +221,24 @@ function warnAboutMissingStart(
   rules: LoadRules,
   log: ThreadLog,
 ): void {
-  const advice = rules.traces === null ? null : TRACES_ADVICE;
+  const advice = rules.traces === null ? null : tracesAdvice();
+  const setting = settingName('index.start_block');
   if (first === oldest) {
     log.warn(
-      { wanted, first, advice },
+      { setting, wanted, first, advice },
       'the node no longer has index.start_block; the index begins at the oldest block it has',
     );
   } else {
     log.warn(
-      { wanted, oldest, first, advice },
+      { setting, wanted, oldest, first, advice },
       'the node prunes blocks as its chain grows; the index begins ahead of the oldest one',
     );
   }
 }
 
 /** A non-archive node drops the state needed for tracing long before it drops blocks. */
-const TRACES_ADVICE =
-  'with index.traces = false the index may reach older blocks, but without internal transfers';
+const tracesAdvice = () =>
+  `with ${settingName('index.traces')} = false the index may reach older blocks, but without internal transfers`;
 
 /** Repeats `request` with backoff until the node gives a usable answer; null when the signal aborts first. */
 async function requestWithRetry<T>(

@@ -1,13 +1,15 @@
 /** Whether the node's newest header hashes to its own hash. Where it does not, checks of blocks prove nothing. */
+
 import { UpstreamError } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { headerCall, readBlock } from '../node/methods.ts';
 import { isProvenHeader, unprovenReason } from './header-hash.ts';
 import type { IndexerContext } from './indexer-context.ts';
 
 type HeaderContext = Pick<IndexerContext, 'client' | 'progress' | 'log'>;
 
-const ADVICE =
-  'if the chain has forked, update atlas-node; until then, blocks without transactions are trusted and index.check_roots proves nothing';
+const advice = () =>
+  `if the chain has forked, update atlas-node; until then, blocks without transactions are trusted and ${settingName('index.check_roots')} proves nothing`;
 
 /** Reads the newest header and reports in log and status when it is not proven. Rejects with UpstreamError. */
 export async function checkNewestHeader(
@@ -23,7 +25,10 @@ export async function checkNewestHeader(
     : `the newest header does not hash to its own hash: ${unprovenReason(header)}`;
   const before = progress.setUnprovenHeaders(reason);
   if (reason !== null && reason !== before)
-    log.warn({ reason, block: header.number, advice: ADVICE }, 'the headers of this chain are not verified');
+    log.warn(
+      { reason, block: header.number, advice: advice() },
+      'the headers of this chain are not verified',
+    );
 }
 
 /** Interval of the check, milliseconds: a fork becomes active while the daemon runs. */

@@ -1,5 +1,7 @@
 /** Reads blocks of the node's chain. */
+
 import { FatalError, UpstreamError } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { BlockRef } from '../model/block.ts';
 import { type FinalityRule, finalOfIndex, followedHead } from '../model/finality.ts';
 import type { Capabilities } from '../model/index-status.ts';
@@ -29,7 +31,7 @@ export async function fetchNodeHead(
   if (height === null)
     throw new UpstreamError(
       'inconsistent',
-      `the node's head is block ${head.number}: none of its blocks is final before ${maxReorg} (index.max_reorg) are above`,
+      `the node's head is block ${head.number}: none of its blocks is final before ${maxReorg} (${settingName('index.max_reorg')}) are above`,
     );
   return fetchNodeBlock(client, height, signal);
 }
@@ -57,6 +59,6 @@ export async function fetchNodeHash(
 /** The error for a node on a chain other than the indexed one. */
 export function wrongChainError(indexed: number, found: number): FatalError {
   return new FatalError(
-    `the index holds chain ${indexed} but the node is on chain ${found}; use another data_dir or another node`,
+    `the index holds chain ${indexed} but the node is on chain ${found}; use another ${settingName('data_dir')} or another ${settingName('node_http')}`,
   );
 }

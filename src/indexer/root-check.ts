@@ -1,5 +1,7 @@
 /** `index.check_roots`: blocks must match the roots in their headers, and headers their hashes. */
+
 import { type JsonObject, readObject } from '../decode/read-json.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { RpcClient } from '../node/client.ts';
 import { headerCall } from '../node/methods.ts';
 import { isProvenHeader } from './header-hash.ts';
@@ -41,7 +43,7 @@ export class RootCheck {
         else if (from !== null && number > from)
           throw new WrongRootError(
             number,
-            `its header does not hash to its hash, but that of block ${from} does; if a fork added header fields, update atlas-node or set index.check_roots = false`,
+            `its header does not hash to its hash, but that of block ${from} does; if a fork added header fields, update atlas-node or set ${settingName('index.check_roots')} = false`,
           );
         this.onUnproven(number, error.message);
       }

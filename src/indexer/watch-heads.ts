@@ -1,6 +1,8 @@
 /** The head watch of a round of syncing, with its log. Tells a wrong `node_ws` from a node that was replaced. */
+
 import { abortWith, pause, retry } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { fetchChainId } from '../node/methods.ts';
 import { HeadWatch } from './head-watch.ts';
 import type { IndexerContext } from './indexer-context.ts';
@@ -36,8 +38,9 @@ export function watchHeads(
     const http = await askChainId(client, ended.signal);
     // Where both are on another chain, the node was replaced: the chain guard pauses the index and says so.
     if (http !== chainId || !isOther || !progress.chainLog.allows('node_ws')) return;
+    const advice = `correct ${settingName('node_ws')} or ${settingName('node_http')}`;
     log.error(
-      { node_ws: found, node_http: http },
+      { node_ws: found, node_http: http, advice },
       'node_ws and node_http lead to different chains, so streams announce wrong heads; set both to the same node',
     );
   };

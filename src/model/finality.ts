@@ -4,7 +4,9 @@
  * blocks finalized and that is proved, stores the highest indexed one as the index's anchor, which all readers of the
  * index use. The cache of `/rpc` depends on the node itself, so it asks again. No function here reads or writes.
  */
+
 import type { Hex } from '../lib/hex.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { BlockRef } from './block.ts';
 
 /** The node's name for its highest final block. */
@@ -67,7 +69,8 @@ export function finalityOf(
       ? `chain ${chainId} is a development chain`
       : null;
   const isDevelopment = development !== null && (wanted === 'auto' || wanted === 'depth');
-  if (wanted !== 'auto') return { rule: wanted, isDevelopment, reason: `chain.finality is "${wanted}"` };
+  if (wanted !== 'auto')
+    return { rule: wanted, isDevelopment, reason: `${settingName('chain.finality')} is "${wanted}"` };
   if (development !== null) return { rule: 'depth', isDevelopment, reason: development };
   if (INSTANT_CHAINS.has(chainId))
     return { rule: 'instant', isDevelopment, reason: `chain ${chainId} has instant finality` };

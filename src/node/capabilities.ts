@@ -1,5 +1,7 @@
 /** Probes the node's software, chain and features. */
+
 import { FatalError, UpstreamError } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { previewValue } from '../lib/text.ts';
 import {
   FINAL_TAG,
@@ -59,7 +61,7 @@ export async function probeCapabilities(
   const block = Math.max(1, followed);
   const [blockReceipts, traces] = await Promise.all([
     offersBlockReceipts(client, block, signal),
-    options.traces ? findTraces(client.tracing, block, software, signal) : SWITCHED_OFF,
+    options.traces ? findTraces(client.tracing, block, software, signal) : switchedOff(),
   ]);
   return { client: software, chainId, blockReceipts, headTag, ...traces };
 }
@@ -78,35 +80,39 @@ async function fetchSoftware(client: RpcClient, signal: AbortSignal | undefined)
 
 type Traces = Pick<Capabilities, 'traces' | 'tracesReason'>;
 
-const SWITCHED_OFF: Traces = { traces: null, tracesReason: 'switched off by index.traces' };
+const switchedOff = (): Traces => ({
+  traces: null,
+  tracesReason: `switched off by ${settingName('index.traces')}`,
+});
 
 async function requireFinalized(
   client: RpcClient,
   software: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const advice = 'set index.head to "latest" or "auto"';
+  const head = settingName('index.head');
+  const advice = `set ${head} to "latest" or "auto"`;
   let block: unknown;
   try {
     block = await fetchHeader(client, FINAL_TAG, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.code === undefined) throw error;
     if (error.code === -32602 && !isMissingData(error)) {
-      throw new FatalError(`index.head is "finalized" but ${software} does not know that tag: ${advice}`, {
+      throw new FatalError(`${head} is "finalized" but ${software} does not know that tag: ${advice}`, {
         cause: error,
       });
     }
     // geth without a consensus client answers with varying errors; Monad answers that it has no such block.
     throw new UpstreamError(
       error.reason,
-      `index.head is "finalized": ${error.message}; if this persists, ${advice}`,
+      `${head} is "finalized": ${error.message}; if this persists, ${advice}`,
       error.code,
     );
   }
   if (block !== null) return;
   throw new UpstreamError(
     'inconsistent',
-    `index.head is "finalized" but ${software} has no finalized block yet; if this persists, ${advice}`,
+    `${head} is "finalized" but ${software} has no finalized block yet; if this persists, ${advice}`,
   );
 }
 

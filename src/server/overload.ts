@@ -1,6 +1,8 @@
 /** Protects the server from floods: limits open connections, and detects clients that monopolise the event loop. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RepeatLimit } from '../lib/limits.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { Logger } from '../log/logger.ts';
 import type { HttpResponse, TemplatedApp } from './uws.ts';
 
@@ -54,7 +56,10 @@ export class ConnectionLimiter {
     this.refused++;
     if (!this.logLimit.allows('flood')) return;
     const { limit, refused } = this;
-    this.log.warn({ limit, refused }, 'refused connections beyond server.max_connections');
+    this.log.warn(
+      { limit, setting: settingName('server.max_connections'), refused },
+      'refused connections beyond server.max_connections',
+    );
   }
 }
 

@@ -1,7 +1,9 @@
 /** One session with PostgreSQL: the connection, the lock on the schema, and transactions that verify both. */
+
 import { hostname } from 'node:os';
 import type { Writable } from 'node:stream';
 import { messageOf } from '../lib/errors.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { PostgresConnection, type Sql } from '../postgres/connection.ts';
 import { ownSession, PoolerError } from '../postgres/own-session.ts';
 import { postgresReason } from '../postgres/reasons.ts';
@@ -23,7 +25,7 @@ export class SinkFencedError extends Error {
 /** Safe to show to anybody. The log has the whole message. */
 export function publicReason(error: unknown): string {
   if (error instanceof SinkMismatchError || error instanceof SinkFencedError) return error.message;
-  return postgresReason(error, URL_SETTING) ?? `the sink failed: ${messageOf(error)}`;
+  return postgresReason(error, settingName(URL_SETTING)) ?? `the sink failed: ${messageOf(error)}`;
 }
 
 const URL_SETTING = 'sink.postgres.url';
@@ -97,7 +99,7 @@ export class Session {
     this.schema = schema;
     this.connection = new PostgresConnection(url, {
       name: 'atlas-node sink',
-      setting: URL_SETTING,
+      setting: settingName(URL_SETTING),
       signal,
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
@@ -163,7 +165,7 @@ export class Session {
   }
 
   private requireBackend(pid: number | undefined): void {
-    if (pid !== this.backend) throw new PoolerError(URL_SETTING);
+    if (pid !== this.backend) throw new PoolerError(settingName(URL_SETTING));
   }
 
   private async prepareTables(create: NewSink): Promise<void> {

@@ -1,8 +1,10 @@
 /** Guards a database file: one writer at a time across processes, and detection of a replaced file. */
+
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { FatalError, StorageError } from '../lib/errors.ts';
 import { requireWritable } from '../lib/files.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { isLocked } from './storage-error.ts';
 
 /** An empty file that exists only to be locked. It lies next to the index file itself, not next to a symlink to it. */
@@ -19,7 +21,7 @@ export interface WriterLock {
  */
 export function acquireWriterLock(
   path: string,
-  advice = 'stop it first, or choose another data_dir',
+  advice = `stop it first, or choose another ${settingName('data_dir')}`,
 ): WriterLock {
   const lockFile = `${existsSync(path) ? realpathSync(path) : path}${LOCK_SUFFIX}`;
   requireWritable(lockFile);

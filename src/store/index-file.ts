@@ -1,7 +1,9 @@
 /** The index file as a whole: creates, checks, migrates and opens it, and marks a damaged one. */
+
 import { setImmediate } from 'node:timers/promises';
 import { FatalError, StorageError } from '../lib/errors.ts';
 import { requireWritable } from '../lib/files.ts';
+import { settingName } from '../lib/setting-name.ts';
 import { addressPrefix } from './addresses.ts';
 import { createDerived } from './derived.ts';
 import { acquireWriterLock, type WriterLock } from './file-guard.ts';
@@ -162,7 +164,7 @@ function checkHeader(db: Db, path: string): void {
   }
   if (application !== INDEX_APPLICATION_ID) {
     throw new FatalError(
-      `${path} is a SQLite file but not an atlas-node index; move it away or choose another data_dir`,
+      `${path} is a SQLite file but not an atlas-node index; move it away or choose another ${settingName('data_dir')}`,
     );
   }
   const version = schemaVersion(db);

@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { backoffMs } from '../lib/async.ts';
 import { ConfigError, FatalError, messageOf, stackOf } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
+import { settingNames } from '../lib/setting-name.ts';
 import type { ThreadLog } from '../log/logger.ts';
 import { endThread, THREAD_STOP_MS } from './end-thread.ts';
 import type { DataOf, FromThread, ThreadCode, ThreadName, ToThread } from './entries.ts';
@@ -95,7 +96,11 @@ export class ThreadHandle<Name extends ThreadName> {
 
   private start(): void {
     const { data, onMessage, log, code } = this.options;
-    const startData: StartData<DataOf<Name>> = { data: data(), stopFlag: this.stopFlag };
+    const startData: StartData<DataOf<Name>> = {
+      data: data(),
+      stopFlag: this.stopFlag,
+      settings: settingNames(),
+    };
     const thread = startThread(this.name, startData, code);
     this.thread = thread;
     this.startedAt = performance.now();

@@ -1,5 +1,6 @@
 /** The thread's own side: every entry file calls `thread` and exports the result. */
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
+import { nameSettings } from '../lib/setting-name.ts';
 import { lowerThreadPriority } from '../lib/thread.ts';
 import { lineLog } from '../log/line-log.ts';
 import type { ThreadLog } from '../log/logger.ts';
@@ -40,7 +41,8 @@ export function thread<Data, To = never, From = never>(
   const port = parentPort;
   if (port === null) throw new Error('this file is the entry of a thread; it cannot run on its own');
   if (niceness > 0) lowerThreadPriority(niceness);
-  const { data, stopFlag }: StartData<Data> = workerData;
+  const { data, stopFlag, settings }: StartData<Data> = workerData;
+  nameSettings(settings);
   const stop = new AbortController();
   const stopped = Promise.withResolvers<void>();
   let listener: (message: To) => unknown = () => undefined;

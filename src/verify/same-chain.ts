@@ -1,7 +1,9 @@
 /** Whether a node is on the chain of an index, before anything is compared or changed. */
+
 import { pause } from '../lib/async.ts';
 import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
+import { settingName } from '../lib/setting-name.ts';
 import type { RpcClient } from '../node/client.ts';
 import { type BlockHeader, fetchHeaders } from '../node/methods.ts';
 import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
@@ -14,7 +16,7 @@ export interface NodeAccess {
   signal: AbortSignal;
 }
 
-const ADVICE = 'use a node of the indexed chain, or another data_dir';
+const advice = () => `use a node of the indexed chain, or another ${settingName('data_dir')}`;
 
 /**
  * Throws FatalError when block 0 and the first indexed block show that the node is on another chain. One match
@@ -40,7 +42,7 @@ export async function requireSameChain(
   if (example === undefined || known.some(([, indexed, found]) => indexed === found)) return;
   const [number, indexed, found] = example;
   throw new FatalError(
-    `the node is on another chain: its block ${number} is ${found}, the index has ${indexed}; ${consequence}; ${ADVICE}`,
+    `the node is on another chain: its block ${number} is ${found}, the index has ${indexed}; ${consequence}; ${advice()}`,
   );
 }
 
@@ -92,7 +94,7 @@ function comparison(db: Db, header: BlockHeader | null): ComparedHash[] {
 
 function otherBlocks(start: number, count: number, { number, indexed, found }: ComparedHash): FatalError {
   return new FatalError(
-    `the node is on another chain: all ${count} blocks compared above block ${start} differ, such as block ${number}, which is ${found} on the node and ${indexed} in the index; nothing else was compared; ${ADVICE}`,
+    `the node is on another chain: all ${count} blocks compared above block ${start} differ, such as block ${number}, which is ${found} on the node and ${indexed} in the index; nothing else was compared; ${advice()}`,
   );
 }
 

@@ -1,5 +1,7 @@
 /** Chooses the first block of a new index. Pruned is what the node proves to be, not what it refuses once. */
+
 import { UpstreamError } from '../../lib/errors.ts';
+import { settingName } from '../../lib/setting-name.ts';
 
 /** What the node has of a block that an index needs. */
 export type Availability =
@@ -45,7 +47,10 @@ export async function findOldestAvailable(
 ): Promise<OldestBlock> {
   if (wanted > head)
     // The message names no head, so that it is logged once while the node catches up.
-    throw new UpstreamError('inconsistent', `the node has not reached index.start_block ${wanted} yet`);
+    throw new UpstreamError(
+      'inconsistent',
+      `the node has not reached ${settingName('index.start_block')} ${wanted} yet`,
+    );
   for (let available = head; ; ) {
     const border = await bisectOldest(wanted, available, ask);
     if (border === wanted) return { number: wanted, words: null };

@@ -1,6 +1,8 @@
 /** Loads ranges of blocks ahead of the index and hands them over in order. */
+
 import { pause } from '../../lib/async.ts';
 import { UpstreamError } from '../../lib/errors.ts';
+import { settingName } from '../../lib/setting-name.ts';
 import type { BlockBatch } from '../../model/block-batch.ts';
 import type { UntracedBlocks } from './untraced-blocks.ts';
 
@@ -201,5 +203,5 @@ export class Pipeline {
 }
 
 function waitingText({ to, reason }: RangePart): string {
-  return `block ${to} has no traces yet: ${reason}; it is tried again, and indexed without its internal transfers after index.gap_after if the node traces other blocks; to wait for nothing, use another node or index.traces = false`;
+  return `block ${to} has no traces yet: ${reason}; it is tried again, and indexed without its internal transfers after ${settingName('index.gap_after')} if the node traces other blocks; to wait for nothing, use another node or set ${settingName('index.traces')} = false`;
 }

@@ -1,5 +1,7 @@
 /** Decides whether the service is ready to answer for the current chain, and logs stalls. */
+
 import { guarded } from '../../lib/guard.ts';
+import { settingWord } from '../../lib/setting-name.ts';
 import { secondsToIso } from '../../lib/time.ts';
 import type { Logger } from '../../log/logger.ts';
 import { type IndexStatus, isFromFuture, isStale, lagBlocks } from '../../model/index-status.ts';
@@ -89,13 +91,14 @@ function stalenessOf(
   if (state.headTimestamp === null) return null;
   const newest = secondsToIso(state.headTimestamp);
   const clock = secondsToIso(Math.floor(now / 1000));
-  const off = 'index.stale_seconds = 0 turns the check off';
+  const setting = settingWord('index.stale_seconds');
+  const off = `${setting} = 0 turns the check off`;
   if (isFromFuture(state, staleSeconds, now)) {
     const reason = `the newest block is from ${newest}, but the clock of this machine says ${clock}: the clock is behind, or the chain's is ahead, so that nobody would notice a halt of the chain; set the clock; ${off}`;
     return { cause: 'clock', reason };
   }
   if (!isStale(state, staleSeconds, now)) return null;
-  const reason = `the chain is stale: its newest block is from ${newest}, older than index.stale_seconds (${staleSeconds} s)`;
+  const reason = `the chain is stale: its newest block is from ${newest}, older than ${setting} (${staleSeconds} s)`;
   if (!keepsTime) return { cause: 'halted', reason };
   const advice = `but new blocks keep arriving in step with time, and the clock of this machine says ${clock}: the clock is ahead, or the chain's is behind; set the clock; ${off}`;
   return { cause: 'clock', reason: `${reason}, ${advice}` };
