@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ConfigError, FatalError, ListenError, messageOf } from '../../lib/errors.ts';
-import { settingName } from '../../lib/setting-name.ts';
+import { settingName, settingWord } from '../../lib/setting-name.ts';
 import { hostPort } from '../../lib/text.ts';
 import { chainProblem, tlsFilesProblem } from '../../lib/tls-files.ts';
 import {
@@ -161,8 +161,8 @@ export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer;
   const cert = readTlsFile('server.tls_cert', certPath);
   const key = readTlsFile('server.tls_key', keyPath);
   const problem = tlsFilesProblem(
-    { setting: settingName('server.tls_cert'), path: certPath, bytes: cert },
-    { setting: settingName('server.tls_key'), path: keyPath, bytes: key },
+    { setting: settingWord('server.tls_cert'), path: certPath, bytes: cert },
+    { setting: settingWord('server.tls_key'), path: keyPath, bytes: key },
   );
   if (problem === null) return { cert, key };
   throw new ConfigError(
@@ -172,7 +172,7 @@ export function readTlsFiles(certPath: string, keyPath: string): { cert: Buffer;
 
 /** Why clients will not trust a certificate, or null. */
 export function certificateChainError(certPath: string, cert: Buffer): string | null {
-  return chainProblem({ setting: settingName('server.tls_cert'), path: certPath, bytes: cert });
+  return chainProblem({ setting: settingWord('server.tls_cert'), path: certPath, bytes: cert });
 }
 
 /** Why clients will refuse a certificate because of its dates, or null. Only a warning: the server still starts. */
