@@ -2,6 +2,7 @@
 
 import { TransferKind, type ViewKind } from '../model/transfer-kind.ts';
 import { prepareDerivedEnd } from '../store/derived.ts';
+import type { DerivedName } from '../store/derived-structure.ts';
 import type { Db } from '../store/open-database.ts';
 import { PageCursor } from '../store/paged-history.ts';
 import { idList } from '../store/read/id-list.ts';
@@ -9,25 +10,31 @@ import { TOKEN_HISTORY } from '../store/tokens/token-history.ts';
 import { type HistoryList, listNewest, preparePages } from './history-pages.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** Where the histories of tokens end. An index of an earlier release gets them while it is served. */
-interface HistoryEnd {
-  /** The last block whose transfers are all in the histories; null before the first one. */
+/** Where a structure ends that an index of an earlier release gets while it is served. */
+export interface DerivedBlock {
+  /** The last block whose transfers are all in it; null before the first one. */
   block: number | null;
   /** transfers.id of its last transfer, or of an earlier block's. */
   lastTransfer: number;
 }
 
-export function prepareTokenHistoryEnd(db: Db): () => HistoryEnd {
+export function prepareDerivedBlock(db: Db): (name: DerivedName) => DerivedBlock {
   const endOf = prepareDerivedEnd(db);
   const blockUpTo = db
     .prepare<[number], [number: number, lastTransfer: number]>(/* sql */ `
       SELECT number, last_transfer FROM blocks WHERE last_transfer <= +?
       ORDER BY last_transfer DESC, number DESC LIMIT 1`)
     .raw();
-  return () => {
-    const [block = null, lastTransfer = 0] = blockUpTo.get(endOf('token_history')) ?? [];
+  return (name) => {
+    const [block = null, lastTransfer = 0] = blockUpTo.get(endOf(name)) ?? [];
     return { block, lastTransfer };
   };
+}
+
+/** Where the histories of tokens end. */
+export function prepareTokenHistoryEnd(db: Db): () => DerivedBlock {
+  const blockOf = prepareDerivedBlock(db);
+  return () => blockOf('token_history');
 }
 
 /** Selects transfers of a token. */

@@ -5,19 +5,12 @@ import { addToSums, emptySums, type TradeSums } from '../trades/profit.ts';
 import { type SummedTrade, summedTrade, tradeOf } from '../trades/trade.ts';
 import { type TradeIds, TradePart } from '../trades/trade-part.ts';
 import type { Head } from './snapshot.ts';
-import { prepareTokenHistoryEnd, prepareTokenHistoryIds } from './token-history.ts';
-import { prepareTransactionRows, prepareTransactionsAt, type TransactionRow } from './transaction-rows.ts';
+import { prepareTokenHistoryEnd } from './token-history.ts';
+import { prepareTokenTransactions } from './token-transactions.ts';
+import type { TransactionRow } from './transaction-rows.ts';
 import { prepareGapsOfTransfers } from './wallet-profit.ts';
-import {
-  MAX_HISTORY_ROWS,
-  prepareWalletTransactions,
-  ROW_UNITS,
-  transactionsOf,
-} from './wallet-transactions.ts';
+import { MAX_HISTORY_ROWS, prepareWalletTransactions } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
-
-/** Transfers of a token per read of their rows. */
-const CHUNK = 500;
 
 /** A wallet's trades of the token. */
 export interface TokenTradeSums {
@@ -112,28 +105,16 @@ function prepareTradesInToken(
   db: Db,
   most: number,
 ): (token: number, wallets: ReadonlySet<number>, ids: TradeIds, budget: WorkBudget) => Reading {
-  const historyIds = prepareTokenHistoryIds(db);
-  const rowsOf = prepareTransactionRows(db);
-  const transactionsAt = prepareTransactionsAt(db);
+  const transactionsIn = prepareTokenTransactions(db, most);
   return (token, wallets, ids, budget) => {
-    const filter = { from: 1, below: Number.MAX_SAFE_INTEGER, limit: most + 1 };
-    const found = historyIds(token, { ...filter, maxEntries: filter.limit }, budget).ids;
+    const isWanted = ({ from, to }: TransactionRow) => wallets.has(from) || wallets.has(to);
+    const reading = transactionsIn(token, { from: 1, below: Number.MAX_SAFE_INTEGER, isWanted }, budget);
     const trades: FoundTrade[] = [];
-    let left = most;
-    for (let at = 0; at < found.length; at += CHUNK) {
-      const rows = rowsOf(found.slice(at, at + CHUNK));
-      const own = rows.filter(({ from, to }) => wallets.has(from) || wallets.has(to));
-      const firsts = [...new Set(own.map(({ first }) => first))];
-      const read = transactionsAt(firsts, left + 1);
-      budget.spend(ROW_UNITS * (rows.length + read.length));
-      const transactions = transactionsOf(read);
-      // The limit may have cut the last one.
-      const whole = read.length > left ? transactions.slice(0, -1) : transactions;
-      for (const { first, rows } of whole) trades.push(...tradesIn(first, rows, token, wallets, ids));
-      left -= read.length;
-      if (left < 0) return { trades, readFrom: whole.at(-1)?.first ?? found[at]! };
+    for (let next = reading.next(); ; next = reading.next()) {
+      if (next.done) return { trades, readFrom: next.value };
+      const { first, rows } = next.value;
+      trades.push(...tradesIn(first, rows, token, wallets, ids));
     }
-    return { trades, readFrom: found.length > most ? (found.at(-1) ?? null) : null };
   };
 }
 

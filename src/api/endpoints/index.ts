@@ -16,6 +16,7 @@ export { tokenFirstBuyers } from './token-first-buyers.ts';
 export { tokenHolders } from './token-holders.ts';
 export { tokenLaunch } from './token-launch.ts';
 export { tokenStats } from './token-stats.ts';
+export { tokenTraders } from './token-traders.ts';
 export { tokenTransfers } from './token-transfers.ts';
 export { transaction } from './transaction.ts';
 export { walletCounterparties } from './wallet-counterparties.ts';

@@ -52,6 +52,7 @@ const PARAMS: Record<string, Record<string, unknown>> = {
   token_holders: { token: address('coin'), limit: 5 },
   token_first_buyers: { token: address('coin') },
   token_launch: { token: address('coin'), limit: 5 },
+  token_traders: { token: address('coin'), limit: 5 },
   token_transfers: { token: address('coin'), limit: 5 },
   whale_transfers: { min_mon: 0.5, blocks: 100 },
   transaction: { tx: txHash('b') },

@@ -1,0 +1,235 @@
+/** Who traded a token against a quote: by profit over all time, and by the newest trades or those of a window. */
+import { decodeSigned } from '../lib/signed.ts';
+import { NATIVE } from '../model/wallet-part.ts';
+import { gapsBetween, prepareIsGap } from '../store/block-gaps.ts';
+import type { Db } from '../store/open-database.ts';
+import { idList } from '../store/read/id-list.ts';
+import { type QuoteSums, unpackSums } from '../store/trades/packed-sums.ts';
+import { prepareTradeGenerations } from '../store/trades/trade-generations.ts';
+import { isLarge, TRADE_SPAN } from '../store/trades/trade-peaks.ts';
+import { addToSums, averageCostProfit, emptySums, type TradeSums } from '../trades/profit.ts';
+import { summedTrade, tradesOfTransaction } from '../trades/trade.ts';
+import type { TradeIds } from '../trades/trade-part.ts';
+import { type IdRange, prepareBlocksOfTransfers } from './blocks.ts';
+import type { Head } from './snapshot.ts';
+import { prepareTokenTransactions } from './token-transactions.ts';
+import type { WorkBudget } from './work-budget.ts';
+
+/** A token and what it is traded for: ids of `tokens`, or NATIVE. */
+export interface TradedPair {
+  token: number;
+  quote: number;
+}
+
+export interface Trader {
+  wallet: number;
+  sums: TradeSums;
+  profit: bigint;
+}
+
+/** Units of work for the sums of a trader: 3 µs. */
+const TRADER_UNITS = 30;
+
+/** A place in a ranking: of equal keys the lower wallet comes first. */
+interface Place {
+  /** The profit, or the loss. */
+  key: bigint;
+  wallet: number;
+}
+
+export function isBefore(a: Place, b: Place): boolean {
+  return a.key === b.key ? a.wallet < b.wallet : a.key > b.key;
+}
+
+function byPlace(a: Place, b: Place): number {
+  return isBefore(a, b) ? -1 : 1;
+}
+
+interface Span extends Place {
+  span: number;
+}
+
+type SumsRow = [wallet: number, sums: Uint8Array];
+
+export interface RankingFilter {
+  order: 'profit' | 'loss';
+  /** The last trader of the page before. */
+  after: { profit: bigint; wallet: number } | undefined;
+}
+
+/**
+ * All traders of a token by the sums in use, most profit or most loss first. A large token's are read span by span, in the
+ * order of the largest that each can hold, as far as the reader goes on.
+ */
+export function prepareTraderRanking(
+  db: Db,
+): (pair: TradedPair, filter: RankingFilter, budget: WorkBudget) => Iterable<Trader> {
+  const generations = prepareTradeGenerations(db);
+  const tradersOf = db
+    .prepare<[number, number], number>(
+      'SELECT traders FROM traded_tokens WHERE generation = +? AND token = +?',
+    )
+    .pluck();
+  const peaksOf = db
+    .prepare<[number, number, number], [span: number, profit: Uint8Array, loss: Uint8Array]>(
+      'SELECT span, profit, loss FROM trade_peaks WHERE generation = +? AND token = +? AND quote = +?',
+    )
+    .raw();
+  const sumsIn = db
+    .prepare<[number, number, number, number], SumsRow>(
+      'SELECT wallet, sums FROM trade_sums WHERE generation = +? AND token = +? AND wallet >= +? AND wallet < +?',
+    )
+    .raw();
+
+  return function* ({ token, quote }, { order, after }, budget) {
+    const { current } = generations();
+    if (current === null) return;
+    const { generation } = current;
+    const keyOf = (profit: bigint) => (order === 'profit' ? profit : -profit);
+    const start = after && { key: keyOf(after.profit), wallet: after.wallet };
+    const traders = tradersOf.get(generation, token) ?? 0;
+    const spans = isLarge(traders)
+      ? peaksOf.all(generation, token, quote).map(([span, profit, loss]): Span => {
+          const key = keyOf(decodeSigned(order === 'profit' ? profit : loss));
+          return { span, ...firstPlace({ key, wallet: span * TRADE_SPAN }, start) };
+        })
+      : [];
+    budget.spend(spans.length);
+    const isStarted = (place: Place) => start === undefined || isBefore(start, place);
+    const read = (from: number, below: number): (Trader & Place)[] => {
+      const found: (Trader & Place)[] = [];
+      for (const [wallet, packed] of sumsIn.all(generation, token, from, below))
+        for (const sums of unpackSums(packed)) {
+          if (sums.quote !== quote) continue;
+          const trader = traderOf(wallet, sums);
+          const place = { ...trader, key: keyOf(trader.profit) };
+          if (isStarted(place)) found.push(place);
+        }
+      return found;
+    };
+    if (!isLarge(traders)) {
+      budget.ensure(TRADER_UNITS * traders);
+      const found = read(0, Number.MAX_SAFE_INTEGER).sort(byPlace);
+      budget.spend(TRADER_UNITS * traders);
+      return yield* found;
+    }
+    /** In order; those before the next span's first place are final. */
+    let waiting: (Trader & Place)[] = [];
+    for (const next of spans.sort(byPlace)) {
+      let end = 0;
+      while (end < waiting.length && isBefore(waiting[end]!, next)) end++;
+      yield* waiting.slice(0, end);
+      const found = read(next.span * TRADE_SPAN, (next.span + 1) * TRADE_SPAN);
+      budget.spend(TRADER_UNITS * (found.length + 1));
+      waiting = [...waiting.slice(end), ...found].sort(byPlace);
+    }
+    yield* waiting;
+  };
+}
+
+/** The first place after `start` that a span may hold, whose highest key and first wallet are those of `peak`. */
+function firstPlace(peak: Place, start: Place | undefined): Place {
+  if (start === undefined || isBefore(start, peak)) return peak;
+  const isEqualKeyLeft = start.wallet + 1 < peak.wallet + TRADE_SPAN;
+  if (isEqualKeyLeft) return { key: start.key, wallet: Math.max(peak.wallet, start.wallet + 1) };
+  return { key: start.key - 1n, wallet: peak.wallet };
+}
+
+function traderOf(wallet: number, sums: TradeSums): Trader {
+  return { wallet, sums, profit: averageCostProfit(sums) };
+}
+
+/** The sums of some wallets with a token against a quote, by the sums in use; without those that never traded it. */
+export function prepareTradersById(
+  db: Db,
+): (pair: TradedPair, wallets: readonly number[]) => Map<number, Trader> {
+  const generations = prepareTradeGenerations(db);
+  const statement = db
+    .prepare<[string, number, number], SumsRow>(/* sql */ `
+      SELECT s.wallet, s.sums FROM json_each(?) list CROSS JOIN trade_sums s
+        ON s.generation = +? AND s.token = +? AND s.wallet = list.value`)
+    .raw();
+  return ({ token, quote }, wallets) => {
+    const { current } = generations();
+    const found = new Map<number, Trader>();
+    if (current === null) return found;
+    const ofQuote = (sums: QuoteSums) => sums.quote === quote;
+    for (const [wallet, packed] of statement.all(idList(wallets), current.generation, token)) {
+      const sums = unpackSums(packed).find(ofQuote);
+      if (sums !== undefined) found.set(wallet, traderOf(wallet, sums));
+    }
+    return found;
+  };
+}
+
+/** A wallet and its newest trade of a range. */
+export interface RecentTrader extends Trader {
+  /** The first transfer of that trade's transaction. */
+  last: number;
+}
+
+interface RecentTraders {
+  /** By their newest trades, newest first; of one transaction the lower wallet first. */
+  traders: RecentTrader[];
+  /** The first transfer of the oldest transaction that was read, where the range goes on; else null. */
+  readFrom: number | null;
+}
+
+/**
+ * The traders of a token in a range of whole transactions, with the sums of that range alone, from the token's history.
+ * `isEnough` is told of each trader as it is found and may end the reading; then the sums are of what was read.
+ */
+export function prepareTradersIn(
+  db: Db,
+): (
+  pair: TradedPair,
+  range: IdRange,
+  ids: TradeIds,
+  head: Head,
+  budget: WorkBudget,
+  isEnough?: (trader: RecentTrader) => boolean,
+) => RecentTraders {
+  const transactionsIn = prepareTokenTransactions(db);
+  const gapOf = prepareIsInGap(db);
+  return ({ token, quote }, range, ids, head, budget, isEnough) => {
+    const isInGap = gapOf(head);
+    const found = new Map<number, RecentTrader>();
+    const ended = (readFrom: number | null) => {
+      const traders = [...found.values()].map((each) => ({ ...each, profit: averageCostProfit(each.sums) }));
+      return { traders: traders.sort((a, b) => b.last - a.last || a.wallet - b.wallet), readFrom };
+    };
+    // The native coin has no history of its own, but each of its trades moves the quote.
+    const owner = token === NATIVE ? quote : token;
+    if (owner === NATIVE || token === quote) return ended(null);
+    const reading = transactionsIn(owner, range, budget);
+    for (let next = reading.next(); ; next = reading.next()) {
+      if (next.done) return ended(next.value);
+      const { first, rows } = next.value;
+      const trades = tradesOfTransaction(rows, ids).flatMap(({ wallet, trade }) => {
+        const summed = summedTrade(trade);
+        return summed?.token === token && summed.quote === quote ? [{ wallet, summed }] : [];
+      });
+      if (trades.length === 0 || isInGap(first)) continue;
+      let isLast = false;
+      for (const { wallet, summed } of trades) {
+        const known = found.get(wallet);
+        const trader = known ?? { wallet, sums: emptySums(), profit: 0n, last: first };
+        addToSums(trader.sums, summed);
+        if (known !== undefined) continue;
+        found.set(wallet, trader);
+        if (isEnough?.(trader)) isLast = true;
+      }
+      if (isLast) return ended(null);
+    }
+  };
+}
+
+/** Whether a transfer lies in a block of which transfers are missing. */
+function prepareIsInGap(db: Db): (head: Head) => (transfer: number) => boolean {
+  const blocksOf = prepareBlocksOfTransfers(db);
+  const isGap = prepareIsGap(db);
+  return ({ startBlock, number }) => {
+    const hasGaps = gapsBetween(db, { first: startBlock, last: number }).length > 0;
+    return (transfer) => hasGaps && isGap(blocksOf([transfer])[0]!.number);
+  };
+}
