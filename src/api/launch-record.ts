@@ -16,9 +16,10 @@ import type { Db } from '../store/open-database.ts';
 import { ACQUISITIONS } from '../trades/acquisition.ts';
 import { heldShare, type LaunchGroups, type LaunchSummary } from '../trades/launch.ts';
 import { averageCostProfit } from '../trades/profit.ts';
+import { legOf, legRecord } from '../trades/trade-record.ts';
 import { example } from './fields.ts';
 import { NO_COST, signedField, UNTRACED_REASON } from './profit-record.ts';
-import { exampleLeg, legOf, legSchema, prepareAssetDisplays } from './trade-record.ts';
+import { exampleLeg, legSchema, prepareAssetDisplays } from './trade-record.ts';
 
 function unitsOf(what: string) {
   return z.string().regex(/^\d+$/).describe(`${what}, in base units of the token, ERC-721 in tokens`);
@@ -142,7 +143,7 @@ export function prepareLaunchBuyers(
       how: holder.how,
       payer: holder.payer === null ? null : addressOf(holder.payer),
       amount: `${holder.amount}`,
-      paid: holder.paid && legOf(holder.paid, display, holder.paidIds),
+      paid: holder.paid && legRecord(legOf(holder.paid, holder.paidIds), display),
       uncertain: holder.uncertain,
       balance: `${holder.balance}`,
       heldShare: heldShare(holder),

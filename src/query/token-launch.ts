@@ -9,7 +9,7 @@ import { DamageError } from '../store/storage-error.ts';
 import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import { type Acquisition, acquisitionsIn } from '../trades/acquisition.ts';
 import type { LaunchBuyer } from '../trades/launch.ts';
-import { movedIds } from '../trades/moved-ids.ts';
+import { movedIdsOf } from '../trades/moved-ids.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import { prepareSummedForm } from './balance-history.ts';
 import { prepareBlocksOfTransfers } from './blocks.ts';
@@ -131,7 +131,7 @@ function prepareAcquisitions(
       const { rows, isWhole, of } = open;
       const acquisition = of(wallet);
       const { paid, payer } = acquisition;
-      return { acquisition, paidIds: paid && movedIds(paid, -1, payer ?? wallet, rows), isWhole };
+      return { acquisition, paidIds: paid && movedIdsOf(payer ?? wallet, rows).of(paid, -1), isWhole };
     });
   };
 }

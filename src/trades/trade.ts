@@ -1,11 +1,8 @@
 /** What a wallet's part in a transaction is: a buy, a sell, a swap, or more than one asset on a side. */
+import type { TradeKind } from '../model/trade-kind.ts';
 import { isSemiFungible, TransferKind } from '../model/transfer-kind.ts';
 import { type Asset, type AssetAmount, NATIVE, type PartTransfer } from '../model/wallet-part.ts';
 import { type TradeIds, type TradePart, tradePartsOf } from './trade-part.ts';
-
-/** In the order in which people read them. */
-export const TRADE_KINDS = ['buy', 'sell', 'swap', 'mixed'] as const;
-export type TradeKind = (typeof TRADE_KINDS)[number];
 
 export interface Trade {
   kind: TradeKind;

@@ -1,11 +1,12 @@
 /** GET /api/wallet_trades: what a wallet bought, sold and swapped, newest first. */
 import { z } from 'zod';
+import { TRADE_KINDS } from '../../model/trade-kind.ts';
 import { prepareBlocksInTime } from '../../query/block-times.ts';
 import { prepareTransferIdsOfBlocks } from '../../query/blocks.ts';
 import { prepareAssetId, prepareTradeIds } from '../../query/trade-ids.ts';
 import { prepareWalletTrades } from '../../query/wallet-trades.ts';
 import { addressField, countField } from '../../schemas/fields.ts';
-import { TRADE_KINDS, type Trade } from '../../trades/trade.ts';
+import type { Trade } from '../../trades/trade.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example } from '../fields.ts';
 import { addInitiated } from '../initiated.ts';

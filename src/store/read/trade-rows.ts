@@ -3,7 +3,7 @@ import { digitsToBigInt } from '../../lib/hex.ts';
 import { NATIVE_TYPE, type TradeRow } from '../../model/trade-columns.ts';
 import { hasTokenNumber, isSemiFungible, movesOne } from '../../model/transfer-kind.ts';
 import { type Asset, type AssetAmount, NATIVE, type PartTransfer } from '../../model/wallet-part.ts';
-import { LISTED_IDS, movedIds } from '../../trades/moved-ids.ts';
+import { LISTED_IDS, movedIdsOf } from '../../trades/moved-ids.ts';
 import { type Trade, tradeOf } from '../../trades/trade.ts';
 import { type TradeIds, type TradePart, tradePartsOf } from '../../trades/trade-part.ts';
 import { prepareIsGap } from '../block-gaps.ts';
@@ -124,7 +124,7 @@ function legsText(
     text += '{"tokenAddress":';
     text += leg.token === NATIVE ? 'null' : `"${contractOf(leg.token, book)}"`;
     text += `,"amount":"${leg.amount}"`;
-    if (hasTokenNumber(leg.kind)) text += idsText(movedIds(leg, sign, wallet, parties) ?? []);
+    if (hasTokenNumber(leg.kind)) text += idsText(movedIdsOf(wallet, parties).of(leg, sign) ?? []);
     text += '}';
   }
   return `${text}]`;
