@@ -1,5 +1,6 @@
 /** The daemon's webhooks: their file, their thread, and the panel's operations on them. */
 import { join } from 'node:path';
+import { configuredTradeLists } from '../config/configured-lists.ts';
 import type { Config } from '../config/parse-config.ts';
 import { IndexChain } from '../follower/index-chain.ts';
 import { hookJson } from '../hooks/hook-json.ts';
@@ -174,6 +175,7 @@ function threadOptions(config: Config, { indexPath, labelsPath }: DataStores, ho
     nativeSymbol: chain.symbol,
     metadataWaitMs: stream.metadata_wait_ms,
     maxReorg: index.max_reorg,
+    tradeLists: configuredTradeLists(config),
     allowPrivate: hooks.allow_private,
   };
 }

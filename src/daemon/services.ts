@@ -185,7 +185,7 @@ function openHub(
       rpc.headChanged();
       if (chain.tip !== undefined) watch?.noteHead(chain.tip.number);
     },
-    reads: prepareStreamReads(stores.db, stores.snapshot),
+    reads: prepareStreamReads(stores.db, stores.snapshot, configuredTradeLists(config)),
     metrics,
     failures,
     log,

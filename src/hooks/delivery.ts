@@ -67,15 +67,28 @@ const VERBS: Record<string, string> = {
   wallet_created: 'appeared with',
 };
 
+const TRADE_VERBS: Record<string, string> = { buy: 'bought', sell: 'sold', swap: 'swapped', mixed: 'traded' };
+
 /** One line of text, at most 200 characters, so that ten fit into a message of any chat. */
 function lineOf(delivery: Delivery): string {
-  const { event, txHash, removed } = delivery;
-  const { paid, received } = delivery;
-  const exchanged = paymentsText(event === 'wallet_token_sell' ? (received ?? paid) : paid);
-  const text =
-    `${removed === true ? 'WITHDRAWN: ' : ''}${walletText(delivery)} ${VERBS[String(event)] ?? event} ` +
-    `${amountText(delivery)}${exchanged === '' ? '' : ` for ${exchanged}`}${counterpartyText(delivery)}`;
+  const { txHash, removed } = delivery;
+  const said = delivery.event === 'wallet_trade' ? tradeText(delivery) : transferText(delivery);
+  const text = `${removed === true ? 'WITHDRAWN: ' : ''}${walletText(delivery)} ${said}`;
   return `${text.slice(0, 120)} (${String(txHash).slice(0, 66)})`;
+}
+
+function transferText(delivery: Delivery): string {
+  const { event, paid, received } = delivery;
+  const exchanged = paymentsText(event === 'wallet_token_sell' ? (received ?? paid) : paid);
+  return (
+    `${VERBS[String(event)] ?? event} ${amountText(delivery)}${exchanged === '' ? '' : ` for ${exchanged}`}` +
+    counterpartyText(delivery)
+  );
+}
+
+function tradeText({ kind, given, received }: Delivery): string {
+  const [first, second] = kind === 'buy' ? [received, given] : [given, received];
+  return `${TRADE_VERBS[String(kind)] ?? 'traded'} ${paymentsText(first)} for ${paymentsText(second)}`;
 }
 
 /** The address, shortened if it follows a label. */

@@ -5,6 +5,7 @@
 import { retry, WakeablePause } from '../lib/async.ts';
 import { RequestError, StorageError } from '../lib/errors.ts';
 import type { ThreadLog } from '../log/logger.ts';
+import { wantsTrades } from '../streams/transfers/signals.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
 import { readSignalFilter } from '../streams/transfers/transfer-filter.ts';
 import type { Hook, HookStore } from './hook-store.ts';
@@ -137,7 +138,8 @@ export class HookEngine {
     });
     const set = (addresses: ReadonlySet<string>) => (addresses.size === 0 ? null : new WatchSet(addresses));
     const wallets = named[0] ?? set(filter.wallets);
-    return { filter, wallets, contracts: wallets === null ? set(filter.tokens) : null };
+    const isByToken = wallets === null && !wantsTrades(filter); // a trade may end with a transfer of any asset
+    return { filter, wallets, contracts: isByToken ? set(filter.tokens) : null };
   }
 
   private list(name: string): WatchSet | undefined {

@@ -5,6 +5,7 @@
 
 import { guarded } from '../lib/guard.ts';
 import type { Logger } from '../log/logger.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import type { NodeAddress, SelectedNode } from '../node/choice/selected-node.ts';
 import { ThreadHandle } from '../threads/thread-handle.ts';
 import type { HookStore } from './hook-store.ts';
@@ -16,6 +17,7 @@ export interface HooksThreadOptions {
   nativeSymbol: string;
   metadataWaitMs: number;
   maxReorg: number;
+  tradeLists: ConfiguredTradeLists;
   allowPrivate: boolean;
   /** `inUse`: position of the node used first. */
   node: { addresses: readonly NodeAddress[]; inUse: number; timeoutMs: number; maxBatch: number };

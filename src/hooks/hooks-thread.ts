@@ -38,6 +38,7 @@ export default thread<HooksThreadOptions, ToHooks, HooksReport>(
       db,
       metadataWaitMs: options.metadataWaitMs,
       maxReorg: options.maxReorg,
+      tradeLists: options.tradeLists,
       sourceOf: (reads) =>
         new IndexSource({
           reads,

@@ -8,6 +8,7 @@ import { isHeld } from '../follower/outcome.ts';
 import { nextOfTrail, type Position, type TrailCursor } from '../follower/trail.ts';
 import { bytesToHex } from '../lib/hex.ts';
 import { MAX_ADDRESSES } from '../model/stream-filters.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import type { EventRow } from '../query/events.ts';
 import { Snapshot } from '../query/snapshot.ts';
 import { prepareStreamReads, type StreamReads } from '../query/stream-reads.ts';
@@ -61,6 +62,8 @@ interface PlannerOptions {
   metadataWaitMs: number;
   /** `index.max_reorg`. */
   maxReorg: number;
+  /** What the configuration adds to the lists of trades. */
+  tradeLists?: ConfiguredTradeLists;
 }
 
 interface BlockEnd {
@@ -83,10 +86,10 @@ export class Planner {
   private lastScan: { key: string; rows: ReturnType<StreamReads['scan']> } | null = null;
 
   constructor(options: PlannerOptions) {
-    const { db, metadataWaitMs } = options;
+    const { db, metadataWaitMs, tradeLists } = options;
     this.options = options;
     this.snapshot = new Snapshot(db);
-    this.reads = prepareStreamReads(db, this.snapshot);
+    this.reads = prepareStreamReads(db, this.snapshot, tradeLists);
     this.metadata = new MetadataWait(this.reads, metadataWaitMs);
     this.chain = new IndexChain(db, options.maxReorg);
     this.branch = new BranchWatch(this.chain.hashAt);
@@ -206,6 +209,8 @@ export class Planner {
       for (const row of rows) {
         if (this.metadata.awaits(row)) return { events, next: row.id, awaitsMetadata: true };
         const planned = this.eventsOf(compiled.filter, row);
+        if (planned.some(({ event, signal }) => event.awaitsTokens(signal, this.metadata)))
+          return { events, next: row.id, awaitsMetadata: true };
         if (events.length + planned.length > limit) return { events, next: row.id, awaitsMetadata: false };
         events.push(...planned);
         next = row.id + 1;

@@ -7,7 +7,9 @@ import { backoffMs, pause } from '../lib/async.ts';
 import type { Logger } from '../log/logger.ts';
 import { isFinal } from '../model/finality.ts';
 import { signalRecord } from '../streams/transfers/signal-json.ts';
+import { passesInitiated } from '../streams/transfers/signals.ts';
 import type { TransactionParties } from '../streams/transfers/transaction-parties.ts';
+import type { SignalFilter } from '../streams/transfers/transfer-filter.ts';
 import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId } from './delivery.ts';
 import { redactUrl } from './hook-json.ts';
 import { type Hook, type HookStore, signingSecrets } from './hook-store.ts';
@@ -102,7 +104,7 @@ export class HookRunner {
         return this.withdraw(hook, plan);
       case 'events':
         this.lag = plan.lag;
-        return plan.events.length === 0 ? this.advance(plan.cursor) : this.deliver(hook, plan);
+        return this.deliver(hook, plan, compiled().filter);
     }
   }
 
@@ -119,10 +121,13 @@ export class HookRunner {
 
   private async deliver(
     hook: Followed,
-    { events, cursor, finalUpTo }: Extract<Plan, { kind: 'events' }>,
+    { events: planned, cursor, finalUpTo }: Extract<Plan, { kind: 'events' }>,
+    filter: SignalFilter,
   ): Promise<void> {
-    await this.nameParties(events);
+    await this.nameParties(planned);
     if (this.signal.aborted) return;
+    const events = planned.filter(({ event, signal }) => passesInitiated(filter, event, signal));
+    if (events.length === 0) return this.advance(cursor);
     const deliveries = events.map(({ event, signal }) =>
       deliveryOf(hook.id, signalRecord(event, signal, Date.now())),
     );

@@ -4,6 +4,8 @@
  * member starts here; what it selects is decided in streams/transfers.
  */
 
+import { TRADE_KINDS } from './trade-kind.ts';
+
 /** Each side of a transfer produces one of these. A filter without `events` selects them all. */
 export const SIDE_EVENTS = [
   'wallet_funded',
@@ -13,7 +15,7 @@ export const SIDE_EVENTS = [
 ] as const;
 
 /** Sent only to filters that name them. */
-export const NAMED_EVENTS = ['whale_transfer', 'wallet_created'] as const;
+export const NAMED_EVENTS = ['whale_transfer', 'wallet_created', 'wallet_trade'] as const;
 
 export const SIGNAL_EVENTS = [...SIDE_EVENTS, ...NAMED_EVENTS] as const;
 export type SignalEvent = (typeof SIGNAL_EVENTS)[number];
@@ -34,6 +36,11 @@ export const HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 /** Whole coins as text. */
 export const COINS_PATTERN = /^\d{1,30}(\.\d{1,30})?$/;
 
+/** The native coin among quotes. Its equivalents mean the same. */
+export const NATIVE_QUOTE = 'native';
+
+export const QUOTE_PATTERN = new RegExp(`^(${NATIVE_QUOTE}|0x[0-9a-fA-F]{40})$`);
+
 /** An amount in base units as text, of up to 256 bits. */
 export const UNITS_PATTERN = /^\d{1,78}$/;
 
@@ -49,6 +56,9 @@ export const FILTER_TYPES = {
   coins: 'decimal',
   /** Amounts by token. */
   amounts: 'object: token to base units',
+  kinds: `list of ${TRADE_KINDS.join(', ')}`,
+  /** Amounts by quote. */
+  quotes: `object: token or ${NATIVE_QUOTE} to base units`,
   block: 'block number',
   lastSeen: '{blockNumber, blockHash, rewrites?}',
 } as const;
@@ -113,14 +123,19 @@ export const SIGNAL_FILTER = {
   tokens: {
     type: 'addresses',
     byDefault: 'all',
-    description: 'Only transfers of these token contracts; excludes the native coin',
+    description:
+      'Only transfers of these token contracts, which excludes the native coin, and trades with one of them on a side',
   },
   events: { type: 'events', byDefault: 'the first four', description: 'Events to report' },
   minMon: {
     type: 'coins',
     description: 'Smallest native amount, in whole coins; required by whale_transfer',
   },
-  minAmount: { type: 'amounts', description: 'Smallest amount by token, in its base units' },
+  minAmount: {
+    type: 'amounts',
+    description:
+      'Smallest amount by token, in its base units: of a transfer, or of what a trade bought or sold',
+  },
   excludeMints: { type: 'flag', byDefault: false, description: 'Exclude buys from the zero address' },
   purchasesOnly: {
     type: 'flag',
@@ -128,6 +143,23 @@ export const SIGNAL_FILTER = {
     description:
       'Only buys of an asset that the wallet gained on balance in the transaction against something that it gave on ' +
       'balance. Where it is unknown what it gave (paidReason), the buy passes',
+  },
+  kinds: {
+    type: 'kinds',
+    byDefault: 'all',
+    description: 'Only trades of these kinds; other events pass. Needs wallet_trade among the events',
+  },
+  minQuote: {
+    type: 'quotes',
+    description:
+      'Smallest amount of a buy or sell by its quote, in base units: {"native": "1000000000000000000"}, or a token. ' +
+      'Other trades and events pass. Needs wallet_trade among the events',
+  },
+  initiated: {
+    type: 'flag',
+    byDefault: false,
+    description:
+      'Only events of transactions that the wallet sent itself. Where the sender is unknown (txFromReason), the event passes',
   },
   ...DELIVERY,
 } as const satisfies FilterMembers;

@@ -10,6 +10,9 @@ import { isNativeKind, isSemiFungible, movesOne, TransferKind } from './transfer
 /** `PartTransfer.token` of the native coin. */
 export const NATIVE = 0;
 
+/** Most assets that an event lists of each side of an exchange: a transaction may move thousands. */
+export const MAX_LISTED_ASSETS = 100;
+
 /** A transfer by ids. Within one transaction equal ids mean equal addresses; what they refer to does not matter. */
 export interface PartTransfer {
   from: number;

@@ -1,5 +1,6 @@
 /** All reads of the index by streams, prepared once. */
 import { markOfBlock } from '../model/rewrites.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import { prepareIsGap } from '../store/block-gaps.ts';
 import { chainOf, prepareLastBlock } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
@@ -9,8 +10,10 @@ import { prepareBlockBefore, prepareLastIdsAt, prepareLastIdsUpTo } from './bloc
 import { prepareEventReader } from './events.ts';
 import { prepareOpenPage } from './history-pages.ts';
 import type { Snapshot } from './snapshot.ts';
-import { prepareTokenFirstSeen, prepareTokenSymbols } from './tokens.ts';
+import { prepareTokenStart, prepareTokenSymbols } from './tokens.ts';
+import { prepareTradeIds, prepareTradeRules } from './trade-ids.ts';
 import { prepareTransactionRows, prepareTransactionStart } from './transaction-rows.ts';
+import { WalletIdCache } from './wallet-id-cache.ts';
 import { prepareFirstTransferByAddress, prepareWalletIdByAddress } from './wallets.ts';
 
 /** Finished pages read at a time. */
@@ -57,11 +60,16 @@ export type { TransferParties } from '../store/read/transfers.ts';
 
 export type StreamReads = ReturnType<typeof prepareStreamReads>;
 
-/** `snapshot` must belong to the same connection: all reads of one turn see one commit. */
-export function prepareStreamReads(db: Db, snapshot: Snapshot) {
+/**
+ * `snapshot` must belong to the same connection: all reads of one turn see one commit. `tradeLists`: what the
+ * configuration adds to the lists of trades.
+ */
+export function prepareStreamReads(db: Db, snapshot: Snapshot, tradeLists: ConfiguredTradeLists = {}) {
   const idOf = prepareWalletIdByAddress(db);
   const firstTransferOf = prepareFirstTransferByAddress(db);
   const events = prepareEventReader(db);
+  const tradeIdsAt = prepareTradeIds(db, new WalletIdCache(db, snapshot), tradeLists);
+  const tradeRulesAt = prepareTradeRules(db, tradeLists);
   return {
     snapshot,
     /** The mark to name beside a block, null for one that was never rewritten. */
@@ -77,7 +85,14 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot) {
     events: events.byId,
     eventsWithTransactions: events.withTransactions,
     tokenSymbols: prepareTokenSymbols(db),
-    tokenFirstSeen: prepareTokenFirstSeen(db),
+    tokenStart: prepareTokenStart(db),
+    /** The lists that trades are told by, in ids; null while the index is empty. */
+    tradeIds() {
+      const head = snapshot.head();
+      return head === null ? null : tradeIdsAt(head);
+    },
+    /** The same by address. */
+    tradeRules: () => tradeRulesAt(snapshot.head()),
     transactionStart: prepareTransactionStart(db),
     transactionRows: prepareTransactionRows(db),
     contractOf: events.contractOf,

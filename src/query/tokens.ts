@@ -4,7 +4,7 @@
  */
 
 import type { ViewKind } from '../model/transfer-kind.ts';
-import { walletByStoredAddress } from '../store/addresses.ts';
+import { type AddressKeys, WALLET_BY_ADDRESS, walletByStoredAddress } from '../store/addresses.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db, Statement } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
@@ -12,6 +12,7 @@ import { MAX_FIRST_BUYERS } from '../store/schema.ts';
 import { BALANCE_ACCURACY_NAMES, type BalanceAccuracyName } from '../store/tokens/balance-accuracy.ts';
 import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import { EVENT_INDEX, type TransferRow, TX_HASH } from './transfers.ts';
+import { getByHexAddress } from './wallets.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** How a token is shown with its transfers. */
@@ -30,18 +31,22 @@ export function prepareTokenSymbols(db: Db): TokenSymbols {
   return (token) => statement.get(token) ?? UNREAD_TOKEN;
 }
 
-/**
- * The Unix time of the first transfer of a transfer's token; undefined for a transfer that is not committed or carries
- * no token.
- */
-export function prepareTokenFirstSeen(db: Db): (transfer: number) => number | undefined {
-  const statement = db
-    .prepare<[number], number>(/* sql */ `
-      SELECT b.timestamp FROM transfers x CROSS JOIN tokens t ON t.id = x.token
-        CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.first_transfer')}
-      WHERE x.id = +?`)
-    .pluck();
-  return (transfer) => statement.get(transfer);
+/** The first transfer of a token. */
+interface TokenStart {
+  /** transfers.id */
+  transfer: number;
+  /** TransferKind */
+  kind: number;
+  /** Unix seconds. */
+  timestamp: number;
+}
+
+/** The first transfer of the token of a contract (40 hex digits without prefix); undefined without a committed one. */
+export function prepareTokenStart(db: Db): (contract: string) => TokenStart | undefined {
+  const statement = db.prepare<AddressKeys, TokenStart>(/* sql */ `
+    SELECT t.first_transfer AS transfer, t.kind, b.timestamp FROM ${WALLET_BY_ADDRESS}
+      CROSS JOIN tokens t ON t.wallet = w.id CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.first_transfer')}`);
+  return (contract) => getByHexAddress(statement, `0x${contract}`);
 }
 
 /** The facts about a token with transfers. */

@@ -27,13 +27,10 @@ export function prepareTradeIds(
 ): (head: Head) => TradeIds {
   const tokenOf = prepareTokenIdByWallet(db);
   const formOf = prepareTokenForm(db);
-  const generations = prepareTradeGenerations(db);
-  let readAt = { hash: '', revision: -1 };
-  let ids: TradeIds | null = null;
-  return (head) => {
-    if (ids !== null && readAt.revision === head.revision && readAt.hash === head.hash) return ids;
+  const rulesAt = prepareTradeRules(db, configured);
+  return oncePerHead((head) => {
     const forms = new Map<number, number | undefined>();
-    ids = tradeIdsOf(generations().current?.rules ?? configuredRules(db, configured), {
+    return tradeIdsOf(rulesAt(head), {
       zero: ZERO_WALLET,
       walletOf: (address) => walletIds.idOf(address),
       tokenOf: (address) => walletIds.withId(address, tokenOf),
@@ -43,8 +40,27 @@ export function prepareTradeIds(
         return forms.get(token) === TransferKind.erc20;
       },
     });
-    readAt = { hash: head.hash, revision: head.revision };
-    return ids;
+  });
+}
+
+/** The lists by address, for transfers whose addresses have no ids yet. The head is null while the index is empty. */
+export function prepareTradeRules(
+  db: Db,
+  configured: ConfiguredTradeLists = {},
+): (head: Head | null) => TradeRules {
+  const generations = prepareTradeGenerations(db);
+  return oncePerHead(() => generations().current?.rules ?? configuredRules(db, configured));
+}
+
+/** Reads again when the head is another. */
+function oncePerHead<H extends Head | null, T>(read: (head: H) => T): (head: H) => T {
+  let known: { head: Head; value: T } | null = null;
+  return (head) => {
+    const isSame = known?.head.revision === head?.revision && known?.head.hash === head?.hash;
+    if (known !== null && isSame) return known.value;
+    const value = read(head);
+    if (head !== null) known = { head, value };
+    return value;
   };
 }
 

@@ -12,11 +12,15 @@ import {
   HASH_PATTERN,
   LIST_PREFIX,
   MAX_ADDRESSES,
+  NATIVE_QUOTE,
+  QUOTE_PATTERN,
   SIGNAL_EVENTS,
   SIGNAL_FILTER,
+  type SignalEvent,
   UNITS_PATTERN,
   WALLET_FILTER,
 } from '../model/stream-filters.ts';
+import { TRADE_KINDS } from '../model/trade-kind.ts';
 
 // Each message continues a sentence that starts with the member's name.
 const ADDRESS_RULE = 'must be an address: 0x and 40 hex digits';
@@ -24,6 +28,7 @@ const HASH_RULE = 'must be 0x and 64 hex digits';
 const BLOCK_RULE = 'must be a block number, or a quantity such as "0x1b4"';
 const COINS = { error: 'must be a decimal number of coins, such as "1.5"' };
 const UNITS_RULE = 'must be an integer in base units, as a string';
+const QUOTE_RULE = `must be ${NATIVE_QUOTE}, or the address of a token: 0x and 40 hex digits`;
 
 export function addressIn() {
   return z.string({ error: ADDRESS_RULE }).regex(ADDRESS_PATTERN, { error: ADDRESS_RULE });
@@ -45,6 +50,18 @@ function blockIn() {
 
 export function hashIn() {
   return z.string({ error: HASH_RULE }).regex(HASH_PATTERN, { error: HASH_RULE });
+}
+
+function quoteIn() {
+  return z.string({ error: QUOTE_RULE }).regex(QUOTE_PATTERN, { error: QUOTE_RULE });
+}
+
+function amountsBy<K extends z.ZodString>(key: K, what: string) {
+  return z
+    .record(key, z.string({ error: UNITS_RULE }).regex(UNITS_PATTERN, { error: UNITS_RULE }), {
+      error: `must be an object: ${what} to amount in base units`,
+    })
+    .meta({ maxProperties: MAX_ADDRESSES });
 }
 
 const optional = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
@@ -70,14 +87,12 @@ const TYPES = {
     optional(z.boolean({ error: 'must be true or false' })).default(byDefault === true),
   coins: () =>
     optional(z.union([z.string(COINS).regex(COINS_PATTERN, COINS), z.number(COINS).min(0, COINS)], COINS)),
-  amounts: () =>
+  amounts: () => optional(amountsBy(addressIn(), 'token')),
+  kinds: () =>
     optional(
-      z
-        .record(addressIn(), z.string({ error: UNITS_RULE }).regex(UNITS_PATTERN, { error: UNITS_RULE }), {
-          error: 'must be an object: token to amount in base units',
-        })
-        .meta({ maxProperties: MAX_ADDRESSES }),
+      listIn(z.enum(TRADE_KINDS, { error: `must be among ${TRADE_KINDS.join(', ')}` }), 'must be an array'),
     ),
+  quotes: () => optional(amountsBy(quoteIn(), 'quote')),
   block: () => optional(blockIn()),
   lastSeen: () => {
     const error = 'must be {"blockNumber": number, "blockHash": 0x and 64 hex digits}';
@@ -100,7 +115,7 @@ function shapeOf(members: FilterMembers): object {
 
 /** JSON Schema has no word for the meaning of an empty list. */
 function descriptionOf({ type, byDefault, description }: FilterMember): string {
-  const isList = type === 'wallets' || type === 'addresses' || type === 'events';
+  const isList = ['wallets', 'addresses', 'events', 'kinds'].includes(type);
   return isList && byDefault !== undefined ? `${description}. Empty or absent: ${byDefault}` : description;
 }
 
@@ -130,18 +145,42 @@ export const walletFilterSchema = z
   });
 
 const WHALE = 'whale_transfer';
+const TRADE = 'wallet_trade';
 
 export const signalFilterSchema = z
   .strictObject(shapeOf(SIGNAL_FILTER), { error: 'the parameters must be an object' })
   .refine(({ events, minMon }) => events?.includes(WHALE) !== true || (minMon ?? null) !== null, {
     error: 'whale_transfer needs minMon, the smallest amount of a whale',
   })
+  .superRefine(({ events, kinds, minQuote }, context) => {
+    if (events?.includes(TRADE) === true) return;
+    const needs = 'needs wallet_trade among the events';
+    if ((kinds ?? []).length > 0) context.addIssue(`kinds ${needs}`);
+    else if (Object.keys(minQuote ?? {}).length > 0) context.addIssue(`minQuote ${needs}`);
+  })
   // The same in JSON Schema.
   .meta({
     id: 'SignalFilter',
-    if: { required: ['events'], properties: { events: { type: 'array', contains: { const: WHALE } } } },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: { required: ['minMon'], properties: { minMon: { not: { type: 'null' } } } },
+    allOf: [
+      implies(someEvent(WHALE), { required: ['minMon'], properties: { minMon: { not: { type: 'null' } } } }),
+      implies(someMember('kinds', { type: 'array', minItems: 1 }), someEvent(TRADE)),
+      implies(someMember('minQuote', { type: 'object', minProperties: 1 }), someEvent(TRADE)),
+    ],
   });
+
+type JsonSchema = Record<string, unknown>;
+
+function someMember(name: string, value: JsonSchema): JsonSchema {
+  return { required: [name], properties: { [name]: value } };
+}
+
+function someEvent(event: SignalEvent): JsonSchema {
+  return someMember('events', { type: 'array', contains: { const: event } });
+}
+
+function implies(condition: JsonSchema, consequence: JsonSchema): JsonSchema {
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { if: condition, then: consequence };
+}
 
 export type SignalFilter = z.input<typeof signalFilterSchema>;

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { MARK_PATTERN } from '../model/rewrites.ts';
 import { BLOCK_PATTERN, MAX_ADDRESSES } from '../model/stream-filters.ts';
 import { TOKEN_KIND_NAMES } from '../model/transfer-kind.ts';
+import { MAX_LISTED_ASSETS } from '../model/wallet-part.ts';
 import { addressField, coinField, timeField, txHashField, unitsField, weiField } from './fields.ts';
 import { addressIn, hashIn } from './stream-filters.ts';
+import { assetDecimalsField, tradeShape } from './trades.ts';
 import { transferShape } from './transfers.ts';
-
-/** Most assets listed on each side of an exchange (streams/transfers/transaction-part.ts). */
-const MAX_PAYMENTS = 100;
 
 const removed = z
   .literal(true)
@@ -72,6 +71,13 @@ const signal = {
     .string()
     .nullable()
     .describe('Why txFrom and txTo are null: the node lacks the transaction, or has not answered for 15 s'),
+  initiated: z
+    .boolean()
+    .nullable()
+    .describe(
+      'Whether the wallet sent the transaction (txFrom): anyone can log transfers in its name. False for smart accounts ' +
+        'and relayed transactions too. Null where txFrom is',
+    ),
   leg: z
     .int()
     .min(1)
@@ -92,7 +98,7 @@ const signal = {
 const exchange = {
   paid: z
     .array(paymentSchema)
-    .max(MAX_PAYMENTS)
+    .max(MAX_LISTED_ASSETS)
     .nullable()
     .describe(
       'What the wallet gave on balance in the whole transaction, per asset: a refund is subtracted. The same in each ' +
@@ -100,13 +106,15 @@ const exchange = {
     ),
   received: z
     .array(paymentSchema)
-    .max(MAX_PAYMENTS)
+    .max(MAX_LISTED_ASSETS)
     .nullable()
     .describe('What the wallet received on balance, likewise'),
   paidCount: z
     .int()
     .nullable()
-    .describe(`Number of assets in paid; above ${MAX_PAYMENTS}, the first ${MAX_PAYMENTS} are listed`),
+    .describe(
+      `Number of assets in paid; above ${MAX_LISTED_ASSETS}, the first ${MAX_LISTED_ASSETS} are listed`,
+    ),
   receivedCount: z.int().nullable().describe('Number of assets in received, likewise'),
   paidReason: z
     .string()
@@ -115,6 +123,36 @@ const exchange = {
       'Why paid and received are null: the block was indexed without traces, or the logs of a token hold ids in ' +
         'place of amounts or amounts in place of ids',
     ),
+};
+
+const sideCount = (side: string) =>
+  z
+    .int()
+    .min(1)
+    .describe(
+      `Number of assets in ${side}; above ${MAX_LISTED_ASSETS}, the first ${MAX_LISTED_ASSETS} are listed`,
+    );
+
+/** One event per trade, at the wallet's last event in the transaction. */
+const trade = {
+  ...signal,
+  ...tradeShape,
+  tokenId: z
+    .string()
+    .nullable()
+    .describe('The id of an ERC-1155 token that was traded; null for other assets'),
+  symbol: z
+    .string()
+    .nullable()
+    .describe('Of what was bought or sold; null where there is none, and while unknown'),
+  decimals: assetDecimalsField(),
+  amount: unitsField()
+    .nullable()
+    .describe('How much was bought or sold; null for the native coin, and where neither'),
+  valueWei: weiField().nullable().describe('How much of the native coin was bought or sold; else null'),
+  value_mon: coinField().nullable().describe('The same in coins'),
+  givenCount: sideCount('given'),
+  receivedCount: sideCount('received'),
 };
 
 export const signalSchema = z
@@ -145,6 +183,12 @@ export const signalSchema = z
         funder: addressField().nullable().describe('Null unless the first transfer is native'),
       })
       .meta({ id: 'WalletCreated' }),
+    z.object({ event: z.literal('wallet_trade'), ...trade }).meta({
+      id: 'WalletTrade',
+      description:
+        'What the wallet bought, sold or swapped in a transaction, as in wallet_trades. id, eventIndex, logIndex, ' +
+        'transferType, from, to and direction are those of its last transfer there',
+    }),
   ])
   .meta({ id: 'Signal' });
 

@@ -76,6 +76,25 @@ test('a line for a chat names labelled wallets and the labelled other side', () 
   );
 });
 
+test('a trade is told to a chat by its kind, with what was given and received', () => {
+  const [coin] = EVENT.paid;
+  const token = { ...EVENT, decimals: 6 };
+  const line = (trade: object) => {
+    const delivery = deliveryOf(1, { ...EVENT, event: 'wallet_trade', paid: undefined, ...trade });
+    return JSON.parse(bodyOf({ id: 1, format: 'slack', chat: null }, [delivery]))
+      .text.split(' ')
+      .slice(1, -1)
+      .join(' ');
+  };
+  assert.equal(line({ kind: 'buy', given: [coin], received: [token] }), 'bought 12.5 MEME for 1.5 MON');
+  assert.equal(line({ kind: 'sell', given: [token], received: [coin] }), 'sold 12.5 MEME for 1.5 MON');
+  assert.equal(line({ kind: 'swap', given: [token], received: [token] }), 'swapped 12.5 MEME for 12.5 MEME');
+  assert.equal(
+    line({ kind: 'mixed', given: [coin, token], received: [token] }),
+    'traded 1.5 MON and 1 more for 12.5 MEME',
+  );
+});
+
 test('ten lines fit into a message of every chat', () => {
   const long = {
     ...EVENT,

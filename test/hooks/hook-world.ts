@@ -6,6 +6,8 @@ import { type Hook, type HookStore, openHookStore } from '../../src/hooks/hook-s
 import { Planner } from '../../src/hooks/planner.ts';
 import { Sender } from '../../src/hooks/sender.ts';
 import type { LogFields } from '../../src/log/logger.ts';
+import type { ConfiguredTradeLists } from '../../src/model/trade-rules.ts';
+import type { RpcClient } from '../../src/node/client.ts';
 import { IndexSource } from '../../src/streams/transfers/index-source.ts';
 import { TransactionParties } from '../../src/streams/transfers/transaction-parties.ts';
 import { CHAIN } from '../streams/filters.ts';
@@ -14,6 +16,19 @@ import { createIndex, type IndexFixture, type NamedBlock } from '../support/inde
 import { tempDir } from '../support/temp-dir.ts';
 
 const FROM = `0x${'ab'.repeat(20)}`;
+
+/** Knows every transaction. */
+const NODE: Pick<RpcClient, 'batch'> = {
+  batch: async (calls) => calls.map(() => ({ result: { from: FROM, to: FROM } })),
+};
+
+interface StartOptions {
+  timeoutMs?: number;
+  maxReorg?: number;
+  metadataWaitMs?: number;
+  node?: Pick<RpcClient, 'batch'>;
+  tradeLists?: ConfiguredTradeLists;
+}
 
 export class HookWorld {
   readonly index: IndexFixture;
@@ -37,18 +52,23 @@ export class HookWorld {
   }
 
   /** Starts delivering. */
-  start({ timeoutMs = 60_000, maxReorg = 128, metadataWaitMs = 0 } = {}): void {
+  start({
+    timeoutMs = 60_000,
+    maxReorg = 128,
+    metadataWaitMs = 0,
+    node = NODE,
+    tradeLists = {},
+  }: StartOptions = {}): void {
     const log = (fields: LogFields, msg: string) => void this.logged.push({ msg, fields });
     const store = openHookStore(this.path);
     this.delivering = store;
-    const parties = new TransactionParties({
-      batch: async (calls) => calls.map(() => ({ result: { from: FROM, to: FROM } })),
-    });
+    const parties = new TransactionParties(node);
     const planner = new Planner({
       db: this.index.reader(this.cleanup),
       sourceOf: (reads) => new IndexSource({ reads, parties, chainInfo: { ...CHAIN, markOf: reads.markOf } }),
       metadataWaitMs,
       maxReorg,
+      tradeLists,
     });
     const sender = new Sender({ allowPrivate: true, timeoutMs });
     this.engine = new HookEngine({

@@ -1,10 +1,13 @@
 /** Filters and events for tests of the transfer streams. */
 import { digitsToBigInt } from '../../src/lib/hex.ts';
+import { ZERO_DIGITS } from '../../src/model/address.ts';
+import type { TradeRules } from '../../src/model/trade-rules.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
 import type { PartTransfer } from '../../src/model/wallet-part.ts';
 import type { EventRow } from '../../src/query/events.ts';
 import { UNREAD_TOKEN } from '../../src/query/tokens.ts';
 import type { Direction } from '../../src/streams/transfers/signals.ts';
+import { equivalentsOf } from '../../src/streams/transfers/trade-facts.ts';
 import { PartCollector, type SideFacts } from '../../src/streams/transfers/transaction-part.ts';
 import { type EventSource, TransferEvent } from '../../src/streams/transfers/transfer-event.ts';
 import {
@@ -13,6 +16,7 @@ import {
   type SignalFilter,
   type WalletFilter,
 } from '../../src/streams/transfers/transfer-filter.ts';
+import { tradeIdsOf } from '../../src/trades/trade-ids.ts';
 
 export const CHAIN = { chainId: 143, nativeSymbol: 'MON' };
 
@@ -40,13 +44,18 @@ export function signalFilter(
 export function eventOf(
   row: EventRow,
   removed = false,
-  { transfers = [row], gap = false, ...source }: TransactionOptions & Partial<EventSource> = {},
+  {
+    transfers = [row],
+    gap = false,
+    rules = NO_RULES,
+    ...source
+  }: TransactionOptions & Partial<EventSource> = {},
 ): TransferEvent {
   const complete: EventSource = {
     chainInfo: CHAIN,
     tokenFacts: () => UNREAD_TOKEN,
     isLarge: () => false,
-    sideOf: (of, direction) => sideOf(transfers, of, direction, gap),
+    sideOf: (of, direction, withTrade) => sideOf({ transfers, gap, rules }, of, direction, withTrade),
     isFirst: () => false,
     partiesOf: () => UNKNOWN_PARTIES,
     ...source,
@@ -57,15 +66,19 @@ export function eventOf(
 interface TransactionOptions {
   transfers?: readonly EventRow[];
   gap?: boolean;
+  rules?: TradeRules;
 }
+
+/** Without contracts that trades are told by. */
+export const NO_RULES: TradeRules = { version: 1, feeSinks: [], nativeEquivalents: [], quoteTokens: [] };
 
 export const UNKNOWN_PARTIES = { parties: null, reason: 'nobody knows' };
 
 function sideOf(
-  transfers: readonly EventRow[],
+  { transfers, gap, rules }: Required<TransactionOptions>,
   row: EventRow,
   direction: Direction,
-  gap: boolean,
+  withTrade: boolean,
 ): SideFacts {
   const addresses = [''];
   const id = (address: string): number => {
@@ -81,7 +94,10 @@ function sideOf(
     amount: kind === TransferKind.erc721 ? 1n : digitsToBigInt(amount),
   });
   const wallet = direction === 'in' ? row.to : row.from;
-  const collector = new PartCollector(id(wallet));
+  const idOf = (contract: string) => id(contract.slice(2));
+  const lookup = { zero: id(ZERO_DIGITS), walletOf: idOf, tokenOf: idOf, countsUnits: () => false };
+  const trades = { ids: tradeIdsOf(rules, lookup), equivalents: equivalentsOf(rules) };
+  const collector = new PartCollector(id(wallet), withTrade ? trades : null);
   for (const [i, transfer] of transfers.entries())
     if (transfer.from === wallet || transfer.to === wallet) collector.add(i, partTransfer(transfer));
   const part = collector.finish(

@@ -10,6 +10,7 @@ import { amountOf } from '../../query/transfers.ts';
 import { transferJson } from '../../streams/transfers/event-json.ts';
 import { signalJson } from '../../streams/transfers/signal-json.ts';
 import { sideSignal } from '../../streams/transfers/signals.ts';
+import type { TradeFacts } from '../../streams/transfers/trade-facts.ts';
 import { type EventSource, TransferEvent } from '../../streams/transfers/transfer-event.ts';
 import { codeSample, type ParameterRow, parameterTable } from './docs-html.ts';
 
@@ -24,6 +25,22 @@ function memberRows(members: FilterMembers): ParameterRow[] {
 }
 
 const CHAIN = { chainId: 143, nativeSymbol: EXAMPLE_COIN };
+
+/** A coin for the token of the sample. */
+const PURCHASE: TradeFacts = {
+  kind: 'buy',
+  given: [legOf('', 10n ** 18n)],
+  received: [legOf(sampleTokenTransfer.token, amountOf(sampleTokenTransfer))],
+  fees: [],
+  asset: sampleTokenTransfer.token,
+  quote: '',
+  givenCount: 1,
+  receivedCount: 1,
+  assets: ['', sampleTokenTransfer.token],
+  traded: { amount: amountOf(sampleTokenTransfer), isCollection: false, tokenNumber: null },
+  quoteAmount: 10n ** 18n,
+  equivalents: [],
+};
 
 /** The receiver of the token pays a coin for it. */
 const SOURCE: EventSource = {
@@ -42,10 +59,12 @@ const SOURCE: EventSource = {
     },
     reason: null,
     isPurchase: true,
+    trade: PURCHASE,
   }),
   isFirst: () => false,
   partiesOf: () => ({ parties: { from: sampleTransfer.to, to: sampleTransfer.from }, reason: null }),
 };
+const PURCHASED = TransferEvent.from(SOURCE, sampleTokenTransfer);
 const WALLET = `0x${sampleTransfer.to}`;
 const DETECTED_AT_MS = (sampleTransfer.timestamp + 1) * 1_000;
 
@@ -86,14 +105,7 @@ ${codeSample(
 )}
 ${codeSample(
   'Event',
-  event(
-    'atlas_subscription',
-    signalJson(
-      TransferEvent.from(SOURCE, sampleTokenTransfer),
-      sideSignal(sampleTokenTransfer, 'in'),
-      DETECTED_AT_MS,
-    ),
-  ),
+  event('atlas_subscription', signalJson(PURCHASED, sideSignal(sampleTokenTransfer, 'in'), DETECTED_AT_MS)),
 )}
 <p><code>leg</code> and <code>legs</code> are this event's place among the events that the wallet has in the
 transaction, before the filter: with <code>leg</code> equal to <code>legs</code> it is the last one.</p>
@@ -109,12 +121,39 @@ is neither a buy nor a sell.</p>
 from the node. They are null only if it lacks the transaction or has not answered for 15 seconds;
 <code>txFromReason</code> says which. A <code>wallet_created</code> is the first indexed transfer of a wallet, with its
 <code>funder</code> if that is a native one.</p>
+<p><code>initiated</code> says whether the wallet itself sent the transaction: anyone can log transfers in its name. Smart
+accounts and relayed transactions are sent by others.</p>
+<h3>Trades</h3>
+<p>A <code>wallet_trade</code> is one event for everything that a wallet bought, sold or swapped in a transaction, with the
+members of <code>/api/wallet_trades</code>. It comes with the wallet's last transfer there: <code>id</code>,
+<code>eventIndex</code>, <code>logIndex</code>, <code>transferType</code>, <code>from</code>, <code>to</code> and
+<code>direction</code> are those of that transfer, while <code>tokenAddress</code>, <code>symbol</code>,
+<code>decimals</code> and the amounts are of what was bought or sold, null where there is no such thing. At most 100 assets
+are listed on each side; <code>givenCount</code> and <code>receivedCount</code> count all. For buys and sells of at least a
+coin that wallets made themselves:</p>
+${codeSample(
+  'Message to /ws/signals',
+  call('atlas_subscribe', {
+    wallets: [WALLET],
+    events: ['wallet_trade'],
+    kinds: ['buy', 'sell'],
+    minQuote: { native: '1000000000000000000' },
+    initiated: true,
+  }),
+)}
+${codeSample(
+  'Event',
+  event(
+    'atlas_subscription',
+    signalJson(PURCHASED, { event: 'wallet_trade', direction: 'in' }, DETECTED_AT_MS),
+  ),
+)}
 <h3>Deduplicating events</h3>
 <p>After a reconnect or a replay an event may come more than once. Deduplicate by <code>txHash</code> and
 <code>eventIndex</code>, with <code>blockHash</code> across reorgs. <code>eventIndex</code> is the index of the
 transfer within its transaction, from 0, in chain order; internal transfers count even where they are not listed. REST
-returns the same <code>eventIndex</code>. For signals add <code>direction</code> to the key: a transfer is one event for
-each side.</p>
+returns the same <code>eventIndex</code>. For signals add <code>event</code> and <code>direction</code> to the key: a
+transfer is one event for each side. A wallet has one <code>wallet_trade</code> in a transaction.</p>
 <p>When a reorg removes an event, it is sent again with <code>"removed": true</code> and the same key, newest first.
 Delete the key then: if its block becomes canonical again, its events are sent again.</p>
 <p><code>id</code> is a page cursor, not a key: after a reorg another transfer may get it. <code>txHash</code> and
@@ -122,6 +161,10 @@ Delete the key then: if its block becomes canonical again, its events are sent a
 share one. Where the node did not give all traces or logs of a block, its records have <code>uncertain</code>, which is
 <code>true</code>: transfers may be missing, and <code>eventIndex</code> may change when the block is indexed again.</p>
 </section>`;
+
+function legOf(token: string, amount: bigint) {
+  return { token, isCollection: false, amount, ids: null, count: null };
+}
 
 function call(method: string, params: unknown): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });

@@ -1,14 +1,18 @@
 /** Transfers of decoded blocks, as the rows that the index returns once they are committed. */
-import { bytesToBigInt, bytesToDigits } from '../../lib/hex.ts';
+import { bytesToBigInt, bytesToDigits, type Hex } from '../../lib/hex.ts';
 import { LruMap } from '../../lib/lru-map.ts';
+import { ZERO_DIGITS } from '../../model/address.ts';
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
 import { isGap } from '../../model/block-gap.ts';
-import { isSemiFungible, movesOne } from '../../model/transfer-kind.ts';
+import type { TradeRules } from '../../model/trade-rules.ts';
+import { movesOne, TransferKind } from '../../model/transfer-kind.ts';
 import type { PartTransfer } from '../../model/wallet-part.ts';
 import type { EventRow } from '../../query/events.ts';
 import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
+import { tradeIdsOf } from '../../trades/trade-ids.ts';
 import type { ChainInfo } from './event-json.ts';
 import type { Direction } from './signals.ts';
+import { equivalentsOf, type TradeContext } from './trade-facts.ts';
 import { PartCollector, type SideFacts, type TransactionPart } from './transaction-part.ts';
 import type { PartiesLookup } from './transaction-parties.ts';
 import type { EventSource } from './transfer-event.ts';
@@ -18,6 +22,9 @@ export interface BatchContext {
   tokenFacts: TokenSymbols;
   /** The indexed first transfer of a wallet, if any. */
   firstTransferOf(address: string): number | undefined;
+  /** The kind of the first indexed transfer of a contract, if any. */
+  tokenFormOf(contract: string): number | undefined;
+  tradeRules(): TradeRules;
 }
 
 /** A transaction with more transfers is examined in pieces of this many transfers of the wallet. */
@@ -53,6 +60,9 @@ export class BatchSource implements EventSource {
   private uses: AddressUses | null = null;
   /** The senders and receivers; null until needed. */
   private wallets: Set<string> | null = null;
+  /** What trades are told by, and the kind of each contract's first transfer in the batch; null until needed. */
+  private trades: TradeContext | null = null;
+  private forms: ReadonlyMap<string, number> | null = null;
 
   constructor(
     batch: BlockBatch,
@@ -110,7 +120,11 @@ export class BatchSource implements EventSource {
     return tx[first + TRANSFERS_PER_PIECE] === tx[first];
   }
 
-  sideOf({ id, eventIndex, blockNumber }: EventRow, direction: Direction): SideFacts | undefined {
+  sideOf(
+    { id, eventIndex, blockNumber }: EventRow,
+    direction: Direction,
+    withTrade: boolean,
+  ): SideFacts | undefined {
     const { batch } = this;
     const i = id - this.firstId;
     const first = i - eventIndex;
@@ -118,8 +132,10 @@ export class BatchSource implements EventSource {
     const { current } = this;
     const wallet = direction === 'in' ? batch.to[i]! : batch.from[i]!;
     let part = current.parts.get(wallet);
-    if (part === undefined) {
-      if (current.reading?.collector.wallet !== wallet) current.reading = this.startReading(i, first, wallet);
+    if (part === undefined || (withTrade && !part.tellsTrade)) {
+      const begun = current.reading?.collector;
+      if (current.reading === null || begun?.wallet !== wallet || (withTrade && !begun.tellsTrade))
+        current.reading = this.startReading(i, first, wallet, withTrade);
       if (!this.readPiece(first, current.reading)) return undefined;
       part = current.reading.collector.finish(this.contractOf, () =>
         isGap(batch.gaps, blockNumber) ? blockNumber : null,
@@ -149,6 +165,45 @@ export class BatchSource implements EventSource {
     return { parties: { from, to }, reason: null };
   }
 
+  /** The lists by positions of addresses, as in `partTransfer`. */
+  private tradeContext(): TradeContext {
+    if (this.trades !== null) return this.trades;
+    const rules = this.context.tradeRules();
+    const positions = new Map(this.addresses.map((address, at) => [address, at]));
+    const positionOf = (address: Hex) => positions.get(address.slice(2));
+    const ids = tradeIdsOf(rules, {
+      zero: positions.get(ZERO_DIGITS) ?? NONE,
+      walletOf: positionOf,
+      tokenOf(address) {
+        const position = positionOf(address);
+        return position === undefined ? undefined : tokenAt(position);
+      },
+      countsUnits: (token) => {
+        const contract = this.contractOf(token);
+        return (this.context.tokenFormOf(contract) ?? this.formOf(contract)) === TransferKind.erc20;
+      },
+    });
+    this.trades = { ids, equivalents: equivalentsOf(rules) };
+    return this.trades;
+  }
+
+  /** The kind of the first transfer of a contract in the commit up to the end of this batch. */
+  private formOf(contract: string): number | undefined {
+    return this.previous?.formOf(contract) ?? this.ownForms().get(contract);
+  }
+
+  private ownForms(): ReadonlyMap<string, number> {
+    if (this.forms !== null) return this.forms;
+    const forms = new Map<string, number>();
+    const { token, kind, transferCount } = this.batch;
+    for (let i = 0; i < transferCount; i++) {
+      const contract = token[i]! < 0 ? undefined : this.addresses[token[i]!];
+      if (contract !== undefined && !forms.has(contract)) forms.set(contract, kind[i]!);
+    }
+    this.forms = forms;
+    return forms;
+  }
+
   private hasWallet(wallet: string): boolean {
     const { from, to } = this.batch;
     this.wallets ??= new Set([...from, ...to].map((at) => this.addresses[at]!));
@@ -161,11 +216,11 @@ export class BatchSource implements EventSource {
   }
 
   /** A reading of a wallet's transfers from its first one in the transaction; transfer `i` is one of them. */
-  private startReading(i: number, first: number, wallet: number): Reading {
+  private startReading(i: number, first: number, wallet: number, withTrade: boolean): Reading {
     const { previous } = this.addressUses();
     let next = i;
     for (let at = i; at >= first; at = previous[this.useAt(at, wallet)]!) next = at;
-    return { collector: new PartCollector(wallet), next };
+    return { collector: new PartCollector(wallet, withTrade ? this.tradeContext() : null), next };
   }
 
   /** Reads a piece of the wallet's transfers; returns true at the end of the transaction. */
@@ -192,12 +247,13 @@ export class BatchSource implements EventSource {
       from: from[i]!,
       to: to[i]!,
       kind: kind[i]!,
-      token: token[i]! + 1, // NATIVE for none
-      tokenNumber: isSemiFungible(kind[i]!) ? digitsAt(tokenNumbers, tokenNumberEnd, i) : '',
+      token: tokenAt(token[i]!),
+      tokenNumber: digitsAt(tokenNumbers, tokenNumberEnd, i),
       amount: movesOne(kind[i]!) ? 1n : bytesToBigInt(packedValue(amounts, amountEnd, i)),
     };
   }
 
+  /** Of `tokenAt`. */
   private readonly contractOf = (token: number): string => this.addresses[token - 1]!;
 
   private amountAt(i: number): string {
@@ -222,6 +278,11 @@ const NONE = -1;
 interface AddressUses {
   previous: Int32Array;
   next: Int32Array;
+}
+
+/** The id of a token by the position of its address; NATIVE for none. */
+function tokenAt(position: number): number {
+  return position + 1;
 }
 
 function addressUsesOf({ from, to, transferCount, addresses }: BlockBatch): AddressUses {

@@ -15,20 +15,38 @@ export interface ChainInfo {
   markOf?: (block: number) => string | null;
 }
 
+/** What an event moved. */
+export interface EventAsset {
+  /** Empty for the native coin, and where there is none. */
+  token: string;
+  tokenId: string | null;
+  symbol: string | null;
+  decimals: number | null;
+}
+
 /** The members that `wallet_transfers` and signals have alike, without braces. */
-export function transferMembers(row: EventRow, { nativeSymbol, markOf }: ChainInfo): string {
-  const native = isNativeKind(row.kind);
-  const tokenId = tokenIdOf(row);
+export function transferMembers(row: EventRow, asset: EventAsset, { markOf }: ChainInfo): string {
+  const { token, tokenId, symbol, decimals } = asset;
   return (
     `"id":${row.id},"blockNumber":${row.blockNumber},"blockHash":"0x${row.blockHash}","txHash":"0x${row.txHash}",` +
     `"eventIndex":${row.eventIndex},"logIndex":${row.logIndex},"transferType":"${typeOf(row)}",` +
     `"from":"0x${row.from}","to":"0x${row.to}",` +
-    `"tokenAddress":${native ? null : `"0x${row.token}"`},"tokenId":${tokenId === null ? null : `"${tokenId}"`},` +
-    `"symbol":${JSON.stringify(native ? nativeSymbol : row.symbol)},` +
-    `"decimals":${native ? NATIVE_DECIMALS : row.decimals},"timestamp":"${secondsToIso(row.timestamp)}"` +
+    `"tokenAddress":${token === '' ? null : `"0x${token}"`},"tokenId":${tokenId === null ? null : `"${tokenId}"`},` +
+    `"symbol":${JSON.stringify(symbol)},"decimals":${decimals},"timestamp":"${secondsToIso(row.timestamp)}"` +
     `${row.uncertain === 1 ? ',"uncertain":true' : ''}` +
     markJson(markOf?.(row.blockNumber) ?? null)
   );
+}
+
+/** What a transfer moved. */
+export function assetOf(row: EventRow, { nativeSymbol }: ChainInfo): EventAsset {
+  const native = isNativeKind(row.kind);
+  return {
+    token: row.token,
+    tokenId: tokenIdOf(row),
+    symbol: native ? nativeSymbol : row.symbol,
+    decimals: native ? NATIVE_DECIMALS : row.decimals,
+  };
 }
 
 /** The payload of `wallet_transfers`. */
@@ -40,7 +58,7 @@ export function transferJson(
 ): string {
   const assetType = isNativeKind(row.kind) ? 'native' : typeOf(row);
   return (
-    `{${transferMembers(row, chainInfo)},"assetType":"${assetType}","amount":"${amountOf(row)}",` +
+    `{${transferMembers(row, assetOf(row, chainInfo), chainInfo)},"assetType":"${assetType}","amount":"${amountOf(row)}",` +
     `"direction":"${direction}"${removed ? ',"removed":true' : ''}${labelsJson(row, chainInfo)}}`
   );
 }

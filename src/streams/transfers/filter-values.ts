@@ -17,10 +17,13 @@ import {
   type FilterType,
   HASH_PATTERN,
   LIST_PREFIX,
+  NATIVE_QUOTE,
+  QUOTE_PATTERN,
   SIGNAL_EVENTS,
   type SignalEvent,
   UNITS_PATTERN,
 } from '../../model/stream-filters.ts';
+import { TRADE_KINDS, type TradeKind } from '../../model/trade-kind.ts';
 import { invalidParams } from '../subscribe-errors.ts';
 
 /** A block that a client saw; `hash` is lower-case hex digits without prefix. */
@@ -41,6 +44,9 @@ interface TypeValues {
   /** Wei. */
   coins: bigint | null;
   amounts: ReadonlyMap<string, bigint>;
+  kinds: ReadonlySet<TradeKind>;
+  /** By contract, empty for the native coin. */
+  quotes: ReadonlyMap<string, bigint>;
   block: number | null;
   lastSeen: LastSeen | null;
 }
@@ -61,6 +67,7 @@ const READERS: { [T in FilterType]: Reader<T> } = {
   wallets: (value, name, _, lists) =>
     typeof value === 'string' ? storedList(value, name, lists) : addressSet(value, name),
   events: (value, name) => new Set(listOf(value, name).map((item) => oneOf(SIGNAL_EVENTS, item, name))),
+  kinds: (value, name) => new Set(listOf(value, name).map((item) => oneOf(TRADE_KINDS, item, name))),
   direction: (value, name) => (value === null ? 'both' : oneOf(DIRECTIONS, value, name)),
   flag: (value, name, { byDefault }) =>
     value === null ? byDefault === true : oneOf([true, false], value, name),
@@ -68,13 +75,8 @@ const READERS: { [T in FilterType]: Reader<T> } = {
     if (value === null) return null;
     return coinToWei(typeof value === 'number' ? decimalText(value) : textOf(value, COINS_PATTERN, name));
   },
-  amounts: (value, name) =>
-    new Map(
-      Object.entries(value === null ? {} : objectOf(value, name)).map(([token, amount]) => [
-        digitsOf(token, `a token of ${name}`),
-        BigInt(textOf(amount, UNITS_PATTERN, name)),
-      ]),
-    ),
+  amounts: (value, name) => amountsBy(value, name, (token) => digitsOf(token, `a token of ${name}`)),
+  quotes: (value, name) => amountsBy(value, name, (quote) => quoteOf(quote, name)),
   block: (value, name) => (value === null ? null : blockOf(value, name)),
   lastSeen: (value, name) => {
     if (value === null) return null;
@@ -106,6 +108,22 @@ export function digitsOf(value: unknown, name: string): string {
   return textOf(value, ADDRESS_PATTERN, name, 'must be an address: 0x and 40 hex digits')
     .slice(2)
     .toLowerCase();
+}
+
+/** The 40 digits of a token, empty for the native coin. */
+function quoteOf(value: string, name: string): string {
+  const rule = `must be ${NATIVE_QUOTE}, or the address of a token: 0x and 40 hex digits`;
+  const quote = textOf(value, QUOTE_PATTERN, `a quote of ${name}`, rule);
+  return quote === NATIVE_QUOTE ? '' : quote.slice(2).toLowerCase();
+}
+
+function amountsBy(
+  value: unknown,
+  name: string,
+  keyOf: (text: string) => string,
+): ReadonlyMap<string, bigint> {
+  const entries = Object.entries(value === null ? {} : objectOf(value, name));
+  return new Map(entries.map(([key, amount]) => [keyOf(key), BigInt(textOf(amount, UNITS_PATTERN, name))]));
 }
 
 function addressSet(value: unknown, name: string): ReadonlySet<string> {

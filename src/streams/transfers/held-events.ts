@@ -146,8 +146,16 @@ export class HeldEvents<H extends Holder = Holder> {
     return typeof held !== 'function' && this.isIncomplete(held.event, held.forms);
   }
 
+  /** Asks the node for the sender also while the metadata is missing. */
   private isIncomplete(event: TransferEvent, forms: readonly Form[]): boolean {
-    return this.options.metadata.awaits(event.row) || (typeof forms[0] === 'object' && event.awaitsParties());
+    const { metadata } = this.options;
+    const signals = forms.filter((form) => typeof form === 'object');
+    const awaitsParties = signals.length > 0 && event.awaitsParties();
+    return (
+      awaitsParties ||
+      metadata.awaits(event.row) ||
+      signals.some((signal) => event.awaitsTokens(signal, metadata))
+    );
   }
 
   private stopIfEmpty(): void {
@@ -168,28 +176,32 @@ const MAX_TOKENS = 10_000;
 
 /** How long the first events of a new token wait for its symbol and decimals. */
 export class MetadataWait {
-  private readonly reads: Pick<StreamReads, 'tokenSymbols' | 'tokenFirstSeen'>;
+  private readonly reads: Pick<StreamReads, 'tokenSymbols' | 'tokenStart'>;
   private readonly waitMs: number;
   /** Deadlines by token, in milliseconds of performance.now(). */
   private readonly deadlines = new LruMap<string, number>(MAX_TOKENS);
 
-  constructor(reads: Pick<StreamReads, 'tokenSymbols' | 'tokenFirstSeen'>, waitMs: number) {
+  constructor(reads: Pick<StreamReads, 'tokenSymbols' | 'tokenStart'>, waitMs: number) {
     this.reads = reads;
     this.waitMs = waitMs;
   }
 
-  /** Whether the token contract may still answer in time. */
-  awaits({ id, token, symbol, decimals, timestamp }: EventRow): boolean {
-    if (token === '' || symbol !== null || decimals !== null || this.waitMs === 0) return false;
+  /** Whether the contract of a transfer's token may still answer in time. */
+  awaits({ token, symbol, decimals, timestamp }: EventRow): boolean {
+    return token !== '' && symbol === null && decimals === null && this.awaitsToken(token, timestamp);
+  }
+
+  /** Whether a contract may still answer in time for an event of this Unix time. */
+  awaitsToken(token: string, timestamp: number): boolean {
     const oldest = Date.now() - MAX_AGE_MS;
-    if (timestamp * 1000 < oldest) return false;
+    if (this.waitMs === 0 || timestamp * 1000 < oldest) return false;
     const now = performance.now();
     const deadline = this.deadlines.get(token);
     if (deadline !== undefined && now >= deadline) return false;
     if (this.reads.tokenSymbols(token) !== UNREAD_TOKEN) return false;
     if (deadline !== undefined) return true;
-    const firstSeen = this.reads.tokenFirstSeen(id);
-    const isNew = firstSeen === undefined || firstSeen * 1000 >= oldest;
+    const start = this.reads.tokenStart(token);
+    const isNew = start === undefined || start.timestamp * 1000 >= oldest;
     this.deadlines.set(token, isNew ? now + this.waitMs : now);
     return isNew;
   }

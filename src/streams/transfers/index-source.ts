@@ -8,6 +8,7 @@ import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
 import { START_ROWS, type TransactionRow } from '../../query/transaction-rows.ts';
 import type { ChainInfo } from './event-json.ts';
 import type { Direction } from './signals.ts';
+import { equivalentsOf, type TradeContext } from './trade-facts.ts';
 import { PartCollector, type SideFacts, type TransactionPart } from './transaction-part.ts';
 import type { PartiesLookup, TransactionParties } from './transaction-parties.ts';
 import type { EventSource } from './transfer-event.ts';
@@ -32,6 +33,8 @@ export interface IndexSourceOptions {
     | 'isGap'
     | 'history'
     | 'firstTransferOf'
+    | 'tradeIds'
+    | 'tradeRules'
   >;
   parties: Pick<TransactionParties, 'get'>;
   chainInfo: ChainInfo;
@@ -96,11 +99,13 @@ export class IndexSource implements EventSource {
     return this.transactionOf(row).rows === null;
   }
 
-  sideOf(row: EventRow, direction: Direction): SideFacts | undefined {
+  sideOf(row: EventRow, direction: Direction, withTrade: boolean): SideFacts | undefined {
     const transaction = this.transactionOf(row);
     const own = transaction.rows?.[row.eventIndex] ?? this.options.reads.transactionRows([row.id])[0]!;
     const wallet = direction === 'in' ? own.to : own.from;
-    const part = transaction.parts.get(wallet) ?? this.readPart(transaction, wallet);
+    let part = transaction.parts.get(wallet);
+    if (part === undefined || (withTrade && !part.tellsTrade))
+      part = this.readPart(transaction, wallet, withTrade);
     return part?.factsOf(row.eventIndex, own);
   }
 
@@ -144,8 +149,12 @@ export class IndexSource implements EventSource {
   }
 
   /** Reads the part of a wallet, or of a large transaction its next piece; undefined until it is complete. */
-  private readPart(transaction: CurrentTransaction, wallet: number): TransactionPart | undefined {
-    const collector = this.collectPart(transaction, wallet);
+  private readPart(
+    transaction: CurrentTransaction,
+    wallet: number,
+    withTrade: boolean,
+  ): TransactionPart | undefined {
+    const collector = this.collectPart(transaction, wallet, withTrade);
     if (collector === undefined) return undefined;
     const { isGap, contractOf } = this.options.reads;
     const { blockNumber } = transaction;
@@ -154,20 +163,32 @@ export class IndexSource implements EventSource {
     return part;
   }
 
-  private collectPart(transaction: CurrentTransaction, wallet: number): PartCollector | undefined {
+  private collectPart(
+    transaction: CurrentTransaction,
+    wallet: number,
+    withTrade: boolean,
+  ): PartCollector | undefined {
     const { rows, first } = transaction;
+    const begin = () => new PartCollector(wallet, withTrade ? this.tradeContext() : null);
     if (rows !== null) {
-      const collector = new PartCollector(wallet);
+      const collector = begin();
       for (const row of rows)
         if (row.from === wallet || row.to === wallet) collector.add(row.id - first, row);
       return collector;
     }
-    if (transaction.reading?.collector.wallet !== wallet)
-      transaction.reading = { collector: new PartCollector(wallet), next: first };
+    const begun = transaction.reading?.collector;
+    if (begun?.wallet !== wallet || (withTrade && !begun.tellsTrade))
+      transaction.reading = { collector: begin(), next: first };
     const { reading } = transaction;
-    if (!this.readPiece(first, reading)) return undefined;
+    if (reading === null || !this.readPiece(first, reading)) return undefined;
     transaction.reading = null;
     return reading.collector;
+  }
+
+  private tradeContext(): TradeContext | null {
+    const { reads } = this.options;
+    const ids = reads.tradeIds();
+    return ids && { ids, equivalents: equivalentsOf(reads.tradeRules()) };
   }
 
   /** Reads some pages of the wallet's history, which leads to its transfers. Returns true at the transaction's end. */

@@ -92,8 +92,10 @@ export class LiveTransfers {
   }
 
   /** The subscribers that received a transfer if they wanted it. */
-  recipientsOf({ row }: TransferEvent): TransferSubscription[] {
-    return this.index.candidatesByAddress(row).filter(({ firstId }) => row.id >= firstId);
+  recipientsOf(event: TransferEvent): TransferSubscription[] {
+    const { row } = event;
+    const candidates = this.index.candidatesByTrade(this.index.candidatesByAddress(row), event);
+    return candidates.filter(({ firstId }) => row.id >= firstId);
   }
 
   /** Matches blocks about to be committed, if they directly follow the last push. */
@@ -107,6 +109,8 @@ export class LiveTransfers {
         tokenFacts: this.reads.tokenSymbols,
         chainInfo: this.options.openSource().chainInfo,
         firstTransferOf: this.reads.firstTransferOf,
+        tokenFormOf: (contract) => this.reads.tokenStart(contract)?.kind,
+        tradeRules: this.reads.tradeRules,
       });
       matches.prepare(performance.now() + MAX_TURN_MS);
       this.preCommit = matches;
@@ -151,7 +155,7 @@ export class LiveTransfers {
   *pushCommitted(ends: LastIds): Generator<void, void, void> {
     yield* this.resolveNewWallets(ends);
     while (this.nextTransfer !== undefined && this.nextTransfer <= ends.lastTransfer) {
-      const limit = this.index.wantsAll ? ALL_PER_STEP : SCANNED_PER_STEP;
+      const limit = this.index.wantsAll || this.index.wantsTrades ? ALL_PER_STEP : SCANNED_PER_STEP;
       const rows = this.reads.scan(this.nextTransfer, ends.lastTransfer + 1, limit);
       const following = (rows.at(-1)?.id ?? ends.lastTransfer) + 1;
       for (const matches of this.matchesIn(rows)) {
@@ -190,7 +194,7 @@ export class LiveTransfers {
     let matches: TransferMatch[] = [];
     for (const row of rows) {
       const subscribers = this.index.candidatesFor(row);
-      if (subscribers.length > 0) matches.push({ id: row.id, subscribers });
+      if (subscribers.length > 0 || this.index.wantsTrades) matches.push({ id: row.id, subscribers });
       if (matches.length < EVENTS_PER_STEP) continue;
       yield matches;
       matches = [];
@@ -202,15 +206,15 @@ export class LiveTransfers {
   private *pushMatches(matches: readonly TransferMatch[]): Generator<void, boolean, void> {
     const events = this.readEvents(matches);
     for (const [i, row] of events.entries()) {
-      const { subscribers } = matches[i]!;
+      const { subscribers: candidates } = matches[i]!;
       this.source ??= this.options.openSource();
       const event = TransferEvent.from(this.source, row);
       const before = this.nextTransfer;
-      for (const _piece of event.prepare(subscribers)) {
+      for (const _piece of event.prepare(this.index.examiners(candidates))) {
         yield;
         if (this.nextTransfer !== before) return false;
       }
-      this.push(event, subscribers);
+      this.push(event, this.index.candidatesByTrade(candidates, event));
       if (this.index.all.size === 0) return false;
       this.nextTransfer = row.id + 1;
     }
@@ -224,7 +228,8 @@ export class LiveTransfers {
     try {
       return this.reads.events(matches.map(({ id }) => id));
     } catch (error) {
-      this.options.onFailure(error, [...new Set(matches.flatMap(({ subscribers }) => subscribers))]);
+      const candidates = matches.flatMap(({ subscribers }) => subscribers);
+      this.options.onFailure(error, [...new Set([...candidates, ...this.index.traders])]);
       return [];
     }
   }

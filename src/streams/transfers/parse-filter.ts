@@ -40,9 +40,17 @@ function checked(schema: FilterSchema, value: unknown): object {
   return Object(value);
 }
 
+/** What the members have many of, if not addresses. */
+const ITEMS: Readonly<Record<string, string>> = {
+  minAmount: 'tokens',
+  minQuote: 'quotes',
+  events: 'events',
+  kinds: 'kinds',
+};
+
 /** Checked first, because the schema would look at every item of a list before it counts them. */
 function assertSmall(name: string, member: unknown): void {
   const size = Array.isArray(member) ? member.length : isObject(member) ? Object.keys(member).length : 0;
-  const what = name === 'minAmount' ? 'tokens' : name === 'events' ? 'events' : 'addresses';
+  const what = ITEMS[name] ?? 'addresses';
   if (size > MAX_ADDRESSES) throw invalidParams(`${name} has more than ${MAX_ADDRESSES} ${what}`);
 }

@@ -91,10 +91,11 @@ function* matchesInBatch(
     while (i >= batch.transferEnd[block]!) block++;
     if (batch.tx[i] !== batch.tx[transactionStart]) transactionStart = i;
     const addresses = source.addressesAt(i);
-    const candidates = subscribers.candidatesByAddress(addresses);
-    if (candidates.length === 0) continue;
+    const byAddress = subscribers.candidatesByAddress(addresses);
+    if (byAddress.length === 0 && !subscribers.wantsTrades) continue;
     const event = TransferEvent.from(source, source.rowAt(i, block, i - transactionStart, addresses));
-    for (const _piece of event.prepare(candidates)) yield null;
+    for (const _piece of event.prepare(subscribers.examiners(byAddress))) yield null;
+    const candidates = subscribers.candidatesByTrade(byAddress, event);
     // Yielded even if no candidate wants it: checking many candidates takes time, which callers bound between matches.
     yield { event, subscribers: candidates.filter((subscriber) => subscriber.prepare(event)) };
   }

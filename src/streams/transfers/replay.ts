@@ -89,12 +89,13 @@ function idsFor(
     [...addresses].map(reads.walletId).filter((id) => id !== undefined);
   if (isSelectedByWallet(subscriber))
     return mergeHistories(reads.history, idsOf(subscriber.wallets), from, below);
-  return scannedIds(
-    reads,
-    subscriber.wallets.size === 0 && subscriber.tokens.size > 0 ? new Set(idsOf(subscriber.tokens)) : null,
-    from,
-    below,
-  );
+  const contracts = isSelectedByToken(subscriber) ? new Set(idsOf(subscriber.tokens)) : null;
+  return scannedIds(reads, contracts, from, below);
+}
+
+/** Whether transfers of its tokens are all that a subscriber may want. A trade may end with a transfer of any asset. */
+function isSelectedByToken({ wallets, tokens, examinesTrades }: TransferSubscription): boolean {
+  return wallets.size === 0 && tokens.size > 0 && !examinesTrades;
 }
 
 function* scannedIds(

@@ -6,8 +6,9 @@ import { isNativeKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { TokenSymbols } from '../../query/tokens.ts';
 import { amountOf, type TransferRow } from '../../query/transfers.ts';
-import { type ChainInfo, membersJson, transferMembers } from './event-json.ts';
+import { assetOf, type ChainInfo, membersJson, transferMembers } from './event-json.ts';
 import type { Direction, Signal, SignalFacts } from './signals.ts';
+import { tradedAsset, tradeJson } from './trade-json.ts';
 import type { Payment } from './transaction-part.ts';
 import type { PartiesLookup } from './transaction-parties.ts';
 
@@ -24,24 +25,32 @@ export interface SignalSubject extends SignalFacts {
 /** The payload of a signal pushed at `now` (Unix milliseconds). */
 export function signalJson(event: SignalSubject, signal: Signal, now: number): string {
   const { row, removed, chainInfo } = event;
-  const native = isNativeKind(row.kind);
-  const units = amountOf(row);
+  const { token, units, ...asset } = subjectOf(event, signal);
+  const amount = units === null ? null : `"${units}"`;
   const { place } = event.side(signal.direction);
   const { parties, reason } = event.parties();
   const wallet = signal.direction === 'in' ? row.to : row.from;
   const ageMs = Math.max(0, now - row.timestamp * 1000);
   return (
-    `{${transferMembers(row, chainInfo)},` +
+    `{${transferMembers(row, { token, ...asset }, chainInfo)},` +
     `"event":"${signal.event}","direction":"${signal.direction}","wallet":"0x${wallet}",` +
-    `"amount":${native ? null : `"${units}"`},"valueWei":${native ? `"${units}"` : null},` +
-    `"value_mon":${native ? `"${weiToCoin(units)}"` : null},"chainId":${chainInfo.chainId},` +
+    `"amount":${token === '' ? null : amount},"valueWei":${token === '' ? amount : null},` +
+    `"value_mon":${token === '' && units !== null ? `"${weiToCoin(units)}"` : null},"chainId":${chainInfo.chainId},` +
     `"txFrom":${addressJson(parties?.from ?? '')},"txTo":${addressJson(parties?.to ?? '')},` +
     `"txFromReason":${reason === null ? null : JSON.stringify(reason)},` +
+    `"initiated":${parties === null ? null : parties.from === wallet},` +
     `"leg":${place === null ? null : place.leg},"legs":${place === null ? null : place.legs},` +
     `${ownMembers(event, signal)}"received_at":"${new Date(now).toISOString()}","received_at_ms":${now},` +
     `"funding_age_ms":${ageMs},"funding_age":"${formatDuration(ageMs)}"` +
-    `${removed ? ',"removed":true' : ''}${labelsJson(event, signal, wallet)}}`
+    `${removed ? ',"removed":true' : ''}${labelsJson(event, signal, wallet, token)}}`
   );
+}
+
+/** What an event is about, and how much of it: what a transfer moved, or a trade bought or sold. */
+function subjectOf(event: SignalSubject, { event: name, direction }: Signal) {
+  const trade = name === 'wallet_trade' ? event.trade(direction) : null;
+  if (trade !== null) return tradedAsset(trade, event);
+  return { ...assetOf(event.row, event.chainInfo), units: amountOf(event.row) };
 }
 
 /** The record of a signal, as its payload. */
@@ -61,6 +70,10 @@ function ownMembers(event: SignalSubject, signal: Signal): string {
       return `${exchangeMembers(event, 'in')}"isMint":${row.from === ZERO_DIGITS},`;
     case 'wallet_token_sell':
       return `${exchangeMembers(event, 'out')}"isBurn":${row.to === ZERO_DIGITS},`;
+    case 'wallet_trade': {
+      const trade = event.trade(signal.direction);
+      return trade === null ? '' : tradeJson(trade, event);
+    }
     case 'wallet_created':
       return `"funder":${isFunding(row, signal) ? `"0x${row.from}"` : null},`;
     default:
@@ -116,7 +129,7 @@ function paymentJson(event: SignalSubject, { token, tokenNumber, amount }: Payme
   );
 }
 
-function labelsJson(event: SignalSubject, signal: Signal, wallet: string): string {
+function labelsJson(event: SignalSubject, signal: Signal, wallet: string, token: string): string {
   const { row, chainInfo } = event;
   const { labels } = chainInfo;
   if (labels === undefined || labels.isEmpty) return '';
@@ -128,7 +141,7 @@ function labelsJson(event: SignalSubject, signal: Signal, wallet: string): strin
       wallet: address(wallet),
       from: address(row.from),
       to: address(row.to),
-      tokenAddress: address(row.token),
+      tokenAddress: address(token),
       txFrom: address(parties?.from ?? ''),
       txTo: address(parties?.to ?? ''),
       funder: address(funder),

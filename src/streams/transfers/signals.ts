@@ -4,6 +4,7 @@ import { ZERO_DIGITS } from '../../model/address.ts';
 import type { SignalEvent } from '../../model/stream-filters.ts';
 import { isNativeKind, movesOne } from '../../model/transfer-kind.ts';
 import { amountOf, type TransferRow } from '../../query/transfers.ts';
+import { namesOf, type TradeFacts } from './trade-facts.ts';
 import type { SideFacts } from './transaction-part.ts';
 import type { SignalFilter } from './transfer-filter.ts';
 
@@ -26,6 +27,12 @@ const CREATED: Record<Direction, Signal> = {
   out: { event: 'wallet_created', direction: 'out' },
 };
 
+/** Reported at the last event of the wallet in the transaction. */
+const TRADE: Record<Direction, Signal> = {
+  in: { event: 'wallet_trade', direction: 'in' },
+  out: { event: 'wallet_trade', direction: 'out' },
+};
+
 /** Facts beyond its row that deciding about a transfer may need. */
 export interface SignalFacts {
   row: TransferRow;
@@ -33,6 +40,8 @@ export interface SignalFacts {
   isFirst(direction: Direction): boolean;
   /** The part of the wallet on that side in the transaction. */
   side(direction: Direction): SideFacts;
+  /** The trade of that wallet, at its last event in the transaction; else null. */
+  trade(direction: Direction): TradeFacts | null;
 }
 
 /** The event of a transfer for the wallet on one side of it. */
@@ -44,31 +53,40 @@ export function sideSignal({ kind }: Pick<TransferRow, 'kind'>, direction: Direc
 const NONE: readonly Signal[] = [];
 
 /**
- * The signals of a transfer that pass a filter. A native self-transfer is only `out`, because it funds no other wallet;
- * a token's is neither a buy nor a sell. A zero transfer can only create a wallet. The zero address counts only if the
- * filter names it.
+ * The signals of a transfer that pass a filter, but for `initiated`. A native self-transfer is only `out`, because it
+ * funds no other wallet; a token's is neither a buy nor a sell. A zero transfer can only create a wallet. The zero
+ * address counts only if the filter names it.
  */
 export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Signal[] {
   const candidates = candidatesOf(filter, facts);
-  if (!filter.purchasesOnly) return candidates;
-  return candidates.filter((signal) => signal !== BUY || facts.side('in').isPurchase);
+  if (!filter.purchasesOnly && !wantsTrades(filter)) return candidates;
+  return candidates.filter((signal) => {
+    if (signal === BUY && filter.purchasesOnly) return facts.side('in').isPurchase;
+    return signal.event !== 'wallet_trade' || passesTrade(filter, facts.trade(signal.direction));
+  });
 }
 
-/** The signals that pass a filter as far as the transfer alone tells: without `purchasesOnly`. */
+/** The signals that pass a filter as far as the transfer alone tells: without `purchasesOnly`, and any may be a trade. */
 export function candidatesOf(
   filter: SignalFilter,
   facts: Pick<SignalFacts, 'row' | 'isFirst'>,
 ): readonly Signal[] {
   const { row } = facts;
-  if (filter.tokens.size > 0 && !filter.tokens.has(row.token)) return NONE;
+  const isNamed = filter.tokens.size === 0 || filter.tokens.has(row.token);
+  const mayTrade = wantsTrades(filter) && movesSomething(row);
+  if (!isNamed && !mayTrade) return NONE;
   const out = namesWallet(filter, row.from);
   const isIn = row.to !== row.from && namesWallet(filter, row.to);
   if (!out && !isIn) return NONE;
   const signals: Signal[] = [];
   const isEvent = movesSomething(row) && reachesMinimum(filter, row);
-  if (out) addSide('out');
-  if (isIn) addSide('in');
-  if (isEvent && isWhale(filter, row)) signals.push(WHALE);
+  if (isNamed) {
+    if (out) addSide('out');
+    if (isIn) addSide('in');
+    if (isEvent && isWhale(filter, row)) signals.push(WHALE);
+  }
+  if (out && mayTrade) signals.push(TRADE.out);
+  if (isIn && mayTrade) signals.push(TRADE.in);
   return signals;
 
   function addSide(direction: Direction): void {
@@ -77,6 +95,37 @@ export function candidatesOf(
     if (isEvent && wantsEvent(filter, signal.event) && !isExcludedMint(filter, signal, row))
       signals.push(signal);
   }
+}
+
+/** Whether a filter selects trades. Only those name them. */
+export function wantsTrades({ events }: SignalFilter): boolean {
+  return events.has('wallet_trade');
+}
+
+/** Whether an event passes `initiated`: of a transaction that its wallet sent, as far as known. */
+export function passesInitiated(
+  { initiated }: SignalFilter,
+  event: { isInitiated(direction: Direction): boolean | null },
+  { direction }: Signal,
+): boolean {
+  return !initiated || event.isInitiated(direction) !== false;
+}
+
+/** Whether a trade passes the members about trades. */
+function passesTrade(
+  { tokens, kinds, minAmount, minQuote }: SignalFilter,
+  trade: TradeFacts | null,
+): boolean {
+  if (trade === null || (kinds.size > 0 && !kinds.has(trade.kind))) return false;
+  const { assets, asset, traded, quote, quoteAmount } = trade;
+  const isNamed = (token: string) => namesOf(token, trade).some((name) => tokens.has(name));
+  if (tokens.size > 0 && !assets.some(isNamed)) return false;
+  const least = (minimums: ReadonlyMap<string, bigint>, token: string) =>
+    namesOf(token, trade)
+      .map((name) => minimums.get(name))
+      .find((minimum) => minimum !== undefined) ?? 0n;
+  if (asset !== null && traded !== null && traded.amount < least(minAmount, asset)) return false;
+  return quote === null || quoteAmount === null || quoteAmount >= least(minQuote, quote);
 }
 
 /** Whether a transfer is an event: it has an amount, and a token leaves its wallet. */

@@ -6,6 +6,8 @@
 import { MAX_ADDRESSES } from '../../model/stream-filters.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { NewWallet, TransferParties } from '../../query/stream-reads.ts';
+import { namesOf } from './trade-facts.ts';
+import type { Examiner, TransferEvent } from './transfer-event.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
 
 /** The addresses of a transfer. */
@@ -19,9 +21,18 @@ export function isSelectedByWallet({ wallets }: TransferSubscription): boolean {
   return wallets.size > 0 && wallets.size <= MAX_ADDRESSES;
 }
 
+function isSelectedByToken({ wallets, tokens }: TransferSubscription): boolean {
+  return wallets.size === 0 && tokens.size > 0;
+}
+
+/** Examines the trades on both sides of an event. */
+const BOTH_TRADES = { examines: true, examinesTrades: true, sidesOf: () => ['out', 'in'] as const };
+
 export class SubscriptionIndex {
   private readonly wallets = new AddressSubscribers();
   private readonly contracts = new AddressSubscribers();
+  /** Subscribers to trades of tokens, by contract. */
+  private readonly traded = new AddressSubscribers();
   /**
    * Subscribers to every transfer. Replaced, never modified, because transfers without other candidates share the list.
    */
@@ -36,6 +47,16 @@ export class SubscriptionIndex {
     return this.unselective.length > 0;
   }
 
+  /** Whether a transfer of any wallet and token may end a trade that somebody wants: see `candidatesByTrade`. */
+  get wantsTrades(): boolean {
+    return this.traded.size > 0;
+  }
+
+  /** The subscribers to trades of tokens. */
+  get traders(): Iterable<TransferSubscription> {
+    return this.traded.all();
+  }
+
   /** Whether some subscribed address has no id yet. */
   get hasUnresolved(): boolean {
     return this.wallets.unresolved.size + this.contracts.unresolved.size > 0;
@@ -45,17 +66,19 @@ export class SubscriptionIndex {
   add(subscriber: TransferSubscription, idOf: (address: string) => number | undefined): void {
     this.everyone.add(subscriber);
     if (isSelectedByWallet(subscriber)) this.wallets.add(subscriber, subscriber.wallets, idOf);
-    else if (subscriber.wallets.size === 0 && subscriber.tokens.size > 0)
+    else if (isSelectedByToken(subscriber)) {
       this.contracts.add(subscriber, subscriber.tokens, idOf);
-    else this.unselective = [...this.unselective, subscriber];
+      if (subscriber.examinesTrades) this.traded.add(subscriber, subscriber.tokens, () => undefined);
+    } else this.unselective = [...this.unselective, subscriber];
   }
 
   delete(subscriber: TransferSubscription): void {
     if (!this.everyone.delete(subscriber)) return;
     if (isSelectedByWallet(subscriber)) this.wallets.delete(subscriber, subscriber.wallets);
-    else if (subscriber.wallets.size === 0 && subscriber.tokens.size > 0)
+    else if (isSelectedByToken(subscriber)) {
       this.contracts.delete(subscriber, subscriber.tokens);
-    else this.unselective = this.unselective.filter((other) => other !== subscriber);
+      this.traded.delete(subscriber, subscriber.tokens);
+    } else this.unselective = this.unselective.filter((other) => other !== subscriber);
   }
 
   /** Assigns ids to the subscribed addresses among these new wallets. */
@@ -85,6 +108,29 @@ export class SubscriptionIndex {
     return this.union(this.wallets.ofAddress(from), receivers, this.contracts.ofAddress(token));
   }
 
+  /** Who asks about the sides of a transfer with these candidates. */
+  examiners(candidates: readonly TransferSubscription[]): readonly Examiner[] {
+    return this.wantsTrades ? [...candidates, BOTH_TRADES] : candidates;
+  }
+
+  /**
+   * Adds the subscribers to trades of tokens to the candidates of a transfer: those of whose tokens a trade that ends with
+   * it has one on a side. Let `examiners` prepare the event first, because a transaction may be large.
+   */
+  candidatesByTrade(
+    candidates: readonly TransferSubscription[],
+    event: Pick<TransferEvent, 'trade'>,
+  ): readonly TransferSubscription[] {
+    if (!this.wantsTrades) return candidates;
+    const found = new Set(candidates);
+    for (const direction of BOTH_TRADES.sidesOf()) {
+      const trade = event.trade(direction);
+      for (const asset of trade === null ? [] : trade.assets.flatMap((asset) => namesOf(asset, trade)))
+        for (const subscriber of this.traded.ofAddress(asset) ?? []) found.add(subscriber);
+    }
+    return [...found];
+  }
+
   private union(
     senders: Subscribers,
     receivers: Subscribers,
@@ -111,6 +157,14 @@ class AddressSubscribers {
   readonly unresolved = new Map<string, Entry>();
   private readonly byAddress = new Map<string, Entry>();
   private readonly byId = new Map<number, Entry>();
+
+  get size(): number {
+    return this.byAddress.size;
+  }
+
+  *all(): Generator<TransferSubscription, void, void> {
+    for (const { subscribers } of this.byAddress.values()) yield* subscribers;
+  }
 
   byWalletId(id: number): Subscribers {
     return this.byId.get(id)?.subscribers;

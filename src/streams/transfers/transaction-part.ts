@@ -1,9 +1,13 @@
 /** What an event reports about its wallet's part in the transaction. */
 import { isSemiFungible } from '../../model/transfer-kind.ts';
-import { type AssetAmount, NATIVE, type PartTransfer, WalletPart } from '../../model/wallet-part.ts';
-
-/** Most assets listed on each side of an exchange. Each event of the wallet in the transaction repeats the list. */
-export const MAX_PAYMENTS = 100;
+import {
+  type AssetAmount,
+  MAX_LISTED_ASSETS,
+  NATIVE,
+  type PartTransfer,
+  WalletPart,
+} from '../../model/wallet-part.ts';
+import { TradeCollector, type TradeContext, type TradeFacts } from './trade-facts.ts';
 
 /** A net amount of one asset. */
 export interface Payment {
@@ -16,7 +20,7 @@ export interface Payment {
 
 /** What a wallet gave and got on balance in a transaction. */
 export interface NetPayments {
-  /** In the order of each asset's first transfer, at most MAX_PAYMENTS. */
+  /** In the order of each asset's first transfer, at most MAX_LISTED_ASSETS. */
   paid: readonly Payment[];
   received: readonly Payment[];
   /** The number of assets, including those not listed. */
@@ -33,6 +37,8 @@ export interface SideFacts {
   reason: string | null;
   /** Whether the wallet gained the asset on balance against something that it gave, as far as known. */
   isPurchase: boolean;
+  /** The trade that the part is, told at the last event; else null. Undefined if nobody asked for trades. */
+  trade?: TradeFacts | null;
 }
 
 /** A zero transfer is no event. Nor is a token's transfer from a wallet to itself, which is neither buy nor sell. */
@@ -44,77 +50,101 @@ function isEvent({ from, to, token, amount }: PartTransfer): boolean {
 export class PartCollector {
   readonly wallet: number;
   private readonly part: WalletPart;
+  private readonly trade: TradeCollector | null;
   /** The eventIndex of each transfer that is an event of the wallet. */
   private readonly events: number[] = [];
 
-  constructor(wallet: number) {
+  /** `trades`: what trades are told by; null if nobody asks for them. */
+  constructor(wallet: number, trades: TradeContext | null = null) {
     this.wallet = wallet;
     this.part = new WalletPart(wallet);
+    this.trade = trades && new TradeCollector(wallet, trades);
+  }
+
+  /** Whether it collects what a trade is told by. */
+  get tellsTrade(): boolean {
+    return this.trade !== null;
   }
 
   add(eventIndex: number, transfer: PartTransfer): void {
     this.part.add(transfer);
+    this.trade?.add(transfer);
     if (isEvent(transfer)) this.events.push(eventIndex);
   }
 
   /** `gap` returns the number of the block if transfers of it may be missing. */
   finish(contractOf: (token: number) => string, gap: () => number | null): TransactionPart {
-    return new TransactionPart(this.part, this.events, contractOf, gap);
+    const { part, trade, events } = this;
+    return new TransactionPart({ part, trade, events, contractOf, gap });
   }
 }
 
-/** What a part says about purchases and sales. */
-type Trade = Pick<SideFacts, 'exchange' | 'reason'> & { gaveSomething: boolean };
+interface CollectedPart {
+  part: WalletPart;
+  trade: TradeCollector | null;
+  events: readonly number[];
+  contractOf(token: number): string;
+  gap(): number | null;
+}
 
-const NO_TRADE: Trade = { exchange: null, reason: null, gaveSomething: false };
+/** What a part says about purchases and sales. */
+type Exchange = Pick<SideFacts, 'exchange' | 'reason'> & { gaveSomething: boolean };
+
+const NO_EXCHANGE: Exchange = { exchange: null, reason: null, gaveSomething: false };
 
 /** The complete part of a wallet in a transaction. */
 export class TransactionPart {
-  private readonly part: WalletPart;
-  private readonly events: readonly number[];
-  private readonly contractOf: (token: number) => string;
-  private readonly gap: () => number | null;
+  private readonly collected: CollectedPart;
   /** Null until a token's event asks for it. */
-  private trade: Trade | null = null;
+  private exchange: Exchange | null = null;
+  /** Undefined until an event asks for it. */
+  private trade: TradeFacts | null | undefined = undefined;
 
-  constructor(
-    part: WalletPart,
-    events: readonly number[],
-    contractOf: (token: number) => string,
-    gap: () => number | null,
-  ) {
-    this.part = part;
-    this.events = events;
-    this.contractOf = contractOf;
-    this.gap = gap;
+  constructor(collected: CollectedPart) {
+    this.collected = collected;
+  }
+
+  get tellsTrade(): boolean {
+    return this.collected.trade !== null;
   }
 
   factsOf(eventIndex: number, transfer: PartTransfer): SideFacts {
-    const { exchange, reason, gaveSomething } = transfer.token === NATIVE ? NO_TRADE : this.tradeOnce();
-    const isPurchase = gaveSomething && this.part.changeOf(transfer) > 0n;
-    return { place: this.placeOf(eventIndex), exchange, reason, isPurchase };
+    const { exchange, reason, gaveSomething } = transfer.token === NATIVE ? NO_EXCHANGE : this.exchangeOnce();
+    const isPurchase = gaveSomething && this.collected.part.changeOf(transfer) > 0n;
+    const place = this.placeOf(eventIndex);
+    const facts = { place, exchange, reason, isPurchase };
+    return this.tellsTrade ? { ...facts, trade: this.tradeAt(place) } : facts;
   }
 
-  private tradeOnce(): Trade {
-    this.trade ??= this.findTrade();
-    return this.trade;
+  private exchangeOnce(): Exchange {
+    this.exchange ??= this.findExchange();
+    return this.exchange;
   }
 
-  private findTrade(): Trade {
-    const gap = this.gap();
+  private findExchange(): Exchange {
+    const { part, contractOf } = this.collected;
+    const gap = this.collected.gap();
     if (gap !== null)
       return {
         exchange: null,
         reason: `transfers of block ${gap} may be missing`,
         gaveSomething: true,
       };
-    const given = this.part.given();
-    const exchange = exchangeOf(given, this.part.received(), this.contractOf);
+    const given = part.given();
+    const exchange = exchangeOf(given, part.received(), contractOf);
     return { exchange, reason: null, gaveSomething: given.length > 0 };
   }
 
+  /** The last event of the wallet reports its trade, which is complete by then. */
+  private tradeAt(place: SideFacts['place']): TradeFacts | null {
+    const { trade, contractOf } = this.collected;
+    if (trade === null || place === null || place.leg < place.legs) return null;
+    if (this.trade === undefined) this.trade = trade.finish(contractOf);
+    return this.trade;
+  }
+
   private placeOf(eventIndex: number): SideFacts['place'] {
-    const { events } = this;
+    const { events } = this.collected;
     let low = 0;
     for (let high = events.length; low < high; ) {
       const middle = (low + high) >> 1;
@@ -136,8 +166,8 @@ function exchangeOf(
     amount,
   });
   return {
-    paid: given.slice(0, MAX_PAYMENTS).map(payment),
-    received: received.slice(0, MAX_PAYMENTS).map(payment),
+    paid: given.slice(0, MAX_LISTED_ASSETS).map(payment),
+    received: received.slice(0, MAX_LISTED_ASSETS).map(payment),
     paidCount: given.length,
     receivedCount: received.length,
   };

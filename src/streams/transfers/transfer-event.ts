@@ -2,11 +2,12 @@
 import { ZERO_DIGITS } from '../../model/address.ts';
 import { TransferKind } from '../../model/transfer-kind.ts';
 import type { EventRow } from '../../query/events.ts';
-import type { TokenSymbols } from '../../query/tokens.ts';
+import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
 import { Notification } from '../subscription.ts';
 import { type ChainInfo, transferJson } from './event-json.ts';
 import { type SignalSubject, signalJson } from './signal-json.ts';
 import type { Direction, Signal } from './signals.ts';
+import type { TradeFacts } from './trade-facts.ts';
 import type { SideFacts } from './transaction-part.ts';
 import type { PartiesLookup } from './transaction-parties.ts';
 
@@ -16,8 +17,11 @@ export interface EventSource {
   readonly tokenFacts: TokenSymbols;
   /** Whether the transaction is so large that `sideOf` may need several calls. */
   isLarge(row: EventRow): boolean;
-  /** The part of the wallet on that side in the transaction. Undefined while more calls are needed: each reads a piece. */
-  sideOf(row: EventRow, direction: Direction): SideFacts | undefined;
+  /**
+   * The part of the wallet on that side in the transaction, with its trade if asked for. Undefined while more calls are
+   * needed: each reads a piece.
+   */
+  sideOf(row: EventRow, direction: Direction, withTrade: boolean): SideFacts | undefined;
   /** Whether the transfer is the first of the wallet on that side. */
   isFirst(row: EventRow, direction: Direction): boolean;
   /** Sender and receiver of the transaction; undefined while they are being fetched. */
@@ -25,9 +29,10 @@ export interface EventSource {
 }
 
 /** Names the sides of a transaction that it will ask about. */
-interface Examiner {
-  /** Whether it asks about any. */
+export interface Examiner {
+  /** Whether it asks about any, and about their trades. */
   readonly examines: boolean;
+  readonly examinesTrades: boolean;
   sidesOf(event: TransferEvent): readonly Direction[];
 }
 
@@ -96,14 +101,26 @@ export class TransferEvent implements SignalSubject {
 
   /** Adopts the facts learned by another copy of the same transfer. */
   learnFrom({ learned }: TransferEvent): void {
-    Object.assign(this.learned.sides, learned.sides);
+    const { sides } = this.learned;
+    for (const direction of ['in', 'out'] as const)
+      if (sides[direction]?.trade === undefined)
+        Object.assign(sides, learned.sides[direction] && { [direction]: learned.sides[direction] });
     Object.assign(this.learned.isFirst, learned.isFirst);
     this.learned.parties ??= learned.parties;
   }
 
   /** The part of the wallet on that side in the transaction. Learned on first use. */
   side(direction: Direction): SideFacts {
-    while (!this.examine(direction));
+    return this.sideWith(direction, false);
+  }
+
+  /** The trade that the wallet on that side made, at its last event in the transaction. Learned on first use. */
+  trade(direction: Direction): TradeFacts | null {
+    return this.sideWith(direction, true).trade ?? null;
+  }
+
+  private sideWith(direction: Direction, withTrade: boolean): SideFacts {
+    while (!this.examine(direction, withTrade));
     return this.learned.sides[direction] ?? UNKNOWN_SIDE;
   }
 
@@ -118,7 +135,8 @@ export class TransferEvent implements SignalSubject {
     if (source === null) return;
     for (const subscriber of subscribers) {
       if (!subscriber.examines || !source.isLarge(row)) continue;
-      for (const direction of subscriber.sidesOf(this)) while (!this.examine(direction)) yield;
+      for (const direction of subscriber.sidesOf(this))
+        while (!this.examine(direction, subscriber.examinesTrades)) yield;
     }
   }
 
@@ -142,6 +160,32 @@ export class TransferEvent implements SignalSubject {
     return this.learned.parties === undefined && this.source !== null;
   }
 
+  /** Whether the wallet on a side sent the transaction; null while unknown. */
+  isInitiated(direction: Direction): boolean | null {
+    const { parties } = this.parties();
+    return parties === null ? null : parties.from === (direction === 'in' ? this.row.to : this.row.from);
+  }
+
+  /** Stays unknown from now on if the parties are: the event and its removal pass the same filters. */
+  settleParties(): void {
+    this.learned.parties ??= this.parties();
+  }
+
+  /** Whether the contract of an asset that a form names may still tell its symbol. */
+  awaitsTokens(
+    { event, direction }: Signal,
+    metadata: { awaitsToken(token: string, timestamp: number): boolean },
+  ): boolean {
+    if (event !== 'wallet_trade') return false;
+    const { given = [], received = [], fees = [] } = this.trade(direction) ?? {};
+    return [...given, ...received, ...fees].some(
+      ({ token }) =>
+        token !== '' &&
+        this.tokenFacts(token) === UNREAD_TOKEN &&
+        metadata.awaitsToken(token, this.row.timestamp),
+    );
+  }
+
   /** Sets the token metadata, once read. */
   nameToken(token: ReturnType<TokenSymbols>): void {
     Object.assign(this.row, token);
@@ -161,11 +205,15 @@ export class TransferEvent implements SignalSubject {
   }
 
   /** Examines a piece of the transaction. Returns true once nothing is left to examine. */
-  private examine(direction: Direction): boolean {
+  private examine(direction: Direction, withTrade: boolean): boolean {
     const { sides } = this.learned;
-    if (this.source === null) return true;
-    sides[direction] ??= this.source.sideOf(this.row, direction);
-    return sides[direction] !== undefined;
+    const known = sides[direction];
+    if (this.source === null || (known !== undefined && !(withTrade && known.trade === undefined)))
+      return true;
+    const side = this.source.sideOf(this.row, direction, withTrade);
+    if (side === undefined) return false;
+    sides[direction] = side;
+    return true;
   }
 }
 

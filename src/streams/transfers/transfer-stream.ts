@@ -150,14 +150,18 @@ export class TransferStream {
   }
 
   /** Indexed wallets from blocks of the other branch were new in this branch too. */
-  private branchContext(branch: readonly RecentBlock[]) {
+  private branchContext(branch: readonly RecentBlock[]): BatchContext {
     const { chainInfo, tokenFacts } = this.openSource();
     const { lastTransfer } = this.reads.lastIdsUpTo((branch.at(-1)?.number ?? 0) - 1);
     const firstTransferOf = (address: string): number | undefined => {
       const first = this.reads.firstTransferOf(address);
       return first !== undefined && first <= lastTransfer ? first : undefined;
     };
-    return { chainInfo, tokenFacts, firstTransferOf };
+    const tokenFormOf = (contract: string): number | undefined => {
+      const start = this.reads.tokenStart(contract);
+      return start !== undefined && start.transfer <= lastTransfer ? start.kind : undefined;
+    };
+    return { chainInfo, tokenFacts, firstTransferOf, tokenFormOf, tradeRules: this.reads.tradeRules };
   }
 
   /** Handles blocks about to be committed. Their watermark follows unless the commit fails. */

@@ -2,7 +2,7 @@
 import { isNativeKind } from '../../model/transfer-kind.ts';
 import type { NotificationMethod, Subscription } from '../subscription.ts';
 import type { HeldEvents, Holder } from './held-events.ts';
-import { candidatesOf, type Direction, signalsOf } from './signals.ts';
+import { candidatesOf, type Direction, passesInitiated, signalsOf, wantsTrades } from './signals.ts';
 import type { Form, TransferEvent } from './transfer-event.ts';
 import type { DeliveryOptions, LastSeen, SignalFilter, WalletFilter } from './transfer-filter.ts';
 
@@ -14,7 +14,8 @@ const NO_SIDES: readonly Direction[] = [];
 
 /**
  * One subscription to transfers. Addresses are hex digits without prefix. It is offered the transfers of `wallets`; if
- * that is empty, those of the token contracts `tokens`; if both are empty, all transfers.
+ * that is empty, those of the token contracts `tokens`, and if it asks for trades, those that end a trade of one of these
+ * tokens; if both are empty, all transfers.
  */
 export abstract class TransferSubscription implements Holder {
   readonly subscription: Subscription;
@@ -66,8 +67,10 @@ export abstract class TransferSubscription implements Holder {
     return true;
   }
 
+  /** Removals come in the opposite order. */
   pushNow(event: TransferEvent, forms: readonly Form[]): void {
-    for (const form of forms) this.subscription.push(event.notification(form));
+    for (const form of event.removed ? forms.toReversed() : forms)
+      this.subscription.push(event.notification(form));
   }
 
   /** Runs `push` behind the events that wait until complete. */
@@ -88,6 +91,7 @@ export abstract class TransferSubscription implements Holder {
 
   /** Whether notifications report the wallet's part in the transaction. */
   readonly examines: boolean = false;
+  readonly examinesTrades: boolean = false;
 
   /** The sides of a transaction that must be examined before `notify`. */
   sidesOf(_event: TransferEvent): readonly Direction[] {
@@ -138,11 +142,21 @@ export class WalletSubscription extends TransferSubscription {
 export class SignalSubscription extends TransferSubscription {
   override readonly method = 'atlas_subscription';
   override readonly examines = true;
+  override readonly examinesTrades: boolean;
   private readonly filter: SignalFilter;
 
   constructor(subscription: Subscription, filter: SignalFilter & DeliveryOptions) {
     super(subscription, filter.wallets, filter.tokens, filter);
     this.filter = filter;
+    this.examinesTrades = wantsTrades(filter);
+  }
+
+  /** The sender of the transaction is known only now. */
+  override pushNow(event: TransferEvent, forms: readonly Form[]): void {
+    if (!this.filter.initiated) return super.pushNow(event, forms);
+    event.settleParties();
+    const passes = (form: Form) => typeof form !== 'object' || passesInitiated(this.filter, event, form);
+    super.pushNow(event, forms.filter(passes));
   }
 
   override sidesOf(event: TransferEvent): readonly Direction[] {

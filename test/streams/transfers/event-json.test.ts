@@ -129,6 +129,7 @@ test('a native signal has its value in wei and coins, and its age', () => {
     txFrom: null,
     txTo: null,
     txFromReason: 'nobody knows',
+    initiated: null,
     leg: null,
     legs: null,
     received_at: '2023-11-14T22:13:21.250Z',

@@ -16,7 +16,10 @@ type Token = Pick<EventRow, 'symbol' | 'decimals' | 'viewKind'>;
 function setUp(context: TestContext, waitMs: number, firstSeen?: number) {
   const tokens = new Map<string, Token>();
   const tokenFacts = (token: string) => tokens.get(token) ?? UNREAD_TOKEN;
-  const reads = { tokenSymbols: tokenFacts, tokenFirstSeen: () => firstSeen };
+  const reads = {
+    tokenSymbols: tokenFacts,
+    tokenStart: () => (firstSeen === undefined ? undefined : { transfer: 1, kind: 2, timestamp: firstSeen }),
+  };
   const held = new HeldEvents({
     metadata: new MetadataWait(reads, waitMs),
     tokenFacts,

@@ -10,7 +10,7 @@ import { sideSignal } from '../../../src/streams/transfers/signals.ts';
 import { type EventSource, TransferEvent } from '../../../src/streams/transfers/transfer-event.ts';
 import { nestedCleanup } from '../../support/cleanup.ts';
 import { address, createIndex, type NamedTransfer } from '../../support/index/index-fixture.ts';
-import { CHAIN } from '../filters.ts';
+import { CHAIN, NO_RULES } from '../filters.ts';
 
 const UNKNOWN = { parties: null, reason: 'the block was decoded without its transactions' };
 const DUST = 6_000;
@@ -47,9 +47,16 @@ function setUp(context: TestContext) {
   fixture.writer.append([batch]);
   const { db, snapshot } = fixture.snapshot(cleanup);
   const reads = prepareStreamReads(db, snapshot);
-  const { tokenSymbols: tokenFacts, firstTransferOf } = reads;
+  const { tokenSymbols: tokenFacts, firstTransferOf, tradeRules } = reads;
+  const tokenFormOf = (contract: string) => reads.tokenStart(contract)?.kind;
   const indexed = new IndexSource({ reads, parties: { get: () => UNKNOWN }, chainInfo: CHAIN });
-  const decoded = new BatchSource(batch, 1, { chainInfo: CHAIN, tokenFacts, firstTransferOf });
+  const decoded = new BatchSource(batch, 1, {
+    chainInfo: CHAIN,
+    tokenFacts,
+    firstTransferOf,
+    tokenFormOf,
+    tradeRules,
+  });
   return { reads, indexed, decoded };
 }
 
@@ -105,7 +112,7 @@ test('a wallet with many transfers in a transaction is examined in pieces, one w
   for (const [source, name] of [[indexed, 'index'] as const, [decoded, 'batch'] as const]) {
     const piecesOf = (direction: Direction, of: TransferEvent['row'] = row) => {
       let pieces = 1;
-      while (source.sideOf(of, direction) === undefined) pieces++;
+      while (source.sideOf(of, direction, false) === undefined) pieces++;
       return pieces;
     };
     assert.ok(source.isLarge(row), name);
@@ -122,7 +129,7 @@ test('the pieces of a large transaction are turns for the caller, and only of th
   assert.ok(row);
   const turnsFor = (...sides: Direction[]) => {
     const event = TransferEvent.from(indexed, row);
-    return [...event.prepare([{ examines: true, sidesOf: () => sides }])].length;
+    return [...event.prepare([{ examines: true, examinesTrades: false, sidesOf: () => sides }])].length;
   };
   assert.equal(turnsFor(), 0);
   const [wallet, payer] = [turnsFor('in'), turnsFor('out')];
@@ -136,7 +143,13 @@ test('a transfer of a block without traces is uncertain before the commit as aft
   fixture.writer.append([{ ...batch, gaps: [gap] }]);
   const { db, snapshot } = fixture.snapshot(context);
   const { tokenSymbols: tokenFacts, firstTransferOf, events } = prepareStreamReads(db, snapshot);
-  const options = { chainInfo: CHAIN, tokenFacts, firstTransferOf };
+  const options = {
+    chainInfo: CHAIN,
+    tokenFacts,
+    firstTransferOf,
+    tokenFormOf: () => undefined,
+    tradeRules: () => NO_RULES,
+  };
   for (const [gaps, uncertain] of [
     [[gap], 1],
     [[], 0],

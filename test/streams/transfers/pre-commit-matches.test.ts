@@ -19,7 +19,7 @@ import { randomBlocks, toBatch } from '../../support/chain/random-chain.ts';
 import { nestedCleanup } from '../../support/cleanup.ts';
 import { createIndex } from '../../support/index/index-fixture.ts';
 import { waitFor } from '../../support/wait.ts';
-import { CHAIN } from '../filters.ts';
+import { CHAIN, NO_RULES } from '../filters.ts';
 import { FREE } from '../free-payer.ts';
 import { StreamIndex, tells } from '../stream-index.ts';
 
@@ -64,8 +64,12 @@ function payloads(event: TransferEvent): string {
   const signals = (['wallet_token_buy', 'wallet_token_sell', 'wallet_created'] as const).map((name) =>
     signalJson(event, { event: name, direction: name === 'wallet_token_sell' ? 'out' : 'in' }, 0),
   );
+  const trades = (['in', 'out'] as const).map((direction) => {
+    const trade = event.trade(direction);
+    return trade === null ? '' : signalJson(event, { event: 'wallet_trade', direction }, 0);
+  });
   const first = [event.isFirst('in'), event.isFirst('out')];
-  return [transferJson(event.row, 'out', false, CHAIN), ...signals, ...first].join(' ');
+  return [transferJson(event.row, 'out', false, CHAIN), ...signals, ...trades, ...first].join(' ');
 }
 
 for (const prepared of ['all', 'none'] as const) {
@@ -90,6 +94,8 @@ for (const prepared of ['all', 'none'] as const) {
           tokenFacts: reads.tokenSymbols,
           chainInfo: CHAIN,
           firstTransferOf: reads.firstTransferOf,
+          tokenFormOf: (contract) => reads.tokenStart(contract)?.kind,
+          tradeRules: reads.tradeRules,
         },
       );
       announced.prepare(prepared === 'all' ? Number.POSITIVE_INFINITY : 0);
@@ -107,6 +113,7 @@ for (const prepared of ['all', 'none'] as const) {
       assert.equal(announced.hash, fixture.writer.head()?.hash);
       for (const { row } of events) kinds.add(row.kind);
       nameFirstToken(batches[0]!, round);
+      snapshot.release(); // the payloads of trades have read the lists
       firstTransfer = announced.last + 1;
       next += blocks.length;
     }
@@ -140,7 +147,14 @@ test('candidates without a match count as work too', (context) => {
   const tokenFacts = () => UNREAD_TOKEN;
   const announced = new PreCommitMatches(
     { batches: [batch], firstTransfer: 1 },
-    { subscribers, tokenFacts, chainInfo: CHAIN, firstTransferOf: () => undefined },
+    {
+      subscribers,
+      tokenFacts,
+      chainInfo: CHAIN,
+      firstTransferOf: () => undefined,
+      tokenFormOf: () => undefined,
+      tradeRules: () => NO_RULES,
+    },
   );
   let now = 0;
   context.mock.method(performance, 'now', () => now++);

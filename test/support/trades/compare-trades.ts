@@ -49,7 +49,7 @@ export async function compareTrades(
   return counts;
 }
 
-async function allOf(
+export async function allOf(
   ask: AskApi,
   path: string,
   list: string,
@@ -66,7 +66,8 @@ async function allOf(
   }
 }
 
-function shownTrade(record: Json): Json {
+/** A record in the words of `plainTrade`. */
+export function shownTrade(record: Json): Json {
   const { txHash, blockNumber, kind, given, received, fees, tokenAddress, quote } = record;
   return {
     txHash,
@@ -101,7 +102,7 @@ function plainLegs(legs: readonly PlainLeg[]): string[] {
   return legs.map(({ amount, asset }) => `${amount} ${asset.replace('!', '')}`).sort();
 }
 
-function plainTrade({ hash, block, kind, given, received, fees, asset, quote }: PlainTrade): Json {
+export function plainTrade({ hash, block, kind, given, received, fees, asset, quote }: PlainTrade): Json {
   return {
     txHash: hash,
     blockNumber: block,
