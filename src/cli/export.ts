@@ -1,6 +1,7 @@
 /** `atlas-node export`: tables of the index as Parquet or CSV files. */
 import { resolve } from 'node:path';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { configuredTradeLists } from '../config/configured-lists.ts';
 import type { Config } from '../config/parse-config.ts';
 import type { TableName } from '../export/export.ts';
 import type { Format } from '../export/files.ts';
@@ -11,7 +12,7 @@ import { waitForStopSignal } from './signals.ts';
 import { statusLine } from './terminal.ts';
 
 const NOTES = [
-  'transfers and blocks are split by block range, at multiples of --blocks-per-file; --from begins with the range that \
+  'transfers, trades and blocks are split by block range, at multiples of --blocks-per-file; --from begins with the range that \
 contains it. A file holds only final blocks and never changes: the same range yields the same bytes. The newest range is \
 written once complete. --to ends the last file earlier; that file is called "open", and a later export replaces it.',
   'tokens, wallets and holders change with every block, so an export of them is one file, as of the last indexed block. \
@@ -37,6 +38,7 @@ export function addExport(program: Command): void {
     .addArgument(
       new Argument('<table>', 'table to export').choices([
         'transfers',
+        'trades',
         'blocks',
         'tokens',
         'wallets',
@@ -72,16 +74,16 @@ export function addExport(program: Command): void {
 
 /** Throws ConfigError for options that only the tables with ranges of blocks have. */
 function rejectRange(table: TableName, { from, to, follow }: Options): void {
-  if (table === 'transfers' || table === 'blocks') return;
+  if (table === 'transfers' || table === 'trades' || table === 'blocks') return;
   for (const [option, value] of Object.entries({ '--from': from, '--to': to, '--follow': follow }))
     if (value !== undefined)
       throw new ConfigError(
-        `${option} is for transfers and blocks: ${table} are exported as of the last indexed block`,
+        `${option} is for transfers, trades and blocks: ${table} are exported as of the last indexed block`,
       );
 }
 
 async function runExport(
-  { data_dir, index }: Config,
+  { data_dir, index, trades }: Config,
   table: TableName,
   { out, follow, ...options }: Options,
 ): Promise<void> {
@@ -100,7 +102,11 @@ async function runExport(
   try {
     const files = await exportTable(
       db,
-      { table, out: resolve(out), follow: follow === true, maxReorg: index.max_reorg, ...options },
+      {
+        ...{ table, out: resolve(out), follow: follow === true, maxReorg: index.max_reorg },
+        tradeLists: configuredTradeLists({ trades }),
+        ...options,
+      },
       {
         onProgress: (rows, what) =>
           line.show(`${what}: ${formatNumber(rows)} rows, ${rate(rowsBefore + rows)} rows/s`),

@@ -1,5 +1,6 @@
 /** The tables exported by ranges of blocks. Their rows never change once the blocks are final. */
 import { digitsToBigInt } from '../lib/hex.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
 import { type ColumnField, columnsOf } from '../model/transfer-fields.ts';
 import { hasTokenNumber, movesOne } from '../model/transfer-kind.ts';
 import type { BlockRange } from '../store/block-gaps.ts';
@@ -14,8 +15,12 @@ import { BATCH_ROWS, type Batch, EXPORT_ADDRESSES, type FileColumn } from './fil
 export interface BlockTable {
   kind: 'blocks';
   columns: readonly FileColumn[];
-  /** Reads the rows of a range of indexed blocks in chain order. */
-  read(db: Db): (range: BlockRange) => Generator<Batch, void, void>;
+  /** Whether the rows of a block say that transfers of it are missing. */
+  dependsOnGaps?: true;
+  /** The rules that the rows follow from besides the blocks, as text; absent where there are none. */
+  rules?(db: Db, configured: ConfiguredTradeLists): () => string;
+  /** Reads the rows of a range of indexed blocks in chain order. `configured` are the lists of `[trades]`. */
+  read(db: Db, configured: ConfiguredTradeLists): (range: BlockRange) => Generator<Batch, void, void>;
 }
 
 export const BLOCKS: BlockTable = {

@@ -65,9 +65,13 @@ export class ExportFolder {
     return (this.complete.get(first)?.last ?? -1) >= last;
   }
 
-  /** The files with blocks that the index has rewritten since, in block order. */
-  stale(rewrites: Rewrites): ManifestFile[] {
-    return this.stored.files.filter(({ last, mark }) => isRewritten(rewrites, last, mark ?? NO_REWRITES));
+  /** The files with blocks that the index has rewritten since, or found complete, in block order. */
+  stale(rewrites: Rewrites, gapBlocksOf: (first: number, last: number) => number): ManifestFile[] {
+    return this.stored.files.filter(
+      ({ first, last, mark, gapBlocks }) =>
+        isRewritten(rewrites, last, mark ?? NO_REWRITES) ||
+        (gapBlocks !== undefined && gapBlocks !== gapBlocksOf(first, last)),
+    );
   }
 
   /** Where to write a file before it is published. */

@@ -6,6 +6,8 @@ import { pause } from '../lib/async.ts';
 import { FatalError } from '../lib/errors.ts';
 import { fileErrorReason, makeFolder } from '../lib/files.ts';
 import { currentMark, isRewritten, type Rewrites } from '../model/rewrites.ts';
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
+import { prepareGapBlocks } from '../store/block-gaps.ts';
 import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
 import { FileIdentity, withJobLock } from '../store/file-guard.ts';
 import { FinalBlocks } from '../store/final-blocks.ts';
@@ -17,16 +19,20 @@ import { type Format, writeFile } from './files.ts';
 import { type ExportedBlock, MANIFEST, type ManifestFile } from './manifest.ts';
 import { type FileRange, idleReason, planRanges, type RangeRequest, requireRange } from './ranges.ts';
 import { HOLDERS, type SnapshotTable, TOKENS, WALLETS } from './snapshot-tables.ts';
+import { TRADES } from './trades-table.ts';
 
 const TABLES: Readonly<Record<TableName, BlockTable | SnapshotTable>> = {
   transfers: TRANSFERS,
+  trades: TRADES,
   blocks: BLOCKS,
   tokens: TOKENS,
   wallets: WALLETS,
   holders: HOLDERS,
 };
 
-export type TableName = 'transfers' | 'blocks' | 'tokens' | 'wallets' | 'holders';
+/** Exported by ranges of blocks. */
+export type BlockTableName = 'transfers' | 'trades' | 'blocks';
+export type TableName = BlockTableName | 'tokens' | 'wallets' | 'holders';
 
 /** How often `follow` checks for newly final blocks. */
 const FOLLOW_MS = 1_000;
@@ -47,6 +53,8 @@ export interface ExportOptions {
   blocksPerFile: number;
   /** Continue with each range of blocks once it is final. */
   follow: boolean;
+  /** The lists of `[trades]`. */
+  tradeLists: ConfiguredTradeLists;
 }
 
 interface ExportEvents {
@@ -94,11 +102,14 @@ async function exportTo(
   const table = TABLES[name];
   const blocksPerFile = table.kind === 'snapshot' ? null : options.blocksPerFile;
   const { columns } = table;
-  const header = { table: name, format, ...chain, startHash, blocksPerFile, columns };
+  const rules = (table.kind === 'blocks' && table.rules?.(db, options.tradeLists)) || null;
+  const tradeRules = rules === null ? {} : { tradeRules: rules() };
+  const header = { table: name, format, ...chain, startHash, blocksPerFile, ...tradeRules, columns };
   const rewrites = prepareRewrites(db);
   const final = new FinalBlocks(db, options.maxReorg);
   const opened = await ExportFolder.open(path, header);
-  const target = { db, rewrites, final, folder: opened, events, signal };
+  const gapBlocks = prepareGapBlocks(db);
+  const target = { db, rewrites, rules, gapBlocks, final, folder: opened, events, signal };
   if (table.kind === 'snapshot') await exportSnapshot(table, target);
   else await exportRanges(table, options, { ...target, startBlock: chain.startBlock });
   return target.folder.fileCount;
@@ -110,6 +121,9 @@ const EMPTY = new FatalError('the index is empty: start the daemon first');
 interface Target {
   db: Db;
   rewrites: () => Rewrites;
+  /** Of a table that depends on lists of contracts, those of the index now. */
+  rules: (() => string) | null;
+  gapBlocks: (first: number, last: number) => number;
   final: FinalBlocks;
   folder: ExportFolder;
   events: ExportEvents;
@@ -118,18 +132,19 @@ interface Target {
 
 async function exportRanges(
   table: BlockTable,
-  { from, to, blocksPerFile, follow }: ExportOptions,
+  { from, to, blocksPerFile, follow, tradeLists }: ExportOptions,
   { startBlock, ...target }: Target & { startBlock: number },
 ): Promise<void> {
   const { db, folder, signal, events } = target;
   const identity = new FileIdentity(db.name);
-  let read = table.read(db);
+  let read = table.read(db, tradeLists);
   requireRange({ startBlock, head: readLastBlock(db)?.number ?? startBlock, from, to });
   let mark = currentMark(target.rewrites());
   for (let isFirst = true; ; isFirst = false) {
     identity.check(); // a repair may have replaced the file, and this connection would never see the new one
     const rewrites = target.rewrites();
-    if (currentMark(rewrites) !== mark) read = table.read(db); // ids belong to other addresses now
+    requireSameLists(target);
+    if (currentMark(rewrites) !== mark) read = table.read(db, tradeLists); // ids belong to other addresses now
     mark = currentMark(rewrites);
     const request: RangeRequest = {
       startBlock,
@@ -140,12 +155,12 @@ async function exportRanges(
       ...(to !== undefined && { to }),
     };
     const ranges = planRanges(request);
-    const stale = folder.stale(rewrites);
+    const stale = folder.stale(rewrites, target.gapBlocks);
     const missing = rangesToWrite(ranges, stale, folder, request.final);
     if (isFirst || missing.length > 0) requireSameChain(db, folder, stale);
     for (const range of missing) await exportRange(target, table, range, read(range));
     if (isFirst && missing.length === 0) events.onIdle?.(idleReason(request, ranges), target.final.explain());
-    const left = folder.stale(rewrites);
+    const left = folder.stale(rewrites, target.gapBlocks);
     if (!follow && left.length > 0) throw notFinalAgain(folder.path, left);
     if (!follow || to !== undefined || signal.aborted) return;
     await pause(FOLLOW_MS, signal);
@@ -192,6 +207,7 @@ async function exportRange(
     final: { number: last, hash },
     open,
     mark: currentMark(target.rewrites()),
+    ...(table.dependsOnGaps && { gapBlocks: target.gapBlocks(first, last) }),
   });
 }
 
@@ -222,24 +238,37 @@ async function exportSnapshot(table: SnapshotTable, target: Target): Promise<voi
 }
 
 async function exportFile(
-  { db, rewrites, folder, events, signal }: Target,
+  target: Target,
   table: BlockTable | SnapshotTable,
   batches: Parameters<typeof writeFile>[3],
   facts: Omit<ManifestFile, 'rows' | 'bytes' | 'sha256' | 'mark'> & { mark: string },
 ): Promise<void> {
-  const { name, last, lastHash, mark } = facts;
+  const { db, rewrites, gapBlocks, folder, events, signal } = target;
+  const { name, first, last, lastHash, mark } = facts;
   const partial = folder.partialPath(name);
   const written = await writeFile(partial, folder.manifest.format, table.columns, batches, (rows) => {
     if (signal.aborted)
       throw new FatalError('stopped; complete files are kept, and the next export continues after them');
     events.onProgress(rows, name);
   });
-  if (requireHash(db, last) !== lastHash || isRewritten(rewrites(), last, mark)) {
+  const isOther = facts.gapBlocks !== undefined && facts.gapBlocks !== gapBlocks(first, last);
+  if (requireHash(db, last) !== lastHash || isRewritten(rewrites(), last, mark) || isOther) {
     rmSync(partial);
     throw new FatalError(`block ${last} was replaced during its export; run the export again`);
   }
+  requireSameLists(target, partial);
   folder.publish({ ...facts, ...written });
   events.onFile({ path: join(folder.path, name), rows: written.rows, bytes: written.bytes });
+}
+
+/** Throws FatalError, without the unfinished file, when the lists of contracts are no longer those of the folder. */
+function requireSameLists({ rules, folder }: Target, unfinished?: string): void {
+  if (rules === null || rules() === folder.manifest.tradeRules) return;
+  if (unfinished !== undefined) rmSync(unfinished);
+  throw new FatalError(
+    `the lists by which the index tells trades have changed; the files in ${folder.path} are told by the earlier ones: ` +
+      'remove that folder and export it again, or name another one with --out',
+  );
 }
 
 function finalBlock(final: FinalBlocks): number {

@@ -108,7 +108,7 @@ export async function sha256Of(path: string): Promise<string> {
  * Parquet types that every engine reads. Addresses, hashes and amounts are strings: an amount may exceed the 38 digits
  * of a Parquet decimal, and text joins with the API's answers without conversion.
  */
-type ColumnType = 'STRING' | 'INT32' | 'INT64' | 'TIMESTAMP';
+type ColumnType = 'STRING' | 'INT32' | 'INT64' | 'TIMESTAMP' | 'BOOLEAN';
 
 export interface FileColumn {
   name: string;
@@ -119,7 +119,7 @@ export interface FileColumn {
 }
 
 /** The values of one column: null for none; INT64 as bigint, TIMESTAMP as Date. */
-type ColumnValues = BigInt64Array | Int32Array | (string | null)[] | (number | null)[] | Date[];
+type ColumnValues = BigInt64Array | Int32Array | (string | null)[] | (number | null)[] | boolean[] | Date[];
 
 /** Some rows, as one array per column in the order of the table's columns. */
 export interface Batch {

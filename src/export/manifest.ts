@@ -1,9 +1,10 @@
 /** `manifest.json` beside the files of an exported table: what they contain, and from which chain. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { FatalError, messageOf } from '../lib/errors.ts';
 import { isObject } from '../lib/text.ts';
 import { MARK_PATTERN } from '../model/rewrites.ts';
+import { compareTradeRules, parseTradeRules } from '../model/trade-rules.ts';
 import { fsyncDirectory } from '../store/backup.ts';
 import type { FileColumn, Format, WrittenFile } from './files.ts';
 
@@ -31,6 +32,8 @@ export interface ManifestFile extends WrittenFile {
   open: boolean;
   /** Mark of the index (model/rewrites.ts) that the rows are from. Earlier versions wrote none. */
   mark?: string;
+  /** Of a table whose rows say it: how many blocks of the file lacked transfers. A repair may find them complete. */
+  gapBlocks?: number;
 }
 
 /** Identifies an export. A folder holds one export. */
@@ -43,6 +46,8 @@ export interface ManifestHeader {
   startHash: string;
   /** Files begin at multiples of this. Null for a snapshot. */
   blocksPerFile: number | null;
+  /** The lists by which trades are told (model/trade-rules.ts); of that table only. */
+  tradeRules?: string;
   columns: readonly FileColumn[];
 }
 
@@ -118,6 +123,18 @@ function requireSameExport(path: string, stored: Record<string, unknown>, header
         `${way}name another folder with --out`,
     );
   }
+  requireSameRules(path, stored.tradeRules, header.tradeRules);
+}
+
+/** Throws FatalError when the trades of a folder are told by other lists than those to be added. */
+function requireSameRules(path: string, stored: unknown, wanted: string | undefined): void {
+  if (stored === wanted) return;
+  const [before, now] = [parseTradeRules(String(stored)), parseTradeRules(wanted ?? '')];
+  const changes = before === null || now === null ? [] : compareTradeRules(before, now);
+  throw new FatalError(
+    `the trades in ${dirname(path)} were told by other lists${changes.length > 0 ? ` (now ${changes.join('; ')})` : ''}: ` +
+      'remove that folder and export it again, or name another one with --out',
+  );
 }
 
 function isManifestFile(entry: unknown): entry is ManifestFile {
@@ -128,6 +145,7 @@ function isManifestFile(entry: unknown): entry is ManifestFile {
     ['first', 'last', 'rows', 'bytes'].every((member) => Number.isSafeInteger(entry[member])) &&
     ['lastHash', 'sha256'].every((member) => typeof entry[member] === 'string') &&
     typeof entry.open === 'boolean' &&
+    (entry.gapBlocks === undefined || Number.isSafeInteger(entry.gapBlocks)) &&
     (entry.mark === undefined || (typeof entry.mark === 'string' && MARK_PATTERN.test(entry.mark))) &&
     isObject(entry.final) &&
     Number.isSafeInteger(entry.final.number) &&

@@ -73,6 +73,7 @@ async function exported(path: string, out: string): Promise<string> {
     blocksPerFile: 10,
     maxReorg: 128,
     follow: false,
+    tradeLists: {},
   } as const;
   const events = { onProgress: () => undefined, onFile: () => undefined };
   await exportTable(db, options, events, new AbortController().signal).finally(() => db.close());

@@ -98,6 +98,7 @@ function setUpOf(t: TestContext, index: string) {
     out: tempDir(t),
     blocksPerFile: 100,
     follow: false,
+    tradeLists: {},
   } as const;
   const run = (more: { maxReorg: number }) =>
     exportTable(db, { ...options, ...more }, events, new AbortController().signal);

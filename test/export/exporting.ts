@@ -11,6 +11,7 @@ import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { randomBlocks, toBatch } from '../support/chain/random-chain.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { TRADE_LISTS } from '../support/trades/trade-lists.ts';
 
 /** First block of the index. */
 export const START = 7;
@@ -63,6 +64,7 @@ export function setUp(
     blocksPerFile: 100,
     maxReorg: 128,
     follow: false,
+    tradeLists: TRADE_LISTS,
   };
   return {
     db,

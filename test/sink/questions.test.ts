@@ -9,34 +9,17 @@ import { prepareFirstBuyers } from '../../src/query/tokens.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { codeBlocks, PAGES } from '../support/docs.ts';
-import { address, createIndex, type NamedTransfer } from '../support/index/index-fixture.ts';
+import { createIndex } from '../support/index/index-fixture.ts';
 import { indexedTransfers } from '../support/index/index-rows.ts';
 import { startPostgres } from '../support/sink/postgres.ts';
-import { grow, startSink, TRADE_LISTS } from '../support/sink/sink.ts';
+import { grow, startSink } from '../support/sink/sink.ts';
 import { PlainTrades } from '../support/trades/plain-trades.ts';
+import { TRADE_LISTS } from '../support/trades/trade-lists.ts';
+import { buysOf, COIN, profitsOf, tradingBlocks, winnersOf } from '../support/trades/trading-chain.ts';
 
 /** Addresses in the documentation. */
 const WALLET = 'f39fd6e51aad88f6f4ce6ab8827279cff8b92266';
 const TOKEN = '3bd359c1119da7da1d913d1c4d2b7c461115433a';
-
-/** The token of `tradingBlocks`. */
-const COIN = address('coin');
-
-/** Buys and sells of a token by ten wallets, at prices that rise and fall. */
-function tradingBlocks() {
-  const swap = (wallet: string, isBuy: boolean, units: bigint, price: bigint): NamedTransfer[] => {
-    const [giver, taker] = isBuy ? ['pool', wallet] : [wallet, 'pool'];
-    return [
-      { kind: 'native_internal', from: taker, to: giver, amount: units * price },
-      { kind: 'erc20', from: giver, to: taker, token: 'coin', amount: units },
-    ];
-  };
-  return Array.from({ length: 40 }, (_, i) => {
-    const wallet = `trader ${(i * 7) % 10}`;
-    const price = BigInt(50 + ((i * 37) % 60));
-    return { [`swap ${i}`]: swap(wallet, i % 20 < 12, BigInt(10 + i), price) };
-  });
-}
 
 describe('the documented SQL queries', () => {
   const cleanup = suiteCleanup();
@@ -134,17 +117,7 @@ describe('the documented SQL queries', () => {
   });
 
   test('give the profits, first buyers and volumes of a plain count of trades', async () => {
-    const profits = [...trades.byWallet.keys()].flatMap((wallet) => {
-      const profit = trades.profits(wallet, 'native').get(COIN);
-      return profit === undefined ? [] : [{ wallet: wallet.slice(2), ...profit }];
-    });
-    const both = profits.filter(({ buys, sells }) => buys > 0 && sells > 0);
-    const earned = both.map(({ wallet, bought, spent, sold, received }) => {
-      let matched = bought;
-      if (sold < matched) matched = sold;
-      return { wallet, profit: (received * matched) / sold - (spent * matched) / bought };
-    });
-    const byProfit = earned.sort((a, b) => Number(b.profit - a.profit) || (a.wallet < b.wallet ? -1 : 1));
+    const byProfit = profitsOf(trades);
     const rows = await sql.unsafe(question('AS profit\nFROM ('));
     assert.deepEqual(
       rows.map((row) => ({ wallet: bytesToDigits(row['wallet_address']), profit: BigInt(row['profit']) })),
@@ -152,19 +125,14 @@ describe('the documented SQL queries', () => {
     );
     assert.ok(byProfit.length > 5 && byProfit.some(({ profit }) => profit < 0n));
 
-    const gains = both.filter(({ bought, spent, sold, received }) => received * bought > spent * sold);
     const winners = await sql.unsafe(question('AS gain\n'));
-    assert.deepEqual(
-      winners.map((row) => bytesToDigits(row['wallet_address'])).sort(),
-      gains.map(({ wallet }) => wallet).sort(),
-    );
-    assert.ok(winners.length > 1 && winners.length < both.length);
+    assert.deepEqual(winners.map((row) => bytesToDigits(row['wallet_address'])).sort(), winnersOf(trades));
+    assert.ok(winners.length > 1 && winners.length < byProfit.length);
 
-    const buys = [...trades.byWallet.values()].flat().filter(({ kind }) => kind === 'buy');
     const volumes = await sql.unsafe(question('AS buyers\n'));
     assert.equal(
       volumes.reduce((sum, row) => sum + Number(row['trades']), 0),
-      buys.length,
+      buysOf(trades),
     );
   });
 

@@ -7,7 +7,8 @@ import { nestedCleanup, suiteCleanup } from '../support/cleanup.ts';
 import { askApi } from '../support/clients/ask-api.ts';
 import { address, createIndex } from '../support/index/index-fixture.ts';
 import { startPostgres, type TestPostgres } from '../support/sink/postgres.ts';
-import { grow, reorg, startSink, TRADE_LISTS, WITHOUT_TRADES } from '../support/sink/sink.ts';
+import { grow, reorg, startSink, WITHOUT_TRADES } from '../support/sink/sink.ts';
+import { TRADE_LISTS } from '../support/trades/trade-lists.ts';
 import { waitFor } from '../support/wait.ts';
 
 type Row = Record<string, unknown>;

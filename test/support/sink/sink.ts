@@ -1,19 +1,13 @@
 /** A sink on a test index, and the comparison of its tables with that index. */
 import assert from 'node:assert/strict';
 import { SinkClient, type SinkOptions } from '../../../src/sink/sink-client.ts';
-import { randomBlocks, randomToken, randomWallet, toBatch } from '../chain/random-chain.ts';
+import { randomBlocks, toBatch } from '../chain/random-chain.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { IndexFixture } from '../index/index-fixture.ts';
 import { logTo } from '../logs.ts';
+import { TRADE_LISTS } from '../trades/trade-lists.ts';
 import { waitFor } from '../wait.ts';
 import { type ExpectedRows, expectedSinkRows, storedSinkRows } from './sink-rows.ts';
-
-/** The lists of `[trades]` in tests: contracts and a wallet of the random chain. */
-export const TRADE_LISTS = {
-  nativeEquivalents: [randomToken(1)],
-  quoteTokens: [randomToken(2), randomToken(3)],
-  feeSinks: [randomWallet(2)],
-};
 
 /** SQL that makes the tables those of version 2, which had no trades. */
 export const WITHOUT_TRADES = /* sql */ `
