@@ -1,4 +1,5 @@
 /** Transfers as table rows, for every list of transfers. */
+import type { ComponentChildren } from 'preact';
 import type { Transfer } from '../client/answers.ts';
 import { Address, BlockLink, labelOf, TokenLink, TransactionLink } from '../ui/address.tsx';
 import { TransferAmount } from '../ui/amount.tsx';
@@ -16,10 +17,13 @@ interface TransferTableProps {
   /** Columns to omit because all rows have the same value. */
   without?: readonly ('Transaction' | 'Block' | 'Time' | 'Token')[];
   empty?: string;
+  /** What to say of a transfer, beside the other side's address. */
+  noteOf?: (transfer: Transfer) => ComponentChildren;
 }
 
-export function TransferTable({ caption, transfers, wallet, without = [], empty }: TransferTableProps) {
-  const columns = [...leadingColumns(), ...partyColumns(wallet), ...amountColumns(wallet)];
+export function TransferTable(props: TransferTableProps) {
+  const { caption, transfers, wallet, without = [], empty, noteOf } = props;
+  const columns = [...leadingColumns(), ...partyColumns(wallet, noteOf), ...amountColumns(wallet)];
   return (
     <Table
       caption={caption}
@@ -39,9 +43,12 @@ function leadingColumns(): Column<Transfer>[] {
   ];
 }
 
-function partyColumns(wallet: string | undefined): Column<Transfer>[] {
+function partyColumns(wallet: string | undefined, noteOf: TransferTableProps['noteOf']): Column<Transfer>[] {
   const party = (row: Transfer, side: 'from' | 'to') => (
-    <Address address={row[side]} label={labelOf(row, side)} here={row[side] === wallet} />
+    <>
+      <Address address={row[side]} label={labelOf(row, side)} here={row[side] === wallet} />
+      {row[side] !== wallet && noteOf?.(row)}
+    </>
   );
   return [
     { title: 'From', plain: true, cell: (row) => party(row, 'from') },
@@ -66,9 +73,10 @@ function amountColumns(wallet: string | undefined): Column<Transfer>[] {
       title: 'Amount',
       plain: true,
       number: true,
-      cell: ({ amount, decimals, tokenId, transferType, direction, from, to }) => (
+      cell: ({ amount, decimals, tokenAddress, tokenId, transferType, direction, from, to }) => (
         <TransferAmount
           units={amount}
+          token={tokenAddress}
           decimals={decimals}
           tokenId={tokenId}
           transferType={transferType}

@@ -2,6 +2,7 @@
 import { TRANSFER_KINDS } from '../../model/transfer-kind.ts';
 import { Copy } from './copy.tsx';
 import { safeName, shortAmount, unitsToText } from './format.ts';
+import { Link, nftPath } from './link.tsx';
 
 interface AmountProps {
   /** Exact decimal text. */
@@ -47,6 +48,8 @@ export function SignedUnits({ units, ...rest }: Omit<UnitsProps, 'sign'>) {
 }
 
 interface TransferAmountProps extends UnitsProps {
+  /** Its number leads to the page of that NFT. */
+  token?: string | null;
   tokenId: string | null;
   transferType: string;
 }
@@ -56,13 +59,14 @@ function movesOne(transferType: string): boolean {
 }
 
 /** The value of a transfer: an amount, or a token by its number, with the units where there may be several. */
-export function TransferAmount({ tokenId, transferType, ...amount }: TransferAmountProps) {
+export function TransferAmount({ token = null, tokenId, transferType, ...amount }: TransferAmountProps) {
   if (tokenId === null) return <Units {...amount} />;
   const number = tokenId.length > 12 ? `${tokenId.slice(0, 6)}…${tokenId.slice(-4)}` : tokenId;
   const sign = amount.sign ?? '';
   return (
     <span class={`amount with-copy ${sign}`} title={`Token number ${tokenId}`}>
-      {!movesOne(transferType) && `${shortAmount(amount.units)} × `}#{number}
+      {!movesOne(transferType) && `${shortAmount(amount.units)} × `}
+      {token === null ? `#${number}` : <Link to={nftPath(token, tokenId)}>#{number}</Link>}
       {number !== tokenId && <Copy text={tokenId} what="token number" />}
     </span>
   );

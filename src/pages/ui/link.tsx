@@ -17,6 +17,8 @@ export function Link({ to, current, ...rest }: LinkProps) {
 
 export const addressPath = (address: string) => `/address/${address}`;
 export const tokenPath = (token: string) => `/token/${token}`;
+/** A page of one ERC-721 or ERC-1155 token of a contract. */
+export const nftPath = (token: string, id: string) => `/token/${token}?id=${id}`;
 export const transactionPath = (hash: string) => `/tx/${hash}`;
 export const blockPath = (block: number | string) => `/block/${block}`;
 export const searchPath = (text: string) => `/search?q=${encodeURIComponent(text)}`;

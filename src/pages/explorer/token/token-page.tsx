@@ -1,4 +1,5 @@
 /** A token: its facts, holders, transfers and first receivers. */
+import { TRANSFER_KINDS } from '../../../model/transfer-kind.ts';
 import type { Answers } from '../../client/answers.ts';
 import type { Exchange } from '../../client/api.ts';
 import { useAnswer, useLoaded } from '../../client/use-answer.ts';
@@ -16,6 +17,9 @@ import { Time } from '../../ui/time.tsx';
 import { tokenName } from '../token-name.ts';
 import { BuyersTab } from './buyers-tab.tsx';
 import { HoldersTab } from './holders-tab.tsx';
+import { tokenNumberIn } from './nft.ts';
+import { NftSearch } from './nft-search.tsx';
+import { NftView } from './nft-view.tsx';
 import { TokenTransfersTab } from './token-transfers-tab.tsx';
 
 type Stats = Answers['token_stats'];
@@ -44,7 +48,8 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
     };
   });
   const name = stats.data ? tokenName(token, stats.data) : shortHex(token);
-  useTitle(name);
+  const id = tokenNumberIn(params.get('id'));
+  useTitle(id === null ? name : `${name} #${id}`);
   const tab = TABS.find(({ id }) => id === params.get('tab')) ?? TABS[0];
   const Shown = tab.show;
   return (
@@ -71,8 +76,11 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
         <p class="notice">
           The index contains no transfers of it. <Link to={addressPath(token)}>Show it as a wallet</Link>
         </p>
+      ) : id !== null ? (
+        <NftView key={id} stats={stats.data} id={id} />
       ) : (
         <>
+          {hasNumbers(stats.data) && <NftSearch token={token} />}
           <Tabs
             label="Views of the token"
             tabs={TABS.map(({ id, title }) => ({ id, title, to: `${tokenPath(token)}?tab=${id}` }))}
@@ -83,6 +91,10 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
       )}
     </>
   );
+}
+
+function hasNumbers({ type }: Stats): boolean {
+  return TRANSFER_KINDS.some((kind) => kind.name === type && kind.hasTokenNumber);
 }
 
 const ACCURACY: Record<NonNullable<Stats['estimateQuality']>, string> = {
