@@ -378,8 +378,25 @@ pageTests({
       .focus();
     await page.keyboard.press('Enter');
     await waitFor(async () => (await nodes.count()) > before, { what: 'more addresses in the graph' });
+    await page.waitForURL(/open=[0-9a-f]{40}frc/);
+    assert.ok((await page.locator('.network .sum').count()) > 0, 'no amounts on the links');
+    const grown = await page
+      .locator('.node')
+      .evaluateAll((all) => all.map((node) => node.getAttribute('data-address')));
+    const again = await open(t, page.url(), { key });
+    await again
+      .locator('.node')
+      .nth(grown.length - 1)
+      .waitFor();
+    assert.deepEqual(
+      await again.locator('.node').evaluateAll((all) => all.map((node) => node.getAttribute('data-address'))),
+      grown,
+    );
+    await again.close();
     await nodes.last().hover();
     await page.locator('.tip').waitFor();
+    const centre = page.locator(`.node[data-address="${samples.hotWallet}"] text`);
+    assert.equal(await centre.textContent(), 'Demo Exchange');
     for (const [name, signature] of [
       ['CSV', 'from,from_label'],
       ['PNG', '\x89PNG'],

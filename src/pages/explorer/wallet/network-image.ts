@@ -1,7 +1,7 @@
 /** Draws a network on a canvas, because an image of the SVG would need a URL that the page's content policy forbids. */
 import { groupOf, type Network } from './network.ts';
+import { amountMark, drawnLinks, NAME_BASE, nodeName, type Segment } from './network-geometry.ts';
 import type { PlacedNode } from './network-layout.ts';
-import { linkEnds } from './network-view.tsx';
 
 const SCALE = 2;
 const MARGIN = 80;
@@ -11,6 +11,7 @@ export async function drawNetwork(
   network: Network,
   places: ReadonlyMap<string, PlacedNode>,
   style: CSSStyleDeclaration,
+  coin: string,
 ): Promise<Blob> {
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const xs = [...places.values()].map(({ x }) => x);
@@ -25,29 +26,53 @@ export async function drawNetwork(
   context.translate(-left, -top);
   context.fillStyle = color('surface');
   context.fillRect(left, top, canvas.width, canvas.height);
-  for (const { from, to, isFunding } of network.links.values()) {
-    const ends = linkEnds(places.get(from), places.get(to));
-    if (ends === null) continue;
-    context.strokeStyle = color(isFunding ? 'accent' : 'line-strong');
-    context.lineWidth = isFunding ? 2 : 1;
+  const links = drawnLinks(network.links, places);
+  for (const { link, line } of links) {
+    const name = link.isFunding ? 'accent' : 'line-strong';
+    context.strokeStyle = color(name);
+    context.fillStyle = color(name);
+    context.lineWidth = link.isFunding ? 2 : 1;
     context.beginPath();
-    context.moveTo(ends.x1, ends.y1);
-    context.lineTo(ends.x2, ends.y2);
+    context.moveTo(line.x1, line.y1);
+    context.lineTo(line.x2, line.y2);
     context.stroke();
+    drawArrowHead(context, line);
   }
   context.textAlign = 'center';
-  context.font = `12px ${color('mono')}`;
-  for (const { address, node, radius, x, y } of places.values()) {
+  context.font = `11px ${color('mono')}`;
+  for (const place of places.values()) {
+    const { node, radius, x, y } = place;
     context.fillStyle = color(`group-${groupOf(node)}`) || color('soft');
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fill();
     context.fillStyle = color('ink');
-    context.fillText(node.label?.name ?? `${address.slice(0, 6)}…${address.slice(-4)}`, x, y + radius + 14);
+    context.fillText(nodeName(place), x, y + radius + NAME_BASE);
+  }
+  context.strokeStyle = color('surface');
+  context.fillStyle = color('soft');
+  context.lineWidth = 3;
+  for (const drawn of links) {
+    const mark = amountMark(drawn, coin);
+    if (mark === null) continue;
+    context.strokeText(mark.text, mark.x, mark.y);
+    context.fillText(mark.text, mark.x, mark.y);
   }
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) =>
       blob === null ? reject(new Error('the browser did not create an image')) : resolve(blob),
     ),
   );
+}
+
+const HEAD = 8;
+
+function drawArrowHead(context: CanvasRenderingContext2D, { x1, y1, x2, y2 }: Segment): void {
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [dx, dy] = [((x2 - x1) / length) * HEAD, ((y2 - y1) / length) * HEAD];
+  context.beginPath();
+  context.moveTo(x2, y2);
+  context.lineTo(x2 - dx - dy / 2, y2 - dy + dx / 2);
+  context.lineTo(x2 - dx + dy / 2, y2 - dy - dx / 2);
+  context.fill();
 }

@@ -49,7 +49,7 @@ export function layout(network: Network, before: ReadonlyMap<string, PlacedNode>
       'link',
       forceLink<PlacedNode, SimulationLinkDatum<PlacedNode>>(links)
         .id(({ address }) => address)
-        .distance(120),
+        .distance(150),
     )
     .force(
       'collide',

@@ -1,12 +1,16 @@
 /** The neighbourhood of a wallet as a graph that grows with each click. */
 import { useRef, useState } from 'preact/hooks';
-import type { Api, Exchange } from '../../client/api.ts';
+import type { Api } from '../../client/api.ts';
 import { errorText } from '../../client/api-error.ts';
 import { download } from '../../client/download.ts';
 import { useApi, useLoaded } from '../../client/use-answer.ts';
-import { Address } from '../../ui/address.tsx';
+import { Address, labelOf } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
+import { Choice } from '../../ui/choice.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
 import { countText } from '../../ui/format.ts';
+import { addressPath } from '../../ui/link.tsx';
+import { href, setParams } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { COIN } from '../coin.ts';
 import {
@@ -20,6 +24,13 @@ import {
 } from './network.ts';
 import { drawNetwork } from './network-image.ts';
 import { layout, type PlacedNode } from './network-layout.ts';
+import {
+  type Expansion,
+  expansionsIn,
+  expansionsText,
+  NEIGHBOUR_ROLES,
+  type NeighbourRole,
+} from './network-link.ts';
 import { NetworkView } from './network-view.tsx';
 import type { TabProps } from './tab-props.ts';
 
@@ -29,46 +40,78 @@ const NEIGHBOURS = 10;
 /** The widest block window that the API accepts. */
 const ALL_BLOCKS = 1_000_000;
 
+/** What a click adds. */
+const ADDS = [
+  { value: 'all', text: 'Everything' },
+  { value: 'funder', text: 'Funder' },
+  { value: 'recipient', text: 'Recipients' },
+  { value: 'counterparty', text: 'Counterparties' },
+] as const;
+
 interface Grown {
   network: Network;
   places: Map<string, PlacedNode>;
-  exchanges: readonly Exchange[];
 }
 
-export function NetworkTab({ address }: TabProps) {
+/** The URL parameters that hold the graph: what was expanded, and the selected address. */
+const PARAMS = { open: 'open', selected: 'at' } as const;
+
+export function NetworkTab({ address, params }: TabProps) {
   const start = useLoaded<Grown>(`network ${address}`, async (api, signal) => {
-    const { loaded, exchanges } = await neighbourhood(api, address, signal);
-    const network = withNeighbourhood(startOf(address), loaded);
-    return { data: { network, places: layout(network, new Map()), exchanges }, exchanges };
+    const opened = [{ address, roles: NEIGHBOUR_ROLES }, ...expansionsIn(params.get(PARAMS.open))];
+    const all = await Promise.all(opened.map((expansion) => neighbourhood(api, expansion, signal)));
+    let grown: Grown = { network: startOf(address), places: new Map() };
+    for (const { loaded } of all) if (grown.network.nodes.has(loaded.address)) grown = grow(grown, loaded);
+    return { data: grown, exchanges: all.flatMap(({ exchanges }) => exchanges) };
   });
   return (
     <Section
       id="network"
       title="Network"
-      note={`Click a circle to add its first funder and up to ${NEIGHBOURS} recipients and counterparties.`}
+      note={`A click on a circle adds its first funder, or up to ${NEIGHBOURS} recipients and counterparties. The link of the page leads to the graph as it is.`}
       loaded={start}
     >
-      {(grown) => <Graph key={address} address={address} start={grown} />}
+      {(grown) => <Graph key={address} address={address} start={grown} params={params} />}
     </Section>
   );
 }
 
-function Graph({ address, start }: { address: string; start: Grown }) {
+function grow(before: Grown, loaded: Neighbourhood): Grown {
+  const network = withNeighbourhood(before.network, loaded);
+  return { network, places: layout(network, before.places) };
+}
+
+interface GraphProps {
+  address: string;
+  start: Grown;
+  params: URLSearchParams;
+}
+
+function Graph({ address, start, params }: GraphProps) {
   const api = useApi();
-  const [{ network, places }, setGrown] = useState(start);
-  const [selected, setSelected] = useState(address);
+  const [grown, setGrown] = useState(start);
+  const { network, places } = grown;
+  const [adds, setAdds] = useState<(typeof ADDS)[number]['value']>('all');
+  const [opened, setOpened] = useState(() => expansionsIn(params.get(PARAMS.open)));
   const [state, setState] = useState('');
   const frame = useRef<HTMLDivElement>(null);
+  const at = params.get(PARAMS.selected);
+  const selected = at !== null && network.nodes.has(at) ? at : address;
   const expand = async (of: string) => {
-    setSelected(of);
-    if (network.nodes.get(of)?.isExpanded !== false) return;
+    setParams({ [PARAMS.selected]: of === address ? null : of }, { replace: true });
+    const node = network.nodes.get(of);
+    const wanted = NEIGHBOUR_ROLES.filter((role) => adds === 'all' || adds === role);
+    const roles = wanted.filter((role) => node?.expanded.includes(role) === false);
+    if (roles.length === 0) return;
     if (network.nodes.size >= MAX_NODES) return setState(`The graph is full with ${MAX_NODES} addresses.`);
     setState('Loading …');
     try {
-      const { loaded, exchanges } = await neighbourhood(api, of, new AbortController().signal);
-      setGrown((before) => {
-        const next = withNeighbourhood(before.network, loaded);
-        return { network: next, places: layout(next, before.places), exchanges };
+      const { loaded } = await neighbourhood(api, { address: of, roles }, new AbortController().signal);
+      setGrown((before) => grow(before, loaded));
+      setOpened((before) => {
+        const now = [...before, { address: of, roles }];
+        setParams({ [PARAMS.open]: expansionsText(now) }, { replace: true });
+        return now;
       });
       setState('');
     } catch (error) {
@@ -77,12 +120,16 @@ function Graph({ address, start }: { address: string; start: Grown }) {
   };
   const saveImage = async () => {
     if (frame.current === null) return;
-    const image = await drawNetwork(network, places, getComputedStyle(frame.current));
+    const image = await drawNetwork(network, places, getComputedStyle(frame.current), COIN);
     download(image, `network-${address}.png`);
   };
   const node = network.nodes.get(selected);
   return (
     <div class="network" ref={frame}>
+      <div class="controls">
+        <span class="small soft">A click adds</span>
+        <Choice label="A click adds" options={ADDS} value={adds} onChange={setAdds} />
+      </div>
       <NetworkView network={network} places={places} selected={selected} onSelect={(of) => void expand(of)} />
       <Legend network={network} />
       <div class="controls network-selected">
@@ -97,6 +144,7 @@ function Graph({ address, start }: { address: string; start: Grown }) {
         <span class="soft small" role="status">
           {state === '' ? countText(network.nodes.size, 'address') : state}
         </span>
+        <CopyButton class="quiet" label="Copy link" text={linkTo(address, opened, selected)} />
         <button type="button" class="quiet" onClick={() => void saveImage()}>
           PNG
         </button>
@@ -112,6 +160,15 @@ function Graph({ address, start }: { address: string; start: Grown }) {
       </div>
     </div>
   );
+}
+
+/** The URL of a graph, without the key and what else the page's own URL may have. */
+function linkTo(address: string, opened: readonly Expansion[], selected: string): string {
+  const query = new URLSearchParams({ tab: 'network' });
+  const open = expansionsText(opened);
+  if (open !== null) query.set(PARAMS.open, open);
+  if (selected !== address) query.set(PARAMS.selected, selected);
+  return href(`${addressPath(address)}?${query}`);
 }
 
 function Legend({ network }: { network: Network }) {
@@ -130,17 +187,24 @@ function Legend({ network }: { network: Network }) {
   );
 }
 
-async function neighbourhood(api: Api, address: string, signal: AbortSignal) {
+async function neighbourhood(api: Api, { address, roles }: Expansion, signal: AbortSignal) {
+  const wanted = <T,>(role: NeighbourRole, load: () => Promise<T>) => (roles.includes(role) ? load() : null);
   const [funding, recipients, counterparties] = await Promise.all([
-    api.get('wallet_funding_source', { address }, signal),
-    api.get('funding_recipients', { address, blocks: ALL_BLOCKS, limit: NEIGHBOURS }, signal),
-    api.get('wallet_counterparties', { address, limit: NEIGHBOURS }, signal),
+    wanted('funder', () => api.get('wallet_funding_source', { address }, signal)),
+    wanted('recipient', () => {
+      const query = { address, blocks: ALL_BLOCKS, limit: NEIGHBOURS };
+      return api.get('funding_recipients', query, signal);
+    }),
+    wanted('counterparty', () => api.get('wallet_counterparties', { address, limit: NEIGHBOURS }, signal)),
   ]);
+  const answers = [funding, recipients, counterparties].filter((answer) => answer !== null);
   const loaded: Neighbourhood = {
     address,
-    funding: funding.data,
-    recipients: recipients.data.recipients,
-    counterparties: counterparties.data.counterparties,
+    roles,
+    label: answers[0] === undefined ? null : labelOf(answers[0].data, 'address'),
+    funding: funding?.data.firstFunding ?? null,
+    recipients: recipients?.data.recipients ?? [],
+    counterparties: counterparties?.data.counterparties ?? [],
   };
-  return { loaded, exchanges: [funding.exchange, recipients.exchange, counterparties.exchange] };
+  return { loaded, exchanges: answers.map(({ exchange }) => exchange) };
 }

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useWidth } from '../../ui/chart.tsx';
 import { compact, safeName, shortHex } from '../../ui/format.ts';
 import { COIN } from '../coin.ts';
-import { groupOf, type Network } from './network.ts';
+import { groupOf, isFullyExpanded, type Network } from './network.ts';
+import { amountMark, drawnLinks, NAME_BASE, nodeName } from './network-geometry.ts';
 import { nextNode, type PlacedNode } from './network-layout.ts';
 
 interface NetworkViewProps {
@@ -24,6 +25,9 @@ const HEIGHT = 540;
 const MARGIN = 50;
 const MAX_ZOOM = 1.2;
 const ZOOM_STEP = 1.3;
+
+/** Links up to which each has its amount. Among more, only those of the selected address have. */
+const MOST_AMOUNTS = 30;
 
 export function NetworkView({ network, places, selected, onSelect }: NetworkViewProps) {
   const [width, frame] = useWidth();
@@ -58,6 +62,7 @@ export function NetworkView({ network, places, selected, onSelect }: NetworkView
     if (next !== undefined)
       svg.current?.querySelector<SVGGElement>(`[data-address="${next.address}"]`)?.focus();
   };
+  const links = drawnLinks(network.links, places);
   const halfWidth = width / 2 / camera.zoom;
   const halfHeight = HEIGHT / 2 / camera.zoom;
   return (
@@ -81,31 +86,30 @@ export function NetworkView({ network, places, selected, onSelect }: NetworkView
         }}
       >
         <defs>
-          <marker
-            id="arrow"
-            viewBox="0 0 8 8"
-            refX="8"
-            refY="4"
-            markerWidth="7"
-            markerHeight="7"
-            orient="auto"
-          >
-            <path d="M0 0L8 4L0 8Z" class="arrow-head" />
-          </marker>
+          {['arrow', 'arrow-funding'].map((id) => (
+            <marker
+              key={id}
+              id={id}
+              viewBox="0 0 8 8"
+              refX="8"
+              refY="4"
+              markerWidth="8"
+              markerHeight="8"
+              markerUnits="userSpaceOnUse"
+              orient="auto"
+            >
+              <path d="M0 0L8 4L0 8Z" class={`${id}-head`} />
+            </marker>
+          ))}
         </defs>
-        {[...network.links.values()].map(({ from, to, isFunding }) => {
-          const ends = linkEnds(places.get(from), places.get(to));
-          return (
-            ends && (
-              <line
-                key={`${from}${to}`}
-                class={isFunding ? 'link funding' : 'link'}
-                marker-end="url(#arrow)"
-                {...ends}
-              />
-            )
-          );
-        })}
+        {links.map(({ link: { from, to, isFunding }, line }) => (
+          <line
+            key={`${from}${to}`}
+            class={isFunding ? 'link funding' : 'link'}
+            marker-end={isFunding ? 'url(#arrow-funding)' : 'url(#arrow)'}
+            {...line}
+          />
+        ))}
         {[...places.values()].map((place) => (
           // biome-ignore lint/a11y/useSemanticElements: SVG has no button
           <g
@@ -122,12 +126,24 @@ export function NetworkView({ network, places, selected, onSelect }: NetworkView
             onPointerLeave={() => setTip(null)}
           >
             <circle r={place.radius} />
-            {!place.node.isExpanded && <path class="plus" d="M-3 0H3M0 -3V3" />}
-            <text y={place.radius + 13} text-anchor="middle">
+            {!isFullyExpanded(place.node) && <path class="plus" d="M-3 0H3M0 -3V3" />}
+            <text y={place.radius + NAME_BASE} text-anchor="middle">
               {nodeName(place)}
             </text>
           </g>
         ))}
+        {links.map((drawn) => {
+          const { link } = drawn;
+          const isOwn = link.from === selected || link.to === selected;
+          const mark = isOwn || links.length <= MOST_AMOUNTS ? amountMark(drawn, COIN) : null;
+          return (
+            mark && (
+              <text key={`${link.from}${link.to}`} class="sum" x={mark.x} y={mark.y} text-anchor="middle">
+                {mark.text}
+              </text>
+            )
+          );
+        })}
       </svg>
       <div class="zoom">
         <button
@@ -181,32 +197,15 @@ function Tip({
         {compact(sum('to'))} {COIN} in, {compact(sum('from'))} {COIN} out
       </span>
       <span class="soft">
-        {place.node.isExpanded ? 'Its neighbours are shown' : 'Click to load its neighbours'}
+        {isFullyExpanded(place.node) ? 'Its neighbours are shown' : 'Click to load its neighbours'}
       </span>
     </div>
   );
 }
 
-function nodeName({ address, node }: PlacedNode): string {
-  return node.label ? safeName(node.label.name, 18) : `${address.slice(0, 6)}…${address.slice(-4)}`;
-}
-
 function nodeText(place: PlacedNode): string {
   const { node } = place;
-  return `${nodeName(place)}, ${groupOf(node)}, ${compact(node.amount)} ${COIN}${node.isExpanded ? '' : ', not expanded'}`;
-}
-
-/** The line between the edges of two circles; null from a node to itself. */
-export function linkEnds(from: PlacedNode | undefined, to: PlacedNode | undefined) {
-  if (from === undefined || to === undefined || from === to) return null;
-  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
-  const [dx, dy] = [(to.x - from.x) / length, (to.y - from.y) / length];
-  return {
-    x1: from.x + dx * from.radius,
-    y1: from.y + dy * from.radius,
-    x2: to.x - dx * (to.radius + 2),
-    y2: to.y - dy * (to.radius + 2),
-  };
+  return `${nodeName(place)}, ${groupOf(node)}, ${compact(node.amount)} ${COIN}${isFullyExpanded(node) ? '' : ', not expanded'}`;
 }
 
 /** Fits all nodes into view. */

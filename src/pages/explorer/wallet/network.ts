@@ -3,9 +3,10 @@ import { csvLine } from '../../../lib/csv.ts';
 import type { Answers } from '../../client/answers.ts';
 import { type AddressLabel, labelOf } from '../../ui/address.tsx';
 import { ZERO_ADDRESS } from '../../ui/format.ts';
+import { NEIGHBOUR_ROLES, type NeighbourRole } from './network-link.ts';
 
 /** How an address relates to the one that it was first loaded for. */
-type Role = 'start' | 'funder' | 'recipient' | 'counterparty';
+type Role = 'start' | NeighbourRole;
 
 export interface NetworkNode {
   address: string;
@@ -13,11 +14,12 @@ export interface NetworkNode {
   label: AddressLabel | null;
   /** Coins moved between this address and the others in the graph. */
   amount: number;
-  isExpanded: boolean;
+  /** The roles in which its neighbours were added. */
+  expanded: readonly NeighbourRole[];
 }
 
 /** The transfers between two addresses. Takes the larger value if answers differ. */
-interface NetworkLink {
+export interface NetworkLink {
   from: string;
   to: string;
   /** Coins. */
@@ -36,28 +38,31 @@ export interface Network {
 /** Most nodes in a graph. */
 export const MAX_NODES = 200;
 
+/** The neighbours of an address in some roles. */
 export interface Neighbourhood {
   address: string;
-  funding: Answers['wallet_funding_source'];
+  label: AddressLabel | null;
+  roles: readonly NeighbourRole[];
+  funding: Answers['wallet_funding_source']['firstFunding'];
   recipients: Answers['funding_recipients']['recipients'];
   counterparties: Answers['wallet_counterparties']['counterparties'];
 }
 
 export function startOf(address: string): Network {
-  const node: NetworkNode = { address, role: 'start', label: null, amount: 0, isExpanded: false };
+  const node: NetworkNode = { address, role: 'start', label: null, amount: 0, expanded: [] };
   return { nodes: new Map([[address, node]]), links: new Map() };
 }
 
 /** The graph with the loaded neighbourhood of one of its nodes. */
 export function withNeighbourhood(before: Network, loaded: Neighbourhood): Network {
-  const { address, funding, recipients, counterparties } = loaded;
+  const { address, label, roles, funding: firstFunding, recipients, counterparties } = loaded;
   const nodes = new Map(before.nodes);
   const links = new Map(before.links);
   const addNode = (of: string, role: Role, label: AddressLabel | null): boolean => {
     const known = nodes.get(of);
     if (known !== undefined) nodes.set(of, { ...known, label: known.label ?? label });
     else if (nodes.size >= MAX_NODES) return false;
-    else nodes.set(of, { address: of, role, label, amount: 0, isExpanded: false });
+    else nodes.set(of, { address: of, role, label, amount: 0, expanded: [] });
     return true;
   };
   const addLink = (link: NetworkLink) => {
@@ -70,7 +75,6 @@ export function withNeighbourhood(before: Network, loaded: Neighbourhood): Netwo
       isFunding: link.isFunding || (known?.isFunding ?? false),
     });
   };
-  const { firstFunding } = funding;
   if (
     firstFunding &&
     firstFunding.from !== ZERO_ADDRESS &&
@@ -120,7 +124,10 @@ export function withNeighbourhood(before: Network, loaded: Neighbourhood): Netwo
       });
   }
   const centre = nodes.get(address);
-  if (centre !== undefined) nodes.set(address, { ...centre, isExpanded: true });
+  if (centre !== undefined) {
+    const expanded = NEIGHBOUR_ROLES.filter((role) => centre.expanded.includes(role) || roles.includes(role));
+    nodes.set(address, { ...centre, label: centre.label ?? label, expanded });
+  }
   return { nodes: withAmounts(nodes, links), links };
 }
 
@@ -145,6 +152,11 @@ export function networkCsv({ nodes, links }: Network): string {
     csvLine([from, name(from), to, name(to), amount, transfers, isFunding]),
   );
   return ['from,from_label,to,to_label,coins,transfers,first_funding', ...rows].join('\n');
+}
+
+/** Whether all neighbours of a node that can be added were added. */
+export function isFullyExpanded({ expanded }: NetworkNode): boolean {
+  return expanded.length === NEIGHBOUR_ROLES.length;
 }
 
 /** The colour group of a node: the category of its label, or else its role. */
