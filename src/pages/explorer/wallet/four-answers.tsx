@@ -18,15 +18,18 @@ interface FourAnswersProps {
   address: string;
   activity: WalletActivity;
   node: Loaded<NodeFacts>;
+  parties: Parties;
 }
 
-export function FourAnswers({ address, activity, node }: FourAnswersProps) {
+type Parties = Loaded<Answers['wallet_counterparties']>;
+
+export function FourAnswers({ address, activity, node, parties }: FourAnswersProps) {
   return (
     <div class="answers">
       <Funded address={address} funding={activity.funding} />
       <Holds address={address} tokens={activity.tokens} node={node} />
       <Earned address={address} />
-      <DealsWith address={address} />
+      <DealsWith address={address} parties={parties} />
     </div>
   );
 }
@@ -187,8 +190,7 @@ function Profit({
   );
 }
 
-function DealsWith({ address }: { address: string }) {
-  const parties = useAnswer('wallet_counterparties', { address, limit: ROWS });
+function DealsWith({ address, parties }: { address: string; parties: Parties }) {
   return (
     <Answer title="Whom it deals with" address={address} tab="counterparties" more="All counterparties">
       <Awaited loaded={parties}>
@@ -197,7 +199,7 @@ function DealsWith({ address }: { address: string }) {
             <p class="soft">Nobody: it moved nothing but its own.</p>
           ) : (
             <ul>
-              {counterparties.map((party) => (
+              {counterparties.slice(0, ROWS).map((party) => (
                 <li key={party.address}>
                   <Address address={party.address} label={labelOf(party, 'address')} />
                   <small class="soft">

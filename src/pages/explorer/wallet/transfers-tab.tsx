@@ -1,23 +1,27 @@
 /** The transfers of a wallet, filtered, newest first, with new ones as they happen. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { LiveTransfer, Transfer } from '../../client/answers.ts';
 import { useStream } from '../../client/stream.ts';
 import { usePages } from '../../client/use-pages.ts';
+import { countText } from '../../ui/format.ts';
 import { More } from '../../ui/more.tsx';
 import { setParams } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { LiveState } from '../live-state.tsx';
 import { TransferTable } from '../transfer-table.tsx';
+import type { Suspicion } from './suspicion.ts';
 import type { TabProps } from './tab-props.ts';
-import { Filters, filterQuery } from './transfer-filters.tsx';
+import { Filters, filterQuery, useFilterState } from './transfer-filters.tsx';
+import { useSuspicions } from './use-suspicions.ts';
 
 const PAGE = 50;
 
 /** Shortest interval between loads of new transfers. */
 const REFRESH_MS = 2_000;
 
-export function TransfersTab({ address, params }: TabProps) {
-  const filters = filterQuery(params);
+export function TransfersTab({ address, params, known }: TabProps) {
+  const filters = useMemo(() => filterQuery(params, Date.now()), [params.toString()]);
+  const [filterState, setFilterState] = useFilterState(params);
   const isHidden = params.get('internal') === '0';
   const pages = usePages(
     `transfers ${address} ${JSON.stringify(filters)}`,
@@ -26,11 +30,14 @@ export function TransfersTab({ address, params }: TabProps) {
     (answer): readonly Transfer[] => answer.transfers,
   );
   const news = useNews(address, pages.isLong, pages.reload);
+  const suspicions = useSuspicions(known, pages.data);
+  const showsAll = params.get('suspicious') === '1';
+  const isShown = (transfer: Transfer) => showsAll || !suspicions.of(transfer)?.isHidden;
   return (
     <Section
       id="transfers"
       title="Transfers"
-      loaded={pages}
+      loaded={suspicions.isReady ? pages : { ...pages, data: undefined }}
       controls={
         <>
           <label class="check">
@@ -47,7 +54,7 @@ export function TransfersTab({ address, params }: TabProps) {
     >
       {(transfers) => (
         <>
-          <Filters params={params} />
+          <Filters params={params} state={filterState} onState={setFilterState} />
           {news.count > 0 && (
             <p class="news">
               <button type="button" class="button main" onClick={news.show}>
@@ -55,16 +62,65 @@ export function TransfersTab({ address, params }: TabProps) {
               </button>
             </p>
           )}
+          <SuspiciousCount
+            count={transfers.filter((transfer) => suspicions.of(transfer)?.isHidden).length}
+            showsAll={showsAll}
+            isAll={pages.more === null && !pages.isCut}
+          />
           <TransferTable
             caption="Transfers of the wallet"
-            transfers={transfers}
+            transfers={transfers.filter(isShown)}
             wallet={address}
-            empty={pages.more === null ? 'No transfers match this filter.' : 'No matches so far: load more.'}
+            empty={emptyText(transfers.length, pages.more === null)}
+            noteOf={(transfer) => <SuspicionNote suspicion={suspicions.of(transfer)} />}
           />
           <More pages={pages} />
         </>
       )}
     </Section>
+  );
+}
+
+function emptyText(loaded: number, isAll: boolean): string {
+  if (loaded > 0) return isAll ? 'No other transfers.' : 'No other transfers so far: load more.';
+  return isAll ? 'No transfers match this filter.' : 'No matches so far: load more.';
+}
+
+interface SuspiciousCountProps {
+  /** Of the loaded transfers. */
+  count: number;
+  showsAll: boolean;
+  /** Whether all transfers are loaded. */
+  isAll: boolean;
+}
+
+/** How many transfers are hidden, and a button that shows them. */
+function SuspiciousCount({ count, showsAll, isAll }: SuspiciousCountProps) {
+  if (count === 0) return null;
+  return (
+    <p class="suspicious small">
+      {countText(count, 'suspicious transfer')} {isAll ? '' : 'so far '}
+      {showsAll ? 'shown' : 'hidden'}:{' '}
+      <button
+        type="button"
+        class="quiet"
+        aria-pressed={showsAll}
+        onClick={() => setParams({ suspicious: showsAll ? null : '1' }, { replace: true })}
+      >
+        {showsAll ? 'hide' : 'show'}
+      </button>{' '}
+      <span class="soft">Copy no address from them: they may be made to be taken for others.</span>
+    </p>
+  );
+}
+
+function SuspicionNote({ suspicion }: { suspicion: Suspicion | null }) {
+  if (suspicion === null) return null;
+  const { isHidden, reasons } = suspicion;
+  return (
+    <small class="suspicion">
+      {isHidden ? 'Suspicious' : 'Caution'}: {reasons.join('; ')}
+    </small>
   );
 }
 

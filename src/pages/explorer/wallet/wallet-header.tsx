@@ -1,4 +1,5 @@
 /** The header of a wallet's page: its name, address, behaviour, main figures, and the four first answers about it. */
+import type { Answers } from '../../client/answers.ts';
 import { type Loaded, useLoaded } from '../../client/use-answer.ts';
 import { Address, BlockLink, labelText, TransactionLink } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
@@ -19,9 +20,10 @@ import { loadNodeFacts, type NodeFacts, type WalletActivity, type WalletFacts } 
 interface WalletHeaderProps {
   address: string;
   facts: Loaded<WalletFacts>;
+  parties: Loaded<Answers['wallet_counterparties']>;
 }
 
-export function WalletHeader({ address, facts: { data, error, reload } }: WalletHeaderProps) {
+export function WalletHeader({ address, facts: { data, error, reload }, parties }: WalletHeaderProps) {
   const node = useLoaded(`node ${address}`, (api, signal) => loadNodeFacts(api, address, signal));
   const { label = null, activity = null } = data ?? {};
   const what = addressKind(address, node.data);
@@ -54,7 +56,7 @@ export function WalletHeader({ address, facts: { data, error, reload } }: Wallet
       {error !== null && <Failure error={error} onRetry={reload} />}
       {activity && (
         <>
-          <FourAnswers address={address} activity={activity} node={node} />
+          <FourAnswers address={address} activity={activity} node={node} parties={parties} />
           <Facts facts={factsOf(activity)} />
         </>
       )}

@@ -1,16 +1,19 @@
 /** A wallet: its identity and all of its activity, in tabs. */
-import { useLoaded } from '../../client/use-answer.ts';
+import type { Answers } from '../../client/answers.ts';
+import { type Loaded, useAnswer, useLoaded } from '../../client/use-answer.ts';
+import { labelOf } from '../../ui/address.tsx';
 import { addressPath } from '../../ui/link.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { CounterpartiesTab } from './counterparties-tab.tsx';
 import { FlowsTab } from './flows-tab.tsx';
 import { FundingTab } from './funding-tab.tsx';
 import { NetworkTab } from './network-tab.tsx';
+import type { WalletKnowledge } from './suspicion.ts';
 import type { TabProps } from './tab-props.ts';
 import { TokensTab } from './tokens-tab.tsx';
 import { TradesTab } from './trades-tab.tsx';
 import { TransfersTab } from './transfers-tab.tsx';
-import { loadFacts } from './wallet-facts.ts';
+import { loadFacts, type WalletFacts } from './wallet-facts.ts';
 import { WalletHeader } from './wallet-header.tsx';
 
 /** The first is the default. */
@@ -24,13 +27,17 @@ const TABS = [
   { id: 'counterparties', title: 'Counterparties', show: CounterpartiesTab },
 ] as const;
 
-export function WalletPage({ address, params }: TabProps) {
+/** Counterparties that a suspicious address is compared with. */
+const PARTIES = 100;
+
+export function WalletPage({ address, params }: Omit<TabProps, 'known'>) {
   const facts = useLoaded(`facts ${address}`, (api, signal) => loadFacts(api, address, signal));
+  const parties = useAnswer('wallet_counterparties', { address, limit: PARTIES });
   const tab = TABS.find(({ id }) => id === params.get('tab')) ?? TABS[0];
   const Shown = tab.show;
   return (
     <>
-      <WalletHeader address={address} facts={facts} />
+      <WalletHeader address={address} facts={facts} parties={parties} />
       {facts.data?.activity === null ? (
         <p class="notice">
           The index contains no transfers of this address. It may be new, or its transfers may predate the
@@ -43,9 +50,28 @@ export function WalletPage({ address, params }: TabProps) {
             tabs={TABS.map(({ id, title }) => ({ id, title, to: `${addressPath(address)}?tab=${id}` }))}
             current={tab.id}
           />
-          <Shown address={address} params={params} />
+          <Shown address={address} params={params} known={knowledge(address, facts, parties)} />
         </>
       )}
     </>
   );
+}
+
+/** Without counterparties, when they failed to load, transfers of nothing and disguised tokens are still told. */
+function knowledge(
+  address: string,
+  { data }: Loaded<WalletFacts>,
+  parties: Loaded<Answers['wallet_counterparties']>,
+): WalletKnowledge | null {
+  if (!data?.activity || (parties.data === undefined && parties.error === null)) return null;
+  return {
+    wallet: address,
+    held: data.activity.tokens.tokens,
+    parties: (parties.data?.counterparties ?? []).map((party) => ({
+      address: party.address,
+      coins: Number(party.nativeIn) + Number(party.nativeOut),
+      transfers: party.transferCount,
+      isNamed: labelOf(party, 'address') !== null,
+    })),
+  };
 }
