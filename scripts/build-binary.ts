@@ -12,6 +12,7 @@ import { CHECKSUMS_ASSET, PAGES_ASSET, threadAsset } from '../src/binary/asset-n
 import { THREADS } from '../src/threads/entries.ts';
 import { commitOf } from './binary/commit.ts';
 import { makeExecutable } from './binary/executable.ts';
+import { packagesOf } from './binary/packages.ts';
 import {
   ARCHITECTURES,
   type Architecture,
@@ -29,6 +30,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const options = readOptions('Builds the single binary.', {
   out: { kind: 'text', about: 'the file to write', default: join(ROOT, 'dist/atlas-node') },
   arch: { kind: 'text', about: 'the processor it is for, x64 or arm64', default: process.arch },
+  packages: { kind: 'text', about: 'a file to write, as JSON, the packages in it to', default: '' },
 });
 const arch = ARCHITECTURES.find((name) => name === options.arch);
 if (arch === undefined) throw new Error(`there is no binary for ${options.arch}`);
@@ -45,6 +47,8 @@ async function buildBinary(out: string, arch: Architecture): Promise<void> {
     const { main, assets, packages } = await writeContents(work, commit, parts);
     const notices = join(work, 'THIRD_PARTY');
     writeFileSync(notices, thirdPartyNotices(ROOT, packages));
+    if (options.packages !== '')
+      writeFileSync(options.packages, JSON.stringify(packagesOf(ROOT, packages), null, 2));
     renameSync(notices, join(dirname(out), 'THIRD_PARTY'));
     renameSync(makeExecutable(work, { node: parts.node, main, assets }, arch), out);
     const size = (statSync(out).size / 1024 ** 2).toFixed(1);

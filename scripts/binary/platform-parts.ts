@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packagesIn } from '../build/bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -40,16 +41,17 @@ export function platformParts(arch: Architecture, folder: string): PlatformParts
  */
 function partsOfThisMachine(): PlatformParts {
   const require = createRequire(import.meta.url);
+  const uws = loadedBy(require, () => require('uWebSockets.js'));
   return {
     node: process.execPath,
     modules: {
-      'uws.node': loadedBy(require, () => require('uWebSockets.js')),
+      'uws.node': uws,
       'better_sqlite3.node': loadedBy(require, () => new (require('better-sqlite3'))(':memory:').close()),
     },
     packages: [
       `node_modules/node-linux-${process.arch}`,
-      'node_modules/uWebSockets.js',
       'node_modules/better-sqlite3',
+      ...(uws.startsWith(ROOT) ? packagesIn([relative(ROOT, uws)]) : []),
     ],
   };
 }

@@ -3,7 +3,16 @@
  * machine, and takes less disk space than the packages inside the binary.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ReleaseInputs } from './inputs.ts';
 
@@ -31,6 +40,7 @@ export function writeNpmPackage({ root, out, binary, notices, manifest, platform
       libc: ['glibc'],
     };
     writeFileSync(join(work, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+    setModes(work);
     // Every file gets the same time and owner, so that the same contents yield the same bytes.
     const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], {
       cwd: work,
@@ -41,5 +51,13 @@ export function writeNpmPackage({ root, out, binary, notices, manifest, platform
     return file;
   } finally {
     rmSync(work, { recursive: true });
+  }
+}
+
+/** Modes that depend neither on the builder's umask nor on that of the checkout. */
+function setModes(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const isRun = entry.isDirectory() || entry.parentPath === join(folder, 'bin');
+    chmodSync(join(entry.parentPath, entry.name), isRun ? 0o755 : 0o644);
   }
 }

@@ -9,6 +9,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { commitOf } from '../binary/commit.ts';
+import { type BuiltPackage, builtPackages } from '../binary/packages.ts';
 import { ARCHITECTURES, type Architecture } from '../binary/platform-parts.ts';
 import { readOptions } from '../options.ts';
 import { writeBillOfMaterials } from './bill-of-materials.ts';
@@ -43,8 +44,13 @@ async function makeRelease(out: string, dirty: boolean): Promise<void> {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   const files: string[] = [];
-  for (const arch of ARCHITECTURES) files.push(...releasePlatform(out, arch));
-  files.push(writeBillOfMaterials({ root: ROOT, out, manifest }));
+  const packages = new Map<string, BuiltPackage[]>();
+  for (const arch of ARCHITECTURES) {
+    const built = releasePlatform(out, arch);
+    files.push(...built.files);
+    packages.set(`linux-${arch}`, built.packages);
+  }
+  files.push(writeBillOfMaterials({ out, manifest }, packages));
   writeFileSync(join(out, 'SHA256SUMS'), files.map(checksumLine).join(''));
   for (const file of files) {
     const mib = (statSync(file).size / 1024 ** 2).toFixed(1).padStart(8);
@@ -54,22 +60,29 @@ async function makeRelease(out: string, dirty: boolean): Promise<void> {
 }
 
 /** The files for Linux on one processor. */
-function releasePlatform(out: string, arch: Architecture): string[] {
+function releasePlatform(out: string, arch: Architecture): { files: string[]; packages: BuiltPackage[] } {
   const platform = `linux-${arch}`;
   const binary = join(out, `${manifest.name}-${manifest.version}-${platform}`);
   console.log(`release: the single binary for ${platform}`);
-  buildBinary(binary, arch);
+  const packages = buildBinary(binary, arch);
   const notices = join(out, `THIRD_PARTY-${platform}`);
   renameSync(join(out, 'THIRD_PARTY'), notices);
   const release = { root: ROOT, out, binary, platform, notices, manifest };
-  return [binary, notices, ...PACKAGERS.map((write) => write(release))];
+  return { files: [binary, notices, ...PACKAGERS.map((write) => write(release))], packages };
 }
 
-/** A separate process: the build prints and fails like `npm run build:binary`. */
-function buildBinary(file: string, arch: Architecture): void {
+/**
+ * A separate process: the build prints and fails like `npm run build:binary`. Returns the packages that the file
+ * contains.
+ */
+function buildBinary(file: string, arch: Architecture): BuiltPackage[] {
   const script = join(ROOT, 'scripts/build-binary.ts');
-  const args = [...process.execArgv, script, '--out', file, '--arch', arch];
+  const list = `${file}.packages`;
+  const args = [...process.execArgv, script, '--out', file, '--arch', arch, '--packages', list];
   execFileSync(process.execPath, args, { stdio: 'inherit' });
+  const packages = builtPackages.parse(JSON.parse(readFileSync(list, 'utf8')));
+  rmSync(list);
+  return packages;
 }
 
 /** In the format of `sha256sum --check`. */

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import manifest from '../../package.json' with { type: 'json' };
+import { packagesOf } from '../../scripts/binary/packages.ts';
+import { thirdPartyNotices } from '../../scripts/binary/third-party.ts';
+import { bundleScript } from '../../scripts/build/bundle.ts';
 import { writeBillOfMaterials } from '../../scripts/release/bill-of-materials.ts';
 import { writeDebianPackage } from '../../scripts/release/debian-package.ts';
 import type { ReleaseInputs } from '../../scripts/release/inputs.ts';
@@ -65,20 +68,64 @@ test('the Debian package has program, service and manual, the same bytes each ti
     assert.ok(manual.includes(`.SS "atlas\\-node ${path}"`), path);
 });
 
-test('the bill of materials names every package of a release, and no other', (t) => {
-  const file = writeBillOfMaterials({ root: ROOT, out: tempDir(t), manifest });
-  const { metadata, components }: Bill = JSON.parse(readFileSync(file, 'utf8'));
+test('the npm package has the same bytes under any umask', (t) => {
+  const dir = tempDir(t);
+  const before = process.umask(0o022);
+  t.after(() => void process.umask(before));
+  const [open] = writeTwice(join(dir, 'open'), writeNpmPackage);
+  process.umask(0o077);
+  const [closed] = writeTwice(join(dir, 'closed'), writeNpmPackage);
+  assert.deepEqual(readFileSync(open), readFileSync(closed));
+});
+
+test('the bill of materials has each package of the files once, with licence, hash and platforms', (t) => {
+  const zod = packagesOf(ROOT, ['node_modules/zod']);
+  const both = packagesOf(ROOT, ['node_modules/zod', 'node_modules/@ethereumjs/mpt']);
+  const write = () =>
+    writeBillOfMaterials(
+      { out: tempDir(t), manifest },
+      new Map([
+        ['linux-x64', both],
+        ['linux-arm64', zod],
+      ]),
+    );
+  const text = readFileSync(write(), 'utf8');
+  assert.equal(text, readFileSync(write(), 'utf8'));
+  const { metadata, components }: Bill = JSON.parse(text);
   assert.equal(metadata.component.version, manifest.version);
-  const names = new Set(components.map(({ group, name }) => (group ? `${group}/${name}` : name)));
-  const absent = ['@foundry-rs/anvil', 'esbuild', 'web3'];
-  for (const name of Object.keys(manifest.dependencies).filter((name) => !absent.includes(name))) {
-    assert.ok(names.has(name === 'uWebSockets.js' ? '@uwsjs/core' : name), name); // installed under an alias
+  const platformsOf = (name: string) =>
+    components.find((each) => each.name === name)?.properties.map(({ value }) => value);
+  assert.deepEqual(
+    components.map(({ group, name }) => [group, name]),
+    [
+      ['@ethereumjs', 'mpt'],
+      [undefined, 'zod'],
+    ],
+  );
+  assert.deepEqual(platformsOf('mpt'), ['linux-x64']);
+  assert.deepEqual(platformsOf('zod'), ['linux-x64', 'linux-arm64']);
+  for (const { licenses, hashes, purl } of components) {
+    assert.ok(licenses[0]?.license.id);
+    assert.match(hashes[0]?.content ?? '', /^[0-9a-f]{128}$/);
+    assert.match(purl, /^pkg:npm\/(%40ethereumjs\/mpt|zod)@\d/);
   }
-  for (const name of absent) assert.ok(!names.has(name), name);
+});
+
+test('the program contains no package without a licence text and a pinned hash', async () => {
+  const { packages } = await bundleScript(join(ROOT, 'src/cli.ts'), 'test');
+  const natives = ['node_modules/@uwsjs/linux-x64-22', 'node_modules/better-sqlite3'];
+  const all = new Set([...packages, ...natives]);
+  assert.equal(packagesOf(ROOT, all).length, all.size);
+  const sections = thirdPartyNotices(ROOT, all)
+    .split(/^(?=\S+ \d+\.\d+\S* \(.*\)\n-{78}$)/m)
+    .slice(1);
+  assert.equal(sections.length, all.size);
+  for (const section of sections) assert.ok(section.length > 800, section);
 });
 
 /** Writes an artefact twice from the same contents, into two folders. */
 function writeTwice(dir: string, write: (release: ReleaseInputs) => string): [string, string] {
+  mkdirSync(dir, { recursive: true });
   const binary = join(dir, 'binary');
   writeFileSync(binary, '#!/bin/sh\necho "runs with $*"\n');
   chmodSync(binary, 0o755);
@@ -94,5 +141,12 @@ function writeTwice(dir: string, write: (release: ReleaseInputs) => string): [st
 
 interface Bill {
   metadata: { component: { version: string } };
-  components: { group?: string; name: string }[];
+  components: {
+    group?: string;
+    name: string;
+    purl: string;
+    licenses: { license: { id: string } }[];
+    hashes: { content: string }[];
+    properties: { value: string }[];
+  }[];
 }
