@@ -73,12 +73,15 @@ function givenSettings(input: ConfigInput, known: Leaves, mistakes: Mistakes): G
   return [...inFile, ...fromEnv(env, known, mistakes), ...fromFlags(flags)];
 }
 
-function validateSetting({ path, value, where }: GivenSetting): unknown {
+function validateSetting({ path, value, where, name }: GivenSetting): unknown {
   const schema = schemaAt(path);
   if (schema === undefined) throw new Error(`no schema for ${path}`);
   const result = z.safeParse(schema, value);
   if (result.success) return result.data;
-  throw new ConfigError(`${path} ${result.error.issues[0]?.message}, not ${shown(path, value)} (${where})`);
+  const rule = result.error.issues[0]?.message ?? '';
+  // A file has brackets and quotes for it; a text of the environment may have spaces in place of commas.
+  const commas = rule.startsWith('must be a list of') && name.at === undefined ? ', separated by commas' : '';
+  throw new ConfigError(`${path} ${rule}${commas}, not ${shown(path, value)} (${where})`);
 }
 
 /** A rejected value for an error line. Never repeats a secret. */

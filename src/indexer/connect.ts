@@ -43,8 +43,13 @@ const RETRY_MAX_MS = 10_000;
 
 /** Interval of the advice while the node has not answered, milliseconds. */
 const ADVICE_MS = 60_000;
-const connectAdvice = () =>
-  `start the node, or correct ${settingName('node_http')} (--node-http); indexing starts as soon as it answers`;
+
+function connectAdvice({ httpStatus }: Pick<UpstreamError, 'httpStatus'>): string {
+  const address = settingName('node_http');
+  return httpStatus === 401 || httpStatus === 403
+    ? `the node demands a key or a password: put it into ${address}, as in http://user:password@host, or into ${settingName('node.headers')}`
+    : `start the node, or correct ${address}; indexing starts as soon as it answers`;
+}
 
 /** Probes the node until it answers; null when the signal aborts first. Throws FatalError for a node on another chain. */
 export async function connect(
@@ -53,9 +58,9 @@ export async function connect(
   signal: AbortSignal,
 ): Promise<Capabilities | null> {
   const advise = new RepeatLimit(ADVICE_MS);
-  const onFailure = ({ message: reason }: UpstreamError) => {
+  const onFailure = (error: UpstreamError) => {
     if (advise.allows('connect'))
-      context.log.warn({ reason, advice: connectAdvice() }, 'waiting for the node');
+      context.log.warn({ reason: error.message, advice: connectAdvice(error) }, 'waiting for the node');
   };
   const probe = async () => {
     const { traces, head, finality } = options.index;

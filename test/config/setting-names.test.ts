@@ -23,6 +23,21 @@ test('a setting is named by its flag, its variable, its line in a file, or its p
   assert.equal(settingName('index.traces'), 'index.traces');
 });
 
+test('a list of the environment that has no commas is told about them, one in a file is not', () => {
+  const env = { ATLAS_RPC__ALLOW: 'trace_block debug_traceCall' };
+  assert.throws(
+    () => parseConfig({ env }),
+    /^ConfigError: rpc\.allow must be a list of .*, separated by commas/,
+  );
+  const file = { path: 'atlas.toml', text: '[rpc]\nallow = ["a b"]\n' };
+  assert.throws(
+    () => parseConfig({ file }),
+    (error: Error) => !error.message.includes('commas'),
+  );
+  const json = parseConfig({ env: { ATLAS_RPC__ALLOW: '["trace_block", "debug_traceCall"]' } });
+  assert.deepEqual(json.config.rpc.allow, ['trace_block', 'debug_traceCall']);
+});
+
 test('a command names the folder as it was given', async (t) => {
   const dir = tempDir(t);
   const { default: Database } = await import('better-sqlite3');

@@ -1,5 +1,8 @@
-/** Another chain behind the node's WebSocket: a wrong `node_ws`, or a node that was replaced. */
+/** What the log says of nodes that cannot be used: another chain behind the WebSocket, one replaced, one with a login. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
@@ -63,4 +66,20 @@ test('a node replaced by one of another chain is said to be replaced, and one th
   await waitFor(() => fresh.status().nodeChain === 'another_chain', { what: 'the refusal' });
   assert.doesNotMatch(fresh.status().reason ?? '', /replaced/);
   assert.equal(indexer.logs.filter((line) => line.startsWith('error indexing is paused')).length, 1);
+});
+
+test('a node that demands a login is told from one that is down', async (t) => {
+  const node = createServer((_, response) => response.writeHead(401).end('who are you')).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(node, 'listening');
+  t.after(() => {
+    node.close();
+    node.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  const indexer = startIndexer(t, { http: url, dir: tempDir(t) });
+  await waitFor(() => indexer.logs.length > 0, { what: 'a line' });
+  assert.match(indexer.logs[0] ?? '', /the node demands a key or a password: put it into node_http, as in/);
 });

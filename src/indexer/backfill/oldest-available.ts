@@ -1,7 +1,7 @@
 /** Chooses the first block of a new index. Pruned is what the node proves to be, not what it refuses once. */
 
 import { UpstreamError } from '../../lib/errors.ts';
-import { settingName } from '../../lib/setting-name.ts';
+import { settingWord } from '../../lib/setting-name.ts';
 
 /** What the node has of a block that an index needs. */
 export type Availability =
@@ -49,7 +49,7 @@ export async function findOldestAvailable(
     // The message names no head, so that it is logged once while the node catches up.
     throw new UpstreamError(
       'inconsistent',
-      `the node has not reached ${settingName('index.start_block')} ${wanted} yet`,
+      `the node has not reached ${settingWord('index.start_block')} ${wanted} yet`,
     );
   for (let available = head; ; ) {
     const border = await bisectOldest(wanted, available, ask);
