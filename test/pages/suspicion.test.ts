@@ -16,11 +16,11 @@ const STRANGER = `0x${'77'.repeat(20)}`;
 const USDC = `0x${'a0'.repeat(20)}`;
 const OTHER_TOKEN = `0x${'b0'.repeat(20)}`;
 
-const party = (address: string, coins: number, transfers: number, isNamed = false) => ({
+const party = (address: string, coins: number, transfers: number, name: string | null = null) => ({
   address,
   coins,
   transfers,
-  isNamed,
+  name,
 });
 
 const KNOWN: WalletKnowledge = {
@@ -86,16 +86,18 @@ test('dust of a look-alike is hidden; what the wallet sent it, or what is no dus
   assert.equal(verdict(usdc(WALLET, FAKE, '1'), null), 'marked');
   assert.match(
     suspicionOf(usdc(WALLET, FAKE, '9'), KNOWN, true)?.reasons[0] ?? '',
-    /^its address looks like 0xd9a1b0…853a91$/,
+    /^its address looks like another, 0xd9a1b0b1e1…b2853a91$/,
   );
 });
 
 test('the address that the wallet deals with is clear, though another one looks like it', () => {
   assert.equal(verdict(coins(FRIEND, WALLET, '1'), false), 'clear');
   assert.equal(verdict(coins(STRANGER, WALLET, '1'), false), 'clear');
-  const named = { ...KNOWN, parties: [party(FRIEND, 0, 1, true), party(FAKE, 9, 9)] };
+  const named = { ...KNOWN, parties: [party(FRIEND, 0, 1, 'Friend'), party(FAKE, 9, 9)] };
   assert.equal(verdict(coins(FRIEND, WALLET, '1'), false, named), 'clear');
   assert.equal(verdict(coins(FAKE, WALLET, '1'), false, named), 'marked');
+  const [reason] = suspicionOf(coins(FAKE, WALLET, '1'), named, false)?.reasons ?? [];
+  assert.equal(reason, 'its address looks like that of Friend');
 });
 
 test('after coins were sent to a fake by mistake it is still marked, and so is the address it looks like', () => {

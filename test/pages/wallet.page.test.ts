@@ -178,7 +178,7 @@ pageTests({
       await page.getByText('2 suspicious transfers hidden').waitFor();
       assert.equal(await rows.count(), 3);
       const notes = () => page.locator('.suspicion').allTextContents();
-      const short = (address: string) => `${address.slice(0, 8)}…${address.slice(-6)}`;
+      const short = (address: string) => `another, ${address.slice(0, 12)}…${address.slice(-8)}`;
       const caution = `Caution: its address looks like ${short(fake)}`;
       assert.deepEqual(await notes(), [caution]);
       await page.getByRole('button', { name: 'show', exact: true }).focus();
@@ -198,6 +198,11 @@ pageTests({
       await rows.nth(4).waitFor();
       assert.equal(await page.getByText('suspicious transfers').count(), 0);
       assert.match((await notes()).join(), /Caution: moves nothing/);
+      await page.unroute('**/rpc');
+      await page.route('**/rpc', () => undefined); // a node that never answers
+      await page.route('**/api/wallets/batch', (route) => route.abort());
+      await page.goto(`${url}/address/${wallet}`);
+      await rows.nth(4).waitFor();
     },
 
   'transfers are chosen by spans of time and by dates': async (t, open) => {

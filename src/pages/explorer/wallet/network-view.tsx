@@ -213,6 +213,11 @@ function fit(places: ReadonlyMap<string, PlacedNode>, width: number): Camera {
   const xs = [...places.values()].map(({ x }) => x);
   const ys = [...places.values()].map(({ y }) => y);
   const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const zoom = Math.min(MAX_ZOOM, width / (right - left + 2 * MARGIN), HEIGHT / (bottom - top + 2 * MARGIN));
+  // The width is 0 while the graph is not laid out.
+  const zoom = Math.min(
+    MAX_ZOOM,
+    Math.max(1, width) / (right - left + 2 * MARGIN),
+    HEIGHT / (bottom - top + 2 * MARGIN),
+  );
   return { x: (left + right) / 2, y: (top + bottom) / 2, zoom };
 }

@@ -3,7 +3,7 @@
  * from where it may be copied. The rules are in docs/explorer.md. Pure functions.
  */
 import type { Transfer } from '../../client/answers.ts';
-import { safeName, shortHex, ZERO_ADDRESS } from '../../ui/format.ts';
+import { safeName, ZERO_ADDRESS } from '../../ui/format.ts';
 
 /** An address that the wallet had transfers with. */
 interface Party {
@@ -11,8 +11,8 @@ interface Party {
   /** Coins moved between the two, in both directions. */
   coins: number;
   transfers: number;
-  /** Whether the operator named it. */
-  isNamed: boolean;
+  /** The operator's, null without one. */
+  name: string | null;
 }
 
 /** A token that the wallet holds. */
@@ -68,7 +68,7 @@ export function suspicionOf(
     isZero && initiated !== true
       ? `moves nothing${initiated === false ? ', not sent by the wallet' : ''}`
       : null,
-    twin === null || isTrusted(party, twin, known) ? null : `its address looks like ${shortHex(twin)}`,
+    twin === null || isTrusted(party, twin, known) ? null : `its address looks like ${twinText(twin, known)}`,
     isDisguised ? `imitates ${safeName(original.symbol ?? '')}` : null,
   ].filter((reason) => reason !== null);
   if (reasons.length === 0) return null;
@@ -112,13 +112,20 @@ const LEAST_KNOWN = 3;
 /** Whether an address is well known beside the one it looks like. */
 function isTrusted(address: string, twin: string, known: WalletKnowledge): boolean {
   const [own, other] = [partyOf(address, known), partyOf(twin, known)];
-  if (own.isNamed !== other.isNamed) return own.isNamed;
+  if ((own.name === null) !== (other.name === null)) return own.name !== null;
   return isStronger(address, twin, known) && own.transfers >= Math.max(LEAST_KNOWN, other.transfers);
+}
+
+/** What an address is taken for. The digits that the usual short form shows are those of both. */
+function twinText(twin: string, known: WalletKnowledge): string {
+  if (twin === known.wallet) return 'this wallet';
+  const { name } = partyOf(twin, known);
+  return name === null ? `another, ${twin.slice(0, 12)}…${twin.slice(-8)}` : `that of ${safeName(name, 40)}`;
 }
 
 function partyOf(address: string, { parties }: WalletKnowledge): Party {
   const found = parties.find((party) => party.address === address);
-  return found ?? { address, coins: 0, transfers: 0, isNamed: false };
+  return found ?? { address, coins: 0, transfers: 0, name: null };
 }
 
 function isTiny({ tokenAddress, tokenId, amount, decimals }: Judged): boolean {

@@ -8,6 +8,9 @@ import { isCandidate, type Suspicion, suspicionOf, type WalletKnowledge } from '
 /** Transactions asked for at a time: each counts against the key's rate. */
 const BATCH = 20;
 
+/** How long the list waits for the node: one that does not answer must not hold it up. */
+const WAIT_MS = 2_000;
+
 /** By transaction hash; null where the node did not say. */
 type Senders = ReadonlyMap<string, string | null>;
 
@@ -25,6 +28,7 @@ export function useSuspicions(
   const api = useApi();
   const [senders, setSenders] = useState<Senders>(new Map());
   const wasReady = useRef(false);
+  const [isLate, setLate] = useState(false);
   const isLoaded = known !== null && transfers !== undefined;
   const candidates = isLoaded ? transfers.filter((transfer) => isCandidate(transfer, known)) : [];
   const missing = [...new Set(candidates.map(({ txHash }) => txHash))]
@@ -41,8 +45,14 @@ export function useSuspicions(
     );
     return () => ending.abort();
   }, [api, missing.join()]);
+  useEffect(() => {
+    if (!isLoaded || isLate) return;
+    const timer = setTimeout(() => setLate(true), WAIT_MS);
+    return () => clearTimeout(timer);
+  }, [isLoaded, isLate]);
   // Rows that come later, with another page, must not hide the list again.
-  wasReady.current = transfers !== undefined && (wasReady.current || (isLoaded && missing.length === 0));
+  wasReady.current =
+    transfers !== undefined && (wasReady.current || (isLoaded && (missing.length === 0 || isLate)));
   return {
     isReady: wasReady.current,
     of(transfer) {

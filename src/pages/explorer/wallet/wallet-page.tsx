@@ -57,21 +57,25 @@ export function WalletPage({ address, params }: Omit<TabProps, 'known'>) {
   );
 }
 
-/** Without counterparties, when they failed to load, transfers of nothing and disguised tokens are still told. */
+/**
+ * Null while the answers load. Without one that failed, transfers of nothing are still told: the list does not wait for
+ * what does not come.
+ */
 function knowledge(
   address: string,
-  { data }: Loaded<WalletFacts>,
+  facts: Loaded<WalletFacts>,
   parties: Loaded<Answers['wallet_counterparties']>,
 ): WalletKnowledge | null {
-  if (!data?.activity || (parties.data === undefined && parties.error === null)) return null;
+  const isLoading = [facts, parties].some(({ data, error }) => data === undefined && error === null);
+  if (isLoading) return null;
   return {
     wallet: address,
-    held: data.activity.tokens.tokens,
+    held: facts.data?.activity?.tokens.tokens ?? [],
     parties: (parties.data?.counterparties ?? []).map((party) => ({
       address: party.address,
       coins: Number(party.nativeIn) + Number(party.nativeOut),
       transfers: party.transferCount,
-      isNamed: labelOf(party, 'address') !== null,
+      name: labelOf(party, 'address')?.name ?? null,
     })),
   };
 }
