@@ -503,11 +503,23 @@ pageTests({
     const hash = `0x${'cd'.repeat(32)}`;
     const from = `0x${'1'.repeat(40)}`;
     const transaction = { hash, blockHash: hash, from, value: '0x1', input: null, gas: null };
-    const receipt = {
-      status: null,
-      contractAddress: null,
-      gasUsed: null,
-      logs: [{ address: from, topics: null, data: '0x', logIndex: '0x0' }],
+    const log = {
+      address: from,
+      name: null,
+      signature: null,
+      args: null,
+      topics: [],
+      data: '0x',
+      dataBytes: 0,
+    };
+    const decoded = {
+      txHash: hash,
+      status: 'unknown',
+      ...{ blockNumber: 3, blockHash: hash, timestamp: null, from: null, to: null, createdContract: null },
+      ...{ value: null, valueWei: null, fee: null, feeWei: null, gasUsed: null, gasLimit: null },
+      ...{ gasPriceWei: null, maxFeePerGasWei: null, maxPriorityFeePerGasWei: null, nonce: null, type: null },
+      ...{ method: null, input: '0x', inputBytes: 0, events: [{ ...log, logIndex: null }], eventCount: 1 },
+      ...{ failure: null, trades: null, tradesReason: 'its block is not indexed' },
     };
     const block = {
       number: '0x3',
@@ -520,13 +532,12 @@ pageTests({
     const results: Record<string, unknown> = {
       eth_getBlockByNumber: block,
       eth_getBlockByHash: { ...block, transactions: null },
-      eth_getTransactionByHash: transaction,
-      eth_getTransactionReceipt: receipt,
     };
     await page.route('**/rpc', (route) => {
       const { method } = z.object({ method: z.string() }).parse(route.request().postDataJSON());
       return route.fulfill({ json: { jsonrpc: '2.0', id: 1, result: results[method] } });
     });
+    await page.route('**/api/transaction?*', (route) => route.fulfill({ json: decoded }));
     await page.goto(`${url}/block/3`);
     await rowsOf(page, 'transactions').getByText('new contract').waitFor();
     await page.goto(`${url}/block/${hash}`);

@@ -13,9 +13,19 @@ const COLUMNS: Column<LargeTransfer>[] = [
   { title: 'Transaction', plain: true, cell: ({ txHash }) => <TransactionLink hash={txHash} /> },
   { title: 'Block', wideOnly: true, cell: ({ blockNumber }) => <BlockLink block={blockNumber} /> },
   { title: 'Time', plain: true, cell: ({ timestamp }) => <Time iso={timestamp} /> },
-  { title: 'From', plain: true, cell: (row) => <Address address={row.from} label={labelOf(row, 'from')} /> },
+  {
+    title: 'From',
+    plain: true,
+    side: 'from',
+    cell: (row) => <Address address={row.from} label={labelOf(row, 'from')} />,
+  },
   { title: '', plain: true, tableOnly: true, cell: () => <Arrow /> },
-  { title: 'To', plain: true, cell: (row) => <Address address={row.to} label={labelOf(row, 'to')} /> },
+  {
+    title: 'To',
+    plain: true,
+    side: 'to',
+    cell: (row) => <Address address={row.to} label={labelOf(row, 'to')} />,
+  },
   {
     title: 'Amount',
     plain: true,

@@ -9,11 +9,13 @@ interface PageTitleProps {
   text: string;
   /** What the copy icon copies, in words. */
   what: string;
+  /** Of the browser's tab. Default: the kind and the shortened text. */
+  title?: string | undefined;
   children?: ComponentChildren;
 }
 
-export function PageTitle({ kind, text, what, children }: PageTitleProps) {
-  useTitle(`${kind} ${shortHex(text)}`);
+export function PageTitle({ kind, text, what, title, children }: PageTitleProps) {
+  useTitle(title ?? `${kind} ${shortHex(text)}`);
   return (
     <header class="title">
       <p class="soft small">{kind}</p>

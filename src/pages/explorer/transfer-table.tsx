@@ -51,14 +51,14 @@ function partyColumns(wallet: string | undefined, noteOf: TransferTableProps['no
     </>
   );
   return [
-    { title: 'From', plain: true, cell: (row) => party(row, 'from') },
+    { title: 'From', plain: true, side: 'from', cell: (row) => party(row, 'from') },
     {
       title: wallet === undefined ? '' : 'Direction',
       plain: true,
       tableOnly: true,
       cell: (row) => (wallet === undefined ? <Arrow /> : <Direction transfer={row} />),
     },
-    { title: 'To', plain: true, cell: (row) => party(row, 'to') },
+    { title: 'To', plain: true, side: 'to', cell: (row) => party(row, 'to') },
   ];
 }
 
@@ -73,26 +73,27 @@ function amountColumns(wallet: string | undefined): Column<Transfer>[] {
       title: 'Amount',
       plain: true,
       number: true,
-      cell: ({ amount, decimals, tokenAddress, tokenId, transferType, direction, from, to }) => (
-        <TransferAmount
-          units={amount}
-          token={tokenAddress}
-          decimals={decimals}
-          tokenId={tokenId}
-          transferType={transferType}
-          sign={wallet === undefined || from === to ? null : (direction ?? null)}
-        />
+      cell: (row) => (
+        <>
+          <TransferAmount
+            units={row.amount}
+            token={row.tokenAddress}
+            decimals={row.decimals}
+            tokenId={row.tokenId}
+            transferType={row.transferType}
+            sign={wallet === undefined || row.from === row.to ? null : (row.direction ?? null)}
+          />
+          <span class="card-only">
+            {' '}
+            <Token transfer={row} />
+          </span>
+        </>
       ),
     },
     {
       title: 'Token',
-      plain: true,
-      cell: ({ tokenAddress, symbol }) =>
-        tokenAddress === null ? (
-          <span class="soft">{COIN}</span>
-        ) : (
-          <TokenLink token={tokenAddress} symbol={symbol} />
-        ),
+      tableOnly: true,
+      cell: (row) => <Token transfer={row} />,
     },
     {
       title: 'Kind',
@@ -100,4 +101,12 @@ function amountColumns(wallet: string | undefined): Column<Transfer>[] {
       cell: ({ transferType }) => <span class="soft small nowrap">{kindText(transferType)}</span>,
     },
   ];
+}
+
+function Token({ transfer: { tokenAddress, symbol } }: { transfer: Transfer }) {
+  return tokenAddress === null ? (
+    <span class="soft">{COIN}</span>
+  ) : (
+    <TokenLink token={tokenAddress} symbol={symbol} />
+  );
 }

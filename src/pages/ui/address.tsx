@@ -1,24 +1,13 @@
 /** An address, hash or block number as a link, with its label and a copy icon. */
+import { useContext } from 'preact/hooks';
+import { AddressNames } from './address-names.ts';
 import { Copy } from './copy.tsx';
 import { grouped, safeName, shortHex, ZERO_ADDRESS } from './format.ts';
 import { Identicon } from './identicon.tsx';
+import { type AddressLabel, labelOf } from './known-names.ts';
 import { addressPath, blockPath, Link, tokenPath, transactionPath } from './link.tsx';
 
-/** The label of an address, as the API returns it beside the address. */
-export interface AddressLabel {
-  name: string;
-  category: string;
-  /** The list that contains the label. */
-  source: string;
-}
-
-/** The label beside an address in an answer: `fromLabel` for `from`. Null if there is none. */
-export function labelOf(record: object, field: string): AddressLabel | null {
-  const label: unknown = Reflect.get(record, `${field}Label`);
-  if (typeof label !== 'object' || label === null) return null;
-  if (!('name' in label && 'category' in label && 'source' in label)) return null;
-  return { name: String(label.name), category: String(label.category), source: String(label.source) };
-}
+export { type AddressLabel, labelOf };
 
 /** A label's category and source: `exchange, by my list`. */
 export function labelText({ category, source }: AddressLabel): string {
@@ -34,10 +23,13 @@ interface AddressProps {
   here?: boolean;
 }
 
-export function Address({ address, label, whole = false, here = false }: AddressProps) {
+/** By its label, or as a token by its symbol, or by its digits. */
+export function Address({ address, label: given, whole = false, here = false }: AddressProps) {
+  const known = useContext(AddressNames).get(address.toLowerCase());
+  const label = given ?? known?.label;
   const text = whole ? address : shortHex(address);
-  const name = label ? safeName(label.name, 24) : address === ZERO_ADDRESS ? 'Zero address' : null;
-  const inner = name === null ? <span class="mono">{text}</span> : <bdi class="name">{name}</bdi>;
+  const name = label ? safeName(label.name, 24) : nameWithoutLabel(address, known?.symbol ?? '');
+  const inner = name === '' ? <span class="mono">{text}</span> : <bdi class="name">{name}</bdi>;
   const title = label ? `${label.name} (${labelText(label)}): ${address}` : address;
   return (
     <span class="address with-copy" title={title}>
@@ -46,6 +38,10 @@ export function Address({ address, label, whole = false, here = false }: Address
       <Copy text={address} what="address" />
     </span>
   );
+}
+
+function nameWithoutLabel(address: string, symbol: string): string {
+  return address === ZERO_ADDRESS ? 'Zero address' : safeName(symbol);
 }
 
 /** A token by its symbol. The address distinguishes two tokens with the same symbol. */

@@ -1,7 +1,7 @@
 /** An amount: short, with the full value to copy. */
 import { TRANSFER_KINDS } from '../../model/transfer-kind.ts';
 import { Copy } from './copy.tsx';
-import { safeName, shortAmount, unitsToText } from './format.ts';
+import { safeName, shortAmount, shortId, unitsToText } from './format.ts';
 import { Link, nftPath } from './link.tsx';
 
 interface AmountProps {
@@ -61,7 +61,7 @@ function movesOne(transferType: string): boolean {
 /** The value of a transfer: an amount, or a token by its number, with the units where there may be several. */
 export function TransferAmount({ token = null, tokenId, transferType, ...amount }: TransferAmountProps) {
   if (tokenId === null) return <Units {...amount} />;
-  const number = tokenId.length > 12 ? `${tokenId.slice(0, 6)}…${tokenId.slice(-4)}` : tokenId;
+  const number = shortId(tokenId);
   const sign = amount.sign ?? '';
   return (
     <span class={`amount with-copy ${sign}`} title={`Token number ${tokenId}`}>

@@ -127,6 +127,11 @@ export function safeName(name: string, most = 16): string {
   return characters.length <= most ? clean : `${characters.slice(0, most - 1).join('')}…`;
 }
 
+/** A token's number, shortened. */
+export function shortId(id: string): string {
+  return id.length > 12 ? `${id.slice(0, 6)}…${id.slice(-4)}` : id;
+}
+
 /** `ERC-20` */
 export function kindText(kind: string): string {
   return TRANSFER_KINDS.find(({ name }) => name === kind)?.label ?? kind;

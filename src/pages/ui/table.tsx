@@ -1,5 +1,6 @@
 /** A table whose rows become cards on a narrow screen. */
 import type { ComponentChildren, Key } from 'preact';
+import { Arrow } from './icons.tsx';
 
 export interface Column<Row> {
   /** Empty for a drawing that needs none. */
@@ -10,6 +11,10 @@ export interface Column<Row> {
   wideOnly?: boolean;
   /** Omitted where rows are cards. */
   tableOnly?: boolean;
+  /** The sides of a payment share a line of a card, with an arrow between them. */
+  side?: 'from' | 'to';
+  /** Takes a whole line of a card. */
+  whole?: boolean;
   /** Without its title on a narrow screen, where the cell explains itself. */
   plain?: boolean;
 }
@@ -27,8 +32,8 @@ interface TableProps<Row> {
 
 export function Table<Row>({ caption, columns, rows, rowKey, rowClass, empty }: TableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <p class="notice">{empty}</p>;
-  const inCard = columns.filter(({ wideOnly, tableOnly }) => !wideOnly && !tableOnly);
-  const classOf = (column: Column<Row>) => cellClass(column, inCard.indexOf(column) % 2 === 1);
+  const right = rightInCard(columns);
+  const classOf = (column: Column<Row>) => cellClass(column, right.has(column));
   return (
     <table class="table">
       <caption class="hidden-text">{caption}</caption>
@@ -54,6 +59,11 @@ export function Table<Row>({ caption, columns, rows, rowKey, rowClass, empty }: 
                 class={classOf(column)}
                 data-title={column.plain ? undefined : column.title}
               >
+                {column.side === 'to' && (
+                  <span class="card-only">
+                    <Arrow />
+                  </span>
+                )}
                 {column.cell(row)}
               </td>
             ))}
@@ -64,9 +74,32 @@ export function Table<Row>({ caption, columns, rows, rowKey, rowClass, empty }: 
   );
 }
 
-/** Cards have two columns, so every other cell aligns right. */
-function cellClass<Row>({ number, wideOnly, tableOnly }: Column<Row>, isRight: boolean): string | undefined {
-  const names = { number, 'wide-only': wideOnly, 'table-only': tableOnly, right: isRight };
+/** Cards have two columns: the right one holds every other cell, counted again from the sender of a payment. */
+function rightInCard<Row>(columns: readonly Column<Row>[]): Set<Column<Row>> {
+  const right = new Set<Column<Row>>();
+  let isRight = false;
+  for (const column of columns) {
+    if (column.wideOnly || column.tableOnly) continue;
+    if (column.side === 'from' || column.whole) isRight = false;
+    if (isRight) right.add(column);
+    isRight = !isRight && !column.whole;
+  }
+  return right;
+}
+
+function cellClass<Row>(
+  { number, wideOnly, tableOnly, side, whole }: Column<Row>,
+  isRight: boolean,
+): string | undefined {
+  const names = {
+    number,
+    'wide-only': wideOnly,
+    'table-only': tableOnly,
+    right: isRight && side === undefined,
+    payer: side === 'from',
+    payee: side === 'to',
+    whole,
+  };
   const classes = Object.entries(names).flatMap(([name, isSet]) => (isSet ? [name] : []));
   return classes.length === 0 ? undefined : classes.join(' ');
 }

@@ -77,6 +77,18 @@ export function Time({ iso }: { iso: string }) {
   );
 }
 
+/** A time in UTC and its age, whatever the switch is set to. */
+export function TimeAndAge({ iso }: { iso: string }) {
+  return (
+    <>
+      <time dateTime={iso}>{dateTime(iso)} UTC</time>
+      <small>
+        <Age iso={iso} />
+      </small>
+    </>
+  );
+}
+
 /** The age of a time by the clock, whatever the switch is set to. */
 export function Age({ iso }: { iso: string }) {
   const [text, element] = useTicking<HTMLSpanElement>(() => ago(iso));

@@ -1,40 +1,26 @@
 /** A block: its facts, its transactions with the value each moved, and its transfers. */
 import type { Answers } from '../../client/answers.ts';
-import type { NodeBlock, NodeTransaction } from '../../client/node-types.ts';
-import { type Loaded, one, useLoaded } from '../../client/use-answer.ts';
+import { one, useLoaded } from '../../client/use-answer.ts';
 import { type Pages, usePages } from '../../client/use-pages.ts';
-import { Address, TransactionLink } from '../../ui/address.tsx';
-import { Amount } from '../../ui/amount.tsx';
+import { Address } from '../../ui/address.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import {
-  dateTime,
-  grouped,
-  hexTime,
-  NATIVE_DECIMALS,
-  percent,
-  shortHex,
-  unitsToText,
-} from '../../ui/format.ts';
+import { grouped, hexTime, percent, shortHex, unitsToText } from '../../ui/format.ts';
 import { Arrow } from '../../ui/icons.tsx';
 import { blockPath, Link } from '../../ui/link.tsx';
 import { More } from '../../ui/more.tsx';
 import { Section } from '../../ui/section.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Age } from '../../ui/time.tsx';
-import { COIN } from '../coin.ts';
+import { TimeAndAge } from '../../ui/time.tsx';
+import { NameProvider, useNames } from '../named.tsx';
 import { PageTitle } from '../page-title.tsx';
 import { TransferTable } from '../transfer-table.tsx';
+import { type Block, LISTED, Transactions } from './transactions.tsx';
 
-type Block = NodeBlock<NodeTransaction>;
 type Transfer = Answers['block_transfers']['transfers'][number];
 
 const PAGE = 200;
 const GWEI_DECIMALS = 9;
-
-/** Most transactions in the table. A block may have thousands. */
-const LISTED = 500;
 
 export function BlockPage({ block, params }: { block: string; params: URLSearchParams }) {
   const isHash = block.startsWith('0x');
@@ -51,9 +37,10 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
     !isMissing,
   );
   const tab = params.get('tab') === 'transfers' ? 'transfers' : 'transactions';
+  const names = useNames(addressesIn(facts.data ?? null));
   const number = facts.data ? Number(facts.data.number) : isHash ? null : Number(block);
   return (
-    <>
+    <NameProvider names={names}>
       <PageTitle kind="Block" text={number === null ? block : grouped(number)} what="block">
         {number !== null && (
           <p class="controls">
@@ -100,8 +87,14 @@ export function BlockPage({ block, params }: { block: string; params: URLSearchP
         // The index may have what the node no longer keeps.
         transfers.data !== undefined && <Transfers pages={transfers} />
       )}
-    </>
+    </NameProvider>
   );
+}
+
+/** Of the transactions listed, and the proposer. */
+function* addressesIn(block: Block | null): Generator<string | null | undefined> {
+  yield block?.miner;
+  for (const { from, to } of (block?.transactions ?? []).slice(0, LISTED)) yield* [from, to];
 }
 
 function Transfers({ pages }: { pages: Pages<Transfer> }) {
@@ -133,7 +126,7 @@ function BlockFacts({ block }: { block: Block }) {
   return (
     <Facts
       facts={[
-        { name: 'Time', value: `${dateTime(time)} UTC`, note: <Age iso={time} /> },
+        { name: 'Time', value: <TimeAndAge iso={time} /> },
         { name: 'Transactions', value: grouped(block.transactions?.length ?? 0) },
         gasUsed == null
           ? null
@@ -168,74 +161,4 @@ function BlockFacts({ block }: { block: Block }) {
       ]}
     />
   );
-}
-
-interface TransactionsProps {
-  facts: Loaded<Block>;
-  transfers: Pages<Transfer>;
-}
-
-function Transactions({ facts, transfers }: TransactionsProps) {
-  const counts = new Map<string, number>();
-  for (const { txHash } of transfers.data ?? []) counts.set(txHash, (counts.get(txHash) ?? 0) + 1);
-  const isWhole = transfers.data !== undefined && transfers.more === null;
-  const other = transfers.loading ? '…' : isWhole ? '0' : 'not loaded';
-  return (
-    <Section id="transactions" title="Transactions" loaded={{ ...facts, exchanges: transfers.exchanges }}>
-      {({ transactions }) => (
-        <>
-          <Table
-            caption="Transactions of the block"
-            columns={columnsFor(counts, other)}
-            rows={(transactions ?? []).slice(0, LISTED)}
-            rowKey={({ hash }) => hash}
-            empty="No transactions."
-          />
-          {transactions !== null && transactions.length > LISTED && (
-            <p class="pager soft small">
-              The first {LISTED} of {grouped(transactions.length)}.
-            </p>
-          )}
-        </>
-      )}
-    </Section>
-  );
-}
-
-/** `other` stands for the number of transfers of a transaction that is not in `counts`. */
-function columnsFor(counts: ReadonlyMap<string, number>, other: string): Column<NodeTransaction>[] {
-  return [
-    { title: 'Transaction', plain: true, cell: ({ hash }) => <TransactionLink hash={hash} /> },
-    { title: 'From', plain: true, cell: ({ from }) => <Address address={from} /> },
-    { title: '', plain: true, tableOnly: true, cell: () => <Arrow /> },
-    {
-      title: 'To',
-      plain: true,
-      cell: ({ to }) => (to == null ? <span class="soft">new contract</span> : <Address address={to} />),
-    },
-    {
-      title: 'Value',
-      plain: true,
-      number: true,
-      cell: ({ value }) => <Amount text={unitsToText(BigInt(value), NATIVE_DECIMALS)} symbol={COIN} />,
-    },
-    {
-      title: 'Method',
-      wideOnly: true,
-      cell: ({ input }) =>
-        input && input.length >= 10 ? <code>{input.slice(0, 10)}</code> : <span class="soft">–</span>,
-    },
-    {
-      title: 'Transfers',
-      number: true,
-      cell: ({ hash }) => {
-        const count = counts.get(hash);
-        return count !== undefined ? (
-          grouped(count)
-        ) : (
-          <span class={other === '0' ? '' : 'soft'}>{other}</span>
-        );
-      },
-    },
-  ];
 }

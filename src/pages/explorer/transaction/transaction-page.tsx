@@ -1,82 +1,122 @@
-/** A transaction: its outcome and fee, its transfers as diagram and table, and its logs. */
-import type { Answers } from '../../client/answers.ts';
-import type { Exchange } from '../../client/api.ts';
+/** A transaction: what it did in words, its outcome and fee, its transfers, its method and its events. */
+import { useEffect } from 'preact/hooks';
+import type { Transfer } from '../../client/answers.ts';
 import { ApiError } from '../../client/api-error.ts';
-import type { NodeBlock, NodeLog, NodeReceipt, NodeTransaction } from '../../client/node-types.ts';
-import { type Loaded, useLoaded } from '../../client/use-answer.ts';
-import { usePages } from '../../client/use-pages.ts';
-import { Address, BlockLink } from '../../ui/address.tsx';
-import { Amount } from '../../ui/amount.tsx';
-import { Copy } from '../../ui/copy.tsx';
-import { type Fact, Facts } from '../../ui/facts.tsx';
-import { countText, grouped, hexTime, NATIVE_DECIMALS, percent, unitsToText } from '../../ui/format.ts';
+import { type Loaded, one, useLoaded } from '../../client/use-answer.ts';
+import { type Pages, usePages } from '../../client/use-pages.ts';
+import { countText, shortHex } from '../../ui/format.ts';
 import { More } from '../../ui/more.tsx';
 import { Section } from '../../ui/section.tsx';
-import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
+import { NameProvider, useNames } from '../named.tsx';
 import { PageTitle } from '../page-title.tsx';
 import { TransferTable } from '../transfer-table.tsx';
+import { addressesIn } from './addresses.ts';
+import { Events } from './events.tsx';
+import { Failure } from './failure.tsx';
+import { Method } from './method.tsx';
+import { plainText, type Sentence, sentencesOf, type Transaction } from './sentences.ts';
+import { TransactionFacts } from './transaction-facts.tsx';
 import { TransferFlow } from './transfer-flow.tsx';
-
-interface Mined {
-  transaction: NodeTransaction | null;
-  receipt: NodeReceipt | null;
-  block: NodeBlock | null;
-}
+import { Words } from './words.tsx';
 
 const PAGE = 200;
-const LOGS = 100;
-const GWEI_DECIMALS = 9;
+
+/** Pause between two looks for a pending transaction. */
+const PENDING_MS = 3_000;
+
+/** Most characters of the first sentence in the title of the browser's tab. */
+const TITLE_LENGTH = 80;
 
 export function TransactionPage({ hash }: { hash: string }) {
-  const facts = useLoaded<Mined>(`transaction ${hash}`, async (api, signal) => {
-    const [transaction, receipt] = await Promise.all([
-      api.rpc<NodeTransaction | null>('eth_getTransactionByHash', [hash], signal),
-      api.rpc<NodeReceipt | null>('eth_getTransactionReceipt', [hash], signal),
-    ]);
-    const exchanges: Exchange[] = [transaction.exchange, receipt.exchange];
-    const blockHash = transaction.data?.blockHash ?? null;
-    if (blockHash === null)
-      return { data: { transaction: transaction.data, receipt: null, block: null }, exchanges };
-    const block = await api.rpc<NodeBlock | null>('eth_getBlockByHash', [blockHash, false], signal);
-    return {
-      data: { transaction: transaction.data, receipt: receipt.data, block: block.data },
-      exchanges: [...exchanges, block.exchange],
-    };
+  const facts = useLoaded<Transaction | null>(`transaction ${hash}`, async (api, signal) => {
+    try {
+      return one(await api.get('transaction', { tx: hash }, signal));
+    } catch (error) {
+      if (isNotFound(error)) return { data: null, exchanges: [] };
+      throw error;
+    }
   });
-  const isMined = facts.data?.transaction?.blockHash != null;
+  const isMined = facts.data?.blockHash != null;
+  const isPending = facts.data?.status === 'pending';
+  useRepeated(facts, isPending);
+  const transfers = usePages(
+    `transaction_transfers ${hash} ${isPending ? 'pending' : ''}`,
+    (api, cursor, signal) => api.get('transaction_transfers', { tx: hash, limit: PAGE, cursor }, signal),
+    (answer): readonly Transfer[] => answer.transfers,
+    isMined || facts.error !== null,
+  );
+  const names = useNames(addressesIn(facts.data ?? null, transfers.data ?? []));
+  const sentences =
+    facts.data == null ? [] : sentencesOf(facts.data, knownTransfers(facts.data, transfers), names, COIN);
+  const [first] = sentences;
   return (
-    <>
-      <PageTitle kind="Transaction" text={hash} what="transaction hash" />
-      <Section id="summary" title="Summary" note="As reported by the node." loaded={facts}>
-        {({ transaction, receipt, block }) =>
+    <NameProvider names={names}>
+      <PageTitle
+        kind="Transaction"
+        text={hash}
+        what="transaction hash"
+        title={first && titleOf(plainText(first, names), hash)}
+      />
+      <Section id="summary" title="Summary" loaded={facts}>
+        {(transaction) =>
           transaction === null ? (
             <p class="notice">
               The node does not have this transaction. It may belong to another chain, not be sent yet, or be
               older than what the node keeps.
             </p>
           ) : (
-            <Facts facts={factsOf(transaction, receipt, block)} />
+            <Summary transaction={transaction} sentences={sentences} />
           )
         }
       </Section>
-      {(isMined || facts.error !== null) && <Transfers hash={hash} />}
-      {facts.data?.receipt != null && <Logs logs={facts.data.receipt.logs ?? []} facts={facts} />}
+      {(isMined || facts.error !== null) && <Transfers pages={transfers} />}
+      {facts.data != null && facts.data.inputBytes > 0 && (
+        <Section id="method" title="Method" loaded={{ ...facts, data: facts.data, exchanges: [] }}>
+          {(transaction) => <Method transaction={transaction} />}
+        </Section>
+      )}
+      {facts.data?.events != null && (
+        <Section
+          id="logs"
+          title="Events"
+          note={`${countText(facts.data.eventCount ?? 0, 'event')} emitted by its contracts, each in the words of its contract.`}
+          loaded={{ ...facts, data: facts.data.events, exchanges: [] }}
+        >
+          {(events) => <Events events={events} count={facts.data?.eventCount ?? events.length} />}
+        </Section>
+      )}
+    </NameProvider>
+  );
+}
+
+/** Asks again while a condition holds, once each answer has been shown for a while. */
+function useRepeated({ data, reload }: Pick<Loaded<unknown>, 'data' | 'reload'>, isWanted: boolean): void {
+  useEffect(() => {
+    if (!isWanted) return;
+    const timer = setTimeout(reload, PENDING_MS);
+    return () => clearTimeout(timer);
+  }, [data, reload, isWanted]);
+}
+
+function Summary({ transaction, sentences }: { transaction: Transaction; sentences: readonly Sentence[] }) {
+  return (
+    <>
+      <Words sentences={sentences} />
+      {transaction.failure !== null && <Failure failure={transaction.failure} />}
+      <TransactionFacts transaction={transaction} />
     </>
   );
 }
 
-type Transfer = Answers['transaction_transfers']['transfers'][number];
+/** None where the index has none, so that the words follow from what the transaction is; undefined while they load. */
+function knownTransfers({ status }: Transaction, pages: Pages<Transfer>): readonly Transfer[] | undefined {
+  if (status === 'failed' || status === 'pending' || pages.error !== null) return [];
+  return pages.data;
+}
 
-function Transfers({ hash }: { hash: string }) {
-  const pages = usePages(
-    `transaction_transfers ${hash}`,
-    (api, cursor, signal) => api.get('transaction_transfers', { tx: hash, limit: PAGE, cursor }, signal),
-    (answer): readonly Transfer[] => answer.transfers,
-  );
-  const isUnknown = pages.error instanceof ApiError && pages.error.code === 'not_found';
-  const shown = isUnknown ? { ...pages, data: [], error: null } : pages;
+function Transfers({ pages }: { pages: Pages<Transfer> }) {
+  const shown = isNotFound(pages.error) ? { ...pages, data: [], error: null } : pages;
   return (
     <Section
       id="transfers"
@@ -100,113 +140,11 @@ function Transfers({ hash }: { hash: string }) {
   );
 }
 
-function factsOf(
-  transaction: NodeTransaction,
-  receipt: NodeReceipt | null,
-  block: NodeBlock | null,
-): (Fact | null)[] {
-  const { from, to, value, nonce, gas } = transaction;
-  const input = transaction.input ?? '0x';
-  const made = receipt?.status === '0x1' ? receipt.contractAddress : null;
-  const price = receipt?.effectiveGasPrice ?? transaction.gasPrice;
-  const used = receipt?.gasUsed;
-  return [
-    { name: 'Status', value: <Status transaction={transaction} receipt={receipt} /> },
-    block && {
-      name: 'Block',
-      value: <BlockLink block={Number(block.number)} />,
-      note: <Time iso={hexTime(block.timestamp)} />,
-    },
-    { name: 'From', value: <Address address={from} />, note: nonce && `nonce ${grouped(Number(nonce))}` },
-    to
-      ? { name: 'To', value: <Address address={to} /> }
-      : { name: 'Created contract', value: made ? <Address address={made} /> : 'none' },
-    { name: 'Value', value: <Amount text={coins(BigInt(value))} symbol={COIN} /> },
-    used && price
-      ? {
-          name: 'Fee',
-          value: <Amount text={coins(BigInt(used) * BigInt(price))} symbol={COIN} />,
-          note: `${unitsToText(BigInt(price), GWEI_DECIMALS)} gwei per gas`,
-        }
-      : null,
-    used
-      ? {
-          name: 'Gas used',
-          value: grouped(Number(used)),
-          note: gas && `${percent(Number(used) / Number(gas))} of the limit ${grouped(Number(gas))}`,
-        }
-      : null,
-    input.length >= 10
-      ? {
-          name: 'Method',
-          value: <code>{input.slice(0, 10)}</code>,
-          note: `${countText((input.length - 2) / 2, 'byte')} of input`,
-        }
-      : { name: 'Method', value: 'none', note: 'a plain payment' },
-  ];
+function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'not_found';
 }
 
-function Status({ transaction, receipt }: { transaction: NodeTransaction; receipt: NodeReceipt | null }) {
-  if (transaction.blockHash == null) return <span class="soft">pending</span>;
-  if (receipt?.status == null) return <>in a block</>;
-  return receipt.status === '0x1' ? (
-    <span class="in">succeeded</span>
-  ) : (
-    <span class="out">failed: no value moved</span>
-  );
-}
-
-function Logs({ logs, facts }: { logs: readonly NodeLog[]; facts: Loaded<Mined> }) {
-  return (
-    <Section
-      id="logs"
-      title="Logs"
-      note={`${countText(logs.length, 'event')} emitted by its contracts, named by first topic.`}
-      loaded={{ ...facts, exchanges: [] }}
-    >
-      {() => (
-        <>
-          <Table
-            caption="Logs of the transaction"
-            columns={[
-              { title: 'No.', number: true, cell: ({ logIndex }) => Number(logIndex) },
-              { title: 'Contract', plain: true, cell: ({ address }) => <Address address={address} /> },
-              {
-                title: 'Event',
-                plain: true,
-                cell: ({ topics }) => {
-                  const event = topics?.[0];
-                  return event === undefined ? (
-                    <span class="soft">anonymous</span>
-                  ) : (
-                    <span class="with-copy mono" title={event}>
-                      {event.slice(0, 18)}…<Copy text={event} what="topic" />
-                    </span>
-                  );
-                },
-              },
-              { title: 'Topics', number: true, cell: ({ topics }) => topics?.length ?? 0 },
-              {
-                title: 'Data',
-                number: true,
-                cell: ({ data }) => countText((data.length - 2) / 2, 'byte'),
-              },
-            ]}
-            rows={logs.slice(0, LOGS)}
-            rowKey={({ logIndex }) => logIndex}
-            empty="No logs."
-          />
-          {logs.length > LOGS && (
-            <p class="pager soft small">
-              The first {LOGS} of {grouped(logs.length)}.
-            </p>
-          )}
-        </>
-      )}
-    </Section>
-  );
-}
-
-function coins(wei: bigint): string {
-  return unitsToText(wei, NATIVE_DECIMALS);
+function titleOf(sentence: string, hash: string): string {
+  const text = sentence.length > TITLE_LENGTH ? `${sentence.slice(0, TITLE_LENGTH)}…` : sentence;
+  return `${text} · Transaction ${shortHex(hash)}`;
 }

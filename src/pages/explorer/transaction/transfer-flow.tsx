@@ -1,7 +1,11 @@
 /** The transfers of a transaction as arrows between the lines of its addresses, in execution order. */
+
+import { useContext } from 'preact/hooks';
 import type { Transfer } from '../../client/answers.ts';
 import { labelOf } from '../../ui/address.tsx';
+import { AddressNames } from '../../ui/address-names.ts';
 import { safeName, shortAmount, unitsToText, ZERO_ADDRESS } from '../../ui/format.ts';
+import type { KnownNames } from '../../ui/known-names.ts';
 
 /** Most transfers drawn. The table below has all of them. */
 const MAX_TRANSFERS = 24;
@@ -12,13 +16,14 @@ const HEAD = 34;
 const ROW = 34;
 
 export function TransferFlow({ transfers }: { transfers: readonly Transfer[] }) {
+  const known = useContext(AddressNames);
   const names = new Map<string, string>();
   const drawn: Transfer[] = [];
   for (const transfer of transfers.slice(0, MAX_TRANSFERS)) {
     const newcomers = [transfer.from, transfer.to].filter((address) => !names.has(address));
     if (names.size + new Set(newcomers).size > MAX_PARTIES) break;
-    names.set(transfer.from, partyName(transfer, 'from'));
-    names.set(transfer.to, partyName(transfer, 'to'));
+    names.set(transfer.from, partyName(transfer, 'from', known));
+    names.set(transfer.to, partyName(transfer, 'to', known));
     drawn.push(transfer);
   }
   if (drawn.length === 0) return null;
@@ -91,9 +96,10 @@ function amountText({ amount, decimals, tokenId, symbol }: Transfer): string {
   return `${shortAmount(unitsToText(BigInt(amount), decimals ?? 0))} ${name}`;
 }
 
-function partyName(transfer: Transfer, side: 'from' | 'to'): string {
+function partyName(transfer: Transfer, side: 'from' | 'to', known: KnownNames): string {
   const address = transfer[side];
   const label = labelOf(transfer, side);
   if (label !== null) return safeName(label.name, 16);
-  return address === ZERO_ADDRESS ? 'Zero address' : `${address.slice(0, 8)}…${address.slice(-4)}`;
+  if (address === ZERO_ADDRESS) return 'Zero address';
+  return safeName(known.get(address)?.symbol ?? '') || `${address.slice(0, 8)}…${address.slice(-4)}`;
 }

@@ -6,6 +6,7 @@ import { ZERO_ADDRESS } from '../../ui/format.ts';
 import { Arrow } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
+import { NameProvider, useNames } from '../named.tsx';
 
 export interface ChainData {
   hops: readonly Hop[];
@@ -18,12 +19,13 @@ export interface ChainData {
 
 export function FundingChain({ address, chain }: { address: string; chain: ChainData }) {
   const { hops, lastFunder } = chain;
+  const wallets = [address, ...hops.map(({ funder }) => funder)];
+  const names = useNames(wallets);
   if (hops.length === 0)
     return <p class="notice">The index contains no transfer of coins from another wallet to this one.</p>;
-  const wallets = [address, ...hops.map(({ funder }) => funder)];
   const closesAt = lastFunder === null ? -1 : wallets.indexOf(lastFunder);
   return (
-    <>
+    <NameProvider names={names}>
       <ol class="funding-chain">
         <li style={{ gridRow: 1 }}>
           <Address address={address} here />
@@ -57,7 +59,7 @@ export function FundingChain({ address, chain }: { address: string; chain: Chain
           endText(chain)
         )}
       </p>
-    </>
+    </NameProvider>
   );
 }
 
