@@ -33,6 +33,7 @@ const MAY_IMPORT: Record<string, string[] | 'anything'> = {
   sink: ['store', 'follower', 'postgres'],
   cluster: ['access', 'store', 'postgres'],
   export: ['store'],
+  sql: ['export', 'query', 'store', 'trades'],
   labels: ['store'],
   api: ['schemas', 'query', 'labels', 'store', 'trades', 'abi'],
   chain: ['node'],

@@ -6,3 +6,8 @@ import { threadAsset } from './asset-names.ts';
 export function threadCode(name: ThreadName): ThreadCode {
   return { source: getAsset(threadAsset(name), 'utf8'), eval: true };
 }
+
+/** The binary is the program. */
+export function programArguments(): string[] {
+  return [];
+}

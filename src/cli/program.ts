@@ -12,6 +12,7 @@ import { addKeys } from './keys.ts';
 import { addLabels } from './labels.ts';
 import { addLists } from './lists.ts';
 import { addNotes } from './options.ts';
+import { addSql, addSqlProcess } from './sql/sql.ts';
 import { addStart } from './start/start.ts';
 import { addStatus } from './status/status.ts';
 import { addVerify } from './verify/verify.ts';
@@ -30,9 +31,11 @@ const COMMANDS = [
   addVerify,
   addBackup,
   addExport,
+  addSql,
   addConfig,
   addBench,
   addVersion,
+  addSqlProcess,
 ];
 
 const EXAMPLES = `

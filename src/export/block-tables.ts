@@ -9,7 +9,7 @@ import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
 import { blockFinder, prepareBlocks } from '../store/read/blocks.ts';
 import { kindName, prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
-import { BATCH_ROWS, type Batch, EXPORT_ADDRESSES, type FileColumn } from './files.ts';
+import { BATCH_ROWS, type Batch, type ColumnValues, EXPORT_ADDRESSES, type FileColumn } from './batch.ts';
 
 /** A table whose rows belong to blocks. */
 export interface BlockTable {
@@ -40,20 +40,25 @@ export const BLOCKS: BlockTable = {
         const rows = [...blocks.range(next, Math.min(last, next + BATCH_ROWS - 1))];
         const before = [previous, ...rows];
         previous = rows.at(-1);
-        yield {
-          rowCount: rows.length,
-          values: [
-            BigInt64Array.from(rows, ({ number }) => BigInt(number)),
-            rows.map(({ hash }) => hash),
-            rows.map(({ timestamp }) => new Date(timestamp * 1000)),
-            Int32Array.from(rows, ({ lastTransfer }, i) => lastTransfer - (before[i]?.lastTransfer ?? 0)),
-            Int32Array.from(rows, ({ lastWallet }, i) => lastWallet - (before[i]?.lastWallet ?? 0)),
-          ],
-        };
+        yield blockBatch(rows, before);
       }
     };
   },
 };
+
+/** `before` begins with the block before the first one, undefined where that is the first of the index. */
+export function blockBatch(rows: readonly Tip[], before: readonly (Tip | undefined)[]): Batch {
+  return {
+    rowCount: rows.length,
+    values: [
+      BigInt64Array.from(rows, ({ number }) => BigInt(number)),
+      rows.map(({ hash }) => hash),
+      rows.map(({ timestamp }) => new Date(timestamp * 1000)),
+      Int32Array.from(rows, ({ lastTransfer }, i) => lastTransfer - (before[i]?.lastTransfer ?? 0)),
+      Int32Array.from(rows, ({ lastWallet }, i) => lastWallet - (before[i]?.lastWallet ?? 0)),
+    ],
+  };
+}
 
 const TRANSFER_FIELDS = columnsOf('parquet');
 
@@ -70,8 +75,7 @@ const PARQUET_TYPES: Record<ColumnField['type'], FileColumn['type']> = {
   time: 'TIMESTAMP',
 };
 
-/** The values of a batch by column. */
-type TransferValues = Record<ColumnField['column']['name'], Batch['values'][number]>;
+export type TransferColumns = Record<ColumnField['column']['name'], () => ColumnValues>;
 
 export const TRANSFERS: BlockTable = {
   kind: 'blocks',
@@ -103,23 +107,36 @@ function transferBatch(
   book: AddressBook,
 ): Batch {
   book.load(rows);
-  const { wallets, tokens } = book;
-  const blocks = rows.map(({ id }) => blockOf(id));
-  const values: TransferValues = {
-    block_number: BigInt64Array.from(blocks, ({ number }) => BigInt(number)),
-    block_timestamp: blocks.map(({ timestamp }) => new Date(timestamp * 1000)),
-    tx_hash: rows.map(({ txHash }) => `0x${txHash}`),
-    event_index: Int32Array.from(rows, ({ eventIndex }) => eventIndex),
-    log_index: rows.map(({ logIndex }) => logIndex),
-    transfer_type: rows.map(({ kind }) => kindName(kind)),
-    from_address: rows.map(({ sender }) => wallets.of(sender)),
-    to_address: rows.map(({ receiver }) => wallets.of(receiver)),
-    token_address: rows.map(({ token }) => (token === 0 ? null : tokens.of(token))),
-    token_id: rows.map(({ kind, tokenNumber }) =>
-      hasTokenNumber(kind) ? digitsToBigInt(tokenNumber).toString() : null,
-    ),
-    amount: rows.map(({ kind, amount }) => (movesOne(kind) ? '1' : digitsToBigInt(amount).toString())),
-    id: BigInt64Array.from(rows, ({ id }) => BigInt(id)),
+  const columns = transferColumns(rows, blockOf, book);
+  return { rowCount: rows.length, values: TRANSFER_FIELDS.map(({ column }) => columns[column.name]()) };
+}
+
+/** The values of each column, computed when asked for. The book has the addresses of the rows. */
+export function transferColumns(
+  rows: readonly StoredTransfer[],
+  blockOf: (transfer: number) => Tip,
+  { wallets, tokens }: AddressBook,
+): TransferColumns {
+  let found: readonly Tip[] | undefined;
+  const blocks = () => {
+    found ??= rows.map(({ id }) => blockOf(id));
+    return found;
   };
-  return { rowCount: rows.length, values: TRANSFER_FIELDS.map(({ column }) => values[column.name]) };
+  return {
+    block_number: () => BigInt64Array.from(blocks(), ({ number }) => BigInt(number)),
+    block_timestamp: () => blocks().map(({ timestamp }) => new Date(timestamp * 1000)),
+    tx_hash: () => rows.map(({ txHash }) => `0x${txHash}`),
+    event_index: () => Int32Array.from(rows, ({ eventIndex }) => eventIndex),
+    log_index: () => rows.map(({ logIndex }) => logIndex),
+    transfer_type: () => rows.map(({ kind }) => kindName(kind)),
+    from_address: () => rows.map(({ sender }) => wallets.of(sender)),
+    to_address: () => rows.map(({ receiver }) => wallets.of(receiver)),
+    token_address: () => rows.map(({ token }) => (token === 0 ? null : tokens.of(token))),
+    token_id: () =>
+      rows.map(({ kind, tokenNumber }) =>
+        hasTokenNumber(kind) ? digitsToBigInt(tokenNumber).toString() : null,
+      ),
+    amount: () => rows.map(({ kind, amount }) => (movesOne(kind) ? '1' : digitsToBigInt(amount).toString())),
+    id: () => BigInt64Array.from(rows, ({ id }) => BigInt(id)),
+  };
 }

@@ -6,7 +6,8 @@ import { isObject } from '../lib/text.ts';
 import { MARK_PATTERN } from '../model/rewrites.ts';
 import { compareTradeRules, parseTradeRules } from '../model/trade-rules.ts';
 import { fsyncDirectory } from '../store/backup.ts';
-import type { FileColumn, Format, WrittenFile } from './files.ts';
+import type { FileColumn } from './batch.ts';
+import type { Format, WrittenFile } from './files.ts';
 
 /** Incremented when the columns or the meaning of a table or of this file change. */
 const SCHEMA_VERSION = 2;

@@ -6,8 +6,8 @@ import { blockFinder, prepareBlocks } from '../store/read/blocks.ts';
 import { prepareTradeRows } from '../store/read/trade-rows.ts';
 import { prepareTransfers, type StoredTransfer } from '../store/read/transfers.ts';
 import { prepareTradeLists } from '../store/trades/trade-lists.ts';
+import { BATCH_ROWS, type Batch, EXPORT_ADDRESSES, type FileColumn } from './batch.ts';
 import type { BlockTable } from './block-tables.ts';
-import { BATCH_ROWS, type Batch, EXPORT_ADDRESSES, type FileColumn } from './files.ts';
 
 const PARQUET_TYPES: Record<TradeColumn['type'], FileColumn['type']> = {
   id: 'INT64',

@@ -34,6 +34,13 @@ export function openDatabase(path: string, options: OpenOptions = {}): Db {
   }
 }
 
+/** Opens an empty database in memory. What does not fit there goes to temporary files, which the system removes. */
+export function openMemory(): Db {
+  const db = new Database(':memory:');
+  db.pragma('temp_store = FILE');
+  return db;
+}
+
 /** Whether a file has no tables: it is new, or a kill interrupted the transaction that creates them. */
 export function isEmpty(db: Db): boolean {
   return db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;

@@ -1,6 +1,11 @@
 /** The entry file of every thread in the bundle: each is found by its name, beside this module. */
+import { fileURLToPath } from 'node:url';
 import type { ThreadCode, ThreadName } from './entries.ts';
 
 export function threadCode(name: ThreadName): ThreadCode {
   return { source: new URL(`./${name}-thread.js`, import.meta.url) };
+}
+
+export function programArguments(): string[] {
+  return [fileURLToPath(new URL('./cli.js', import.meta.url))];
 }

@@ -2,6 +2,7 @@
  * All threads: a new one is its entry file and a line here. The bundle has bundled-entries.ts instead, the single binary
  * src/binary/threads.ts.
  */
+import { fileURLToPath } from 'node:url';
 import type { ThreadEntry } from './thread.ts';
 
 export const THREADS = {
@@ -53,6 +54,11 @@ export type FromThread<Name extends ThreadName> = Types<Name>['from'];
 
 /** Input of `new Worker`: the URL of a file, or a script to evaluate. */
 export type ThreadCode = { source: URL; execArgv?: string[] } | { source: string; eval: true };
+
+/** What runs the program again in another process: the arguments before its own, for `process.execPath`. */
+export function programArguments(): string[] {
+  return ['--import', import.meta.resolve('tsx'), fileURLToPath(new URL('../cli.ts', import.meta.url))];
+}
 
 export function threadCode(name: ThreadName): ThreadCode {
   return { source: THREADS[name] };

@@ -11,3 +11,7 @@ const folder = dirname(join(buildFolder('program'), entry));
 export function threadCode(name: ThreadName): ThreadCode {
   return { source: pathToFileURL(join(folder, `${name}-thread.js`)), execArgv: [] };
 }
+
+export function programArguments(): string[] {
+  return [join(folder, 'cli.js')];
+}

@@ -1,0 +1,40 @@
+/** Runs a query and prints its answer. */
+import { MAX_ANSWER_BYTES } from '../../sql/process/limits.ts';
+import type { QueryProcess } from '../../sql/process/query-process.ts';
+import { type AnswerFormat, answerNote, answerText, scanNote } from './answer-text.ts';
+
+export interface AnswerOptions {
+  format: AnswerFormat;
+  /** Most rows. */
+  limit: number;
+  /** Seconds. */
+  timeout: number;
+}
+
+/** Throws what QueryProcess throws. */
+export async function printAnswer(
+  queries: QueryProcess,
+  query: string,
+  { format, limit, timeout }: AnswerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const startedAt = performance.now();
+  const answer = await queries.run(
+    { text: query, limits: { rows: limit, bytes: MAX_ANSWER_BYTES } },
+    {
+      timeoutMs: timeout * 1000,
+      signal,
+      onPlan(plan) {
+        const note = scanNote(plan);
+        if (note !== undefined) console.error(note);
+      },
+    },
+  );
+  const lines = answerText(answer, format);
+  const note = answerNote(answer, (performance.now() - startedAt) / 1000);
+  if (format === 'table') console.log(`${lines}\n\n${note}`);
+  else {
+    console.log(lines);
+    console.error(note);
+  }
+}

@@ -1,0 +1,43 @@
+/** A process that runs queries one after the other, until the one that started it disconnects or ends it. */
+
+import { writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { messageOf } from '../../lib/errors.ts';
+import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
+import { QueryRefusal } from '../query-refusal.ts';
+import { SqlSession } from '../session.ts';
+import type { FromProcess, ToProcess } from './protocol.ts';
+
+/** The daemon and everything else go first. */
+const NICENESS = 10;
+
+export function serveQueries(path: string, tradeLists: ConfiguredTradeLists): void {
+  yieldToOthers();
+  const send = (message: FromProcess) => void process.send?.(message);
+  process.on('disconnect', () => process.exit());
+  let session: SqlSession;
+  try {
+    session = new SqlSession(path, tradeLists);
+  } catch (error) {
+    send({ failed: messageOf(error) });
+    return process.disconnect();
+  }
+  process.on('message', ({ text, limits, parameters }: ToProcess) => {
+    try {
+      send({ answer: session.run(text, limits, parameters, (plan) => send({ plan })) });
+    } catch (error) {
+      send(error instanceof QueryRefusal ? { refused: error.message } : { failed: messageOf(error) });
+    }
+  });
+  send({ ready: true });
+}
+
+/** Where memory runs out, the system ends this process before the daemon. */
+function yieldToOthers(): void {
+  try {
+    setPriority(NICENESS);
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // a system without these keeps its defaults
+  }
+}

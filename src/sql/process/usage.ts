@@ -1,0 +1,70 @@
+/** What a process that runs queries takes of the machine. */
+
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs';
+
+const PAGE_BYTES = 4_096;
+
+/** Resident memory, bytes; 0 once the process has ended. */
+export function residentBytes(pid: number): number {
+  try {
+    if (process.platform === 'linux')
+      return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * PAGE_BYTES;
+    return Number(execFileSync('/bin/ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1_024;
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Bytes of the files that a process has open in a folder. SQLite removes the names of its temporary files as it opens
+ * them, so only the process's own descriptors lead to them. 0 where the system does not show them.
+ */
+export function openFileBytes(pid: number, folder: string): number {
+  if (process.platform !== 'linux') return 0;
+  const descriptors = `/proc/${pid}/fd`;
+  return namesIn(descriptors).reduce((sum, name) => sum + bytesBelow(`${descriptors}/${name}`, folder), 0);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // the process has ended
+  }
+}
+
+function bytesBelow(descriptor: string, folder: string): number {
+  try {
+    return readlinkSync(descriptor).startsWith(`${folder}/`) ? statSync(descriptor).size : 0;
+  } catch {
+    return 0; // closed meanwhile
+  }
+}
+
+/** Offsets in the shared memory of the write-ahead log: the page size and the number of pages in the log. */
+const PAGE_SIZE_AT = 14;
+const PAGES_AT = 16;
+const FRAME_HEADER = 24;
+
+/**
+ * Bytes in the write-ahead log of a database, without those of an earlier log that the file still has. 0 without one.
+ * Read from the shared memory of the log: a connection would have to take part in it.
+ */
+export function logBytes(path: string): number {
+  const header = Buffer.alloc(20);
+  try {
+    const file = openSync(`${path}-shm`, 'r');
+    try {
+      if (readSync(file, header, 0, header.length, 0) < header.length) return 0;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return 0;
+  }
+  const isBigEndian = header.readUInt32BE(0) < header.readUInt32LE(0);
+  const pageBytes = isBigEndian ? header.readUInt16BE(PAGE_SIZE_AT) : header.readUInt16LE(PAGE_SIZE_AT);
+  const pages = isBigEndian ? header.readUInt32BE(PAGES_AT) : header.readUInt32LE(PAGES_AT);
+  return pages * ((pageBytes === 1 ? 65_536 : pageBytes) + FRAME_HEADER);
+}

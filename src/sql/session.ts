@@ -1,0 +1,186 @@
+/**
+ * Runs queries on an index. A query runs on a database in memory that has nothing but the tables of this folder, so no
+ * statement can reach the file; the tables read it over a connection of their own, which is read-only.
+ */
+import type { ConfiguredTradeLists } from '../model/trade-rules.ts';
+import { damageOf, openIndexForReading } from '../store/index-file.ts';
+import type { Db } from '../store/open-database.ts';
+import { openMemory } from '../store/open-database.ts';
+import { DamageError } from '../store/storage-error.ts';
+import { defineFunctions } from './functions.ts';
+import { type RewrittenQuery, rewriteQuery } from './plan/rewrite.ts';
+import { QueryRefusal } from './query-refusal.ts';
+import { argumentsOf } from './tables/arguments.ts';
+import { type IndexReads, prepareIndexReads } from './tables/index-reads.ts';
+import { READS, readsOf, type TableShape, type TableUse } from './tables/shape.ts';
+import type { ReadRows } from './tables/table.ts';
+import { SHAPES, TABLES } from './tables/tables.ts';
+import { readStatement } from './text/statement.ts';
+
+export type Value = string | number | null;
+
+export interface QueryLimits {
+  /** Most rows of an answer. */
+  rows: number;
+  /** Most bytes of an answer, as text. */
+  bytes: number;
+}
+
+/** How a place of the query that names a table reads it. */
+export interface TablePlan {
+  table: string;
+  alias: string;
+  /** The columns by which rows are found, in order; empty for a scan. */
+  by: string[];
+  /** About how many rows a scan reads; null where an index leads to the rows. */
+  scannedRows: number | null;
+}
+
+export interface QueryAnswer {
+  columns: string[];
+  rows: Value[][];
+  /** Why rows are missing at the end, null where none are. */
+  cut: 'rows' | 'bytes' | null;
+  /** The commit that it was read from. */
+  head: { number: number; hash: string; timestamp: number };
+  startBlock: number;
+  /** Blocks of which transfers are missing. */
+  gaps: number;
+  /** Damage that a repair found but could not fix. */
+  damage: string | null;
+  plan: TablePlan[];
+}
+
+export type Parameters = Readonly<Record<string, string | number | null>>;
+
+export class SqlSession {
+  private readonly index: Db;
+  private readonly reads: IndexReads;
+  private readonly readers = new Map<string, ReadRows>();
+
+  private readonly shapes: readonly TableShape[];
+
+  /** Throws FatalError when the file is no usable index. Tests give shapes without indexes, to compare answers. */
+  constructor(path: string, tradeLists: ConfiguredTradeLists = {}, shapes: readonly TableShape[] = SHAPES) {
+    this.shapes = shapes;
+    this.index = openIndexForReading(path, { cacheMb: 64 });
+    this.reads = prepareIndexReads(this.index);
+    for (const { shape, prepare } of TABLES) this.readers.set(shape.name, prepare(this.reads, tradeLists));
+  }
+
+  /** `onPlan` learns before the query runs how it reads the tables. Throws QueryRefusal. */
+  run(
+    text: string,
+    limits: QueryLimits,
+    parameters: Parameters = {},
+    onPlan: (plan: TablePlan[]) => void = () => undefined,
+  ): QueryAnswer {
+    const statement = readStatement(text);
+    const memory = openMemory();
+    this.index.exec('BEGIN');
+    try {
+      const end = this.reads.begin();
+      const rewritten = rewriteQuery(statement, this.shapes, { timesAscend: this.reads.timesAscend() });
+      const plan = rewritten.uses.map((use) => this.planOf(use));
+      onPlan(plan);
+      const answer = this.execute(memory, rewritten, limits, parameters);
+      const { number, hash, timestamp, startBlock } = end;
+      const head = { number, hash, timestamp };
+      return { ...answer, head, startBlock, gaps: this.gaps(), damage: damageOf(this.index), plan };
+    } finally {
+      memory.close();
+      this.index.exec('ROLLBACK');
+    }
+  }
+
+  close(): void {
+    this.index.close();
+  }
+
+  private planOf({ table, alias, parameters, isFirstOnly }: TableUse): TablePlan {
+    const found = TABLES.find(({ shape }) => shape.name === table)!;
+    const isScan = !isFirstOnly && readsOf(found.shape, parameters) === READS.scan;
+    return {
+      table,
+      alias,
+      by: [...new Set(parameters.map(({ column }) => column))],
+      scannedRows: isScan ? found.estimate(this.reads.end(), this.reads) : null,
+    };
+  }
+
+  private execute(
+    memory: Db,
+    { sql, uses, restore }: RewrittenQuery,
+    { rows: mostRows, bytes: mostBytes }: QueryLimits,
+    parameters: Parameters,
+  ): Pick<QueryAnswer, 'columns' | 'rows' | 'cut'> {
+    try {
+      defineFunctions(memory);
+      for (const use of uses) this.defineTable(memory, use);
+      memory.pragma('query_only = 1');
+      const statement = memory.prepare<[Parameters], unknown[]>(sql);
+      if (!statement.reader || !statement.readonly)
+        throw new QueryRefusal('only statements that read are run');
+      const columns = statement.columns().map(({ name }) => restore(name));
+      const rows: Value[][] = [];
+      let bytes = 0;
+      for (const row of statement.raw().safeIntegers().iterate(parameters)) {
+        if (rows.length >= mostRows) return { columns, rows, cut: 'rows' };
+        const values = row.map(resultOf);
+        for (const value of values) bytes += typeof value === 'string' ? value.length + 3 : 8;
+        if (bytes > mostBytes) return { columns, rows, cut: 'bytes' };
+        rows.push(values);
+      }
+      return { columns, rows, cut: null };
+    } catch (error) {
+      throw refusalOf(error, restore);
+    }
+  }
+
+  private defineTable(
+    memory: Db,
+    { name, table, parameters, columns, isAscending, isFirstOnly }: TableUse,
+  ): void {
+    const readRows = this.readers.get(table)!;
+    const shape = SHAPES.find((found) => found.name === table)!;
+    memory.table(name, {
+      columns: shape.columns.map((column) => column.name),
+      parameters: parameters.map((_, i) => `#${i}`),
+      directOnly: false,
+      *rows(...values: unknown[]) {
+        for (const row of readRows(argumentsOf(parameters, values), { columns, isAscending })) {
+          yield row;
+          if (isFirstOnly) return;
+        }
+      },
+    });
+  }
+
+  private gaps(): number {
+    return (
+      this.index
+        .prepare<[], number>('SELECT ifnull(sum(last - first + 1), 0) FROM block_gaps')
+        .pluck()
+        .get() ?? 0
+    );
+  }
+}
+
+/** As the answers have it: integers beyond 2^53 and blobs as text. */
+function resultOf(value: unknown): Value {
+  if (typeof value === 'bigint') {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : value.toString();
+  }
+  if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString('hex')}`;
+  return typeof value === 'string' || typeof value === 'number' ? value : null;
+}
+
+/** A mistake in the query as a QueryRefusal; anything else as it is. */
+function refusalOf(error: unknown, restore: (text: string) => string): unknown {
+  if (!(error instanceof Error) || error instanceof QueryRefusal || error instanceof DamageError)
+    return error;
+  const isOfQuery = 'code' in error && error.code === 'SQLITE_ERROR';
+  const isOfDriver = error instanceof TypeError || error instanceof RangeError;
+  return isOfQuery || isOfDriver ? new QueryRefusal(restore(error.message)) : error;
+}

@@ -1,0 +1,134 @@
+/** A query that takes too much is ended, and the next one runs. */
+import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { pause } from '../../src/lib/async.ts';
+import { type ProcessLimits, QueryProcess } from '../../src/sql/process/query-process.ts';
+import { logBytes } from '../../src/sql/process/usage.ts';
+import { LAUNCHER, run } from '../support/daemon/command.ts';
+import { createIndex, type IndexFixture } from '../support/index/index-fixture.ts';
+import { grow } from '../support/sink/sink.ts';
+
+const LIMITS = { rows: 1000, bytes: 1 << 20 };
+const ENDLESS = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
+
+function index(t: TestContext): IndexFixture {
+  const fixture = createIndex(t, 1);
+  grow(fixture, 20, 1);
+  return fixture;
+}
+
+function start(t: TestContext, fixture: IndexFixture, limits: Partial<ProcessLimits> = {}): QueryProcess {
+  const queries = new QueryProcess(fixture.path, {}, limits);
+  t.after(() => queries.close());
+  return queries;
+}
+
+async function answerOf(queries: QueryProcess, text: string): Promise<unknown> {
+  return (await queries.run({ text, limits: LIMITS })).rows[0]?.[0];
+}
+
+test('a query that never ends, and one that is no longer wanted, are ended; the next one is answered', async (t) => {
+  const queries = start(t, index(t));
+  await assert.rejects(queries.run({ text: ENDLESS, limits: LIMITS }, { timeoutMs: 300 }), {
+    name: 'QueryLimitError',
+    message: 'ended after 0.3 s: ask for less, or raise --timeout',
+  });
+  assert.equal(await answerOf(queries, 'SELECT count(*) FROM blocks'), 20);
+  const stop = new AbortController();
+  const ended = queries.run({ text: ENDLESS, limits: LIMITS }, { signal: stop.signal });
+  setTimeout(() => stop.abort(), 200);
+  await assert.rejects(ended, { name: 'QueryLimitError', message: 'ended on request' });
+  assert.equal(await answerOf(queries, 'SELECT count(*) FROM blocks'), 20);
+});
+
+test('a query that takes too much memory, or too many temporary files, is ended', async (t) => {
+  const fixture = index(t);
+  const queries = start(t, fixture, { memoryBytes: 256 * 2 ** 20, temporaryBytes: 2 ** 20 });
+  const large = `SELECT length(hex(zeroblob(490000000)) || 'x')`;
+  await assert.rejects(queries.run({ text: large, limits: LIMITS }), /more than 256 MiB of memory|too big/);
+  const sorting =
+    'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000000) SELECT x, hex(randomblob(99)) r FROM c ORDER BY r';
+  await assert.rejects(queries.run({ text: sorting, limits: LIMITS }), /more than 1 MiB of temporary files/);
+  assert.equal(await answerOf(queries, 'SELECT count(*) FROM blocks'), 20);
+});
+
+test('a query that keeps the log of the index from starting over is ended', async (t) => {
+  const fixture = index(t);
+  const queries = start(t, fixture, { logBytes: 2 ** 20 });
+  assert.ok(logBytes(fixture.path) > 0);
+  const ended = queries.run({ text: ENDLESS, limits: LIMITS }, { timeoutMs: 120_000 });
+  let isEnded = false;
+  ended
+    .catch(() => undefined)
+    .finally(() => {
+      isEnded = true;
+    });
+  for (let salt = 2; !isEnded; salt++) {
+    grow(fixture, 40, salt);
+    await pause(20);
+  }
+  await assert.rejects(ended, /held them back/);
+});
+
+test('mistakes are told as such, and what a query says about its plan comes first', async (t) => {
+  const queries = start(t, index(t));
+  await assert.rejects(queries.run({ text: 'SELECT missing FROM blocks', limits: LIMITS }), {
+    name: 'QueryRefusal',
+    message: 'no such column: missing',
+  });
+  const told: string[] = [];
+  await queries.run(
+    { text: 'SELECT count(*) FROM transfers', limits: LIMITS },
+    {
+      onPlan: (plan) =>
+        told.push(...plan.map(({ table, scannedRows }) => `${table} ${Number(scannedRows) > 100}`)),
+    },
+  );
+  assert.deepEqual(told, ['transfers true']);
+});
+
+test('an index that cannot be read is an error of the operator', async (t) => {
+  const queries = new QueryProcess('/nowhere/index.db');
+  t.after(() => queries.close());
+  await assert.rejects(queries.run({ text: 'SELECT 1', limits: LIMITS }), { name: 'FatalError' });
+});
+
+test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know about it', async (t) => {
+  const fixture = index(t);
+  const cwd = dirname(fixture.path);
+  const sql = (...args: string[]) => run(t, [LAUNCHER, 'sql', '--data-dir', cwd, ...args], { cwd });
+  const table = await sql('SELECT number, NULL AS empty FROM blocks ORDER BY number DESC LIMIT 2');
+  assert.match(
+    table.stdout,
+    /^number {2}empty\n +20 +null\n +19 +null\n\n2 rows as of block 20 \(0x[0-9a-f]{8}\), .* s; no trace gaps\n$/,
+  );
+  assert.match(table.stderr, /^scans blocks, about 20 rows: .*"atlas-node export blocks"\n$/);
+  const json = await sql(
+    '--format',
+    'json',
+    '--limit',
+    '1',
+    'SELECT number, number FROM blocks WHERE number > 18',
+  );
+  const { rows, cut, head, columns, gaps, damage } = JSON.parse(json.stdout);
+  assert.deepEqual(
+    [rows, cut, head.number, columns, gaps, damage],
+    [[{ number: 20, number_2: 20 }], 'rows', 20, ['number', 'number_2'], 0, null],
+  );
+  assert.match(json.stderr, /^1 row as of block 20 .* cut: raise --limit/);
+  const csv = await sql('--format', 'csv', "SELECT 1 AS a, '=x,\"y' AS b");
+  assert.equal(csv.stdout, `a,b\n1,"'=x,""y"\n`);
+  assert.equal(table.code, 0);
+
+  const wrong = await sql('DELETE FROM blocks');
+  assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
+  assert.match(wrong.stderr, /^atlas-node: only queries are run: [^\n]*\n$/);
+  const slow = await sql('--timeout', '1', ENDLESS);
+  assert.deepEqual(
+    [slow.code, slow.stderr],
+    [1, 'atlas-node: ended after 1 s: ask for less, or raise --timeout\n'],
+  );
+  const zero = await sql('--limit', '0', 'SELECT 1');
+  assert.equal(zero.code, 2);
+});
