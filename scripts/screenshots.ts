@@ -93,7 +93,7 @@ function pagesOf(wallet: string, token: string, tx: string): Record<string, stri
       ]),
     ),
     ...Object.fromEntries(
-      ['holders', 'transfers', 'buyers'].map((tab) => [`token-${tab}`, `/token/${token}?tab=${tab}`]),
+      ['holders', 'transfers', 'buyers', 'launch'].map((tab) => [`token-${tab}`, `/token/${token}?tab=${tab}`]),
     ),
     transaction: `/tx/${tx}`,
     block: '/block/3',

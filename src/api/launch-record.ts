@@ -44,7 +44,7 @@ export const launchBuyerSchema = z
     how: z
       .enum(ACQUISITIONS)
       .describe(
-        'bought: it gave something for it; bought_for: it gave nothing, the giver of the token got something or it was minted, and another wallet gave something else and got nothing; minted: the zero address gave it; received: otherwise',
+        'bought: it gave something for it; bought_for: it gave nothing and got nothing else, the giver of the token got something or it was minted, and another wallet gave something else and got nothing; minted: the zero address gave it; received: otherwise',
       ),
     payer: addressField()
       .nullable()

@@ -51,7 +51,9 @@ export function acquisitionsIn(
     ({ wallet, given, received }) =>
       given.length > 0 && received.length === 0 && !given.some(isToken) && !ids.feeSinks.has(wallet),
   );
-  const paidFor = sides.filter(({ given, received }) => given.length === 0 && received.some(isToken));
+  const paidFor = sides.filter(
+    ({ given, received }) => given.length === 0 && received.length > 0 && received.every(isToken),
+  );
   const sold = { sellers: sellers.map(({ wallet }) => wallet) };
   const byWallet = new Map(sides.map((side) => [side.wallet, side]));
 
@@ -61,7 +63,9 @@ export function acquisitionsIn(
     const amount = change > 0n ? change : 0n;
     if (given.length > 0 && received.some(isToken))
       return { how: 'bought', amount, payer: null, paid: onlyOf(given), ...sold };
-    if (given.length === 0 && amount > 0n && isSale && payers.length > 0) {
+    // A pool that also gets coins was given liquidity.
+    const isPaidFor = given.length === 0 && received.every(isToken) && amount > 0n;
+    if (isPaidFor && isSale && payers.length > 0) {
       const payer = onlyOf(payers);
       const paid = payer !== null && paidFor.length === 1 ? onlyOf(payer.given) : null;
       return { how: 'bought_for', amount, payer: payer?.wallet ?? null, paid, ...sold };

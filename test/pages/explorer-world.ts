@@ -38,7 +38,10 @@ export async function startWorld(cleanup: Cleanup): Promise<World> {
   const samples = sampleAddresses(contracts, DEMO_SEED);
   const daemon = await startTestDaemon(cleanup, {
     flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
-    env: { ATLAS_ADMIN_TOKEN: 'operator-of-the-test' },
+    env: {
+      ATLAS_ADMIN_TOKEN: 'operator-of-the-test',
+      ATLAS_TRADES__QUOTE_TOKENS: JSON.stringify([contracts.stable]),
+    },
     examples: exampleAddresses(samples),
   });
   const labels = openLabelsFile(`${daemon.dataDir}/labels.db`);

@@ -333,6 +333,70 @@ pageTests({
     await page.locator('.behaviour').waitFor();
   },
 
+  'a token shows its launch, with a picture that leads to the wallets': async (t, open) => {
+    const { url, key, samples, get } = world;
+    const page = await open(t, `${url}/token/${samples.bundledToken}?tab=launch`, { key });
+    await rowsOf(page, 'launch').first().waitFor();
+    const { buyers } = await get<{ buyers: { address: string; counted: boolean }[] }>('token_launch', {
+      token: samples.bundledToken,
+      limit: 100,
+    });
+    assert.deepEqual(
+      (await shownRows(page, '#launch tbody tr')).map(({ links }) => links[0]),
+      buyers.map(({ address }) => `${url}/address/${address}`),
+    );
+    const sentences = await page.locator('#launch .sentences').textContent();
+    assert.match(sentences ?? '', /1 bundle: 4 wallets or more/);
+    await page.getByText('5 wallets paid for by one wallet').waitFor();
+    const dots = page.locator('.launch-blocks a');
+    assert.equal(await dots.count(), buyers.length);
+    assert.equal(await page.locator('.holder.uncounted').count(), 1);
+    await dots.nth(1).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${url}/address/${buyers[1]?.address}`);
+  },
+
+  'profits can be counted in another quote, and a token has a curve of them': async (t, open) => {
+    const { url, key, samples, contracts, get } = world;
+    const page = await open(t, `${url}/address/${samples.trader}?tab=trades`, { key });
+    await rowsOf(page, 'profit').first().waitFor();
+    await page.getByLabel('Counted in').selectOption(contracts.stable.toLowerCase());
+    await page.locator('#profit .facts').getByText('DUSD').first().waitFor();
+    await page.getByRole('button', { name: 'Curve of the profit with DEMO' }).click();
+    await page.locator('#curve .chart').waitFor();
+    const { curve } = await get<{ curve: { realizedProfit: string }[] }>('wallet_profit', {
+      address: samples.trader,
+      quote: contracts.stable,
+      token: contracts.token,
+    });
+    const slider = page.getByRole('slider', { name: 'Realised profit with DEMO over time' });
+    assert.equal(await slider.getAttribute('aria-valuemax'), `${curve.length - 1}`);
+    await slider.press('Home');
+    assert.match((await slider.getAttribute('aria-valuetext')) ?? '', /^5 DUSD, /);
+    await page.getByRole('button', { name: 'Curve of the profit with DEMO' }).click();
+    assert.equal(await page.locator('#curve').count(), 0);
+  },
+
+  'the balance of an asset is drawn over a range of time': async (t, open) => {
+    const { url, key, samples, contracts, get } = world;
+    const page = await open(t, `${url}/address/${samples.trader}?tab=flows`, { key });
+    const slider = page.getByRole('slider', { name: 'Balance over time' });
+    await slider.waitFor();
+    const asked = { address: samples.trader, token: contracts.token, points: 300 };
+    const { series } = await get<{ series: object[] }>('balance_history', asked);
+    await page.getByLabel('Asset').selectOption(contracts.token.toLowerCase());
+    await waitFor(async () => (await slider.getAttribute('aria-valuemax')) === `${series.length - 1}`, {
+      what: 'the balances of the token',
+    });
+    await page.getByText('24 hours').click();
+    // One more at the beginning of the range.
+    await waitFor(async () => (await slider.getAttribute('aria-valuemax')) === `${series.length}`, {
+      what: 'the balances of a day',
+    });
+    await slider.press('Home');
+    assert.match((await slider.getAttribute('aria-valuetext')) ?? '', /^0, /);
+  },
+
   'a wallet shows its trades and what they brought, as the API does': async (t, open) => {
     const { url, key, samples, get } = world;
     const page = await open(t, `${url}/address/${samples.trader}`, { key });

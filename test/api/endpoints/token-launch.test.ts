@@ -285,6 +285,20 @@ describe('token_launch', () => {
     ]);
   });
 
+  it('takes a pool that is given coins with the token for no buyer', async (t) => {
+    const { ask } = launchOf(t, [
+      { creation: [coin('maker', 'pool', 100n), token('zero', 'pool', 1_000n)] },
+      { first: buy('first', 10n, 1n) },
+    ]);
+    const answer = await ask();
+    const found = [...buyersOf(answer)].map(([name, row]) => [name, ...pick(row, 'how', 'payer', 'counted')]);
+    assert.deepEqual(found, [
+      ['pool', 'minted', null, false],
+      ['first', 'bought', null, true],
+    ]);
+    assert.equal(Object(answer.summary).snipers, 1);
+  });
+
   it('counts NFTs of a collection, and sums no trades of ERC-1155 nor of the native coin', async (t) => {
     const item = (from: string, to: string, tokenId: bigint, amount: bigint): NamedTransfer => ({
       kind: 'erc1155',

@@ -222,7 +222,9 @@ export class PlainLaunches {
       ([wallet, { gave, took }]) =>
         gave.length > 0 && took.length === 0 && !gave.some(isToken) && !sinks.includes(wallet),
     );
-    const served = [...sides].filter(([, { gave, took }]) => gave.length === 0 && took.some(isToken)).length;
+    const served = [...sides].filter(
+      ([, { gave, took }]) => gave.length === 0 && took.length > 0 && took.every(isToken),
+    ).length;
     const change = changeOf(moves, address);
     const amount = change > 0n ? change : 0n;
     const { gave, took } = sides.get(address) ?? { gave: [], took: [] };
@@ -232,7 +234,7 @@ export class PlainLaunches {
     if (gave.length > 0 && took.some(isToken))
       return { how: 'bought', payer: null, paid: only(gave), amount, sellers: names };
     const isSale = sellers.length > 0 || mints.length > 0;
-    if (gave.length === 0 && amount > 0n && payers.length > 0 && isSale) {
+    if (gave.length === 0 && took.every(isToken) && amount > 0n && payers.length > 0 && isSale) {
       const payer = payers.length === 1 ? payers[0]! : null;
       const paid = payer !== null && served === 1 ? only(payer[1].gave) : null;
       return { how: 'bought_for', payer: payer?.[0] ?? null, paid, amount, sellers: names };

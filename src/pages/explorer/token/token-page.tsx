@@ -17,6 +17,7 @@ import { Time } from '../../ui/time.tsx';
 import { tokenName } from '../token-name.ts';
 import { BuyersTab } from './buyers-tab.tsx';
 import { HoldersTab } from './holders-tab.tsx';
+import { LaunchTab } from './launch-tab.tsx';
 import { tokenNumberIn } from './nft.ts';
 import { NftSearch } from './nft-search.tsx';
 import { NftView } from './nft-view.tsx';
@@ -29,6 +30,7 @@ const TABS = [
   { id: 'holders', title: 'Holders', show: HoldersTab },
   { id: 'transfers', title: 'Transfers', show: TokenTransfersTab },
   { id: 'buyers', title: 'First receivers', show: BuyersTab },
+  { id: 'launch', title: 'Launch', show: LaunchTab },
 ] as const;
 
 /** Selector of `totalSupply()`. */

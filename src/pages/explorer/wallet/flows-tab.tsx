@@ -1,94 +1,85 @@
 /** A wallet's balance over time, in the coin or in one of its tokens. */
-import type { Transfer } from '../../client/answers.ts';
-import { useAnswer } from '../../client/use-answer.ts';
-import { usePages } from '../../client/use-pages.ts';
+import type { Answers } from '../../client/answers.ts';
+import type { Api, Exchange } from '../../client/api.ts';
+import { type Bundle, useAnswer, useLoaded } from '../../client/use-answer.ts';
+import { BlockLink } from '../../ui/address.tsx';
 import { Chart, type Point } from '../../ui/chart.tsx';
-import {
-  countText,
-  dateTime,
-  grouped,
-  safeName,
-  shortAmount,
-  shortHex,
-  unitsToText,
-} from '../../ui/format.ts';
-import { More } from '../../ui/more.tsx';
+import { Choice } from '../../ui/choice.tsx';
+import { dateTime, grouped, safeName, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
 import { setParams } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { COIN } from '../coin.ts';
-import { type Asset, assetsOf, type FlowPoint, flowPoints, sumOf } from './flows.ts';
 import type { TabProps } from './tab-props.ts';
 
-/** Most transfers per request. */
-const PAGE = 500;
+/** Tokens offered for selection: those of the first page. */
+const MAX_TOKENS = 50;
+const POINTS = 300;
 
-/** Most assets offered for selection. */
-const MAX_ASSETS = 50;
+const DAY = 86_400;
+/** Seconds before the wallet's last transfer; 0 for all. */
+const RANGES = [
+  { value: '', text: 'All', seconds: 0 },
+  { value: 'year', text: '1 year', seconds: 365 * DAY },
+  { value: 'month', text: '30 days', seconds: 30 * DAY },
+  { value: 'week', text: '7 days', seconds: 7 * DAY },
+  { value: 'day', text: '24 hours', seconds: DAY },
+] as const;
+
+type History = Answers['balance_history'];
+/** `since`: where the range begins; null for all. */
+type RangedHistory = History & { since: string | null };
+type Token = Answers['wallet_tokens']['tokens'][number];
 
 export function FlowsTab({ address, params }: TabProps) {
-  const pages = usePages(
-    `flows ${address}`,
-    (api, cursor, signal) =>
-      api.get('address_transfers', { address, limit: PAGE, include_internal: 'true', cursor }, signal),
-    (answer): readonly Transfer[] => answer.transfers,
+  const asset = params.get('asset') ?? 'native';
+  const range = RANGES.find(({ value }) => value === params.get('range')) ?? RANGES[0];
+  const tokens = useAnswer('wallet_tokens', { address, limit: MAX_TOKENS, include_zero: true });
+  const history = useLoaded<RangedHistory>(`balance ${address} ${asset} ${range.value}`, (api, signal) =>
+    loadHistory(api, address, asset, range.seconds, signal),
   );
-  const summary = useAnswer('wallet_summary', { address });
   return (
     <Section
       id="flows"
-      title="Flows"
-      note="Received minus sent after each transaction, excluding fees."
-      loaded={{
-        ...pages,
-        error: pages.error ?? summary.error,
-        reload: () => {
-          pages.reload();
-          summary.reload();
-        },
-      }}
+      title="Balance"
+      note={`Received minus sent${asset === 'native' ? ', without transaction fees' : ''}.`}
+      loaded={history}
+      controls={
+        <>
+          <select
+            aria-label="Asset"
+            value={asset}
+            onChange={({ currentTarget }) => setParams({ asset: currentTarget.value }, { replace: true })}
+          >
+            <option value="native">{COIN}</option>
+            {(tokens.data?.tokens ?? []).map((token) => (
+              <option key={token.tokenAddress} value={token.tokenAddress}>
+                {tokenName(token)}
+              </option>
+            ))}
+          </select>
+          <Choice
+            label="Range before the last transfer"
+            options={RANGES}
+            value={range.value}
+            onChange={(value) => setParams({ range: value || null }, { replace: true })}
+          />
+        </>
+      }
     >
-      {(transfers) => {
-        const assets = assetsOf(transfers, COIN).slice(0, MAX_ASSETS);
-        const asset = assets.find(({ id }) => id === params.get('asset')) ?? assets[0];
-        if (asset === undefined || summary.data === undefined) return null;
-        const { nativeReceivedWei, nativeSentWei } = summary.data;
-        const isComplete = pages.more === null && !pages.isCut;
-        const present =
-          asset.id === 'native'
-            ? BigInt(nativeReceivedWei) - BigInt(nativeSentWei)
-            : sumOf(transfers, asset.id, address);
-        const points = flowPoints(transfers, asset.id, address, present);
+      {(found) => {
+        const points = pointsOf(found, found.since);
         return (
           <>
-            <p class="controls">
-              <select
-                aria-label="Asset"
-                value={asset.id}
-                onChange={({ currentTarget }) => setParams({ asset: currentTarget.value }, { replace: true })}
-              >
-                {assets.map((one) => (
-                  <option key={one.id} value={one.id}>
-                    {assetName(one)}, {countText(one.count, 'transfer')}
-                  </option>
-                ))}
-              </select>
-              <span class="soft small">
-                {isComplete ? 'All' : 'The newest'} {countText(transfers.length, 'transfer')} of the wallet
-                {!isComplete &&
-                  asset.id !== 'native' &&
-                  '; the line starts at 0 because older transfers are not loaded'}
-              </span>
-            </p>
             {points.length === 0 ? (
-              <p class="notice">None of the loaded transfers moves this asset.</p>
+              <p class="notice">The balance did not change in this time.</p>
             ) : (
-              <Chart
-                label={`Balance of ${assetName(asset)} over time`}
-                kind="step"
-                points={points.map((point) => chartPoint(point, asset))}
-              />
+              <Chart label="Balance over time" kind="step" points={points} />
             )}
-            <More pages={pages} />
+            {found.truncated && found.fromBlock !== null && (
+              <p class="soft small">
+                The history is long: from block <BlockLink block={found.fromBlock} /> on only.
+              </p>
+            )}
           </>
         );
       }}
@@ -96,18 +87,47 @@ export function FlowsTab({ address, params }: TabProps) {
   );
 }
 
-function assetName({ id, symbol }: Asset): string {
-  if (id === 'native') return COIN;
-  const name = safeName(symbol ?? '');
-  return name === '' ? shortHex(id) : `${name} (${shortHex(id)})`;
+async function loadHistory(
+  api: Api,
+  address: string,
+  token: string,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Bundle<RangedHistory>> {
+  const exchanges: Exchange[] = [];
+  let since: string | null = null;
+  if (seconds > 0) {
+    const summary = await api.get('wallet_summary', { address }, signal);
+    exchanges.push(summary.exchange);
+    const last = Date.parse(summary.data.lastActivity ?? '') || Date.now();
+    since = new Date(last - seconds * 1_000).toISOString();
+  }
+  const { data, exchange } = await api.get(
+    'balance_history',
+    { address, token, since, points: POINTS },
+    signal,
+  );
+  return { data: { ...data, since }, exchanges: [...exchanges, exchange] };
 }
 
-function chartPoint({ at, block, balance, change }: FlowPoint, { decimals }: Asset): Point {
-  const text = (units: bigint) => shortAmount(unitsToText(units, decimals));
-  const sign = change > 0n ? '+' : '';
-  return {
-    at,
-    value: Number(unitsToText(balance, decimals)),
-    text: `${text(balance)} after ${sign}${text(change)}, ${dateTime(new Date(at).toISOString())} UTC, block ${grouped(block)}`,
+function tokenName({ tokenAddress, symbol }: Token): string {
+  const name = safeName(symbol ?? '');
+  return name === '' ? shortHex(tokenAddress) : `${name} (${shortHex(tokenAddress)})`;
+}
+
+/** The balances; with a beginning of the range, also the one there. */
+function pointsOf({ series, before, decimals, truncated }: History, since: string | null): Point[] {
+  if (series.length === 0) return [];
+  const pointAt = (timestamp: string, balance: string, place: string): Point => {
+    const text = unitsToText(BigInt(balance), decimals ?? 0);
+    return {
+      at: Date.parse(timestamp),
+      value: Number(text),
+      text: `${shortAmount(text)}, ${dateTime(timestamp)} UTC${place}`,
+    };
   };
+  const points = series.map(({ timestamp, balance, blockNumber }) =>
+    pointAt(timestamp, balance, `, block ${grouped(blockNumber)}`),
+  );
+  return since === null || truncated ? points : [pointAt(since, before, ''), ...points];
 }

@@ -5,12 +5,15 @@ import { usePages } from '../../client/use-pages.ts';
 import { BlockLink, TokenLink, TransactionLink } from '../../ui/address.tsx';
 import { Amount, Units } from '../../ui/amount.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { countText, grouped, percent, unitsToText } from '../../ui/format.ts';
+import { countText, grouped, percent, safeName, shortHex } from '../../ui/format.ts';
 import { More } from '../../ui/more.tsx';
+import { setParams } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
+import { Signed } from '../../ui/signed.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
+import { ProfitCurve } from './profit-curve.tsx';
 import type { TabProps } from './tab-props.ts';
 
 const PAGE = 50;
@@ -22,8 +25,10 @@ type TokenProfit = Profit['tokens'][number];
 type Trade = Answers['wallet_trades']['trades'][number];
 type Leg = Trade['given'][number];
 
-export function TradesTab({ address }: TabProps) {
-  const profit = useAnswer('wallet_profit', { address, limit: TOKENS });
+export function TradesTab({ address, params }: TabProps) {
+  const quote = params.get('quote') ?? 'native';
+  const token = params.get('token');
+  const profit = useAnswer('wallet_profit', { address, quote, limit: TOKENS });
   const trades = usePages(
     `trades ${address}`,
     (api, cursor, signal) => api.get('wallet_trades', { address, limit: PAGE, cursor }, signal),
@@ -34,11 +39,13 @@ export function TradesTab({ address }: TabProps) {
       <Section
         id="profit"
         title="Profit"
-        note="Against the native coin, from transfers alone: without transaction fees, and without what happened before the first indexed block."
+        note="From transfers alone: without transaction fees, and without what happened before the first indexed block."
         loaded={profit}
+        controls={<QuoteChoice quote={quote} profit={profit.data} trades={trades.data} />}
       >
-        {(answer) => <Profits answer={answer} />}
+        {(answer) => <Profits answer={answer} token={token} />}
       </Section>
+      {token !== null && <ProfitCurve address={address} quote={quote} token={token} />}
       <Section
         id="trades"
         title="Trades"
@@ -62,10 +69,49 @@ export function TradesTab({ address }: TabProps) {
   );
 }
 
+interface QuoteChoiceProps {
+  quote: string;
+  profit: Profit | undefined;
+  trades: readonly Trade[] | undefined;
+}
+
+/** What profits are counted in: the coin, and the quotes of the trades that are loaded. Nothing if that is one. */
+function QuoteChoice({ quote, profit, trades }: QuoteChoiceProps) {
+  const found = [
+    ...(profit === undefined
+      ? []
+      : [profit.quote, ...profit.tokens.flatMap(({ otherQuotes }) => otherQuotes)]),
+    ...(trades ?? []).flatMap((trade) => trade.quote ?? []),
+  ];
+  const names = new Map([['native', COIN]]);
+  if (quote !== 'native') names.set(quote, shortHex(quote));
+  for (const { tokenAddress, symbol } of found)
+    if (tokenAddress !== null)
+      names.set(tokenAddress, `${safeName(symbol ?? '')} (${shortHex(tokenAddress)})`);
+  if (names.size < 2) return null;
+  return (
+    <select
+      aria-label="Counted in"
+      value={quote}
+      onChange={({ currentTarget: { value } }) =>
+        setParams({ quote: value === 'native' ? null : value, token: null }, { replace: true })
+      }
+    >
+      {[...names].map(([value, name]) => (
+        <option key={value} value={value}>
+          in {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 function Profits({
   answer: { tokens, totals, quote, profitReason, truncated, fromBlock },
+  token,
 }: {
   answer: Profit;
+  token: string | null;
 }) {
   const { wins, losses, winRate, uncertainTrades } = totals;
   return (
@@ -103,20 +149,13 @@ function Profits({
       )}
       <Table
         caption="Profit by token"
-        columns={profitColumns(quote)}
+        columns={profitColumns(quote, token)}
         rows={tokens}
         rowKey={({ tokenAddress }) => tokenAddress ?? 'native'}
-        empty="It neither bought nor sold anything for the native coin."
+        empty={`It neither bought nor sold anything for ${safeName(quote.symbol ?? '') || 'this token'}.`}
       />
     </>
   );
-}
-
-/** An amount of the quote that may be below zero. */
-function Signed({ units, of: { decimals, symbol } }: { units: string; of: Profit['quote'] }) {
-  const isLoss = units.startsWith('-');
-  const text = unitsToText(BigInt(isLoss ? units.slice(1) : units), decimals ?? 0);
-  return <Amount text={text} symbol={symbol} sign={isLoss ? 'out' : 'in'} />;
 }
 
 function TokenName({ tokenAddress, symbol }: { tokenAddress: string | null; symbol: string | null }) {
@@ -124,7 +163,7 @@ function TokenName({ tokenAddress, symbol }: { tokenAddress: string | null; symb
   return <TokenLink token={tokenAddress} symbol={symbol} />;
 }
 
-function profitColumns(quote: Profit['quote']): Column<TokenProfit>[] {
+function profitColumns(quote: Profit['quote'], token: string | null): Column<TokenProfit>[] {
   const amount = (units: string | null, of: { decimals: number | null; symbol?: string | null }) =>
     units === null ? '–' : <Units units={units} decimals={of.decimals} symbol={of.symbol ?? null} />;
   return [
@@ -151,6 +190,24 @@ function profitColumns(quote: Profit['quote']): Column<TokenProfit>[] {
       cell: ({ soldWithoutCost, decimals }) => amount(soldWithoutCost, { decimals }),
     },
     { title: 'Position', number: true, cell: ({ position, decimals }) => amount(position, { decimals }) },
+    {
+      title: 'Curve',
+      cell: ({ tokenAddress, symbol, sells }) => {
+        if (sells === 0) return '–';
+        const id = tokenAddress ?? 'native';
+        return (
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={token === id}
+            aria-label={`Curve of the profit with ${safeName(symbol ?? '') || shortHex(id)}`}
+            onClick={() => setParams({ token: token === id ? null : id }, { replace: true })}
+          >
+            {token === id ? 'Hide' : 'Show'}
+          </button>
+        );
+      },
+    },
   ];
 }
 
