@@ -93,7 +93,10 @@ function pagesOf(wallet: string, token: string, tx: string): Record<string, stri
       ]),
     ),
     ...Object.fromEntries(
-      ['holders', 'transfers', 'buyers', 'launch'].map((tab) => [`token-${tab}`, `/token/${token}?tab=${tab}`]),
+      ['holders', 'transfers', 'buyers', 'launch', 'traders'].map((tab) => [
+        `token-${tab}`,
+        `/token/${token}?tab=${tab}`,
+      ]),
     ),
     transaction: `/tx/${tx}`,
     block: '/block/3',

@@ -40,6 +40,7 @@ pageTests({
       [`/token/${token}?tab=transfers`, '#transfers tbody tr'],
       [`/token/${token}?tab=buyers`, '#buyers tbody tr'],
       [`/token/${token}?tab=launch`, '#launch tbody tr'],
+      [`/token/${token}?tab=traders`, '#traders tbody tr'],
       [`/token/${samples.bundledToken}?tab=launch`, '#launch tbody tr'],
       [`/tx/${transfers[0]?.txHash}`, '#logs table'],
       ['/block/3', '#transactions tbody tr'],

@@ -356,6 +356,36 @@ pageTests({
     await page.waitForURL(`${url}/address/${buyers[1]?.address}`);
   },
 
+  'a token shows its traders, and each leads to its trades and to where to follow them': async (t, open) => {
+    const { url, key, samples, contracts, get } = world;
+    const page = await open(t, `${url}/token/${contracts.token}?tab=traders`, { key });
+    for (const order of ['profit', 'loss'] as const) {
+      if (order === 'loss') await page.getByText('Most loss').click();
+      const { traders } = await get<{ traders: { address: string }[] }>('token_traders', {
+        token: contracts.token,
+        order,
+      });
+      const wanted = traders.map(({ address }) => `${url}/address/${address}?tab=trades`);
+      await waitFor(
+        async () => {
+          const rows = await shownRows(page, '#traders tbody tr');
+          return rows.map(({ links }) => links[0]).join() === wanted.join();
+        },
+        { what: `the traders by ${order}` },
+      );
+    }
+    await page.locator(`#traders a[href="${url}/address/${samples.swingTrader}?tab=trades"]`).click();
+    await page.getByRole('link', { name: 'Webhook', exact: true }).waitFor();
+    const hook = await page.getByRole('link', { name: 'Webhook', exact: true }).getAttribute('href');
+    const filter = new URL(hook ?? '').searchParams.get('filter') ?? '';
+    assert.deepEqual(JSON.parse(filter), { events: ['wallet_trade'], wallets: [samples.swingTrader] });
+    await page.getByRole('link', { name: 'Follow live' }).click();
+    await page.waitForURL(`${url}/live?wallet=${samples.swingTrader}`);
+    await page.getByText('Waiting for the next transfer').waitFor();
+    const hash = await world.pay(samples.swingTrader, 1);
+    await page.locator(`#live a[href="${url}/tx/${hash}"]`).waitFor();
+  },
+
   'profits can be counted in another quote, and a token has a curve of them': async (t, open) => {
     const { url, key, samples, contracts, get } = world;
     const page = await open(t, `${url}/address/${samples.trader}?tab=trades`, { key });

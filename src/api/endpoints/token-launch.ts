@@ -4,6 +4,7 @@ import { RequestError } from '../../lib/errors.ts';
 import { isHubCategory } from '../../model/label.ts';
 import { movesOne } from '../../model/transfer-kind.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
+import { prepareStoredTradeSums } from '../../query/stored-trade-sums.ts';
 import { prepareSupply } from '../../query/supply.ts';
 import { prepareFirstHolders } from '../../query/token-launch.ts';
 import { prepareTokenTradeSums } from '../../query/token-trade-sums.ts';
@@ -68,7 +69,7 @@ export const tokenLaunch = defineEndpoint({
     truncated: z
       .boolean()
       .describe(
-        `Whether sales are of more than the ${MAX_HISTORY_ROWS} newest transfers that are read; then sold and averageCostProfit are of those`,
+        `Whether an index of an earlier release, which has no sums of trades yet, read only the ${MAX_HISTORY_ROWS} newest transfers; then sold and averageCostProfit are of those`,
       ),
     fromBlock: blockField().nullable().describe('Where truncated: the first block that was read; else null'),
     count: countField(),
@@ -99,6 +100,7 @@ export const tokenLaunch = defineEndpoint({
     const idsAt = prepareTradeIds(db, walletIds, tradeLists);
     const assetIdOf = prepareAssetId(db, walletIds);
     const holdersOf = prepareFirstHolders(db);
+    const storedSales = prepareStoredTradeSums(db);
     const salesOf = prepareTokenTradeSums(db);
     const supplyOf = prepareSupply(db);
     const accuracyOf = prepareBalanceAccuracyName(db);
@@ -130,11 +132,15 @@ export const tokenLaunch = defineEndpoint({
         !isUntraced(db, head.number),
       );
       const traded = { token, transfers, quote: quote ?? UNKNOWN };
-      const sales = profitReason === null ? salesOf(traded, wallets, ids, head, budget) : null;
+      const stored = profitReason === null ? storedSales(traded, wallets, head) : null;
+      const sales =
+        stored === null && profitReason === null
+          ? salesOf(traded, wallets, ids, head, budget)
+          : { of: stored, readFrom: null };
       const counted = countedBuyers(holders);
       const groups = launchGroups(holders, counted);
       const open = openBlock(holders, firstBlock);
-      const readFrom = sales?.readFrom ?? null;
+      const { readFrom } = sales;
       return {
         token: params.token,
         symbol: facts.symbol,
@@ -151,7 +157,7 @@ export const tokenLaunch = defineEndpoint({
             groups: groups[i]!,
             isCounted: counted.has(holder),
             contract: contracts[i] ?? null,
-            trades: sales?.of.get(holder.wallet) ?? null,
+            trades: sales.of?.get(holder.wallet) ?? null,
           })),
           firstBlock,
           (wallet) => walletIds.addressOf(wallet),

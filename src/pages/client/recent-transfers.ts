@@ -23,10 +23,15 @@ interface RecentTransfers {
 }
 
 /**
- * Keeps at most `limit`. Replays from `fromBlock`; null waits. While `paused`, new transfers are only dropped from the
- * view.
+ * Keeps at most `limit`, of all wallets or of one. Replays from `fromBlock`; null waits. While `paused`, new transfers are
+ * only dropped from the view.
  */
-export function useRecentTransfers(limit: number, fromBlock: number | null, paused = false): RecentTransfers {
+export function useRecentTransfers(
+  limit: number,
+  fromBlock: number | null,
+  paused = false,
+  wallet: string | null = null,
+): RecentTransfers {
   const [transfers, setTransfers] = useState<readonly Transfer[]>([]);
   const kept = useRef(new Map<string, Transfer>());
   const isDirty = useRef(false);
@@ -44,7 +49,12 @@ export function useRecentTransfers(limit: number, fromBlock: number | null, paus
   const state = useStream<Signal>(
     fromBlock === null
       ? null
-      : { path: '/ws/signals', method: 'atlas_subscribe', params: { fromBlock }, onEvent },
+      : {
+          path: '/ws/signals',
+          method: 'atlas_subscribe',
+          params: { fromBlock, ...(wallet && { wallets: [wallet] }) },
+          onEvent,
+        },
   );
   useEffect(() => {
     if (paused) return;

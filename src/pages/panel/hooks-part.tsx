@@ -2,6 +2,7 @@
 import { type ComponentChild, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { grouped, safeName } from '../ui/format.ts';
+import { usePlace } from '../ui/router.ts';
 import { Section } from '../ui/section.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
@@ -175,6 +176,8 @@ interface NewHookProps {
 function NewHook({ action, onCreated }: NewHookProps) {
   const [round, setRound] = useState(0);
   const [format, setFormat] = useState('json');
+  // The explorer links here with the filter for a wallet.
+  const filter = usePlace().params.get('filter') ?? '';
   const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const data = new FormData(event.currentTarget);
@@ -212,13 +215,14 @@ function NewHook({ action, onCreated }: NewHookProps) {
             <input name="chat" required placeholder="id, or @channel" />
           </label>
         )}
-        <details>
+        <details open={filter !== ''}>
           <summary>Filter, confirmations, key</summary>
           <div class="stack">
             <label class="field">
               Filter, as for atlas_subscribe
               <textarea
                 name="filter"
+                defaultValue={filter}
                 rows={3}
                 spellcheck={false}
                 placeholder='{"events":["whale_transfer"],"minMon":"1000"}'

@@ -19,12 +19,14 @@ interface AddressProps {
   label?: AddressLabel | null;
   /** Shown in full; otherwise shortened. */
   whole?: boolean;
+  /** The view of the wallet that the link opens. */
+  tab?: string;
   /** The address of the page's subject is not a link. */
   here?: boolean;
 }
 
 /** By its label, or as a token by its symbol, or by its digits. */
-export function Address({ address, label: given, whole = false, here = false }: AddressProps) {
+export function Address({ address, label: given, whole = false, tab, here = false }: AddressProps) {
   const known = useContext(AddressNames).get(address.toLowerCase());
   const label = given ?? known?.label;
   const text = whole ? address : shortHex(address);
@@ -34,7 +36,7 @@ export function Address({ address, label: given, whole = false, here = false }: 
   return (
     <span class="address with-copy" title={title}>
       <Identicon address={address} />
-      {here ? <span class="here">{inner}</span> : <Link to={addressPath(address)}>{inner}</Link>}
+      {here ? <span class="here">{inner}</span> : <Link to={addressPath(address, tab)}>{inner}</Link>}
       <Copy text={address} what="address" />
     </span>
   );

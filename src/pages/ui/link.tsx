@@ -15,7 +15,8 @@ export function Link({ to, current, ...rest }: LinkProps) {
   return <a href={href(to)} aria-current={current ? 'page' : undefined} {...rest} />;
 }
 
-export const addressPath = (address: string) => `/address/${address}`;
+export const addressPath = (address: string, tab?: string) =>
+  `/address/${address}${tab === undefined ? '' : `?tab=${tab}`}`;
 export const tokenPath = (token: string) => `/token/${token}`;
 /** A page of one ERC-721 or ERC-1155 token of a contract. */
 export const nftPath = (token: string, id: string) => `/token/${token}?id=${id}`;

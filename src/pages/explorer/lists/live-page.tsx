@@ -2,6 +2,8 @@
 import { useState } from 'preact/hooks';
 import { TRANSFER_KINDS } from '../../../model/transfer-kind.ts';
 import { useBlockTransfers, useRecentTransfers } from '../../client/recent-transfers.ts';
+import { Address } from '../../ui/address.tsx';
+import { Link } from '../../ui/link.tsx';
 import { setParams, useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { useStatus } from '../chain-state.tsx';
@@ -20,8 +22,9 @@ export function LivePage({ params }: { params: URLSearchParams }) {
   const head = useStatus()?.head?.number;
   const [first, setFirst] = useState<number | null>(null);
   if (first === null && head !== undefined) setFirst(Math.max(0, head - REPLAYED));
-  const withNothing = params.get('nothing') === '1';
-  const signals = useRecentTransfers(ROWS, withNothing ? null : first, isPaused);
+  const wallet = params.get('wallet');
+  const withNothing = wallet === null && params.get('nothing') === '1';
+  const signals = useRecentTransfers(ROWS, withNothing ? null : first, isPaused, wallet);
   const all = useBlockTransfers(ROWS, withNothing ? first : null, isPaused);
   const { transfers, state } = withNothing ? all : signals;
   const kind = params.get('kind') ?? '';
@@ -31,18 +34,28 @@ export function LivePage({ params }: { params: URLSearchParams }) {
       id="live"
       isPage
       title="Live transfers"
-      note={`The newest ${ROWS}, as they are indexed.`}
+      note={
+        wallet === null ? (
+          `The newest ${ROWS}, as they are indexed.`
+        ) : (
+          <>
+            Of <Address address={wallet} />, as they are indexed. <Link to="/live">Show all</Link>
+          </>
+        )
+      }
       loaded={{ data: shown, exchanges: [], error: null, loading: false, reload: () => undefined }}
       controls={
         <>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={withNothing}
-              onChange={() => setParams({ nothing: withNothing ? null : '1' }, { replace: true })}
-            />
-            include transfers of nothing
-          </label>
+          {wallet === null && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={withNothing}
+                onChange={() => setParams({ nothing: withNothing ? null : '1' }, { replace: true })}
+              />
+              include transfers of nothing
+            </label>
+          )}
           <select
             aria-label="Kind"
             value={kind}

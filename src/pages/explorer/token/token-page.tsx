@@ -22,6 +22,7 @@ import { tokenNumberIn } from './nft.ts';
 import { NftSearch } from './nft-search.tsx';
 import { NftView } from './nft-view.tsx';
 import { TokenTransfersTab } from './token-transfers-tab.tsx';
+import { TradersTab } from './traders-tab.tsx';
 
 type Stats = Answers['token_stats'];
 
@@ -31,6 +32,7 @@ const TABS = [
   { id: 'transfers', title: 'Transfers', show: TokenTransfersTab },
   { id: 'buyers', title: 'First receivers', show: BuyersTab },
   { id: 'launch', title: 'Launch', show: LaunchTab },
+  { id: 'traders', title: 'Traders', show: TradersTab },
 ] as const;
 
 /** Selector of `totalSupply()`. */
@@ -88,7 +90,7 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
             tabs={TABS.map(({ id, title }) => ({ id, title, to: `${tokenPath(token)}?tab=${id}` }))}
             current={tab.id}
           />
-          <Shown stats={stats.data} />
+          <Shown stats={stats.data} params={params} />
         </>
       )}
     </>

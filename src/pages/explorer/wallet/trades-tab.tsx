@@ -6,8 +6,9 @@ import { BlockLink, TokenLink, TransactionLink } from '../../ui/address.tsx';
 import { Amount, Units } from '../../ui/amount.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { countText, grouped, percent, safeName, shortHex } from '../../ui/format.ts';
+import { Link } from '../../ui/link.tsx';
 import { More } from '../../ui/more.tsx';
-import { setParams } from '../../ui/router.ts';
+import { href, metaContent, setParams } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { Signed } from '../../ui/signed.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -51,6 +52,7 @@ export function TradesTab({ address, params }: TabProps) {
         title="Trades"
         note="Told by what the wallet gave and received in each transaction, newest first."
         loaded={trades}
+        controls={<Follow address={address} />}
       >
         {(rows) => (
           <>
@@ -65,6 +67,23 @@ export function TradesTab({ address, params }: TabProps) {
           </>
         )}
       </Section>
+    </>
+  );
+}
+
+/** Where to be told of the next ones: a subscription to the wallet, or the panel's form for a webhook. */
+function Follow({ address }: { address: string }) {
+  const filter = JSON.stringify({ events: ['wallet_trade'], wallets: [address] });
+  return (
+    <>
+      <Link to={`/live?wallet=${address}`} class="quiet">
+        Follow live
+      </Link>
+      {metaContent('panel') !== '' && (
+        <a class="quiet" href={href(`/admin?part=hooks&filter=${encodeURIComponent(filter)}`)}>
+          Webhook
+        </a>
+      )}
     </>
   );
 }
