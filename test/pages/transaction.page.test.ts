@@ -1,0 +1,105 @@
+/** What the pages of transactions and blocks say: in words, by name, and on a phone. */
+import assert from 'node:assert/strict';
+import { before } from 'node:test';
+import { z } from 'zod';
+import { suiteCleanup } from '../support/cleanup.ts';
+import { assertAccessible } from './accessible.ts';
+import { pageTests, textOf } from './browser.ts';
+import { startWorld, type World } from './explorer-world.ts';
+
+const cleanup = suiteCleanup();
+let world: World;
+before(async () => {
+  world = await startWorld(cleanup);
+});
+
+const BLOCK = z.object({
+  number: z.string(),
+  transactions: z.array(z.object({ hash: z.string(), input: z.string(), to: z.string().nullable() })),
+});
+
+/** The first transaction of the chain that calls a selector. */
+async function callOf(selector: string): Promise<{ hash: string; block: number }> {
+  const { anvil } = world;
+  const head = Number(await anvil.call('eth_blockNumber'));
+  for (let block = 0; block <= head; block++) {
+    const found = BLOCK.parse(await anvil.call('eth_getBlockByNumber', [`0x${block.toString(16)}`, true]));
+    const call = found.transactions.find(({ to, input }) => to !== null && input.startsWith(selector));
+    if (call !== undefined) return { hash: call.hash, block };
+  }
+  throw new Error(`no transaction calls ${selector}`);
+}
+
+const TRANSFER = '0xa9059cbb';
+/** `buy(address,uint256)` of the demo's router. */
+const ROUTER_BUY = '0xcce7ec13';
+/** `payThenFail(address,uint256)` */
+const FAILING = '0x464fb0f5';
+
+pageTests({
+  'a trade is told in a sentence with names, also in the title of the tab': async (t, open) => {
+    const { url, key } = world;
+    const { hash } = await callOf(ROUTER_BUY);
+    const page = await open(t, `${url}/tx/${hash}`, { key });
+    await page.locator('.words').getByText('bought').waitFor();
+    assert.equal(await textOf(page.locator('.words')), 'Demo Swing Trader bought 1,000 DEMO for 10 MON');
+    assert.match(await page.title(), /^Demo Swing Trader bought 1,000 DEMO for 10 MON · Transaction 0x/);
+    assert.match(await textOf(page.locator('#summary .facts')), /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
+    await assertAccessible(page, 'a transaction');
+  },
+
+  'a method and an event are named, and open to their arguments, topics and data': async (t, open) => {
+    const { url, key, contracts } = world;
+    const { hash } = await callOf(TRANSFER);
+    const page = await open(t, `${url}/tx/${hash}`, { key });
+    await page.locator('#method').getByText('transfer(address,uint256)').waitFor();
+    assert.deepEqual(
+      (await page.locator('#method dt').allInnerTexts()).map((text) => text.split(/\s/)[0]),
+      ['to', 'value'],
+    );
+    const event = page.locator('#logs tbody tr').first();
+    assert.match(await textOf(event), /Transfer/);
+    assert.equal(await event.locator(`a[href$="${contracts.token}"]`).count(), 1);
+    await event.locator('details.event > summary').click();
+    await event.locator('summary', { hasText: 'Topics' }).click();
+    assert.equal(await event.locator('.items code').count(), 3);
+    await event.locator('summary', { hasText: 'Data' }).click();
+    await event
+      .locator('code')
+      .filter({ hasText: /^0x0{20}/ })
+      .last()
+      .waitFor();
+    await assertAccessible(page, 'an open event');
+  },
+
+  'a failed transaction has its reason': async (t, open) => {
+    const { url, key } = world;
+    const { hash } = await callOf(FAILING);
+    const page = await open(t, `${url}/tx/${hash}`, { key });
+    await page.getByText('failed after paying').first().waitFor();
+    assert.match(await textOf(page.locator('.words')), / tried to call 0x464fb0f5 of Demo Payout$/);
+    await assertAccessible(page, 'a failed transaction');
+  },
+
+  'a block names methods and parties, and on a phone shows who paid whom with an arrow': async (t, open) => {
+    const { url, key } = world;
+    const { block } = await callOf(ROUTER_BUY);
+    const page = await open(t, `${url}/block/${block}`, { key });
+    const row = page.locator('#transactions tbody tr').filter({ hasText: 'Demo Router' }).first();
+    await row.waitFor();
+    await page.locator('#transactions .method').getByText('transfer', { exact: true }).first().waitFor();
+    assert.equal(await row.locator('.payee .card-only').isVisible(), false);
+    await page.setViewportSize({ width: 390, height: 800 });
+    assert.equal(await row.locator('.payee .card-only').isVisible(), true);
+    const [payer, payee] = await Promise.all(
+      ['.payer', '.payee'].map((side) => row.locator(side).boundingBox()),
+    );
+    assert.ok(payer && payee && Math.abs(payer.y - payee.y) < 8 && payer.x < payee.x);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0);
+    await page.goto(`${url}/block/${block}?tab=transfers`);
+    const transfer = page.locator('#transfers tbody tr').first();
+    await transfer.locator('.payee .card-only').waitFor();
+    assert.match(await textOf(transfer.locator('.number')), /\d.*[A-Z]{3}/, 'an amount with its token');
+    await assertAccessible(page, 'a block on a phone');
+  },
+});
