@@ -11,6 +11,7 @@ import { toStorageError } from '../store/storage-error.ts';
 import type { HookChange, HookFormat, HookSpec } from './hook-spec.ts';
 import { AddressLists, HOOKS_ADVICE, openHooksFile } from './hooks-file.ts';
 import { type RevocableEvents, type RevocablePart, RevocableParts } from './revocable-parts.ts';
+import { SettledEvents, type Vanished } from './settled-events.ts';
 import { packTrail, unpackTrail } from './trail-bytes.ts';
 
 /** Most hooks per daemon. Bounds its connections and its threads' memory. */
@@ -78,6 +79,8 @@ export interface Accepted {
   count: number;
   /** Blocks up to here are beyond any reorg. */
   finalUpTo: number;
+  /** Whether final events are kept, to be withdrawn after a repair. */
+  keepsFinal: boolean;
 }
 
 /** SQL: a hook that does not fail. */
@@ -91,6 +94,7 @@ export class HookStore {
   readonly db: Db;
   readonly lists: AddressLists;
   readonly parts: RevocableParts;
+  readonly settled: SettledEvents;
   private readonly selectOne: Statement<[number], HookRow>;
   private readonly selectAll: Statement<[], HookRow>;
 
@@ -98,6 +102,7 @@ export class HookStore {
     this.db = db;
     this.lists = new AddressLists(db);
     this.parts = new RevocableParts(db);
+    this.settled = new SettledEvents(db);
     this.selectOne = db.prepare(`SELECT ${COLUMNS} FROM hooks WHERE id = ?`);
     this.selectAll = db.prepare(`SELECT ${COLUMNS} FROM hooks ORDER BY id`);
   }
@@ -227,6 +232,7 @@ export class HookStore {
       const hook = this.get(id);
       this.db.prepare('DELETE FROM hooks WHERE id = ?').run(id);
       this.parts.forgetAll(id);
+      this.settled.forgetAll(id);
       return hook;
     });
   }
@@ -263,11 +269,13 @@ export class HookStore {
     this.write(() => this.parts.add(id, cursor, revocable));
   }
 
-  saveAccepted(id: number, { cursor, count, finalUpTo }: Accepted): void {
+  saveAccepted(id: number, { cursor, count, finalUpTo, keepsFinal }: Accepted): void {
     this.write(() => {
       this.setPosition(id, cursor);
       this.recordSuccess(id, count);
-      this.parts.forgetUpTo(id, Math.min(finalUpTo, cursor.number));
+      this.settled.confirm(id, lastPassed(cursor));
+      for (const { block, events } of this.parts.takeUpTo(id, Math.min(finalUpTo, cursor.number)))
+        if (keepsFinal) this.settled.add(id, block, events);
     });
   }
 
@@ -288,17 +296,30 @@ export class HookStore {
     this.write(() => this.parts.beginWithdrawal(parts));
   }
 
-  /** Keeps only the events `left` of each part. Sets `cursor` once everything is withdrawn. */
+  /**
+   * Keeps only the events `left` of each part. Once everything is withdrawn, sets the cursor: the events of blocks from
+   * `from` on come again.
+   */
   saveWithdrawn(
     id: number,
     count: number,
     parts: readonly { id: number; left: readonly object[] }[],
-    cursor: Position | null,
+    resumed: { cursor: Position; from: number } | null,
   ): void {
     this.write(() => {
       for (const part of parts) this.parts.keep(part.id, part.left);
       if (count > 0) this.recordSuccess(id, count);
-      if (cursor !== null) this.setPosition(id, cursor);
+      if (resumed === null) return;
+      this.setPosition(id, resumed.cursor);
+      this.settled.doubt(id, resumed.from);
+    });
+  }
+
+  /** Records that the receiver accepted the withdrawal of events that do not come again. */
+  saveVanished(id: number, { deliveries, rows }: Vanished): void {
+    this.write(() => {
+      for (const row of rows) this.settled.keep(row.id, row.left);
+      this.recordSuccess(id, deliveries.length);
     });
   }
 
@@ -353,6 +374,11 @@ export class HookStore {
   close(): void {
     this.db.close();
   }
+}
+
+/** The last block of which a cursor has passed everything. */
+export function lastPassed({ number, position }: TrailCursor): number {
+  return position === null ? number : number - 1;
 }
 
 function newSecret(): string {

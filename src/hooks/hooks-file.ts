@@ -13,7 +13,7 @@ import { toOpenError, toStorageError } from '../store/storage-error.ts';
 /** `PRAGMA application_id` of a hooks file: "atlh". */
 const HOOKS_APPLICATION_ID = 0x61746c68;
 
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 
 const SCHEMA_V1 = /* sql */ `
 -- One row per hook. The cursor is how far the receiver has accepted events.
@@ -78,8 +78,21 @@ ALTER TABLE hooks ADD COLUMN mark TEXT NOT NULL DEFAULT '0';
 ALTER TABLE hooks ADD COLUMN first_block INTEGER;
 `;
 
+const SCHEMA_V4 = /* sql */ `
+-- Final events that were accepted: a repair may read their blocks again and find others. The newest, within bounds.
+CREATE TABLE IF NOT EXISTS settled (
+  id INTEGER PRIMARY KEY,                -- in the order of delivery
+  hook INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  doubtful INTEGER NOT NULL,             -- 1 from a repair of the block until the hook has passed the block again
+  events BLOB NOT NULL                   -- deflated JSON: events of the block that were sent together
+);
+CREATE INDEX IF NOT EXISTS settled_by_hook ON settled (hook, block);
+CREATE INDEX IF NOT EXISTS settled_doubtful ON settled (hook, block) WHERE doubtful = 1;
+`;
+
 /** The SQL from each version to the next, starting from an empty file. Append only. */
-const MIGRATIONS = [SCHEMA_V1, SCHEMA_V2, SCHEMA_V3];
+const MIGRATIONS = [SCHEMA_V1, SCHEMA_V2, SCHEMA_V3, SCHEMA_V4];
 
 /** Advice for a damaged file. */
 export const HOOKS_ADVICE = 'restore a copy of it, or move it away and create the hooks again';

@@ -51,7 +51,7 @@ export type Plan =
   /** Nothing to do for some milliseconds, while the metadata of a new token is being read. */
   | { kind: 'wait' }
   /** A reorg or a repair removed blocks of whose events the hook may have some. */
-  | { kind: 'withdraw'; gone: RevocablePart[]; resume: Position }
+  | { kind: 'withdraw'; gone: RevocablePart[]; from: number; resume: Position }
   /** Events to deliver, possibly none; `cursor` is the hook's position after them. */
   | { kind: 'events'; events: PlannedEvent[]; cursor: Position; finalUpTo: number; lag: number };
 
@@ -138,6 +138,7 @@ export class Planner {
           return {
             kind: 'withdraw',
             gone: known.filter(({ number }) => number >= next.from),
+            from: next.from,
             resume: next.to,
           };
         case 'idle':

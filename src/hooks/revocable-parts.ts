@@ -81,9 +81,19 @@ export class RevocableParts {
     else this.db.prepare('UPDATE revocable SET events = ? WHERE id = ?').run(JSON.stringify(events), part);
   }
 
-  /** Forgets the events of blocks up to `block`, which must be final and accepted. */
-  forgetUpTo(hook: number, block: number): void {
-    this.db.prepare('DELETE FROM revocable WHERE hook = ? AND block <= ? AND withdrawn = 0').run(hook, block);
+  /** Removes the events of blocks up to `block`, which must be final and accepted. Returns them in delivery order. */
+  takeUpTo(hook: number, block: number): { block: number; events: Delivery[] }[] {
+    const taken = this.db
+      .prepare<[number, number], { block: number; events: string }>(
+        'SELECT block, events FROM revocable WHERE hook = ? AND block <= ? AND withdrawn = 0 ORDER BY id',
+      )
+      .all(hook, block)
+      .map(({ block, events }) => ({ block, events: JSON.parse(events) }));
+    if (taken.length > 0)
+      this.db
+        .prepare('DELETE FROM revocable WHERE hook = ? AND block <= ? AND withdrawn = 0')
+        .run(hook, block);
+    return taken;
   }
 
   forgetAll(hook: number): void {

@@ -12,10 +12,11 @@ import type { TransactionParties } from '../streams/transfers/transaction-partie
 import type { SignalFilter } from '../streams/transfers/transfer-filter.ts';
 import { bodyOf, type Delivery, deliveryOf, maxEvents, messageId } from './delivery.ts';
 import { redactUrl } from './hook-json.ts';
-import { type Hook, type HookStore, signingSecrets } from './hook-store.ts';
+import { type Hook, type HookStore, lastPassed, signingSecrets } from './hook-store.ts';
 import type { CompiledFilter, Plan, PlannedEvent, Planner } from './planner.ts';
 import type { RevocableEvents } from './revocable-parts.ts';
 import type { Message, Outcome, Sender } from './sender.ts';
+import type { Vanished } from './settled-events.ts';
 import { nextWithdrawal } from './withdrawal.ts';
 
 /** A hook and how far it is. */
@@ -127,16 +128,35 @@ export class HookRunner {
     await this.nameParties(planned);
     if (this.signal.aborted) return;
     const events = planned.filter(({ event, signal }) => passesInitiated(filter, event, signal));
-    if (events.length === 0) return this.advance(cursor);
     const deliveries = events.map(({ event, signal }) =>
       deliveryOf(hook.id, signalRecord(event, signal, Date.now())),
     );
     const { store } = this.context;
-    const revocable = revocableEvents(events, deliveries, finalUpTo);
-    if (revocable.length > 0) store.saveAttempt(hook.id, hook.cursor, revocable);
+    const vanished = this.vanished(hook, cursor, deliveries);
+    if (vanished.deliveries.length > 0) {
+      if (await this.send(hook, vanished.deliveries)) store.saveVanished(hook.id, vanished);
+      return; // the events follow, once nothing is left to be withdrawn
+    }
+    if (events.length === 0) return this.advance(cursor);
+    const keepsFinal = hook.format === 'json'; // a chat gets no final event again
+    const sent = eventsByBlock(events, deliveries).filter(
+      ({ number }) => keepsFinal || !isFinal(number, finalUpTo),
+    );
+    if (sent.length > 0) store.saveAttempt(hook.id, hook.cursor, sent);
     if (!(await this.send(hook, deliveries))) return;
     this.cursor = cursor; // first: while the disk is full, the receiver does not get the same events again and again
-    store.saveAccepted(hook.id, { cursor, count: deliveries.length, finalUpTo });
+    store.saveAccepted(hook.id, { cursor, count: deliveries.length, finalUpTo, keepsFinal });
+  }
+
+  /** What a repair has removed of the blocks up to `next`, while nothing else of them is left to be sent. */
+  private vanished(hook: Followed, next: Position, deliveries: readonly Delivery[]): Vanished {
+    const { parts, settled } = this.context.store;
+    const passed = { first: lastPassed(hook.cursor) + 1, last: lastPassed(next) };
+    const sending = new Set(deliveries.map(({ deliveryId }) => deliveryId));
+    const isSent = (id: string, block: number) =>
+      parts.list(hook.id, block).some((part) => part.number === block && hasEvent(parts.events(part.id), id));
+    const isAgain = (id: string, block: number) => sending.has(id) || isSent(id, block);
+    return settled.vanished(hook.id, passed, isAgain, maxEvents(hook.format));
   }
 
   /** Resolves when the node has named the sender and receiver of every transaction, or cannot. */
@@ -148,15 +168,14 @@ export class HookRunner {
 
   private async withdraw(
     hook: Followed,
-    { gone, resume }: Extract<Plan, { kind: 'withdraw' }>,
+    { gone, from, resume }: Extract<Plan, { kind: 'withdraw' }>,
   ): Promise<void> {
     const { store } = this.context;
     store.beginWithdrawal(gone.filter(({ withdrawn }) => !withdrawn));
     const { deliveries, parts, isLast } = nextWithdrawal(hook.id, gone, store.parts, maxEvents(hook.format));
     if (deliveries.length > 0 && !(await this.send(hook, deliveries))) return;
-    const cursor = isLast ? resume : null;
-    store.saveWithdrawn(hook.id, deliveries.length, parts, cursor);
-    if (cursor !== null) this.cursor = cursor;
+    store.saveWithdrawn(hook.id, deliveries.length, parts, isLast ? { cursor: resume, from } : null);
+    if (isLast) this.cursor = resume;
   }
 
   /** Returns whether the receiver accepted; handles every other outcome. */
@@ -223,16 +242,15 @@ export function testMessage(
   return { ...addressOf(hook), id: `test_${hook.id}_${Date.now()}`, body };
 }
 
-/** The events of each block that a reorg may still remove. */
-function revocableEvents(
-  events: readonly PlannedEvent[],
-  deliveries: readonly Delivery[],
-  finalUpTo: number,
-): RevocableEvents[] {
+function hasEvent(events: readonly Record<string, unknown>[], id: string): boolean {
+  return events.some(({ deliveryId }) => deliveryId === id);
+}
+
+/** The events of each block. */
+function eventsByBlock(events: readonly PlannedEvent[], deliveries: readonly Delivery[]): RevocableEvents[] {
   const blocks = new Map<number, { hash: string; events: Delivery[] }>();
   for (const [i, { event }] of events.entries()) {
     const { blockNumber, blockHash } = event.row;
-    if (isFinal(blockNumber, finalUpTo)) continue;
     const block = blocks.get(blockNumber) ?? { hash: blockHash, events: [] };
     block.events.push(deliveries[i]!);
     blocks.set(blockNumber, block);
