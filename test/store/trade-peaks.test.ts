@@ -4,9 +4,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { newTradeRules } from '../../src/model/trade-rules.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
+import { prepareTraderRanking } from '../../src/query/token-traders.ts';
+import { unitBudget } from '../../src/query/work-budget.ts';
+import { openIndexForReading } from '../../src/store/index-file.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { unpackSums } from '../../src/store/trades/packed-sums.ts';
 import { LARGE_TOKEN_TRADERS } from '../../src/store/trades/trade-peaks.ts';
+import { averageCostProfit } from '../../src/trades/profit.ts';
 import { type PlainBlock, type PlainTransfer, randomSource, toBatch } from '../support/chain/random-chain.ts';
 import { dumpIndex } from '../support/index/dump.ts';
 import { differencesOf, verifyAlone } from '../support/index/verify.ts';
@@ -68,6 +73,48 @@ function peakRows(path: string): number {
   }
 }
 
+/** All rankings of the token equal those of a sort of its sums, from any place on. */
+function checkRankings(path: string, random: () => number): void {
+  const db = openIndexForReading(path);
+  const ranking = prepareTraderRanking(db);
+  const rows = db.prepare<[], { wallet: number; sums: Buffer }>(
+    'SELECT wallet, sums FROM trade_sums WHERE token = (SELECT token FROM traded_tokens ORDER BY traders DESC LIMIT 1)',
+  );
+  const budget = unitBudget(Number.MAX_SAFE_INTEGER);
+  const pair = db
+    .prepare<[], number>('SELECT token FROM traded_tokens ORDER BY traders DESC LIMIT 1')
+    .pluck();
+  const token = pair.get() ?? 0;
+  try {
+    for (const quote of new Set(rows.all().flatMap(({ sums }) => unpackSums(sums).map((each) => each.quote))))
+      for (const order of ['profit', 'loss'] as const) {
+        const sign = order === 'profit' ? 1n : -1n;
+        const expected = rows
+          .all()
+          .flatMap(({ wallet, sums }) =>
+            unpackSums(sums)
+              .filter((each) => each.quote === quote)
+              .map((each) => ({ wallet, profit: averageCostProfit(each) })),
+          )
+          .sort((a, b) => Number((b.profit - a.profit) * sign) || a.wallet - b.wallet);
+        const whole = [...ranking({ token, quote }, { order, after: undefined }, budget)];
+        const shown = ({ wallet, profit }: { wallet: number; profit: bigint }) => `${wallet} ${profit}`;
+        assert.deepEqual(whole.map(shown), expected.map(shown));
+        for (let n = 0; n < 9; n++) {
+          const at = Math.floor(random() ** (1 + (n % 3)) * expected.length);
+          const page: string[] = [];
+          for (const trader of ranking({ token, quote }, { order, after: expected[at] }, budget)) {
+            page.push(shown(trader));
+            if (page.length === 40) break;
+          }
+          assert.deepEqual(page, expected.slice(at + 1, at + 41).map(shown), `${order} after ${at}`);
+        }
+      }
+  } finally {
+    db.close();
+  }
+}
+
 test('peaks come with many traders, follow them, and go', async (t) => {
   const dir = tempDir(t);
   const random = randomSource(7);
@@ -101,6 +148,7 @@ test('peaks come with many traders, follow them, and go', async (t) => {
     if (i === 2) assert.ok(peakRows(path) > 3);
   }
   await check();
+  checkRankings(path, random);
   writer.rollback(4);
   await check();
   const branch = [5, 6].map((number) => block(number, 1, randomMoves(random, 900)));

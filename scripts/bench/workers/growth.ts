@@ -3,6 +3,7 @@ import { batchBuffers, releaseBatch } from '../../../src/decode/batch.ts';
 import { AdaptiveCommitSize, walLimit } from '../../../src/indexer/adaptive-commit-size.ts';
 import { fileBytes, freeDiskBytes } from '../../../src/lib/files.ts';
 import type { BlockBatch } from '../../../src/model/block-batch.ts';
+import { newTradeRules } from '../../../src/model/trade-rules.ts';
 import { Checkpointer } from '../../../src/store/checkpointer.ts';
 import { openIndexForReading } from '../../../src/store/index-file.ts';
 import { IndexWriter } from '../../../src/store/index-writer.ts';
@@ -86,6 +87,8 @@ export class Growth {
     this.options = options;
     this.writer = new IndexWriter(options.path, { cacheMb: options.cacheMb });
     if (this.writer.chain() === null) this.writer.setChain(GROWTH_CHAIN_ID, 1);
+    const wrappedNative = this.writer.rules()?.wrappedNative ?? [];
+    this.writer.setTradeRules(newTradeRules({ chainId: GROWTH_CHAIN_ID, wrappedNative, configured: {} }));
     this.writer.disableAutoCheckpoint();
     this.checkpointer = new Checkpointer(options.path);
     this.sizer = new AdaptiveCommitSize({

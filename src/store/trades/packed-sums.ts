@@ -5,7 +5,7 @@
  */
 import { bigIntToBytes, bytesToBigInt } from '../../lib/hex.ts';
 import { pushVarint } from '../../lib/varint.ts';
-import type { TradeSums } from '../../trades/profit.ts';
+import { averageCostProfit, type TradeSums } from '../../trades/profit.ts';
 
 /** Sums against one quote: NATIVE or tokens.id. */
 export interface QuoteSums extends TradeSums {
@@ -40,20 +40,31 @@ function pushSide(bytes: number[], count: number, amount: bigint, quoteAmount: b
 export function unpackSums(bytes: Uint8Array): QuoteSums[] {
   const found: QuoteSums[] = [];
   const reader = new Reader(bytes);
-  while (!reader.isAtEnd) {
-    const head = reader.varint();
-    const bits = head % BITS;
-    const [buys, bought, spent] = (bits & HAS_BUYS) === 0 ? NO_SIDE : reader.side();
-    const [sells, sold, received] = (bits & HAS_SELLS) === 0 ? NO_SIDE : reader.side();
-    found.push({ quote: Math.floor(head / BITS), buys, sells, bought, sold, spent, received });
-  }
+  while (reader.next()) found.push(reader.sums());
   return found;
+}
+
+/** The sums of a row against one quote, null if there are none. */
+export function sumsAgainst(bytes: Uint8Array, quote: number): QuoteSums | null {
+  const reader = new Reader(bytes);
+  return reader.seek(quote) ? reader.sums() : null;
+}
+
+/** Their averageCostProfit, null if there are none. Most have only buys or only sells: no amount of those is read. */
+export function profitAgainst(bytes: Uint8Array, quote: number): bigint | null {
+  const reader = new Reader(bytes);
+  if (!reader.seek(quote)) return null;
+  return reader.bits === (HAS_BUYS | HAS_SELLS) ? averageCostProfit(reader.sums()) : 0n;
 }
 
 type PackedSide = readonly [count: number, amount: bigint, quoteAmount: bigint];
 const NO_SIDE: PackedSide = [0, 0n, 0n];
 
+/** Reads the entries of a row, each by `sums` or `skip`. */
 class Reader {
+  /** Of the current entry. */
+  quote = 0;
+  bits = 0;
   private readonly bytes: Uint8Array;
   private at = 0;
 
@@ -61,21 +72,46 @@ class Reader {
     this.bytes = bytes;
   }
 
-  get isAtEnd(): boolean {
-    return this.at >= this.bytes.length;
+  /** Reads the head of the next entry; false at the end. */
+  next(): boolean {
+    if (this.at >= this.bytes.length) return false;
+    const head = this.varint();
+    this.bits = head % BITS;
+    this.quote = (head - this.bits) / BITS;
+    return true;
   }
 
-  varint(): number {
+  /** Goes to the entry of a quote; false if there is none. */
+  seek(quote: number): boolean {
+    while (this.next()) {
+      if (this.quote === quote) return true;
+      for (const side of [HAS_BUYS, HAS_SELLS]) if ((this.bits & side) !== 0) this.skipSide();
+    }
+    return false;
+  }
+
+  sums(): QuoteSums {
+    const [buys, bought, spent] = (this.bits & HAS_BUYS) === 0 ? NO_SIDE : this.side();
+    const [sells, sold, received] = (this.bits & HAS_SELLS) === 0 ? NO_SIDE : this.side();
+    return { quote: this.quote, buys, sells, bought, sold, spent, received };
+  }
+
+  private side(): PackedSide {
+    return [this.varint(), this.amount(), this.amount()];
+  }
+
+  private skipSide(): void {
+    this.varint();
+    for (let amounts = 0; amounts < 2; amounts++) this.at += 1 + (this.bytes[this.at] ?? 0);
+  }
+
+  private varint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
       const byte = this.bytes[this.at++] ?? 0;
       value += (byte & 127) * scale;
       if (byte < 128) return value;
     }
-  }
-
-  side(): PackedSide {
-    return [this.varint(), this.amount(), this.amount()];
   }
 
   private amount(): bigint {

@@ -11,8 +11,8 @@ import { type QuoteSums, unpackSums } from './packed-sums.ts';
 /** A token with more traders has peaks. The sums of fewer are read in 50 ms. */
 export const LARGE_TOKEN_TRADERS = 16_384;
 
-/** Number of consecutive wallet ids per span: a token with 65,000 of 11 million wallets has 24 traders in each. */
-export const TRADE_SPAN = 4_096;
+/** Number of consecutive wallet ids per span: a token with 65,000 of 11 million wallets has 6 traders in each. */
+export const TRADE_SPAN = 1_024;
 
 export function isLarge(traders: number): boolean {
   return traders > LARGE_TOKEN_TRADERS;
