@@ -7,6 +7,7 @@ import { deriveLoadRules, loadBlocks } from '../../../src/indexer/backfill/load-
 import { ChainGuard } from '../../../src/indexer/chain-guard.ts';
 import { ruleSources, rulesOfIndex } from '../../../src/indexer/rules-of-index.ts';
 import { finalityOf } from '../../../src/model/finality.ts';
+import { newTradeRules } from '../../../src/model/trade-rules.ts';
 import { probeCapabilities } from '../../../src/node/capabilities.ts';
 import type { RpcClient } from '../../../src/node/client.ts';
 import { fetchHeader } from '../../../src/node/methods.ts';
@@ -48,6 +49,8 @@ async function append(
   const made = rulesOfIndex(store.rules(), ruleSources(capabilities, {}));
   const rules = deriveLoadRules(capabilities, made);
   if (store.chain() === null) store.setChain(capabilities.chainId, startBlock, made);
+  const { chainId } = capabilities;
+  store.setTradeRules(newTradeRules({ chainId, wrappedNative: made.wrappedNative, configured: {} }));
   const last = head ?? (await fetchHeader(client, 'latest'))?.number ?? 0;
   let first = (store.head()?.number ?? startBlock - 1) + 1;
   for (; first <= last; first += BLOCKS_PER_COMMIT) {
