@@ -3,6 +3,7 @@
 import { loadAbiFolder } from './abi/abi-files.ts';
 import type { AddedSignature } from './abi/signatures.ts';
 import type { Examine } from './api/api.ts';
+import { configuredTradeLists } from './config/configured-lists.ts';
 import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
 import { startCluster } from './daemon/cluster.ts';
@@ -15,6 +16,7 @@ import { openNodes } from './daemon/nodes.ts';
 import { maxConnections, withMaxConnections } from './daemon/open-files.ts';
 import { openServices } from './daemon/services.ts';
 import { startSink } from './daemon/sink.ts';
+import { adminSql } from './daemon/sql.ts';
 import { IndexStatsRunner, measureInThread } from './indexer/stats-runner.ts';
 import { CleanupStack } from './lib/cleanup-stack.ts';
 import { fileBytes, freeDiskBytes } from './lib/files.ts';
@@ -25,6 +27,7 @@ import type { IndexStatus } from './model/index-status.ts';
 import { ReadFailures } from './query/read-failures.ts';
 import type { AdminOptions } from './server/admin/routes.ts';
 import { type Server, startServer } from './server/server.ts';
+import { QueryPool } from './sql/process/query-pool.ts';
 import { prepareLastBlock } from './store/chain.ts';
 
 /** Time to close everything, milliseconds, of the 10 s that a stop may take. */
@@ -120,6 +123,11 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     'at once',
   );
   const activity = closers.adopt(new ActivityLog(metrics, indexing.status), (log) => log.close());
+  const queries = closers.adopt(
+    new QueryPool(stores.indexPath, configuredTradeLists(config)),
+    (queries) => queries.close(),
+    'at once',
+  );
   const admin: AdminOptions = {
     token: config.admin_token,
     indexStats: () => statsRunner.state(),
@@ -133,6 +141,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     hooks: { ...hooks, lists: () => hookStore.lists.list() },
     labels: stores.labels,
     activity: () => activity.read(),
+    sql: adminSql(queries),
     settings: () => printConfigJson(withMaxConnections(effective, max_connections)),
   };
   server = await startServer({

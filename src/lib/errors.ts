@@ -140,6 +140,8 @@ export type RequestErrorCode =
   | 'not_the_panel'
   | 'not_signed_in'
   | 'postgres_unavailable'
+  | 'query_ended'
+  | 'query_refused'
   | 'shared_keys'
   | 'too_many_failures'
   | 'wrong_token';

@@ -97,9 +97,9 @@ export class SqlSession {
     this.index.close();
   }
 
-  private planOf({ table, alias, parameters, isFirstOnly }: TableUse): TablePlan {
+  private planOf({ table, alias, parameters, isFirstOnly, isBounded }: TableUse): TablePlan {
     const found = TABLES.find(({ shape }) => shape.name === table)!;
-    const isScan = !isFirstOnly && readsOf(found.shape, parameters) === READS.scan;
+    const isScan = !isFirstOnly && !isBounded && readsOf(found.shape, parameters) === READS.scan;
     return {
       table,
       alias,

@@ -7,6 +7,7 @@ import { type Hook, type HookStore, openHookStore } from '../../src/hooks/hook-s
 import type { Activity } from '../../src/metrics/activity.ts';
 import type { IndexStats, IndexStatsState } from '../../src/model/index-stats.ts';
 import type { AdminHooks, AdminOptions } from '../../src/server/admin/routes.ts';
+import type { AdminSql } from '../../src/server/admin/sql.ts';
 import type { LiveSocket } from '../../src/server/ws/connections.ts';
 import type { Cleanup } from '../support/cleanup.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -23,7 +24,10 @@ interface Operating extends Serving {
   operate(path: string, init?: RequestInit): Promise<Response>;
 }
 
-export async function operate(t: Cleanup, options: ServingOptions = {}): Promise<Operating> {
+export async function operate(
+  t: Cleanup,
+  { sql, ...options }: ServingOptions & { sql?: AdminSql } = {},
+): Promise<Operating> {
   const sockets: LiveSocket[] = [];
   const indexStats: IndexStatsState = { latest: null, failure: null };
   const activity: Activity = {
@@ -49,6 +53,7 @@ export async function operate(t: Cleanup, options: ServingOptions = {}): Promise
       summary: () => [{ source: 'exchanges.csv', category: 'exchange', labels: 1_234 }],
     },
     activity: () => activity,
+    ...(sql && { sql }),
     settings: () => JSON.stringify({ 'server.port': { value: 8650, source: 'default' } }),
   };
   const serving = await serve(t, { admin, ...options });

@@ -195,8 +195,17 @@ describe('queries', () => {
       'SELECT id FROM transfers ORDER BY id DESC LIMIT 5',
     ]) {
       assert.doesNotMatch(explain(query), /TEMP B-TREE/, query);
+      assert.doesNotMatch(plan(query), /scan/, query);
       assert.deepEqual(indexed.run(query, LIMITS).rows, scanning.run(query, LIMITS).rows, query);
     }
+    for (const query of [
+      'SELECT count(*) FROM transfers LIMIT 5',
+      'SELECT DISTINCT token_address FROM transfers LIMIT 5',
+      'SELECT id FROM transfers ORDER BY amount_real LIMIT 5',
+      'SELECT id FROM transfers WHERE amount_real > 5 LIMIT 5',
+    ])
+      assert.match(plan(query), /scan/, query);
+    assert.equal(plan('SELECT max(number) FROM blocks'), 'blocks: ');
     for (const query of [
       `SELECT id FROM transfers WHERE from_address = '${a}' ORDER BY id LIMIT 5`,
       `SELECT id FROM transfers WHERE from_address IN ('${a}', '${wallets[1]}') ORDER BY id DESC LIMIT 5`,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pause } from '../../src/lib/async.ts';
+import { QueryPool } from '../../src/sql/process/query-pool.ts';
 import { type ProcessLimits, QueryProcess } from '../../src/sql/process/query-process.ts';
 import { logBytes } from '../../src/sql/process/usage.ts';
 import { LAUNCHER, run } from '../support/daemon/command.ts';
@@ -94,11 +95,28 @@ test('an index that cannot be read is an error of the operator', async (t) => {
   await assert.rejects(queries.run({ text: 'SELECT 1', limits: LIMITS }), { name: 'FatalError' });
 });
 
+test('a pool runs two queries at a time, lets eight wait and refuses more', async (t) => {
+  const pool = new QueryPool(index(t).path, {});
+  t.after(() => pool.close());
+  const ask = (text: string, timeoutMs: number) => pool.run({ text, limits: LIMITS }, { timeoutMs });
+  const endless = [ask(ENDLESS, 2_000), ask(ENDLESS, 2_000)].map((ended) =>
+    assert.rejects(ended, { name: 'QueryLimitError' }),
+  );
+  const waiting = Array.from({ length: 8 }, () => ask('SELECT count(*) FROM blocks', 60_000));
+  assert.deepEqual([pool.state().running, pool.state().waiting], [2, 8]);
+  await assert.rejects(ask('SELECT 1', 1_000), { name: 'RequestError', status: 429 });
+  await Promise.all(endless);
+  for (const answer of await Promise.all(waiting)) assert.deepEqual(answer.rows, [[20]]);
+  assert.deepEqual([pool.state().running, pool.state().waiting], [0, 0]);
+});
+
 test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know about it', async (t) => {
   const fixture = index(t);
   const cwd = dirname(fixture.path);
   const sql = (...args: string[]) => run(t, [LAUNCHER, 'sql', '--data-dir', cwd, ...args], { cwd });
-  const table = await sql('SELECT number, NULL AS empty FROM blocks ORDER BY number DESC LIMIT 2');
+  const table = await sql(
+    'SELECT number, NULL AS empty FROM blocks WHERE transfers >= 0 ORDER BY number DESC LIMIT 2',
+  );
   assert.match(
     table.stdout,
     /^number {2}empty\n +20 +null\n +19 +null\n\n2 rows as of block 20 \(0x[0-9a-f]{8}\), .* s; no trace gaps\n$/,

@@ -7,6 +7,7 @@ import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { describeIndex, describeOverview, describeSockets } from '../../server/admin/describe.ts';
 import type { createKey, listKeys, usageHistory } from '../../server/admin/keys.ts';
 import type { AdminHooks, AdminOptions } from '../../server/admin/routes.ts';
+import type { AdminSql } from '../../server/admin/sql.ts';
 import { ApiError, apiErrorOf, errorText } from '../client/api-error.ts';
 import { request } from '../client/request.ts';
 import type { Loaded } from '../client/use-answer.ts';
@@ -21,6 +22,7 @@ export interface AdminAnswers {
   hooks: { hooks: ReturnType<AdminHooks['list']> };
   labels: { labels: ReturnType<AdminOptions['labels']['summary']> };
   lists: { lists: ReturnType<AdminHooks['lists']> };
+  sql: ReturnType<AdminSql['describe']>;
   config: { settings: Record<string, { value: unknown; source: string }> };
 }
 
@@ -33,14 +35,14 @@ const TIMEOUT_MS = 10_000;
 export async function callAdmin(
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
-  { body, signal }: { body?: object; signal?: AbortSignal } = {},
+  { body, signal, timeoutMs = TIMEOUT_MS }: { body?: object; signal?: AbortSignal; timeoutMs?: number } = {},
 ): Promise<unknown> {
   const { response, answer } = await request(`/admin/api/${path}`, {
     method,
     headers: { 'X-Atlas-Panel': '1', ...(body && { 'Content-Type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
   });
   if (!response.ok) throw apiErrorOf(response.status, answer);
   return answer;
@@ -132,7 +134,16 @@ export function adminErrorText(error: unknown): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
-const OWN_CODES = ['wrong_token', 'too_many_failures', 'storage', 'damaged', 'key_revoked', 'invalid_params'];
+const OWN_CODES = [
+  'wrong_token',
+  'too_many_failures',
+  'storage',
+  'damaged',
+  'key_revoked',
+  'invalid_params',
+  'query_refused',
+  'query_ended',
+];
 
 function hasEnded(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'not_signed_in';

@@ -13,6 +13,7 @@ import { OverviewPart } from './overview-part.tsx';
 import { SettingsPart } from './settings-part.tsx';
 import { SignIn } from './sign-in.tsx';
 import { SocketsPart } from './sockets-part.tsx';
+import { SqlPart } from './sql/sql-part.tsx';
 
 const PARTS = [
   { id: 'overview', title: 'Overview', Part: OverviewPart },
@@ -20,6 +21,7 @@ const PARTS = [
   { id: 'index', title: 'Index', Part: IndexPart },
   { id: 'sockets', title: 'Sockets', Part: SocketsPart },
   { id: 'hooks', title: 'Webhooks', Part: HooksPart },
+  { id: 'sql', title: 'SQL', Part: SqlPart },
   { id: 'settings', title: 'Settings', Part: SettingsPart },
 ] as const;
 

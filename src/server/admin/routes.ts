@@ -27,6 +27,7 @@ import {
   usageHistory,
 } from './keys.ts';
 import { type AdminRequest, addAdminRoute, type RouteContext } from './route.ts';
+import { type AdminSql, MAX_SQL_BODY_BYTES, readQuery } from './sql.ts';
 
 const HOOK_ACTIONS = ['pause', 'resume', 'test', 'delete'] as const;
 type HookAction = (typeof HOOK_ACTIONS)[number];
@@ -61,6 +62,7 @@ export interface AdminOptions {
   hooks: AdminHooks;
   labels: Pick<Labels, 'count' | 'summary'>;
   activity: () => Activity;
+  sql?: AdminSql;
   /** The effective settings by dotted path, secrets masked: `{"server.port": {value, source}}` as JSON text. */
   settings: () => string;
 }
@@ -181,6 +183,7 @@ export function addAdminRoutes(app: TemplatedApp, options: AdminRouteDeps): void
   });
   addAuthenticatedRoute('get', '/labels', () => ({ labels: options.labels.summary() }));
   addHookRoutes(addAuthenticatedRoute, options.hooks);
+  if (options.sql !== undefined) addSqlRoutes(addAuthenticatedRoute, options.sql);
   addAuthenticatedRoute('get', '/config', () => ({ settings: JSON.parse(options.settings()) }));
 
   // Answer preflights too: no other origin may call these routes.
@@ -208,6 +211,19 @@ function usageQuery(query: URLSearchParams): { key: number | null; days: number 
     return Number(text);
   };
   return { key: number('key'), days: number('days') ?? 1 };
+}
+
+function addSqlRoutes(add: AddRoute, sql: AdminSql): void {
+  add('get', '/sql', () => sql.describe());
+  add(
+    'post',
+    '/sql',
+    ({ body }) => {
+      const { query, limit } = readQuery(body);
+      return sql.run(query, limit);
+    },
+    MAX_SQL_BODY_BYTES,
+  );
 }
 
 function addHookRoutes(add: AddRoute, hooks: AdminHooks): void {

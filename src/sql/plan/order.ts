@@ -79,7 +79,11 @@ function isAliasIn(results: readonly Node[], column: string): boolean {
 
 /** Whether a window function orders rows in its own way. */
 function hasWindow(nodes: readonly Node[]): boolean {
-  return nodes.some((node) => (isGroup(node) ? hasWindow(node.nodes) : isWord(node, 'over')));
+  return hasAny(nodes, ['over']);
+}
+
+function hasAny(nodes: readonly Node[], words: readonly string[]): boolean {
+  return nodes.some((node) => (isGroup(node) ? hasAny(node.nodes, words) : isWord(node, ...words)));
 }
 
 /**
@@ -121,6 +125,18 @@ function extremesIn(nodes: readonly Node[], shape: TableShape): { name: string; 
     found.push(...inner);
   }
   return found;
+}
+
+/** Whether the rows of a table pass to the answer as they are read, so that a LIMIT ends the reading. */
+export function isEndedByLimit(
+  { cores, hasLimit, order: asked }: Query,
+  core: SelectCore,
+  from: readonly FromItem[],
+  order: ReadOrder | null,
+): boolean {
+  if (!hasLimit || cores.length > 1 || from.length > 1 || core.where.length > 0) return false;
+  if ((asked !== null && order === null) || core.hasGroups || core.isDistinct) return false;
+  return !hasAny(core.results, ['over', 'min', 'max', ...AGGREGATES]);
 }
 
 /** Functions that read all rows whatever their arguments are. */

@@ -13,7 +13,7 @@ import type { Statement } from '../text/statement.ts';
 import { type Condition, conditionsOf, type Value } from './conditions.ts';
 import { Edits } from './edits.ts';
 import { literalEdits } from './literals.ts';
-import { extremeOf, orderOf } from './order.ts';
+import { extremeOf, isEndedByLimit, orderOf } from './order.ts';
 import { parameterOf, placeTables } from './place.ts';
 import type { ScopeItem } from './scope.ts';
 import { namedColumns } from './used-columns.ts';
@@ -24,6 +24,10 @@ export interface RewrittenQuery {
   /** A text of SQLite about the rewritten query, such as the name of a column, in the words of the original one. */
   restore(text: string): string;
 }
+
+type Reading = Pick<TableUse, 'isAscending' | 'isFirstOnly' | 'isBounded'>;
+
+const WHOLE: Reading = { isAscending: false, isFirstOnly: false, isBounded: false };
 
 /** Functions in FROM that read nothing of the index. */
 const FUNCTIONS = ['json_each', 'json_tree'];
@@ -95,6 +99,7 @@ class Rewriting {
     const reading = {
       isAscending: (extreme ?? order)?.isAscending ?? false,
       isFirstOnly: extreme !== null,
+      isBounded: isEndedByLimit(query, core, from, order),
     };
     for (const [at, item] of from.entries()) {
       const shape = items[at]?.shape;
@@ -108,7 +113,7 @@ class Rewriting {
     for (const joined of joinedIn(item) ?? []) {
       this.visitJoined(joined, hidden);
       const shape = this.shapeOf(joined.table, hidden);
-      if (shape) this.use(joined, shape, [], [], { isAscending: false, isFirstOnly: false });
+      if (shape) this.use(joined, shape, [], [], WHOLE);
       else this.refuseUnknown(joined, hidden);
     }
   }
@@ -130,7 +135,7 @@ class Rewriting {
     shape: TableShape,
     conditions: readonly Condition[],
     from: readonly FromItem[],
-    reading: Pick<TableUse, 'isAscending' | 'isFirstOnly'>,
+    reading: Reading,
   ): void {
     const { source, args, hasAlias } = item;
     if (args !== null) throw new QueryRefusal(`${shape.name} takes no arguments: filter with WHERE`);

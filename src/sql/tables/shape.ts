@@ -51,6 +51,8 @@ export interface TableUse {
   isAscending: boolean;
   /** The query wants no more than the first row. */
   isFirstOnly: boolean;
+  /** A LIMIT ends the reading. */
+  isBounded: boolean;
 }
 
 /** How much a use reads. */

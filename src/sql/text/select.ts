@@ -20,6 +20,7 @@ export interface Query {
   cores: SelectCore[];
   /** Terms of ORDER BY at the end, null without one, and where the clause begins and ends. */
   order: { terms: Node[]; start: number; end: number } | null;
+  hasLimit: boolean;
   /** Everything after the WITH clause. */
   body: Node[];
 }
@@ -29,7 +30,8 @@ export function readQuery(nodes: readonly Node[]): Query {
   const { tables, at } = readWith(nodes);
   const body = nodes.slice(at);
   const { select, order } = splitOrder(body);
-  return { tables, cores: splitCompound(select).map(readCore), order, body };
+  const hasLimit = body.some((node) => isWord(node, 'limit'));
+  return { tables, cores: splitCompound(select).map(readCore), order, hasLimit, body };
 }
 
 function readWith(nodes: readonly Node[]): { tables: Query['tables']; at: number } {

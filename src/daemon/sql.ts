@@ -1,0 +1,31 @@
+/** Queries of the operator's panel. */
+import { RequestError } from '../lib/errors.ts';
+import type { AdminSql } from '../server/admin/sql.ts';
+import { FUNCTIONS } from '../sql/functions.ts';
+import type { QueryPool } from '../sql/process/query-pool.ts';
+import { QueryLimitError, QueryRefusal } from '../sql/query-refusal.ts';
+import { SHAPES } from '../sql/tables/tables.ts';
+
+/** Bytes of an answer: what a page shows without trouble. */
+const MAX_BYTES = 2 * 2 ** 20;
+
+export function adminSql(pool: QueryPool): AdminSql {
+  const tables = SHAPES.map(({ name, description, columns }) => ({
+    name,
+    description,
+    columns: columns.map((column) => ({ name: column.name, type: column.type })),
+  }));
+  const functions = FUNCTIONS.map(({ signature, description }) => ({ signature, description }));
+  return {
+    describe: () => ({ tables, functions, ...pool.state() }),
+    async run(query, rows) {
+      try {
+        return await pool.run({ text: query, limits: { rows, bytes: MAX_BYTES } });
+      } catch (error) {
+        if (error instanceof QueryRefusal) throw new RequestError(400, 'query_refused', error.message);
+        if (error instanceof QueryLimitError) throw new RequestError(503, 'query_ended', error.message);
+        throw error;
+      }
+    },
+  };
+}
