@@ -9,7 +9,7 @@ import { retryWriteAndReport } from './retry-write.ts';
  * Returns false when the signal aborts first.
  */
 export async function settleTradeRules(
-  context: IndexerContext,
+  context: Pick<IndexerContext, 'store' | 'progress' | 'log'>,
   { wrappedNative }: IndexRules,
   { chainId, configured }: { chainId: number; configured: ConfiguredTradeLists },
   signal: AbortSignal,
