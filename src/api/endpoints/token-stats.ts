@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareTopHoldings } from '../../query/holdings.ts';
+import { MOST_SEARCHED, prepareMinted } from '../../query/minted.ts';
 import { MOST_HOLDERS, prepareConcentration, prepareSupply } from '../../query/supply.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
 import {
@@ -53,6 +54,17 @@ export const tokenStats = defineEndpoint({
       .describe(
         'Minted and not burned, by its transfers from and to the zero address; null if not above zero, as where the first holders got it before the index began or without a transfer',
       ),
+    minted: unitsField()
+      .nullable()
+      .describe('Sum of its transfers from the zero address, in base units; null where truncated'),
+    burned: unitsField()
+      .nullable()
+      .describe('Sum of its transfers to the zero address, in base units; null where truncated'),
+    truncated: z
+      .boolean()
+      .describe(
+        `Whether minted and burned are unknown: the token has more than ${MOST_SEARCHED} transfers, and not all of those from and to the zero address are among its first`,
+      ),
     concentration: z
       .object({
         top1: shareField(),
@@ -86,6 +98,9 @@ export const tokenStats = defineEndpoint({
       holderCount: 1200,
       uniqueWallets: 3400,
       supply: '4000000000',
+      minted: '4500000000',
+      burned: '500000000',
+      truncated: false,
       concentration: { top1: 0.625, top10: 0.9, top50: 0.98, top100: 0.99, holdersForHalf: 1 },
       firstSeenBlock: 120,
       firstSeenAt: example.time,
@@ -97,10 +112,12 @@ export const tokenStats = defineEndpoint({
     const factsOf = prepareTokenFacts(db);
     const accuracyOf = prepareBalanceAccuracyName(db);
     const supplyOf = prepareSupply(db);
+    const mintedOf = prepareMinted(db);
     const concentrationOf = prepareConcentration(db, prepareTopHoldings(db));
     return ({ token, exclude = [] }, { budget }) => {
       const facts = walletIds.withId(token, factsOf);
       const supply = facts ? supplyOf(facts.id) : null;
+      const sums = facts ? mintedOf(facts, budget) : null;
       const excluded = new Set(exclude.flatMap((address) => walletIds.withId(address, (id) => id) ?? []));
       return {
         token,
@@ -112,6 +129,9 @@ export const tokenStats = defineEndpoint({
         holderCount: facts?.holders ?? 0,
         uniqueWallets: facts?.wallets ?? 0,
         supply: supply?.toString() ?? null,
+        minted: sums?.minted.toString() ?? null,
+        burned: sums?.burned.toString() ?? null,
+        truncated: facts !== undefined && sums === null,
         concentration: facts ? concentrationOf(facts, supply, excluded, budget) : null,
         firstSeenBlock: facts?.firstBlock ?? null,
         firstSeenAt: facts ? secondsToIso(facts.firstTimestamp) : null,
