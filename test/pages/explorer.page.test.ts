@@ -392,7 +392,7 @@ pageTests({
     await rowsOf(page, 'profit').first().waitFor();
     await page.getByLabel('Counted in').selectOption(contracts.stable.toLowerCase());
     await page.locator('#profit .facts').getByText('DUSD').first().waitFor();
-    await page.getByRole('button', { name: 'Curve of the profit with DEMO' }).click();
+    await page.getByRole('button', { name: 'the curve of the profit with DEMO' }).click();
     await page.locator('#curve .chart').waitFor();
     const { curve } = await get<{ curve: { realizedProfit: string }[] }>('wallet_profit', {
       address: samples.trader,
@@ -403,7 +403,7 @@ pageTests({
     assert.equal(await slider.getAttribute('aria-valuemax'), `${curve.length - 1}`);
     await slider.press('Home');
     assert.match((await slider.getAttribute('aria-valuetext')) ?? '', /^5 DUSD, /);
-    await page.getByRole('button', { name: 'Curve of the profit with DEMO' }).click();
+    await page.getByRole('button', { name: 'the curve of the profit with DEMO' }).click();
     assert.equal(await page.locator('#curve').count(), 0);
   },
 

@@ -104,7 +104,7 @@ const HOW: Record<Buyer['how'], string> = {
   minted: 'minted',
 };
 
-function columnsOf({ buyers, symbol, decimals, quote, firstBlock }: Launch): Column<Buyer>[] {
+function columnsOf({ buyers, symbol, decimals, quote }: Launch): Column<Buyer>[] {
   const groups = groupsOf(buyers);
   const units = (amount: string) => <Units units={amount} decimals={decimals} />;
   return [
@@ -137,15 +137,12 @@ function columnsOf({ buyers, symbol, decimals, quote, firstBlock }: Launch): Col
         </>
       ),
     },
+    { title: 'Block', number: true, cell: ({ blockNumber }) => <BlockLink block={blockNumber} /> },
     {
-      title: 'Block',
+      title: 'After first',
       number: true,
-      cell: ({ blockNumber, blocksAfterFirst }) => (
-        <>
-          <BlockLink block={blockNumber} />
-          {blockNumber > firstBlock && <small class="soft"> +{grouped(blocksAfterFirst)}</small>}
-        </>
-      ),
+      wideOnly: true,
+      cell: ({ blocksAfterFirst }) => grouped(blocksAfterFirst),
     },
     { title: 'Transaction', wideOnly: true, cell: ({ txHash }) => <TransactionLink hash={txHash} /> },
     { title: symbol === null ? 'Got' : `Got, ${symbol}`, number: true, cell: ({ amount }) => units(amount) },

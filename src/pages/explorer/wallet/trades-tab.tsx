@@ -219,10 +219,13 @@ function profitColumns(quote: Profit['quote'], token: string | null): Column<Tok
             type="button"
             class="quiet"
             aria-pressed={token === id}
-            aria-label={`Curve of the profit with ${safeName(symbol ?? '') || shortHex(id)}`}
             onClick={() => setParams({ token: token === id ? null : id }, { replace: true })}
           >
             {token === id ? 'Hide' : 'Show'}
+            <span class="hidden-text">
+              {' '}
+              the curve of the profit with {safeName(symbol ?? '') || shortHex(id)}
+            </span>
           </button>
         );
       },
