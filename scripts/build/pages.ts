@@ -38,7 +38,9 @@ export async function bundlePages(): Promise<Build> {
       entryPoints: { [page.name]: join(folder, page.entry) },
       outdir: OUTPUT,
       entryNames: `${page.files}/[name]-[hash]`,
+      chunkNames: `${page.files}/[name]-[hash]`,
       bundle: true,
+      splitting: true,
       write: false,
       metafile: true,
       minify: true,
@@ -55,11 +57,13 @@ export async function bundlePages(): Promise<Build> {
     for (const { path, contents } of result.outputFiles) {
       const name = relative(OUTPUT, path);
       files.set(name, Buffer.from(contents));
-      tags.push(
-        name.endsWith('.css')
-          ? `<link rel="stylesheet" href="{root}${name}">`
-          : `<script type="module" src="{root}${name}"></script>`,
-      );
+      if (name.endsWith('.css')) tags.push(`<link rel="stylesheet" href="{root}${name}">`);
+      const { entryPoint, imports = [] } = result.metafile.outputs[relative(ROOT, path)] ?? {};
+      if (entryPoint !== join(relative(ROOT, folder), page.entry)) continue; // loaded on demand
+      for (const { path: needed, kind } of imports)
+        if (kind === 'import-statement')
+          tags.push(`<link rel="modulepreload" href="{root}${relative(OUTPUT, join(ROOT, needed))}">`);
+      tags.push(`<script type="module" src="{root}${name}"></script>`);
     }
     const template = join(folder, 'index.html');
     sources.add(template.slice(ROOT.length));

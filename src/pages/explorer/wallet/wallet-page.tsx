@@ -7,7 +7,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { CounterpartiesTab } from './counterparties-tab.tsx';
 import { FlowsTab } from './flows-tab.tsx';
 import { FundingTab } from './funding-tab.tsx';
-import { NetworkTab } from './network-tab.tsx';
+import { NetworkTab } from './lazy-network-tab.tsx';
 import type { WalletKnowledge } from './suspicion.ts';
 import type { TabProps } from './tab-props.ts';
 import { TokensTab } from './tokens-tab.tsx';
