@@ -12,6 +12,7 @@ import { type RewrittenQuery, rewriteQuery } from './plan/rewrite.ts';
 import { QueryRefusal } from './query-refusal.ts';
 import { argumentsOf } from './tables/arguments.ts';
 import { type IndexReads, prepareIndexReads } from './tables/index-reads.ts';
+import { type Cell, fillRow } from './tables/rows.ts';
 import { READS, readsOf, type TableShape, type TableUse } from './tables/shape.ts';
 import type { ReadRows } from './tables/table.ts';
 import { SHAPES, TABLES } from './tables/tables.ts';
@@ -148,10 +149,13 @@ export class SqlSession {
       parameters: parameters.map((_, i) => `#${i}`),
       directOnly: false,
       *rows(...values: unknown[]) {
-        for (const row of readRows(argumentsOf(parameters, values), { columns, isAscending })) {
-          yield row;
-          if (isFirstOnly) return;
-        }
+        const row = new Array<Cell>(shape.columns.length).fill(null);
+        for (const portion of readRows(argumentsOf(parameters, values), { columns, isAscending }))
+          for (let i = 0; i < portion.count; i++) {
+            fillRow(portion, i, row);
+            yield row;
+            if (isFirstOnly) return;
+          }
       },
     });
   }

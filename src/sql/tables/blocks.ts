@@ -2,7 +2,7 @@
 import { blockBatch, BLOCKS as EXPORTED } from '../../export/block-tables.ts';
 import { type Arguments, boundsIn, integersIn, timesIn } from './arguments.ts';
 import type { IndexReads } from './index-reads.ts';
-import { rowsOf, sqlColumns } from './rows.ts';
+import { portionOf, sqlColumns } from './rows.ts';
 import { READS, type SqlColumn } from './shape.ts';
 import type { SqlTable } from './table.ts';
 
@@ -39,7 +39,7 @@ export const BLOCKS: SqlTable = {
         const ends = rows.map(({ lastTransfer }) => BigInt(lastTransfer));
         const valuesOf = (name: string) =>
           name === 'last_transfer' ? ends : values[POSITIONS.get(name) ?? -1];
-        yield* rowsOf(rowCount, COLUMNS, columns, valuesOf, !isAscending);
+        yield portionOf(rowCount, COLUMNS, columns, valuesOf, !isAscending);
       }
     },
 };

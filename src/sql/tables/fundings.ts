@@ -3,7 +3,7 @@ import { TRANSFERS as EXPORTED } from '../../export/block-tables.ts';
 import { prepareBuyersOf } from '../../store/tokens/first-buyers.ts';
 import { type Arguments, addressesIn } from './arguments.ts';
 import type { IndexReads } from './index-reads.ts';
-import { type Cell, rowsOf, sqlColumns } from './rows.ts';
+import { type Cell, type Portion, portionOf, sqlColumns } from './rows.ts';
 import { READS, type SqlColumn } from './shape.ts';
 import type { RowUse, SqlTable } from './table.ts';
 import { transferValues } from './transfers.ts';
@@ -51,7 +51,7 @@ export const FUNDINGS: SqlTable = {
       for (const ids of idsOf(args)) {
         const rows = reads.transfers.byId(ids);
         const valuesOf = transferValues(reads, rows, use);
-        yield* rowsOf(rows.length, FUNDING_COLUMNS, use.columns, (name) =>
+        yield portionOf(rows.length, FUNDING_COLUMNS, use.columns, (name) =>
           valuesOf(FUNDING_NAMES[name] ?? name),
         );
       }
@@ -125,7 +125,7 @@ export const FIRST_BUYERS: SqlTable = {
     return function* (args, use) {
       const wanted = addressesIn(args, 'token_address')?.map(reads.tokenIdOf);
       for (const token of wanted ?? everyToken(reads.tokenCount()))
-        if (token !== undefined) yield* buyerRows(reads, token, buyersOf(token), use);
+        if (token !== undefined) yield buyerRows(reads, token, buyersOf(token), use);
     };
   },
 };
@@ -134,12 +134,12 @@ function* everyToken(count: number): Generator<number, void, void> {
   for (let token = 1; token <= count; token++) yield token;
 }
 
-function* buyerRows(
+function buyerRows(
   reads: IndexReads,
   token: number,
   buyers: readonly { transfer: number; wallet: number }[],
   use: RowUse,
-): Generator<Cell[], void, void> {
+): Portion {
   const { book } = reads;
   book.wallets.load(buyers.map(({ wallet }) => wallet));
   const own: Record<string, Cell[]> = {
@@ -150,5 +150,5 @@ function* buyerRows(
   const rows = reads.transfers.byId(buyers.map(({ transfer }) => transfer));
   const valuesOf = transferValues(reads, rows, use);
   const both = (name: string) => own[name] ?? valuesOf(BUYER_NAMES[name] ?? name);
-  yield* rowsOf(buyers.length, BUYER_COLUMNS, use.columns, both);
+  return portionOf(buyers.length, BUYER_COLUMNS, use.columns, both);
 }

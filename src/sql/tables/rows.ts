@@ -27,28 +27,34 @@ export function sqlColumns(columns: readonly FileColumn[], amounts: readonly str
 
 type Values = ColumnValues | readonly Cell[];
 
-/**
- * Yields rows of the columns that a query can read; the others are null. `valuesOf` gives the values of a column, without
- * those of numbers of amounts. Each row is the same array.
- */
-export function* rowsOf(
+/** Rows that were read together. A generator for each of the layers below would take longer than the rows themselves. */
+export interface Portion {
+  count: number;
+  isReversed: boolean;
+  /** The columns that the query can read; the others are null. */
+  filled: readonly { at: number; type: ColumnType; values: Values }[];
+}
+
+/** `valuesOf` gives the values of a column, without those of numbers of amounts. */
+export function portionOf(
   count: number,
   columns: readonly SqlColumn[],
   used: ReadonlySet<string> | null,
   valuesOf: (column: string) => Values | undefined,
   isReversed = false,
-): Generator<Cell[], void, void> {
-  const row = new Array<Cell>(columns.length).fill(null);
+): Portion {
   const filled = columns.flatMap(({ name, type }, at) => {
     if (used !== null && !used.has(name)) return [];
     const values = name.endsWith(REAL) ? valuesOf(name.slice(0, -REAL.length)) : valuesOf(name);
     return values === undefined ? [] : [{ at, type, values }];
   });
-  for (let i = 0; i < count; i++) {
-    const from = isReversed ? count - 1 - i : i;
-    for (const { at, type, values } of filled) row[at] = cellOf(values[from] ?? null, type);
-    yield row;
-  }
+  return { count, isReversed, filled };
+}
+
+/** Writes a row of a portion into `row`. */
+export function fillRow({ count, isReversed, filled }: Portion, i: number, row: Cell[]): void {
+  const from = isReversed ? count - 1 - i : i;
+  for (const { at, type, values } of filled) row[at] = cellOf(values[from] ?? null, type);
 }
 
 function cellOf(value: Cell | Date | boolean, type: ColumnType): Cell {

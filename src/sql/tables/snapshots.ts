@@ -10,7 +10,7 @@ import { prepareWalletTokens } from '../../query/holdings.ts';
 import { highest } from '../../store/open-database.ts';
 import { type Arguments, addressesIn } from './arguments.ts';
 import { type IndexReads, NO_BUDGET } from './index-reads.ts';
-import { rowsOf, sqlColumns } from './rows.ts';
+import { portionOf, sqlColumns } from './rows.ts';
 import { READS, type SqlColumn, type TableShape } from './shape.ts';
 import type { SqlTable } from './table.ts';
 
@@ -43,7 +43,7 @@ function snapshot(
       const pages = preparePages(reads);
       return function* (args, use) {
         for (const { rowCount, values } of pages(read, args, reads))
-          yield* rowsOf(rowCount, columns, use.columns, (name) => values[positions.get(name) ?? -1]);
+          yield portionOf(rowCount, columns, use.columns, (name) => values[positions.get(name) ?? -1]);
       };
     },
   };

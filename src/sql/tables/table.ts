@@ -2,7 +2,7 @@
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import type { Arguments } from './arguments.ts';
 import type { IndexEnd, IndexReads } from './index-reads.ts';
-import type { Cell } from './rows.ts';
+import type { Portion } from './rows.ts';
 import type { TableShape } from './shape.ts';
 
 export interface SqlTable {
@@ -13,7 +13,7 @@ export interface SqlTable {
   prepare(reads: IndexReads, tradeLists: ConfiguredTradeLists): ReadRows;
 }
 
-export type ReadRows = (args: Arguments, use: RowUse) => Iterable<Cell[]>;
+export type ReadRows = (args: Arguments, use: RowUse) => Iterable<Portion>;
 
 export interface RowUse {
   /** The columns that can be read; null for all. */

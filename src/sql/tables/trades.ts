@@ -10,7 +10,7 @@ import { prepareTradeLists } from '../../store/trades/trade-lists.ts';
 import { inUnits } from '../amounts.ts';
 import { type Arguments, timeText } from './arguments.ts';
 import type { IndexReads } from './index-reads.ts';
-import { type Cell, rowsOf } from './rows.ts';
+import { type Cell, type Portion, portionOf } from './rows.ts';
 import { type ColumnType, EITHER_SIDE, READS, type SqlColumn, type TableShape } from './shape.ts';
 import { type RowUse, type SqlTable, uses } from './table.ts';
 import { transferIds } from './transfer-ids.ts';
@@ -103,7 +103,7 @@ function prepareRows(
         reads.blockOf(transfers[0]!.id).number,
         reads.blockOf(transfers.at(-1)!.id).number,
       );
-      yield* tradeRows(reads, tradesIn(transfers, blockFinder(blocks), lists), columns, use);
+      yield tradeRows(reads, tradesIn(transfers, blockFinder(blocks), lists), columns, use);
     }
   };
 }
@@ -143,12 +143,12 @@ function tradeRows(
   rows: readonly TradeRow[],
   columns: readonly SqlColumn[],
   use: RowUse,
-): Generator<Cell[], void, void> {
+): Portion {
   const named = uses(use, ...NAMES.map(({ name }) => name)) ? namesOf(reads, rows) : {};
   const values: Partial<Record<string, () => Cell[]>> = Object.fromEntries(
     TRADE_COLUMNS.map(({ name }) => [name, () => rows.map((row) => cellOf(name, row))]),
   );
-  return rowsOf(
+  return portionOf(
     rows.length,
     columns,
     use.columns,

@@ -17,7 +17,7 @@ import {
 import { inUnits } from '../amounts.ts';
 import { type Arguments, addressesIn } from './arguments.ts';
 import type { IndexReads } from './index-reads.ts';
-import { type Cell, rowsOf, sqlColumns } from './rows.ts';
+import { type Cell, portionOf, sqlColumns } from './rows.ts';
 import { EITHER_SIDE, READS, type SqlColumn, type TableShape } from './shape.ts';
 import { type RowUse, type SqlTable, uses } from './table.ts';
 import { type Ids, transferIds } from './transfer-ids.ts';
@@ -90,7 +90,7 @@ function prepareRows(reads: IndexReads, columns: readonly SqlColumn[]): ReturnTy
       const valuesOf = transferValues(reads, rows, use);
       const named: Names = uses(use, ...NAMES) ? namesOf(rows) : {};
       const both = (column: string) => named[column] ?? valuesOf(column);
-      yield* rowsOf(rows.length, columns, use.columns, both, !use.isAscending);
+      yield portionOf(rows.length, columns, use.columns, both, !use.isAscending);
     }
   };
 }
@@ -120,9 +120,11 @@ function needsRows(use: RowUse): boolean {
   return uses(use, ...others, ...NAMES);
 }
 
+const UNREAD = unpackTransfer({ id: 0, sender: 0, receiver: 0, tokenKind: 0, value: '', log: null }, '', 0);
+
 /** A transfer of which only the id and the block are read. */
 function withId(id: number): StoredTransfer {
-  return unpackTransfer({ id, sender: 0, receiver: 0, tokenKind: 0, value: '', log: null }, '', 0);
+  return { ...UNREAD, id };
 }
 
 function loadAddresses({ book }: IndexReads, rows: readonly StoredTransfer[], use: RowUse): void {
