@@ -121,6 +121,7 @@ test('/docs shows subscribe parameters and sample events', async (t) => {
     [
       ['eth_subscription', 'native_direct', 4711],
       ['atlas_subscription', 'erc20', 4711],
+      ['atlas_subscription', 'erc20', 4711],
     ],
   );
   for (const name of ['newHeads', 'logs', 'chainLogs', 'wallet_transfers', 'newPendingTransactions'])
@@ -129,6 +130,7 @@ test('/docs shows subscribe parameters and sample events', async (t) => {
     events.map(({ params }) => [params.result.eventIndex, params.result.blockHash.length]),
     [
       [0, 66],
+      [2, 66],
       [2, 66],
     ],
   );
