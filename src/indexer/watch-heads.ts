@@ -2,6 +2,7 @@
 
 import { abortWith, pause, retry } from '../lib/async.ts';
 import { UpstreamError } from '../lib/errors.ts';
+import { guarded } from '../lib/guard.ts';
 import { settingName } from '../lib/setting-name.ts';
 import { fetchChainId } from '../node/methods.ts';
 import { HeadWatch } from './head-watch.ts';
@@ -46,7 +47,7 @@ export function watchHeads(
   };
   const watch = new HeadWatch(wsUrl, pollMs, {
     onLost: (message) => log.warn({ message }, 'the node announces no heads; polling instead'),
-    onChainId: (found) => void judge(found),
+    onChainId: guarded('node_ws', judge),
   });
   return {
     next: (waitSignal) => watch.next(waitSignal),

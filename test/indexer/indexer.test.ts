@@ -65,7 +65,10 @@ test('a node_ws on another chain is reported, one on the same chain is not', asy
   const found = () =>
     wrong.logs.find((line) => line.startsWith('error node_ws and node_http lead to different chains'));
   await waitFor(() => found() !== undefined, { what: 'the error' });
-  assert.match(found() ?? '', /set both to the same node \{"node_ws":10143,"node_http":143\}$/);
+  assert.match(
+    found() ?? '',
+    /set both to the same node \{"node_ws":10143,"node_http":143,"advice":"correct node_ws or node_http"\}$/,
+  );
   const right = startWith(node.wsUrl);
   await right.reaches(20);
   await new Promise((resolve) => setTimeout(resolve, 500));
