@@ -1,6 +1,5 @@
 /** GET /api/token_launch: who got a token first, how, and what they have in common. */
 import { z } from 'zod';
-import { RequestError } from '../../lib/errors.ts';
 import { isHubCategory } from '../../model/label.ts';
 import { movesOne } from '../../model/transfer-kind.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
@@ -33,7 +32,6 @@ export const tokenLaunch = defineEndpoint({
   path: '/api/token_launch',
   tag: 'tokens',
   list: 'buyers',
-  findsNothing: true,
   summary:
     'The first holders of a token: how each got it, what it holds, and what they have in common, as counts by definition',
   params: {
@@ -55,9 +53,11 @@ export const tokenLaunch = defineEndpoint({
     symbol: z.string().nullable().describe('Null while unknown'),
     decimals: assetDecimalsField(),
     quote: quoteSchema,
-    firstBlock: blockField().describe(
-      'Block of its first indexed transfer: not its launch if the token is older than the index',
-    ),
+    firstBlock: blockField()
+      .nullable()
+      .describe(
+        'Block of its first indexed transfer: not its launch if the token is older than the index; null without one',
+      ),
     openBlock: blockField()
       .nullable()
       .describe(
@@ -112,13 +112,27 @@ export const tokenLaunch = defineEndpoint({
       const label = funder === null ? undefined : labels?.of(`0x${funder}`);
       return label !== undefined && isHubCategory(label.category);
     };
+    const quoteOf = (contract: string | null, quote: number | undefined) =>
+      quote === undefined
+        ? { tokenAddress: contract, symbol: null, decimals: null }
+        : displays([quote])(quote, false);
     return (params, { head, budget, unexamined }) => {
-      const facts = walletIds.withId(params.token, factsOf);
-      if (facts === undefined)
-        throw new RequestError(404, 'not_found', `the index has no transfers of a token ${params.token}`);
-      const { id: token, kind, transfers, firstBlock } = facts;
+      const thresholds = {
+        sniperBlocks: params.sniper_blocks,
+        bundleWallets: params.bundle_wallets,
+        freshBlocks: params.fresh_blocks,
+      };
       const ids = idsAt(head);
       const quote = assetIdOf(params.quote, ids);
+      const facts = walletIds.withId(params.token, factsOf);
+      if (facts === undefined)
+        return {
+          ...NO_TRANSFERS,
+          token: params.token,
+          quote: quoteOf(params.quote, quote),
+          summary: launchSummary([], null, null, thresholds),
+        };
+      const { id: token, kind, transfers, firstBlock } = facts;
       const holders = holdersOf(token, params.limit, ids, budget).map((holder) => ({
         ...holder,
         isHub: holder.isHub || isHub(holder.funderAddress),
@@ -145,10 +159,7 @@ export const tokenLaunch = defineEndpoint({
         token: params.token,
         symbol: facts.symbol,
         decimals: displays([token])(token, movesOne(kind)).decimals,
-        quote:
-          quote === undefined
-            ? { tokenAddress: params.quote, symbol: null, decimals: null }
-            : displays([quote])(quote, false),
+        quote: quoteOf(params.quote, quote),
         firstBlock,
         openBlock: open,
         buyers: recordsOf(
@@ -162,11 +173,7 @@ export const tokenLaunch = defineEndpoint({
           firstBlock,
           (wallet) => walletIds.addressOf(wallet),
         ),
-        summary: launchSummary(holders, open, supplyOf(token), {
-          sniperBlocks: params.sniper_blocks,
-          bundleWallets: params.bundle_wallets,
-          freshBlocks: params.fresh_blocks,
-        }),
+        summary: launchSummary(holders, open, supplyOf(token), thresholds),
         profitReason,
         truncated: readFrom !== null,
         fromBlock: readFrom === null ? null : blocksOf([readFrom])[0]!.number,
@@ -177,6 +184,21 @@ export const tokenLaunch = defineEndpoint({
     };
   },
 });
+
+/** What the answer says of a contract without transfers, which is not known as a token. */
+const NO_TRANSFERS = {
+  symbol: null,
+  decimals: null,
+  firstBlock: null,
+  openBlock: null,
+  buyers: [],
+  profitReason: null,
+  truncated: false,
+  fromBlock: null,
+  count: 0,
+  estimateQuality: null,
+  estimateReason: null,
+};
 
 /** The id of no token: against a quote without transfers there are no trades. */
 const UNKNOWN = -1;

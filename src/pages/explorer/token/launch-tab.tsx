@@ -67,7 +67,8 @@ function Sentences({ launch: { summary, firstBlock, openBlock } }: { launch: Lau
         ) : (
           <>
             It could be bought from block <BlockLink block={openBlock} /> on
-            {openBlock > firstBlock &&
+            {firstBlock !== null &&
+              openBlock > firstBlock &&
               `, ${countText(openBlock - firstBlock, 'block')} after its first transfer`}
             . <b>{countText(snipers, 'wallet')}</b> bought at most {sniper_blocks} blocks later.
           </>
