@@ -9,7 +9,7 @@ import { RequestError } from '../../../src/lib/errors.ts';
 import { monotonicNow } from '../../../src/lib/time.ts';
 import { deadlineBudget } from '../../../src/query/work-budget.ts';
 import { serve } from '../../server/serving.ts';
-import { nodeReadsOf } from '../../support/clients/node-reads.ts';
+import { nodeReadsOf, PLAIN_PAYMENT } from '../../support/clients/node-reads.ts';
 import {
   address,
   createIndex,
@@ -259,7 +259,8 @@ test('a read thread can answer every endpoint', async (t) => {
   const head = snapshot.head()!;
   const pool = new ReadPool(readerOf(index.path));
   t.after(() => pool.close());
-  const nodeAnswer = { block: index.writer.head(), transactionBlock: index.writer.head() };
+  const block = index.writer.head();
+  const nodeAnswer = { block, transactionBlock: block, transaction: { ...PLAIN_PAYMENT, block } };
   for (const { path, example } of ENDPOINTS) {
     assert.ok(JSON.parse((await pool.run(path, example.params, 10, head, nodeAnswer)).body));
   }
