@@ -29,8 +29,8 @@ const FILTER_MEMBER: Change = {
     },
     {
       file: 'src/streams/transfers/signals.ts',
-      find: '  const { row } = facts;\n  if (filter.tokens.size > 0',
-      put: '  const { row } = facts;\n  if (filter.excludeBurns && row.to === ZERO_DIGITS) return NONE;\n  if (filter.tokens.size > 0',
+      find: '  const { row } = facts;\n  const isNamed',
+      put: '  const { row } = facts;\n  if (filter.excludeBurns && row.to === ZERO_DIGITS) return NONE;\n  const isNamed',
     },
     {
       file: 'test/streams/transfers/filter-effects.test.ts',
@@ -87,8 +87,8 @@ const FIELD: Change = {
     },
     {
       file: 'src/export/block-tables.ts',
-      find: '    log_index: rows.map(',
-      put: '    ordinal: Int32Array.from(rows, ({ ordinal }) => ordinal),\n    log_index: rows.map(',
+      find: '    log_index: () => rows.map(',
+      put: '    ordinal: () => Int32Array.from(rows, ({ ordinal }) => ordinal),\n    log_index: () => rows.map(',
     },
     {
       file: 'src/sink/batch-writer.ts',

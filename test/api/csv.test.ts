@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../../src/api/endpoints/endpoints.ts';
 import { openLabelsFile } from '../../src/labels/labels-file.ts';
+import { newTradeRules } from '../../src/model/trade-rules.ts';
 import { serve } from '../server/serving.ts';
 import { address, createIndex, txHash } from '../support/index/index-fixture.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -29,6 +30,7 @@ const QUERIES: Record<string, string> = {
   method_names: 'selectors=0xa9059cbb,0x12345678',
   token_holders: `token=${address('coin')}`,
   token_launch: `token=${address('coin')}`,
+  token_traders: `token=${address('coin')}`,
   token_transfers: `token=${address('coin')}`,
   token_first_buyers: `token=${address('coin')}`,
   transaction_transfers: `tx=${txHash('fund')}`,
@@ -47,6 +49,7 @@ test('every list is available as CSV with the records of the JSON, and labels by
     { address: address('exchange'), name: 'Big, "Exchange"', category: 'exchange', source: 'test' },
   ]);
   const index = createIndex(t);
+  index.writer.setTradeRules(newTradeRules({ chainId: 1, wrappedNative: [], configured: {} }));
   index.append([
     { fund: [{ from: 'exchange', to: 'alice', amount: 9n * MON }], two: [{ from: 'exchange', to: 'bob' }] },
     { coin: [{ kind: 'erc20', from: 'zero', to: 'alice', token: 'coin', amount: 5n }] },

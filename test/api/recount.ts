@@ -301,6 +301,9 @@ export class Recount {
       holderCount: holders.length,
       uniqueWallets: wallets.size,
       supply: supply === null ? null : String(supply),
+      minted: list.length === 0 ? null : String(this.sumOf(token, ({ from }) => from === ZERO)),
+      burned: list.length === 0 ? null : String(this.sumOf(token, ({ to }) => to === ZERO)),
+      truncated: false,
       concentration: concentration(holders, supply),
       firstSeenBlock: list[0]?.block ?? null,
       firstSeenAt: list[0]?.time ?? null,
@@ -312,12 +315,16 @@ export class Recount {
 
   /** Minted and not burned; null unless above zero. */
   supply(token: string): bigint | null {
-    let supply = 0n;
-    for (const { from, to, amount } of this.ownForm(token)) {
-      if (from === ZERO) supply += amount;
-      if (to === ZERO) supply -= amount;
-    }
+    const supply =
+      this.sumOf(token, ({ from }) => from === ZERO) - this.sumOf(token, ({ to }) => to === ZERO);
     return supply > 0n ? supply : null;
+  }
+
+  /** What some of a token's transfers move. */
+  private sumOf(token: string, isCounted: (transfer: Counted) => boolean): bigint {
+    return this.ownForm(token)
+      .filter(isCounted)
+      .reduce((sum, { amount }) => sum + amount, 0n);
   }
 
   tokenFirstBuyers(token: string): Json[] {

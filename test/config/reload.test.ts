@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseConfig } from '../../src/config/parse-config.ts';
+import { type ParsedConfig, parseConfig } from '../../src/config/parse-config.ts';
 import { mergeReload } from '../../src/config/reload.ts';
 
-function parse(text: string) {
-  return parseConfig({ file: { path: 'atlas.toml', text }, cwd: '/' });
+function parse(text: string): ParsedConfig {
+  const { config, sources } = parseConfig({ file: { path: 'atlas.toml', text }, cwd: '/' });
+  return { config, sources };
 }
 
 test('tiers, origins, the log level and certificate files are applied', () => {
