@@ -82,6 +82,7 @@ test('many replays of one key share the throughput of a single replay of another
   const one = await index.wallet('bob', 1, { payer: payer(2, [], () => before.push(total() - atStart)) });
   await waitFor(() => one.told.length === 3_000, { what: 'the one replay' });
   assert.equal(before.length, 2);
-  assert.ok((before[0] ?? 0) < 3_000 && (before[1] ?? 0) < 5_000, before.join());
+  // A busy machine delays the one by a turn or two; shares by connection would let twenty times as many through.
+  assert.ok((before[0] ?? 0) < 6_000 && (before[1] ?? 0) < 10_000, before.join());
   await waitFor(() => total() === 60_000, { what: 'all others' });
 });

@@ -2,7 +2,10 @@
 import type { Command } from 'commander';
 import { buildProgram } from '../../../src/cli/program.ts';
 
-/** The help of every command by its path, such as `keys create`, and of the program by ''. In the width of a pipe. */
+/**
+ * The help of every command that help shows, by its path, such as `keys create`, and of the program by ''. In the width of
+ * a pipe.
+ */
 export function helpTexts(): Map<string, string> {
   const texts = new Map<string, string>();
   const visit = (command: Command, path: string): void => {
@@ -15,7 +18,9 @@ export function helpTexts(): Map<string, string> {
     });
     command.outputHelp();
     texts.set(path, text);
-    for (const child of command.commands) visit(child, `${path} ${child.name()}`.trim());
+    const shown = command.createHelp().visibleCommands(command);
+    for (const child of command.commands)
+      if (shown.includes(child)) visit(child, `${path} ${child.name()}`.trim());
   };
   visit(buildProgram(), '');
   return texts;
