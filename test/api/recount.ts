@@ -320,10 +320,10 @@ export class Recount {
     return supply > 0n ? supply : null;
   }
 
-  /** What some of a token's transfers move. */
+  /** What some of a token's transfers move; one from an address to itself moves nothing. */
   private sumOf(token: string, isCounted: (transfer: Counted) => boolean): bigint {
     return this.ownForm(token)
-      .filter(isCounted)
+      .filter((transfer) => transfer.from !== transfer.to && isCounted(transfer))
       .reduce((sum, { amount }) => sum + amount, 0n);
   }
 
