@@ -1,5 +1,6 @@
 /** The processes in which a daemon runs queries, with a queue before them. */
 import { RequestError } from '../../lib/errors.ts';
+import { guarded } from '../../lib/guard.ts';
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import type { QueryAnswer } from '../session.ts';
 import { MAX_LOG_BYTES } from './limits.ts';
@@ -88,6 +89,6 @@ export class QueryPool {
   private retire(process: QueryProcess): void {
     this.idle.splice(0, this.idle.length, ...this.idle.filter((idle) => idle.process !== process));
     this.all.delete(process);
-    void process.close();
+    guarded('end of a query process', () => process.close())();
   }
 }
