@@ -3,7 +3,18 @@
  * Node, after setup (see `test` in package.json). See `--help`.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run as runTestFiles } from 'node:test';
@@ -30,6 +41,8 @@ const CONCURRENCY = 4;
 
 /** A test or a file that hangs fails after this long; the longest takes a minute on an idle machine. */
 const TEST_TIMEOUT_MS = 900_000;
+/** So does a process that runs many files, after this long. */
+const QUEUE_TIMEOUT_MS = 7_200_000;
 
 /** Milliseconds that each file took when it last ran, JSON. */
 const DURATIONS_FILE = fileURLToPath(
@@ -38,6 +51,11 @@ const DURATIONS_FILE = fileURLToPath(
 
 /** Marks a file of the slow tests; CONTRIBUTING.md says what belongs there. */
 const SLOW = '.slow.test.ts';
+
+/** Marks, with a reason, a file whose tests cannot follow others in one process. So does the name of a slow file. */
+const OWN_PROCESS = /^\/\/ Own process: /m;
+
+const SHARED_PROCESS = new URL('../test/support/shared-process.mjs', import.meta.url).href;
 
 const NODE_FLAGS = ['--import', import.meta.resolve('tsx')];
 
@@ -77,30 +95,76 @@ async function runAll() {
 }
 
 /**
- * Starts the longest files first, so that none of them runs alone at the end. The command line of the test runner sorts
- * files by name.
+ * Starts the longest files first, so that none of them runs alone at the end. Files that may share a process are taken
+ * from one queue, by as many processes as run at once.
  * @param {string[]} files
  */
 async function runLongestFirst(files) {
   if (files.some(isPageTest)) await provideChromium();
   const durations = readDurations();
+  const own = longestFirst(files.filter(needsOwnProcess), durations);
+  const shared = longestFirst(
+    files.filter((file) => !needsOwnProcess(file)),
+    durations,
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'atlas-tests-'));
   const stream = runTestFiles({
     cwd: ROOT,
-    files: longestFirst(files, durations),
+    files: [...own, ...(shared.length > 0 ? writeQueue(folder, shared) : [])],
     concurrency: CONCURRENCY,
-    timeout: TEST_TIMEOUT_MS,
+    timeout: shared.length > 0 ? QUEUE_TIMEOUT_MS : TEST_TIMEOUT_MS,
     execArgv: [...NODE_FLAGS, ...BUNDLED_THREADS],
   });
-  let passed = true;
-  stream.on('test:fail', ({ todo }) => {
-    if (!todo) passed = false;
+  const results = collectResults(stream);
+  await pipeline(stream.compose(new spec()), process.stdout, { end: false });
+  const lost = shared.filter((file) => !results.durations.has(file));
+  for (const file of lost) {
+    const began = existsSync(join(folder, String(shared.indexOf(file))));
+    console.error(
+      `${file}: ${began ? 'its process ended before it reported the tests' : 'not run: every process had ended'}`,
+    );
+  }
+  rmSync(folder, { recursive: true });
+  keepDurations({ ...durations, ...Object.fromEntries(results.durations) });
+  return results.passed && lost.length === 0;
+}
+
+/** Collects what a run reports: whether everything passed, and the milliseconds of each file that ended. */
+function collectResults(stream) {
+  const results = { passed: true, durations: new Map() };
+  const record = (file, ms) => results.durations.set(file, Math.round(ms));
+  // In a shared process, a file is a suite.
+  const recordSuite = ({ name, nesting, details }) => {
+    if (nesting === 0 && details.type === 'suite') record(name, details.duration_ms);
+  };
+  stream.on('test:pass', recordSuite);
+  stream.on('test:fail', (test) => {
+    if (!test.todo) results.passed = false;
+    recordSuite(test);
   });
   stream.on('test:summary', ({ file, duration_ms }) => {
-    if (file !== undefined) durations[file.slice(ROOT.length)] = Math.round(duration_ms);
+    if (file !== undefined) record(file.slice(ROOT.length), duration_ms);
   });
-  await pipeline(stream.compose(new spec()), process.stdout, { end: false });
-  keepDurations(durations);
-  return passed;
+  return results;
+}
+
+/** @param {string} file */
+function needsOwnProcess(file) {
+  return file.endsWith(SLOW) || OWN_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'));
+}
+
+/**
+ * Writes the programs that take test files from the queue, and returns their paths.
+ * @param {string} folder where they note what they have taken
+ * @param {string[]} files
+ */
+function writeQueue(folder, files) {
+  const queue = JSON.stringify({ files, folder, timeout: TEST_TIMEOUT_MS });
+  return Array.from({ length: CONCURRENCY }, (_, index) => {
+    const path = join(folder, `tests-${index + 1}.mjs`);
+    writeFileSync(path, `import { runQueue } from '${SHARED_PROCESS}';\nawait runQueue(${queue});\n`);
+    return path;
+  });
 }
 
 /**

@@ -16,6 +16,7 @@ interface Refusal {
   status: number;
   retryAfter?: string;
   text?: string;
+  delayMs?: number;
 }
 
 /** A gateway before a node that refuses single calls as long as `refusal` is set. */
@@ -34,8 +35,10 @@ async function setUp(t: TestContext, options: Partial<TestGatewayOptions> = {}) 
       const result = call.method === 'eth_getLogs' ? [{ blockNumber: fromBlock }] : header;
       return response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, result }));
     }
-    const { status, retryAfter, text = 'Too Many Requests' } = refusal;
-    response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end(text);
+    const { status, retryAfter, text = 'Too Many Requests', delayMs = 0 } = refusal;
+    setTimeout(() => {
+      response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end(text);
+    }, delayMs);
   });
   const gateway = startGateway(t, { url: node.url, cache: false, local: false, ...options });
   const ask = async (method = 'eth_getBalance', params: unknown[] = []) => {
@@ -91,7 +94,7 @@ test('calls are held off for as long as the node said, and by no breaker', async
 
 test('all clients of one call to the node get its status', async (t) => {
   const { state, ask } = await setUp(t);
-  state.refusal = { status: 429, retryAfter: '2' };
+  state.refusal = { status: 429, retryAfter: '2', delayMs: 300 }; // until all have asked
   const answers = await Promise.all(Array.from({ length: 5 }, () => ask()));
   assert.deepEqual(
     answers.map(({ status, retryAfter }) => [status, retryAfter]),
@@ -114,19 +117,17 @@ test('a batch succeeds, with an error for each call', async (t) => {
 test('a part of a range waits for the node twice before the whole fails', async (t) => {
   const { state, ask } = await setUp(t);
   const range = { fromBlock: '0x1', toBlock: '0x96' }; // more than one part
-  const throttleFor = (ms: number) => {
-    state.refusal = { status: 429, retryAfter: '1' };
-    setTimeout(() => {
-      state.refusal = null;
-    }, ms);
-  };
+  const refusal = { status: 429, retryAfter: '1' };
   await ask('eth_getLogs', [{ ...range, toBlock: '0x1' }]);
   const asked = ask('eth_getLogs', [{ ...range, address: [] }]);
-  throttleFor(500);
+  state.refusal = refusal;
+  setTimeout(() => {
+    state.refusal = null;
+  }, 500);
   const answer = await asked;
   assert.deepEqual([answer.status, answer.result?.[0]?.blockNumber], [200, '0x1'], JSON.stringify(answer));
   const failing = ask('eth_getLogs', [range]);
-  throttleFor(60_000);
+  state.refusal = refusal;
   const failed = await failing;
   assert.deepEqual([failed.status, failed.error?.data.upstream], [429, true]);
 });

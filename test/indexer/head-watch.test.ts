@@ -1,3 +1,5 @@
+// Own process: its bounds are on the memory of the whole process.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';

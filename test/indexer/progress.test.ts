@@ -30,14 +30,16 @@ function ratesOver(
   steps: readonly { seconds: number; commit: boolean }[],
 ): number[] {
   let now = 1_000;
-  t.mock.method(performance, 'now', () => now);
+  const clock = t.mock.method(performance, 'now', () => now);
   const progress = new Progress(5);
   const batch = { ...new BatchBuilder().finish(true), number: Uint32Array.of(7), blockCount: 100 };
-  return steps.map(({ seconds, commit }) => {
+  const rates = steps.map(({ seconds, commit }) => {
     now += seconds * 1_000;
     if (commit) progress.recordCommit([batch], blockAt(56), 0.1);
     return Math.round(progress.takeReport().status[rate]);
   });
+  clock.mock.restore(); // before the next replacement: the end of the test restores the oldest first
+  return rates;
 }
 
 test('rates cover the last ten seconds, and fall to zero when commits stop', (t) => {

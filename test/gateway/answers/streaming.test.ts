@@ -1,3 +1,5 @@
+// Own process: its bounds are on the memory of the whole process.
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';

@@ -1,4 +1,7 @@
 /** Memory that requests leave behind: a retained part must not keep the whole text alive. */
+
+// Own process: its bounds are on the memory of the whole process.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -32,7 +32,12 @@ export async function compileFixture(name: string): Promise<Record<string, Hex>>
 }
 
 async function compile(name: string, content: string): Promise<Record<string, Hex>> {
+  const listeners = process.listeners('unhandledRejection');
   const { default: solc } = await import('solc');
+  for (const listener of process.listeners('unhandledRejection')) {
+    // The compiler's own, which would end the process.
+    if (!listeners.includes(listener)) process.off('unhandledRejection', listener);
+  }
   const input = {
     language: 'Solidity',
     sources: { [name]: { content } },
