@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import { UpstreamError } from '../../lib/errors.ts';
 import { guarded, reportFailure } from '../../lib/guard.ts';
 import { CLOSED_UNANSWERED, socketErrorText } from '../endpoint.ts';
+import { DecompressedResponse } from './decompressed-response.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseReader, type ResponseSink } from './response-reader.ts';
 
@@ -89,6 +90,8 @@ export class Connection implements Omit<ResponseSink, 'abort'> {
 
   /** Only the ResponseReader calls this, `write` and `end`. */
   begin(head: ResponseHead): void {
+    if (head.coding !== null && this.sink !== null)
+      this.sink = new DecompressedResponse(this.sink, head.coding);
     this.sink?.begin(head);
   }
 

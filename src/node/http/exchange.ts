@@ -143,11 +143,12 @@ export class Exchange implements ResponseSink, ByteSource {
 
   end(last: Buffer): void {
     const { sink } = this;
+    if (sink === null) return; // cancelled when it began: an answer that was decompressed comes in one piece
     this.flow.lastProgressAt = this.clock.now;
     if (this.paused) this.connection?.resume(); // paused at an earlier piece; the next exchange reads from this socket
     this.finish();
     try {
-      sink?.end(last);
+      sink.end(last);
     } catch (error) {
       this.failSink(sink, error);
     }

@@ -11,7 +11,13 @@ export interface ResponseHead {
   keepAlive: boolean;
   /** Retry-After in seconds from now; null when absent. */
   retryAfter: number | null;
+  /** How the body is compressed, although the request asks for `identity`; null if it is not. */
+  coding: ContentCoding | null;
 }
+
+const CODINGS = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', br: 'br', zstd: 'zstd' } as const;
+
+export type ContentCoding = (typeof CODINGS)[keyof typeof CODINGS];
 
 const SPACE = 32;
 const ZERO = 48;
@@ -24,6 +30,7 @@ export function readResponseHead(text: string): ResponseHead {
     chunked: false,
     keepAlive: text.charCodeAt(7) !== ZERO, // HTTP/1.0 closes by default
     retryAfter: null,
+    coding: null,
   };
   for (let at = text.indexOf('\r\n'); at >= 0; ) {
     const end = text.indexOf('\r\n', at + 2);
@@ -59,7 +66,7 @@ function readField(head: ResponseHead, text: string, start: number, end: number)
       if (isName(text, start, colon, 'content-length')) readLength(head, value(text, colon, end));
       return;
     case 16:
-      if (isName(text, start, colon, 'content-encoding')) refuseEncoding(value(text, colon, end));
+      if (isName(text, start, colon, 'content-encoding')) readCoding(head, value(text, colon, end));
       return;
     case 17:
       if (isName(text, start, colon, 'transfer-encoding')) readTransfer(head, value(text, colon, end));
@@ -102,9 +109,15 @@ function readTransfer(head: ResponseHead, codings: string): void {
   head.chunked = true;
 }
 
-/** Refuses encoded bodies, because the request accepts no encoding. */
-function refuseEncoding(coding: string): void {
-  if (coding.toLowerCase() !== 'identity') throw malformed(`content coding ${coding.slice(0, 40)}`);
+function readCoding(head: ResponseHead, coding: string): void {
+  const name = coding.toLowerCase();
+  if (name === 'identity') return;
+  if (!isCoding(name) || head.coding !== null) throw malformed(`content coding ${coding.slice(0, 40)}`);
+  head.coding = CODINGS[name];
+}
+
+function isCoding(name: string): name is keyof typeof CODINGS {
+  return Object.hasOwn(CODINGS, name);
 }
 
 function malformed(detail: string): UpstreamError {
