@@ -36,6 +36,7 @@ import type { IndexerThreadOptions } from './protocol.ts';
 import { MissingPart } from './require-transactions.ts';
 import { reportFailure, retryWriteAndReport } from './retry-write.ts';
 import { findHeaderProof } from './root-check.ts';
+import { TracingRefusal, TracingRefusedError } from './tracing-refusal.ts';
 
 /** Backoff while the node gives no usable answer, milliseconds. */
 const RETRY_MIN_MS = 250;
@@ -59,12 +60,14 @@ export async function connect(
 ): Promise<Capabilities | null> {
   const advise = new RepeatLimit(ADVICE_MS);
   const onFailure = (error: UpstreamError) => {
-    if (advise.allows('connect'))
+    if (!(error instanceof TracingRefusedError) && advise.allows('connect'))
       context.log.warn({ reason: error.message, advice: connectAdvice(error) }, 'waiting for the node');
   };
+  const refusal = new TracingRefusal(context.store, options.index.confirmMs);
+  const onTracingRefused = (words: string) => refusal.settle(words);
   const probe = async () => {
     const { traces, head, finality } = options.index;
-    const wanted = { traces, head, finality };
+    const wanted = { traces, head, finality, onTracingRefused };
     const capabilities = await probeCapabilities(context.client, wanted, signal);
     requireSameChain(context.store, capabilities.chainId, options.nodes.length);
     if (options.tracesHttp !== '') await requireTracesOfChain(context.client, capabilities.chainId, signal);

@@ -24,7 +24,14 @@ import {
   type TraceMethod,
   traceCall,
 } from './methods.ts';
-import { isMissingData, isNotRecorded, isUnknownMethod } from './node-errors.ts';
+import {
+  haveSameWords,
+  isMissingData,
+  isNotRecorded,
+  isReason,
+  isUnknownMethod,
+  wordsOf,
+} from './node-errors.ts';
 import { malformed } from './reply.ts';
 
 export interface ProbeOptions {
@@ -34,6 +41,11 @@ export interface ProbeOptions {
   head: 'auto' | HeadTag;
   /** `chain.finality`. */
   finality: WantedFinality;
+  /**
+   * Decides on a node that refuses to trace any block, in words that do not say for how long: throws while it may pass,
+   * and returns when the node counts as one without traces. Left out, it counts as one with traces.
+   */
+  onTracingRefused?: (words: string) => void;
 }
 
 /**
@@ -61,19 +73,19 @@ export async function probeCapabilities(
   const block = Math.max(1, followed);
   const [blockReceipts, traces] = await Promise.all([
     offersBlockReceipts(client, block, signal),
-    options.traces ? findTraces(client.tracing, block, software, signal) : switchedOff(),
+    options.traces ? findTraces(client.tracing, block, software, options, signal) : switchedOff(),
   ]);
   return { client: software, chainId, blockReceipts, headTag, ...traces };
 }
 
-/** Some providers offer no `web3_` methods. */
+/** Some providers offer no `web3_` methods, or forbid them in words of their own. */
 const UNNAMED_SOFTWARE = 'unnamed software';
 
 async function fetchSoftware(client: RpcClient, signal: AbortSignal | undefined): Promise<string> {
   try {
     return await fetchClientVersion(client, signal);
   } catch (error) {
-    if (!(error instanceof UpstreamError) || !isUnknownMethod(error)) throw error;
+    if (!(error instanceof UpstreamError) || !(isUnknownMethod(error) || isReason(error))) throw error;
     return UNNAMED_SOFTWARE;
   }
 }
@@ -134,22 +146,47 @@ async function findTraces(
   client: RpcClient,
   block: number,
   software: string,
+  { onTracingRefused }: ProbeOptions,
   signal: AbortSignal | undefined,
 ): Promise<Traces> {
   const candidates: TraceMethod[] = ['debug_traceBlockByNumber', 'trace_block'];
   if (software.startsWith('anvil/')) candidates.reverse();
   const reasons: string[] = [];
+  const refusals: string[] = [];
   for (const method of candidates) {
-    const reason = await unsupportedReason(
-      client,
-      traceCall(block, NO_HASH, method, client.timeoutMs),
-      signal,
-    );
-    if (reason !== null) reasons.push(reason);
-    else if (method === 'trace_block') return { traces: method, tracesReason: null };
+    const call = traceCall(block, NO_HASH, method, client.timeoutMs);
+    const offer = await findOffer(client, call, signal);
+    const words =
+      onTracingRefused && offer.isOffered ? await refusalOfAll(client, method, offer, signal) : null;
+    if (!offer.isOffered) reasons.push(offer.reason);
+    else if (words !== null) {
+      reasons.push(`${method}: the node refuses every block: ${words}`);
+      refusals.push(words);
+    } else if (method === 'trace_block') return { traces: method, tracesReason: null };
     else return { traces: await preciseForm(client, signal), tracesReason: null };
   }
+  if (refusals.length > 0) onTracingRefused?.([...new Set(refusals)].join('; '));
   return { traces: null, tracesReason: reasons.join('; ') };
+}
+
+/** A block that no chain has. */
+const NO_BLOCK = 2 ** 32 - 1;
+
+/**
+ * The words with which the node refuses a block that it has; null if they are about that block. A node that traces says
+ * something else about a block that no chain has.
+ */
+async function refusalOfAll(
+  client: RpcClient,
+  method: TraceMethod,
+  { error }: { error: UpstreamError | null },
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  if (error === null || !isReason(error) || isMissingData(error)) return null;
+  const other = await findOffer(client, traceCall(NO_BLOCK, NO_HASH, method, client.timeoutMs), signal);
+  if (!other.isOffered || other.error === null) return null;
+  const words = wordsOf(error.message);
+  return haveSameWords(words, wordsOf(other.error.message)) ? words : null;
 }
 
 /** No block or transaction has this hash. A node that offers the method answers "not found". */
@@ -165,25 +202,35 @@ async function preciseForm(client: RpcClient, signal: AbortSignal | undefined): 
   return byHash === null ? 'debug_traceBlockByHash' : 'debug_traceBlockByNumber';
 }
 
-/**
- * Why the node does not serve a list-valued method; null if it does. An error about the block (not found, pruned, too
- * large) proves that the method exists. So does null, which Monad also answers under load.
- */
 async function unsupportedReason(
   client: RpcClient,
   call: RpcCall,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
+  const offer = await findOffer(client, call, signal);
+  return offer.isOffered ? null : offer.reason;
+}
+
+/** Whether the node serves a list-valued method. `error`: what it said about the block. */
+type Offer = { isOffered: true; error: UpstreamError | null } | { isOffered: false; reason: string };
+
+/**
+ * An error about the block (not found, pruned, too large) proves that the method exists. So does null, which Monad also
+ * answers under load.
+ */
+async function findOffer(client: RpcClient, call: RpcCall, signal: AbortSignal | undefined): Promise<Offer> {
   try {
     const result = await client.call(call.method, call.params, signal);
-    if (result === null || Array.isArray(result)) return null;
+    if (result === null || Array.isArray(result)) return { isOffered: true, error: null };
     throw malformed(call.method, `result is ${previewValue(result)}, not a list`);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    if (isNotRecorded(error))
-      return `${call.method}: the node keeps no call frames (start monad with --trace-calls)`;
-    if (isUnknownMethod(error)) return `the node does not offer ${call.method}`;
-    if (error.reason === 'rpc' || error.reason === 'too-large') return null;
+    if (isNotRecorded(error)) {
+      const reason = `${call.method}: the node keeps no call frames (start monad with --trace-calls)`;
+      return { isOffered: false, reason };
+    }
+    if (isUnknownMethod(error)) return { isOffered: false, reason: `the node does not offer ${call.method}` };
+    if (error.reason === 'rpc' || error.reason === 'too-large') return { isOffered: true, error };
     throw error;
   }
 }

@@ -122,12 +122,17 @@ const MAX_WORDS = 200;
 /** The text of an error without its method, hashes, addresses and numbers: the same for each block it concerns. */
 export function wordsOf(message: string): string {
   return message
-    .replace(/^[a-z]+_[A-Za-z]+: /, '')
+    .replace(/^[a-z0-9]+_[A-Za-z]+: /, '')
     .replace(/ \(-?\d+\)$/, '')
     .replace(/\b0x[0-9a-f]*\b|\b[0-9a-f]*\d[0-9a-f]*\b/gi, '…')
     .replace(/\d+/g, '…')
     .slice(0, MAX_WORDS)
     .trim();
+}
+
+/** Whether two texts of `wordsOf` differ in no more than what was taken out: geth says `(path )` for the root. */
+export function haveSameWords(a: string, b: string): boolean {
+  return a.replace(/[\s…]+/g, '') === b.replace(/[\s…]+/g, '');
 }
 
 function isBusyText(message: string): boolean {

@@ -169,6 +169,41 @@ describe('probing a node', () => {
     }
   });
 
+  it('asks whether a node that refuses every block with the same words counts as one without traces', async () => {
+    const refused: string[] = [];
+    const options: ProbeOptions = { ...AUTO, onTracingRefused: (words) => refused.push(words) };
+    const forbidden = throwing(-32000, 'tracing is forbidden here');
+    const answers = { ...GETH, debug_traceBlockByNumber: forbidden };
+    const { traces, tracesReason } = await ask(answers, options);
+    assert.equal(traces, null);
+    assert.match(
+      tracesReason ?? '',
+      /refuses every block: tracing is forbidden here; .*not offer trace_block/,
+    );
+    assert.deepEqual(refused, ['tracing is forbidden here']);
+    assert.equal((await ask({ ...answers, trace_block: () => [] }, options)).traces, 'trace_block');
+    assert.equal((await ask(answers)).traces, 'debug_traceBlockByNumber', 'nobody decides');
+
+    const ofTheBlock = ([number]: unknown[]) => throwing(-32000, `block ${number} cannot be traced`)();
+    const pruned = ([number]: unknown[]) =>
+      number === '0x64' ? throwing(-32000, 'missing trie node')() : throwing(-32000, 'header not found')();
+    const vague = throwing(-32603, 'internal error');
+    for (const answer of [pruned, vague, () => null, () => []])
+      assert.notEqual((await ask({ ...GETH, debug_traceBlockByNumber: answer }, options)).traces, null);
+    assert.equal(refused.length, 1);
+    assert.equal((await ask({ ...GETH, debug_traceBlockByNumber: ofTheBlock }, options)).traces, null);
+  });
+
+  it('needs no name of the software, however it is refused', async () => {
+    for (const message of ['Method not found', 'forbidden by policy'])
+      assert.equal(
+        (await ask({ ...GETH, web3_clientVersion: throwing(-32000, message) })).client,
+        'unnamed software',
+      );
+    for (const message of ['internal error', 'try again later'])
+      await assert.rejects(ask({ ...GETH, web3_clientVersion: throwing(-32000, message) }), UpstreamError);
+  });
+
   it('asks for block 1 and never for block 0 at a node that has no other', async () => {
     const genesis = { number: '0x0', hash: HASH, parentHash: HASH, timestamp: '0x0' };
     const capabilities = await ask({

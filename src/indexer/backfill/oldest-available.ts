@@ -2,6 +2,7 @@
 
 import { UpstreamError } from '../../lib/errors.ts';
 import { settingWord } from '../../lib/setting-name.ts';
+import { haveSameWords } from '../../node/node-errors.ts';
 
 /** What the node has of a block that an index needs. */
 export type Availability =
@@ -70,7 +71,7 @@ export async function findOldestAvailable(
       available = after.servedBlock;
       continue;
     }
-    if (after.words !== before.words) throw unclear(border);
+    if (!areSame(after.words, before.words)) throw unclear(border);
     return { number: await bisectOldest(border, head, ask), words: after.words };
   }
 }
@@ -85,7 +86,7 @@ async function examineBelow(
   ask: AskBlock,
 ): Promise<{ servedBlock: number } | { words: string | null }> {
   const numbers = samplesBelow(wanted, border);
-  const words = new Set<string>();
+  const words: string[] = [];
   let refused = 0;
   for (let at = 0; at < numbers.length && refused < PROOF_BLOCKS; at += PARALLEL_CHECKS) {
     const asked = numbers.slice(at, at + PARALLEL_CHECKS);
@@ -94,12 +95,17 @@ async function examineBelow(
       if (answer.isServed && answer.proves) return { servedBlock: asked[i]! };
       if (answer.isServed) continue;
       refused++;
-      if (answer.words !== null) words.add(answer.words);
+      const { words: said } = answer;
+      if (said !== null && !words.some((each) => haveSameWords(each, said))) words.push(said);
     }
   }
   const isWhole = border - wanted <= numbers.length && refused > 0;
-  if (words.size > 1 || (refused < PROOF_BLOCKS && !isWhole)) throw unclear(border);
-  return { words: [...words][0] ?? null };
+  if (words.length > 1 || (refused < PROOF_BLOCKS && !isWhole)) throw unclear(border);
+  return { words: words[0] ?? null };
+}
+
+function areSame(a: string | null, b: string | null): boolean {
+  return a === null || b === null ? a === b : haveSameWords(a, b);
 }
 
 /** The next blocks below the border, in steps that grow, and blocks at equal distances down to the wanted one. */

@@ -76,6 +76,14 @@ test('refusals in different words, and a border that changes its reason, are unc
   await assert.rejects(search(changing, 0, change), /unclear whether it has pruned/);
 });
 
+test('the same words are recognised around a number or a path that some lack', async () => {
+  const root = 'missing trie node … (path ) state … is not available';
+  const below = root.replace('(path )', '(path …)');
+  const ask: AskBlock = async (number) =>
+    number >= 50 ? SERVED : { isServed: false, words: number % 3 ? root : below };
+  assert.equal(await search(ask), 50);
+});
+
 test('where too few blocks are refused to tell, nothing is pruned', async () => {
   const ask: AskBlock = async (number) => (number > 511 ? SERVED : number > 508 ? REFUSED : NEUTRAL);
   await assert.rejects(
