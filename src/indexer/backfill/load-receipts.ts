@@ -11,8 +11,8 @@ import { hasNoReceipts, MissingPart } from '../require-transactions.ts';
 
 /**
  * The receipts of a block from the node's answer about all of them; `undefined` for a node that offers no such method.
- * Asks one by one where the answer is too large, fails for this block, or is short, as on Bor and Celo. Throws when a
- * receipt is missing.
+ * Asks one by one where the answer is too large, fails for this block, is short, as on Bor and Celo, or null although
+ * the node has the first receipt. Throws when a receipt is missing.
  */
 export async function receiptsOf(
   client: RpcClient,
@@ -29,8 +29,16 @@ export async function receiptsOf(
     return afterFailure(error, count === 0 && !hasNoReceipts(block), oneByOne);
   }
   if (reply.result === null && count === 0) return [];
+  if (reply.result === null && (await hasReceipt(client, block, signal))) return oneByOne();
   const receipts = requireResult(reply, 'receipts', number);
   return readItems(receipts, `receipts of block ${number}`).length < count ? oneByOne() : receipts;
+}
+
+async function hasReceipt(client: RpcClient, block: JsonObject, signal?: AbortSignal): Promise<boolean> {
+  const [first] = readTransactions(block);
+  if (first === undefined) return false;
+  const [reply] = await client.batch([receiptCall(transactionHash(first))], signal);
+  return reply !== undefined && 'result' in reply && reply.result !== null;
 }
 
 /** The receipts one by one. If that fails as well, the first error says more. */

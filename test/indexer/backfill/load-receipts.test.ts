@@ -46,7 +46,7 @@ const fail = (code: number, message: string) => () => {
   throw new NodeError(code, message);
 };
 
-test('receipts are fetched one by one where the answer about all of them fails or is short', async (t) => {
+test('receipts are fetched one by one where the answer about all of them fails, is short or null', async (t) => {
   const { load, answer } = await setUp(t);
   const usual = await load();
   assert.ok(usual.transferCount > 0);
@@ -56,6 +56,7 @@ test('receipts are fetched one by one where the answer about all of them fails o
     fail(-32_601, 'the method eth_getBlockReceipts does not exist'),
     () => RECEIPTS.slice(1),
     () => [],
+    () => null,
   ]) {
     answer({ list });
     assert.deepEqual(await load(), usual);
@@ -70,7 +71,7 @@ test('a failure that single receipts do not cure is named, and a busy node is as
   await assert.rejects(load(), { reason: 'rpc', message: /receipts length mismatch/ });
   answer({ list: fail(-32_000, 'overloaded, try again later'), single: () => assert.fail('busy') });
   await assert.rejects(load(), /overloaded/);
-  answer({ list: () => null });
+  answer({ list: () => null, single: () => null });
   await assert.rejects(load(), { reason: 'inconsistent', message: /does not have the receipts of block 3/ });
 });
 
