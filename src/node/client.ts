@@ -1,7 +1,8 @@
 /**
- * JSON-RPC over HTTP: single calls and batches. Splits batches that are too large and repeats rate-limited calls;
- * retries nothing else.
+ * JSON-RPC over HTTP: single calls and batches. Splits batches that are too large, repeats rate-limited calls and, with
+ * `tries`, exchanges that broke; retries nothing else.
  */
+import { pause } from '../lib/async.ts';
 import { UpstreamError, type UpstreamFailure } from '../lib/errors.ts';
 import type { Projection } from '../lib/projection.ts';
 import type { SelectedNode } from './choice/selected-node.ts';
@@ -37,6 +38,8 @@ export interface RpcClientOptions {
   maxResponseBytes?: number;
   /** How long a node may refuse every call before the client gives up, milliseconds; default 5,000. */
   patienceMs?: number;
+  /** Exchanges until a broken connection or server fails the request; default 1. */
+  tries?: number;
   /** Called once per call, also in a batch, with the seconds of the final exchange; `failure` is null on success. */
   onCall?: (method: string, seconds: number, failure: UpstreamFailure | null) => void;
 }
@@ -54,14 +57,25 @@ const DEFAULT_PATIENCE_MS = 5_000;
 const MAX_REFUSALS = 12;
 /** Most exchanges queued for a socket: enough for several batches split into single calls. */
 const MAX_WAITING = 4096;
-/** Statuses that mean "not now" or "not you", for which a smaller batch would not help. */
+/**
+ * Statuses that mean "not now" or "not you", for which a smaller batch would not help. Not 403, with which firewalls
+ * refuse batches: a node that refuses everything refuses the single call too.
+ */
 const FINAL_STATUSES = new Set([...REFUSAL_STATUSES, ...GATEWAY_STATUSES]);
+FINAL_STATUSES.delete(403);
+
+/** Statuses of a broken server, of which there may be several. */
+const BROKEN_STATUSES = new Set([500, 502, 503]);
+/** Pause before the first repetition, milliseconds. */
+const REPEAT_MS = 50;
 
 export class RpcClient {
   private readonly http: BufferedHttpClient;
   private readonly limit: BatchLimit;
   private readonly rateLimiter: AdaptiveRateLimiter;
   private readonly onCall: RpcClientOptions['onCall'];
+  private readonly tries: number;
+  private isClosed = false;
   /** Timeout of one HTTP exchange, milliseconds. */
   readonly timeoutMs: number;
   /** The client for trace calls: this one, unless traces have their own node. */
@@ -80,6 +94,7 @@ export class RpcClient {
     this.limit = new BatchLimit(options.maxBatch);
     this.rateLimiter = new AdaptiveRateLimiter(options.patienceMs ?? DEFAULT_PATIENCE_MS);
     this.onCall = options.onCall;
+    this.tries = options.tries ?? 1;
   }
 
   /** Current number of calls per batch. */
@@ -106,6 +121,7 @@ export class RpcClient {
 
   /** Fails the calls in flight and closes the sockets. */
   async close(): Promise<void> {
+    this.isClosed = true;
     this.rateLimiter.close();
     this.http.close();
     if (this.tracing !== this) await this.tracing.close();
@@ -215,10 +231,21 @@ export class RpcClient {
     return replies;
   }
 
+  /** Posts, and again where perhaps only one of several servers behind the address failed. */
   private async post(value: unknown, what: string, signal: AbortSignal | undefined): Promise<NodeResponse> {
-    const answer = await this.http.post(JSON.stringify(value), what, signal);
-    if (answer.status === 429) this.rateLimiter.hold(answer.retryAfterMs);
-    return answer;
+    const body = JSON.stringify(value);
+    for (let tries = 1; ; tries++) {
+      const mayRepeat = tries < this.tries && !this.isClosed;
+      try {
+        const answer = await this.http.post(body, what, signal);
+        if (answer.status === 429) this.rateLimiter.hold(answer.retryAfterMs);
+        if (!mayRepeat || !isBroken(answer)) return answer;
+      } catch (error) {
+        if (!mayRepeat || !isLost(error)) throw error;
+      }
+      await pause(REPEAT_MS * tries, signal);
+      signal?.throwIfAborted();
+    }
   }
 
   private report(method: string, startedAt: number, reply: RpcReply): void {
@@ -229,6 +256,19 @@ export class RpcClient {
       'error' in reply ? reply.error.reason : null,
     );
   }
+}
+
+/** Whether a server failed, or something else answered in its place. A node that names a time to wait is heeded. */
+function isBroken({ status, body, retryAfterMs }: NodeResponse): boolean {
+  if (status === 200) return !/^\s*[[{]/.test(body.toString('latin1', 0, 20));
+  return BROKEN_STATUSES.has(status) && retryAfterMs === 0;
+}
+
+/** Whether a connection broke. A node that accepts none is down. */
+function isLost(error: unknown): boolean {
+  if (!(error instanceof UpstreamError) || error.reason !== 'connection') return false;
+  const { cause } = error;
+  return cause === undefined || (cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET');
 }
 
 /**

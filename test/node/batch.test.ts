@@ -129,9 +129,16 @@ describe('a batch', () => {
     assert.deepEqual(sizes(node), [16, 8, 4, 2, 1]);
   });
 
+  it('is divided down to single calls by a firewall that forbids batches', async () => {
+    node.misbehave({ maxBatch: 1, refuseAs: { status: 403 } });
+    assert.deepEqual(results(await client.batch(echoes(4))), range(4));
+    node.misbehave({ wire: { kind: 'body', status: 403, text: 'not on this plan' } });
+    await rejectsAs('http', client.batch(echoes(4)), /HTTP 403: "not on this plan"/);
+  });
+
   it('is not divided when the node is busy, asks for credentials or is not there', async () => {
     await reconnect({ patienceMs: 0 });
-    for (const status of [401, 403, 429, 502, 503, 504]) {
+    for (const status of [401, 429, 502, 503, 504]) {
       node.misbehave({ wire: { kind: 'body', status, text: '<html>' } });
       await rejectsAs('http', client.batch(echoes(4)));
     }

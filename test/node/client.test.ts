@@ -54,6 +54,55 @@ describe('a single call', () => {
     await rejectsAs('rpc', connect().call('fail', []), /^fail: execution reverted: naïve ✗ \(3\)$/, 3);
   });
 
+  it('is repeated, with tries, where one of several servers broke', async () => {
+    const client = connect({ tries: 3 });
+    const broken = [
+      { kind: 'body', status: 500, text: 'oops' },
+      { kind: 'body', status: 502, text: '' },
+      { kind: 'body', status: 200, text: '<html>Just a moment</html>' },
+      { kind: 'body', status: 200, text: '' },
+      { kind: 'reset' },
+    ] as const;
+    for (const wire of broken) {
+      node.requests.length = 0;
+      node.misbehave({ wire, times: 2 });
+      assert.ok(await client.call('eth_test', []), JSON.stringify(wire));
+      node.misbehave({ wire, times: 2 });
+      assert.equal(
+        (
+          await client.batch([
+            { method: 'a', params: [] },
+            { method: 'b', params: [] },
+          ])
+        ).length,
+        2,
+      );
+      assert.equal(client.batchSize, 10, 'the batch was not too large');
+      node.misbehave({ wire, times: 2 });
+      await assert.rejects(connect().call('eth_test', []), 'without tries');
+      node.misbehave({ wire });
+      await assert.rejects(client.call('eth_test', []));
+    }
+  });
+
+  it('is not repeated where the node says no, is down, or names a time', async () => {
+    const client = connect({ tries: 3 });
+    for (const wire of [
+      { kind: 'body', status: 400, text: 'no' },
+      { kind: 'body', status: 403, text: '<html>' },
+      { kind: 'body', status: 503, text: 'later', retryAfter: '1' },
+    ] as const) {
+      node.requests.length = 0;
+      node.misbehave({ wire });
+      await rejectsAs('http', client.call('eth_test', []));
+      assert.equal(node.requests.length, 1);
+    }
+    await node.close();
+    const before = performance.now();
+    await rejectsAs('connection', client.call('eth_test', []));
+    assert.ok(performance.now() - before < 1_000);
+  });
+
   it('fails as timeout when the answer is late, and the socket is not used for another call', async () => {
     const client = connect({ timeoutMs: 1_000, maxSockets: 1 });
     node.misbehave({ wire: { kind: 'hang' }, times: 1 });

@@ -23,7 +23,7 @@ export type Wire =
   | { kind: 'hang' }
   | { kind: 'truncate'; afterBytes: number }
   | { kind: 'not-http' }
-  | { kind: 'body'; status: number; text: string; type?: string }
+  | { kind: 'body'; status: number; text: string; type?: string; retryAfter?: string }
   | { kind: 'until-close'; text: string }
   | { kind: 'wrong-length'; by: number };
 
@@ -110,6 +110,7 @@ export function send(response: ServerResponse, status: number, body: string, wir
       socket?.end('\x00\x01 this is no HTTP \xff\r\n\r\n');
       return;
     case 'body':
+      if (wire.retryAfter !== undefined) response.setHeader('retry-after', wire.retryAfter);
       response.writeHead(wire.status, { 'content-type': wire.type ?? 'text/html' }).end(wire.text);
       return;
     case 'until-close':
