@@ -7,6 +7,8 @@ import { NodeSubscriptions } from '../node/connection.ts';
 interface HeadWatchEvents {
   /** Announcements stopped or cannot start. Called once, not for each reconnect. */
   onLost(message: string): void;
+  /** An announced head, unchecked. */
+  onHead?(head: unknown): void;
   /** The chain id behind the WebSocket. Called again when it changes. */
   onChainId(chainId: number): void;
 }
@@ -29,7 +31,10 @@ export class HeadWatch {
       wsUrl === '' ? null : new NodeSubscriptions({ url: wsUrl, onChainId, onDisconnected });
     this.subscriptions?.subscribe(
       ['newHeads'],
-      () => this.pause.wake(),
+      (head) => {
+        this.pause.wake();
+        this.events.onHead?.(head);
+      },
       onDisconnected,
       () => {
         this.isLost = false;

@@ -5,6 +5,7 @@ import { UpstreamError } from '../lib/errors.ts';
 import { guarded } from '../lib/guard.ts';
 import { settingName } from '../lib/setting-name.ts';
 import { fetchChainId } from '../node/methods.ts';
+import { HeadComparison } from './head-comparison.ts';
 import { HeadWatch } from './head-watch.ts';
 import type { IndexerContext } from './indexer-context.ts';
 
@@ -31,6 +32,7 @@ export function watchHeads(
 ): Pick<HeadWatch, 'next' | 'close'> {
   const ended = new AbortController();
   const unlink = abortWith(ended, signal);
+  const advice = `correct ${settingName('node_ws')} or ${settingName('node_http')}`;
   let isOther = false;
   const judge = async (found: number): Promise<void> => {
     isOther = found !== chainId;
@@ -39,13 +41,20 @@ export function watchHeads(
     const http = await askChainId(client, ended.signal);
     // Where both are on another chain, the node was replaced: the chain guard pauses the index and says so.
     if (http !== chainId || !isOther || !progress.chainLog.allows('node_ws')) return;
-    const advice = `correct ${settingName('node_ws')} or ${settingName('node_http')}`;
     log.error(
       { node_ws: found, node_http: http, advice },
       'node_ws and node_http lead to different chains, so streams announce wrong heads; set both to the same node',
     );
   };
+  const { compare } = new HeadComparison(client, (found) => {
+    if (!isOther && progress.chainLog.allows('node_ws'))
+      log.error(
+        { ...found, advice },
+        'node_ws announces blocks of another chain than node_http has, under the same chain id, so streams announce wrong heads; set both to the same node',
+      );
+  });
   const watch = new HeadWatch(wsUrl, pollMs, {
+    onHead: guarded('node_ws', (head) => compare(head, ended.signal)),
     onLost: (message) => log.warn({ message }, 'the node announces no heads; polling instead'),
     onChainId: guarded('node_ws', judge),
   });
