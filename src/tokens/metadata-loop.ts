@@ -7,7 +7,7 @@ import { hasTokenNumber, shownKind, TransferKind } from '../model/transfer-kind.
 import type { RpcCall, RpcClient, RpcReply } from '../node/client.ts';
 import { isBusy, isExecutionFailure, isUnknownMethod } from '../node/node-errors.ts';
 import type { IndexWriter } from '../store/index-writer.ts';
-import type { TokenMetadata, UnreadToken } from '../store/tokens/token-metadata.ts';
+import { LONGEST_RETRY_S, type TokenMetadata, type UnreadToken } from '../store/tokens/token-metadata.ts';
 import { batchAt } from './anchored-batch.ts';
 import { runBackgroundLoop } from './background-loop.ts';
 import { TokenRefresh } from './token-refresh.ts';
@@ -24,7 +24,7 @@ const IDLE_MS = 50;
  * Seconds until each retry of a contract with an incomplete answer: its proxy may not be set up yet, or the node may
  * have failed. After the last retry the contract is never called again.
  */
-const RETRY_DELAYS_S = [60, 3_600, 86_400];
+const RETRY_DELAYS_S = [60, 3_600, LONGEST_RETRY_S];
 /** Seconds until a retry when the node was too busy. That does not count as an attempt. */
 const BUSY_DELAY_S = 60;
 

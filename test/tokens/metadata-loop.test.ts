@@ -80,6 +80,12 @@ test('reads tokens in order of appearance, and retries after a failed call or a 
   assert.deepEqual(unread(99), [address('three')]);
   assert.deepEqual(unread(100), [address('three'), address('two')]);
   assert.equal(writer.unreadTokens(100, 10)[1]?.tries, 1);
+  const day = 86_400;
+  writer.saveMetadata([
+    { address: address('two'), name: 'Two', symbol: null, decimals: null, tries: 1, retryAt: 1e9 + day },
+  ]);
+  assert.deepEqual(unread(1e9), [address('three')]);
+  assert.deepEqual(unread(1e9 - 1), [address('three'), address('two')], 'the clock was ahead');
 
   writer.saveMetadata([
     { address: address('two'), name: null, symbol: 'TWO', decimals: 6, tries: 2, retryAt: null },
@@ -149,7 +155,7 @@ async function readAll(
 ) {
   const stop = new AbortController();
   const reading = runMetadataLoop(writer, client, SILENT, stop.signal);
-  await waitFor(() => writer.unreadTokens(0, 10).length === 0, { what });
+  await waitFor(() => writer.unreadTokens(Date.now() / 1000, 10).length === 0, { what });
   stop.abort();
   await reading;
 }
@@ -199,7 +205,7 @@ test('while a node is too busy for every contract the pauses between its batches
   await reading;
   assert.match(warnings[0] ?? '', /"token metadata".*rate limit exceeded/);
   assert.equal(node.requests.length, 2, 'one batch after the other is put off, with a pause between them');
-  assert.equal(writer.unreadTokens(0, 160).length, 160 - 2 * 16);
+  assert.equal(writer.unreadTokens(Date.now() / 1000, 160).length, 160 - 2 * 16);
 });
 
 test('known values stay when a contract no longer returns them', (t) => {

@@ -55,9 +55,13 @@ const FIRST_TRANSFERS = 256;
 const MAX_SCANNED_TOKENS = 1_000;
 
 /** Finds the tokens to call and stores their answers. */
+/** Longest time until a retry, seconds. One further away was noted by a clock that was ahead. */
+export const LONGEST_RETRY_S = 86_400;
+
 export class TokenMetadataTable {
   private readonly tokensAfter: Statement<[number, number], UnreadRow>;
-  private readonly due: Statement<[number, number], { address: Buffer; kind: number; tries: number }>;
+  /** Retries between two times. */
+  private readonly due: Statement<[number, number, number], { address: Buffer; kind: number; tries: number }>;
   private readonly upsert: Statement;
   private readonly ofAddress: Statement<[Uint8Array], ReadToken>;
   private readonly known: Statement<[Uint8Array], KnownMetadata>;
@@ -74,7 +78,7 @@ export class TokenMetadataTable {
       SELECT m.address, t.kind, m.tries
       FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_PREFIX_BYTES}), m.address)
         CROSS JOIN wallets c ON c.id = a.wallet AND c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
-      WHERE m.retry_at <= ? ORDER BY m.retry_at LIMIT ?`);
+      WHERE m.retry_at BETWEEN ? AND ? ORDER BY m.retry_at LIMIT ?`);
     this.ofAddress = db.prepare(/* sql */ `
       SELECT t.kind, m.tries, m.decimals
       FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_PREFIX_BYTES}), m.address)
@@ -103,8 +107,10 @@ export class TokenMetadataTable {
       if (read === 0) unread.push({ address: bytesToHex(address), kind, tries: 0 });
       else if (unread.length === 0) this.calledUpTo = id;
     }
-    const due = this.due.all(now, limit - unread.length);
-    return [...unread, ...due.map((row) => ({ ...row, address: bytesToHex(row.address) }))];
+    const due = this.due.all(0, now, limit - unread.length);
+    const free = limit - unread.length - due.length;
+    const ahead = free > 0 ? this.due.all(now + LONGEST_RETRY_S + 1, Number.MAX_SAFE_INTEGER, free) : [];
+    return [...unread, ...[...due, ...ahead].map((row) => ({ ...row, address: bytesToHex(row.address) }))];
   }
 
   /** A token that was read before; undefined for any other contract. */
