@@ -1,4 +1,5 @@
 /** Finds the rules by which the blocks of an index are decoded, and tells what a new index would count otherwise. */
+import { isInMilliseconds } from '../decode/block-time.ts';
 import {
   type ConfiguredLists,
   compareRules,
@@ -46,7 +47,14 @@ export async function settleRules(
     log.info({ version, wrappedNative }, 'the index now keeps the rules of its configuration');
   }
   const found = compareRules(made, sources);
+  const hasMilliseconds = isInMilliseconds(store.latestTime());
+  if (hasMilliseconds) found.changes.push('block times are read as milliseconds, not as seconds');
   const before = progress.setRules(found);
+  if (before === null && hasMilliseconds)
+    log.warn(
+      { advice: 'stop, delete index.db and start again' },
+      'an earlier release stored block times of this index in milliseconds, so times and windows are wrong',
+    );
   if (before === null && found.changes.length > 0) {
     const fields = { version: made.version, newest: found.newest, changes: found.changes };
     if (found.isConfigured)

@@ -49,7 +49,7 @@ interface IndexedRange {
 }
 
 /** The time of an indexed block, Unix seconds; 0 for any other block. */
-function prepareTimeOf(db: Db): (number: number) => number {
+export function prepareTimeOf(db: Db): (number: number) => number {
   const rowOf = db.prepare<[number], TimeRow>(TIME_ROW);
   return (number) => {
     const row = rowOf.get(number);

@@ -8,6 +8,7 @@ import type { SkippedTotals } from '../model/skipped-logs.ts';
 import type { TradeRules } from '../model/trade-rules.ts';
 import { Appender } from './append.ts';
 import { type BlockRange, gapsBetween } from './block-gaps.ts';
+import { prepareTimeOf } from './block-times.ts';
 import { chainOf, hashAt, readLastBlock, setChain, type Tip } from './chain.ts';
 import type { ChainAnchors } from './chain-anchors.ts';
 import type { Commit } from './commit/commit.ts';
@@ -120,6 +121,11 @@ export class IndexWriter {
 
   head(): Tip | null {
     return this.withStorageErrors(() => readLastBlock(this.db));
+  }
+
+  /** The latest timestamp of all blocks, Unix seconds; 0 while there are none. */
+  latestTime(): number {
+    return this.withStorageErrors(() => prepareTimeOf(this.db)(readLastBlock(this.db)?.number ?? -1));
   }
 
   hashAt(number: number): ReturnType<typeof hashAt> {

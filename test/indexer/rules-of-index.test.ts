@@ -81,6 +81,19 @@ test('a contract added to the configuration changes nothing in an existing index
   assert.deepEqual(dumpIndex(later.path), rows);
 });
 
+test('an index with times in milliseconds, of an earlier release, says how to be rid of them', async (t) => {
+  const dir = tempDir(t);
+  const { path } = await indexTo(t, dir, 6, [ONE]);
+  const db = openDatabase(path);
+  db.exec('UPDATE blocks SET timestamp = timestamp * 1000 WHERE number > 0');
+  db.close();
+  for (const head of [8, 10]) {
+    const { logs, status } = await indexTo(t, dir, head, [ONE]);
+    assert.deepEqual(status().rules?.changes, ['block times are read as milliseconds, not as seconds']);
+    assert.match(logs.join('\n'), /warn an earlier release stored .* in milliseconds.*delete index\.db/);
+  }
+});
+
 test('a repair and a rebuild decode blocks by the rules of the index', async (t) => {
   const dir = tempDir(t);
   const { path } = await indexTo(t, dir, 12, [ONE]);
