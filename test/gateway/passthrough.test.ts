@@ -206,24 +206,31 @@ test('a call over the rate waits for its turn, and is refused if its key is revo
   for (const { status } of await waiting) assert.equal(status, 401);
 });
 
-test('a large call over the rate waits for its turn, a large batch is refused unread', async (t) => {
+test('a large call or batch over the rate waits for its turn, and pays for each call', async (t) => {
   const serving = await serve(t, { upstream: (await startNode(t, echo)).url, rateWaitMs: 8_000 });
-  const newKey = () => serving.access.keys.create({ name: 'app', tier: 'free' });
-  const large = call('7', 'eth_getCode', `["0x${'a'.repeat(1_600_000)}"]`);
-  const inDebt = newKey();
-  for (const calls of [1_000, 24]) assert.ok(serving.access.limiter.take(inDebt.record, calls).ok);
-  const batch = await serving.post('/rpc', `[${large}]`, { 'X-API-Key': inDebt.key });
-  assert.equal(batch.status, 429);
-
-  const { key, record } = newKey();
+  const { key, record } = serving.access.keys.create({ name: 'app', tier: 'free' });
   const send = (body: string) => serving.post('/rpc', body, { 'X-API-Key': key });
+  const large = call('7', 'eth_getCode', `["0x${'a'.repeat(1_600_000)}"]`);
+  const small = call('8', 'eth_getCode');
   assert.ok(serving.access.limiter.take(record, 5).ok);
-  const answers = await Promise.all([send(large), send(call('8', 'eth_getCode')), send(large)]);
+  const batch = `[${large},${small},${small}]`;
+  const answers = await Promise.all([send(large), send(small), send(batch)]);
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 200, 200],
   );
-  assert.equal(serving.access.usage.used(record.id, Date.now()), 8);
+  const [, , ofBatch] = await Promise.all(answers.map((answer) => answer.json()));
+  assert.equal(Array.isArray(ofBatch) && ofBatch.length, 3);
+  assert.equal(serving.access.usage.used(record.id, Date.now()), 10);
+});
+
+test('a large batch of a key in debt is refused after the wait', async (t) => {
+  const serving = await serve(t, { upstream: (await startNode(t, echo)).url, rateWaitMs: 300 });
+  const { key, record } = serving.access.keys.create({ name: 'app', tier: 'free' });
+  for (const calls of [1_000, 24]) assert.ok(serving.access.limiter.take(record, calls).ok);
+  const large = call('7', 'eth_getCode', `["0x${'a'.repeat(1_600_000)}"]`);
+  const batch = await serving.post('/rpc', `[${large}]`, { 'X-API-Key': key });
+  assert.equal(batch.status, 429);
 });
 
 test('a large body is not read for a key over its limits, and costs nothing', async (t) => {

@@ -104,8 +104,6 @@ function refuseUnread(
  */
 const MAX_ALWAYS_READ_BYTES = 512 * 1024;
 
-const OPEN_BRACE = 123;
-
 class HttpRpcReply extends QueuedCharge implements RpcSink, RpcCaller, ByteSource {
   readonly canStream = true;
   readonly key: number;
@@ -139,8 +137,8 @@ class HttpRpcReply extends QueuedCharge implements RpcSink, RpcCaller, ByteSourc
     const isLarge = body.length > MAX_ALWAYS_READ_BYTES;
     this.bytes = body.length;
     const refused = isLarge ? this.access.limiter.refusal(this.record) : null;
-    // A large call, such as a transaction with blobs, waits unread. How many calls a batch has is not known yet.
-    const admission = refused !== null && body[0] === OPEN_BRACE ? this.decide(1) : refused;
+    // A large request waits unread: as one call, because nobody knows yet how many it has.
+    const admission = refused === null ? null : this.decideUnread();
     if (admission !== null && admission !== 'waits' && !admission.ok) {
       this.addRateLimitHeaders(admission);
       sendAnswer(
@@ -150,8 +148,13 @@ class HttpRpcReply extends QueuedCharge implements RpcSink, RpcCaller, ByteSourc
       return;
     }
     const text = body.toString('latin1');
-    if (admission !== 'waits') this.source = rpc.serve(text, this, this);
-    if (this.isWaiting) this.retry = () => rpc.serve(text, this, this);
+    const read = () => {
+      const source = rpc.serve(text, this, this);
+      if (this.isWaiting) this.retry = read;
+      return source;
+    };
+    if (admission === 'waits') this.retry = read;
+    else this.source = read();
   }
 
   /** Call when the client disconnects. */
