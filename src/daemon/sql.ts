@@ -1,5 +1,5 @@
 /** Queries of the operator's panel. */
-import { RequestError } from '../lib/errors.ts';
+import { FatalError, RequestError } from '../lib/errors.ts';
 import type { AdminSql } from '../server/admin/sql.ts';
 import { FUNCTIONS } from '../sql/functions.ts';
 import type { QueryPool } from '../sql/process/query-pool.ts';
@@ -23,7 +23,9 @@ export function adminSql(pool: QueryPool): AdminSql {
         return await pool.run({ text: query, limits: { rows, bytes: MAX_BYTES } });
       } catch (error) {
         if (error instanceof QueryRefusal) throw new RequestError(400, 'query_refused', error.message);
-        if (error instanceof QueryLimitError) throw new RequestError(503, 'query_ended', error.message);
+        // The operator is told whatever happened to the process, too.
+        if (error instanceof QueryLimitError || error instanceof FatalError)
+          throw new RequestError(503, 'query_ended', error.message);
         throw error;
       }
     },

@@ -14,9 +14,10 @@ export function killOnParentExit(child: ChildProcess): void {
   child.once('exit', () => watchdog.kill('SIGKILL'));
 }
 
-/** Removes a folder when this process is gone. */
-export function removeOnParentExit(folder: string): void {
-  watch(REMOVE, folder);
+/** Removes a folder when this process is gone. Call the result once the folder is removed: it ends the watching shell. */
+export function removeOnParentExit(folder: string): () => void {
+  const watchdog = watch(REMOVE, folder);
+  return () => void watchdog.kill('SIGKILL');
 }
 
 /** A shell that runs the rest of the script once this process's end of the pipe is closed. */
@@ -26,6 +27,9 @@ function watch(script: string, argument: string): ChildProcess {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   shell.unref();
+  // A machine out of processes or files has no watchdog: better than the end of this process.
+  shell.on('error', () => undefined);
+  shell.stdin?.on('error', () => undefined);
   if (shell.stdin instanceof Socket) shell.stdin.unref();
   return shell;
 }

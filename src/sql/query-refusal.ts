@@ -1,4 +1,5 @@
 /** Why a query has no answer, in one line that its author can act on. */
+import { FatalError } from '../lib/errors.ts';
 
 /** A query that is not run, or fails by its own fault. */
 export class QueryRefusal extends Error {
@@ -8,4 +9,9 @@ export class QueryRefusal extends Error {
 /** A query that was ended because it took too much of something. */
 export class QueryLimitError extends Error {
   override name = 'QueryLimitError';
+}
+
+/** No process for queries can be started, or it cannot read the index: nothing that the author of a query can mend. */
+export class QueryStartError extends FatalError {
+  override name = 'QueryStartError';
 }

@@ -18,5 +18,12 @@ export type FromProcess =
   | { refused: string }
   | { failed: string };
 
+const KINDS = ['ready', 'plan', 'answer', 'refused', 'failed'];
+
+/** Whether a message is one of this program's. A bundle of another release may send others. */
+export function isFromProcess(message: unknown): message is FromProcess {
+  return typeof message === 'object' && message !== null && KINDS.some((kind) => kind in message);
+}
+
 /** The command that runs such a process; users do not call it. */
 export const PROCESS_COMMAND = 'sql-process';

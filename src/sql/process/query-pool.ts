@@ -1,7 +1,9 @@
 /** The processes in which a daemon runs queries, with a queue before them. */
+import { backoffMs } from '../../lib/async.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
+import { QueryLimitError, QueryStartError } from '../query-refusal.ts';
 import type { QueryAnswer } from '../session.ts';
 import { MAX_LOG_BYTES } from './limits.ts';
 import type { QueryRequest } from './protocol.ts';
@@ -13,74 +15,128 @@ const PROCESSES = 2;
 const MAX_WAITING = 8;
 /** An idle process ends after this time: it keeps some 80 MB. */
 const IDLE_MS = 60_000;
+/** No process is started for this long after one that failed to start, and for twice as long after each further one. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
 
 export class QueryPool {
   private readonly path: string;
-  private readonly tradeLists: ConfiguredTradeLists;
+  private readonly startProcess: () => QueryProcess;
   private readonly idle: { process: QueryProcess; timer: NodeJS.Timeout }[] = [];
-  private readonly waiting: ((process: QueryProcess | null) => void)[] = [];
+  private readonly waiting = new Set<(reason: Error | null) => void>();
   private running = 0;
   private isClosed = false;
   private readonly all = new Set<QueryProcess>();
+  /** Starts in a row that failed, the last error, and until when no other is tried. */
+  private failures = 0;
+  private lastFailure = '';
+  private pausedUntil = 0;
 
   /** `path` of the index, and the lists of `[trades]`. Starts processes as they are needed. */
-  constructor(path: string, tradeLists: ConfiguredTradeLists) {
+  constructor(
+    path: string,
+    tradeLists: ConfiguredTradeLists,
+    startProcess = () => new QueryProcess(path, tradeLists),
+  ) {
     this.path = path;
-    this.tradeLists = tradeLists;
+    this.startProcess = startProcess;
   }
 
   state() {
     const { running, waiting } = this;
-    return { running, waiting: waiting.length, logBytes: logBytes(this.path), logLimitBytes: MAX_LOG_BYTES };
+    return {
+      running,
+      waiting: waiting.size,
+      logBytes: logBytes(this.path),
+      logLimitBytes: MAX_LOG_BYTES,
+    };
   }
 
   /** Throws what QueryProcess throws, and RequestError 429 when too many queries wait. */
   async run(request: QueryRequest, options: RunOptions = {}): Promise<QueryAnswer> {
-    const process = await this.take();
+    await this.takeTurn(options.signal);
     try {
-      return await process.run(request, options);
+      const answer = await this.runInProcess(request, options);
+      this.failures = 0;
+      return answer;
+    } catch (error) {
+      if (error instanceof QueryStartError) this.noteFailure(error);
+      throw error;
     } finally {
-      this.give(process);
+      this.giveTurn();
     }
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     for (const { timer } of this.idle) clearTimeout(timer);
-    for (const resolve of this.waiting.splice(0)) resolve(null);
+    for (const settle of this.waiting) settle(stopped());
     await Promise.all([...this.all].map((process) => process.close()));
   }
 
-  private async take(): Promise<QueryProcess> {
-    if (this.isClosed) throw new RequestError(503, 'query_ended', 'atlas-node stops');
+  /** A query that waits no longer gives its place to others. */
+  private async takeTurn(signal: AbortSignal | undefined): Promise<void> {
+    if (this.isClosed) throw stopped();
     if (this.running < PROCESSES) {
       this.running++;
-      return this.idleOrNew();
+      return;
     }
-    if (this.waiting.length >= MAX_WAITING) {
+    if (this.waiting.size >= MAX_WAITING) {
       const message = `${PROCESSES} queries run and ${MAX_WAITING} wait: try again in a few seconds`;
       throw new RequestError(429, 'query_ended', message);
     }
-    const process = await new Promise<QueryProcess | null>((resolve) => this.waiting.push(resolve));
-    if (process === null) throw new RequestError(503, 'query_ended', 'atlas-node stops');
-    return process;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const settle = (reason: Error | null) => {
+      this.waiting.delete(settle); // at once, so that no turn is given to a query that has left
+      if (reason === null) resolve();
+      else reject(reason);
+    };
+    const onAbort = () => settle(new QueryLimitError('ended on request, before it began'));
+    this.waiting.add(settle);
+    signal?.addEventListener('abort', onAbort);
+    try {
+      await promise;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
   }
 
-  private idleOrNew(): QueryProcess {
+  /** To the query that waits longest. */
+  private giveTurn(): void {
+    const [next] = this.waiting;
+    if (next === undefined) this.running--;
+    else next(null);
+  }
+
+  private async runInProcess(request: QueryRequest, options: RunOptions): Promise<QueryAnswer> {
+    if (this.isClosed) throw stopped();
+    const pauseMs = this.pausedUntil - performance.now();
+    if (this.failures > 0 && pauseMs > 0)
+      throw new RequestError(
+        503,
+        'query_ended',
+        `${this.lastFailure}; the next query in ${Math.ceil(pauseMs / 1000)} s tries again`,
+      );
+    const process = this.takeProcess();
+    try {
+      return await process.run(request, options);
+    } finally {
+      this.keep(process);
+    }
+  }
+
+  private takeProcess(): QueryProcess {
     const idle = this.idle.pop();
     if (idle !== undefined) {
       clearTimeout(idle.timer);
       return idle.process;
     }
-    const process = new QueryProcess(this.path, this.tradeLists);
+    const process = this.startProcess();
     this.all.add(process);
     return process;
   }
 
-  private give(process: QueryProcess): void {
-    const next = this.waiting.shift();
-    if (next !== undefined) return next(process);
-    this.running--;
+  private keep(process: QueryProcess): void {
     if (this.isClosed) return;
     const timer = setTimeout(() => this.retire(process), IDLE_MS).unref();
     this.idle.push({ process, timer });
@@ -91,4 +147,14 @@ export class QueryPool {
     this.all.delete(process);
     guarded('end of a query process', () => process.close())();
   }
+
+  private noteFailure({ message }: Error): void {
+    this.failures++;
+    this.lastFailure = message;
+    this.pausedUntil = performance.now() + backoffMs(this.failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  }
+}
+
+function stopped(): Error {
+  return new RequestError(503, 'query_ended', 'atlas-node stops');
 }

@@ -1,16 +1,14 @@
 /** Starts a process that runs queries, and ends it when a query takes too much. The driver cannot interrupt a query. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pause } from '../../lib/async.ts';
-import { FatalError } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
-import { killOnParentExit, removeOnParentExit } from '../../lib/kill-on-parent-exit.ts';
+import { removeOnParentExit } from '../../lib/kill-on-parent-exit.ts';
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import { programArguments } from '../../threads/entries.ts';
-import { QueryLimitError, QueryRefusal } from '../query-refusal.ts';
+import { QueryLimitError, QueryRefusal, QueryStartError } from '../query-refusal.ts';
 import type { QueryAnswer, TablePlan } from '../session.ts';
 import {
   DEFAULT_TIMEOUT_MS,
@@ -20,9 +18,11 @@ import {
   MAX_LOG_BYTES,
   MAX_MEMORY_BYTES,
   MAX_TEMPORARY_BYTES,
+  START_MS,
   WATCH_MS,
 } from './limits.ts';
 import { type FromProcess, PROCESS_COMMAND, type QueryRequest } from './protocol.ts';
+import { type Command, QueryChild } from './query-child.ts';
 import { logBytes, openFileBytes, residentBytes } from './usage.ts';
 
 export interface RunOptions {
@@ -38,62 +38,65 @@ export interface ProcessLimits {
   memoryBytes: number;
   temporaryBytes: number;
   logBytes: number;
+  /** Longest start of the process. */
+  startMs: number;
 }
 
 const LIMITS: ProcessLimits = {
   memoryBytes: MAX_MEMORY_BYTES,
   temporaryBytes: MAX_TEMPORARY_BYTES,
   logBytes: MAX_LOG_BYTES,
+  startMs: START_MS,
 };
 
 /** A query that runs. */
 interface Running {
-  startedAt: number;
+  /** Null until the process is ready for it. */
+  startedAt: number | null;
   options: RunOptions;
   /** The size of the write-ahead log as it began. */
   logBytes: number;
   settle: PromiseWithResolvers<QueryAnswer>;
 }
 
-/** Runs one query at a time. The process starts with the object, and again after one was ended. */
+/** Runs one query at a time. The process starts with the object, and again with the query after one that was ended. */
 export class QueryProcess {
   private readonly path: string;
-  private readonly tradeLists: ConfiguredTradeLists;
+  private readonly command: Command;
   private readonly limits: ProcessLimits;
-  private readonly folder = mkdtempSync(join(tmpdir(), 'atlas-sql-'));
-  private child: ChildProcess | null = null;
+  private readonly folder = temporaryFolder();
+  private readonly forgetFolder = removeOnParentExit(this.folder);
+  private child: QueryChild | null = null;
   private running: Running | null = null;
   private isClosed = false;
 
-  /** `path` of the index, and the lists of `[trades]`. */
-  constructor(path: string, tradeLists: ConfiguredTradeLists = {}, limits: Partial<ProcessLimits> = {}) {
+  /**
+   * `path` of the index, and the lists of `[trades]`. Tests give lower limits and other commands. Throws QueryStartError
+   * where there is no folder for temporary files.
+   */
+  constructor(
+    path: string,
+    tradeLists: ConfiguredTradeLists = {},
+    limits: Partial<ProcessLimits> = {},
+    command: Command = commandFor(path, tradeLists),
+  ) {
     this.path = path;
-    this.tradeLists = tradeLists;
+    this.command = command;
     const free = statfsSync(this.folder);
     const temporaryBytes = Math.min(LIMITS.temporaryBytes, (free.bavail * free.bsize) / 4);
     this.limits = { ...LIMITS, temporaryBytes, ...limits };
-    removeOnParentExit(this.folder);
-    this.start();
-  }
-
-  get isBusy(): boolean {
-    return this.running !== null;
-  }
-
-  /** When the running query began, by `performance.now()`; null while there is none. */
-  get busySince(): number | null {
-    return this.running?.startedAt ?? null;
+    this.child = this.start();
   }
 
   /**
-   * Throws QueryRefusal for a query that is not run, QueryLimitError for one that took too much, FatalError when the
-   * index cannot be read.
+   * Throws QueryRefusal for a query that is not run, QueryLimitError for one that took too much, QueryStartError
+   * when there is no process that can read the index, FatalError when the process fails.
    */
   async run(request: QueryRequest, options: RunOptions = {}): Promise<QueryAnswer> {
     if (this.isClosed || this.running !== null) throw new Error('the process is closed or runs a query');
     const settle = Promise.withResolvers<QueryAnswer>();
     settle.promise.catch(() => undefined); // awaited below
-    const running: Running = { startedAt: performance.now(), options, settle, logBytes: 0 };
+    const running: Running = { startedAt: null, options, settle, logBytes: 0 };
     this.running = running;
     const onAbort = () => this.end(new QueryLimitError('ended on request'));
     options.signal?.addEventListener('abort', onAbort);
@@ -104,9 +107,9 @@ export class QueryProcess {
     );
     try {
       await this.waitForLog();
-      Object.assign(running, { startedAt: performance.now(), logBytes: logBytes(this.path) });
+      running.logBytes = logBytes(this.path);
       if (options.signal?.aborted || this.isClosed) onAbort();
-      else this.send(request);
+      else this.send(request, running);
       return await settle.promise;
     } finally {
       clearInterval(watch);
@@ -117,10 +120,9 @@ export class QueryProcess {
 
   /** Ends the query that runs, with this error. */
   end(error: Error): void {
-    const { child, running } = this;
+    this.child?.end();
     this.child = null;
-    child?.kill('SIGKILL');
-    running?.settle.reject(error);
+    this.running?.settle.reject(error);
   }
 
   async close(): Promise<void> {
@@ -128,15 +130,9 @@ export class QueryProcess {
     this.isClosed = true;
     child?.ref(); // the wait below
     this.end(new QueryLimitError('ended: atlas-node stops'));
-    if (child !== null && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-
-  private send(request: QueryRequest): void {
-    const child = this.child ?? this.start();
-    child.send(request, (error) => {
-      if (error !== null) this.fail(child, '');
-    });
+    await child?.gone;
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
+    this.forgetFolder();
   }
 
   /** Waits until a large write-ahead log has started over, which it cannot while queries follow each other. */
@@ -145,29 +141,22 @@ export class QueryProcess {
     while (logBytes(this.path) > this.limits.logBytes && performance.now() < until) await pause(WATCH_MS);
   }
 
-  private start(): ChildProcess {
-    const child = spawn(
-      process.execPath,
-      [...programArguments(), PROCESS_COMMAND, this.path, JSON.stringify(this.tradeLists)],
-      {
-        // In a process group of its own: Ctrl-C at a terminal ends a query by the one that watches it.
-        detached: true,
-        env: { ...process.env, SQLITE_TMPDIR: this.folder, TMPDIR: this.folder },
-        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      },
-    );
-    killOnParentExit(child);
-    this.child = child;
-    let lastLines = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      lastLines = (lastLines + text).slice(-2_000);
+  private send(request: QueryRequest, running: Running): void {
+    this.child ??= this.start();
+    const { child } = this;
+    child.whenReady(() => {
+      running.startedAt = performance.now();
+      child.send(request);
     });
-    const receive = (message: FromProcess) => this.receive(message);
-    child.on('message', guarded('message of a query process', receive));
-    child.on('error', () => this.fail(child, lastLines));
-    child.on('exit', () => this.fail(child, lastLines));
-    child.unref();
-    child.channel?.unref();
+  }
+
+  private start(): QueryChild {
+    const child: QueryChild = new QueryChild(this.command, this.folder, this.limits.startMs, {
+      onMessage: (message) => this.receive(message),
+      onFailure: (error) => {
+        if (this.child === child) this.end(error);
+      },
+    });
     return child;
   }
 
@@ -177,27 +166,12 @@ export class QueryProcess {
     if ('plan' in message) running.options.onPlan?.(message.plan);
     if ('answer' in message) running.settle.resolve(message.answer);
     if ('refused' in message) running.settle.reject(new QueryRefusal(message.refused));
-    if ('failed' in message) running.settle.reject(new FatalError(message.failed));
-  }
-
-  /** The process ended by itself. */
-  private fail(child: ChildProcess, lines: string): void {
-    if (this.child !== child) return;
-    this.child = null;
-    const isOutOfMemory = /heap|memory|allocation/i.test(lines) || child.signalCode === 'SIGKILL';
-    this.running?.settle.reject(
-      isOutOfMemory
-        ? new QueryLimitError('ended: the query needed more memory than there is')
-        : new FatalError(
-            `the process of the query ended: ${lines.trim().split('\n').at(-1) || child.signalCode}`,
-          ),
-    );
   }
 
   /** Ends the query when it has taken too much. */
   private look(looks: number): void {
     const { running, child } = this;
-    if (running === null || child?.pid === undefined) return;
+    if (running === null || running.startedAt === null || child?.pid === undefined) return;
     const elapsed = performance.now() - running.startedAt;
     const timeoutMs = running.options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     if (elapsed > timeoutMs)
@@ -229,4 +203,19 @@ export class QueryProcess {
 
 function mib(bytes: number): number {
   return Math.round(bytes / 2 ** 20);
+}
+
+/** What runs this program as a process for queries. */
+function commandFor(path: string, tradeLists: ConfiguredTradeLists): Command {
+  return [process.execPath, ...programArguments(), PROCESS_COMMAND, path, JSON.stringify(tradeLists)];
+}
+
+function temporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'atlas-sql-'));
+  } catch (error) {
+    throw new QueryStartError(
+      `there is no folder for the temporary files of queries: ${messageOf(error)}; name another one with TMPDIR`,
+    );
+  }
 }
