@@ -1,8 +1,10 @@
 /** The composition root: opens everything in order, wires it, and closes it in reverse order. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { loadAbiFolder } from './abi/abi-files.ts';
 import type { AddedSignature } from './abi/signatures.ts';
 import type { Examine } from './api/api.ts';
+import { NamedQueries } from './api/queries/named-queries.ts';
 import { configuredTradeLists } from './config/configured-lists.ts';
 import type { Config, ParsedConfig, Sources } from './config/parse-config.ts';
 import { printConfigJson } from './config/print.ts';
@@ -12,6 +14,7 @@ import { reportCaughtErrors } from './daemon/failures.ts';
 import { openHooks } from './daemon/hooks.ts';
 import { startIndexing } from './daemon/indexing.ts';
 import { openMetrics } from './daemon/metrics.ts';
+import { checkedQueries, runNamedQueries, warnOfScans } from './daemon/named-queries.ts';
 import { openNodes } from './daemon/nodes.ts';
 import { maxConnections, withMaxConnections } from './daemon/open-files.ts';
 import { openServices } from './daemon/services.ts';
@@ -39,8 +42,8 @@ export interface Daemon {
   /** Calls the listener with each report of the indexer, a few per second. */
   onStatus(listener: (status: IndexStatus) => void): void;
   /**
-   * Applies the settings that may change at run time: tiers, origins, a renewed certificate. Throws ConfigError, with
-   * nothing changed, for an unusable certificate.
+   * Applies the settings that may change at run time: tiers, named queries, origins, a renewed certificate. Throws
+   * ConfigError, with nothing changed, for an unusable certificate or query.
    */
   reload(parsed: ParsedConfig): Promise<void>;
   /** Resolves after `close`. Rejects with FatalError when the daemon cannot continue; then call `close`. */
@@ -81,6 +84,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   let effective: ParsedConfig = { config, sources };
   const max_connections = maxConnections(config, log); // throws before anything is opened
 
+  const configured = checkedQueries(config);
   const added = [...(await loadAbiFolder(config.explorer.abi_dir)), ...(deps.signatures ?? [])];
   const stores = await openDataStores(config, log, closers, signal);
   let server: Server | null = null;
@@ -95,8 +99,17 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
   const hookDeps = { stores, node, metrics, log };
   const { store: hookStore, lists, start: startHooks } = openHooks(config, hookDeps, closers);
   const examine: Examine = (wallets) => indexing.examine(wallets);
+  const pool = closers.adopt(
+    new QueryPool(stores.indexPath, configuredTradeLists(config)),
+    (pool) => pool.close(),
+    'at once',
+  );
+  const maxReorg = config.index.max_reorg;
+  const queries = new NamedQueries(runNamedQueries(pool, log), { db: stores.db, maxReorg });
+  queries.offer(configured);
   const serviceDeps = {
     stores,
+    queries,
     node,
     watch,
     metrics,
@@ -123,11 +136,6 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     'at once',
   );
   const activity = closers.adopt(new ActivityLog(metrics, indexing.status), (log) => log.close());
-  const queries = closers.adopt(
-    new QueryPool(stores.indexPath, configuredTradeLists(config)),
-    (queries) => queries.close(),
-    'at once',
-  );
   const admin: AdminOptions = {
     token: config.admin_token,
     indexStats: () => statsRunner.state(),
@@ -141,11 +149,12 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     hooks: { ...hooks, lists: () => hookStore.lists.list() },
     labels: stores.labels,
     activity: () => activity.read(),
-    sql: adminSql(queries),
+    sql: adminSql(pool),
     settings: () => printConfigJson(withMaxConnections(effective, max_connections)),
   };
   server = await startServer({
     ...services,
+    queries,
     settings: { ...config.server, max_connections },
     access: stores.access,
     indexState: indexing.status,
@@ -162,6 +171,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     log,
   });
   closers.adopt(server, (server) => server.close());
+  void warnOfScans(configured, pool, log);
 
   const { url, reload, drain } = server;
   return {
@@ -169,7 +179,12 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     status: indexing.status,
     onStatus: indexing.onStatus,
     async reload(parsed) {
+      const configured = checkedQueries(parsed.config);
       await reload(parsed.config.server);
+      if (!isDeepStrictEqual(parsed.config.queries, effective.config.queries)) {
+        queries.offer(configured);
+        void warnOfScans(configured, pool, log);
+      }
       stores.access.limiter.tiers = parsed.config.tiers;
       warnAboutKeys(stores.access, config.data_dir, log);
       effective = parsed;

@@ -117,6 +117,11 @@ export class Limiter {
     return tierOf(this.tiers, key.tier);
   }
 
+  /** The name of that tier. */
+  tierName({ tier }: KeyRecord): string {
+    return Object.hasOwn(this.tiers, tier) ? tier : FALLBACK_TIER;
+  }
+
   /** Admits and counts all of `requests` or none. `ahead`: requests of the key queued before these. */
   take(key: KeyRecord, requests: number, ahead = 0): AdmissionResult {
     const state = this.stateOf(key);

@@ -13,11 +13,29 @@ const LOOP_BUDGET = 20_000;
 
 export interface PreparedEndpoint {
   endpoint: Endpoint;
+  /** Only of a named query, which runs in a process of its own. */
+  named?: NamedTraits;
   /**
    * Answers `input`, the query's text values or the parsed body of a POST. A read thread takes over long work.
    * `caller.head` must come from `head()` in this turn of the event loop. Throws or rejects with RequestError.
    */
   handle(input: unknown, caller: Caller): ApiResult | Promise<ApiResult>;
+}
+
+/** Who asks. */
+export interface QueryCaller {
+  /** The configured tier whose limits apply. */
+  tier: string;
+  /** The key that visitors of the explorer share. */
+  isPublic: boolean;
+}
+
+export interface NamedTraits {
+  /** Whether the same commit always gives the same answer. */
+  isRepeatable: boolean;
+  mayCall(caller: QueryCaller): boolean;
+  /** Throws RequestError `tier_limit` unless the caller may call it. */
+  requireCaller(caller: QueryCaller): void;
 }
 
 type Handle = PreparedEndpoint['handle'];
@@ -27,9 +45,9 @@ function recheckOf(handle: Handle, input: unknown, caller: Caller): Recheck {
   return () => handle(input, caller);
 }
 
-/** A head whose revision also changes with the labels, so that cached answers show new labels. */
-function labelledHead(head: Head, labelRevision: number): Head {
-  return { ...head, revision: head.revision + labelRevision * 2 ** 32 };
+/** A head whose revision also changes with labels and named queries, so that cached answers show new ones. */
+function revisedHead(head: Head, revision: number): Head {
+  return { ...head, revision: head.revision + revision * 2 ** 32 };
 }
 
 /** Finds out in the background whether wallets are contracts. */
@@ -73,8 +91,8 @@ export function prepareApi(
   const currentHead = (): Head | null => {
     try {
       const head = snapshot.head();
-      const revision = source.labels?.revision ?? 0;
-      return head === null || revision === 0 ? head : labelledHead(head, revision);
+      const revision = (source.labels?.revision ?? 0) + (source.queries?.revision ?? 0);
+      return head === null || revision === 0 ? head : revisedHead(head, revision);
     } catch (error) {
       throw endTurn(error, () => snapshot.head());
     }

@@ -12,6 +12,7 @@ import type { Db } from '../store/open-database.ts';
 import { addLabels, addressPlan } from './address-labels.ts';
 import { csvWriter } from './csv.ts';
 import type { NodeAnswer, NodeReads } from './node-reads.ts';
+import type { QueryListing } from './queries/query-listing.ts';
 import type { ApiResult } from './read-pool/read-pool.ts';
 import { parseSeen, prepareRequireSeen, SEEN_PARAMETER } from './seen.ts';
 
@@ -22,7 +23,7 @@ export const errorCodes = z.registry<{ code: RequestErrorCode }>();
  * Returns a function that parses input by the schema and throws RequestError 400 for the first error. `code` applies to
  * schemas without an entry in `errorCodes`. Schema messages continue a sentence that starts with the parameter's name.
  */
-function inputParser<S extends z.ZodObject>(
+export function inputParser<S extends z.ZodObject>(
   schema: S,
   code: RequestErrorCode,
 ): (input: unknown) => z.output<S> {
@@ -81,6 +82,8 @@ export interface IndexSource {
   labels?: Labels | undefined;
   /** The lists of `[trades]`. */
   tradeLists?: ConfiguredTradeLists | undefined;
+  /** The named queries. */
+  queries?: QueryListing | undefined;
   /** The functions, events and errors that are known. Default: those of standards. */
   signatures?: Signatures | undefined;
 }
@@ -91,6 +94,8 @@ export interface Caller {
   head: Head;
   /** Largest `depth` the caller may pass to funding_chain. */
   chainDepth: number;
+  /** Aborts when nobody waits for the answer of a named query any more. */
+  signal?: AbortSignal;
 }
 
 export interface RequestContext extends Caller {
@@ -119,7 +124,7 @@ export function apiResult(
   return { ...result, body: toCsv(answer), nextCursor: nextCursor === null ? null : String(nextCursor) };
 }
 
-type EndpointTag = 'wallets' | 'funding' | 'tokens' | 'chain';
+type EndpointTag = 'wallets' | 'funding' | 'tokens' | 'chain' | 'queries';
 
 export interface Endpoint {
   method: 'GET' | 'POST';

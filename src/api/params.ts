@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Hex } from '../lib/hex.ts';
 import { coinToWei } from '../lib/units.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
+import { integerOf, MAX_INTEGER, MAX_TEXT, MIN_INTEGER, textFault } from '../model/named-query.ts';
 import { COINS_PATTERN } from '../model/stream-filters.ts';
 import { errorCodes } from './endpoint.ts';
 
@@ -264,4 +265,29 @@ export function integer(min: number, max: number) {
       minimum: min,
       ...(max !== Number.MAX_SAFE_INTEGER && { maximum: max }),
     });
+}
+
+/** A whole number of 64 bits, as a bigint. */
+export function wholeNumber(min: bigint, max: bigint) {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  const isWithin = (value: bigint | null) => value !== null && value >= min && value <= max;
+  const bounds = {
+    ...(isSafe(min) && { minimum: Number(min) }),
+    ...(isSafe(max) && { maximum: Number(max) }),
+  };
+  return requiredText(rule)
+    .refine((text) => isWithin(integerOf(text)), { error: rule })
+    .transform(BigInt)
+    .register(openApiTypes, { type: 'integer', ...bounds });
+}
+
+function isSafe(value: bigint): boolean {
+  return value > MIN_INTEGER && value < MAX_INTEGER && Number.isSafeInteger(Number(value));
+}
+
+/** Any text, as a value of SQL. */
+export function plainText() {
+  return requiredText('must be a text')
+    .refine((text) => textFault(text) === null, { error: ({ input }) => textFault(String(input)) ?? '' })
+    .meta({ title: 'text', maxLength: MAX_TEXT });
 }

@@ -25,12 +25,19 @@ function addCheck(config: Command): void {
     checkPaths(loaded);
     const { loadAbiFolder } = await import('../abi/abi-files.ts');
     await loadAbiFolder(loaded.config.explorer.abi_dir);
+    const { checkedQueries } = await import('../daemon/named-queries.ts');
+    const queries = checkedQueries(loaded.config);
     const { tls_cert, tls_key } = loaded.config.server;
     if (tls_cert !== '') {
       const { certificateDateError, readTlsFiles } = await import('../server/http/listener.ts');
       const error = certificateDateError(tls_cert, readTlsFiles(tls_cert, tls_key).cert);
       if (error !== null) throw new ConfigError(error);
     }
+    for (const { query, scanned } of queries)
+      if (scanned.length > 0)
+        console.log(
+          `queries.${query.name} reads all rows of ${scanned.join(', ')}: no condition leads to an index`,
+        );
     console.log(`the configuration is valid (${fileName(loaded)})`);
   });
 }

@@ -11,6 +11,7 @@ import { ConfigError } from '../lib/errors.ts';
 import type { SettingNames } from '../lib/setting-name.ts';
 import type { FlagValues } from './flags.ts';
 import { Mistakes } from './mistakes.ts';
+import { missingQuerySetting, queryMistakes } from './query-settings.ts';
 import { type Config, configSchema } from './schema.ts';
 import { maskSetting } from './secrets.ts';
 import { fromEnv, fromFile, fromFlags, type GivenSetting } from './sources.ts';
@@ -59,7 +60,13 @@ export function parseConfig(input: ConfigInput): NamedConfig {
   mistakes.throwIfAny();
   resolvePaths(leaves, input);
   const config = buildConfig(leaves);
-  const contradictions = [...findContradictions(config, sources)];
+  const contradictions = [
+    ...findContradictions(config, sources),
+    ...queryMistakes(config.queries, Object.keys(config.tiers), (path) => {
+      const place = names[path]?.at ?? sources[path];
+      return place === undefined ? path : `${path} (${place})`;
+    }),
+  ];
   if (contradictions.length > 0) throw new ConfigError(contradictions);
   return { config, sources, names };
 }
@@ -90,13 +97,14 @@ function shown(path: string, value: unknown): string {
   return (JSON.stringify(masked) ?? String(masked)).slice(0, 80);
 }
 
-/** The whole tree. At this point only a custom tier can lack a setting. */
+/** The whole tree. At this point only a custom tier or a query can lack a setting. */
 function buildConfig(leaves: Leaves): Config {
   const result = configSchema.safeParse(unflatten(leaves));
   if (result.success) return result.data;
-  const path = result.error.issues[0]?.path.join('.');
+  const path = result.error.issues[0]?.path.join('.') ?? '';
   throw new ConfigError(
-    `${path} is missing: a tier needs requests_per_month, requests_per_second and chain_depth`,
+    missingQuerySetting(path) ??
+      `${path} is missing: a tier needs requests_per_month, requests_per_second and chain_depth`,
   );
 }
 
@@ -173,7 +181,11 @@ function quotesAdvice(line: string): string {
 export function lineOf(text: string, path: string): number | undefined {
   let table = '';
   let outer: number | undefined;
+  let isWithinText = false;
   for (const [at, line] of text.split('\n').entries()) {
+    const startsWithin = isWithinText;
+    if ((line.match(/"""|'''/g) ?? []).length % 2 === 1) isWithinText = !isWithinText;
+    if (startsWithin) continue; // a line of SQL may look like a setting
     const header = /^\s*\[\s*([^[\]]+?)\s*\]/.exec(line)?.[1];
     const key = /^\s*([\w."'-]+(?:\s*\.\s*[\w"'-]+)*)\s*=/.exec(line)?.[1];
     if (header !== undefined) table = plainPath(header);

@@ -8,18 +8,21 @@ import { flatten, isTable } from './tree.ts';
 const MAX_COLUMN = 60;
 
 export function printConfig(parsed: ParsedConfig): string {
-  const lines: { text: string; source?: string }[] = [];
-  let table = '';
+  /** By table: TOML takes each header once. */
+  const tables = new Map<string, { text: string; source: string }[]>();
   for (const { path, value, source } of maskedSettings(parsed)) {
     const cut = path.lastIndexOf('.');
     const here = path.slice(0, Math.max(cut, 0));
-    if (here !== table) lines.push({ text: '' }, { text: `[${here}]` });
-    table = here;
     const name = path.slice(cut + 1);
     // The library writes an empty table as a section of its own.
     const text = isTable(value) ? `${name} = {}` : stringify({ [name]: value }).trim();
-    lines.push({ text, source });
+    const table = tables.get(here) ?? [];
+    tables.set(here, table);
+    table.push({ text, source });
   }
+  const lines = [...tables].flatMap(([table, settings]): { text: string; source?: string }[] =>
+    table === '' ? settings : [{ text: '' }, { text: `[${table}]` }, ...settings],
+  );
   const width = Math.min(MAX_COLUMN, Math.max(...lines.map((line) => line.text.length)));
   return lines.map(({ text, source }) => (source ? `${text.padEnd(width)}  # ${source}` : text)).join('\n');
 }

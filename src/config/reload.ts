@@ -12,7 +12,9 @@ interface ReloadResult {
 }
 
 /** Settings that may change at run time, by dotted path. A table includes all its settings. */
-const RELOADABLE = ['tiers', 'log.level', 'server.cors_origins', 'server.tls_cert', 'server.tls_key'];
+const RELOADABLE = [
+  ...['tiers', 'queries', 'log.level', 'server.cors_origins', 'server.tls_cert', 'server.tls_key'],
+];
 
 /** The effective configuration after reloading `next` over `current`. TLS cannot be turned on or off. */
 export function mergeReload(current: ParsedConfig, next: ParsedConfig): ReloadResult {

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { DEFAULT_MAX_REORG, FINALITY_RULES } from '../model/finality.ts';
+import { queriesSchema } from './query-settings.ts';
 import {
   bool,
   choice,
@@ -300,6 +301,7 @@ export const configSchema = z.strictObject({
   hooks: hooks.prefault({}),
   explorer: explorer.prefault({}),
   tiers,
+  queries: queriesSchema,
   access: access.prefault({}),
   sink: sink.prefault({}),
   metrics: metrics.prefault({}),

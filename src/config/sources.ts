@@ -12,6 +12,7 @@ import {
   isTable,
   isTableSchema,
   type Leaves,
+  membersOf,
   schemaAt,
   type Table,
 } from './tree.ts';
@@ -149,7 +150,14 @@ function assertKnownSetting(
     throw new ConfigError(`${written} (${where}) is a table of settings, not a setting`);
   const nameError = chosenNameError(path);
   if (nameError !== undefined) throw new ConfigError(`${nameError} ("${written}" in ${where})`);
-  const suggestion = closestMatch(path, known.keys());
+  const suggestion = closestMatch(path, settingsBeside(path) ?? known.keys());
   const hint = suggestion === undefined ? '' : `; did you mean "${formatName(suggestion)}"?`;
   throw new ConfigError(`unknown setting "${written}" in ${where}${hint}`);
+}
+
+/** The settings of a table within one that the operator named, such as a query; undefined for any other table. */
+function settingsBeside(path: string): string[] | undefined {
+  const table = path.slice(0, Math.max(path.lastIndexOf('.'), 0));
+  if (!/^(tiers|queries)\./.test(table)) return undefined;
+  return membersOf(table).map((name) => `${table}.${name}`);
 }

@@ -22,10 +22,17 @@ export function schemaAt(path: string): z.core.$ZodType | undefined {
     if (inner instanceof z.ZodObject) at = Object.hasOwn(inner.shape, key) ? inner.shape[key] : undefined;
     else if (inner instanceof z.ZodRecord)
       at = z.safeParse(inner.keyType, key).success ? inner.valueType : undefined;
+    else if (inner instanceof z.ZodUnion) at = memberOfUnion(inner, key);
     else return undefined;
     if (at === undefined) return undefined;
   }
   return at;
+}
+
+/** Of a setting that may be a table. */
+function memberOfUnion({ options }: z.ZodUnion, key: string): z.core.$ZodType | undefined {
+  const table = options.find((option) => option instanceof z.ZodObject);
+  return table !== undefined && Object.hasOwn(table.shape, key) ? table.shape[key] : undefined;
 }
 
 /** What is wrong with a user-chosen name in the path, such as a tier's; undefined if it is valid. */
@@ -45,6 +52,13 @@ export function chosenNameError(path: string): string | undefined {
 export function isTableSchema(schema: z.core.$ZodType): boolean {
   const inner = withoutDefault(schema);
   return inner instanceof z.ZodObject || inner instanceof z.ZodRecord;
+}
+
+/** The names of the settings of the table at a path; none where the operator chooses them. */
+export function membersOf(path: string): string[] {
+  const schema = schemaAt(path);
+  const inner = schema && withoutDefault(schema);
+  return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 }
 
 /** The words that a setting accepts if it accepts only words or numbers; else none. */

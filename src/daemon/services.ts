@@ -1,6 +1,7 @@
 /** The services: the wallet API over the index, `/rpc` to the node, and the streams over both. */
 import { type AddedSignature, Signatures } from '../abi/signatures.ts';
 import { type Examine, prepareApi } from '../api/api.ts';
+import type { NamedQueries } from '../api/queries/named-queries.ts';
 import { ReadPool, startReader } from '../api/read-pool/read-pool.ts';
 import { ChainTracker } from '../chain/tracker.ts';
 import { configuredTradeLists } from '../config/configured-lists.ts';
@@ -47,6 +48,7 @@ const READER_STOP_MS = 1_000;
 
 interface ServiceDeps {
   stores: DataStores;
+  queries: NamedQueries;
   /** The node in use. */
   node: SelectedNode;
   /** Chooses the node; absent for a single one. */
@@ -128,7 +130,7 @@ function openRpc(
 
 function openApi(
   config: Config,
-  { stores, node, watch, failures, examine, added, log }: ServiceDeps,
+  { stores, queries, node, watch, failures, examine, added, log }: ServiceDeps,
   connection: NodeConnection,
   closers: CleanupStack,
 ) {
@@ -147,6 +149,7 @@ function openApi(
     maxReorg,
     labels,
     tradeLists,
+    queries,
     signatures: new Signatures(added),
   };
   const client = new RpcClient({

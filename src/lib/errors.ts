@@ -122,6 +122,8 @@ export const API_ERROR_CODES = [
   'busy',
   'node_unavailable',
   'storage',
+  'query_refused',
+  'query_ended',
 ] as const;
 
 export type RequestErrorCode =
@@ -140,8 +142,6 @@ export type RequestErrorCode =
   | 'not_the_panel'
   | 'not_signed_in'
   | 'postgres_unavailable'
-  | 'query_ended'
-  | 'query_refused'
   | 'shared_keys'
   | 'too_many_failures'
   | 'wrong_token';
@@ -169,6 +169,17 @@ export class ReorgedError extends RequestError {
   constructor(message: string, from: number, param: string) {
     super(409, 'reorged', message, param);
     this.from = from;
+  }
+}
+
+/** Too much is asked at once: the client may ask again after a while. */
+export class BusyError extends RequestError {
+  override name = 'BusyError';
+  /** Whole seconds. */
+  readonly retryAfter: number;
+  constructor(message: string, retryAfter: number) {
+    super(429, 'busy', message);
+    this.retryAfter = retryAfter;
   }
 }
 

@@ -1,6 +1,7 @@
 /** The server: REST, JSON-RPC, WebSockets and pages on one port. */
 import type { Access } from '../access/access.ts';
 import type { Api } from '../api/api.ts';
+import type { NamedQueries } from '../api/queries/named-queries.ts';
 import type { RpcHandler } from '../gateway/handler.ts';
 import { pause } from '../lib/async.ts';
 import { hostPort } from '../lib/text.ts';
@@ -27,6 +28,7 @@ import {
   type ListenerSettings,
   readTlsFiles,
 } from './http/listener.ts';
+import { addQueryRoutes, queryAt } from './http/query-routes.ts';
 import { notReadyReason, type ReadinessLimits, StaleWatch, StallDetector } from './http/readiness.ts';
 import { ReplyWriter } from './http/reply.ts';
 import { addRestRoutes } from './http/rest-routes.ts';
@@ -65,6 +67,8 @@ export interface ServerSettings extends ListenerSettings {
 interface ServerOptions extends ReadinessLimits {
   settings: ServerSettings;
   api: Api;
+  /** Absent where none can be offered. */
+  queries?: NamedQueries;
   rpc: RpcHandler;
   access: Pick<Access, 'keys' | 'changes' | 'limiter' | 'usage' | 'waitingLine'>;
   /** The last state the indexer reported. */
@@ -201,12 +205,13 @@ interface RouteDeps extends ServerOptions {
 
 /** Registers all routes. */
 function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
-  const { api, admin, adminAuth, streams } = deps;
+  const { api, admin, adminAuth, queries, streams } = deps;
   guardApp(app);
   guardFraming(app);
   deps.connectionLimiter.attach(app);
   const health = addHealthRoutes(app, deps);
   addRestRoutes(app, deps);
+  if (queries) addQueryRoutes(app, { ...deps, queries });
   addRpcRoute(app, deps);
   addMcpRoute(app, deps);
   const sockets = streams ? addWsRoutes(app, { ...deps, ...streams }) : [];
@@ -217,14 +222,15 @@ function addRoutes(app: TemplatedApp, deps: RouteDeps): void {
     isPublic: deps.settings.public_explorer,
   });
   if (admin && adminAuth) addAdminRoutes(app, { ...deps, ...admin, auth: adminAuth });
+  const methods = new Map<string, 'GET' | 'POST'>([
+    ...api.endpoints.map(({ endpoint }) => [endpoint.path, endpoint.method] as const),
+    [RPC_PATH, 'POST'],
+    [MCP_PATH, 'POST'],
+    ...[...health, ...sockets, ...documents, ...pages].map((path) => [path, 'GET'] as const),
+  ]);
   addFallback(app, {
     ...deps,
-    methods: new Map([
-      ...api.endpoints.map(({ endpoint }) => [endpoint.path, endpoint.method] as const),
-      [RPC_PATH, 'POST'],
-      [MCP_PATH, 'POST'],
-      ...[...health, ...sockets, ...documents, ...pages].map((path) => [path, 'GET'] as const),
-    ]),
+    methodOf: (path) => methods.get(path) ?? (queries && queryAt(queries, path) && 'GET'),
     needsKey: (path) => path.startsWith('/api/') || path === RPC_PATH || path === MCP_PATH,
     unknownPage,
   });

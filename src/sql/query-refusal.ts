@@ -9,6 +9,12 @@ export class QueryRefusal extends Error {
 /** A query that was ended because it took too much of something. */
 export class QueryLimitError extends Error {
   override name = 'QueryLimitError';
+  /** Whether it took too long, rather than too much. */
+  readonly isTimeout: boolean;
+  constructor(message: string, isTimeout = false) {
+    super(message);
+    this.isTimeout = isTimeout;
+  }
 }
 
 /** No process for queries can be started, or it cannot read the index: nothing that the author of a query can mend. */

@@ -52,7 +52,8 @@ export interface QueryAnswer {
   plan: TablePlan[];
 }
 
-export type Parameters = Readonly<Record<string, string | number | null>>;
+/** The driver binds a number as a floating-point one, a bigint as a whole one. */
+export type Parameters = Readonly<Record<string, string | number | bigint | null>>;
 
 export class SqlSession {
   private readonly index: Db;
@@ -181,7 +182,7 @@ function resultOf(value: unknown): Value {
 }
 
 /** A mistake in the query as a QueryRefusal; anything else as it is. */
-function refusalOf(error: unknown, restore: (text: string) => string): unknown {
+export function refusalOf(error: unknown, restore: (text: string) => string): unknown {
   if (!(error instanceof Error) || error instanceof QueryRefusal || error instanceof DamageError)
     return error;
   const isOfQuery = 'code' in error && error.code === 'SQLITE_ERROR';

@@ -63,7 +63,9 @@ test('every list is available as CSV with the records of the JSON, and labels by
   ]);
   index.damage(`INSERT INTO token_metadata (address, symbol, name, tries, checksum)
     VALUES (x'${address('coin').slice(2)}', '${FORMULA}', '-5', 1, 0)`);
-  const { fetch, json } = await serve(t, { index, labelsPath });
+  const queries =
+    '[queries.blocks]\nsql = "SELECT number FROM blocks WHERE number > :n"\nparams.n = "integer"\n';
+  const { fetch, json } = await serve(t, { index, labelsPath, queries });
   for (const { path, method, toCsv, response } of ENDPOINTS) {
     const name = path.slice('/api/'.length);
     const query = QUERIES[name] ?? `address=${address('alice')}`;

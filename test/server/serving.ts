@@ -5,7 +5,10 @@ import { openAccess } from '../../src/access/access.ts';
 import type { Tiers } from '../../src/access/limiter.ts';
 import { prepareApi } from '../../src/api/api.ts';
 import type { NodeReads } from '../../src/api/node-reads.ts';
+import { NamedQueries } from '../../src/api/queries/named-queries.ts';
 import { ReadPool, startReader } from '../../src/api/read-pool/read-pool.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { checkedQueries, runNamedQueries } from '../../src/daemon/named-queries.ts';
 import { RpcHandler, type RpcSettings } from '../../src/gateway/handler.ts';
 import { methodPolicy } from '../../src/gateway/policy.ts';
 import { initialStatus } from '../../src/indexer/progress.ts';
@@ -19,6 +22,7 @@ import { StreamingHttpClient } from '../../src/node/http/streaming-client.ts';
 import { ReadFailures } from '../../src/query/read-failures.ts';
 import type { AdminOptions } from '../../src/server/admin/routes.ts';
 import { type Server, type ServerSettings, startServer } from '../../src/server/server.ts';
+import { QueryPool } from '../../src/sql/process/query-pool.ts';
 import { trackChain } from '../support/chain/chain.ts';
 import { nodeReadsOf } from '../support/clients/node-reads.ts';
 import { checkAnswer } from '../support/clients/openapi.ts';
@@ -39,6 +43,8 @@ export const DATA_DIR = '/srv/secret place/atlas';
 
 export interface Serving {
   index: IndexFixture;
+  queries: NamedQueries;
+  pool: QueryPool;
   server: Server;
   access: ReturnType<typeof openAccess>;
   /** An unlimited key. */
@@ -73,6 +79,15 @@ export interface ServingOptions {
   nodeReads?: NodeReads;
   /** A labels file. Default: none. */
   labelsPath?: string;
+  /** Named queries: tables `[queries.NAME]` as TOML. Default: none. */
+  queries?: string;
+}
+
+/** The queries of `[queries.NAME]` tables. */
+export function queriesOf(toml: string): ReturnType<typeof checkedQueries> {
+  const tiers = '[tiers.tiny]\nrequests_per_month = 3\nrequests_per_second = 0\nchain_depth = 5\n';
+  const { config } = parseConfig({ file: { path: 'atlas.toml', text: tiers + toml } });
+  return checkedQueries(config);
 }
 
 /** `t` is a test, or a suite via `suiteCleanup` of support/replay.ts. */
@@ -109,7 +124,10 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
   );
   const labels = labelsPath === undefined ? undefined : new Labels(labelsPath);
   t.after(() => labels?.close());
-  const source = { db, walletIds, nativeSymbol, maxReorg: 128, labels };
+  const pool = new QueryPool(index.path, {});
+  const queries = new NamedQueries(runNamedQueries(pool, log), { db, maxReorg: 128 });
+  queries.offer(queriesOf(options.queries ?? ''));
+  const source = { db, walletIds, nativeSymbol, maxReorg: 128, labels, queries };
   const nodeReads = options.nodeReads ?? nodeReadsOf(db);
   const server = await startServer({
     settings: {
@@ -132,6 +150,7 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
       nodeReads,
       () => undefined,
     ),
+    queries,
     rpc: new RpcHandler({
       node,
       chain: trackChain(t, upstream),
@@ -156,6 +175,7 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
   t.after(async () => {
     await server.close();
     await readers.close();
+    await pool.close();
     node.close();
     access.close();
     metrics.close();
@@ -164,6 +184,8 @@ export async function serve(t: Cleanup, options: ServingOptions = {}): Promise<S
     fetch(server.url + path, { ...init, headers: { 'X-API-Key': key, ...init.headers } });
   return {
     index,
+    queries,
+    pool,
     server,
     access,
     key,

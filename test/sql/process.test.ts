@@ -104,7 +104,7 @@ test('a pool runs two queries at a time, lets eight wait and refuses more', asyn
   );
   const waiting = Array.from({ length: 8 }, () => ask('SELECT count(*) FROM blocks', 60_000));
   assert.deepEqual([pool.state().running, pool.state().waiting], [2, 8]);
-  await assert.rejects(ask('SELECT 1', 1_000), { name: 'RequestError', status: 429 });
+  await assert.rejects(ask('SELECT 1', 1_000), { name: 'BusyError', status: 429 });
   await Promise.all(endless);
   for (const answer of await Promise.all(waiting)) assert.deepEqual(answer.rows, [[20]]);
   assert.deepEqual([pool.state().running, pool.state().waiting], [0, 0]);

@@ -10,6 +10,7 @@ export { fundingRecipients } from './funding-recipients.ts';
 export { latestBlocks } from './latest-blocks.ts';
 export { latestNativeIn } from './latest-native-in.ts';
 export { methodNames } from './method-names.ts';
+export { queries } from './queries.ts';
 export { recentTokenTransfersOut } from './recent-token-transfers-out.ts';
 export { search } from './search.ts';
 export { tokenFirstBuyers } from './token-first-buyers.ts';

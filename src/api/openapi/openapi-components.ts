@@ -17,6 +17,10 @@ const HEADERS = {
     description: 'With format=csv: the cursor of the next page; absent on the last page',
     schema: { type: 'string' },
   },
+  'X-Cut': {
+    description: 'With format=csv: rows or bytes where rows are missing at the end; absent otherwise',
+    schema: { type: 'string', enum: ['rows', 'bytes'] },
+  },
   ETag: {
     description: 'Derived from the block and the URL; a matching If-None-Match, or *, gets 304',
     schema: { type: 'string' },
@@ -149,7 +153,8 @@ const RESPONSES = {
     message: 'send application/json',
   }),
   TooManyRequests: {
-    description: 'The key exceeded its rate limit (rate_limited) or monthly quota (quota_exceeded)',
+    description:
+      'The key exceeded its rate limit (rate_limited) or monthly quota (quota_exceeded), or too many named queries wait (busy)',
     headers: headersOf('Retry-After'),
     content: {
       'application/json': {

@@ -51,6 +51,7 @@ const TAGS = {
   funding: 'First and recent native transfers between wallets',
   tokens: 'Statistics and holders of tokens',
   chain: 'Transfers and figures of blocks, transactions and the whole chain',
+  queries: 'Questions in SQL that the operator of this server has named',
   rpc: "The node's JSON-RPC",
   health: 'State of the service; no key needed',
   webhooks: 'Events sent by the service',
@@ -75,8 +76,8 @@ nodeChain, which is "same" while the node follows the indexed chain. With "behin
 state of each ("healthy", "recovering", "behind", "failing", "another_chain", "another_fork" or "unchecked"), its head, and
 which one is in use.`;
 
-/** `version` is the version of atlas-node. */
-export function openApiDocument(version: string): OpenApiDocument {
+/** `version` is the version of atlas-node; `queries`, the endpoints of the named queries. */
+export function openApiDocument(version: string, queries: readonly Endpoint[] = []): OpenApiDocument {
   const records: Schemas = {};
   namedSchema(labelSchema, records);
   // OpenAPI cannot describe the streams, but generated clients get the types.
@@ -92,7 +93,7 @@ export function openApiDocument(version: string): OpenApiDocument {
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: {
       ...Object.fromEntries(
-        ENDPOINTS.map((endpoint) => [
+        [...ENDPOINTS, ...queries].map((endpoint) => [
           endpoint.path,
           { [endpoint.method.toLowerCase()]: operation(endpoint, records) },
         ]),
@@ -152,6 +153,7 @@ function operation(endpoint: Endpoint, records: Schemas): OpenApiOperation {
           'X-Indexed-Rewrites',
           ...(method === 'GET' ? ['ETag'] : []),
           ...(toCsv ? ['X-Next-Cursor'] : []),
+          ...(toCsv && tag === 'queries' ? ['X-Cut'] : []),
         ),
         // Not text/csv too: the answer would be a union, which clients would have to narrow before each use.
         content: { 'application/json': { schema: namedSchema(response, records), example: answer } },

@@ -45,6 +45,8 @@ export interface ApiResult {
   body: string;
   /** CSV only, which has no field for it: the start of the next page, null on the last page. */
   nextCursor?: string | null;
+  /** Why rows are missing at the end of a named query's answer. */
+  cut?: 'rows' | 'bytes';
   /** The wallets in it of which it is unknown whether they are contracts. */
   unexamined?: readonly number[];
 }

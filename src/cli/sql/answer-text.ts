@@ -1,6 +1,7 @@
 /** An answer of a query as text: a table, JSON or CSV, and what to know about it. */
 import { csvLine } from '../../lib/csv.ts';
 import type { QueryAnswer, TablePlan, Value } from '../../sql/session.ts';
+import { uniqueNames } from '../../sql/unique-names.ts';
 import { alignColumns, formatNumber } from '../format.ts';
 
 export const FORMATS = ['table', 'json', 'csv'] as const;
@@ -32,17 +33,6 @@ function jsonText({ columns, rows, cut, head, gaps, damage }: QueryAnswer): stri
     null,
     2,
   );
-}
-
-/** A column that has the name of an earlier one gets a number. */
-function uniqueNames(columns: readonly string[]): string[] {
-  const names: string[] = [];
-  for (const column of columns) {
-    let name = column;
-    for (let i = 2; names.includes(name); i++) name = `${column}_${i}`;
-    names.push(name);
-  }
-  return names;
 }
 
 /** The line under an answer. `limit`: most rows asked for. */

@@ -143,6 +143,7 @@ const OWN_CODES = [
   'invalid_params',
   'query_refused',
   'query_ended',
+  'busy',
 ];
 
 function hasEnded(error: unknown): boolean {

@@ -1,7 +1,7 @@
 /** HTTP answers as plain data, with the CORS headers of answers and preflights. */
 import type { RateLimitStatus, Refused } from '../../access/limiter.ts';
 import { errorJson, RpcCode } from '../../gateway/errors.ts';
-import { ReorgedError, RequestError } from '../../lib/errors.ts';
+import { BusyError, ReorgedError, RequestError } from '../../lib/errors.ts';
 import type { HttpRequest } from '../uws.ts';
 
 export const RPC_PATH = '/rpc';
@@ -95,10 +95,11 @@ export function errorAnswer(error: RequestError, headers: string): Answer {
   const { code, message, param } = error;
   const from = error instanceof ReorgedError ? error.from : undefined;
   const status = isStatus(error.status) ? error.status : 500;
-  const retry = status === 503 ? retryAfterHeader(1) : '';
+  const retryAfter = error instanceof BusyError ? error.retryAfter : undefined;
+  const retry = status === 503 || retryAfter !== undefined ? retryAfterHeader(retryAfter ?? 1) : '';
   const answer = jsonAnswer(
     status,
-    JSON.stringify({ error: { code, message, param, from }, from }),
+    JSON.stringify({ error: { code, message, param, from }, from, retryAfter }),
     headers + retry,
   );
   return code === 'not_ready' ? { ...answer, isExpected: true } : answer;
@@ -164,7 +165,7 @@ export function isStatus(status: number): status is Answer['status'] {
 }
 
 const EXPOSED =
-  'X-Indexed-Block, X-Indexed-Hash, X-Indexed-Rewrites, X-Next-Cursor, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
+  'X-Indexed-Block, X-Indexed-Hash, X-Indexed-Rewrites, X-Next-Cursor, X-Cut, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
 
 /** Names of headers as a preflight lists them: tokens (RFC 9110), separated by commas. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+( *, *[\w!#$%&'*+.^`|~-]+)*$/;

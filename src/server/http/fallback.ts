@@ -18,8 +18,8 @@ import { authenticate, type ClientAccess } from './request.ts';
 import { type HttpMetrics, methodAdapterFor, routeMeter, sendMetered } from './route.ts';
 
 interface FallbackDeps {
-  /** Known paths with the one method that each accepts. */
-  methods: ReadonlyMap<string, 'GET' | 'POST'>;
+  /** The one method that a known path accepts. */
+  methodOf: (path: string) => 'GET' | 'POST' | undefined;
   /** Whether only requests with a valid key may learn that the path exists. */
   needsKey: (path: string) => boolean;
   unknownPage: UnknownPage;
@@ -49,7 +49,7 @@ export function addFallback(app: TemplatedApp, deps: FallbackDeps): void {
 
 function refusal(
   req: HttpRequest,
-  { methods, needsKey, unknownPage, access, cors }: FallbackDeps,
+  { methodOf, needsKey, unknownPage, access, cors }: FallbackDeps,
 ): Answer | Promise<Answer> {
   const path = req.getUrl();
   let headers = cors(req);
@@ -60,7 +60,7 @@ function refusal(
     if (!admission.ok) return tooManyRequests(admission, headers);
     headers += rateLimitHeaders(admission);
   }
-  const method = methods.get(path);
+  const method = methodOf(path);
   if (method === undefined) {
     const page = needsKey(path) || isChunked(req) ? null : unknownPage(req);
     return page ?? notFound(headers);

@@ -37,15 +37,16 @@ export class ReplyWriter {
 
   /**
    * Answers inside the request's handler, or later when `respond` returns a promise. Calls `onAnswered` when the
-   * answer is ready, but not if the client disconnects first.
+   * answer is ready, or `onAborted` if the client disconnects first.
    */
   sendOrDefer(
     res: HttpResponse,
     respond: () => Answer | Promise<Answer>,
     onAnswered: (answer: AnswerOutcome) => void,
+    onAborted: () => void = () => undefined,
   ): void {
     const answer = this.answerOf(respond);
-    if (answer instanceof Promise) this.defer(res, onAnswered, () => undefined).sendResolved(answer);
+    if (answer instanceof Promise) this.defer(res, onAnswered, onAborted).sendResolved(answer);
     else {
       onAnswered(answer);
       writeAnswer(res, answer, this.context);

@@ -10,7 +10,7 @@ import { type HttpRequest, queryOf } from '../uws.ts';
 export const KEY_PARAMETER = 'api_key';
 
 export interface ClientAccess {
-  keys: Pick<KeyStore, 'verify'>;
+  keys: Pick<KeyStore, 'verify' | 'publicKeyId'>;
   limiter: Limiter;
   waitingLine: WaitingLine;
 }

@@ -1,7 +1,7 @@
 /** Adapts the REST endpoints to HTTP routes. */
 import { requireEndpoint } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
-import type { Api, PreparedEndpoint } from '../../api/api.ts';
+import type { Api, PreparedEndpoint, QueryCaller } from '../../api/api.ts';
 import { type Caller, notReady } from '../../api/endpoint.ts';
 import type { ApiResult } from '../../api/read-pool/read-pool.ts';
 import { RequestError } from '../../lib/errors.ts';
@@ -30,13 +30,20 @@ import {
 } from './body.ts';
 import { etagBuilder, matchesAnyEtag, matchesEtag } from './cached-response.ts';
 import { compressAnswer, isCompressible } from './compress.ts';
-import { apiKeyOf, authenticate, KEY_PARAMETER, parameterNames, parseQuery } from './request.ts';
+import {
+  apiKeyOf,
+  authenticate,
+  type ClientAccess,
+  KEY_PARAMETER,
+  parameterNames,
+  parseQuery,
+} from './request.ts';
 import { addGetRoute, type KeyedRouteDeps, type MethodAdapter, routeMeter, sendMetered } from './route.ts';
 
 /** Largest request body, bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-interface RestRouteDeps extends KeyedRouteDeps {
+export interface RestRouteDeps extends KeyedRouteDeps {
   api: Api;
   log: Logger;
 }
@@ -51,13 +58,14 @@ export function addRestRoutes(app: TemplatedApp, deps: RestRouteDeps): void {
 }
 
 /** Answers in the turn in which the request arrived, unless the query is slow or the answer is compressed. */
-function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
+export function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
+  const { named } = prepared;
   const { method, path, params, tierLimited = false } = prepared.endpoint;
   const names = parameterNames([...Object.keys(params.shape), KEY_PARAMETER]);
   const etagOf = etagBuilder(path);
   const meter = routeMeter(deps.metrics, path);
 
-  const answer = (req: HttpRequest): Answer | Promise<Answer> => {
+  const answer = (req: HttpRequest, signal?: AbortSignal): Answer | Promise<Answer> => {
     const cors = deps.cors(req);
     const key = authenticate(deps.access, req);
     if (key === null) return unauthorized(cors);
@@ -66,11 +74,12 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
     const headers = cors + rateLimitHeaders(admission);
     return answerSafely(prepared, deps, headers, () => {
       requireEndpoint(key, method, path);
-      const caller = callerFor(key, deps);
+      named?.requireCaller(queryCallerOf(key, deps.access));
+      const caller = callerFor(key, deps, signal);
       const query = queryOf(req);
       const tagInput = tierLimited ? `${query} ${caller.chainDepth}` : query;
       const etag = etagOf(caller.head, tagInput);
-      const ifNoneMatch = req.getHeader('if-none-match');
+      const ifNoneMatch = named?.isRepeatable === false ? '' : req.getHeader('if-none-match');
       if (matchesEtag(ifNoneMatch, etag)) return notModified(caller.head, headers + etagHeader(etag));
       const toConditionalAnswer = matchesAnyEtag(ifNoneMatch) ? toNotModified : toHttpAnswer;
       const answered = prepared.handle(parseQuery(query, names), caller);
@@ -81,13 +90,20 @@ function getHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
       return answered.then((given) => {
         // Revisions belong to this thread's connection. An outdated revision only costs a full answer later.
         const head = { ...given.head, revision: caller.head.revision };
-        return toConditionalAnswer(given, headers + etagHeader(etagOf(head, tagInput)), () => accepted);
+        const tag = named?.isRepeatable === false ? '' : etagHeader(etagOf(head, tagInput));
+        return toConditionalAnswer(given, headers + tag, () => accepted);
       });
     });
   };
 
-  return (adapt: MethodAdapter) => (res: HttpResponse, req: HttpRequest) =>
-    sendMetered(meter, deps.replies, res, () => adapt(answer(req)));
+  if (named === undefined)
+    return (adapt: MethodAdapter) => (res: HttpResponse, req: HttpRequest) =>
+      sendMetered(meter, deps.replies, res, () => adapt(answer(req)));
+  return (adapt: MethodAdapter) => (res: HttpResponse, req: HttpRequest) => {
+    const left = new AbortController();
+    const respond = () => adapt(answer(req, left.signal));
+    sendMetered(meter, deps.replies, res, respond, () => left.abort());
+  };
 }
 
 function postHandler(prepared: PreparedEndpoint, deps: RestRouteDeps) {
@@ -146,11 +162,11 @@ function bodyRefusal(req: HttpRequest, headers: string): Answer | null {
 
 /** Converts an API result. Calls `encodings` only for bodies worth compressing. */
 function toHttpAnswer(
-  { head, body, nextCursor }: ApiResult,
+  { head, body, nextCursor, cut }: ApiResult,
   headers: string,
   encodings: () => string,
 ): Answer | Promise<Answer> {
-  const ownHeaders = headers + indexedHeaders(head);
+  const ownHeaders = headers + indexedHeaders(head) + (cut === undefined ? '' : `\r\nX-Cut: ${cut}`);
   const answer =
     nextCursor === undefined ? jsonAnswer(200, body, ownHeaders) : csvAnswer(body, ownHeaders, nextCursor);
   answer.cache = 'revalidate';
@@ -190,10 +206,16 @@ function answerSafely(
   }
 }
 
-function callerFor(key: KeyRecord, { api, access }: RestRouteDeps): Caller {
+/** By what a named query decides who may call it. */
+export function queryCallerOf(key: KeyRecord, { keys, limiter }: ClientAccess): QueryCaller {
+  return { tier: limiter.tierName(key), isPublic: key.id === keys.publicKeyId };
+}
+
+function callerFor(key: KeyRecord, { api, access }: RestRouteDeps, signal?: AbortSignal): Caller {
   const head = api.head();
   if (head === null) throw notReady();
-  return { head, chainDepth: access.limiter.tier(key).chain_depth };
+  const chainDepth = access.limiter.tier(key).chain_depth;
+  return signal === undefined ? { head, chainDepth } : { head, chainDepth, signal };
 }
 
 /** What a client sends back as `seen`. */

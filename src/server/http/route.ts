@@ -59,13 +59,14 @@ export function routeMeter(metrics: HttpMetrics, route: string): RequestMeter {
   };
 }
 
-/** Answers a request with `sendOrDefer` (reply.ts) and counts the answer. */
+/** Answers a request with `sendOrDefer` (reply.ts) and counts the answer. `onAborted`: the client has left. */
 export function sendMetered(
   meter: RequestMeter,
   replies: ReplyWriter,
   res: HttpResponse,
   respond: () => Answer | Promise<Answer>,
+  onAborted?: () => void,
 ): void {
   const startedAt = performance.now();
-  replies.sendOrDefer(res, respond, (answer) => meter(answer, startedAt));
+  replies.sendOrDefer(res, respond, (answer) => meter(answer, startedAt), onAborted);
 }

@@ -2,6 +2,7 @@
 import { notAllowed } from '../../access/allow-list.ts';
 import type { Api } from '../../api/api.ts';
 import { notReady } from '../../api/endpoint.ts';
+import type { NamedQueries, PreparedQuery } from '../../api/queries/named-queries.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/text.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -25,6 +26,7 @@ import {
   UNENCODED_ONLY,
 } from '../http/body.ts';
 import { apiKeyOf } from '../http/request.ts';
+import { queryCallerOf } from '../http/rest-routes.ts';
 import { type KeyedRouteDeps, routeMeter } from '../http/route.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../uws.ts';
 import { type EndpointTool, resourceCost, toolsFor, toolsOf } from './tools.ts';
@@ -48,6 +50,7 @@ const ADMITS_JSON = /(^|,)\s*(\*\/\*|application\/(\*|json))\s*(;(?!\s*q=0(\.0*)
 
 interface McpRouteDeps extends KeyedRouteDeps {
   api: Api;
+  queries?: NamedQueries | undefined;
   log: Logger;
 }
 
@@ -55,7 +58,12 @@ interface McpRouteDeps extends KeyedRouteDeps {
 export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
   const { api, access, bodyBudget, replies, log } = deps;
   const meter = routeMeter(deps.metrics, MCP_PATH);
-  let tools: ReadonlyMap<string, EndpointTool> | null = null;
+  let built: { of: readonly PreparedQuery[]; tools: ReadonlyMap<string, EndpointTool> } | null = null;
+  const currentTools = () => {
+    const of = deps.queries?.prepared ?? NO_QUERIES;
+    if (built?.of !== of) built = { of, tools: toolsOf(api, of) };
+    return built.tools;
+  };
 
   app.post(MCP_PATH, (res: HttpResponse, req: HttpRequest) => {
     const startedAt = performance.now();
@@ -94,8 +102,7 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
         };
         const answer = async (): Promise<Answer> => {
           const { answerMcp } = await import('./mcp-server.ts');
-          tools ??= toolsOf(api);
-          const usable = toolsFor(key, tools);
+          const usable = toolsFor(key, queryCallerOf(key, access), currentTools());
           if (usable.size === 0) throw NO_TOOLS;
           const request = new Request('http://localhost/mcp', { method: 'POST', headers });
           return toAnswer(
@@ -114,6 +121,8 @@ export function addMcpRoute(app: TemplatedApp, deps: McpRouteDeps): void {
     });
   });
 }
+
+const NO_QUERIES: readonly PreparedQuery[] = [];
 
 const TOO_MANY = new RequestError(
   400,

@@ -5,10 +5,11 @@
 import type { ResourceTemplateType, Tool } from '@modelcontextprotocol/server';
 import { mayUseEndpoint, notAllowed } from '../../access/allow-list.ts';
 import type { KeyRecord } from '../../access/key.ts';
-import type { Api, PreparedEndpoint } from '../../api/api.ts';
+import type { Api, PreparedEndpoint, QueryCaller } from '../../api/api.ts';
 import type { Caller } from '../../api/endpoint.ts';
 import type { JsonSchema } from '../../api/openapi/json-schema.ts';
 import { type OpenApiOperation, openApiDocument } from '../../api/openapi/openapi.ts';
+import type { PreparedQuery } from '../../api/queries/named-queries.ts';
 import { RequestError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/text.ts';
 import { version } from '../../lib/version.ts';
@@ -22,12 +23,15 @@ export interface EndpointTool {
 
 type ObjectSchema = Tool['inputSchema'];
 
-/** The tools by name: the last part of the endpoint's path. */
-export function toolsOf(api: Api): ReadonlyMap<string, EndpointTool> {
-  const { paths, components } = openApiDocument(version);
+/** The tools by name: the last part of the endpoint's path, for a named query its name. */
+export function toolsOf(api: Api, queries: readonly PreparedQuery[]): ReadonlyMap<string, EndpointTool> {
+  const { paths, components } = openApiDocument(
+    version,
+    queries.map(({ endpoint }) => endpoint),
+  );
   const records = new Map<string, unknown>(Object.entries(components.schemas));
   return new Map(
-    api.endpoints.map((prepared) => {
+    [...api.endpoints, ...queries].map((prepared) => {
       const { method, path } = prepared.endpoint;
       const operation = paths[path]?.[method === 'GET' ? 'get' : 'post'];
       if (operation === undefined) throw new Error(`${path} is not in the OpenAPI document`);
@@ -62,11 +66,11 @@ function argumentsOf({ parameters, requestBody }: OpenApiOperation): JsonSchema 
 /** The tools whose endpoints the key may use. */
 export function toolsFor(
   key: Pick<KeyRecord, 'allow'>,
+  caller: QueryCaller,
   tools: ReadonlyMap<string, EndpointTool>,
 ): ReadonlyMap<string, EndpointTool> {
-  if (key.allow.length === 0) return tools;
-  const mayUse = ({ prepared }: EndpointTool) =>
-    mayUseEndpoint(key, prepared.endpoint.method, prepared.endpoint.path);
+  const mayUse = ({ prepared: { endpoint, named } }: EndpointTool) =>
+    mayUseEndpoint(key, endpoint.method, endpoint.path) && (named?.mayCall(caller) ?? true);
   return new Map([...tools].filter(([, tool]) => mayUse(tool)));
 }
 

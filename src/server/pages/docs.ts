@@ -13,6 +13,7 @@ import {
   type OpenApiParameter,
   openApiDocument,
 } from '../../api/openapi/openapi.ts';
+import type { NamedQueries, PreparedQuery } from '../../api/queries/named-queries.ts';
 import type { API_ERROR_CODES } from '../../lib/errors.ts';
 import { isObject } from '../../lib/text.ts';
 import { version } from '../../lib/version.ts';
@@ -31,28 +32,38 @@ interface Documents {
   json: Record<string, string>;
 }
 
-let built: Documents | undefined;
+/** Named queries of one configuration. */
+type Queries = readonly Pick<PreparedQuery, 'endpoint'>[];
+const NO_QUERIES: Queries = [];
+
+let built: { of: Queries; documents: Documents } | undefined;
 
 /**
  * Builds the documents for the first server of the process, before it listens: at import, every command would pay for
- * them, and on a request, they would hold the event loop for 0.1 s.
+ * them, and on a request, they would hold the event loop for 0.1 s. A reload builds them anew if it changes the queries.
  */
-function documents(): Documents {
-  if (built !== undefined) return built;
-  const openApi = openApiDocument(version);
-  built = {
+function documents(of: Queries): Documents {
+  if (built?.of !== of) built = { of, documents: build(of) };
+  return built.documents;
+}
+
+function build(queries: Queries): Documents {
+  const openApi = openApiDocument(
+    version,
+    queries.map(({ endpoint }) => endpoint),
+  );
+  return {
     parts: { title: escapeHtml(openApi.info.title), content: docsContent(openApi) },
     json: {
       '/openapi.json': JSON.stringify(openApi),
       '/asyncapi.json': JSON.stringify(asyncApiDocument(version)),
     },
   };
-  return built;
 }
 
 /** The contents of the page's placeholders. */
-export function docsParts(): Record<string, string> {
-  return documents().parts;
+export function docsParts(queries: Queries = NO_QUERIES): Record<string, string> {
+  return documents(queries).parts;
 }
 
 /** Registers the documents, which other origins may read, and returns their paths. */
@@ -62,17 +73,40 @@ export function addDocumentRoutes(
     replies,
     cors,
     metrics,
-  }: { replies: ReplyWriter; cors: (req: HttpRequest) => string; metrics: HttpMetrics },
+    queries,
+  }: {
+    replies: ReplyWriter;
+    cors: (req: HttpRequest) => string;
+    metrics: HttpMetrics;
+    queries?: NamedQueries | undefined;
+  },
 ): string[] {
-  const { json } = documents();
-  for (const [path, text] of Object.entries(json)) {
+  const paths = Object.keys(documents(queries?.prepared ?? NO_QUERIES).json);
+  for (const path of paths) {
     const meter = routeMeter(metrics, path);
-    const body = new CachedResponse(text, '\r\nContent-Type: application/json');
+    const body = bodyOfQueries(queries, (of) => {
+      const text = documents(of).json[path] ?? '';
+      return new CachedResponse(text, '\r\nContent-Type: application/json');
+    });
     addGetRoute(app, path, (adapt) => (res, req) => {
-      sendMetered(meter, replies, res, () => adapt(body.answerTo(req, 'revalidate', cors(req))));
+      sendMetered(meter, replies, res, () => adapt(body().answerTo(req, 'revalidate', cors(req))));
     });
   }
-  return Object.keys(json);
+  return paths;
+}
+
+/** A body that depends on the named queries, made once for each configuration. */
+export function bodyOfQueries(
+  queries: Pick<NamedQueries, 'prepared'> | undefined,
+  make: (queries: Queries) => CachedResponse,
+): () => CachedResponse {
+  const current = (): Queries => queries?.prepared ?? NO_QUERIES;
+  let made = { of: current(), body: make(current()) };
+  return () => {
+    const of = current();
+    if (made.of !== of) made = { of, body: make(of) };
+    return made.body;
+  };
 }
 
 /** The base URL of the examples. The page's script replaces it with the page's own. */
@@ -222,9 +256,11 @@ const ERRORS: Record<(typeof API_ERROR_CODES)[number], [status: string, meaning:
   internal: ['500', 'A bug in the service; the details are in its log'],
   not_ready: ['503', 'Not indexed yet; retry after Retry-After seconds'],
   timeout: ['503', 'The query took too long'],
-  busy: ['503', 'Too many long queries at once; retry'],
+  busy: ['503; 429 of a named query', 'Too many long queries at once; retry'],
   node_unavailable: ['503', 'The node did not answer'],
   storage: ['503', 'The index is temporarily unreadable'],
+  query_refused: ['400', 'A named query cannot run with these values, such as a text that is no JSON'],
+  query_ended: ['503', 'A named query took too much memory or disk, or its process ended'],
 };
 
 /** Configuration can change the limits of streams and /rpc. Tiers set rate, quota and depth. */

@@ -3,13 +3,14 @@
  * reaches the file system.
  */
 import { PUBLIC_KEY } from '../../access/key.ts';
+import type { NamedQueries } from '../../api/queries/named-queries.ts';
 import type { ExampleAddress } from '../../model/address.ts';
 import { type Answer, jsonAnswer } from '../http/answer.ts';
 import { CachedResponse } from '../http/cached-response.ts';
 import type { ReplyWriter } from '../http/reply.ts';
 import { addGetRoute, type HttpMetrics, type RequestMeter, routeMeter, sendMetered } from '../http/route.ts';
 import type { HttpRequest, TemplatedApp } from '../uws.ts';
-import { docsParts } from './docs.ts';
+import { bodyOfQueries, docsParts } from './docs.ts';
 import { escapeHtml } from './docs-html.ts';
 
 /**
@@ -74,6 +75,8 @@ interface StaticRouteDeps {
   panel: boolean;
   /** Whether visitors need no key. */
   isPublic: boolean;
+  /** Listed in /docs. */
+  queries?: NamedQueries | undefined;
   replies: ReplyWriter;
   metrics: HttpMetrics;
 }
@@ -88,24 +91,31 @@ export function addStaticRoutes(
 ): { paths: string[]; unknownPage: UnknownPage } {
   const { replies, metrics } = deps;
   const paths: string[] = [];
-  const add = (path: string, body: CachedResponse, cache: Answer['cache'], meter: RequestMeter) => {
+  const add = (path: string, body: () => CachedResponse, cache: Answer['cache'], meter: RequestMeter) => {
     addGetRoute(app, path, (adapt) => (res, req) => {
-      sendMetered(meter, replies, res, () => adapt(body.answerTo(req, cache)));
+      sendMetered(meter, replies, res, () => adapt(body().answerTo(req, cache)));
     });
     paths.push(path);
   };
   const fill = pageFiller(deps);
+  const pageBody = (name: string, path: string): (() => CachedResponse) => {
+    if (name === 'docs.html')
+      return bodyOfQueries(deps.queries, (queries) => fill(name, depthOf(path), docsParts(queries)));
+    const page = fill(name, depthOf(path));
+    return () => page;
+  };
   const assetMeter = routeMeter(metrics, 'asset');
   for (const [name, content] of deps.assets) {
     if (!deps.panel && /^(panel|admin)\b/.test(name)) continue;
     if (!name.endsWith('.html')) {
       const headers = `\r\nContent-Type: ${typeOf(name)}${SECURITY_HEADERS}`;
-      add(`/${name}`, new CachedResponse(content, headers), 'immutable', assetMeter);
+      const file = new CachedResponse(content, headers);
+      add(`/${name}`, () => file, 'immutable', assetMeter);
       continue;
     }
     for (const path of PAGE_PATHS[name] ?? []) {
       const meter = routeMeter(metrics, path);
-      add(path, fill(name, depthOf(path)), 'revalidate', meter);
+      add(path, pageBody(name, path), 'revalidate', meter);
       if (name !== 'explorer.html') paths.push(addRedirect(app, path, replies, meter));
     }
   }
@@ -120,15 +130,16 @@ function depthOf(path: string): number {
 /** Fills in the placeholders of a page. Its links are relative, so that they work below a proxy's path prefix. */
 function pageFiller({ assets, nativeSymbol, examples, panel, isPublic }: StaticRouteDeps) {
   const parts = {
-    ...docsParts(),
     coin: escapeHtml(nativeSymbol),
     examples: escapeHtml(JSON.stringify(examples)),
     panel: panel ? 'admin' : '',
     key: isPublic ? PUBLIC_KEY : '',
   };
-  return (name: string, depth: number): CachedResponse => {
+  return (name: string, depth: number, more: Record<string, string> = {}): CachedResponse => {
     const template = assets.get(name)?.toString('utf8') ?? '';
-    const values = new Map(Object.entries({ ...parts, root: depth === 0 ? './' : '../'.repeat(depth) }));
+    const values = new Map(
+      Object.entries({ ...parts, ...more, root: depth === 0 ? './' : '../'.repeat(depth) }),
+    );
     const html = template.replace(/\{([a-z]+)\}/g, (placeholder, key) => values.get(key) ?? placeholder);
     return new CachedResponse(html, `\r\nContent-Type: text/html; charset=utf-8${SECURITY_HEADERS}`);
   };

@@ -78,6 +78,7 @@ export class QueryChild {
         detached: true,
         env: { ...process.env, SQLITE_TMPDIR: folder, TMPDIR: folder },
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+        serialization: 'advanced', // parameters may be bigints
       });
       this.listen(child);
       return child;

@@ -1,6 +1,6 @@
 /** The processes in which a daemon runs queries, with a queue before them. */
 import { backoffMs } from '../../lib/async.ts';
-import { RequestError } from '../../lib/errors.ts';
+import { BusyError, RequestError } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import { QueryLimitError, QueryStartError } from '../query-refusal.ts';
@@ -13,6 +13,8 @@ import { logBytes } from './usage.ts';
 const PROCESSES = 2;
 /** Queries that wait for a process. */
 const MAX_WAITING = 8;
+/** When a refused client should ask again, seconds. */
+const RETRY_AFTER = 2;
 /** An idle process ends after this time: it keeps some 80 MB. */
 const IDLE_MS = 60_000;
 /** No process is started for this long after one that failed to start, and for twice as long after each further one. */
@@ -52,7 +54,7 @@ export class QueryPool {
     };
   }
 
-  /** Throws what QueryProcess throws, and RequestError 429 when too many queries wait. */
+  /** Throws what QueryProcess throws, and BusyError when too many queries wait. */
   async run(request: QueryRequest, options: RunOptions = {}): Promise<QueryAnswer> {
     await this.takeTurn(options.signal);
     try {
@@ -83,7 +85,7 @@ export class QueryPool {
     }
     if (this.waiting.size >= MAX_WAITING) {
       const message = `${PROCESSES} queries run and ${MAX_WAITING} wait: try again in a few seconds`;
-      throw new RequestError(429, 'query_ended', message);
+      throw new BusyError(message, RETRY_AFTER);
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const settle = (reason: Error | null) => {

@@ -176,7 +176,7 @@ export class QueryProcess {
     const timeoutMs = running.options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     if (elapsed > timeoutMs)
       return this.end(
-        new QueryLimitError(`ended after ${timeoutMs / 1000} s: ask for less, or raise --timeout`),
+        new QueryLimitError(`ended after ${timeoutMs / 1000} s: ask for less, or raise --timeout`, true),
       );
     if (residentBytes(child.pid) > this.limits.memoryBytes)
       return this.end(

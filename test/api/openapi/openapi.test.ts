@@ -41,6 +41,7 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/latest_blocks limit cursor format seen',
     'get /api/latest_native_in address! seen',
     'get /api/method_names selectors! format seen',
+    'get /api/queries format seen',
     'get /api/recent_token_transfers_out address! blocks limit cursor format seen',
     'get /api/search q! format seen',
     'get /api/token_first_buyers token! limit cursor format seen',

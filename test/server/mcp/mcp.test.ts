@@ -10,7 +10,7 @@ import {
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ENDPOINTS } from '../../../src/api/endpoints/endpoints.ts';
 import { address, createIndex, txHash } from '../../support/index/index-fixture.ts';
-import { errorOf, type Serving, serve } from '../serving.ts';
+import { errorOf, queriesOf, type Serving, serve } from '../serving.ts';
 
 async function setUp(t: TestContext, tier = 'unlimited'): Promise<{ serving: Serving; client: Client }> {
   const index = createIndex(t, 100);
@@ -63,6 +63,7 @@ const PARAMS: Record<string, Record<string, unknown>> = {
   search: { q: address('alice') },
   chain_stats: {},
   latest_blocks: { limit: 5 },
+  queries: {},
 };
 
 function objectOf(value: unknown): object {
@@ -348,4 +349,47 @@ test('a key with an allow list has the endpoints on it, as tools and on REST, an
   assert.equal((await ask('/api/wallets/batch', key, batch)).status, 403);
   const list = { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' };
   assert.equal((await ask('/mcp', issue(['eth_call']), list)).status, 403);
+});
+
+test('a named query is a tool for the keys that may call it, and follows a change', async (t) => {
+  const queries = `
+[queries.holders_of]
+description = "Holders of a token"
+sql = "SELECT holder_address, balance FROM holders WHERE token_address = :token AND balance_real >= :least"
+params = { token = "address", least = { type = "integer", default = 0, min = 0 } }
+[queries.for_tiny]
+sql = "SELECT 1 AS one"
+tier = "tiny"
+`;
+  const index = createIndex(t, 100);
+  index.append([{ d: [{ kind: 'erc20', token: 'coin', from: 'zero', to: 'alice', amount: 500n }] }]);
+  const serving = await serve(t, { index, queries });
+  const client = await connect(t, serving, serving.key);
+  const { tools } = await client.listTools();
+  const tool = tools.find(({ name }) => name === 'holders_of');
+  assert.equal(tool?.description, 'Holders of a token');
+  assert.deepEqual(Object.keys(tool?.inputSchema.properties ?? {}), ['token', 'least', 'limit']);
+  assert.deepEqual(tool?.inputSchema.required, ['token']);
+  assert.ok(JSON.stringify(tool).length < 4_700);
+  assert.ok(!tools.some(({ name }) => name === 'for_tiny'));
+  const token = address('coin');
+  const call = (args: Record<string, unknown>) => client.callTool({ name: 'holders_of', arguments: args });
+  const { structuredContent } = await call({ token, least: 500 });
+  assert.deepEqual(Object(structuredContent).rows, [{ holder_address: address('alice'), balance: '500' }]);
+  for (const [args, message] of [
+    [{}, /token is required/],
+    [{ token, least: -1 }, /least must be a whole number from 0/],
+    [{ token, least: 1e21 }, /least must be/],
+    [{ token, least: 'x' }, /least must be/],
+    [{ token, lest: 1 }, /did you mean "least"|least/],
+    [{ token: 5 }, /token must be an address/],
+  ] as const) {
+    const refused = await call(args);
+    assert.equal(refused.isError, true);
+    assert.match(JSON.stringify(refused.content), message);
+  }
+  await assert.rejects(client.callTool({ name: 'for_tiny', arguments: {} }), /there is no tool/);
+  serving.queries.offer(queriesOf('[queries.other]\nsql = "SELECT 2 AS two"\n'));
+  assert.ok((await client.listTools()).tools.some(({ name }) => name === 'other'));
+  await assert.rejects(call({ token }), /there is no tool/);
 });
