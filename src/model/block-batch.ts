@@ -65,8 +65,8 @@ export interface BlockBatch {
   /** 32 bytes per transaction with a transfer. */
   txHashes: Uint8Array;
   /**
-   * 20 bytes each per transaction in `txHashes`: its sender, and its receiver or the contract it created. Not stored;
-   * streams show them. Both are empty in a batch that was not built from the node's transactions.
+   * 20 bytes each per transaction in `txHashes`: its sender, and its receiver or the contract it created; `namesParties`
+   * tells whether they are known. Both are empty in a batch that was not built from the node's transactions.
    */
   txFrom: Uint8Array;
   txTo: Uint8Array;
@@ -94,6 +94,20 @@ export function packedValue(bytes: Uint8Array, ends: Uint32Array, i: number): Ui
 /** Hash `i` of concatenated hashes. A view, not a copy. */
 export function packedHash(hashes: Uint8Array, i: number): Uint8Array {
   return hashes.subarray(i * 32, i * 32 + 32);
+}
+
+/**
+ * Whether a batch names sender and receiver of transaction `tx`. The zero address stands for a missing one: of a receipt
+ * that belongs to no transaction, or of a node that leaves it out. Value sent to that address names it by its transfer.
+ */
+export function namesParties({ txFrom, txTo }: BlockBatch, tx: number): boolean {
+  return isAddressAt(txFrom, tx) && isAddressAt(txTo, tx);
+}
+
+/** Whether address `i` of concatenated ones is there, and not zero. */
+function isAddressAt(addresses: Uint8Array, i: number): boolean {
+  for (let at = i * 20; at < i * 20 + 20; at++) if ((addresses[at] ?? 0) !== 0) return true;
+  return false;
 }
 
 /** Blocks about to be committed. Meanwhile the serving thread prepares their notifications. */

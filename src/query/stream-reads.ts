@@ -10,6 +10,7 @@ import { prepareBlockBefore, prepareLastIdsAt, prepareLastIdsUpTo } from './bloc
 import { prepareEventReader } from './events.ts';
 import { prepareOpenPage } from './history-pages.ts';
 import type { Snapshot } from './snapshot.ts';
+import { prepareStoredParties } from './stored-parties.ts';
 import { prepareTokenStart, prepareTokenSymbols } from './tokens.ts';
 import { prepareTradeIds, prepareTradeRules } from './trade-ids.ts';
 import { prepareTransactionRows, prepareTransactionStart } from './transaction-rows.ts';
@@ -98,6 +99,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot, tradeLists: Confi
     contractOf: events.contractOf,
     walletAddress: events.walletAddress,
     isGap: prepareIsGap(db),
+    storedParties: prepareStoredParties(db, events),
     /** The first transfer of an address of 40 hex digits without prefix. */
     firstTransferOf: (address: string) => firstTransferOf(`0x${address}`),
     invalidateWalletsAbove: events.invalidateWalletsAbove,

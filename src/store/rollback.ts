@@ -68,6 +68,7 @@ export class Rollback {
       { by: 'wallet', statement: db.prepare('DELETE FROM wallets WHERE id > ?') },
       { by: 'transfer', statement: db.prepare('DELETE FROM transfers WHERE id > ?') },
       { by: 'block', statement: db.prepare('DELETE FROM blocks WHERE number > ?') },
+      { by: 'block', statement: db.prepare('DELETE FROM block_parties WHERE number > ?') },
       { by: 'block', statement: db.prepare('DELETE FROM time_falls WHERE first > ?') },
       // Also affects tokens that stay: a balance read at a removed block proves nothing.
       { by: 'block', statement: db.prepare('DELETE FROM token_quality WHERE block > ?') },

@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 15, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 16, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -13,6 +13,7 @@
 
 import { isSemiFungible, movesOne, TOKEN_KINDS, TransferKind } from '../model/transfer-kind.ts';
 import { TOKEN_METADATA, TOKEN_QUALITY, WALLET_CODE } from './schema-node-facts.ts';
+import { BLOCK_PARTIES } from './schema-parties.ts';
 import { TRADES } from './schema-trades.ts';
 
 /** wallets.id of the zero address, whose row exists from the start. All other ids count from 1. */
@@ -374,6 +375,7 @@ export const SCHEMA = [
   INDEX_RULES,
   BLOCKS,
   TIME_FALLS,
+  BLOCK_PARTIES,
   DAMAGE,
   BLOCK_GAPS,
   SKIPPED_LOGS,

@@ -1,4 +1,4 @@
-/** Compares an indexed block with the node's: its hash, its time and each of its transfers. */
+/** Compares an indexed block with the node's: its hash, its time, its transfers and the parties of its transactions. */
 import type { Tolerance } from '../decode/tolerance.ts';
 import { type LoadRules, loadBlocks } from '../indexer/backfill/load-blocks.ts';
 import type { RootCheck } from '../indexer/root-check.ts';
@@ -14,6 +14,7 @@ import { gapsBetween, readGaps } from '../store/block-gaps.ts';
 import { type BlockEnd, chainOf, EMPTY_INDEX, hashAt, readLastBlock, type Tip } from '../store/chain.ts';
 import { type Db, inReadTransaction } from '../store/open-database.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
+import { partiesDifference } from './parties-difference.ts';
 
 interface IndexedTransfer {
   id: number;
@@ -71,7 +72,8 @@ export function blockDifference(
       transfersDifference(indexed, decodedLines(batch, i).filter(isCompared), number) ??
       timeDifference(db, batch, i) ??
       transactionsDifference(db, before, tip) ??
-      lastWalletDifference(db, tip);
+      lastWalletDifference(db, tip) ??
+      partiesDifference(db, batch, i, before, tip);
     return text === null ? null : { text, isOtherBlock: false };
   });
 }

@@ -17,6 +17,7 @@ import {
   splitBlockRow,
 } from '../store/checksum.ts';
 import { type Db, highest, inReadTransaction, type Statement } from '../store/open-database.ts';
+import { partiesChecksum } from '../store/packed-parties.ts';
 import { isCorruption } from '../store/storage-error.ts';
 import { type Check, isMark, ProgressFile, type ProgressMark } from './report.ts';
 
@@ -174,6 +175,12 @@ export function checkContiguity(db: Db, check: Check): void {
     check.expect('the last transfer', highest(db, 'transfers'), before.last_transfer);
     check.expect('the last wallet', highest(db, 'wallets'), before.last_wallet);
     checkOwners(db, check, before.last_wallet);
+    const parties = db.prepare<[number], number | null>(
+      'SELECT max(number) FROM block_parties WHERE number > ?',
+    );
+    const beyond = parties.pluck().get(before.number) ?? null;
+    if (beyond !== null)
+      check.addDifference(`block_parties has block ${beyond}, which is not in the index: rebuild the index`);
     if (db.prepare('SELECT 1 FROM index_rules').get() === undefined)
       check.addDifference('index_rules has no row');
     for (const { first, last } of GAP_KINDS.flatMap((kind) => readGaps(db, kind)))
@@ -287,6 +294,7 @@ class ChecksumComparer {
   private readonly reader: ChecksumReader;
   private readonly last: Statement<[], number | null>;
   private readonly row: Statement<[number], StoredBlockRow>;
+  private readonly parties: Statement<[number], { parties: unknown; checksum: number }>;
 
   constructor(db: Db) {
     this.reader = new ChecksumReader(db, chainOf(db)?.chainId ?? 0);
@@ -294,6 +302,7 @@ class ChecksumComparer {
     this.row = db
       .prepare<[number], StoredBlockRow>(`SELECT ${BLOCK_COLUMNS} FROM blocks WHERE number = ?`)
       .raw();
+    this.parties = db.prepare('SELECT parties, checksum FROM block_parties WHERE number = ?');
   }
 
   /** A missing block counts as changed, unless it was rolled back meanwhile: then later ones are missing too. */
@@ -303,12 +312,18 @@ class ChecksumComparer {
       if (row === undefined) return { isChanged: (this.last.get() ?? -1) > number, transfers: 0 };
       const before = endOfBlock(this.row.get(number - 1));
       const { block, checksum } = splitBlockRow(row);
-      const isChanged = this.reader.of(block, before) !== checksum;
+      const isChanged = this.reader.of(block, before) !== checksum || !this.hasRightParties(number);
       return { isChanged, transfers: Math.max(0, endOfBlock(row).lastTransfer - before.lastTransfer) };
     } catch (error) {
       if (!isCorruption(error)) throw error;
       return { isChanged: true, transfers: 0 };
     }
+  }
+
+  /** The row of `block_parties`, which not every block has, matches its own checksum. */
+  private hasRightParties(number: number): boolean {
+    const row = this.parties.get(number);
+    return row === undefined || partiesChecksum(number, row.parties) === row.checksum;
   }
 }
 

@@ -6,15 +6,13 @@
 import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { BatchBuilder } from '../decode/batch.ts';
 import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';
 import type { StoredRules } from '../model/index-rules.ts';
 import { type ConfiguredTradeLists, newTradeRules, type TradeRules } from '../model/trade-rules.ts';
 import { fsyncDirectory } from '../store/backup.ts';
-import { gapsBetween } from '../store/block-gaps.ts';
-import { chainOf, hashAt, readLastBlock } from '../store/chain.ts';
+import { chainOf, hashAt } from '../store/chain.ts';
 import { AnchorTable } from '../store/chain-anchors.ts';
 import {
   BLOCK_COLUMNS,
@@ -31,12 +29,11 @@ import { openIndexForReading } from '../store/index-file.ts';
 import { readRules } from '../store/index-rules.ts';
 import { IndexWriter } from '../store/index-writer.ts';
 import { type Db, highest, openDatabase } from '../store/open-database.ts';
-import { AddressBook } from '../store/read/address-book.ts';
-import { prepareTransfers, type TransferReader } from '../store/read/transfers.ts';
 import { RewriteTable } from '../store/rewrites.ts';
-import { DamageError, isCorruption } from '../store/storage-error.ts';
+import { isCorruption } from '../store/storage-error.ts';
 import { prepareTradeGenerations } from '../store/trades/trade-generations.ts';
 import { batchHash, batchParent } from './block-comparer.ts';
+import { StoredBlocks } from './stored-blocks.ts';
 
 interface RebuildOptions {
   /** The damaged index. The caller holds its writer lock. */
@@ -343,57 +340,4 @@ function publish(path: string, target: string): void {
   renameSync(target, path);
   fsyncDirectory(dirname(path));
   removeIndex(target);
-}
-
-/** Some 10 MB for each of two files. */
-const ADDRESSES_KEPT = { wallets: 1 << 17, tokens: 1 << 12 };
-
-export class StoredBlocks {
-  private readonly db: Db;
-  private readonly transfers: TransferReader;
-  /** The rebuilt file comes first, because in the damaged one the addresses of a changed block may be wrong. */
-  private readonly books: readonly AddressBook[];
-
-  /** Reads blocks of `db`. `rebuilt` contains all blocks before the first one to read. */
-  constructor(db: Db, rebuilt: Db) {
-    this.db = db;
-    this.books = [new AddressBook(rebuilt, ADDRESSES_KEPT), new AddressBook(db, ADDRESSES_KEPT)];
-    this.transfers = prepareTransfers(db);
-  }
-
-  /** Blocks `from..to`, whose checksums are valid, with at most this many transfers, but at least one block. */
-  read(from: number, to: number, transfers: number): BlockBatch {
-    const out = new BatchBuilder();
-    let number = from;
-    for (; number <= to && out.transferCount <= transfers; number++) this.add(out, number);
-    return { ...out.finish(true), gaps: gapsBetween(this.db, { first: from, last: number - 1 }) };
-  }
-
-  private add(out: BatchBuilder, number: number): void {
-    const tip = readLastBlock(this.db, number);
-    if (tip?.number !== number) throw new DamageError(`block ${number} is missing`);
-    const before = readLastBlock(this.db, number - 1);
-    const rows = this.transfers.range((before?.lastTransfer ?? 0) + 1, tip.lastTransfer + 1);
-    for (const book of this.books) book.load(rows);
-    for (const row of rows) {
-      if (row.eventIndex === 0) out.beginTransaction(`0x${row.txHash}`);
-      out.push(
-        row.kind,
-        this.address('wallets', row.sender),
-        this.address('wallets', row.receiver),
-        row.token === 0 ? '' : this.address('tokens', row.token),
-        row.logIndex ?? -1,
-        row.amount,
-        0,
-        row.amount.length,
-        row.tokenNumber,
-      );
-    }
-    out.endBlock(number, tip.hash, hashAt(this.db, number - 1) ?? `0x${'00'.repeat(32)}`, tip.timestamp);
-  }
-
-  private address(what: 'wallets' | 'tokens', id: number): string {
-    const [rebuilt, damaged] = this.books;
-    return rebuilt![what].find(id) ?? damaged![what].of(id);
-  }
 }

@@ -7,6 +7,7 @@ import type { ReplayNode } from '../../scripts/simulator/replay/controls.ts';
 import { FatalError } from '../../src/lib/errors.ts';
 import { encodeSigned } from '../../src/lib/signed.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
+import { partiesChecksum } from '../../src/store/packed-parties.ts';
 import { packBuyers, prepareBuyersOf } from '../../src/store/tokens/first-buyers.ts';
 import { buildIndex } from '../support/index/build-index.ts';
 import { differencesOf, verifyFile } from '../support/index/verify.ts';
@@ -64,6 +65,26 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
     'the count of transactions goes back',
     'UPDATE blocks SET transactions = 0 WHERE number = 20',
     /blocks: block 20 counts fewer transactions than the block before/,
+  ],
+  [
+    'a sender is another',
+    (db) => {
+      const parties = db
+        .prepare<[], Buffer>('SELECT parties FROM block_parties WHERE number = 15')
+        .pluck()
+        .get()!;
+      parties[0]! ^= 1; // the receiver of the first transfer instead of its sender, or the other way round
+      db.prepare('UPDATE block_parties SET parties = ?, checksum = ? WHERE number = 15').run(
+        parties,
+        partiesChecksum(15, parties),
+      );
+    },
+    /^transfers: sender and receiver of transaction 0x\w+ in block 15 are 0x\w+ and 0x\w+ in the index, and 0x/,
+  ],
+  [
+    'the senders of a later block are there',
+    "INSERT INTO block_parties VALUES (99, x'00', 0)",
+    /^blocks: block_parties has block 99, which is not in the index/,
   ],
   [
     'a transfer is missing',

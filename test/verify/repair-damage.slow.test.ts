@@ -37,6 +37,7 @@ const DAMAGES: readonly (readonly [what: string, damage: string])[] = [
   ],
   ['the last wallet of a block', 'UPDATE blocks SET last_wallet = last_wallet - 1 WHERE number = 7'],
   ['the hash of a block', 'UPDATE blocks SET hash = zeroblob(32) WHERE number = 9'],
+  ['the senders of a block', 'UPDATE block_parties SET parties = zeroblob(3) WHERE number = 8'],
   ['a block', 'DELETE FROM blocks WHERE number = 20'],
   ['the checksum of a block', 'UPDATE blocks SET checksum = 0 WHERE number = 11'],
   ['an address', "UPDATE wallets SET address = x'0102030405060708090a0b0c0d0e0f1011121314' WHERE id = 3"],

@@ -117,9 +117,9 @@ assets are listed on each side; <code>paidCount</code> and <code>receivedCount</
 indexed without traces, native transfers may be missing: the four members are null and <code>paidReason</code> says so.
 With <code>purchasesOnly</code> such a buy passes if the wallet gained the asset. A wallet's transfer of a token to itself
 is neither a buy nor a sell.</p>
-<p><code>txFrom</code> and <code>txTo</code> are sender and receiver of the transaction. For older transactions they come
-from the node. They are null only if it lacks the transaction or has not answered for 15 seconds;
-<code>txFromReason</code> says which. A <code>wallet_created</code> is the first indexed transfer of a wallet, with its
+<p><code>txFrom</code> and <code>txTo</code> are sender and receiver of the transaction. The index has those of all
+blocks that this release indexed; for others the node is asked. They are null only if it lacks the transaction or has not
+answered for 15 seconds; <code>txFromReason</code> says which. A <code>wallet_created</code> is the first indexed transfer of a wallet, with its
 <code>funder</code> if that is a native one.</p>
 <p><code>initiated</code> says whether the wallet itself sent the transaction: anyone can log transfers in its name. Smart
 accounts and relayed transactions are sent by others.</p>

@@ -1,16 +1,18 @@
-/** Writes the rows of `transfers` and `blocks`, with the checksum of each block. */
+/** Writes the rows of `transfers`, `blocks` and `block_parties`, with the checksum of each block. */
 import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
 import { hasTokenNumber, isSemiFungible, movesOne } from '../../model/transfer-kind.ts';
 import { mixBlock, mixBytes, mixInteger, mixNull, mixTokenAndKind } from '../checksum.ts';
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../rows.ts';
 import { LOG_INDEX_BASE, packTokenKind } from '../schema.ts';
+import { BlockParties } from './block-parties.ts';
 import type { Commit } from './commit.ts';
 import { NATIVE, startsTransaction } from './commit-transfers.ts';
 
 export class BlockRows {
   private readonly insertBlock: Statement;
   private readonly transfers: RowWriter;
+  private readonly parties: BlockParties;
 
   constructor(db: Db) {
     this.insertBlock = db.prepare(
@@ -18,6 +20,7 @@ export class BlockRows {
       INSERT INTO blocks (number, hash, timestamp, last_transfer, last_wallet, transactions, checksum)
       VALUES (?, ?, ?, ?, ?, ?, ?)`,
     );
+    this.parties = new BlockParties(db);
     this.transfers = new RowWriter(
       db,
       /* sql */ `
@@ -29,6 +32,7 @@ export class BlockRows {
   /** Writes the blocks of a commit and their transfers. */
   write(commit: Commit, checksumSeed: number): void {
     this.transfers.reset();
+    this.parties.reset();
     let { transactions } = commit.before;
     let lastWallet = commit.before.lastWallet;
     let [block, transfer, slot] = [0, 0, 0];
@@ -49,6 +53,7 @@ export class BlockRows {
         const lastTransfer = commit.before.lastTransfer + transfer + batch.transferEnd[i]!;
         const checksum = mixBlock(sum, number, hash, timestamp, lastTransfer, lastWallet, transactions);
         this.insertBlock.run(number, hash, timestamp, lastTransfer, lastWallet, transactions, checksum);
+        this.parties.write(batch, i, commit.wallets, lastWallet);
       }
       transfer += batch.transferCount;
       commit.onStep();

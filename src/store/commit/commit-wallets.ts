@@ -48,6 +48,17 @@ export class CommitWallets {
     this.byAddress.clear();
   }
 
+  /** The slot of the address at `start` in `bytes`; null if the commit has not seen it. */
+  find(bytes: Uint8Array, start: number): number | null {
+    const table = this.byAddress;
+    let place = table.placeOf(hashOfBytes(bytes, start, start + ADDRESS_BYTES));
+    for (let slot = table.slotAt(place); slot !== EMPTY; slot = table.slotAt(place)) {
+      if (this.hasAddress(slot, bytes, start)) return slot;
+      place = table.after(place);
+    }
+    return null;
+  }
+
   /** The slot of the address at `start` in `bytes`, added if the commit has not seen it. */
   slotOf(bytes: Uint8Array, start: number): number {
     const table = this.byAddress;

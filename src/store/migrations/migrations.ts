@@ -12,6 +12,7 @@ import {
   REASONS_OF_GAPS,
   RULES_OF_INDEX,
   TABLE_OF_CODE,
+  TABLE_OF_PARTIES,
   TABLE_OF_REWRITES,
   TABLE_OF_SKIPPED_LOGS,
 } from './small-tables.ts';
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   TABLE_OF_SKIPPED_LOGS,
   TOKEN_HISTORIES,
   TRADE_SUMS,
+  TABLE_OF_PARTIES,
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

@@ -1,4 +1,4 @@
-/** Migrations 6 to 8, 11 and 13: small tables, and new ones. */
+/** Migrations 6 to 8, 11, 13 and 16: small tables, and new ones. */
 import { rowChecksum } from '../checksum.ts';
 import type { Migration } from './migration.ts';
 
@@ -103,6 +103,21 @@ export const TABLE_OF_SKIPPED_LOGS: Migration = {
         PRIMARY KEY (reason, contract)
       ) WITHOUT ROWID;
       CREATE INDEX skipped_logs_by_logs ON skipped_logs (logs, contract, reason);`);
+    return null;
+  },
+};
+
+/** Blocks of earlier releases have no row: streams ask the node for their senders, as before. */
+export const TABLE_OF_PARTIES: Migration = {
+  version: 16,
+  title: 'make room for the senders of transactions',
+  step(db) {
+    db.exec(/* sql */ `
+      CREATE TABLE block_parties (
+        number INTEGER PRIMARY KEY,
+        parties BLOB NOT NULL,
+        checksum INTEGER NOT NULL
+      );`);
     return null;
   },
 };

@@ -43,8 +43,8 @@ export class AddressBook {
     );
   }
 
-  /** Loads the addresses of these transfers; they stay until the next load. */
-  load(transfers: readonly StoredTransfer[]): void {
+  /** Loads the addresses of these transfers, and of other wallets; they stay until the next load. */
+  load(transfers: readonly StoredTransfer[], others: readonly number[] = []): void {
     const wallets = new Array<number>(2 * transfers.length);
     const tokens: number[] = [];
     let filled = 0;
@@ -53,6 +53,7 @@ export class AddressBook {
       wallets[filled++] = receiver;
       if (token !== 0) tokens.push(token);
     }
+    for (const wallet of others) wallets.push(wallet);
     this.wallets.load(wallets);
     this.tokens.load(tokens);
   }

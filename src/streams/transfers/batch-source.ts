@@ -2,7 +2,7 @@
 import { bytesToBigInt, bytesToDigits, type Hex } from '../../lib/hex.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
-import { type BlockBatch, packedHash, packedValue } from '../../model/block-batch.ts';
+import { type BlockBatch, namesParties, packedHash, packedValue } from '../../model/block-batch.ts';
 import { isGap } from '../../model/block-gap.ts';
 import type { TradeRules } from '../../model/trade-rules.ts';
 import { movesOne, TransferKind } from '../../model/transfer-kind.ts';
@@ -14,7 +14,7 @@ import type { ChainInfo } from './event-json.ts';
 import type { Direction } from './signals.ts';
 import { equivalentsOf, type TradeContext } from './trade-facts.ts';
 import { PartCollector, type SideFacts, type TransactionPart } from './transaction-part.ts';
-import type { PartiesLookup } from './transaction-parties.ts';
+import type { PartiesLookup, TransactionParties } from './transaction-parties.ts';
 import type { EventSource } from './transfer-event.ts';
 
 export interface BatchContext {
@@ -25,6 +25,8 @@ export interface BatchContext {
   /** The kind of the first indexed transfer of a contract, if any. */
   tokenFormOf(contract: string): number | undefined;
   tradeRules(): TradeRules;
+  /** Those of transactions whose parties the blocks do not name. */
+  parties: Pick<TransactionParties, 'get'>;
 }
 
 /** A transaction with more transfers is examined in pieces of this many transfers of the wallet. */
@@ -156,10 +158,13 @@ export class BatchSource implements EventSource {
     return indexed === undefined || indexed >= id; // the commit may already be done
   }
 
-  partiesOf({ id }: EventRow): PartiesLookup {
+  partiesOf({ id, txHash, blockHash }: EventRow): PartiesLookup | undefined {
     const { txFrom, txTo, tx } = this.batch;
-    const at = tx[id - this.firstId]! * 20;
     if (txFrom.length === 0) return UNKNOWN_PARTIES;
+    const transaction = tx[id - this.firstId]!;
+    // Later the index has none either, and the node is asked.
+    if (!namesParties(this.batch, transaction)) return this.context.parties.get(txHash, blockHash);
+    const at = transaction * 20;
     const from = bytesToDigits(txFrom.subarray(at, at + 20));
     const to = bytesToDigits(txTo.subarray(at, at + 20));
     return { parties: { from, to }, reason: null };

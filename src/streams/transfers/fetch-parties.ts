@@ -3,12 +3,7 @@ import { ObjectProjection } from '../../lib/projection.ts';
 import { isObject } from '../../lib/text.ts';
 import { ADDRESS_PATTERN, mayBeCreation } from '../../model/address.ts';
 import type { RpcCall, RpcClient, RpcReply } from '../../node/client.ts';
-
-/** Addresses of 40 lower-case hex digits; for a contract creation, `to` is the created contract. */
-export interface Parties {
-  from: string;
-  to: string;
-}
+import type { Parties } from '../../query/stored-parties.ts';
 
 /** Hex digits without prefix. */
 export interface TransactionRef {

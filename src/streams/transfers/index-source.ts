@@ -31,6 +31,7 @@ export interface IndexSourceOptions {
     | 'transactionRows'
     | 'contractOf'
     | 'isGap'
+    | 'storedParties'
     | 'history'
     | 'firstTransferOf'
     | 'tradeIds'
@@ -61,6 +62,7 @@ export class IndexSource implements EventSource {
   readonly chainInfo: ChainInfo;
   private readonly options: IndexSourceOptions;
   private current: CurrentTransaction | null = null;
+  private readonly storedParties: ReturnType<StreamReads['storedParties']>;
   /** Transactions read ahead that are complete, by the id of their first transfer. */
   private readonly ahead = new Map<number, TransactionRow[]>();
   /** The metadata of tokens by contract, once read: it does not change then. */
@@ -68,6 +70,7 @@ export class IndexSource implements EventSource {
 
   constructor(options: IndexSourceOptions) {
     this.options = options;
+    this.storedParties = options.reads.storedParties();
     this.chainInfo = options.chainInfo;
   }
 
@@ -114,7 +117,17 @@ export class IndexSource implements EventSource {
   }
 
   partiesOf(row: EventRow): PartiesLookup | undefined {
+    const parties = this.storedParties(row, (i) => this.transferAt(row, i));
+    if (parties !== null) return { parties, reason: null };
     return this.directParties(row) ?? this.options.parties.get(row.txHash, row.blockHash);
+  }
+
+  /** Transfer `i` of the transaction of a row. */
+  private transferAt(row: EventRow, i: number): TransactionRow | undefined {
+    const { rows, first } = this.transactionOf(row);
+    if (rows !== null) return rows[i];
+    const [found] = this.options.reads.transactionRows([first + i]);
+    return found?.first === first ? found : undefined;
   }
 
   /** The parties of the current transaction if it moved value itself: then the index knows them without the node. */

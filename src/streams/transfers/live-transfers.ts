@@ -9,6 +9,7 @@ import type { LastIds } from '../../query/blocks.ts';
 import type { EventRow } from '../../query/events.ts';
 import type { StreamReads, TransferParties } from '../../query/stream-reads.ts';
 import type { StreamMetrics } from '../subscription.ts';
+import type { BatchContext } from './batch-source.ts';
 import { PreCommitMatches } from './pre-commit-matches.ts';
 import { SCANNED_PER_STEP } from './replay.ts';
 import { SubscriptionIndex } from './subscription-index.ts';
@@ -35,6 +36,7 @@ interface LiveTransfersOptions {
   reads: StreamReads;
   metrics: Pick<StreamMetrics, 'pushAge'>;
   log: Logger;
+  parties: BatchContext['parties'];
   /** Opens a source for transfers read from the index. */
   openSource(): EventSource;
   onPushed(event: TransferEvent, subscribers: readonly TransferSubscription[]): void;
@@ -111,6 +113,7 @@ export class LiveTransfers {
         firstTransferOf: this.reads.firstTransferOf,
         tokenFormOf: (contract) => this.reads.tokenStart(contract)?.kind,
         tradeRules: this.reads.tradeRules,
+        parties: this.options.parties,
       });
       matches.prepare(performance.now() + MAX_TURN_MS);
       this.preCommit = matches;

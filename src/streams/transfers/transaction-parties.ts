@@ -1,14 +1,13 @@
 /**
- * Sender and receiver of transactions. The index does not store them. Blocks announced before their commit carry them;
- * for older ones the node is asked, in batches, and each transaction once for all who ask. They are unknown only if the
- * node lacks both the transaction and its block, or does not answer for SILENT_MS.
+ * Sender and receiver of the transactions that neither the blocks announced before their commit nor the index name, such
+ * as those indexed by earlier releases: the node is asked, in batches, and each transaction once for all who ask. They are
+ * unknown only if the node lacks both the transaction and its block, or does not answer for SILENT_MS.
  */
 import { guarded } from '../../lib/guard.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import type { RpcClient } from '../../node/client.ts';
-import { fetchParties, type Parties, type TransactionRef } from './fetch-parties.ts';
-
-export type { Parties } from './fetch-parties.ts';
+import type { Parties } from '../../query/stored-parties.ts';
+import { fetchParties, type TransactionRef } from './fetch-parties.ts';
 
 /** `reason` says why the parties are unknown; null if they are known. */
 export type PartiesLookup = { parties: Parties; reason: null } | { parties: null; reason: string };

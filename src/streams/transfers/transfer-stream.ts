@@ -70,6 +70,7 @@ export class TransferStream {
       reads,
       metrics,
       log,
+      parties: this.parties,
       openSource: () => this.openSource(),
       onPushed: (event, subscribers) => this.reorgBuffer.add(event, subscribers, this.gate.head),
       onFailure: (error, subscribers) => this.fail(subscribers, error),
@@ -161,7 +162,8 @@ export class TransferStream {
       const start = this.reads.tokenStart(contract);
       return start !== undefined && start.transfer <= lastTransfer ? start.kind : undefined;
     };
-    return { chainInfo, tokenFacts, firstTransferOf, tokenFormOf, tradeRules: this.reads.tradeRules };
+    const { parties, reads } = this;
+    return { chainInfo, tokenFacts, firstTransferOf, tokenFormOf, tradeRules: reads.tradeRules, parties };
   }
 
   /** Handles blocks about to be committed. Their watermark follows unless the commit fails. */

@@ -56,6 +56,7 @@ function setUp(context: TestContext) {
     firstTransferOf,
     tokenFormOf,
     tradeRules,
+    parties: { get: () => UNKNOWN },
   });
   return { reads, indexed, decoded };
 }
@@ -149,6 +150,7 @@ test('a transfer of a block without traces is uncertain before the commit as aft
     firstTransferOf,
     tokenFormOf: () => undefined,
     tradeRules: () => NO_RULES,
+    parties: { get: () => undefined },
   };
   for (const [gaps, uncertain] of [
     [[gap], 1],

@@ -51,6 +51,7 @@ function tradesIn(
     firstTransferOf: reads.firstTransferOf,
     tokenFormOf: (contract) => reads.tokenStart(contract)?.kind,
     tradeRules: reads.tradeRules,
+    parties: { get: () => undefined },
   });
   decoded.partiesOf = () => PARTIES;
   const rows = Array.from(batch.tx, (tx, i) =>

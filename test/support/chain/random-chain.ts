@@ -17,12 +17,19 @@ export interface PlainTransfer {
   number: bigint | null;
 }
 
+export interface PlainTransaction {
+  hash: string;
+  transfers: PlainTransfer[];
+  /** Sender and receiver, `0x` and 40 digits: the zero address for one that the node leaves out. Absent: never known. */
+  parties?: { from: string; to: string };
+}
+
 export interface PlainBlock {
   number: number;
   hash: string;
   parent: string;
   timestamp: number;
-  transactions: { hash: string; transfers: PlainTransfer[] }[];
+  transactions: PlainTransaction[];
 }
 
 /** Deterministic numbers in [0, 1) from a seed. */
@@ -71,10 +78,11 @@ export function randomBlocks(from: number, count: number, parent: string, salt: 
 
 function randomBlock(number: number, parent: string, random: () => number, salt: number): PlainBlock {
   const int = (n: number): number => Math.floor(random() * n);
-  const transactions = Array.from({ length: int(4) === 0 ? 0 : int(6) }, (_, t) => ({
-    hash: `0x${digest(`tx ${number} ${salt} ${t}`)}`,
-    transfers: Array.from({ length: int(12) }, (_, l) => randomTransfer(int, number, salt, l)),
-  }));
+  const transactions = Array.from({ length: int(4) === 0 ? 0 : int(6) }, (_, t) => {
+    const transfers = Array.from({ length: int(12) }, (_, l) => randomTransfer(int, number, salt, l));
+    const parties = randomParties(randomSource(salt * 31 + number * 17 + t + 1), transfers);
+    return { hash: `0x${digest(`tx ${number} ${salt} ${t}`)}`, transfers, parties };
+  });
   return {
     number,
     hash: `0x${digest(`block ${number} ${salt} ${parent}`)}`,
@@ -83,6 +91,19 @@ function randomBlock(number: number, parent: string, random: () => number, salt:
     timestamp: 1_700_000_000 + number - ((number * 31 + salt) % 7 === 0 ? 5 : 0),
     transactions,
   };
+}
+
+/** Mostly parties of the transfers, sometimes wallets of other transactions, or addresses that never are wallets. */
+function randomParties(random: () => number, transfers: readonly PlainTransfer[]) {
+  const int = (n: number): number => Math.floor(random() * n);
+  const party = (): string => {
+    const transfer = transfers[int(transfers.length)];
+    const own = transfer && [transfer.from, transfer.to, transfer.token][int(3)];
+    if (own && int(4) > 0) return `0x${own}`;
+    return int(3) === 0 ? `0x${digest(`router ${int(3)}`).slice(0, 40)}` : randomWallet(int(60));
+  };
+  const missing = `0x${ZERO}`;
+  return { from: int(9) === 0 ? missing : party(), to: int(15) === 0 ? missing : party() };
 }
 
 function randomTransfer(
@@ -118,7 +139,8 @@ export function toBatch(blocks: readonly PlainBlock[], traced = true): BlockBatc
   const out = new BatchBuilder();
   for (const block of blocks) {
     for (const transaction of block.transactions) {
-      out.beginTransaction(transaction.hash);
+      const { hash, parties } = transaction;
+      out.beginTransaction(hash, parties?.from, parties?.to);
       for (const t of transaction.transfers) {
         const amount = t.kind === TransferKind.erc721 ? '' : t.amount.toString(16);
         const tokenNumber = t.number === null ? '' : t.number.toString(16);

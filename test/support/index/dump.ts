@@ -6,6 +6,7 @@ const INDEX_TABLES = [
   'index_rules',
   'blocks',
   'time_falls',
+  'block_parties',
   'block_gaps',
   'transfers',
   'native_peaks',

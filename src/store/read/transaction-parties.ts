@@ -1,0 +1,81 @@
+/** The senders and receivers that the index has of a block's transactions. */
+import type { Db } from '../open-database.ts';
+import {
+  PARTY_ROLES,
+  type PackedPair,
+  type PackedParty,
+  PartiesCursor,
+  PartyRole,
+} from '../packed-parties.ts';
+
+/** Reads a block's parties, null if the index has none of it. */
+export function prepareBlockParties(db: Db): (block: number) => BlockParties | null {
+  const statement = db.prepare<[number], { parties: Buffer; before: number }>(/* sql */ `
+    SELECT p.parties, ifnull((SELECT last_transfer FROM blocks b WHERE b.number = p.number - 1), 0) AS before
+    FROM block_parties p WHERE p.number = +?`);
+  return (block) => {
+    const row = statement.get(block);
+    return row === undefined ? null : new BlockParties(row.parties, row.before + 1);
+  };
+}
+
+/** The parties of a block's transactions; cheapest if they are asked for in chain order. */
+export class BlockParties {
+  private readonly packed: Uint8Array;
+  private readonly firstTransfer: number;
+  private cursor: PartiesCursor;
+
+  constructor(packed: Uint8Array, firstTransfer: number) {
+    this.packed = packed;
+    this.firstTransfer = firstTransfer;
+    this.cursor = new PartiesCursor(packed);
+  }
+
+  /** The parties of the transaction that begins with a transfer; null if unknown. */
+  of(transfer: number): PackedPair | null {
+    const wanted = transfer - this.firstTransfer;
+    if (this.cursor.first > wanted) this.cursor = new PartiesCursor(this.packed);
+    const { cursor } = this;
+    while (cursor.first < wanted || cursor.count === 0) if (!cursor.next()) return null;
+    return cursor.first === wanted ? cursor.parties() : null;
+  }
+}
+
+/** What the places, wallets and tokens of a pair mean. */
+export interface PartyAddresses {
+  /** Transfer `i` of the transaction; undefined if it has fewer. `token` is 0 for the native coin. */
+  transferAt(i: number): { from: number; to: number; token: number } | undefined;
+  /** Addresses, 40 lower-case hex digits. */
+  walletAddress(wallet: number): string;
+  contractOf(token: number): string;
+}
+
+/** Addresses of 40 lower-case hex digits; for a contract creation, `to` is the created contract. */
+export interface Parties {
+  from: string;
+  to: string;
+}
+
+/** The wallets that a pair names by id. */
+export function walletsOfPair({ from, to }: PackedPair): number[] {
+  return [from, to].flatMap((party) => ('wallet' in party ? [party.wallet] : []));
+}
+
+/** Null if they are damaged. */
+export function addressesOfPair({ from, to }: PackedPair, addresses: PartyAddresses): Parties | null {
+  const [sender, receiver] = [addressOf(from, addresses), addressOf(to, addresses)];
+  return sender === null || receiver === null ? null : { from: sender, to: receiver };
+}
+
+function addressOf(
+  party: PackedParty,
+  { transferAt, walletAddress, contractOf }: PartyAddresses,
+): string | null {
+  if ('address' in party) return party.address;
+  if ('wallet' in party) return walletAddress(party.wallet);
+  const transfer = transferAt(Math.floor(party.place / PARTY_ROLES));
+  if (transfer === undefined) return null;
+  const role = party.place % PARTY_ROLES;
+  if (role === PartyRole.token) return transfer.token === 0 ? null : contractOf(transfer.token);
+  return walletAddress(role === PartyRole.sender ? transfer.from : transfer.to);
+}
