@@ -27,15 +27,29 @@ const MAX_CHARACTERS = 256 * 1024;
 
 const WORD = 64;
 
+/** What may still be produced. The calls within one call share it. */
+export interface DecodeBudget {
+  values: number;
+  characters: number;
+}
+
+export function newDecodeBudget(): DecodeBudget {
+  return { values: MAX_VALUES, characters: MAX_CHARACTERS };
+}
+
 /** Thrown within this file for data that is something else. */
 class Mismatch extends Error {
   override name = 'Mismatch';
 }
 
 /** The arguments in encoded data, hex digits without prefix; null where it does not hold them. More may follow them. */
-export function decodeArgs(params: readonly AbiParam[], digits: string): DecodedArg[] | null {
+export function decodeArgs(
+  params: readonly AbiParam[],
+  digits: string,
+  budget = newDecodeBudget(),
+): DecodedArg[] | null {
   if (digits.length > 2 * MAX_DECODED_BYTES) return null;
-  return orNull(() => new AbiReader(digits).members(params, 0));
+  return orNull(() => new AbiReader(digits, budget).members(params, 0));
 }
 
 /** The arguments of an event; null where its topics or data do not hold them. Data must have nothing else. */
@@ -78,11 +92,11 @@ function orNull<T>(decode: () => T): T | null {
 
 class AbiReader {
   private readonly digits: string;
-  private values = 0;
-  private characters = 0;
+  private readonly left: DecodeBudget;
 
-  constructor(digits: string) {
+  constructor(digits: string, budget = newDecodeBudget()) {
     this.digits = digits;
+    this.left = budget;
   }
 
   /** The parameters whose head begins at a digit. What dynamic ones point to is counted from there. */
@@ -97,7 +111,7 @@ class AbiReader {
 
   /** The value whose head is at a digit of the part that begins at `start`. */
   value(type: AbiType, head: number, start: number): AbiValue {
-    if (++this.values > MAX_VALUES) throw new Mismatch('too many values');
+    if (--this.left.values < 0) throw new Mismatch('too many values');
     const at = type.isDynamic ? start + 2 * this.size(head) : head;
     switch (type.kind) {
       case 'tuple':
@@ -116,7 +130,7 @@ class AbiReader {
     const start = fixed === null ? at + WORD : at;
     const length = fixed ?? this.size(at);
     // Also bounds items that take no data at all.
-    if (length > MAX_VALUES - this.values) throw new Mismatch('too many values');
+    if (length > this.left.values) throw new Mismatch('too many values');
     return Array.from({ length }, (_, i) => this.value(item, start + i * WORD * item.words, start));
   }
 
@@ -143,8 +157,8 @@ class AbiReader {
   }
 
   private counted<T extends string | boolean>(value: T): T {
-    this.characters += typeof value === 'string' ? value.length : 1;
-    if (this.characters > MAX_CHARACTERS) throw new Mismatch('too much text');
+    this.left.characters -= typeof value === 'string' ? value.length : 1;
+    if (this.left.characters < 0) throw new Mismatch('too much text');
     return value;
   }
 }

@@ -1,7 +1,7 @@
 /** The functions, events and errors that are known: those of standards, and those of the operator's ABI files. */
 import { LruMap } from '../lib/lru-map.ts';
 import { type Declaration, parseDeclaration } from './declaration.ts';
-import { type DecodedArg, decodeArgs, decodeEvent } from './decode.ts';
+import { type DecodeBudget, type DecodedArg, decodeArgs, decodeEvent } from './decode.ts';
 import { KNOWN_ERRORS } from './known/errors.ts';
 import { KNOWN_EVENTS } from './known/events.ts';
 import { KNOWN_METHODS } from './known/methods.ts';
@@ -54,8 +54,8 @@ export class Signatures {
   }
 
   /** What a call does; null if its function is unknown. Input is hex in lower case. */
-  decodeMethod(input: string): Decoded | null {
-    return this.decode('method', input);
+  decodeMethod(input: string, budget?: DecodeBudget): Decoded | null {
+    return this.decode('method', input, budget);
   }
 
   /** What a revert says, from the data that it returned. */
@@ -69,9 +69,9 @@ export class Signatures {
     return firstThatFits(candidates, (declaration) => decodeEvent(declaration, topics, data.slice(2)));
   }
 
-  private decode(kind: 'method' | 'error', data: string): Decoded | null {
+  private decode(kind: 'method' | 'error', data: string, budget?: DecodeBudget): Decoded | null {
     const candidates = this.candidates(kind, data.slice(0, SELECTOR_LENGTH));
-    return firstThatFits(candidates, ({ params }) => decodeArgs(params, data.slice(SELECTOR_LENGTH)));
+    return firstThatFits(candidates, ({ params }) => decodeArgs(params, data.slice(SELECTOR_LENGTH), budget));
   }
 
   private candidates(kind: AddedSignature['kind'], hash: string): Declaration[] {

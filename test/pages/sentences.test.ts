@@ -5,11 +5,14 @@ import { exampleTrade } from '../../src/api/trade-record.ts';
 import { examplePlainTransfer } from '../../src/api/transfer-record.ts';
 import type { Transfer } from '../../src/pages/client/answers.ts';
 import { plainText, sentencesOf, type Transaction } from '../../src/pages/explorer/transaction/sentences.ts';
+import { shortHex } from '../../src/pages/ui/format.ts';
 import type { KnownName } from '../../src/pages/ui/known-names.ts';
 
 const ALICE = `0x${'a1'.repeat(20)}`;
 const BOB = `0x${'b0'.repeat(20)}`;
 const POOL = `0x${'70'.repeat(20)}`;
+/** A contract that nobody knows as one. */
+const SHOP = `0x${'5b'.repeat(20)}`;
 const MEME = `0x${'3e'.repeat(20)}`;
 const ZERO = `0x${'0'.repeat(40)}`;
 
@@ -49,6 +52,8 @@ const BASE: Transaction = {
   nonce: null,
   type: null,
   method: null,
+  calls: null,
+  callsTruncated: false,
   input: '0x',
   inputBytes: 0,
   events: [],
@@ -94,6 +99,12 @@ test('a trade is told for its sender, or for the wallets that are no contracts',
   assert.deepEqual(wordsOf({ trades: [mirror, bought] }), ['Alice bought 12 MEME for 3 MON']);
   assert.deepEqual(wordsOf({ from: BOB, trades: [mirror, bought] }), ['Alice bought 12 MEME for 3 MON']);
   assert.deepEqual(wordsOf({ from: BOB, trades: [mirror] }), ['Pool sold 12 MEME for 3 MON']);
+  const purchase = [coins(ALICE, SHOP, '3000000000000000000'), tokens(SHOP, BOB, '12000000')];
+  const sale = { to: SHOP, trades: [trade(SHOP, 'sell', [got], [paid])] };
+  const forOthers = [`Alice sent 3 MON to ${shortHex(SHOP)}`, `${shortHex(SHOP)} transferred 12 MEME to Bob`];
+  assert.deepEqual(wordsOf({ ...sale, valueWei: paid.amount }, purchase), forOthers);
+  assert.deepEqual(wordsOf({ ...sale, valueWei: '0' }, purchase), forOthers);
+  assert.deepEqual(wordsOf({ ...sale, valueWei: '0' }, []), [`${shortHex(SHOP)} sold 12 MEME for 3 MON`]);
   assert.deepEqual(wordsOf({ trades: [trade(ALICE, 'swap', [got], [{ ...meme, amount: '1' }])] }), [
     'Alice swapped 12 MEME for 0.000001 MEME',
   ]);
@@ -128,6 +139,16 @@ test('without transfers, its call is told', () => {
   assert.deepEqual(wordsOf({ to: null, createdContract: POOL }, [coins(ALICE, POOL)]), [
     'Alice created the contract Pool',
     'Alice sent 5 MON to Pool',
+  ]);
+  const calls = ['approve', 'swap', null, 'sweep', 'wrap', 'burn'].map((name) => ({
+    depth: 1,
+    method: name === null ? null : call(`${name}()`, []),
+  }));
+  assert.deepEqual(wordsOf({ method, calls }), [
+    'Alice called vote of Bob: approve, swap, a payment, sweep, wrap and more',
+  ]);
+  assert.deepEqual(wordsOf({ method, calls: calls.slice(0, 2) }), [
+    'Alice called vote of Bob: approve, swap',
   ]);
   assert.deepEqual(wordsOf({}, []), ['Alice paid Bob']);
   assert.deepEqual(sentencesOf(BASE, undefined, NAMES, 'MON'), [], 'while its transfers are loaded');

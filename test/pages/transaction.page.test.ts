@@ -1,6 +1,7 @@
 /** What the pages of transactions and blocks say: in words, by name, and on a phone. */
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
+import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { z } from 'zod';
 import { suiteCleanup } from '../support/cleanup.ts';
 import { assertAccessible } from './accessible.ts';
@@ -70,6 +71,39 @@ pageTests({
       .last()
       .waitFor();
     await assertAccessible(page, 'an open event');
+  },
+
+  'the calls of a multicall are listed by name, one within the other': async (t, open) => {
+    const { url, key, anvil, contracts, samples } = world;
+    const abi = parseAbi([
+      'function multicall(bytes[] data)',
+      'function aggregate((address target, bytes callData)[] calls)',
+      'function transfer(address to, uint256 value)',
+      'function stranger(uint256 value)',
+    ]);
+    const args = [samples.whale, 3n * 10n ** 18n] as const;
+    const transfer = encodeFunctionData({ abi, functionName: 'transfer', args });
+    const stranger = encodeFunctionData({ abi, functionName: 'stranger', args: [7n] });
+    const callData = encodeFunctionData({ abi, functionName: 'multicall', args: [[transfer, stranger]] });
+    const calls = [{ target: contracts.token, callData }];
+    const data = encodeFunctionData({ abi, functionName: 'aggregate', args: [calls] });
+    const [from] = z.array(z.string()).parse(await anvil.call('eth_accounts'));
+    const hash = String(await anvil.call('eth_sendTransaction', [{ from, to: samples.whale, data }]));
+    await anvil.call('evm_mine');
+    const page = await open(t, `${url}/tx/${hash}`, { key });
+    const shown = page.locator('.inner-calls li');
+    await shown.getByText('value 3 DEMO').waitFor();
+    assert.deepEqual(
+      (await shown.locator('.call').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim()),
+      ['multicall of DEMO', 'transfer of DEMO', `${stranger.slice(0, 10)} of DEMO`],
+    );
+    await shown.getByText('value 3 DEMO').click();
+    await shown.getByText('transfer(address,uint256)').waitFor();
+    assert.match(
+      await textOf(page.locator('.words')),
+      / called aggregate of Demo Whale: multicall, transfer, 0x[0-9a-f]{8}$/,
+    );
+    await assertAccessible(page, 'a multicall');
   },
 
   'a failed transaction has its reason': async (t, open) => {

@@ -22,6 +22,7 @@ import { defineEndpoint, type IndexSource, type RequestContext } from '../endpoi
 import { eventRecords, eventSchema } from '../event-records.ts';
 import { failureRecord, failureSchema } from '../failure-record.ts';
 import { example } from '../fields.ts';
+import { innerCallFields, innerCallRecords } from '../inner-call-records.ts';
 import { KEPT, type NodeTransaction, TRANSACTION_STATUSES } from '../node-transaction.ts';
 import { hash } from '../params.ts';
 import { exampleTrade, prepareTradeRecords, tradeSchema } from '../trade-record.ts';
@@ -73,6 +74,7 @@ export const transaction = defineEndpoint({
     nonce: countField().nullable(),
     type: countField().nullable().describe('The number of its type, such as 2 for EIP-1559'),
     method: decodedSchema.nullable().describe('What it calls; null for a plain payment and a creation'),
+    ...innerCallFields(),
     input: hexField().describe(`At most ${SHOWN_INPUT_BYTES / 1024} KB of it`),
     inputBytes: countField().describe('Length of the input'),
     events: z
@@ -123,6 +125,8 @@ export const transaction = defineEndpoint({
           { name: 'value', type: 'uint256', value: '2500000' },
         ],
       },
+      calls: null,
+      callsTruncated: false,
       input: `0xa9059cbb${example.other.slice(2).padStart(64, '0')}${(2_500_000).toString(16).padStart(64, '0')}`,
       inputBytes: 68,
       events: [
@@ -164,6 +168,7 @@ export const transaction = defineEndpoint({
       const timestamp = indexed?.hash === block?.hash ? indexed?.timestamp : found.timestamp;
       const isCall = found.to !== null && found.createdContract === null;
       const isWhole = input.hex.length === 2 + 2 * input.bytes;
+      const decoded = isCall && isWhole ? signatures.decodeMethod(input.hex) : null;
       return {
         txHash: tx,
         status,
@@ -178,7 +183,8 @@ export const transaction = defineEndpoint({
         ...feesOf(found),
         nonce: found.nonce,
         type: found.type,
-        method: isCall ? decodedRecord(input.hex, isWhole ? signatures.decodeMethod(input.hex) : null) : null,
+        method: isCall ? decodedRecord(input.hex, decoded) : null,
+        ...innerCallRecords(found.to, decoded, signatures),
         input: cutHex(input.hex, SHOWN_INPUT_BYTES),
         inputBytes: input.bytes,
         events: logs && eventRecords(logs.first, signatures),

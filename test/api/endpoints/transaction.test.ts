@@ -221,6 +221,37 @@ describe('/api/transaction', () => {
     assert.equal(arg?.value, `${'x'.repeat(4_096)}…`);
   });
 
+  it('lists the calls of a multicall, with the labels and arguments of each', async () => {
+    const abi = parseAbi([
+      'function aggregate3Value((address target, bool allowFailure, uint256 value, bytes callData)[] calls)',
+    ]);
+    const transfer = { abi: abis.DemoToken, functionName: 'transfer', args: [BOB, 3n] } as const;
+    const calls = [
+      { target: contracts.token, allowFailure: true, value: 0n, callData: encodeFunctionData(transfer) },
+      { target: BOB, allowFailure: false, value: MON, callData: '0x' },
+    ] as const;
+    const answer = await answerOf(await mined({ to: BOB, data: encodeFunctionData({ abi, args: [calls] }) }));
+    assert.deepEqual(answer.calls, [
+      {
+        depth: 1,
+        to: contracts.token,
+        value: '0',
+        valueWei: '0',
+        method: {
+          selector: '0xa9059cbb',
+          name: 'transfer',
+          signature: 'transfer(address,uint256)',
+          args: [
+            { name: 'to', type: 'address', value: BOB },
+            { name: 'value', type: 'uint256', value: '3' },
+          ],
+        },
+      },
+      { depth: 1, to: BOB, value: '1', valueWei: MON.toString(), method: null },
+    ]);
+    assert.equal(answer.callsTruncated, false);
+  });
+
   it('names methods of standards, and leaves others unnamed', async () => {
     const { methods } = await daemon.get<{ methods: Row[] }>('method_names', {
       selectors: '0xA9059CBB,0xffffffff,0xa9059cbb',

@@ -7,10 +7,12 @@ export function* addressesIn(
   transfers: readonly Transfer[],
 ): Generator<string | null> {
   if (transaction !== null) {
-    const { from, to, createdContract, trades, method, failure, events } = transaction;
+    const { from, to, createdContract, trades, method, calls, failure, events } = transaction;
     yield* [from, to, createdContract];
     for (const { wallet } of trades ?? []) yield wallet;
+    for (const { to } of calls ?? []) yield to;
     yield* addressesOf(method?.args);
+    for (const call of calls ?? []) yield* addressesOf(call.method?.args);
     yield* addressesOf(failure?.error?.args);
     for (const { address } of events ?? []) yield address;
     for (const { from, to } of transfers) yield* [from, to];

@@ -3,12 +3,13 @@ import { useContext } from 'preact/hooks';
 import { Address } from '../../ui/address.tsx';
 import { AddressNames } from '../../ui/address-names.ts';
 import { Copy } from '../../ui/copy.tsx';
-import { countText, grouped, safeName, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
+import { countText, grouped } from '../../ui/format.ts';
 import type { KnownNames } from '../../ui/known-names.ts';
 import { type Column, Table } from '../../ui/table.tsx';
 import { ArgList } from './arg-list.tsx';
+import { argsInLine } from './args-in-line.ts';
 import { RawData } from './method.tsx';
-import { nameIn, type Transaction } from './sentences.ts';
+import type { Transaction } from './sentences.ts';
 
 type Event = NonNullable<Transaction['events']>[number];
 
@@ -80,27 +81,7 @@ function Details({ event }: { event: Event }) {
 
 /** The arguments in one line. */
 function summaryOf({ address, name, args, topics, dataBytes }: Event, names: KnownNames): string {
-  const emitter = names.get(address);
-  const token = emitter?.type === 'erc20' ? emitter : undefined;
-  if (args === null) {
-    const parts = [countText(topics.length, 'topic'), countText(dataBytes, 'byte')];
-    return [...parts, ...(name === null ? [] : ['not as declared'])].join(', ');
-  }
-  if (args.length === 0) return 'no arguments';
-  return args
-    .map(({ name: argument, type, value }) => {
-      const isAmount = type === 'uint256' && /^(value|amount|wad)$/.test(argument) && token?.decimals != null;
-      const text = isAmount
-        ? `${shortAmount(unitsToText(BigInt(String(value)), token.decimals ?? 0))} ${safeName(token.symbol ?? '')}`
-        : shortValue(value, names);
-      return argument === '' ? text : `${safeName(argument, 24)} ${text}`;
-    })
-    .join(', ');
-}
-
-function shortValue(value: unknown, names: KnownNames): string {
-  if (typeof value === 'boolean') return value ? 'true' : 'false';
-  if (typeof value !== 'string') return '[…]';
-  if (/^0x[0-9a-f]{40}$/.test(value)) return nameIn(names, value);
-  return value.startsWith('0x') ? shortHex(value) : safeName(value, 24);
+  if (args !== null) return argsInLine(args, names.get(address), names);
+  const parts = [countText(topics.length, 'topic'), countText(dataBytes, 'byte')];
+  return [...parts, ...(name === null ? [] : ['not as declared'])].join(', ');
 }

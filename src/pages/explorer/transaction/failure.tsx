@@ -1,7 +1,8 @@
 /** Why a transaction failed. */
 import { safeName } from '../../ui/format.ts';
 import { ArgList } from './arg-list.tsx';
-import { MethodName, RawData } from './method.tsx';
+import { RawData } from './method.tsx';
+import { MethodName } from './method-name.tsx';
 import type { Transaction } from './sentences.ts';
 
 const MAX_REASON = 500;

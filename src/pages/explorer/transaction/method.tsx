@@ -4,14 +4,16 @@ import { useContext } from 'preact/hooks';
 import { AddressNames } from '../../ui/address-names.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { countText } from '../../ui/format.ts';
-import { ArgList, type Decoded } from './arg-list.tsx';
+import { ArgList } from './arg-list.tsx';
+import { InnerCalls } from './inner-calls.tsx';
+import { MethodName } from './method-name.tsx';
 import type { Transaction } from './sentences.ts';
 
 /** Most characters of data shown; the copy button has all that the answer has. */
 const MAX_CHARACTERS = 4_000;
 
 export function Method({ transaction }: { transaction: Transaction }) {
-  const { method, to, input, inputBytes } = transaction;
+  const { method, calls, to, input, inputBytes } = transaction;
   const token = useContext(AddressNames).get(to ?? '');
   return (
     <>
@@ -20,28 +22,22 @@ export function Method({ transaction }: { transaction: Transaction }) {
           <p>
             <MethodName method={method} />
           </p>
-          {method.args !== null && <ArgList args={method.args} token={token} />}
+          {calls === null ? (
+            method.args !== null && <ArgList args={method.args} token={token} />
+          ) : (
+            <InnerCalls calls={calls} isCut={transaction.callsTruncated} />
+          )}
+          {calls !== null && method.args !== null && (
+            <details class="raw">
+              <summary>Arguments</summary>
+              <ArgList args={method.args} token={token} />
+            </details>
+          )}
         </>
       )}
       {inputBytes > 0 && (
         <RawData title={method === null ? 'Code and arguments' : 'Input'} hex={input} bytes={inputBytes} />
       )}
-    </>
-  );
-}
-
-/** Whoever wrote the contract chose the name, so it is shown with the whole signature. */
-export function MethodName({ method: { name, signature, selector, args } }: { method: Decoded }) {
-  if (name === null)
-    return (
-      <>
-        <code>{selector}</code> <span class="soft small">no known method</span>
-      </>
-    );
-  return (
-    <>
-      <b>{name}</b> <code class="soft small break">{signature}</code>
-      {args === null && <span class="soft small"> its data does not fit the declaration</span>}
     </>
   );
 }

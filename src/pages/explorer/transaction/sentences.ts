@@ -20,6 +20,9 @@ export type Sentence = readonly Part[];
 /** Most sentences. The lists below have everything. */
 const MAX_SENTENCES = 3;
 
+/** Most calls of a multicall that a sentence names. */
+const MAX_CALLS = 5;
+
 /** At least this allowance is meant to have no end. */
 const UNLIMITED = 2n ** 159n;
 
@@ -32,7 +35,7 @@ export function sentencesOf(
 ): Sentence[] {
   if (transaction.status === 'failed') return [callSentence(transaction, names, 'tried to')];
   if (transaction.status === 'pending') return [pendingSentence(transaction, names, coin)];
-  const trades = tradesToTell(transaction, names);
+  const trades = tradesToTell(transaction, transfers ?? [], names);
   if (trades.length > 0) return trades.slice(0, MAX_SENTENCES).map(tradeSentence);
   if (transfers === undefined) return [];
   const moves = transfers.filter(({ amount }) => amount !== '0');
@@ -42,13 +45,22 @@ export function sentencesOf(
   return [callSentence(transaction, names, ''), ...told];
 }
 
-/** Those of its sender; if it has none, those of wallets that are not known as contracts, as pools are. */
-function tradesToTell({ trades, from }: Transaction, names: KnownNames): Trade[] {
+/**
+ * Those of its sender; if it has none, those of wallets that are not known as contracts, as pools are. A contract that
+ * the sender pays is a seller, whose trade is the sender's purchase for others.
+ */
+function tradesToTell(
+  { trades, from, to, valueWei }: Transaction,
+  transfers: readonly Transfer[],
+  names: KnownNames,
+): Trade[] {
   const all = trades ?? [];
   const own = all.filter(({ wallet }) => wallet === from);
   if (own.length > 0) return own;
-  const people = all.filter(({ wallet }) => names.get(wallet)?.contract !== true);
-  return people.length > 0 ? people : all;
+  const isPaid = (valueWei ?? '0') !== '0' || transfers.some((one) => one.from === from && one.to === to);
+  const others = isPaid ? all.filter(({ wallet }) => wallet !== to) : all;
+  const people = others.filter(({ wallet }) => names.get(wallet)?.contract !== true);
+  return people.length > 0 ? people : others;
 }
 
 function tradeSentence(trade: Trade): Sentence {
@@ -121,7 +133,16 @@ function callSentence(transaction: Transaction, names: KnownNames, verb: string)
   if (method === null) return [sender, doing('pay', 'paid'), receiver];
   const allowance = approvalOf(transaction, names);
   if (allowance !== null) return [sender, doing('let', 'let'), ...allowance];
-  return [sender, doing('call', 'called'), method.name ?? method.selector, ' of ', receiver];
+  const within = calledWithin(transaction);
+  return [sender, doing('call', 'called'), method.name ?? method.selector, ' of ', receiver, ...within];
+}
+
+/** The names of the calls within a multicall, the first few. */
+function calledWithin({ calls, callsTruncated }: Transaction): Part[] {
+  if (calls === null) return [];
+  const names = calls.map(({ method }) => (method === null ? 'a payment' : (method.name ?? method.selector)));
+  const isCut = names.length > MAX_CALLS || callsTruncated;
+  return [`: ${names.slice(0, MAX_CALLS).join(', ')}${isCut ? ' and more' : ''}`];
 }
 
 /** What an `approve` of a token permits; null for any other call. */
