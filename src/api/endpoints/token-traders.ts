@@ -1,6 +1,7 @@
 /** GET /api/token_traders: who traded a token, by profit, by loss, or by the newest trade. */
 import { z } from 'zod';
 import { movesOne } from '../../model/transfer-kind.ts';
+import { NATIVE } from '../../model/wallet-part.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
 import { prepareDerivedBlock } from '../../query/token-history.ts';
 import { prepareTokensById } from '../../query/tokens.ts';
@@ -9,6 +10,7 @@ import { prepareTraderLists } from '../../query/trader-lists.ts';
 import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
 import { blockField, completeToBlockField, countField, nextCursorField } from '../../schemas/fields.ts';
 import type { DerivedName } from '../../store/derived-structure.ts';
+import type { TradeIds } from '../../trades/trade-part.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { example } from '../fields.ts';
 import { noSalesReason } from '../launch-record.ts';
@@ -58,6 +60,11 @@ export const tokenTraders = defineEndpoint({
     decimals: assetDecimalsField(),
     perCollection: z.boolean().describe('True for ERC-721, which is summed per collection'),
     quote: quoteSchema,
+    quotes: z
+      .array(quoteSchema)
+      .describe(
+        'What trades of this index may be counted in: native, and its quote tokens other than this one',
+      ),
     traders: z.array(traderSchema),
     nextCursor: nextCursorField(),
     count: countField(),
@@ -82,6 +89,7 @@ export const tokenTraders = defineEndpoint({
       decimals: 6,
       perCollection: false,
       quote: exampleQuote,
+      quotes: [exampleQuote],
       traders: [exampleTrader],
       nextCursor: '500000000000000000.17',
       count: 1,
@@ -101,6 +109,11 @@ export const tokenTraders = defineEndpoint({
     const recordsOf = prepareTraderRecords(db, (wallet) => walletIds.addressOf(wallet));
     const blocksOf = prepareBlocksOfTransfers(db);
     const blockOf = prepareDerivedBlock(db);
+    const quotesBut = (token: number | undefined, { quoteTokens }: TradeIds) => {
+      const quotes = [NATIVE, ...quoteTokens].filter((quote) => quote !== token);
+      const display = displays(quotes);
+      return quotes.map((quote) => display(quote, false));
+    };
     return (params, { head, budget, unexamined }) => {
       const ids = idsAt(head);
       const token = assetIdOf(params.token, ids);
@@ -123,6 +136,7 @@ export const tokenTraders = defineEndpoint({
         decimals: shown.decimals,
         perCollection: movesOne(kind),
         quote: shownQuote,
+        quotes: quotesBut(token, ids),
         traders: recordsOf({ token: token ?? 0, quote: quote ?? 0 }, traders, ids, isKnown),
         nextCursor: last && `${last.key}.${last.wallet}`,
         count: traders.length,
