@@ -4,26 +4,16 @@ import type { Api, Exchange } from '../../client/api.ts';
 import { type Bundle, useAnswer, useLoaded } from '../../client/use-answer.ts';
 import { BlockLink } from '../../ui/address.tsx';
 import { Chart, type Point } from '../../ui/chart.tsx';
-import { Choice } from '../../ui/choice.tsx';
 import { dateTime, grouped, safeName, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
 import { setParams } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { COIN } from '../coin.ts';
+import { RangeChoice, rangeIn } from '../range-choice.tsx';
 import type { TabProps } from './tab-props.ts';
 
 /** Tokens offered for selection: those of the first page. */
 const MAX_TOKENS = 50;
 const POINTS = 300;
-
-const DAY = 86_400;
-/** Seconds before the wallet's last transfer; 0 for all. */
-const RANGES = [
-  { value: '', text: 'All', seconds: 0 },
-  { value: 'year', text: '1 year', seconds: 365 * DAY },
-  { value: 'month', text: '30 days', seconds: 30 * DAY },
-  { value: 'week', text: '7 days', seconds: 7 * DAY },
-  { value: 'day', text: '24 hours', seconds: DAY },
-] as const;
 
 type History = Answers['balance_history'];
 /** `since`: where the range begins; null for all. */
@@ -32,7 +22,7 @@ type Token = Answers['wallet_tokens']['tokens'][number];
 
 export function FlowsTab({ address, params }: TabProps) {
   const asset = params.get('asset') ?? 'native';
-  const range = RANGES.find(({ value }) => value === params.get('range')) ?? RANGES[0];
+  const range = rangeIn(params);
   const tokens = useAnswer('wallet_tokens', { address, limit: MAX_TOKENS, include_zero: true });
   const history = useLoaded<RangedHistory>(`balance ${address} ${asset} ${range.value}`, (api, signal) =>
     loadHistory(api, address, asset, range.seconds, signal),
@@ -57,12 +47,7 @@ export function FlowsTab({ address, params }: TabProps) {
               </option>
             ))}
           </select>
-          <Choice
-            label="Range before the last transfer"
-            options={RANGES}
-            value={range.value}
-            onChange={(value) => setParams({ range: value || null }, { replace: true })}
-          />
+          <RangeChoice label="Range before the last transfer" value={range.value} />
         </>
       }
     >
@@ -74,6 +59,12 @@ export function FlowsTab({ address, params }: TabProps) {
               <p class="notice">The balance did not change in this time.</p>
             ) : (
               <Chart label="Balance over time" kind="step" points={points} />
+            )}
+            {points.some(({ value }) => value < 0) && (
+              <p class="soft small">
+                Below zero: what it held before the first indexed block, or got without a transfer, is not
+                counted.
+              </p>
             )}
             {found.truncated && found.fromBlock !== null && (
               <p class="soft small">

@@ -4,14 +4,17 @@ import { useAnswer } from '../../client/use-answer.ts';
 import { Chart, type Point } from '../../ui/chart.tsx';
 import { dateTime, grouped, safeName, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
+import { RangeChoice, rangeIn } from '../range-choice.tsx';
 
 interface ProfitCurveProps {
+  params: URLSearchParams;
   address: string;
   quote: string;
   token: string;
 }
 
-export function ProfitCurve({ address, quote, token }: ProfitCurveProps) {
+export function ProfitCurve({ address, quote, token, params }: ProfitCurveProps) {
+  const range = rangeIn(params);
   const profit = useAnswer('wallet_profit', { address, quote, token });
   const shown = profit.data?.tokens[0];
   const name = safeName(shown?.symbol ?? '') || shortHex(token);
@@ -21,9 +24,10 @@ export function ProfitCurve({ address, quote, token }: ProfitCurveProps) {
       title={`Profit with ${name}`}
       note="Realised, after each block with a sale."
       loaded={profit}
+      controls={<RangeChoice label="Range before the last sale" value={range.value} />}
     >
       {(answer) => {
-        const points = pointsOf(answer);
+        const points = within(pointsOf(answer), range.seconds);
         return points.length === 0 ? (
           <p class="notice">No sale of it{profit.data?.profitReason != null && ', as far as it is known'}.</p>
         ) : (
@@ -32,6 +36,16 @@ export function ProfitCurve({ address, quote, token }: ProfitCurveProps) {
       }}
     </Section>
   );
+}
+
+/** The points of the last seconds before the newest, and the profit when they began. */
+function within(points: Point[], seconds: number): Point[] {
+  const last = points.at(-1);
+  if (seconds === 0 || last === undefined) return points;
+  const start = last.at - seconds * 1_000;
+  const before = points.findLast(({ at }) => at < start);
+  const shown = points.filter(({ at }) => at >= start);
+  return before === undefined ? shown : [{ ...before, at: start }, ...shown];
 }
 
 function pointsOf({ curve, quote: { decimals, symbol } }: Answers['wallet_profit']): Point[] {
