@@ -196,8 +196,8 @@ async function replayed(
   }
 }
 
-/** How geth says that it pruned a state. */
-const PRUNED_TEXT = /missing trie node/i;
+/** How geth and anvil say that they pruned a state. */
+const PRUNED_TEXT = /missing trie node|^BlockOutOfRangeError/i;
 
 function replayOf(error: UpstreamError): NodeReplay {
   const words = error.message.replace(/^eth_call: /, '').replace(/ \(-?\d+\)$/, '');
@@ -205,7 +205,7 @@ function replayOf(error: UpstreamError): NodeReplay {
   if (data !== null || isExecutionFailure(error)) return { data, words, problem: null };
   const problem =
     isMissingData(error) || PRUNED_TEXT.test(words)
-      ? 'the node has no longer the state before its block'
+      ? 'the node no longer has the state before its block'
       : `the node did not run it again: ${words}`;
   return { data: null, words: null, problem };
 }

@@ -198,8 +198,9 @@ describe('a failure', () => {
 
   it('stays unknown where the node cannot run it again, and says why', async () => {
     const reasons = [
-      [refused('missing trie node', -32000), /no longer the state/],
-      [refused('historical state is unavailable', -32000), /no longer the state/],
+      [refused('missing trie node', -32000), /no longer has the state/],
+      [refused('historical state is unavailable', -32000), /no longer has the state/],
+      [refused('BlockOutOfRangeError: block height is 455 but requested was 6', -32602), /no longer has/],
       [refused('method not allowed', -32601), /did not run it again: method not allowed/],
       ['0x', /it succeeds: an earlier transaction/],
     ] as const;
