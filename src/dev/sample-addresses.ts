@@ -61,10 +61,16 @@ export function sampleAddresses(contracts: DemoContracts, seed: number): SampleA
 }
 
 /** The addresses that the explorer's home page suggests. */
-export function exampleAddresses({ trader, hotWallet, chain }: SampleAddresses): ExampleAddress[] {
+export function exampleAddresses({
+  trader,
+  swingTrader,
+  hotWallet,
+  chain,
+}: SampleAddresses): ExampleAddress[] {
   const third = chain[2] ?? hotWallet;
   return [
     { name: 'Trader', about: 'buys and sells every token', address: trader },
+    { name: 'Swing trader', about: 'bought for 10 coins, sold for 20', address: swingTrader },
     { name: 'Hot wallet', about: 'funds many wallets', address: hotWallet },
     { name: 'Third in a chain', about: 'its coins made three hops', address: third },
   ];

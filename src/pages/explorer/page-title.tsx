@@ -20,7 +20,7 @@ export function PageTitle({ kind, text, what, title, children }: PageTitleProps)
     <header class="title">
       <p class="soft small">{kind}</p>
       <h1 class="with-copy">
-        <span class="mono break">{text}</span>
+        <span class={text.startsWith('0x') ? 'mono break' : undefined}>{text}</span>
         <Copy text={text} what={what} />
       </h1>
       {children}

@@ -52,7 +52,7 @@ export function HomePage() {
         <Section
           id="blocks"
           title="Latest blocks"
-          note="Counted in the index, transfers of nothing included."
+          note="Counted in the index: transactions with transfers."
           loaded={latest}
           controls={<LiveState state={state} />}
         >
@@ -168,7 +168,7 @@ function BlockTable({ blocks }: { blocks: readonly Block[] }) {
         { title: 'Block', plain: true, cell: ({ blockNumber }) => <BlockLink block={blockNumber} /> },
         { title: 'Time', plain: true, cell: ({ timestamp }) => <Time iso={timestamp} /> },
         {
-          title: 'Transactions with transfers',
+          title: 'Transactions',
           number: true,
           cell: ({ transactionCount }) => grouped(transactionCount),
         },

@@ -1,13 +1,11 @@
 /** The most active tokens. */
 import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
-import { Copy } from '../../ui/copy.tsx';
-import { grouped, kindText, shortHex } from '../../ui/format.ts';
-import { Link, tokenPath } from '../../ui/link.tsx';
+import { grouped, kindText } from '../../ui/format.ts';
 import { useTitle } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { Table } from '../../ui/table.tsx';
-import { tokenName } from '../token-name.ts';
+import { TokenNamed } from '../token-named.tsx';
 
 type Token = Answers['chain_stats']['topTokens'][number];
 
@@ -35,17 +33,7 @@ export function TokenTable({ tokens }: { tokens: readonly Token[] }) {
         {
           title: 'Token',
           plain: true,
-          cell: (token: Token) => (
-            <span class="with-copy" title={token.tokenAddress}>
-              <Link to={tokenPath(token.tokenAddress)}>
-                <bdi>{tokenName(token.tokenAddress, token)}</bdi>
-              </Link>
-              {token.name !== null && (
-                <span class="mono soft token-address">{shortHex(token.tokenAddress)}</span>
-              )}
-              <Copy text={token.tokenAddress} what="token address" />
-            </span>
-          ),
+          cell: (token: Token) => <TokenNamed token={token} />,
         },
         {
           title: 'Kind',

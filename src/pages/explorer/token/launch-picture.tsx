@@ -70,6 +70,12 @@ export function LaunchPicture({ buyers }: { buyers: readonly Buyer[] }) {
         <span class="soft">
           Blocks after its first transfer. Circles bought, squares did not; the filled part is held still.
         </span>
+        {buyers.some(({ counted }) => !counted) && (
+          <span class="soft">
+            Dashed: not counted, because it got the token without paying and sold it to a listed buyer, as a
+            pool does.
+          </span>
+        )}
         {[...groups.values()].map(({ name, members }, i) => (
           <span key={`${i} ${name}`}>
             <Swatch colour={colourAt(i)} /> {countText(members, 'wallet')} {name}

@@ -7,7 +7,7 @@ import { BlockLink } from '../../ui/address.tsx';
 import { Units } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import { grouped, kindText, shortHex } from '../../ui/format.ts';
+import { grouped, kindText, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 import { addressPath, Link, tokenPath } from '../../ui/link.tsx';
 import { useTitle } from '../../ui/router.ts';
@@ -60,8 +60,9 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
     <>
       <header class="title">
         <p class="soft small">{stats.data?.type ? `${kindText(stats.data.type)} token` : 'Token'}</p>
-        <h1>
-          <Identicon address={token} size={28} /> <bdi>{name}</bdi>
+        <h1 class="with-copy">
+          <Identicon address={token} size={28} />
+          <bdi>{name}</bdi>
         </h1>
         <p class="with-copy small">
           <Link to={addressPath(token)} class="mono break">
@@ -118,22 +119,30 @@ function factsOf(stats: Stats, supply: bigint | null): (Fact | null)[] {
     estimateReason,
     decimals,
     symbol,
+    minted,
+    burned,
   } = stats;
+  const burnedNote =
+    burned === null || burned === '0'
+      ? []
+      : [`${shortAmount(unitsToText(BigInt(burned), decimals ?? 0))} burned`];
   return [
-    supply === null
-      ? null
-      : {
+    supply !== null
+      ? {
           name: 'Supply',
           value: <Units units={supply.toString()} decimals={decimals} symbol={symbol} />,
-          note: 'as reported by the contract',
-        },
+          note: ['as reported by the contract', ...burnedNote].join('; '),
+        }
+      : minted !== null
+        ? { name: 'Minted', value: <Units units={minted} decimals={decimals} />, note: burnedNote.join() }
+        : null,
     {
       name: 'Holders',
       value: grouped(holderCount),
       note: `of ${grouped(uniqueWallets)} wallets that ever moved it`,
     },
     { name: 'Transfers', value: grouped(transferCount) },
-    { name: 'Decimals', value: decimals ?? 'none' },
+    decimals === null ? null : { name: 'Decimals', value: decimals },
     {
       name: 'First seen',
       value: firstSeenBlock === null ? '–' : <BlockLink block={firstSeenBlock} />,

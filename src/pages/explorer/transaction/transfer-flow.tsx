@@ -4,6 +4,7 @@ import { useContext } from 'preact/hooks';
 import type { Transfer } from '../../client/answers.ts';
 import { labelOf } from '../../ui/address.tsx';
 import { AddressNames } from '../../ui/address-names.ts';
+import { useWidth } from '../../ui/chart.tsx';
 import { safeName, shortAmount, unitsToText, ZERO_ADDRESS } from '../../ui/format.ts';
 import type { KnownNames } from '../../ui/known-names.ts';
 
@@ -11,12 +12,14 @@ import type { KnownNames } from '../../ui/known-names.ts';
 const MAX_TRANSFERS = 24;
 const MAX_PARTIES = 10;
 
-const COLUMN = 150;
+/** Pixels between two lines: as the window has room. */
+const [LEAST_COLUMN, MOST_COLUMN] = [96, 220];
 const HEAD = 34;
 const ROW = 34;
 
 export function TransferFlow({ transfers }: { transfers: readonly Transfer[] }) {
   const known = useContext(AddressNames);
+  const [room, frame] = useWidth();
   const names = new Map<string, string>();
   const drawn: Transfer[] = [];
   for (const transfer of transfers.slice(0, MAX_TRANSFERS)) {
@@ -28,13 +31,14 @@ export function TransferFlow({ transfers }: { transfers: readonly Transfer[] }) 
   }
   if (drawn.length === 0) return null;
   const parties = [...names.keys()];
-  const x = (address: string) => COLUMN / 2 + parties.indexOf(address) * COLUMN;
-  const width = parties.length * COLUMN;
+  const column = Math.max(LEAST_COLUMN, Math.min(MOST_COLUMN, room / parties.length));
+  const x = (address: string) => column / 2 + parties.indexOf(address) * column;
+  const width = parties.length * column;
   const height = HEAD + drawn.length * ROW + 8;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by the keyboard */}
-      <section class="flow" tabIndex={0} aria-label="Diagram of the transfers listed below">
+      <section ref={frame} class="flow" tabIndex={0} aria-label="Diagram of the transfers listed below">
         <svg width={width} height={height} aria-hidden="true">
           <defs>
             <marker

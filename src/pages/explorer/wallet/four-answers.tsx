@@ -28,7 +28,7 @@ export function FourAnswers({ address, activity, node, parties }: FourAnswersPro
     <div class="answers">
       <Funded address={address} funding={activity.funding} />
       <Holds address={address} tokens={activity.tokens} node={node} />
-      <Earned address={address} />
+      <Earned address={address} isContract={node.data?.hasCode === true} />
       <DealsWith address={address} parties={parties} />
     </div>
   );
@@ -140,11 +140,16 @@ function shareText({ share, accuracy }: Holding): string {
   return share === null ? 'supply unknown' : `${percent(share)} of the supply`;
 }
 
-function Earned({ address }: { address: string }) {
+function Earned({ address, isContract }: { address: string; isContract: boolean }) {
   const profit = useAnswer('wallet_profit', { address, limit: 1 });
   return (
     <Answer title="What it earned" address={address} tab="trades" more="Its trades">
       <Awaited loaded={profit}>{(answer) => <Profit answer={answer} />}</Awaited>
+      {isContract && profit.data !== undefined && profit.data.totals.tokens > 0 && (
+        <p class="small soft">
+          A contract trades for those who call it: of a pool or a router this is nobody’s profit.
+        </p>
+      )}
     </Answer>
   );
 }

@@ -2,15 +2,14 @@
 import type { Answers } from '../../client/answers.ts';
 import { usePages } from '../../client/use-pages.ts';
 import { Units } from '../../ui/amount.tsx';
-import { Copy } from '../../ui/copy.tsx';
 import { grouped, kindText } from '../../ui/format.ts';
-import { addressPath, Link, tokenPath } from '../../ui/link.tsx';
+import { addressPath, Link } from '../../ui/link.tsx';
 import { More } from '../../ui/more.tsx';
 import { setParams } from '../../ui/router.ts';
 import { Section } from '../../ui/section.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { tokenName } from '../token-name.ts';
+import { TokenNamed } from '../token-named.tsx';
 import type { TabProps } from './tab-props.ts';
 
 const PAGE = 50;
@@ -63,14 +62,7 @@ function columnsFor(wallet: string): Column<Holding>[] {
     {
       title: 'Token',
       plain: true,
-      cell: (token) => (
-        <span class="token with-copy" title={token.tokenAddress}>
-          <Link to={tokenPath(token.tokenAddress)}>
-            <bdi>{tokenName(token.tokenAddress, token)}</bdi>
-          </Link>
-          <Copy text={token.tokenAddress} what="token address" />
-        </span>
-      ),
+      cell: (token) => <TokenNamed token={token} />,
     },
     { title: 'Kind', wideOnly: true, cell: ({ type }) => <span class="soft">{kindText(type)}</span> },
     {

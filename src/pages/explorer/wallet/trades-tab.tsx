@@ -14,6 +14,7 @@ import { Signed } from '../../ui/signed.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
+import { QuoteChoice } from '../quote-choice.tsx';
 import { ProfitCurve } from './profit-curve.tsx';
 import type { TabProps } from './tab-props.ts';
 
@@ -25,6 +26,7 @@ type Profit = Answers['wallet_profit'];
 type TokenProfit = Profit['tokens'][number];
 type Trade = Answers['wallet_trades']['trades'][number];
 type Leg = Trade['given'][number];
+type Quote = Profit['quote'];
 
 export function TradesTab({ address, params }: TabProps) {
   const quote = params.get('quote') ?? 'native';
@@ -42,11 +44,17 @@ export function TradesTab({ address, params }: TabProps) {
         title="Profit"
         note="From transfers alone: without transaction fees, and without what happened before the first indexed block."
         loaded={profit}
-        controls={<QuoteChoice quote={quote} profit={profit.data} trades={trades.data} />}
+        controls={
+          <QuoteChoice
+            quote={quote}
+            found={quotesIn(profit.data, trades.data)}
+            onChange={(value) => setParams({ quote: value, token: null }, { replace: true })}
+          />
+        }
       >
         {(answer) => <Profits answer={answer} token={token} />}
       </Section>
-      {token !== null && <ProfitCurve address={address} quote={quote} token={token} />}
+      {token !== null && <ProfitCurve address={address} quote={quote} token={token} params={params} />}
       <Section
         id="trades"
         title="Trades"
@@ -88,41 +96,14 @@ function Follow({ address }: { address: string }) {
   );
 }
 
-interface QuoteChoiceProps {
-  quote: string;
-  profit: Profit | undefined;
-  trades: readonly Trade[] | undefined;
-}
-
-/** What profits are counted in: the coin, and the quotes of the trades that are loaded. Nothing if that is one. */
-function QuoteChoice({ quote, profit, trades }: QuoteChoiceProps) {
-  const found = [
+/** The quotes of the tokens and the trades that are loaded. */
+function quotesIn(profit: Profit | undefined, trades: readonly Trade[] | undefined): readonly Quote[] {
+  return [
     ...(profit === undefined
       ? []
       : [profit.quote, ...profit.tokens.flatMap(({ otherQuotes }) => otherQuotes)]),
     ...(trades ?? []).flatMap((trade) => trade.quote ?? []),
   ];
-  const names = new Map([['native', COIN]]);
-  if (quote !== 'native') names.set(quote, shortHex(quote));
-  for (const { tokenAddress, symbol } of found)
-    if (tokenAddress !== null)
-      names.set(tokenAddress, `${safeName(symbol ?? '')} (${shortHex(tokenAddress)})`);
-  if (names.size < 2) return null;
-  return (
-    <select
-      aria-label="Counted in"
-      value={quote}
-      onChange={({ currentTarget: { value } }) =>
-        setParams({ quote: value === 'native' ? null : value, token: null }, { replace: true })
-      }
-    >
-      {[...names].map(([value, name]) => (
-        <option key={value} value={value}>
-          in {name}
-        </option>
-      ))}
-    </select>
-  );
 }
 
 function Profits({
@@ -199,9 +180,9 @@ function profitColumns(quote: Profit['quote'], token: string | null): Column<Tok
       number: true,
       cell: ({ bought, decimals }) => amount(bought, { decimals }),
     },
-    { title: 'for', number: true, wideOnly: true, cell: ({ spent }) => amount(spent, quote) },
+    { title: 'Spent', number: true, wideOnly: true, cell: ({ spent }) => amount(spent, quote) },
     { title: 'Sold', number: true, cell: ({ sold, decimals }) => amount(sold, { decimals }) },
-    { title: 'for', number: true, wideOnly: true, cell: ({ received }) => amount(received, quote) },
+    { title: 'Received', number: true, wideOnly: true, cell: ({ received }) => amount(received, quote) },
     {
       title: 'Without cost',
       number: true,
@@ -246,13 +227,20 @@ const TRADE_COLUMNS: Column<Trade>[] = [
       </>
     ),
   },
-  { title: 'Given', number: true, cell: ({ given }) => <Legs legs={given} /> },
-  { title: 'Received', number: true, cell: ({ received }) => <Legs legs={received} /> },
   {
     title: 'Price',
+    plain: true,
     number: true,
-    wideOnly: true,
-    cell: ({ price }) => (price === null ? '–' : <Amount text={price} />),
+    cell: ({ price, quote }) =>
+      price === null ? '–' : <Amount text={price} symbol={quote?.symbol ?? null} />,
+  },
+  { title: 'Given', plain: true, number: true, side: 'from', cell: ({ given }) => <Legs legs={given} /> },
+  {
+    title: 'Received',
+    plain: true,
+    number: true,
+    side: 'to',
+    cell: ({ received }) => <Legs legs={received} />,
   },
 ];
 

@@ -5,7 +5,15 @@ import { Address, BlockLink, labelText, TransactionLink } from '../../ui/address
 import { Amount } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import { countText, grouped, safeName, shortHex, ZERO_ADDRESS } from '../../ui/format.ts';
+import {
+  countText,
+  grouped,
+  NATIVE_DECIMALS,
+  safeName,
+  shortHex,
+  unitsToText,
+  ZERO_ADDRESS,
+} from '../../ui/format.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 import { Link, tokenPath } from '../../ui/link.tsx';
 import { useTitle } from '../../ui/router.ts';
@@ -59,6 +67,17 @@ export function WalletHeader({ address, facts: { data, error, reload }, parties 
           <FourAnswers address={address} activity={activity} node={node} parties={parties} />
           <Facts facts={factsOf(activity)} />
         </>
+      )}
+      {activity === null && data !== undefined && node.data !== undefined && (
+        <Facts
+          facts={[
+            {
+              name: 'Balance',
+              value: <Amount text={unitsToText(node.data.balance, NATIVE_DECIMALS)} symbol={COIN} />,
+              note: 'by the node',
+            },
+          ]}
+        />
       )}
       <p class="small soft">
         A token contract? <Link to={tokenPath(address)}>Show it as a token</Link>
