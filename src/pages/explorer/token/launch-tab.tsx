@@ -90,7 +90,8 @@ function Sentences({ launch: { summary, firstBlock, openBlock } }: { launch: Lau
       </li>
       {heldShare !== null && (
         <li>
-          The {countText(counted, 'wallet')} that count hold <b>{percent(heldShare)}</b> of what they got
+          The {countText(counted, 'wallet')} that {counted === 1 ? 'counts holds' : 'count hold'}{' '}
+          <b>{percent(heldShare)}</b> of what {counted === 1 ? 'it' : 'they'} got
           {supplyShare !== null && `, and ${percent(supplyShare)} of the supply`}.
         </li>
       )}

@@ -7,7 +7,7 @@ import { BlockLink } from '../../ui/address.tsx';
 import { Units } from '../../ui/amount.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import { grouped, kindText, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
+import { countText, grouped, kindText, shortAmount, shortHex, unitsToText } from '../../ui/format.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 import { addressPath, Link, tokenPath } from '../../ui/link.tsx';
 import { useTitle } from '../../ui/router.ts';
@@ -139,7 +139,7 @@ function factsOf(stats: Stats, supply: bigint | null): (Fact | null)[] {
     {
       name: 'Holders',
       value: grouped(holderCount),
-      note: `of ${grouped(uniqueWallets)} wallets that ever moved it`,
+      note: `of ${countText(uniqueWallets, 'wallet')} that ever moved it`,
     },
     { name: 'Transfers', value: grouped(transferCount) },
     decimals === null ? null : { name: 'Decimals', value: decimals },

@@ -28,6 +28,9 @@ export function ProfitCurve({ address, quote, token, params }: ProfitCurveProps)
     >
       {(answer) => {
         const points = within(pointsOf(answer), range.seconds);
+        const [only, second] = points;
+        if (only !== undefined && second === undefined)
+          return <p class="notice">One block with sales: {only.text}.</p>;
         return points.length === 0 ? (
           <p class="notice">No sale of it{profit.data?.profitReason != null && ', as far as it is known'}.</p>
         ) : (
