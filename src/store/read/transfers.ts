@@ -66,6 +66,13 @@ export function prepareTransfers(db: Db): TransferReader {
         FROM json_each(?) list CROSS JOIN transfers x ON x.id = list.value)
       CROSS JOIN transfers t ON t.id >= first AND t.id < first + ${TRANSACTION_ROWS}
     WHERE iif(typeof(t.tx) = 'blob', t.id, t.id - t.tx) = first`);
+  // What follows a transaction is not read: its limit may be far above its length.
+  const transaction = db.prepare<[number, number, number, number], LinkedTransfer>(/* sql */ `
+    SELECT ${COLUMNS} FROM transfers t
+    WHERE t.id >= +? AND t.id < ifnull((
+        SELECT n.id FROM transfers n WHERE n.id > +? AND n.id < +? AND typeof(n.tx) = 'blob' ORDER BY n.id LIMIT 1
+      ), +?)
+    ORDER BY t.id`);
   const transactions = db.prepare<[string, number], LinkedTransfer>(/* sql */ `
     SELECT ${COLUMNS} FROM (
         SELECT list.value AS first, ifnull((
@@ -95,11 +102,7 @@ export function prepareTransfers(db: Db): TransferReader {
   return {
     range: (from, below) => unpack(range.all(from, below)),
     byId: (ids) => unpack(byId.all(idList(ids))),
-    transaction(first, limit) {
-      const rows = range.all(first, first + limit);
-      const end = rows.findIndex(({ tx }, i) => i > 0 && typeof tx !== 'number');
-      return unpack(end < 0 ? rows : rows.slice(0, end));
-    },
+    transaction: (first, limit) => unpack(transaction.all(first, first, first + limit, first + limit)),
     transactions: (firsts, limit) => unpack(transactions.all(idList(firsts), limit)),
     transactionsOf: (ids) => unpack(transactionsOf.all(idList(ids))),
   };

@@ -69,6 +69,24 @@ test('a transaction is read whole, or as far as the limit', (t) => {
   assert.deepEqual(transfers.transactionsOf([2, 5]), [...all.slice(0, 3), ...all.slice(4)]);
 });
 
+test('of what follows a transaction nothing is read, whatever the limit', (t) => {
+  const db = createMixed(t).reader(t);
+  const { prepare } = db;
+  let read = 0;
+  db.prepare = ((sql: string) => {
+    const statement = prepare.call(db, sql);
+    const { all } = statement;
+    statement.all = (...values: unknown[]) => {
+      const rows: unknown[] = Reflect.apply(all, statement, values);
+      read += rows.length;
+      return rows;
+    };
+    return statement;
+  }) as typeof prepare;
+  assert.equal(prepareTransfers(db).transaction(1, 100_000).length, 3);
+  assert.equal(read, 3);
+});
+
 test('the parties of transfers are those of the whole ones, with the wallet of the contract', (t) => {
   const db = createMixed(t).reader(t);
   const wallets = db.prepare<[], number>('SELECT wallet FROM tokens ORDER BY id').pluck().all();
