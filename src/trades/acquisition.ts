@@ -47,9 +47,11 @@ export function acquisitionsIn(
   const sellers = sides.filter(({ given, received }) => given.some(isToken) && received.length > 0);
   const mints = transfers.filter((transfer) => transfer.from === ids.zero && moves(transfer, token, form));
   const isSale = sellers.length > 0 || mints.length > 0;
+  // A contract of wrapped coins gives what a seller unwraps, which was not its own.
+  const isNoPayer = (wallet: number) => ids.feeSinks.has(wallet) || ids.equivalentContracts.has(wallet);
   const payers = sides.filter(
     ({ wallet, given, received }) =>
-      given.length > 0 && received.length === 0 && !given.some(isToken) && !ids.feeSinks.has(wallet),
+      given.length > 0 && received.length === 0 && !given.some(isToken) && !isNoPayer(wallet),
   );
   const paidFor = sides.filter(
     ({ given, received }) => given.length === 0 && received.length > 0 && received.every(isToken),

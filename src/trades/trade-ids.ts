@@ -16,6 +16,7 @@ export function tradeIdsOf(rules: TradeRules, lookup: IdLookup): TradeIds {
     zero: lookup.zero,
     countsUnits: lookup.countsUnits,
     feeSinks: idsOf(rules.feeSinks, lookup.walletOf),
+    equivalentContracts: idsOf(rules.nativeEquivalents, lookup.walletOf),
     nativeEquivalents: idsOf(rules.nativeEquivalents, lookup.tokenOf),
     quoteTokens: idsOf(rules.quoteTokens, lookup.tokenOf),
   };

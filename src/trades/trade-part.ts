@@ -11,6 +11,8 @@ export interface TradeIds {
   zero: number;
   /** Ids of wallets. */
   feeSinks: ReadonlySet<number>;
+  /** Ids of wallets: the contracts of `nativeEquivalents`, which hold the native coins of others. */
+  equivalentContracts: ReadonlySet<number>;
   /** Ids of tokens. */
   nativeEquivalents: ReadonlySet<number>;
   quoteTokens: ReadonlySet<number>;

@@ -14,6 +14,7 @@ const IDS: TradeIds = {
   zero: ZERO,
   feeSinks: new Set([ENTRY_POINT]),
   nativeEquivalents: new Set([WETH, BLUR]),
+  equivalentContracts: new Set(),
   quoteTokens: new Set([USDC, DAI]),
   countsUnits: (token) => token === UNITS,
 };

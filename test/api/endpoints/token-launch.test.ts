@@ -285,6 +285,35 @@ describe('token_launch', () => {
     ]);
   });
 
+  it('takes no contract of wrapped coins for a payer, which gives what a seller unwraps', async (t) => {
+    const wrapped = address('wmon');
+    const { ask } = launchOf(
+      t,
+      [
+        { creation: [token('zero', 'maker', 1_000n)], deposit: [coin('pool', 'wmon', 90n)] },
+        { wrap: [token('zero', 'pool', 90n, 'wmon')] },
+        // A sale with a fee for somebody, paid in wrapped coins that a router unwraps.
+        {
+          sale: [
+            token('maker', 'pool', 95n),
+            token('maker', 'late', 5n),
+            token('pool', 'router', 9n, 'wmon'),
+            token('router', 'zero', 9n, 'wmon'),
+            { ...coin('wmon', 'router', 9n), kind: 'native_internal' },
+            { ...coin('router', 'maker', 9n), kind: 'native_internal' },
+          ],
+        },
+      ],
+      { nativeEquivalents: [wrapped] },
+    );
+    const found = [...buyersOf(await ask())].map(([name, row]) => [name, ...pick(row, 'how', 'payer')]);
+    assert.deepEqual(found, [
+      ['maker', 'minted', null],
+      ['pool', 'bought', null],
+      ['late', 'received', null],
+    ]);
+  });
+
   it('takes a pool that is given coins with the token for no buyer', async (t) => {
     const { ask } = launchOf(t, [
       { creation: [coin('maker', 'pool', 100n), token('zero', 'pool', 1_000n)] },

@@ -35,6 +35,7 @@ export class ChainTrades {
       zero: this.idOf(ZERO_ADDRESS),
       feeSinks: new Set(FEE_SINKS.map((sink) => this.idOf(sink))),
       nativeEquivalents: new Set([this.idOf(wrapped)]),
+      equivalentContracts: new Set([this.idOf(wrapped)]),
       quoteTokens: new Set([this.idOf(stable)]),
       countsUnits: () => false, // each token logs one kind
     };

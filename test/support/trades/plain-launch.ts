@@ -220,7 +220,10 @@ export class PlainLaunches {
     const mints = moves.filter(({ from, to }) => from === ZERO && to !== ZERO);
     const payers = [...sides].filter(
       ([wallet, { gave, took }]) =>
-        gave.length > 0 && took.length === 0 && !gave.some(isToken) && !sinks.includes(wallet),
+        gave.length > 0 &&
+        took.length === 0 &&
+        !gave.some(isToken) &&
+        ![...sinks, ...equivalents].includes(wallet),
     );
     const served = [...sides].filter(
       ([, { gave, took }]) => gave.length === 0 && took.length > 0 && took.every(isToken),
