@@ -1,8 +1,13 @@
 /** Curves: values by block, in few enough points to draw. */
 
+/** Of each block the last point. */
+export function lastOfBlocks<T extends { blockNumber: number }>(points: readonly T[]): T[] {
+  return points.filter((point, i) => points[i + 1]?.blockNumber !== point.blockNumber);
+}
+
 /** At most `limit` of the points, at even distances, with the last one; of a block only its last. */
 export function thinned<T extends { blockNumber: number }>(points: readonly T[], limit: number): T[] {
-  const ofBlocks = points.filter((point, i) => points[i + 1]?.blockNumber !== point.blockNumber);
+  const ofBlocks = lastOfBlocks(points);
   const step = Math.max(1, ofBlocks.length / limit);
   const count = Math.min(ofBlocks.length, limit);
   return Array.from({ length: count }, (_, i) => ofBlocks[Math.ceil((i + 1) * step) - 1]!);

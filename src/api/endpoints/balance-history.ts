@@ -9,7 +9,7 @@ import { prepareBlocksOfTransfers, prepareTransferIdsOfBlocks } from '../../quer
 import { prepareTokenFacts, prepareTokenIdByWallet } from '../../query/tokens.ts';
 import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
 import { addressField, blockField, countField, timeField } from '../../schemas/fields.ts';
-import { thinned } from '../curve.ts';
+import { lastOfBlocks, thinned } from '../curve.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { EXAMPLE_COIN, example } from '../fields.ts';
 import { address, asset, integer, timeFilter } from '../params.ts';
@@ -100,7 +100,11 @@ export const balanceHistory = defineEndpoint({
         timestamp: secondsToIso(blocks[i]!.timestamp),
         balance: `${balance}`,
       }));
-      const thin = thinned(series, limit);
+      // A block that took back its change left the balance alone.
+      const changes = lastOfBlocks(series).filter(
+        ({ balance }, i, all) => balance !== (all[i - 1]?.balance ?? `${before}`),
+      );
+      const thin = thinned(changes, limit);
       return {
         address,
         ...shown,
