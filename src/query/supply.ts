@@ -5,7 +5,7 @@ import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { LARGE_TOKEN_WALLETS } from '../store/tokens/holding-peaks.ts';
-import type { prepareTopHoldings } from './holdings.ts';
+import { prepareTopHoldings } from './holdings.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /**
@@ -20,6 +20,37 @@ export function prepareSupply(db: Db): (token: number) => bigint | null {
     const found = balance.get(token);
     const supply = found === undefined ? 0n : -decodeSigned(found);
     return supply > 0n ? supply : null;
+  };
+}
+
+/** Spans of a large token whose largest holders are added up. The oldest wallets, pools and exchanges, are in them. */
+const MOST_SPANS = 1_000;
+
+/**
+ * What the shares of single holders are of: the supply. Null where the largest holders have more, of tokens that are
+ * older than the index or grow without transfers: the shares would add up to more than 1. For a large token the largest
+ * holder of each span stands in, since there are a few pages of them.
+ */
+export function prepareShareSupply(db: Db): (token: number, budget: WorkBudget) => bigint | null {
+  const supplyOf = prepareSupply(db);
+  const largest = prepareTopHoldings(db);
+  const walletsOf = db.prepare<[number], number>('SELECT wallets FROM tokens WHERE id = +?').pluck();
+  const peaksOf = db
+    .prepare<[number, number], Buffer>(
+      'SELECT peak FROM holding_peaks WHERE token = +? ORDER BY span LIMIT +?',
+    )
+    .pluck();
+  return (token, budget) => {
+    const supply = supplyOf(token);
+    if (supply === null) return null;
+    const wallets = walletsOf.get(token) ?? 0;
+    const isLarge = wallets > LARGE_TOKEN_WALLETS;
+    if (isLarge) budget.spend(MOST_SPANS);
+    const balances = isLarge
+      ? peaksOf.all(token, MOST_SPANS)
+      : largest({ id: token, wallets }, MOST_HOLDERS, budget).map(({ balance }) => balance);
+    const held = balances.reduce((sum, balance) => sum + decodeSigned(balance), 0n);
+    return held > supply ? null : supply;
   };
 }
 

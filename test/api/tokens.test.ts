@@ -121,7 +121,7 @@ test('holders are ranked numerically, even beyond 2^256; negative and zero balan
   ]);
 });
 
-test('concentration leaves out excluded addresses, and is null where holders have more than the supply', async (t) => {
+test('concentration leaves out excluded addresses; no share is known where holders have more than the supply', async (t) => {
   const move = { kind: 'erc20', token: 'coin' } as const;
   const give = (to: string, amount: bigint) => ({ ...move, from: 'zero', to, amount });
   const holders = Array.from({ length: 12 }, (_, i) => give(`holder ${i}`, 10n));
@@ -144,6 +144,17 @@ test('concentration leaves out excluded addresses, and is null where holders hav
     concentration: { top1: 0.083333333, top10: 0.833333333, top50: 1, top100: 1, holdersForHalf: 6 },
   });
   assert.deepEqual(await stats(`token=${address('early')}`), { supply: '4', concentration: null });
+  const shares = async (query: string, list: string) => {
+    const rows = (await serving.json(query))[list];
+    return Array.isArray(rows) ? rows.map(({ balance, share }) => [balance, share]) : [];
+  };
+  assert.deepEqual(await shares(`/api/token_holders?token=${address('early')}`, 'holders'), [
+    ['5', null],
+    ['4', null],
+  ]);
+  assert.deepEqual(await shares(`/api/wallet_tokens?address=${address('bob')}`, 'tokens'), [['4', null]]);
+  const { summary } = await serving.json(`/api/token_launch?token=${address('early')}`);
+  assert.equal(Object(summary).supplyShare, null);
 });
 
 test('holders known to be contracts are left out unless they are wanted, also between pages', async (t) => {

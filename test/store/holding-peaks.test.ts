@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { decodeSigned, encodeSigned } from '../../src/lib/signed.ts';
+import { decodeSigned, encodeSigned, ZERO_BALANCE } from '../../src/lib/signed.ts';
 import { TransferKind } from '../../src/model/transfer-kind.ts';
 import { prepareTopHoldings } from '../../src/query/holdings.ts';
+import { prepareShareSupply } from '../../src/query/supply.ts';
 import { deadlineBudget, OverBudgetError, unitBudget } from '../../src/query/work-budget.ts';
 import { IndexWriter } from '../../src/store/index-writer.ts';
 import { type Db, openDatabase } from '../../src/store/open-database.ts';
@@ -110,6 +111,10 @@ function compareWithAll(path: string, token: { id: number; wallets: number }): v
         all.slice(0, limit),
       );
     }
+    const supply = -decodeSigned(
+      db.prepare<[], Buffer>('SELECT balance FROM holdings WHERE wallet = 0').pluck().get() ?? ZERO_BALANCE,
+    );
+    assert.equal(prepareShareSupply(db)(token.id, deadlineBudget(Infinity)), supply);
     for (const place of [0, 40, 3_000, all.length - 3]) {
       const after = { wallet: all[place]!.wallet, balance: Buffer.from(encodeSigned(all[place]!.amount)) };
       const found = topOf(token, 7, deadlineBudget(Infinity), after);

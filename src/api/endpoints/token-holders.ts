@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { decodeSigned, encodeSigned } from '../../lib/signed.ts';
 import { share } from '../../lib/units.ts';
 import { type Holding, prepareTopHoldings } from '../../query/holdings.ts';
-import { prepareSupply } from '../../query/supply.ts';
+import { prepareShareSupply } from '../../query/supply.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
 import { prepareIsContract } from '../../query/wallet-code.ts';
 import { prepareWalletsById } from '../../query/wallets.ts';
@@ -34,7 +34,9 @@ const holderSchema = z
     balance: unitsField(),
     share: shareField()
       .nullable()
-      .describe('Its part of the supply; null where the supply is unknown or less than its balance'),
+      .describe(
+        'Its part of the supply; null where the supply is unknown or less than what the largest holders have',
+      ),
     contract: contractField(),
   })
   .meta({ id: 'TokenHolder' });
@@ -89,7 +91,7 @@ export const tokenHolders = defineEndpoint({
   prepare({ db, walletIds }) {
     const factsOf = prepareTokenFacts(db);
     const accuracyOf = prepareBalanceAccuracyName(db);
-    const supplyOf = prepareSupply(db);
+    const supplyOf = prepareShareSupply(db);
     const readHolders = prepareHolders(db);
     const wallets = prepareWalletsById(db);
     return ({ token, limit, cursor, include_contracts }, { budget, unexamined }) => {
@@ -98,7 +100,7 @@ export const tokenHolders = defineEndpoint({
       const found = facts && readHolders(facts, { limit, after, withContracts: include_contracts }, budget);
       const top = found?.holders ?? [];
       for (const { wallet, contract } of top) if (contract === null) unexamined.push(wallet);
-      const supply = facts ? supplyOf(facts.id) : null;
+      const supply = facts ? supplyOf(facts.id, budget) : null;
       const owners = wallets(top.map(({ wallet }) => wallet));
       const holders = top.map(({ balance, contract }, i) => {
         const units = decodeSigned(balance);

@@ -4,7 +4,7 @@ import { isHubCategory } from '../../model/label.ts';
 import { movesOne } from '../../model/transfer-kind.ts';
 import { prepareBlocksOfTransfers } from '../../query/blocks.ts';
 import { prepareStoredTradeSums } from '../../query/stored-trade-sums.ts';
-import { prepareSupply } from '../../query/supply.ts';
+import { prepareShareSupply } from '../../query/supply.ts';
 import { prepareFirstHolders } from '../../query/token-launch.ts';
 import { prepareTokenTradeSums } from '../../query/token-trade-sums.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
@@ -102,7 +102,7 @@ export const tokenLaunch = defineEndpoint({
     const holdersOf = prepareFirstHolders(db);
     const storedSales = prepareStoredTradeSums(db);
     const salesOf = prepareTokenTradeSums(db);
-    const supplyOf = prepareSupply(db);
+    const supplyOf = prepareShareSupply(db);
     const accuracyOf = prepareBalanceAccuracyName(db);
     const contractsOf = prepareIsContract(db);
     const displays = prepareAssetDisplays(db, nativeSymbol);
@@ -173,7 +173,7 @@ export const tokenLaunch = defineEndpoint({
           firstBlock,
           (wallet) => walletIds.addressOf(wallet),
         ),
-        summary: launchSummary(holders, open, supplyOf(token), thresholds),
+        summary: launchSummary(holders, open, supplyOf(token, budget), thresholds),
         profitReason,
         truncated: readFrom !== null,
         fromBlock: readFrom === null ? null : blocksOf([readFrom])[0]!.number,

@@ -11,9 +11,10 @@ import {
 } from '../../query/blocks.ts';
 import { prepareWalletTokens } from '../../query/holdings.ts';
 import { prepareEarlierHoldings } from '../../query/holdings-at.ts';
-import { prepareSupply } from '../../query/supply.ts';
+import { prepareShareSupply } from '../../query/supply.ts';
 import { prepareTokenIdByWallet } from '../../query/tokens.ts';
 import { MAX_HISTORY_ROWS } from '../../query/wallet-transactions.ts';
+import type { WorkBudget } from '../../query/work-budget.ts';
 import {
   addressField,
   blockField,
@@ -60,7 +61,7 @@ const walletTokenSchema = z
     share: shareField()
       .nullable()
       .describe(
-        'Part of the supply that the wallet holds; null with block, and where a sum is unreliable, or the supply unknown or less than its balance',
+        'Part of the supply that the wallet holds; null with block, and where a sum is unreliable, or the supply unknown or less than what the largest holders have',
       ),
   })
   .meta({ id: 'WalletToken' });
@@ -189,7 +190,7 @@ export const walletTokens = defineEndpoint({
         accuracy: balanceAccuracy(token, BALANCE_ACCURACY_NAMES[token.accuracy ?? -1] ?? null),
         accuracyReason: sumsReason(token),
         // The supply of an earlier block is not known.
-        share: sumsReason(token) === null && block === undefined ? shareOf(token) : null,
+        share: sumsReason(token) === null && block === undefined ? shareOf(token, budget) : null,
       }));
       return {
         address,
@@ -205,11 +206,11 @@ export const walletTokens = defineEndpoint({
 });
 
 /** The part of a token's supply in a balance. */
-function prepareShare(db: Db): (token: { id: number; balance: Buffer }) => number | null {
-  const supplyOf = prepareSupply(db);
-  return ({ id, balance }) => {
+function prepareShare(db: Db): (token: { id: number; balance: Buffer }, budget: WorkBudget) => number | null {
+  const supplyOf = prepareShareSupply(db);
+  return ({ id, balance }, budget) => {
     const units = decodeSigned(balance);
-    const supply = units < 0n ? null : supplyOf(id);
+    const supply = units < 0n ? null : supplyOf(id, budget);
     return supply === null || units > supply ? null : share(units, supply);
   };
 }

@@ -136,7 +136,8 @@ export class PlainLaunches {
         insiders: counted.filter((buyer) => !isBuy(buyer) && buyer.place < (first?.place ?? 0)).length,
         fresh: counted.filter(({ age }) => age !== null && age <= limits.fresh).length,
         heldShare: got === 0n ? null : part(kept, got),
-        supplyShare: supply <= 0n || held > supply ? null : part(held, supply),
+        supplyShare:
+          supply <= 0n || held > supply || heldByLargest(moves) > supply ? null : part(held, supply),
       },
     };
   }
@@ -270,6 +271,18 @@ function changeOf(moves: readonly IndexedTransfer[], address: string): bigint {
     if (from === address) sum -= amount;
   }
   return sum;
+}
+
+/** What the 100 largest holders have. */
+function heldByLargest(moves: readonly IndexedTransfer[]): bigint {
+  const balances = new Map<string, bigint>();
+  for (const { from, to, amount } of moves) {
+    balances.set(from, (balances.get(from) ?? 0n) - amount);
+    balances.set(to, (balances.get(to) ?? 0n) + amount);
+  }
+  balances.delete(ZERO);
+  const held = [...balances.values()].filter((balance) => balance > 0n).sort((a, b) => (a > b ? -1 : 1));
+  return held.slice(0, 100).reduce((sum, balance) => sum + balance, 0n);
 }
 
 export function least(a: bigint, b: bigint): bigint {
