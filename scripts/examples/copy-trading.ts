@@ -20,7 +20,8 @@ const filter = { wallets, events: ['wallet_token_buy' as const], purchasesOnly: 
 const orders = new Set<string>();
 
 for await (const buy of signals(url, key, filter)) {
-  if (buy.event !== 'wallet_token_buy') continue;
+  // Anyone can make a contract that logs a purchase in anyone's name. Smart accounts never send theirs themselves.
+  if (buy.event !== 'wallet_token_buy' || buy.initiated === false) continue;
   // A purchase has an event per received transfer, each with the whole payment. After a reorg its block is another.
   const order = `${buy.blockHash}-${buy.txHash}-${buy.wallet}`;
   if (buy.removed) {

@@ -124,6 +124,11 @@ const CASES: Case[] = [
   },
   { name: 'an airdrop', transaction: { from: 'router', to: 'meme', transfers: [BUY('meme')] }, order: null },
   {
+    name: "a purchase that a stranger's contract logs",
+    transaction: { from: 'stranger', to: 'fake', transfers: [PAY('usdc'), BUY('fake')] },
+    order: null,
+  },
+  {
     name: 'bought and passed on',
     transaction: swap(1_000n, BUY('meme'), PAY('meme', 50n)),
     order: null,
