@@ -72,7 +72,7 @@ export function acquisitionsIn(
       const paid = payer !== null && paidFor.length === 1 ? onlyOf(payer.given) : null;
       return { how: 'bought_for', amount, payer: payer?.wallet ?? null, paid, ...sold };
     }
-    const isMinted = amount > 0n && mints.some(({ to }) => to === wallet);
+    const isMinted = mints.some(({ to }) => to === wallet);
     return { how: isMinted ? 'minted' : 'received', amount, payer: null, paid: null, sellers: [] };
   };
 }

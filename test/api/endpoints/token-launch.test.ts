@@ -314,6 +314,20 @@ describe('token_launch', () => {
     ]);
   });
 
+  it('names the zero address as the source of what a router passes on', async (t) => {
+    const { ask } = launchOf(t, [
+      { sale: [coin('a', 'router', 5n), token('zero', 'router', 9n), token('router', 'a', 9n)] },
+    ]);
+    const found = [...buyersOf(await ask())].map(([name, row]) => [
+      name,
+      ...pick(row, 'how', 'amount', 'counted'),
+    ]);
+    assert.deepEqual(found, [
+      ['router', 'minted', '0', false],
+      ['a', 'bought', '9', true],
+    ]);
+  });
+
   it('takes a pool that is given coins with the token for no buyer', async (t) => {
     const { ask } = launchOf(t, [
       { creation: [coin('maker', 'pool', 100n), token('zero', 'pool', 1_000n)] },

@@ -243,7 +243,7 @@ export class PlainLaunches {
       const paid = payer !== null && served === 1 ? only(payer[1].gave) : null;
       return { how: 'bought_for', payer: payer?.[0] ?? null, paid, amount, sellers: names };
     }
-    const isMint = amount > 0n && mints.some(({ to }) => to === address);
+    const isMint = mints.some(({ to }) => to === address);
     return { how: isMint ? 'minted' : 'received', payer: null, paid: null, amount, sellers: [] };
   }
 
