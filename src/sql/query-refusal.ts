@@ -1,9 +1,16 @@
 /** Why a query has no answer, in one line that its author can act on. */
-import { FatalError } from '../lib/errors.ts';
+import { FatalError, onOneLine } from '../lib/errors.ts';
 
-/** A query that is not run, or fails by its own fault. */
+/** Names in a query may be as long as the query. */
+const MAX_CHARACTERS = 400;
+
+/** A query that is not run, or fails by its own fault. The message may quote the query: it is put on one line. */
 export class QueryRefusal extends Error {
   override name = 'QueryRefusal';
+  constructor(message: string) {
+    const line = onOneLine(message);
+    super(line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)} ...` : line);
+  }
 }
 
 /** A query that was ended because it took too much of something. */

@@ -181,11 +181,21 @@ function resultOf(value: unknown): Value {
   return typeof value === 'string' || typeof value === 'number' ? value : null;
 }
 
+/** Codes of SQLite for what a query asks of it. The index is only read, so the last two are about texts and sorting. */
+const FAULTS_OF_QUERIES = [
+  'SQLITE_ERROR',
+  'SQLITE_TOOBIG',
+  'SQLITE_RANGE',
+  'SQLITE_MISMATCH',
+  'SQLITE_NOMEM',
+  'SQLITE_FULL',
+];
+
 /** A mistake in the query as a QueryRefusal; anything else as it is. */
 export function refusalOf(error: unknown, restore: (text: string) => string): unknown {
   if (!(error instanceof Error) || error instanceof QueryRefusal || error instanceof DamageError)
     return error;
-  const isOfQuery = 'code' in error && error.code === 'SQLITE_ERROR';
+  const isOfQuery = 'code' in error && FAULTS_OF_QUERIES.includes(String(error.code));
   const isOfDriver = error instanceof TypeError || error instanceof RangeError;
   return isOfQuery || isOfDriver ? new QueryRefusal(restore(error.message)) : error;
 }

@@ -113,6 +113,27 @@ describe('queries', () => {
     }
   });
 
+  test('take lists of any length, also with values that no column has', () => {
+    const [a] = wallets;
+    const others = Array.from({ length: 20_000 }, (_, i) => `'0xA${i.toString(16).padStart(39, '0')}'`);
+    for (const list of [
+      others.join(', '),
+      `'${a}', ${others.slice(0, 2_000).join(', ')}`,
+      `x'00', NULL, 1.5, '${a}'`,
+      `SELECT zeroblob(20) UNION ALL SELECT '${a}'`,
+    ]) {
+      const query = `SELECT count(*) FROM transfers t WHERE from_address IN (${list})`;
+      assert.equal(plan(query), 't: from_address');
+      const expected = list.includes(`'${a}'`)
+        ? `SELECT count(*) FROM transfers WHERE from_address = '${a}'`
+        : null;
+      assert.deepEqual(
+        indexed.run(query, LIMITS).rows,
+        expected === null ? [[0]] : indexed.run(expected, LIMITS).rows,
+      );
+    }
+  });
+
   test('read the table whole where a condition may be false for rows that an index leaves out', () => {
     const [a] = wallets;
     for (const condition of [

@@ -8,6 +8,7 @@ interface Edit {
 
 export class Edits {
   private readonly source: string;
+  /** In the order of the source. None overlaps with another. */
   private readonly edits: Edit[];
   private readonly sources: readonly Edit[];
 
@@ -19,16 +20,14 @@ export class Edits {
   }
 
   replace(start: number, end: number, text: string): void {
-    this.edits.push({ start, end, text });
+    this.edits.splice(this.firstFrom(start), 0, { start, end, text });
   }
 
   remove(start: number, end: number): void {
+    const first = this.firstFrom(start);
     // What stands in the removed part is not replaced.
-    for (let i = this.edits.length - 1; i >= 0; i--) {
-      const edit = this.edits[i]!;
-      if (edit.start >= start && edit.end <= end) this.edits.splice(i, 1);
-    }
-    this.edits.push({ start, end, text: '' });
+    const removed = this.countWithin(first, end);
+    this.edits.splice(first, removed, { start, end, text: '' });
   }
 
   original({ start, end }: { start: number; end: number }): string {
@@ -37,17 +36,32 @@ export class Edits {
 
   /** A part of the query with its replacements. */
   text(start = 0, end = this.source.length): string {
-    const within = this.edits
-      .filter((edit) => edit.start >= start && edit.end <= end)
-      .sort((a, b) => a.start - b.start);
+    const first = this.firstFrom(start);
     const parts: string[] = [];
     let at = start;
-    for (const edit of within) {
+    for (const edit of this.edits.slice(first, first + this.countWithin(first, end))) {
       parts.push(this.source.slice(at, edit.start), edit.text);
       at = edit.end;
     }
     parts.push(this.source.slice(at, end));
     return parts.join('');
+  }
+
+  /** The position of the first edit that begins there or later. A query has tens of thousands where it lists addresses. */
+  private firstFrom(start: number): number {
+    let [low, high] = [0, this.edits.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.edits[middle]!.start < start) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private countWithin(first: number, end: number): number {
+    let count = 0;
+    while ((this.edits[first + count]?.end ?? Number.POSITIVE_INFINITY) <= end) count++;
+    return count;
   }
 
   /** Puts the original parts back into a text of SQLite, longest replacement first. */
@@ -56,6 +70,10 @@ export class Edits {
     const edits = this.edits.filter((edit) => edit.text !== '');
     return edits
       .sort((a, b) => b.text.length - a.text.length)
-      .reduce((result, edit) => result.replaceAll(edit.text, this.original(edit)), text);
+      .reduce(
+        (result, edit) =>
+          edit.text.length > result.length ? result : result.replaceAll(edit.text, this.original(edit)),
+        text,
+      );
   }
 }

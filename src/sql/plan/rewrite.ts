@@ -29,6 +29,9 @@ type Reading = Pick<TableUse, 'isAscending' | 'isFirstOnly' | 'isBounded'>;
 
 const WHOLE: Reading = { isAscending: false, isFirstOnly: false, isBounded: false };
 
+/** The limit of SQLite, which is told before the joins are planned. */
+const MAX_JOINED = 64;
+
 /** Functions in FROM that read nothing of the index. */
 const FUNCTIONS = ['json_each', 'json_tree'];
 
@@ -88,6 +91,7 @@ class Rewriting {
     const from = readFrom(core.from);
     if (from === null)
       throw new QueryRefusal(`the FROM clause is not understood: ${this.edits.original(spanOf(core.from))}`);
+    if (from.length > MAX_JOINED) throw new QueryRefusal(`a SELECT joins at most ${MAX_JOINED} tables`);
     const shapeOf = (table: string | null) => this.shapeOf(table, hidden);
     for (const item of from) this.visitJoined(item, hidden);
     const items = from.map((item): ScopeItem => ({ alias: item.alias, shape: shapeOf(item.table) }));
@@ -164,13 +168,18 @@ class Rewriting {
       case 'expression':
         return text(value.nodes);
       case 'list':
-        return `json_array(${value.items.map(text).join(', ')})`;
+        return jsonListOf(`VALUES ${value.items.map((item) => `(${text(item)})`).join(', ')}`);
       case 'query':
-        return `(WITH "#v"("v") AS (${text(value.nodes)}) SELECT json_group_array("v") FROM "#v")`;
+        return jsonListOf(text(value.nodes));
       case 'column':
         return `"${from[value.item]?.alias?.replaceAll('"', '""')}"."${value.column.replaceAll('"', '""')}"`;
     }
   }
+}
+
+/** The results of a query as a JSON list, which has no blobs: no column of a table equals one. */
+function jsonListOf(query: string): string {
+  return `(WITH "#v"("v") AS (${query}) SELECT json_group_array("v") FROM "#v" WHERE typeof("v") <> 'blob')`;
 }
 
 /** Where nodes begin and end, at most 80 characters. */

@@ -1,6 +1,7 @@
 /** Which statements are run: those that only read, of the tables that are offered. */
 import { QueryRefusal } from '../query-refusal.ts';
 import { isSymbol, isWord, type Node, nameOf, nodesOf } from './nodes.ts';
+import { readQuery } from './select.ts';
 import { type Token, tokensOf } from './tokens.ts';
 
 const STARTS = ['select', 'with', 'values'];
@@ -27,13 +28,16 @@ export function readStatement(text: string): Statement {
   if (first === undefined) throw new QueryRefusal('the query is empty');
   const isExplained = isWord(first, 'explain');
   const skipped = isExplained ? (isWord(nodes[1], 'query') && isWord(nodes[2], 'plan') ? 3 : 1) : 0;
-  if (!isWord(nodes[skipped], ...STARTS))
+  if (
+    !isWord(nodes[skipped], ...STARTS) ||
+    !isWord(readQuery(nodes.slice(skipped)).body[0], 'select', 'values')
+  )
     throw new QueryRefusal(
       'only queries are run: a statement begins with SELECT, WITH or VALUES, or with EXPLAIN and one of these',
     );
   for (const [i, token] of tokens.slice(0, end).entries()) {
     refuseReserved(token, tokens[i + 1]);
-    if (isWord(token, 'in') && tokens[i + 1]?.kind === 'string')
+    if (isWord(token, 'in') && !isSymbol(tokens[i + 1], '('))
       throw new QueryRefusal('IN takes a list or a query in parentheses');
   }
   return { text: text.slice(0, tokens[end - 1]?.end), nodes: nodes.slice(skipped), isExplained };
