@@ -31,6 +31,7 @@ import { ReadFailures } from './query/read-failures.ts';
 import type { AdminOptions } from './server/admin/routes.ts';
 import { type Server, startServer } from './server/server.ts';
 import { QueryPool } from './sql/process/query-pool.ts';
+import { queryReads } from './sql/process/reading-queries.ts';
 import { prepareLastBlock } from './store/chain.ts';
 
 /** Time to close everything, milliseconds, of the 10 s that a stop may take. */
@@ -143,6 +144,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
       fileBytes: fileBytes(stores.indexPath),
       walBytes: fileBytes(`${stores.indexPath}-wal`),
       freeBytes: freeDiskBytes(stores.indexPath),
+      queries: queryReads(stores.indexPath),
     }),
     sockets: () => connections.list(),
     closeSocket: (id) => connections.closeOne(id),

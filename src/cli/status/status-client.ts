@@ -9,6 +9,7 @@ import { http } from '../../lib/http.ts';
 import { hostPort, isObject } from '../../lib/text.ts';
 import type { ClusterStatus } from '../../model/cluster-status.ts';
 import type { IndexStatus } from '../../model/index-status.ts';
+import type { QueryReads } from '../../model/query-reads.ts';
 import type { SinkStatus } from '../../model/sink-status.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -21,6 +22,8 @@ export interface DiskReport {
   bytesPerDay: number | null;
   bytesWhenFilled: number | null;
   daysUntilFull: number | null;
+  /** SQL queries that read the index; null from a daemon of an earlier release. */
+  queries: QueryReads | null;
 }
 
 export interface StatusReport {
@@ -174,7 +177,12 @@ function parseDiskReport(body: unknown): DiskReport | null {
     bytesPerDay: numberOrNull('bytesPerDay'),
     bytesWhenFilled: numberOrNull('bytesWhenFilled'),
     daysUntilFull: numberOrNull('daysUntilFull'),
+    queries: isQueryReads(body.survey.queries) ? body.survey.queries : null,
   };
+}
+
+function isQueryReads(value: unknown): value is QueryReads {
+  return isObject(value) && 'count' in value && 'oldestMs' in value && 'logLimitBytes' in value;
 }
 
 function reasonOf(error: unknown): string {

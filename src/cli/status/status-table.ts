@@ -16,6 +16,7 @@ import {
   type NodeStatus,
   rebuildBlocks,
 } from '../../model/index-status.ts';
+import type { QueryReads } from '../../model/query-reads.ts';
 import type { SinkStatus } from '../../model/sink-status.ts';
 import { formatBytes, formatDuration, formatGroups, formatNumber, type Paint, plain } from '../format.ts';
 import type { DiskReport, StatusReport } from './status-client.ts';
@@ -189,11 +190,12 @@ function backfillRows(status: IndexStatus, lag: number | null): StatusEntry[] {
 }
 
 function diskRows(status: IndexStatus, disk: DiskReport): StatusEntry[] {
-  const { fileBytes, walBytes, freeBytes, bytesPerDay, bytesWhenFilled, daysUntilFull } = disk;
+  const { fileBytes, walBytes, freeBytes, bytesPerDay, bytesWhenFilled, daysUntilFull, queries } = disk;
   const isBackfilling = status.phase === 'backfilling' && bytesWhenFilled !== null;
   return [
     ['index.db', `${formatBytes(fileBytes)}, write-ahead log ${formatBytes(walBytes)}`],
     ...(isBackfilling ? [['after backfill', `about ${formatBytes(bytesWhenFilled)}`] as const] : []),
+    ...(queries === null || queries.count === 0 ? [] : [['SQL', queriesText(queries)] as const]),
     ['free', formatBytes(freeBytes)],
     [
       'forecast',
@@ -202,6 +204,15 @@ function diskRows(status: IndexStatus, disk: DiskReport): StatusEntry[] {
         : `${formatBytes(bytesPerDay)} a day${daysUntilFull === null ? '' : `, the disk is full in ${formatNumber(daysUntilFull)} days`}`,
     ],
   ];
+}
+
+/** Queries keep the write-ahead log from starting over. */
+function queriesText({ count, oldestMs, logBytes, logLimitBytes }: QueryReads): string {
+  const oldest = oldestMs === null ? '' : `, the oldest for ${formatDuration(oldestMs / 1000)}`;
+  const isFull = logBytes > logLimitBytes;
+  return `${formatNumber(count)} ${count === 1 ? 'query reads' : 'queries read'} the index${oldest}; log ${formatBytes(logBytes)}${
+    isFull ? `, above ${formatBytes(logLimitBytes)}: no query begins until the oldest has ended` : ''
+  }`;
 }
 
 const SINK_COLOURS = { connecting: 'red', filling: 'yellow', following: 'green', waiting: 'red' } as const;

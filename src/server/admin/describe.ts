@@ -1,7 +1,9 @@
 /** The daemon's state as the panel's API returns it. Pure functions. */
+
 import { versionText } from '../../lib/version.ts';
 import type { Activity } from '../../metrics/activity.ts';
 import type { IndexStats, IndexStatsState } from '../../model/index-stats.ts';
+import type { QueryReads } from '../../model/query-reads.ts';
 import type { describeStatus } from '../http/health.ts';
 import type { LiveSocket } from '../ws/connections.ts';
 
@@ -40,7 +42,10 @@ export function describeSockets(sockets: readonly LiveSocket[]) {
 }
 
 /** Current sizes. The stats may be minutes old. */
-export type DiskSizes = Pick<IndexStats, 'fileBytes' | 'walBytes' | 'freeBytes'>;
+export interface DiskSizes extends Pick<IndexStats, 'fileBytes' | 'walBytes' | 'freeBytes'> {
+  /** SQL queries that read the index, of all processes, and what of the log they can hold back. */
+  queries: QueryReads;
+}
 
 /** The index, its contents, and a forecast of its size. */
 export function describeIndex(status: Status, stats: IndexStatsState & { disk: DiskSizes | undefined }) {

@@ -10,7 +10,10 @@ export interface AdminSql {
     functions: { signature: string; description: string }[];
     running: number;
     waiting: number;
-    /** Of the write-ahead log. No query begins above the limit. */
+    /** Queries that read the index, also of the command line, and for how long the oldest one does. */
+    reading: number;
+    oldestMs: number | null;
+    /** Of the write-ahead log. No query begins above the limit while others read. */
     logBytes: number;
     logLimitBytes: number;
   };

@@ -16,13 +16,15 @@ export const MAX_TEMPORARY_BYTES = 2 ** 30;
 
 /**
  * The write-ahead log, which cannot start over while any query reads: above this size no query begins until the log has
- * started over, and the one that reads is ended. Half of what makes the indexer wait for readers.
+ * started over, and the oldest of those that read is ended. Half of what makes the indexer wait for readers.
  */
 export const MAX_LOG_BYTES = 64 * 2 ** 20;
 /** A query may hold the log back this long, however large it is. */
 export const LOG_GRACE_MS = 2_000;
-/** Longest wait for the log to start over. A backfill's log is large although nobody reads. */
+/** Longest wait for the log to start over while nobody reads. A backfill's log is large, too. */
 export const LOG_WAIT_MS = 2_000;
+/** The same while others read. */
+export const LONGEST_LOG_WAIT_MS = 30_000;
 
 /** How often memory and time are looked at; files and the log, every fifth time. */
 export const WATCH_MS = 50;

@@ -5,10 +5,9 @@ import { guarded } from '../../lib/guard.ts';
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
 import { QueryLimitError, QueryStartError } from '../query-refusal.ts';
 import type { QueryAnswer } from '../session.ts';
-import { MAX_LOG_BYTES } from './limits.ts';
 import type { QueryRequest } from './protocol.ts';
 import { QueryProcess, type RunOptions } from './query-process.ts';
-import { logBytes } from './usage.ts';
+import { queryReads } from './reading-queries.ts';
 
 const PROCESSES = 2;
 /** Queries that wait for a process. */
@@ -46,12 +45,8 @@ export class QueryPool {
 
   state() {
     const { running, waiting } = this;
-    return {
-      running,
-      waiting: waiting.size,
-      logBytes: logBytes(this.path),
-      logLimitBytes: MAX_LOG_BYTES,
-    };
+    const { count: reading, oldestMs, logBytes, logLimitBytes } = queryReads(this.path);
+    return { running, waiting: waiting.size, reading, oldestMs, logBytes, logLimitBytes };
   }
 
   /** Throws what QueryProcess throws, and BusyError when too many queries wait. */

@@ -15,6 +15,7 @@ import {
   FILES_EVERY,
   LOG_GRACE_MS,
   LOG_WAIT_MS,
+  LONGEST_LOG_WAIT_MS,
   MAX_LOG_BYTES,
   MAX_MEMORY_BYTES,
   MAX_TEMPORARY_BYTES,
@@ -23,6 +24,7 @@ import {
 } from './limits.ts';
 import { type FromProcess, PROCESS_COMMAND, type QueryRequest } from './protocol.ts';
 import { type Command, QueryChild } from './query-child.ts';
+import { ReadingQuery, readingQueries } from './reading-queries.ts';
 import { logBytes, openFileBytes, residentBytes } from './usage.ts';
 
 export interface RunOptions {
@@ -56,6 +58,8 @@ interface Running {
   options: RunOptions;
   /** The size of the write-ahead log as it began. */
   logBytes: number;
+  /** Shows the others that it reads; null while it does not. */
+  reading: ReadingQuery | null;
   settle: PromiseWithResolvers<QueryAnswer>;
 }
 
@@ -96,7 +100,7 @@ export class QueryProcess {
     if (this.isClosed || this.running !== null) throw new Error('the process is closed or runs a query');
     const settle = Promise.withResolvers<QueryAnswer>();
     settle.promise.catch(() => undefined); // awaited below
-    const running: Running = { startedAt: null, options, settle, logBytes: 0 };
+    const running: Running = { startedAt: null, options, settle, logBytes: 0, reading: null };
     this.running = running;
     const onAbort = () => this.end(new QueryLimitError('ended on request'));
     options.signal?.addEventListener('abort', onAbort);
@@ -106,14 +110,14 @@ export class QueryProcess {
       WATCH_MS,
     );
     try {
-      await this.waitForLog();
-      running.logBytes = logBytes(this.path);
+      await this.waitForLog(() => options.signal?.aborted === true || this.isClosed);
       if (options.signal?.aborted || this.isClosed) onAbort();
       else this.send(request, running);
       return await settle.promise;
     } finally {
       clearInterval(watch);
       options.signal?.removeEventListener('abort', onAbort);
+      running.reading?.end();
       this.running = null;
     }
   }
@@ -135,17 +139,33 @@ export class QueryProcess {
     this.forgetFolder();
   }
 
-  /** Waits until a large write-ahead log has started over, which it cannot while queries follow each other. */
-  private async waitForLog(): Promise<void> {
-    const until = performance.now() + LOG_WAIT_MS;
-    while (logBytes(this.path) > this.limits.logBytes && performance.now() < until) await pause(WATCH_MS);
+  /**
+   * Waits until a large write-ahead log has started over, which it cannot while queries read, of whatever process. If none
+   * does, the log is large for another reason, and the query begins after a short while.
+   */
+  private async waitForLog(isGivenUp: () => boolean): Promise<void> {
+    const startedAt = performance.now();
+    let freeSince = startedAt;
+    while (logBytes(this.path) > this.limits.logBytes && !isGivenUp()) {
+      const now = performance.now();
+      if (readingQueries(this.path).count > 0) freeSince = now;
+      if (now - freeSince > LOG_WAIT_MS) return;
+      if (now - startedAt > LONGEST_LOG_WAIT_MS)
+        throw new QueryLimitError(
+          'not begun: the write-ahead log of the index is large, and other queries hold it back; try again later',
+        );
+      await pause(WATCH_MS);
+    }
   }
 
   private send(request: QueryRequest, running: Running): void {
     this.child ??= this.start();
     const { child } = this;
     child.whenReady(() => {
+      if (this.running !== running) return;
       running.startedAt = performance.now();
+      running.logBytes = logBytes(this.path);
+      running.reading = new ReadingQuery(this.path);
       child.send(request);
     });
   }
@@ -191,8 +211,10 @@ export class QueryProcess {
           `ended: it took more than ${mib(this.limits.temporaryBytes)} MiB of temporary files; sort or group fewer rows, or export the table`,
         ),
       );
+    running.reading?.show();
+    // A log that was large before this query may be so for another reason.
     const limit = Math.max(this.limits.logBytes, running.logBytes * 2);
-    if (elapsed > LOG_GRACE_MS && logBytes(this.path) > limit)
+    if (elapsed > LOG_GRACE_MS && logBytes(this.path) > limit && running.reading?.isOldest())
       this.end(
         new QueryLimitError(
           `ended: the daemon wrote ${mib(limit)} MiB while the query held them back; try again with a shorter one`,

@@ -12,6 +12,7 @@ import {
   type IndexStatus,
   lagBlocks,
 } from '../../../src/model/index-status.ts';
+import type { QueryReads } from '../../../src/model/query-reads.ts';
 import { NOTHING_SKIPPED } from '../../../src/model/skipped-logs.ts';
 
 function tableOf(status: IndexStatus, now: number, staleReason: string | null = null): string {
@@ -20,6 +21,32 @@ function tableOf(status: IndexStatus, now: number, staleReason: string | null = 
     now,
   );
 }
+
+test('queries that read the index are shown, and that others wait for them', () => {
+  const disk = { fileBytes: 1, walBytes: 1, freeBytes: 1, bytesPerDay: null, bytesWhenFilled: null };
+  const table = (queries: QueryReads | null) =>
+    unfolded(
+      statusTable(
+        {
+          status: BACKFILLING,
+          staleReason: null,
+          sink: null,
+          cluster: null,
+          disk: { ...disk, daysUntilFull: null, queries },
+          tokenRefused: false,
+        },
+        0,
+      ),
+    );
+  const reads: QueryReads = { count: 2, oldestMs: 3_400, logBytes: 2 ** 24, logLimitBytes: 2 ** 26 };
+  assert.match(table(reads), /^SQL +2 queries read the index, the oldest for 3 s; log 16 MiB$/m);
+  assert.match(
+    table({ ...reads, count: 1, logBytes: 2 ** 27 }),
+    /^SQL +1 query reads the index.*; log 128 MiB, above 64 MiB: no query begins until the oldest has ended$/m,
+  );
+  assert.doesNotMatch(table({ ...reads, count: 0, oldestMs: null }), /^SQL/m);
+  assert.doesNotMatch(table(null), /^SQL/m);
+});
 
 /** A table with each value on one line. */
 function unfolded(table: string): string {

@@ -17,7 +17,16 @@ const ANSWER: SqlAnswer = {
 test('the operator alone can ask with SQL', async (t) => {
   const asked: [query: string, rows: number][] = [];
   const sql: AdminSql = {
-    describe: () => ({ tables: [], functions: [], running: 1, waiting: 0, logBytes: 0, logLimitBytes: 1 }),
+    describe: () => ({
+      tables: [],
+      functions: [],
+      running: 1,
+      reading: 0,
+      oldestMs: null,
+      waiting: 0,
+      logBytes: 0,
+      logLimitBytes: 1,
+    }),
     async run(query, rows) {
       asked.push([query, rows]);
       if (query === 'DELETE') throw new RequestError(400, 'query_refused', 'only queries are run');
