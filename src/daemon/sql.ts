@@ -18,9 +18,10 @@ export function adminSql(pool: QueryPool): AdminSql {
   const functions = FUNCTIONS.map(({ signature, description }) => ({ signature, description }));
   return {
     describe: () => ({ tables, functions, ...pool.state() }),
-    async run(query, rows) {
+    async run(query, rows, signal) {
       try {
-        return await pool.run({ text: query, limits: { rows, bytes: MAX_BYTES } });
+        const limits = { rows, bytes: MAX_BYTES };
+        return await pool.run({ text: query, limits }, signal && { signal });
       } catch (error) {
         if (error instanceof QueryRefusal) throw new RequestError(400, 'query_refused', error.message);
         // The operator is told whatever happened to the process, too.

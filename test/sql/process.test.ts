@@ -122,6 +122,8 @@ test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know 
     /^number {2}empty\n +20 +null\n +19 +null\n\n2 rows as of block 20 \(0x[0-9a-f]{8}\), .* s; no trace gaps\n$/,
   );
   assert.match(table.stderr, /^scans blocks, about 20 rows: .*"atlas-node export blocks"\n$/);
+  const byHash = await sql(`SELECT id FROM transfers WHERE tx_hash = '0x${'ab'.repeat(32)}'`);
+  assert.match(byHash.stderr, /^scans transfers, .* no index has transactions by hash, so name the block [^\n]*\n$/);
   const json = await sql(
     '--format',
     'json',

@@ -65,7 +65,10 @@ export function scanNote(plan: readonly TablePlan[]): string | undefined {
       `${table}${alias === table ? '' : ` ${alias}`}, about ${formatNumber(scannedRows ?? 0)} rows`,
   );
   const names = [...new Set(scans.map(({ table }) => EXPORTS[table] ?? table))];
-  return `scans ${parts.join(', and ')}: no condition leads to an index; for analyses of whole tables see ${names
+  const reason = scans.some(({ by }) => by.includes('tx_hash'))
+    ? 'no index has transactions by hash, so name the block or a block range as well, such as block_number = 17'
+    : 'no condition leads to an index';
+  return `scans ${parts.join(', and ')}: ${reason}; for analyses of whole tables see ${names
     .map((name) => `"atlas-node export ${name}"`)
     .join(', ')}`;
 }

@@ -31,6 +31,8 @@ export interface AdminRequest {
   query: URLSearchParams;
   /** Parsed JSON of a POST, otherwise undefined. */
   body: unknown;
+  /** Aborts when the client of a POST disconnects before it is answered. */
+  gone?: AbortSignal;
   /** Whether the client uses TLS, to this server or to the proxy in front of it. */
   secure: boolean;
 }
@@ -109,7 +111,8 @@ export function addAdminRoute(
       };
       return replies.sendOrDefer(res, respond, count);
     }
-    const reply = replies.defer(res, count, () => undefined);
+    const leaving = new AbortController();
+    const reply = replies.defer(res, count, () => leaving.abort());
     reply.guardHandler(() => {
       if (isChunked(req)) return reply.send(closeIfChunked(req, errorAnswer(NO_LENGTH, NOSNIFF_HEADER)));
       const request = read(res, req);
@@ -117,7 +120,7 @@ export function addAdminRoute(
       if (refused !== null) return reply.send(refused);
       collectBody(res, reply, maxBodyBytes, null, (bytes) => {
         if (bytes instanceof RequestError) return reply.send(unreadBody(bytes, NOSNIFF_HEADER));
-        const answered = answer({ ...request, body: parseJson(bytes) });
+        const answered = answer({ ...request, body: parseJson(bytes), gone: leaving.signal });
         if (answered instanceof Promise) reply.sendResolved(answered);
         else reply.send(answered);
       });

@@ -218,9 +218,9 @@ function addSqlRoutes(add: AddRoute, sql: AdminSql): void {
   add(
     'post',
     '/sql',
-    ({ body }) => {
+    ({ body, gone }) => {
       const { query, limit } = readQuery(body);
-      return sql.run(query, limit);
+      return sql.run(query, limit, gone);
     },
     MAX_SQL_BODY_BYTES,
   );

@@ -17,8 +17,8 @@ export interface AdminSql {
     logBytes: number;
     logLimitBytes: number;
   };
-  /** Rejects with a RequestError that tells the operator why there is no answer. */
-  run(query: string, rows: number): Promise<SqlAnswer>;
+  /** Rejects with a RequestError that tells the operator why there is no answer. `signal` ends the query. */
+  run(query: string, rows: number, signal?: AbortSignal): Promise<SqlAnswer>;
 }
 
 export interface SqlAnswer {

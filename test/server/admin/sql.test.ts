@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestError } from '../../../src/lib/errors.ts';
 import type { AdminSql, SqlAnswer } from '../../../src/server/admin/sql.ts';
-import { operate } from '../operating.ts';
+import { waitFor } from '../../support/wait.ts';
+import { operate, TOKEN } from '../operating.ts';
 
 const ANSWER: SqlAnswer = {
   columns: ['a'],
@@ -16,6 +17,7 @@ const ANSWER: SqlAnswer = {
 
 test('the operator alone can ask with SQL', async (t) => {
   const asked: [query: string, rows: number][] = [];
+  let endless: AbortSignal | undefined;
   const sql: AdminSql = {
     describe: () => ({
       tables: [],
@@ -27,8 +29,12 @@ test('the operator alone can ask with SQL', async (t) => {
       logBytes: 0,
       logLimitBytes: 1,
     }),
-    async run(query, rows) {
+    async run(query, rows, signal) {
       asked.push([query, rows]);
+      if (query === 'for ever') {
+        endless = signal;
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      }
       if (query === 'DELETE') throw new RequestError(400, 'query_refused', 'only queries are run');
       return ANSWER;
     },
@@ -62,6 +68,18 @@ test('the operator alone can ask with SQL', async (t) => {
     { query: 'SELECT 1', limit: 10_001 },
   ])
     assert.equal((await post(body)).status, 400);
+
+  const leaving = new AbortController();
+  const left = fetch(`${server.url}/admin/api/sql`, {
+    method: 'POST',
+    body: JSON.stringify({ query: 'for ever' }),
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKEN}` },
+    signal: leaving.signal,
+  });
+  await waitFor(() => endless !== undefined, { what: 'the query to begin' });
+  leaving.abort();
+  await assert.rejects(left);
+  await waitFor(() => endless?.aborted, { what: 'the end of the query whose client has left' });
 
   const { length } = asked;
   const credentials: Record<string, string>[] = [

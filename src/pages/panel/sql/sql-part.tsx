@@ -1,8 +1,8 @@
 /** SQL on the index: an editor with the tables beside it, and the answer. */
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SqlAnswer } from '../../../server/admin/sql.ts';
 import { Section } from '../../ui/section.tsx';
-import { callAdmin, useAction, usePolled } from '../admin-api.ts';
+import { type AdminAnswers, callAdmin, useAction, usePolled } from '../admin-api.ts';
 import { useSavedQueries } from './saved-queries.ts';
 import { SqlAnswerView } from './sql-answer.tsx';
 
@@ -21,12 +21,20 @@ export function SqlPart() {
   const [query, setQuery] = useState(saved[0]?.query ?? '');
   const [name, setName] = useState('');
   const [answered, setAnswered] = useState<Answered | null>(null);
+  const [isStopped, setStopped] = useState(false);
+  const stop = useRef(new AbortController());
   const asking = useAction();
+  // The server ends the query when its client has left.
+  useEffect(() => () => stop.current.abort(), []);
   const run = async () => {
+    if (asking.isRunning) return;
     const startedAt = performance.now();
-    const given = await asking.run(() => callAdmin('POST', 'sql', { body: { query }, timeoutMs: ANSWER_MS }));
-    if (given !== null)
-      setAnswered({ answer: given as SqlAnswer, seconds: (performance.now() - startedAt) / 1000 });
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    setStopped(false);
+    const given = await asking.run(() => ask(query, signal));
+    setStopped(signal.aborted);
+    if (given !== null) setAnswered({ answer: given, seconds: (performance.now() - startedAt) / 1000 });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -41,7 +49,7 @@ export function SqlPart() {
       note="One SELECT on the index, in the dialect of SQLite. Queries only read. Nobody with an API key can run them."
       loaded={described}
     >
-      {({ tables, functions, running, waiting }) => (
+      {({ tables, functions, ...state }) => (
         <div class="sql">
           <div class="sql-main">
             <form
@@ -66,7 +74,12 @@ export function SqlPart() {
                 <button type="submit" class="button main" disabled={asking.isRunning}>
                   {asking.isRunning ? 'Running …' : 'Run'}
                 </button>
-                <span class="small soft">Ctrl+Enter. {stateText(running, waiting)}</span>
+                {asking.isRunning && (
+                  <button type="button" class="button" onClick={() => stop.current.abort()}>
+                    Stop
+                  </button>
+                )}
+                <span class="small soft">Ctrl+Enter runs the query. {stateText(state)}</span>
               </div>
             </form>
             {asking.problem !== '' && (
@@ -74,7 +87,14 @@ export function SqlPart() {
                 {asking.problem}
               </p>
             )}
-            {answered !== null && <SqlAnswerView {...answered} />}
+            {isStopped && (
+              <p class="small soft" role="status">
+                The query was stopped.
+              </p>
+            )}
+            {answered !== null && !asking.isRunning && !isStopped && asking.problem === '' && (
+              <SqlAnswerView {...answered} />
+            )}
           </div>
           <aside class="sql-aside" aria-label="Tables and saved queries">
             <h2>Tables</h2>
@@ -150,7 +170,28 @@ export function SqlPart() {
   );
 }
 
-function stateText(running: number, waiting: number): string {
-  if (running === 0) return '';
-  return `${running} running${waiting === 0 ? '' : `, ${waiting} waiting`}.`;
+/** Null for a query that was stopped. */
+async function ask(query: string, signal: AbortSignal): Promise<SqlAnswer | null> {
+  try {
+    const answer = await callAdmin('POST', 'sql', { body: { query }, signal, timeoutMs: ANSWER_MS });
+    return answer as SqlAnswer;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
+
+type State = Pick<AdminAnswers['sql'], 'waiting' | 'reading' | 'oldestMs' | 'logBytes' | 'logLimitBytes'>;
+
+/** Of all processes: `atlas-node sql` runs queries too. */
+function stateText({ waiting, reading, oldestMs, logBytes, logLimitBytes }: State): string {
+  if (reading === 0 && waiting === 0) return '';
+  const parts = [
+    `${reading} running${oldestMs === null ? '' : `, the oldest for ${Math.round(oldestMs / 1000)} s`}`,
+    ...(waiting === 0 ? [] : [`${waiting} waiting`]),
+    ...(logBytes > logLimitBytes
+      ? ['the log of the index is full: none begins until the oldest has ended']
+      : []),
+  ];
+  return `${parts.join(', ')}.`;
 }
