@@ -10,12 +10,13 @@ import { DamageError } from '../store/storage-error.ts';
 import { defineFunctions } from './functions.ts';
 import { type RewrittenQuery, rewriteQuery } from './plan/rewrite.ts';
 import { QueryRefusal } from './query-refusal.ts';
-import { argumentsOf } from './tables/arguments.ts';
+import { type Arguments, argumentsOf } from './tables/arguments.ts';
+import { foldRows } from './tables/fold.ts';
 import { type IndexReads, prepareIndexReads } from './tables/index-reads.ts';
 import { type Cell, fillRow } from './tables/rows.ts';
 import { READS, readsOf, type TableShape, type TableUse } from './tables/shape.ts';
 import type { ReadRows } from './tables/table.ts';
-import { SHAPES, TABLES } from './tables/tables.ts';
+import { columnNames, SHAPES, TABLES } from './tables/tables.ts';
 import { readStatement } from './text/statement.ts';
 
 export type Value = string | number | null;
@@ -139,19 +140,20 @@ export class SqlSession {
     }
   }
 
-  private defineTable(
-    memory: Db,
-    { name, table, parameters, columns, isAscending, isFirstOnly }: TableUse,
-  ): void {
+  private defineTable(memory: Db, use: TableUse): void {
+    const { name, table, parameters, columns, isAscending, isFirstOnly, isFolded } = use;
     const readRows = this.readers.get(table)!;
     const shape = SHAPES.find((found) => found.name === table)!;
+    const portionsFor = (args: Arguments) => readRows(args, { columns, isAscending });
     memory.table(name, {
-      columns: shape.columns.map((column) => column.name),
+      columns: columnNames(use),
       parameters: parameters.map((_, i) => `#${i}`),
       directOnly: false,
       *rows(...values: unknown[]) {
+        const args = argumentsOf(parameters, values);
+        if (isFolded) return yield* foldRows(portionsFor(args), shape.columns, args);
         const row = new Array<Cell>(shape.columns.length).fill(null);
-        for (const portion of readRows(argumentsOf(parameters, values), { columns, isAscending }))
+        for (const portion of portionsFor(args))
           for (let i = 0; i < portion.count; i++) {
             fillRow(portion, i, row);
             yield row;

@@ -134,6 +134,49 @@ describe('queries', () => {
     }
   });
 
+  test('aggregate the transfers of a token in portions, with the same answer and the same names', () => {
+    const folded = [
+      'count(*)',
+      'COUNT(*) AS n, sum_amount(amount) total',
+      'sum_amount(t.amount), min(id), max(t.id), min(block_number), max(block_number)',
+      'max(id), max(id)',
+    ];
+    const plain = [
+      'count(*) + 1',
+      'count(amount)',
+      'count(DISTINCT from_address), count(*)',
+      'sum_amount(id)',
+      'sum_amount(DISTINCT amount)',
+      'count(*) FILTER (WHERE id > 9)',
+      'min(amount)',
+      'max(block_timestamp), count(*)',
+      'from_address, count(*)',
+    ];
+    const wanted = [...tokens, wallets[0], '0x', ''];
+    const uses = (results: string, token: string | undefined) =>
+      `SELECT ${results} FROM transfers t WHERE token_address = '${token}'`;
+    for (const token of wanted)
+      for (const results of [...folded, ...plain]) {
+        const { columns } = same(uses(results, token));
+        assert.deepEqual(columns, scanning.run(uses(results, token), LIMITS).columns);
+      }
+    for (const query of [
+      `SELECT symbol, (SELECT count(*) FROM transfers t WHERE t.token_address = k.token_address) FROM tokens k`,
+      `SELECT count(*), max(id) FROM named_transfers WHERE '${tokens[0]}' = token_address`,
+      `SELECT count(*) FROM transfers WHERE token_address = '${tokens[0]}' AND id > 50`,
+      `SELECT count(*) FROM transfers WHERE token_address = '${tokens[0]}' GROUP BY from_address`,
+      `SELECT count(*) FROM transfers WHERE token_address = '${tokens[0]}' HAVING count(*) > 3`,
+      `SELECT count(*) FROM transfers WHERE token_address = '${tokens[0]}' UNION ALL SELECT 1`,
+      `SELECT count(*) FROM transfers WHERE token_address = '${tokens[0]}' LIMIT 1 OFFSET 1`,
+      `SELECT count(*) OVER () FROM transfers WHERE token_address = '${tokens[0]}'`,
+      `SELECT count(*) FROM transfers WHERE token_address = from_address`,
+      'SELECT count(*), sum_amount(amount), max(id) FROM transfers WHERE token_address = NULL',
+      `SELECT count(*) FROM transfers WHERE token_address = (SELECT max(token_address) FROM tokens)`,
+      `SELECT sum(n) FROM (SELECT count(*) AS n FROM transfers WHERE token_address IN ('${tokens[1]}'))`,
+    ])
+      same(query);
+  });
+
   test('read the table whole where a condition may be false for rows that an index leaves out', () => {
     const [a] = wallets;
     for (const condition of [

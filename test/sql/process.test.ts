@@ -123,7 +123,10 @@ test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know 
   );
   assert.match(table.stderr, /^scans blocks, about 20 rows: .*"atlas-node export blocks"\n$/);
   const byHash = await sql(`SELECT id FROM transfers WHERE tx_hash = '0x${'ab'.repeat(32)}'`);
-  assert.match(byHash.stderr, /^scans transfers, .* no index has transactions by hash, so name the block [^\n]*\n$/);
+  assert.match(
+    byHash.stderr,
+    /^scans transfers, .* no index has transactions by hash, so name the block [^\n]*\n$/,
+  );
   const json = await sql(
     '--format',
     'json',

@@ -12,6 +12,7 @@ import { type Query, readQuery, type SelectCore } from '../text/select.ts';
 import type { Statement } from '../text/statement.ts';
 import { type Condition, conditionsOf, type Value } from './conditions.ts';
 import { Edits } from './edits.ts';
+import { foldOf } from './fold.ts';
 import { literalEdits } from './literals.ts';
 import { extremeOf, isEndedByLimit, orderOf } from './order.ts';
 import { parameterOf, placeTables } from './place.ts';
@@ -25,9 +26,7 @@ export interface RewrittenQuery {
   restore(text: string): string;
 }
 
-type Reading = Pick<TableUse, 'isAscending' | 'isFirstOnly' | 'isBounded'>;
-
-const WHOLE: Reading = { isAscending: false, isFirstOnly: false, isBounded: false };
+type Reading = Pick<TableUse, 'isAscending' | 'isFirstOnly' | 'isBounded' | 'isFolded' | 'columns'>;
 
 /** The limit of SQLite, which is told before the joins are planned. */
 const MAX_JOINED = 64;
@@ -100,7 +99,11 @@ class Rewriting {
     const order = orderOf(query, core, from, items, placed, this.options);
     if (order !== null) this.edits.remove(order.start, order.end);
     const extreme = extremeOf(core, from, items, this.options);
+    const fold = foldOf(query, core, from, items, placed);
+    for (const { start, end, text } of fold?.edits ?? []) this.edits.replace(start, end, text);
     const reading = {
+      columns: fold?.columns ?? this.columns,
+      isFolded: fold !== null,
       isAscending: (extreme ?? order)?.isAscending ?? false,
       isFirstOnly: extreme !== null,
       isBounded: isEndedByLimit(query, core, from, order),
@@ -117,9 +120,14 @@ class Rewriting {
     for (const joined of joinedIn(item) ?? []) {
       this.visitJoined(joined, hidden);
       const shape = this.shapeOf(joined.table, hidden);
-      if (shape) this.use(joined, shape, [], [], WHOLE);
+      if (shape) this.use(joined, shape, [], [], this.whole());
       else this.refuseUnknown(joined, hidden);
     }
+  }
+
+  private whole(): Reading {
+    const { columns } = this;
+    return { columns, isAscending: false, isFirstOnly: false, isBounded: false, isFolded: false };
   }
 
   private shapeOf(table: string | null, hidden: ReadonlySet<string>): TableShape | null {
@@ -149,7 +157,6 @@ class Rewriting {
       table: shape.name,
       alias: item.alias ?? shape.name,
       parameters: conditions.map(parameterOf),
-      columns: this.columns,
       ...reading,
     });
     const values = conditions.map(({ value }) => this.textOf(value, from));

@@ -35,6 +35,8 @@ export interface TableShape {
   ordered: readonly string[];
   /** The one among them that no two rows share. */
   unique: string | null;
+  /** Whether its rows can be aggregated in portions: tables/fold.ts. */
+  isFoldable?: boolean;
   /** Compares reading all its rows with reading all those of another table. Above READS.scan. */
   scanCost: number;
 }
@@ -53,6 +55,8 @@ export interface TableUse {
   isFirstOnly: boolean;
   /** A LIMIT ends the reading. */
   isBounded: boolean;
+  /** Each row stands for a portion of rows. */
+  isFolded: boolean;
 }
 
 /** How much a use reads. */

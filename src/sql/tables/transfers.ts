@@ -54,6 +54,7 @@ const SHAPE = {
   indexed: INDEXED,
   ordered: ['id', 'block_number', 'block_timestamp'],
   unique: 'id',
+  isFoldable: true,
   scanCost: 100,
 };
 
