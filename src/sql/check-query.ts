@@ -5,7 +5,7 @@ import { rewriteQuery } from './plan/rewrite.ts';
 import { QueryRefusal } from './query-refusal.ts';
 import { refusalOf } from './session.ts';
 import { READS, readsOf } from './tables/shape.ts';
-import { SHAPES } from './tables/tables.ts';
+import { columnNames, SHAPES } from './tables/tables.ts';
 import { isGroup, isSymbol, isWord, type Node } from './text/nodes.ts';
 import { readStatement } from './text/statement.ts';
 import { tokensOf } from './text/tokens.ts';
@@ -28,10 +28,10 @@ export function checkQuery(text: string): CheckedQuery {
   const memory = openMemory();
   try {
     defineFunctions(memory);
-    for (const { name, table, parameters } of uses)
-      memory.table(name, {
-        columns: SHAPES.find((shape) => shape.name === table)?.columns.map(({ name }) => name) ?? [],
-        parameters: parameters.map((_, i) => `#${i}`),
+    for (const use of uses)
+      memory.table(use.name, {
+        columns: columnNames(use),
+        parameters: use.parameters.map((_, i) => `#${i}`),
         directOnly: false,
         *rows() {},
       });

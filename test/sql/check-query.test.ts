@@ -17,6 +17,9 @@ test('a query has columns, parameters in the order of their first use, and table
     'blocks',
   ]);
   assert.deepEqual(checkQuery('SELECT * FROM blocks ORDER BY number DESC LIMIT 3').scanned, []);
+  const ofToken =
+    'SELECT count(*), sum_amount(amount) AS total, max(id) FROM transfers WHERE token_address = :token';
+  assert.deepEqual(checkQuery(ofToken).columns, ['count(*)', 'total', 'max(id)']);
 });
 
 test('what is refused at the prompt is refused here, and parameters of other forms', () => {
