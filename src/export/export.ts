@@ -17,7 +17,7 @@ import { BLOCKS, type BlockTable, TRANSFERS } from './block-tables.ts';
 import { ExportFolder } from './export-folder.ts';
 import { type Format, writeFile } from './files.ts';
 import { type ExportedBlock, MANIFEST, type ManifestFile } from './manifest.ts';
-import { type FileRange, idleReason, planRanges, type RangeRequest, requireRange } from './ranges.ts';
+import { type FileRange, idleReason, planRanges, type RangeChoice, requireRange } from './ranges.ts';
 import { HOLDERS, type SnapshotTable, TOKENS, WALLETS } from './snapshot-tables.ts';
 import { TRADES } from './trades-table.ts';
 
@@ -146,7 +146,7 @@ async function exportRanges(
     requireSameLists(target);
     if (currentMark(rewrites) !== mark) read = table.read(db, tradeLists); // ids belong to other addresses now
     mark = currentMark(rewrites);
-    const request: RangeRequest = {
+    const request: RangeChoice = {
       startBlock,
       final: finalBlock(target.final),
       head: readLastBlock(db)?.number ?? startBlock,

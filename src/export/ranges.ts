@@ -8,7 +8,7 @@ export interface FileRange extends BlockRange {
   open: boolean;
 }
 
-export interface RangeRequest {
+export interface RangeChoice {
   /** First block of the index. */
   startBlock: number;
   /** Last block of the index. */
@@ -25,7 +25,7 @@ export interface RangeRequest {
  * The ranges in block order, from the one that contains `from`. `to` ends the last one early; without it, leaves out
  * the range that is not entirely final. Throws ConfigError for blocks that are not in the index, or not final.
  */
-export function planRanges(request: RangeRequest): FileRange[] {
+export function planRanges(request: RangeChoice): FileRange[] {
   const { startBlock, final, blocksPerFile, from = startBlock, to } = request;
   requireRange(request);
   if (to !== undefined && to > final)
@@ -46,7 +46,7 @@ export function requireRange({
   head,
   from = startBlock,
   to,
-}: Pick<RangeRequest, 'startBlock' | 'head' | 'from' | 'to'>): void {
+}: Pick<RangeChoice, 'startBlock' | 'head' | 'from' | 'to'>): void {
   if (from < startBlock)
     throw new ConfigError(`--from ${from} is before the index, which starts at ${startBlock}`);
   if (to !== undefined && from > to) throw new ConfigError(`--from ${from} is after --to ${to}`);
@@ -57,7 +57,7 @@ export function requireRange({
 }
 
 /** Why an export of these ranges, all of which are written, has nothing to do. */
-export function idleReason(request: RangeRequest, ranges: readonly FileRange[]): string {
+export function idleReason(request: RangeChoice, ranges: readonly FileRange[]): string {
   const { startBlock, head, final, blocksPerFile, from = startBlock, to } = request;
   const [first, last] = [ranges[0], ranges.at(-1)];
   const complete =

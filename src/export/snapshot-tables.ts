@@ -5,6 +5,7 @@ import { TRANSFER_KIND_NAMES } from '../model/transfer-kind.ts';
 import { blockNumberSql } from '../store/chain.ts';
 import type { Db } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';
+import type { HoldingRow } from '../store/tokens/holding-row.ts';
 import { BATCH_ROWS, type Batch, EXPORT_ADDRESSES, type FileColumn } from './batch.ts';
 
 /** A table with one row per wallet, token or holding. */
@@ -148,13 +149,6 @@ export const WALLETS = snapshotTable(
     };
   },
 );
-
-interface HoldingRow {
-  token: number;
-  wallet: number;
-  transfers: number;
-  balance: Buffer;
-}
 
 export const HOLDERS = snapshotTable(
   [

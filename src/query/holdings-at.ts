@@ -27,13 +27,13 @@ export interface EarlierHoldings {
   unseen: number;
 }
 
-interface HoldingRow {
+interface CountedBalance {
   balance: Buffer;
   ownTransfers: number;
 }
 
 /** The holding as it was, from its row of now. */
-export function holdingAt<Row extends HoldingRow>(row: Row, change: TokenChange | undefined): Row {
+export function holdingAt<Row extends CountedBalance>(row: Row, change: TokenChange | undefined): Row {
   if (change === undefined) return row;
   const balance = Buffer.from(encodeSigned(decodeSigned(row.balance) - change.balance));
   return { ...row, balance, ownTransfers: row.ownTransfers - change.transfers };

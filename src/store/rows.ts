@@ -8,10 +8,10 @@ import type { Db, Statement } from './open-database.ts';
 export const ROWS_PER_STATEMENT = 8;
 
 /** A row in the driver's raw mode, after the position of its key in the statement. */
-type Found = [place: number, ...columns: unknown[]];
+type KeyedRow = [place: number, ...columns: unknown[]];
 
 /** Reads several rows with each statement. Select blobs as `hex(...)`: creating a Buffer costs as much as all else. */
-export class RowReader<Row extends Found> {
+export class RowReader<Row extends KeyedRow> {
   private readonly keyColumns: number;
   private readonly statement: Statement<unknown[], Row>;
 

@@ -187,7 +187,7 @@ class Tally {
     if (saved !== null) check.addNote(`resumed after block ${saved.block}, where an earlier run stopped`);
   }
 
-  add(found: Found, end: number): void {
+  add(found: BlockFindings, end: number): void {
     const { blocks, transfers, differences, wrongRoots, unproven, unread } = found;
     for (const { block, text } of differences) this.check.addDifference(text, block);
     for (const { block, text } of unread)
@@ -239,7 +239,7 @@ interface Finding {
   text: string;
 }
 
-interface Found {
+interface BlockFindings {
   blocks: number;
   transfers: number;
   differences: Finding[];
@@ -251,7 +251,7 @@ interface Found {
   unread: Finding[];
 }
 
-function nothingFound(): Found {
+function noFindings(): BlockFindings {
   return { blocks: 0, transfers: 0, differences: [], wrongRoots: [], unproven: [], unread: [] };
 }
 
@@ -266,15 +266,15 @@ async function compareRanges(
   ranges: readonly BlockRange[],
   atOnce: number,
   { proof, ...options }: ProvenOptions,
-): Promise<Found> {
-  const parts: Found[] = [];
+): Promise<BlockFindings> {
+  const parts: BlockFindings[] = [];
   await forEachConcurrently(ranges.entries(), atOnce, options.signal, async ([i, range], signal) => {
     parts[i] =
       proof === null
         ? await compareReadable(db, range, { ...options, signal })
         : await compareProven(db, range, proof, { ...options, signal });
   });
-  const found = nothingFound();
+  const found = noFindings();
   for (const part of parts) {
     found.blocks += part.blocks;
     found.transfers += part.transfers;
@@ -287,13 +287,17 @@ async function compareRanges(
 }
 
 /** Compares a range if the node returns it. */
-async function compareReadable(db: Db, { first, last }: BlockRange, options: BlockOptions): Promise<Found> {
+async function compareReadable(
+  db: Db,
+  { first, last }: BlockRange,
+  options: BlockOptions,
+): Promise<BlockFindings> {
   const { client, rules, signal } = options;
   try {
     return await compareBatch(db, await loadBlocks(client, rules, first, last, signal), options);
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-    return { ...nothingFound(), unread: [{ block: first, text: error.message }] };
+    return { ...noFindings(), unread: [{ block: first, text: error.message }] };
   }
 }
 
@@ -303,7 +307,7 @@ async function compareProven(
   range: BlockRange,
   proof: HeaderProof,
   options: BlockOptions,
-): Promise<Found> {
+): Promise<BlockFindings> {
   const { first, last } = range;
   const unproven: Finding[] = [];
   try {
@@ -323,7 +327,7 @@ async function compareProven(
       return compareRanges(db, each, 1, { ...options, proof });
     }
     if (cause instanceof IncompleteBlockError)
-      return { ...nothingFound(), blocks: 1, differences: [{ block: first, text: cause.message }] };
+      return { ...noFindings(), blocks: 1, differences: [{ block: first, text: cause.message }] };
     const found = await compareBatch(db, await loadWithRetry(options, options.rules, first, last), options);
     return { ...found, wrongRoots: [{ block: first, text: cause.message }] };
   }
@@ -334,8 +338,12 @@ function distinct(unproven: readonly Finding[]): Finding[] {
   return [...new Map(unproven.map((each) => [each.block, each])).values()];
 }
 
-async function compareBatch(db: Db, batch: BlockBatch, { client, signal }: NodeOptions): Promise<Found> {
-  const found: Found = { ...nothingFound(), blocks: batch.blockCount, transfers: batch.transferCount };
+async function compareBatch(
+  db: Db,
+  batch: BlockBatch,
+  { client, signal }: NodeOptions,
+): Promise<BlockFindings> {
+  const found: BlockFindings = { ...noFindings(), blocks: batch.blockCount, transfers: batch.transferCount };
   for (let i = 0; i < batch.blockCount; i++) {
     const text = await settledDifference(db, client, batch, i, signal);
     if (text !== null) found.differences.push({ block: batch.number[i]!, text });

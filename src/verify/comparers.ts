@@ -10,23 +10,17 @@ import { PageCursor } from '../store/paged-history.ts';
 import { ZERO_WALLET } from '../store/schema.ts';
 import { prepareBuyersOf } from '../store/tokens/first-buyers.ts';
 import { LARGE_TOKEN_WALLETS, peakSpanOf } from '../store/tokens/holding-peaks.ts';
+import type { HoldingRow } from '../store/tokens/holding-row.ts';
 import { ENTRIES_PER_PAGE, HistoryCursor, HistoryFlag } from '../store/wallet-history.ts';
 import { decodeAmount } from '../tokens/decoded-transfer.ts';
 import type { HistoryEntry, TokenRecount, WalletRecount } from './recount.ts';
 import { type Check, type Difference, storedNumber } from './report.ts';
 
-/** A row of `holdings`. */
-interface HoldingRow {
-  wallet: number;
-  transfers: number;
-  balance: Buffer;
-}
-
 export class TokenComparer {
   private readonly db: Db;
   private readonly nameOf: (wallet: number) => string;
   private readonly row: Statement<[number], Record<string, number> & { wallet: number }>;
-  private readonly holdings: Statement<[number], HoldingRow>;
+  private readonly holdings: Statement<[number], Omit<HoldingRow, 'token'>>;
   private readonly peaks: Statement<[number], { span: number; peak: Buffer }>;
   private readonly buyersOf: ReturnType<typeof prepareBuyersOf>;
   private readonly recent: Statement<[number], Buffer>;

@@ -99,7 +99,7 @@ export const search = defineEndpoint({
       return token === undefined ? [wallet] : [tokenResult(address, token), wallet];
     };
 
-    const byPart = ({ start, end }: AddressPart, budget: WorkBudget): Found => {
+    const byPart = ({ start, end }: AddressPart, budget: WorkBudget): SearchAnswer => {
       const { addresses, isCut } = addressesByPart({ start, end }, MAX_RESULTS, budget);
       const indexed = addresses.map((digits) => `0x${digits}`);
       const named = labels?.searchAddresses(start, end, MAX_LABELS) ?? [];
@@ -135,7 +135,7 @@ export const search = defineEndpoint({
       ].slice(0, room);
     };
 
-    const find = (subject: SearchSubject, q: string, context: RequestContext): Found => {
+    const find = (subject: SearchSubject, q: string, context: RequestContext): SearchAnswer => {
       const { budget, head, nodeAnswer = {} } = context;
       switch (subject.kind) {
         case 'address':
@@ -165,7 +165,7 @@ export const search = defineEndpoint({
   },
 });
 
-interface Found {
+interface SearchAnswer {
   results: Result[];
   note: string | null;
 }
@@ -174,7 +174,7 @@ function byNumber(
   number: number,
   head: Head,
   readBlock: (number: number) => IndexedBlockRow | undefined,
-): Found {
+): SearchAnswer {
   const block = readBlock(number);
   if (block !== undefined) return { results: [blockResult(block)], note: null };
   const note =

@@ -12,7 +12,7 @@ type ReadHistory = (wallet: number, from: number, below: number) => number[];
 /** Wallets read between two yields. */
 const WALLETS_PER_STEP = 50;
 
-interface HistoryCursor {
+interface WalletReading {
   wallet: number;
   /** Ids read but not yet yielded. */
   ids: number[];
@@ -33,7 +33,7 @@ export function* mergeHistories(
   from: number,
   below: number,
 ): Generator<IdPiece, void, void> {
-  const cursors = wallets.map((wallet): HistoryCursor => ({ wallet, ids: [], next: from }));
+  const cursors = wallets.map((wallet): WalletReading => ({ wallet, ids: [], next: from }));
   for (let completeBelow = from; completeBelow < below; ) {
     let reads = 0;
     for (const cursor of cursors) {
@@ -48,7 +48,7 @@ export function* mergeHistories(
   }
 }
 
-function takeBelow(cursors: readonly HistoryCursor[], limit: number): number[] {
+function takeBelow(cursors: readonly WalletReading[], limit: number): number[] {
   const taken = new Set<number>();
   for (const cursor of cursors) {
     const end = cursor.ids.findIndex((id) => id >= limit);
