@@ -29,6 +29,11 @@ export class BatchLimit {
     this.fullBatches = 0;
   }
 
+  /** The node refused a single call as well, so the size was not the reason. */
+  restore(size: number): void {
+    this.current = Math.max(this.current, size);
+  }
+
   accepted(calls: number): void {
     if (calls < this.current || this.current === this.configured) return;
     this.fullBatches += 1;
@@ -83,8 +88,14 @@ async function sendPart(
   }
   const replies = await sender.batch(calls);
   if (replies instanceof UpstreamError || replies.every(isOverLimit)) {
+    const before = limit.size;
     limit.refused(calls.length);
-    return sendHalves(calls, limit, sender);
+    try {
+      return await sendHalves(calls, limit, sender);
+    } catch (error) {
+      limit.restore(before);
+      throw error;
+    }
   }
   limit.accepted(calls.length);
   return answerRest(calls, replies, limit, sender);

@@ -133,7 +133,9 @@ describe('a batch', () => {
     node.misbehave({ maxBatch: 1, refuseAs: { status: 403 } });
     assert.deepEqual(results(await client.batch(echoes(4))), range(4));
     node.misbehave({ wire: { kind: 'body', status: 403, text: 'not on this plan' } });
+    await reconnect({});
     await rejectsAs('http', client.batch(echoes(4)), /HTTP 403: "not on this plan"/);
+    assert.equal(client.batchSize, 16, 'it refused single calls as well');
   });
 
   it('is not divided when the node is busy, asks for credentials or is not there', async () => {
