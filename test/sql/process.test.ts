@@ -92,7 +92,7 @@ test('mistakes are told as such, and what a query says about its plan comes firs
 test('an index that cannot be read is an error of the operator', async (t) => {
   const queries = new QueryProcess('/nowhere/index.db');
   t.after(() => queries.close());
-  await assert.rejects(queries.run({ text: 'SELECT 1', limits: LIMITS }), { name: 'FatalError' });
+  await assert.rejects(queries.run({ text: 'SELECT 1', limits: LIMITS }), { name: 'QueryStartError' });
 });
 
 test('a pool runs two queries at a time, lets eight wait and refuses more', async (t) => {
