@@ -39,3 +39,15 @@ export function secondsToIso(seconds: number): string {
   const minutes = TWO_DIGITS[Math.floor(rest / 60) % 60];
   return `${cachedDate}${hours}:${minutes}:${TWO_DIGITS[rest % 60]}.000Z`;
 }
+
+let cachedMs = Number.NaN;
+let cachedText = '';
+
+/** Unix milliseconds as ISO 8601 text. Caches it, because all events of a turn are pushed within a few milliseconds. */
+export function millisecondsToIso(ms: number): string {
+  if (ms !== cachedMs) {
+    cachedText = new Date(ms).toISOString();
+    cachedMs = ms;
+  }
+  return cachedText;
+}

@@ -13,7 +13,7 @@ interface Replay extends ReplayTimes {
   cpuSeconds: number;
 }
 
-/** One replay of wallet_transfers, and two of signals: senders are known after the first. */
+/** One replay of wallet_transfers, and two of signals: the first reads senders that no other client has asked for. */
 type Round = Record<'transfers' | 'first' | 'again', Replay>;
 
 export async function measureReplays(context: BenchContext): Promise<Table[]> {
@@ -24,7 +24,7 @@ export async function measureReplays(context: BenchContext): Promise<Table[]> {
   ];
   const rounds: Round[] = [];
   for (let round = 0; round < context.options.repeat; round++) {
-    // A daemon of its own, because senders that the node named once are not asked for again.
+    // A daemon of its own: what the node was asked for once is not asked for again.
     await context.withServingDaemon({}, async (daemon) => {
       context.log('replays: of wallet_transfers and of signals, in turn');
       const replay = (path: string, subscribe: string): Promise<Replay> =>
@@ -87,10 +87,10 @@ function table(rounds: readonly Round[]): Table {
     title: 'Replays',
     layout: 'list',
     figures: [
-      figure('signals, senders asked from the node', 'first'),
-      figure('signals, senders known', 'again'),
-      costFigure('processor time of the event loop, senders asked', 'first'),
-      costFigure('processor time of the event loop, senders known', 'again'),
+      figure('signals, first replay', 'first'),
+      figure('signals, second replay', 'again'),
+      costFigure('processor time of the event loop, first replay', 'first'),
+      costFigure('processor time of the event loop, second replay', 'again'),
     ],
     notes: [
       `${transfers.messages} transfers and ${first.messages} signals of ${WALLETS} wallets, of the whole chain. ` +

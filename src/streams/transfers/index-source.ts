@@ -30,7 +30,6 @@ export interface IndexSourceOptions {
     | 'walletAddress'
     | 'transactionRows'
     | 'contractOf'
-    | 'isGap'
     | 'storedParties'
     | 'history'
     | 'firstTransferOf'
@@ -51,7 +50,8 @@ interface CurrentTransaction {
   first: number;
   /** Its transfers; null if there are more than MAX_WHOLE. */
   rows: readonly TransactionRow[] | null;
-  blockNumber: number;
+  /** The number of its block, if transfers of that may be missing. */
+  gap: number | null;
   /** By wallet. */
   parts: LruMap<number, TransactionPart>;
   /** The part being read in pieces. */
@@ -143,7 +143,8 @@ export class IndexSource implements EventSource {
       : { parties: { from, to: walletAddress(direct.to) }, reason: null };
   }
 
-  private transactionOf({ id, eventIndex, txHash, blockHash, blockNumber }: EventRow): CurrentTransaction {
+  private transactionOf(row: EventRow): CurrentTransaction {
+    const { id, eventIndex, txHash, blockHash } = row;
     const { current } = this;
     if (current?.txHash === txHash && current.blockHash === blockHash) return current;
     const { reads } = this.options;
@@ -154,7 +155,7 @@ export class IndexSource implements EventSource {
       blockHash,
       first,
       rows: rows.length > MAX_WHOLE ? null : rows,
-      blockNumber,
+      gap: row.uncertain === 1 ? row.blockNumber : null,
       parts: new LruMap(MAX_PARTS),
       reading: null,
     };
@@ -169,9 +170,8 @@ export class IndexSource implements EventSource {
   ): TransactionPart | undefined {
     const collector = this.collectPart(transaction, wallet, withTrade);
     if (collector === undefined) return undefined;
-    const { isGap, contractOf } = this.options.reads;
-    const { blockNumber } = transaction;
-    const part = collector.finish(contractOf, () => (isGap(blockNumber) ? blockNumber : null));
+    const { contractOf } = this.options.reads;
+    const part = collector.finish(contractOf, () => transaction.gap);
     transaction.parts.set(wallet, part);
     return part;
   }

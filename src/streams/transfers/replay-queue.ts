@@ -177,7 +177,7 @@ export class ReplayQueue {
       replay.paidRows -= ids.length;
       for (const row of source.read(ids, subscriber.examines)) {
         const event = TransferEvent.from(source, row);
-        yield* event.prepare([subscriber]);
+        if (subscriber.examines && source.isLarge(row)) yield* event.prepare([subscriber]);
         subscriber.nextId = event.row.id + 1;
         publish(event, subscriber);
       }

@@ -1,5 +1,6 @@
 /** Serialises the payload of `/ws/signals`, by concatenation too. */
 import { digitsToBigInt } from '../../lib/hex.ts';
+import { millisecondsToIso } from '../../lib/time.ts';
 import { NATIVE_DECIMALS, weiToCoin } from '../../lib/units.ts';
 import { ZERO_DIGITS } from '../../model/address.ts';
 import { isNativeKind } from '../../model/transfer-kind.ts';
@@ -26,7 +27,8 @@ export interface SignalSubject extends SignalFacts {
 export function signalJson(event: SignalSubject, signal: Signal, now: number): string {
   const { row, removed, chainInfo } = event;
   const { token, units, ...asset } = subjectOf(event, signal);
-  const amount = units === null ? null : `"${units}"`;
+  const digits = units === null ? null : units.toString();
+  const amount = digits === null ? null : `"${digits}"`;
   const { place } = event.side(signal.direction);
   const { parties, reason } = event.parties();
   const wallet = signal.direction === 'in' ? row.to : row.from;
@@ -35,12 +37,12 @@ export function signalJson(event: SignalSubject, signal: Signal, now: number): s
     `{${transferMembers(row, { token, ...asset }, chainInfo)},` +
     `"event":"${signal.event}","direction":"${signal.direction}","wallet":"0x${wallet}",` +
     `"amount":${token === '' ? null : amount},"valueWei":${token === '' ? amount : null},` +
-    `"value_mon":${token === '' && units !== null ? `"${weiToCoin(units)}"` : null},"chainId":${chainInfo.chainId},` +
+    `"value_mon":${token === '' && digits !== null ? `"${weiToCoin(digits)}"` : null},"chainId":${chainInfo.chainId},` +
     `"txFrom":${addressJson(parties?.from ?? '')},"txTo":${addressJson(parties?.to ?? '')},` +
     `"txFromReason":${reason === null ? null : JSON.stringify(reason)},` +
     `"initiated":${parties === null ? null : parties.from === wallet},` +
     `"leg":${place === null ? null : place.leg},"legs":${place === null ? null : place.legs},` +
-    `${ownMembers(event, signal)}"received_at":"${new Date(now).toISOString()}","received_at_ms":${now},` +
+    `${ownMembers(event, signal)}"received_at":"${millisecondsToIso(now)}","received_at_ms":${now},` +
     `"funding_age_ms":${ageMs},"funding_age":"${formatDuration(ageMs)}"` +
     `${removed ? ',"removed":true' : ''}${labelsJson(event, signal, wallet, token)}}`
   );
