@@ -1,4 +1,5 @@
 /** What wallets bought and sold of one token, from their histories. */
+import type { PartTransfer } from '../model/wallet-part.ts';
 import type { Db } from '../store/open-database.ts';
 import { idList } from '../store/read/id-list.ts';
 import { addToSums, emptySums, type TradeSums } from '../trades/profit.ts';
@@ -7,7 +8,6 @@ import { type TradeIds, TradePart } from '../trades/trade-part.ts';
 import type { Head } from './snapshot.ts';
 import { prepareTokenHistoryEnd } from './token-history.ts';
 import { prepareTokenTransactions } from './token-transactions.ts';
-import type { TransactionRow } from './transaction-rows.ts';
 import { prepareGapsOfTransfers } from './wallet-profit.ts';
 import { MAX_HISTORY_ROWS, prepareWalletTransactions } from './wallet-transactions.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -105,15 +105,15 @@ function prepareTradesInToken(
   db: Db,
   most: number,
 ): (token: number, wallets: ReadonlySet<number>, ids: TradeIds, budget: WorkBudget) => Reading {
-  const transactionsIn = prepareTokenTransactions(db, most);
+  const transactionsIn = prepareTokenTransactions(db, { transfers: most });
   return (token, wallets, ids, budget) => {
-    const isWanted = ({ from, to }: TransactionRow) => wallets.has(from) || wallets.has(to);
-    const reading = transactionsIn(token, { from: 1, below: Number.MAX_SAFE_INTEGER, isWanted }, budget);
+    const whole = { from: 1, below: Number.MAX_SAFE_INTEGER, isWanted: () => true };
+    const reading = transactionsIn(token, whole, budget);
     const trades: FoundTrade[] = [];
     for (let next = reading.next(); ; next = reading.next()) {
       if (next.done) return { trades, readFrom: next.value };
-      const { first, rows } = next.value;
-      trades.push(...tradesIn(first, rows, token, wallets, ids));
+      const { first, transfers } = next.value;
+      trades.push(...tradesIn(first, transfers, token, wallets, ids));
     }
   };
 }
@@ -152,7 +152,7 @@ function prepareTradesOfWallets(
 /** The buys and sales of the token that wallets made in a transaction. `rows` are at least all of these wallets. */
 function tradesIn(
   first: number,
-  rows: readonly TransactionRow[],
+  rows: readonly PartTransfer[],
   token: number,
   wallets: ReadonlySet<number>,
   ids: TradeIds,

@@ -199,11 +199,14 @@ export function prepareTradersIn(
     // The native coin has no history of its own, but each of its trades moves the quote.
     const owner = token === NATIVE ? quote : token;
     if (owner === NATIVE || token === quote) return ended(null);
-    const reading = transactionsIn(owner, range, budget);
+    const other = token === NATIVE ? token : quote;
+    const isOther = (moved: number) =>
+      moved === other || (other === NATIVE && ids.nativeEquivalents.has(moved));
+    const reading = transactionsIn(owner, { ...range, isWanted: isOther }, budget);
     for (let next = reading.next(); ; next = reading.next()) {
       if (next.done) return ended(next.value);
-      const { first, rows } = next.value;
-      const trades = tradesOfTransaction(rows, ids).flatMap(({ wallet, trade }) => {
+      const { first, transfers } = next.value;
+      const trades = tradesOfTransaction(transfers, ids).flatMap(({ wallet, trade }) => {
         const summed = summedTrade(trade);
         return summed?.token === token && summed.quote === quote ? [{ wallet, summed }] : [];
       });

@@ -1,8 +1,10 @@
 /** Pages of a token's traders, in the order and over the range that is asked for. */
+import { NATIVE } from '../model/wallet-part.ts';
 import type { Db } from '../store/open-database.ts';
 import type { TradeIds } from '../trades/trade-part.ts';
 import { prepareTransferIdsOfBlocks } from './blocks.ts';
 import type { Head } from './snapshot.ts';
+import { prepareDerivedBlock } from './token-history.ts';
 import {
   isBefore,
   prepareTraderRanking,
@@ -20,7 +22,7 @@ const MOST_PASSED = 5;
 
 interface TraderFilter {
   order: 'profit' | 'loss' | 'recent';
-  /** Only trades in so many blocks, counted back from the head. */
+  /** Only trades in so many blocks, counted back from the head. A window over all of them is answered from stored sums. */
   blocks?: number | undefined;
   /** The place of the last trader of the page before. */
   cursor?: { amount: bigint; id: number } | undefined;
@@ -53,6 +55,8 @@ export function prepareTraderLists(
   const tradersById = prepareTradersById(db);
   const isContract = prepareIsContract(db);
   const idsOfBlocks = prepareTransferIdsOfBlocks(db);
+  const blockOf = prepareDerivedBlock(db);
+  const firstOf = db.prepare<[number], number>('SELECT first_transfer FROM tokens WHERE id = +?').pluck();
   const contractOf = (wallet: number) => isContract([wallet])[0] ?? null;
 
   const pageOf = <T extends Trader>(
@@ -74,7 +78,14 @@ export function prepareTraderLists(
     return { traders: listed, last: null, leftOut };
   };
 
-  return (pair, filter, ids, head, budget) => {
+  /** Whether no trade of the pair is before a transfer, and the sums are those of all up to the head. */
+  const hasAll = ({ token, quote }: TradedPair, from: number, below: number, head: Head): boolean => {
+    const { block, lastTransfer } = blockOf('trade_sums');
+    const first = firstOf.get(token === NATIVE ? quote : token) ?? 0;
+    return from <= first && block === head.number && lastTransfer < below;
+  };
+
+  const listTraders: ReturnType<typeof prepareTraderLists> = (pair, filter, ids, head, budget) => {
     const { order, blocks, cursor, limit, include_contracts, below } = filter;
     const byProfit = ({ profit }: Trader) => profit;
     const byTrade = ({ last }: RecentTrader) => last;
@@ -83,6 +94,8 @@ export function prepareTraderLists(
       cursor === undefined || last < cursor.amount || (BigInt(last) === cursor.amount && wallet > cursor.id);
     if (blocks !== undefined) {
       const { from } = idsOfBlocks(head.number - blocks + 1, head.number);
+      if (hasAll(pair, from, below, head))
+        return listTraders(pair, { ...filter, blocks: undefined }, ids, head, budget);
       const { traders, readFrom } = tradersIn(pair, { from, below }, ids, head, budget);
       if (order === 'recent') return { ...pageOf(traders.filter(isAfter), byTrade, filter), readFrom };
       return { ...pageOf(ranked(traders, order, after), byProfit, filter), readFrom };
@@ -102,6 +115,7 @@ export function prepareTraderLists(
     const whole = page.traders.map((trader) => ({ ...trader, ...sums.get(trader.wallet) }));
     return { ...page, traders: whole, readFrom };
   };
+  return listTraders;
 }
 
 /** By profit or loss, from the place after `after` on. */

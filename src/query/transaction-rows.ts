@@ -21,14 +21,6 @@ export function prepareTransactionStart(db: Db): (first: number, limit: number) 
   return (first, limit) => transfers.transaction(first, limit).map(transactionRow);
 }
 
-/** The transfers of the transactions whose first transfers are listed, in that order, at most `limit`. */
-export function prepareTransactionsAt(
-  db: Db,
-): (firsts: readonly number[], limit: number) => TransactionRow[] {
-  const transfers = prepareTransfers(db);
-  return (firsts, limit) => transfers.transactions(firsts, limit).map(transactionRow);
-}
-
 /** The transfers of a list of ids, in its order. */
 export function prepareTransactionRows(db: Db): (ids: readonly number[]) => TransactionRow[] {
   const transfers = prepareTransfers(db);

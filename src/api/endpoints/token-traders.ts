@@ -76,7 +76,7 @@ export const tokenTraders = defineEndpoint({
     truncated: z
       .boolean()
       .describe(
-        `With order=recent or blocks: whether there are more than the ${MAX_HISTORY_ROWS} newest transfers that are read; with blocks, sums are of those`,
+        `With order=recent or blocks: whether there are more than the newest transfers that are read, ${MAX_HISTORY_ROWS} at most and fewer where they are far apart in the chain; with blocks, sums are of those. A window over all transfers of the token is never truncated by profit or loss`,
       ),
     fromBlock: blockField().nullable().describe('Where truncated: the first block that was read; else null'),
     completeToBlock: completeToBlockField(),

@@ -44,8 +44,6 @@ export interface TransferReader {
   byId(ids: readonly number[]): StoredTransfer[];
   /** The transfers of the transaction whose first transfer is `first`, in order, at most `limit`. */
   transaction(first: number, limit: number): StoredTransfer[];
-  /** The transfers of the transactions whose first transfers are `firsts`, in that order, at most `limit`. */
-  transactions(firsts: readonly number[], limit: number): StoredTransfer[];
   /** The first TRANSACTION_ROWS transfers of each transaction that contains one of these ids, in id order per transaction. */
   transactionsOf(ids: readonly number[]): StoredTransfer[];
 }
@@ -73,14 +71,6 @@ export function prepareTransfers(db: Db): TransferReader {
         SELECT n.id FROM transfers n WHERE n.id > +? AND n.id < +? AND typeof(n.tx) = 'blob' ORDER BY n.id LIMIT 1
       ), +?)
     ORDER BY t.id`);
-  const transactions = db.prepare<[string, number], LinkedTransfer>(/* sql */ `
-    SELECT ${COLUMNS} FROM (
-        SELECT list.value AS first, ifnull((
-            SELECT n.id FROM transfers n WHERE n.id > list.value AND typeof(n.tx) = 'blob' ORDER BY n.id LIMIT 1
-          ), ${Number.MAX_SAFE_INTEGER}) AS below
-        FROM json_each(?) list)
-      CROSS JOIN transfers t ON t.id >= first AND t.id < below
-    LIMIT +?`);
   const hashOf = db
     .prepare<[number], string>(
       "SELECT lower(hex(tx)) FROM transfers WHERE id = +? AND typeof(tx) = 'blob'", // else it is not the first one
@@ -103,7 +93,6 @@ export function prepareTransfers(db: Db): TransferReader {
     range: (from, below) => unpack(range.all(from, below)),
     byId: (ids) => unpack(byId.all(idList(ids))),
     transaction: (first, limit) => unpack(transaction.all(first, first, first + limit, first + limit)),
-    transactions: (firsts, limit) => unpack(transactions.all(idList(firsts), limit)),
     transactionsOf: (ids) => unpack(transactionsOf.all(idList(ids))),
   };
 }

@@ -128,3 +128,22 @@ test('what has no traders is said: unknown tokens, the coin against itself, ERC-
   const [nothing, { completeToBlock }] = await traders(askApi(t, older.path));
   assert.deepEqual([nothing, completeToBlock], [[], null]);
 });
+
+test('a window over all transfers of the token answers from the sums, as no window does', async (t) => {
+  const index = indexOf(t, [
+    { a: [coin('alice', 'bob', 1n)] },
+    { b: buy('alice', 10n, 100n), c: buy('bob', 10n, 90n) },
+    { d: sell('alice', 4n, 60n), e: sell('bob', 10n, 70n) },
+  ]);
+  const ask = askApi(t, index.path);
+  for (const order of ['profit', 'loss', 'recent']) {
+    const [all, rest] = await traders(ask, { order });
+    for (const blocks of ['2', '3', '1000000'])
+      assert.deepEqual(await traders(ask, { order, blocks }), [all, rest], `${order} of ${blocks}`);
+  }
+  assert.deepEqual(profits((await traders(ask, { blocks: '1' }))[0]), [
+    [address('alice'), '0'],
+    [address('bob'), '0'],
+    [address('pool'), '0'],
+  ]);
+});

@@ -1,0 +1,69 @@
+/** How far the transactions of a token are read. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { prepareTokenTransactions } from '../../src/query/token-transactions.ts';
+import { prepareTokenFacts } from '../../src/query/tokens.ts';
+import { unitBudget } from '../../src/query/work-budget.ts';
+import { address, createIndex, type NamedBlock, type NamedTransfer } from '../support/index/index-fixture.ts';
+
+const coin = (from: string, to: string): NamedTransfer => ({ from, to, amount: 3n });
+const token = (from: string, to: string): NamedTransfer => ({
+  kind: 'erc20',
+  token: 'meme',
+  from,
+  to,
+  amount: 2n,
+});
+const BUY = [coin('alice', 'pool'), token('pool', 'alice')];
+const times = (count: number, what: string, transfers: NamedTransfer[]): NamedBlock =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`${what} ${i}`, transfers]));
+
+function readerOf(t: TestContext, blocks: NamedBlock[]) {
+  const index = createIndex(t);
+  index.append(blocks);
+  const { db, walletIds } = index.snapshot(t);
+  const facts = walletIds.withId(address('meme'), prepareTokenFacts(db));
+  assert.ok(facts);
+  return (bounds: { transfers?: number; stretches?: number }, isWanted = (_: number) => true) => {
+    const transactionsIn = prepareTokenTransactions(db, bounds);
+    const reading = transactionsIn(
+      facts.id,
+      { from: 1, below: Number.MAX_SAFE_INTEGER, isWanted },
+      unitBudget(1e6),
+    );
+    const firsts: number[] = [];
+    for (let next = reading.next(); ; next = reading.next()) {
+      if (next.done) return { firsts, readFrom: next.value };
+      firsts.push(next.value.first);
+    }
+  };
+}
+
+test('transactions of one asset, of one direction and without the wanted asset are passed over', (t) => {
+  const read = readerOf(t, [
+    { alone: [token('alice', 'bob')] },
+    { gift: [coin('alice', 'bob'), token('alice', 'bob')] },
+    { back: [token('alice', 'bob'), token('bob', 'alice')] },
+    { buy: BUY },
+    { last: [token('alice', 'bob')] },
+  ]);
+  assert.deepEqual(read({}), { firsts: [6], readFrom: null });
+  assert.deepEqual(
+    read({}, (moved) => moved > 1),
+    { firsts: [], readFrom: null },
+  );
+});
+
+test('a reading ends after so many transfers, or stretches of the chain, and says where', (t) => {
+  const read = readerOf(t, [times(100, 'buys', BUY), times(1_000, 'coins', [coin('a', 'b')]), { buy: BUY }]);
+  const whole = read({});
+  assert.deepEqual([whole.firsts.length, whole.firsts[0], whole.readFrom], [101, 1_201, null]);
+  assert.deepEqual(read({ transfers: 101 }).firsts, whole.firsts.slice(0, 50)); // 100 transfers of 50 transactions
+  const { firsts, readFrom } = read({ stretches: 2 });
+  // The one of the last purchase, and the one from 128 on.
+  assert.deepEqual(firsts, whole.firsts.slice(0, 1 + (200 - 128) / 2 + 1));
+  assert.equal(readFrom, firsts.at(-1));
+  assert.equal(read({ stretches: 3 }).readFrom, null);
+  const huge = readerOf(t, [times(1, 'huge', Array.from({ length: 20 }, () => BUY).flat())]);
+  assert.deepEqual(huge({ transfers: 20 }), { firsts: [], readFrom: 1 });
+});
