@@ -46,7 +46,11 @@ export class WalletPart {
 
   add({ from, to, kind, token, tokenNumber, amount }: PartTransfer): void {
     if (from === to || amount === 0n) return;
-    const signed = to === this.wallet ? amount : -amount;
+    this.change(to === this.wallet ? amount : -amount, kind, token, tokenNumber);
+  }
+
+  /** Adds to the balance of an asset. */
+  change(signed: bigint, kind: number, token: number, tokenNumber: string): void {
     const key = assetKey({ kind, token, tokenNumber });
     const change = this.changes.get(key);
     if (change === undefined) this.changes.set(key, { kind, token, tokenNumber, amount: signed });
@@ -55,14 +59,20 @@ export class WalletPart {
 
   /** What the wallet gave on balance. */
   given(): AssetAmount[] {
-    return this.counted()
-      .filter(({ amount }) => amount < 0n)
-      .map((change) => ({ ...change, amount: -change.amount }));
+    const given: AssetAmount[] = [];
+    for (const change of this.changes.values()) {
+      const { kind, token, tokenNumber, amount } = change;
+      if (amount < 0n && this.counts(change)) given.push({ kind, token, tokenNumber, amount: -amount });
+    }
+    return given;
   }
 
   /** What the wallet received on balance. */
   received(): AssetAmount[] {
-    return this.counted().filter(({ amount }) => amount > 0n);
+    const received: AssetAmount[] = [];
+    for (const change of this.changes.values())
+      if (change.amount > 0n && this.counts(change)) received.push(change);
+    return received;
   }
 
   /** By how much the wallet's balance of an asset changed. For an NFT of an ERC-404 contract, its balance of units. */
@@ -71,8 +81,8 @@ export class WalletPart {
     return (units ?? this.changes.get(assetKey(asset)))?.amount ?? 0n;
   }
 
-  private counted(): AssetAmount[] {
-    return [...this.changes.values()].filter((change) => this.unitsBeside(change) === undefined);
+  private counts(asset: Asset): boolean {
+    return this.unitsBeside(asset) === undefined;
   }
 
   private unitsBeside({ kind, token, tokenNumber }: Asset): AssetAmount | undefined {

@@ -141,9 +141,9 @@ export class BatchWriter {
         event_index: out.int4(transfer.eventIndex),
         log_index: logIndex === null ? out.null() : out.int4(logIndex),
         transfer_type: out.bytea(kindBytes(kind)),
-        from_address: out.hex(wallets.of(transfer.sender)),
-        to_address: out.hex(wallets.of(transfer.receiver)),
-        token_address: token === 0 ? out.null() : out.hex(tokens.of(token)),
+        from_address: out.hex(wallets.of(transfer.sender), 2),
+        to_address: out.hex(wallets.of(transfer.receiver), 2),
+        token_address: token === 0 ? out.null() : out.hex(tokens.of(token), 2),
         amount: out.numeric(movesOne(kind) ? ONE : transfer.amount),
         token_id: hasTokenNumber(kind) ? out.numeric(transfer.tokenNumber) : out.null(),
       }) satisfies Record<ColumnField['column']['name'], void>;

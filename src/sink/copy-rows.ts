@@ -43,7 +43,8 @@ export class CopyRows {
   /** Starts a row. Its fields follow in column order. */
   row(fields: number): void {
     this.reserve(2);
-    this.length = this.bytes.writeInt16BE(fields, this.length);
+    this.bytes[this.length++] = fields >> 8;
+    this.bytes[this.length++] = fields;
     this.rows++;
   }
 
@@ -58,13 +59,13 @@ export class CopyRows {
 
   int4(value: number): void {
     this.size(4, 4);
-    this.length = this.bytes.writeInt32BE(value, this.length);
+    this.word(value);
   }
 
   int8(value: number): void {
     this.size(8, 8);
-    this.length = this.bytes.writeInt32BE(Math.floor(value / 2 ** 32), this.length);
-    this.length = this.bytes.writeUInt32BE(value >>> 0, this.length);
+    this.word(Math.floor(value / 2 ** 32));
+    this.word(value);
   }
 
   /** `timestamptz` of Unix seconds. */
@@ -141,7 +142,18 @@ export class CopyRows {
 
   private size(value: number, bytes: number): void {
     this.reserve(4 + bytes);
-    this.length = this.bytes.writeInt32BE(value, this.length);
+    this.word(value);
+  }
+
+  /** The low 32 bits of an integer, by hand: the methods of Buffer check each value. */
+  private word(value: number): void {
+    const { bytes } = this;
+    let at = this.length;
+    bytes[at++] = value >> 24;
+    bytes[at++] = value >> 16;
+    bytes[at++] = value >> 8;
+    bytes[at++] = value;
+    this.length = at;
   }
 
   private reserve(more: number): void {

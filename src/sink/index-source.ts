@@ -125,7 +125,7 @@ export class IndexSource {
     this.isGap = prepareIsGap(db);
     this.final = new FinalBlocks(db, maxReorg);
     this.rewrites = prepareRewrites(db);
-    this.book = new AddressBook(db, { wallets: WALLETS_KEPT, tokens: TOKENS_KEPT });
+    this.book = new AddressBook(db, { wallets: WALLETS_KEPT, tokens: TOKENS_KEPT, prefix: '0x' });
     this.tradeRows = prepareTradeRows(db, this.book);
     this.blocks = prepareBlocks(db);
     this.transfers = prepareTransfers(db);

@@ -36,8 +36,12 @@ export class TradePart {
 
   add(transfer: PartTransfer): void {
     if (!moves(transfer, this.ids)) return;
-    const other = transfer.from === this.wallet ? transfer.to : transfer.from;
-    this.sideOf(other).add(countsAsNative(transfer, this.ids) ? asNative(transfer) : transfer);
+    const gives = transfer.from === this.wallet;
+    const part = this.sideOf(gives ? transfer.to : transfer.from);
+    const amount = gives ? -transfer.amount : transfer.amount;
+    // One kind for all, so that the asset does not depend on the first transfer.
+    if (countsAsNative(transfer, this.ids)) part.change(amount, TransferKind.nativeDirect, NATIVE, '');
+    else part.change(amount, transfer.kind, transfer.token, transfer.tokenNumber);
   }
 
   /** What the wallet gave on balance, in the order of each asset's first transfer. */
@@ -76,11 +80,6 @@ function moves({ from, to, kind, token, amount }: PartTransfer, ids: TradeIds): 
 
 function countsAsNative({ kind, token }: PartTransfer, { nativeEquivalents }: TradeIds): boolean {
   return isNativeKind(kind) || (kind === TransferKind.erc20 && nativeEquivalents.has(token));
-}
-
-/** One kind for all, so that the asset does not depend on the first transfer. */
-function asNative(transfer: PartTransfer): PartTransfer {
-  return { ...transfer, kind: TransferKind.nativeDirect, token: NATIVE, tokenNumber: '' };
 }
 
 const GAVE = 1;

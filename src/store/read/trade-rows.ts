@@ -22,22 +22,24 @@ export function prepareTradeRows(
   book: AddressBook,
 ): (transfers: readonly StoredTransfer[], blockOf: (transfer: number) => Tip, ids: TradeIds) => TradeRow[] {
   const isGap = prepareIsGap(db);
+  const anyGap = db.prepare<[], number>('SELECT EXISTS (SELECT 1 FROM block_gaps)').pluck();
+  let hasGaps = false;
   let gap = { block: -1, isGap: false };
   const isUncertain = (block: number): boolean => {
+    if (!hasGaps) return false;
     if (gap.block !== block) gap = { block, isGap: isGap(block) };
     return gap.isGap;
   };
   return (transfers, blockOf, ids) => {
     const rows: TradeRow[] = [];
-    const sides = {
-      from: transfers.map(({ sender }) => sender),
-      to: transfers.map(({ receiver }) => receiver),
-    };
+    hasGaps = anyGap.get() === 1;
     gap = { block: -1, isGap: false };
     for (let start = 0, end = 0; start < transfers.length; start = end) {
       end = endOfTransaction(transfers, start);
-      if (!isTwoSided(sides, start, end)) continue;
-      const parties = transfers.slice(start, end).map(partTransfer);
+      if (!movesTwoAssets(transfers, start, end)) continue;
+      const transaction = transfers.slice(start, end);
+      if (!isTwoSided(sidesOf(transaction), 0, transaction.length)) continue;
+      const parties = transaction.map(partTransfer);
       for (const { wallet, part } of tradePartsOf(parties, ids)) {
         const trade = tradeOf(part, ids);
         if (trade === null) continue;
@@ -56,6 +58,18 @@ export function endOfTransaction(transfers: readonly StoredTransfer[], start: nu
   let end = start + 1;
   while (end < transfers.length && transfers[end]?.eventIndex !== 0) end++;
   return end;
+}
+
+/** Whether the transfers `start..end - 1`, a transaction, may be of more than one asset. */
+function movesTwoAssets(transfers: readonly StoredTransfer[], start: number, end: number): boolean {
+  const { token, kind } = transfers[start]!;
+  if (end - start > 1 && isSemiFungible(kind)) return true;
+  for (let other = start + 1; other < end; other++) if (transfers[other]!.token !== token) return true;
+  return false;
+}
+
+function sidesOf(transfers: readonly StoredTransfer[]) {
+  return { from: transfers.map(({ sender }) => sender), to: transfers.map(({ receiver }) => receiver) };
 }
 
 function partTransfer(transfer: StoredTransfer): PartTransfer {
@@ -78,10 +92,12 @@ interface RowSource {
 
 function rowOf(source: RowSource): TradeRow {
   const { first, block, wallet, part, trade, book, uncertain } = source;
-  const { kind, asset, quote } = trade;
-  const [paid, got] = kind === 'buy' ? [trade.given, trade.received] : [trade.received, trade.given];
-  const quoteLeg = quote === null ? undefined : paid[0];
-  const tokenLeg = quote === null ? undefined : got[0];
+  const { kind, asset } = trade;
+  const [given, received] = [trade.given.map(withText), trade.received.map(withText)];
+  const isPriced = trade.quote !== null;
+  const [paid, got] = kind === 'buy' ? [given, received] : [received, given];
+  const quote = isPriced ? (paid[0] ?? null) : null;
+  const token = isPriced ? (got[0] ?? null) : null;
   const addressOf = (of: Asset | null) =>
     of === null || of.token === NATIVE ? null : contractOf(of.token, book);
   return {
@@ -96,15 +112,22 @@ function rowOf(source: RowSource): TradeRow {
     token_address: addressOf(asset),
     token_id:
       asset !== null && isSemiFungible(asset.kind) ? digitsToBigInt(asset.tokenNumber).toString() : null,
-    token_amount: tokenLeg?.amount.toString() ?? null,
-    quote_type: typeOf(quoteLeg ?? null),
-    quote_address: addressOf(quoteLeg ?? null),
-    quote_amount: quoteLeg?.amount.toString() ?? null,
-    given: legsText(trade.given, -1, source),
-    received: legsText(trade.received, 1, source),
-    fees: legsText(part.fees(), -1, source),
+    token_amount: token?.text ?? null,
+    quote_type: typeOf(quote),
+    quote_address: addressOf(quote),
+    quote_amount: quote?.text ?? null,
+    given: legsText(given, -1, source),
+    received: legsText(received, 1, source),
+    fees: legsText(part.fees().map(withText), -1, source),
     uncertain,
   };
+}
+
+/** An amount with its decimal text. */
+type ShownAmount = AssetAmount & { text: string };
+
+function withText({ kind, token, tokenNumber, amount }: AssetAmount): ShownAmount {
+  return { kind, token, tokenNumber, amount, text: amount.toString() };
 }
 
 function typeOf(asset: Asset | null): string | null {
@@ -114,20 +137,16 @@ function typeOf(asset: Asset | null): string | null {
 
 /** JSON by hand, because these texts are the larger part of a row and none of their values needs escaping. */
 function legsText(
-  legs: readonly AssetAmount[],
+  legs: readonly ShownAmount[],
   sign: 1 | -1,
   { wallet, parties, book }: Pick<RowSource, 'wallet' | 'parties' | 'book'>,
 ): string {
-  let text = '[';
-  for (const leg of legs) {
-    if (text.length > 1) text += ',';
-    text += '{"tokenAddress":';
-    text += leg.token === NATIVE ? 'null' : `"${contractOf(leg.token, book)}"`;
-    text += `,"amount":"${leg.amount}"`;
-    if (hasTokenNumber(leg.kind)) text += idsText(movedIdsOf(wallet, parties).of(leg, sign) ?? []);
-    text += '}';
-  }
-  return `${text}]`;
+  const texts = legs.map((leg) => {
+    const address = leg.token === NATIVE ? 'null' : `"${contractOf(leg.token, book)}"`;
+    const ids = hasTokenNumber(leg.kind) ? idsText(movedIdsOf(wallet, parties).of(leg, sign) ?? []) : '';
+    return `{"tokenAddress":${address},"amount":"${leg.text}"${ids}}`;
+  });
+  return `[${texts.join()}]`;
 }
 
 function idsText(ids: readonly string[]): string {
