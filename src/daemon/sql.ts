@@ -4,6 +4,7 @@ import type { AdminSql } from '../server/admin/sql.ts';
 import { FUNCTIONS } from '../sql/functions.ts';
 import type { QueryPool } from '../sql/process/query-pool.ts';
 import { QueryLimitError, QueryRefusal } from '../sql/query-refusal.ts';
+import { scanNote } from '../sql/scan-note.ts';
 import { SHAPES } from '../sql/tables/tables.ts';
 
 /** Bytes of an answer: what a page shows without trouble. */
@@ -21,7 +22,8 @@ export function adminSql(pool: QueryPool): AdminSql {
     async run(query, rows, signal) {
       try {
         const limits = { rows, bytes: MAX_BYTES };
-        return await pool.run({ text: query, limits }, signal && { signal });
+        const answer = await pool.run({ text: query, limits }, signal && { signal });
+        return { ...answer, scan: scanNote(answer.plan) };
       } catch (error) {
         if (error instanceof QueryRefusal) throw new RequestError(400, 'query_refused', error.message);
         // The operator is told whatever happened to the process, too.

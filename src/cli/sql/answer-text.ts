@@ -1,6 +1,6 @@
 /** An answer of a query as text: a table, JSON or CSV, and what to know about it. */
 import { csvLine } from '../../lib/csv.ts';
-import type { QueryAnswer, TablePlan, Value } from '../../sql/session.ts';
+import type { QueryAnswer, Value } from '../../sql/session.ts';
 import { uniqueNames } from '../../sql/unique-names.ts';
 import { alignColumns, formatNumber } from '../format.ts';
 
@@ -45,30 +45,4 @@ export function answerNote({ rows, head, cut, gaps, damage }: QueryAnswer, secon
     gaps === 0 ? 'no trace gaps' : `${formatNumber(gaps)} blocks lack transfers (atlas-node status)`,
     ...(damage === null ? [] : [`the index is damaged: ${damage}`]),
   ].join('; ');
-}
-
-/** Which export has the rows of a table. */
-const EXPORTS: Record<string, string> = {
-  named_transfers: 'transfers',
-  fundings: 'wallets',
-  first_buyers: 'transfers',
-  trades: 'transfers',
-  named_trades: 'transfers',
-};
-
-/** What a query says before it reads a whole table; undefined where it reads none. */
-export function scanNote(plan: readonly TablePlan[]): string | undefined {
-  const scans = plan.filter(({ scannedRows }) => scannedRows !== null);
-  if (scans.length === 0) return undefined;
-  const parts = scans.map(
-    ({ table, alias, scannedRows }) =>
-      `${table}${alias === table ? '' : ` ${alias}`}, about ${formatNumber(scannedRows ?? 0)} rows`,
-  );
-  const names = [...new Set(scans.map(({ table }) => EXPORTS[table] ?? table))];
-  const reason = scans.some(({ by }) => by.includes('tx_hash'))
-    ? 'no index has transactions by hash, so name the block or a block range as well, such as block_number = 17'
-    : 'no condition leads to an index';
-  return `scans ${parts.join(', and ')}: ${reason}; for analyses of whole tables see ${names
-    .map((name) => `"atlas-node export ${name}"`)
-    .join(', ')}`;
 }

@@ -1,7 +1,8 @@
 /** Runs a query and prints its answer. */
 import { MAX_ANSWER_BYTES } from '../../sql/process/limits.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
-import { type AnswerFormat, answerNote, answerText, scanNote } from './answer-text.ts';
+import { scanNote } from '../../sql/scan-note.ts';
+import { type AnswerFormat, answerNote, answerText } from './answer-text.ts';
 
 export interface AnswerOptions {
   format: AnswerFormat;
@@ -26,7 +27,7 @@ export async function printAnswer(
       signal,
       onPlan(plan) {
         const note = scanNote(plan);
-        if (note !== undefined) console.error(note);
+        if (note !== null) console.error(note);
       },
     },
   );

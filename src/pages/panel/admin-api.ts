@@ -131,6 +131,11 @@ export function adminErrorText(error: unknown): string {
   if (!(error instanceof ApiError)) console.error(error);
   const isOwn = error instanceof ApiError && OWN_CODES.includes(error.code);
   const text = isOwn ? error.message : errorText(error);
+  return sentence(text);
+}
+
+/** A message of the server, which begins with a small letter and has no full stop. */
+export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 

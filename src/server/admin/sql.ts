@@ -31,6 +31,8 @@ export interface SqlAnswer {
   gaps: number;
   damage: string | null;
   plan: { table: string; alias: string; by: string[]; scannedRows: number | null }[];
+  /** Which whole tables it read, and what to do about it; null where it read none. */
+  scan: string | null;
 }
 
 /** Fits a list of a thousand addresses. */

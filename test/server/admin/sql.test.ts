@@ -13,6 +13,7 @@ const ANSWER: SqlAnswer = {
   gaps: 0,
   damage: null,
   plan: [],
+  scan: null,
 };
 
 test('the operator alone can ask with SQL', async (t) => {

@@ -4,6 +4,7 @@ import { csvLine } from '../../../lib/csv.ts';
 import type { SqlAnswer } from '../../../server/admin/sql.ts';
 import { download } from '../../client/download.ts';
 import { Chart, type Point } from '../../ui/chart.tsx';
+import { sentence } from '../admin-api.ts';
 
 /** More rows than these make a page slow; the file has them all. */
 const SHOWN_ROWS = 500;
@@ -25,6 +26,7 @@ export function SqlAnswerView({ answer, seconds }: { answer: SqlAnswer; seconds:
           CSV
         </button>
       </div>
+      {answer.scan !== null && <p class="small soft">{sentence(answer.scan)}</p>}
       <SqlChart answer={answer} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls, and the keyboard must reach it */}
       <section class="sql-rows" aria-label="Answer" tabIndex={0}>
@@ -60,12 +62,10 @@ export function SqlAnswerView({ answer, seconds }: { answer: SqlAnswer; seconds:
   );
 }
 
-function noteOf({ rows, head, cut, gaps, damage, plan }: SqlAnswer, seconds: number): string {
-  const scans = plan.filter(({ scannedRows }) => scannedRows !== null).map(({ table }) => table);
+function noteOf({ rows, head, cut, gaps, damage }: SqlAnswer, seconds: number): string {
   return [
     `${rows.length.toLocaleString('en-US')} ${rows.length === 1 ? 'row' : 'rows'} as of block ${head.number.toLocaleString('en-US')}, ${seconds.toFixed(2)} s`,
     ...(cut === null ? [] : ['more rows were cut']),
-    ...(scans.length === 0 ? [] : [`read all of ${[...new Set(scans)].join(', ')}`]),
     ...(gaps === 0 ? [] : [`${gaps} blocks lack transfers`]),
     ...(damage === null ? [] : [`the index is damaged: ${damage}`]),
   ].join('; ');
