@@ -90,7 +90,7 @@ async function runUntilStopped(
     return traffic;
   });
   const adminToken = settings.sources.admin_token === 'demo' ? config.admin_token : null;
-  console.log(devBanner({ url: daemon.url, nodeUrl: anvil.url, key, adminToken, samples }));
+  console.log(devBanner({ url: daemon.url, nodeUrl: anvil.url, dataDir, key, adminToken, samples }));
   await Promise.race([stopped, daemon.closed, rejectOnExit(anvil)]);
 }
 
@@ -185,6 +185,7 @@ interface BannerData {
   url: string;
   /** Address of the chain's node. */
   nodeUrl: string;
+  dataDir: string;
   key: string;
   /** The operator token, or null if the operator already knows it. */
   adminToken: string | null;
@@ -193,7 +194,7 @@ interface BannerData {
 
 /** The addresses, the key and requests to paste, as text for a terminal. */
 function devBanner(data: BannerData): string {
-  const { url, nodeUrl, key, adminToken, samples } = data;
+  const { url, nodeUrl, dataDir, key, adminToken, samples } = data;
   const sockets = url.replace(/^http/, 'ws');
   const [coordinated] = samples.cohort;
   return `
@@ -204,6 +205,7 @@ atlas-node is indexing a local chain with demo traffic and serving it.
   RPC         ${url}/rpc (anvil_* too, to steer the chain)
   WebSocket   ${sockets}/ws and ${sockets}/ws/signals
   node        ${nodeUrl} (anvil, one block a second)
+  data        ${dataDir} (removed at the end)
 
 Addresses to look up:
 
@@ -218,6 +220,8 @@ Addresses to look up:
 Paste any of these into another terminal:
 
 ${curlLines(data).join('\n\n')}
+
+${sqlLine(data)}
 
 Ctrl-C stops the daemon and the chain. Open one of these in a browser:
 
@@ -241,6 +245,13 @@ function curlLines({ url, key, samples }: BannerData): string[] {
     post('/api/wallets/batch', { addresses: batch }),
     post('/rpc', { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }),
   ];
+}
+
+/** A question in SQL. `npm start` runs in the project's folder, whose program need not be on the PATH. */
+function sqlLine({ dataDir }: BannerData): string {
+  const program = process.env.npm_lifecycle_event === 'start' ? 'bin/atlas-node' : 'atlas-node';
+  const query = 'SELECT symbol, token_address, holders FROM tokens ORDER BY holders DESC LIMIT 5';
+  return `${program} sql --data-dir ${dataDir} "${query}"`;
 }
 
 /** The configuration of the daemon started by `atlas-node dev`. */

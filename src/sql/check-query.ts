@@ -24,7 +24,8 @@ export interface CheckedQuery {
 export function checkQuery(text: string): CheckedQuery {
   const statement = readStatement(text);
   const parameters = namedParameters(statement.text);
-  const { sql, uses, restore } = rewriteQuery(statement, SHAPES, { timesAscend: true });
+  const rewritten = rewriteQuery(statement, SHAPES, { timesAscend: true });
+  const { sql, uses, restore } = rewritten;
   const memory = openMemory();
   try {
     defineFunctions(memory);
@@ -48,7 +49,7 @@ export function checkQuery(text: string): CheckedQuery {
       isRepeatable: isRepeatable(statement.nodes, parameters.length > 0),
     };
   } catch (error) {
-    throw refusalOf(error, restore);
+    throw refusalOf(error, statement.text, rewritten);
   } finally {
     memory.close();
   }

@@ -2,14 +2,16 @@
 import { FatalError, onOneLine } from '../lib/errors.ts';
 
 /** Names in a query may be as long as the query. */
-const MAX_CHARACTERS = 400;
+const MAX_CHARACTERS = 300;
 
 /** A query that is not run, or fails by its own fault. The message may quote the query: it is put on one line. */
 export class QueryRefusal extends Error {
   override name = 'QueryRefusal';
-  constructor(message: string) {
+  /** `hint`: what to write instead, told whole. */
+  constructor(message: string, hint = '') {
     const line = onOneLine(message);
-    super(line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)} ...` : line);
+    const shown = line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)} ...` : line;
+    super(hint === '' ? shown : `${shown}; ${onOneLine(hint)}`);
   }
 }
 

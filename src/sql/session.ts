@@ -9,6 +9,7 @@ import { openMemory } from '../store/open-database.ts';
 import { DamageError } from '../store/storage-error.ts';
 import { defineFunctions } from './functions.ts';
 import { type RewrittenQuery, rewriteQuery } from './plan/rewrite.ts';
+import { hintFor } from './query-hints.ts';
 import { QueryRefusal } from './query-refusal.ts';
 import { type Arguments, argumentsOf } from './tables/arguments.ts';
 import { foldRows } from './tables/fold.ts';
@@ -85,8 +86,7 @@ export class SqlSession {
       const end = this.reads.begin();
       const rewritten = rewriteQuery(statement, this.shapes, { timesAscend: this.reads.timesAscend() });
       const plan = rewritten.uses.map((use) => this.planOf(use));
-      onPlan(plan);
-      const answer = this.execute(memory, rewritten, limits, parameters);
+      const answer = this.execute(memory, statement.text, rewritten, limits, parameters, () => onPlan(plan));
       const { number, hash, timestamp, startBlock } = end;
       const head = { number, hash, timestamp };
       return { ...answer, head, startBlock, gaps: this.gaps(), damage: damageOf(this.index), plan };
@@ -113,10 +113,13 @@ export class SqlSession {
 
   private execute(
     memory: Db,
-    { sql, uses, restore }: RewrittenQuery,
+    text: string,
+    rewritten: RewrittenQuery,
     { rows: mostRows, bytes: mostBytes }: QueryLimits,
     parameters: Parameters,
+    onBegin: () => void,
   ): Pick<QueryAnswer, 'columns' | 'rows' | 'cut'> {
+    const { sql, uses, restore } = rewritten;
     try {
       defineFunctions(memory);
       for (const use of uses) this.defineTable(memory, use);
@@ -125,6 +128,7 @@ export class SqlSession {
       if (!statement.reader || !statement.readonly)
         throw new QueryRefusal('only statements that read are run');
       const columns = statement.columns().map(({ name }) => restore(name));
+      onBegin();
       const rows: Value[][] = [];
       let bytes = 0;
       for (const row of statement.raw().safeIntegers().iterate(parameters)) {
@@ -136,7 +140,7 @@ export class SqlSession {
       }
       return { columns, rows, cut: null };
     } catch (error) {
-      throw refusalOf(error, restore);
+      throw refusalOf(error, text, rewritten);
     }
   }
 
@@ -193,11 +197,13 @@ const FAULTS_OF_QUERIES = [
   'SQLITE_FULL',
 ];
 
-/** A mistake in the query as a QueryRefusal; anything else as it is. */
-export function refusalOf(error: unknown, restore: (text: string) => string): unknown {
+/** A mistake in the query `text` as a QueryRefusal; anything else as it is. */
+export function refusalOf(error: unknown, text: string, { restore, uses }: RewrittenQuery): unknown {
   if (!(error instanceof Error) || error instanceof QueryRefusal || error instanceof DamageError)
     return error;
   const isOfQuery = 'code' in error && FAULTS_OF_QUERIES.includes(String(error.code));
   const isOfDriver = error instanceof TypeError || error instanceof RangeError;
-  return isOfQuery || isOfDriver ? new QueryRefusal(restore(error.message)) : error;
+  if (!isOfQuery && !isOfDriver) return error;
+  const message = restore(error.message);
+  return new QueryRefusal(message, hintFor(message, text, uses));
 }

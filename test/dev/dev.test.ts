@@ -60,6 +60,10 @@ test('every printed command works, and nothing is left behind', async (t) => {
   assert.match(banner, /\n {2}explorer +http:\/\/\S+\/#key=atlas_[0-9A-Za-z]{38}\n+$/);
   const [transfers, summary, source, batch, block] = await Promise.all(lines.map(paste));
 
+  const sql = /^atlas-node (sql --data-dir .*)$/m.exec(banner)?.[1];
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `bin/atlas-node ${sql}`]);
+  assert.match(stdout, /^symbol +token_address +holders\n[\s\S]+\n5 rows as of block/);
+
   assert.equal(transfers.count, 5);
   assert.equal(transfers.historicalCoverageStartBlock, 0);
   assert.ok(summary.txCount > 0 && summary.uniqueTokens > 0, JSON.stringify(summary));

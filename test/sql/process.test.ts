@@ -74,9 +74,10 @@ test('a query that keeps the log of the index from starting over is ended', asyn
 
 test('mistakes are told as such, and what a query says about its plan comes first', async (t) => {
   const queries = start(t, index(t));
-  await assert.rejects(queries.run({ text: 'SELECT missing FROM blocks', limits: LIMITS }), {
+  const onPlan = () => assert.fail('a query that cannot run reads nothing');
+  await assert.rejects(queries.run({ text: 'SELECT missing FROM blocks', limits: LIMITS }, { onPlan }), {
     name: 'QueryRefusal',
-    message: 'no such column: missing',
+    message: /^no such column: missing; blocks has number, hash, /,
   });
   const told: string[] = [];
   await queries.run(
@@ -122,6 +123,12 @@ test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know 
     /^number {2}empty\n +20 +null\n +19 +null\n\n2 rows as of block 20 \(0x[0-9a-f]{8}\), .* s; no trace gaps\n$/,
   );
   assert.match(table.stderr, /^scans blocks, about 20 rows: .*"atlas-node export blocks"\n$/);
+  const schema = await run(t, [LAUNCHER, 'sql', '.schema holders'], { cwd: '/' });
+  assert.match(
+    schema.stdout,
+    /^holders\(token_address text, holder_address text, .*\)\n$/,
+    'without an index',
+  );
   const byHash = await sql(`SELECT id FROM transfers WHERE tx_hash = '0x${'ab'.repeat(32)}'`);
   assert.match(
     byHash.stderr,

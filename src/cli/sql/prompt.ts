@@ -4,25 +4,14 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { makePrivateFolder } from '../../lib/files.ts';
-import { FUNCTIONS } from '../../sql/functions.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
-import { SHAPES } from '../../sql/tables/tables.ts';
-import { alignColumns } from '../format.ts';
-import { FORMATS } from './answer-text.ts';
 import { completions } from './completion.ts';
+import { runCommand } from './dot-commands.ts';
 import { type AnswerOptions, printAnswer } from './print-answer.ts';
 
 const PROMPT = 'atlas> ';
 const CONTINUED = '  ...> ';
 const HISTORY_LINES = 1_000;
-
-const HELP = `.tables          the tables
-.schema [table]  the columns of the tables
-.functions       the functions besides those of SQLite
-.format <name>   ${FORMATS.join(', ')}
-.help            this list
-.exit            ends the prompt, as Ctrl-D does
-A query ends with a semicolon. Ctrl-C ends a query that runs. The Tab key completes names.`;
 
 /** Resolves when the user leaves. */
 export async function runPrompt(queries: QueryProcess, given: AnswerOptions): Promise<void> {
@@ -79,41 +68,6 @@ function clearLine(lines: Interface): void {
 
 function printFailure(error: unknown): void {
   console.error(error instanceof Error ? error.message : String(error));
-}
-
-/** Whether the prompt ends. */
-function runCommand(line: string, options: AnswerOptions): boolean {
-  const [command = '', argument] = line.replace(/;$/, '').split(/\s+/);
-  if (command === '.exit' || command === '.quit') return true;
-  if (command === '.tables') console.log(alignColumns(tableLines(), () => false).join('\n'));
-  else if (command === '.functions')
-    console.log(
-      alignColumns(
-        FUNCTIONS.map(({ signature, description }) => [signature, description]),
-        () => false,
-      ).join('\n'),
-    );
-  else if (command === '.schema') printSchema(argument);
-  else if (command === '.format') setFormat(argument, options);
-  else console.log(HELP);
-  return false;
-}
-
-function tableLines(): string[][] {
-  return SHAPES.map(({ name, description }) => [name, description]);
-}
-
-function printSchema(table: string | undefined): void {
-  const wanted = SHAPES.filter(({ name }) => table === undefined || name === table.toLowerCase());
-  if (wanted.length === 0) console.log(`there is no table "${table}": type .tables`);
-  for (const { name, columns } of wanted)
-    console.log(`${name}(${columns.map((column) => `${column.name} ${column.type}`).join(', ')})`);
-}
-
-function setFormat(name: string | undefined, options: AnswerOptions): void {
-  const format = FORMATS.find((known) => known === name);
-  if (format === undefined) console.log(`the formats are ${FORMATS.join(', ')}`);
-  else options.format = format;
 }
 
 /** The queries of earlier sessions, newest first, in the user's folder for such files. */

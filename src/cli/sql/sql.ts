@@ -24,7 +24,7 @@ export function addSql(program: Command): void {
   const command = program
     .command('sql')
     .description('ask the index anything with SQL')
-    .argument('[query]', 'one SELECT')
+    .argument('[query]', 'one SELECT, or .tables, .schema, .functions')
     .addOption(new Option('--format <name>', 'of the answer').choices(FORMATS).default('table'))
     .option('--limit <rows>', 'most rows of an answer', wholeNumber(MAX_LIMIT), 10_000)
     .option('--timeout <seconds>', 'longest time of a query', wholeNumber(MAX_TIMEOUT), 30)
@@ -33,12 +33,17 @@ export function addSql(program: Command): void {
       examples(
         'sql "SELECT symbol, holders FROM tokens ORDER BY holders DESC LIMIT 10"',
         'sql --format csv < question.sql > answer.csv',
+        'sql .schema',
         'sql',
       ),
     );
   addNotes(command, ...NOTES);
   const load = addConfigOptions(command, ['--data-dir']);
   command.action(async (query: string | undefined, options: AnswerOptions) => {
+    if (query?.trim().startsWith('.')) {
+      const { runCommand } = await import('./dot-commands.ts');
+      return void runCommand(query.trim(), options);
+    }
     const { config } = await load();
     const path = existingIndexPath(config.data_dir);
     const { QueryProcess } = await import('../../sql/process/query-process.ts');

@@ -7,7 +7,7 @@
 import { QueryRefusal } from '../query-refusal.ts';
 import type { TableShape, TableUse } from '../tables/shape.ts';
 import { type FromItem, joinedIn, readFrom } from '../text/from-clause.ts';
-import { isGroup, isQuery, type Node } from '../text/nodes.ts';
+import { isGroup, isQuery, isSymbol, type Node, nameOf } from '../text/nodes.ts';
 import { type Query, readQuery, type SelectCore } from '../text/select.ts';
 import type { Statement } from '../text/statement.ts';
 import { type Condition, conditionsOf, type Value } from './conditions.ts';
@@ -88,8 +88,7 @@ class Rewriting {
   private visitSelect(core: SelectCore, query: Query, hidden: ReadonlySet<string>): void {
     if (core.from.length === 0) return;
     const from = readFrom(core.from);
-    if (from === null)
-      throw new QueryRefusal(`the FROM clause is not understood: ${this.edits.original(spanOf(core.from))}`);
+    if (from === null) throw this.refusalOfFrom(core.from);
     if (from.length > MAX_JOINED) throw new QueryRefusal(`a SELECT joins at most ${MAX_JOINED} tables`);
     const shapeOf = (table: string | null) => this.shapeOf(table, hidden);
     for (const item of from) this.visitJoined(item, hidden);
@@ -138,8 +137,19 @@ class Rewriting {
   private refuseUnknown({ table, source, args }: FromItem, hidden: ReadonlySet<string>): void {
     if (table === null || isGroup(source) || hidden.has(table)) return;
     if (args !== null && FUNCTIONS.includes(table)) return;
-    const names = this.shapes.map(({ name }) => name).join(', ');
-    throw new QueryRefusal(`there is no table "${table}"; the tables are ${names}`);
+    throw new QueryRefusal(`there is no table "${table}"`, `the tables are ${this.names()}`);
+  }
+
+  private refusalOfFrom(from: readonly Node[]): QueryRefusal {
+    const hasSchema = nameOf(from[0]) !== undefined && isSymbol(from[1], '.');
+    return new QueryRefusal(
+      `the FROM clause is not understood: ${this.edits.original(spanOf(from))}`,
+      hasSchema ? `tables are named without a schema: ${this.names()}` : '',
+    );
+  }
+
+  private names(): string {
+    return this.shapes.map(({ name }) => name).join(', ');
   }
 
   private use(
