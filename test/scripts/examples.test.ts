@@ -4,69 +4,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { transform } from 'esbuild';
-import { z } from 'zod';
-import { type Anvil, startAnvil } from '../../src/dev/anvil.ts';
+import { startAnvil } from '../../src/dev/anvil.ts';
 import { deployDemo } from '../../src/dev/deploy.ts';
 import { freshWallet, roles } from '../../src/dev/wallets.ts';
-import { toQuantity } from '../../src/lib/hex.ts';
 import { StreamClient } from '../streams/client.ts';
 import { nestedCleanup } from '../support/cleanup.ts';
 import { checkNotification } from '../support/clients/openapi.ts';
-import {
-  LAUNCHER,
-  PINNED_NODE,
-  ROOT,
-  type Running,
-  run,
-  SOURCE_FLAGS,
-  start,
-} from '../support/daemon/command.ts';
-import { startTestDaemon, type TestDaemon } from '../support/daemon/daemon.ts';
+import { LAUNCHER, run } from '../support/daemon/command.ts';
+import { startTestDaemon } from '../support/daemon/daemon.ts';
 import { codeBlock } from '../support/docs.ts';
 import { freePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait.ts';
-
-const EXAMPLES = join(ROOT, 'scripts/examples');
-const MON = 10n ** 18n;
-const ADMIN_TOKEN = 'operator token of the test';
-const SOCKETS = z.object({ topics: z.record(z.string(), z.number()) });
+import { ADMIN_TOKEN, EXAMPLES, linesOf, MON, send, startBot, subscribed } from './bots.ts';
 
 const { trader, whale, exchange } = roles();
-
-function startBot(t: Parameters<typeof start>[0], name: string, args: string[], botEnv = {}): Running {
-  const command = [PINNED_NODE, ...SOURCE_FLAGS, join(EXAMPLES, `${name}.ts`), ...args];
-  return start(t, command, { cwd: ROOT, env: botEnv });
-}
-
-/** A bot's printed lines, once there are this many. */
-async function linesOf(bot: Running, count: number): Promise<string[]> {
-  return waitFor(
-    () => {
-      const lines = bot.stdout().split('\n').slice(0, -1);
-      return lines.length >= count ? lines : undefined;
-    },
-    { what: `${count} lines` },
-  ).catch((cause) => {
-    throw new Error(`it printed: ${bot.stdout()}${bot.stderr()}`, { cause });
-  });
-}
-
-/** Resolves once this many sockets have subscribed to signals. */
-async function subscribed({ url }: TestDaemon, sockets: number): Promise<void> {
-  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
-  await waitFor(
-    async () => {
-      const answer = await fetch(`${url}/admin/api/sockets`, { headers });
-      return SOCKETS.parse(await answer.json()).topics.signals === sockets;
-    },
-    { what: 'the bots to subscribe' },
-  );
-}
-
-/** Sends native coins in a separate block. */
-async function send(anvil: Anvil, from: string, to: string, value: bigint): Promise<unknown> {
-  return anvil.call('eth_sendTransaction', [{ from, to, value: toQuantity(value) }]);
-}
 
 test('the bots are short', () => {
   for (const file of readdirSync(EXAMPLES)) {
