@@ -11,13 +11,13 @@ import {
 import { Ledger } from '../../../scripts/simulator/chain/ledger.ts';
 import { Transaction, type TransactionLog } from '../../../scripts/simulator/chain/transaction.ts';
 import { type Hex, toQuantity } from '../../../src/lib/hex.ts';
-import { address } from '../index/index-fixture.ts';
+import { address, partyAddress } from '../index/index-fixture.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
 const FIRST_TIMESTAMP = 1_700_000_000;
 
-/** A transfer between named wallets: of a named token, or sent on by the contract if it has none. */
+/** A transfer between parties as `partyAddress` names them: of such a token, or sent on by the contract if it has none. */
 export interface ToldTransfer {
   from: string;
   to: string;
@@ -34,6 +34,8 @@ export interface ToldTransaction {
   transfers: readonly ToldTransfer[];
   /** Further logs, after those of the transfers. */
   logs?: readonly TransactionLog[];
+  /** Further members of the transaction as a node shows it, such as its type. */
+  members?: Readonly<Record<string, unknown>>;
 }
 
 /** Blocks from 0 on; the first is empty. */
@@ -65,7 +67,10 @@ function toldBlock(number: number, parentHash: Hex, told: ToldTransaction | null
   return {
     number,
     hash,
-    block: blockJson(header, included.map(transactionJson)),
+    block: blockJson(
+      header,
+      included.map((each) => JSON.stringify({ ...JSON.parse(transactionJson(each)), ...told?.members })),
+    ),
     receipts: `[${included.map(receiptJson).join(',')}]`,
     trace: `[${included.map(traceJson).join(',')}]`,
     transfers: [],
@@ -74,17 +79,23 @@ function toldBlock(number: number, parentHash: Hex, told: ToldTransaction | null
 
 function includedIn(blockNumber: number, blockHash: Hex, told: ToldTransaction): IncludedTransaction {
   const { value = 0n, transfers, logs = [] } = told;
-  const transaction = new Transaction(new Ledger(), address(told.from), address(told.to), value, '0x01');
+  const transaction = new Transaction(
+    new Ledger(),
+    partyAddress(told.from),
+    partyAddress(told.to),
+    value,
+    '0x01',
+  );
   const sent = transfers.filter(({ token }) => token === undefined);
   transaction.root.calls = sent.map(({ from, to, amount = 1n }) => ({
     type: 'CALL',
-    from: address(from),
-    to: address(to),
+    from: partyAddress(from),
+    to: partyAddress(to),
     value: amount,
     input: '0x',
   }));
   for (const { token, ...transfer } of transfers)
-    if (token !== undefined) transaction.emit(address(token), ...logOf(transfer));
+    if (token !== undefined) transaction.emit(partyAddress(token), ...logOf(transfer));
   for (const log of logs) transaction.emit(log.address, log.topics, log.data);
   return {
     transaction,
@@ -106,11 +117,11 @@ function includedIn(blockNumber: number, blockHash: Hex, told: ToldTransaction):
 }
 
 function logOf({ from, to, amount, tokenId }: Omit<ToldTransfer, 'token'>): [Hex[], Hex] {
-  const parties = [word(address(from)), word(address(to))];
+  const parties = [word(partyAddress(from)), word(partyAddress(to))];
   if (tokenId === undefined) return [[TRANSFER, ...parties], word(toQuantity(amount ?? 1n))];
   if (amount === undefined) return [[TRANSFER, ...parties, word(toQuantity(tokenId))], '0x'];
   const data: Hex = `0x${word(toQuantity(tokenId)).slice(2)}${word(toQuantity(amount)).slice(2)}`;
-  return [[SINGLE, word(address(from)), ...parties], data];
+  return [[SINGLE, word(partyAddress(from)), ...parties], data];
 }
 
 function word(hex: Hex): Hex {

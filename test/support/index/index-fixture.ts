@@ -25,6 +25,11 @@ const FIRST_TIMESTAMP = 1_700_000_000;
 export function address(name: string): Hex {
   return `0x${digest(`address ${name}`).slice(0, 40)}`;
 }
+/** The address of a named party: `zero` is the zero address, and an address stands for itself. */
+export function partyAddress(name: string): Hex {
+  if (isAddress(name)) return name;
+  return name === 'zero' ? ZERO_ADDRESS : address(name);
+}
 export function txHash(name: string): Hex {
   return `0x${digest(`transaction ${name}`)}`;
 }
@@ -186,10 +191,12 @@ function plainTransfer(transfer: NamedTransfer): PlainTransfer {
   };
 }
 
-/** An address stands for itself. */
 function digits(name: string): string {
-  if (ADDRESS_PATTERN.test(name)) return name.slice(2);
-  return (name === 'zero' ? ZERO_ADDRESS : address(name)).slice(2);
+  return partyAddress(name).slice(2);
+}
+
+function isAddress(name: string): name is Hex {
+  return ADDRESS_PATTERN.test(name);
 }
 
 function digest(text: string): string {
