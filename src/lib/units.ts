@@ -46,10 +46,12 @@ export function decimalText(value: number): string {
   return `${whole}${fraction.padEnd(shift, '0')}`;
 }
 
-const SHARE_DIGITS = 9;
-const SHARE_UNITS = 10n ** BigInt(SHARE_DIGITS);
-
-/** A part of a total above zero, as a number with up to 9 fractional digits, truncated. */
-export function share(part: bigint, total: bigint): number {
-  return Number((part * SHARE_UNITS) / total) / Number(SHARE_UNITS);
+/**
+ * A part of a total above zero, cut after so many fractional digits. A part too small for them is not cut, so that only
+ * nothing is 0.
+ */
+export function share(part: bigint, total: bigint, digits = 9): number {
+  const perWhole = 10n ** BigInt(digits);
+  const cut = (part * perWhole) / total;
+  return cut === 0n ? Number(part) / Number(total) : Number(cut) / Number(perWhole);
 }

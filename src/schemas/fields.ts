@@ -116,7 +116,7 @@ export function nextCursorField() {
 
 /** A part of a whole. */
 export function shareField() {
-  return z.number().min(0).max(1);
+  return z.number().min(0).max(1).describe('From 0 to 1; cut after 9 digits, but 0 only for nothing');
 }
 
 /** Whether an address has code. */

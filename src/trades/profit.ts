@@ -1,4 +1,5 @@
 /** Profit of a wallet with one token against one quote. All amounts are integers in base units. */
+import { share } from '../lib/units.ts';
 import type { SummedTrade } from './trade.ts';
 
 /** The additive sums of trades: their order does not matter. */
@@ -106,11 +107,7 @@ export function profitTotals(ledgers: Iterable<LedgerResult>) {
   };
 }
 
-/** Digits after the point of a share. */
-const SHARE_DIGITS = 12;
-const SHARE_UNIT = 10 ** SHARE_DIGITS;
-
 /** A part of a whole as a number from 0 to 1, cut after 12 digits; null where the whole is 0. */
 export function shareOf(part: bigint, whole: bigint): number | null {
-  return whole === 0n ? null : Number((part * BigInt(SHARE_UNIT)) / whole) / SHARE_UNIT;
+  return whole === 0n ? null : share(part, whole, 12);
 }

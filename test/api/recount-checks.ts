@@ -1,7 +1,8 @@
 /** Compares the answers about one wallet, token or place with a recount. */
 import assert from 'node:assert/strict';
 import type { AskApi } from '../support/clients/ask-api.ts';
-import { type Counted, latestTimes, type Recount, shareOf } from './recount.ts';
+import { plainShare } from '../support/plain-share.ts';
+import { type Counted, latestTimes, type Recount } from './recount.ts';
 
 const MON = 10n ** 18n;
 
@@ -215,7 +216,7 @@ async function checkHolders(ask: AskApi, recount: Recount, token: string, limit:
   for (const { address, balance, share } of holders) {
     const own = balances.get(String(address)) ?? 0n;
     assert.equal(balance, String(own));
-    assert.equal(share, supply === null || own > supply ? null : shareOf(own, supply));
+    assert.equal(share, supply === null || own > supply ? null : plainShare(own, supply));
   }
   assert.equal(new Set(holders.map(({ address }) => address)).size, holders.length);
 }

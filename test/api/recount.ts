@@ -3,6 +3,7 @@
  * sum, sort. Shares only the names of the kinds with the program.
  */
 import type { IndexedTransfer } from '../support/index/index-rows.ts';
+import { plainShare } from '../support/plain-share.ts';
 
 export interface Counted extends IndexedTransfer {
   /** ISO text of the block's time. */
@@ -361,7 +362,7 @@ export class Recount {
 
   private shareOfSupply(token: string, balance: bigint): number | null {
     const supply = this.supply(token);
-    return supply === null || balance < 0n || balance > supply ? null : shareOf(balance, supply);
+    return supply === null || balance < 0n || balance > supply ? null : plainShare(balance, supply);
   }
 
   /** Every token of a wallet, most recently moved first. */
@@ -565,16 +566,11 @@ function transferOf(t: Counted): Json {
   };
 }
 
-/** Billionths of the whole, as a number. */
-export function shareOf(part: bigint, whole: bigint): number {
-  return Number((1_000_000_000n * part) / whole) / 1e9;
-}
-
 function concentration(holders: readonly bigint[], supply: bigint | null): Json | null {
   const sum = (list: readonly bigint[]) => list.reduce((a, b) => a + b, 0n);
   if (supply === null || sum(holders) > supply) return null;
   const largest = holders.toSorted((a, b) => (a > b ? -1 : a < b ? 1 : 0));
-  const top = (count: number) => shareOf(sum(largest.slice(0, count)), supply);
+  const top = (count: number) => plainShare(sum(largest.slice(0, count)), supply);
   const half = largest.findIndex((_, i) => 2n * sum(largest.slice(0, i + 1)) >= supply);
   return {
     top1: top(1),

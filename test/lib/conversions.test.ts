@@ -11,7 +11,7 @@ import {
   toQuantity,
 } from '../../src/lib/hex.ts';
 import { decodeSigned, encodeSigned, ZERO_BALANCE } from '../../src/lib/signed.ts';
-import { coinToWei, weiToCoin, weiToCoin6 } from '../../src/lib/units.ts';
+import { coinToWei, share, weiToCoin, weiToCoin6 } from '../../src/lib/units.ts';
 
 fc.configureGlobal({ seed: 1 }); // the same inputs in every run
 
@@ -94,4 +94,15 @@ test('coin amounts are exact without trailing zeros, or truncated to six digits'
   assert.equal(weiToCoin6(1_999_999_999_999_999_999n), '1.999999');
   assert.equal(weiToCoin6(999_999_999_999n), '0.000000');
   fc.assert(fc.property(wei, (value) => assert.equal(coinToWei(weiToCoin(value)), value)));
+});
+
+test('a share is cut after its digits, is 1 for the whole alone, and 0 for nothing alone', () => {
+  assert.equal(share(2n, 3n), 0.666666666);
+  assert.equal(share(2n, 3n, 12), 0.666666666666);
+  assert.equal(share(10n ** 77n - 1n, 10n ** 77n), 0.999999999);
+  assert.equal(share(10n ** 77n, 10n ** 77n), 1);
+  assert.equal(share(1n, 10n ** 9n), 1e-9);
+  assert.equal(share(24n, 10n ** 11n), 2.4e-10);
+  assert.equal(share(1n, 2n ** 256n - 1n), 2 ** -256);
+  assert.equal(share(0n, 5n), 0);
 });

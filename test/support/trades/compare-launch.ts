@@ -1,6 +1,7 @@
 /** Compares the launches that the API gives of tokens with a plain count of the transfers. */
 import assert from 'node:assert/strict';
 import type { AskApi } from '../clients/ask-api.ts';
+import { plainShare } from '../plain-share.ts';
 import { least, type PlainBuyer, type PlainLaunches, type PlainThresholds } from './plain-launch.ts';
 
 type Json = Record<string, unknown>;
@@ -107,7 +108,7 @@ function plainBuyer(buyer: PlainBuyer, i: number, firstBlock: number, hasSums: b
     amount: `${amount}`,
     paid: paid && `${paid[1]} ${paid[0].replace('!', '')}`,
     balance: `${balance}`,
-    heldShare: amount === 0n ? null : Number((kept * 10n ** 9n) / amount) / 1e9,
+    heldShare: amount === 0n ? null : plainShare(kept, amount),
     sold: hasSums ? `${sold}` : null,
     averageCostProfit: hasSums ? `${average}` : null,
     funder,

@@ -3,6 +3,7 @@
  * transactions, and nothing of the program but the names of the kinds.
  */
 import type { IndexedTransfer } from '../index/index-rows.ts';
+import { plainShare } from '../plain-share.ts';
 import type { PlainLists, PlainTrades } from './plain-trades.ts';
 
 const ZERO = `0x${'0'.repeat(40)}`;
@@ -135,9 +136,9 @@ export class PlainLaunches {
         sameFunderGroups: Math.max(0, ...buyers.map(({ groups }) => groups[2] ?? 0)),
         insiders: counted.filter((buyer) => !isBuy(buyer) && buyer.place < (first?.place ?? 0)).length,
         fresh: counted.filter(({ age }) => age !== null && age <= limits.fresh).length,
-        heldShare: got === 0n ? null : part(kept, got),
+        heldShare: got === 0n ? null : plainShare(kept, got),
         supplyShare:
-          supply <= 0n || held > supply || heldByLargest(moves) > supply ? null : part(held, supply),
+          supply <= 0n || held > supply || heldByLargest(moves) > supply ? null : plainShare(held, supply),
       },
     };
   }
@@ -288,8 +289,4 @@ function heldByLargest(moves: readonly IndexedTransfer[]): bigint {
 export function least(a: bigint, b: bigint): bigint {
   if (b < 0n) return 0n;
   return a < b ? a : b;
-}
-
-function part(some: bigint, all: bigint): number {
-  return Number((some * 10n ** 9n) / all) / 1e9;
 }
