@@ -44,7 +44,7 @@ export const launchBuyerSchema = z
     how: z
       .enum(ACQUISITIONS)
       .describe(
-        'bought: it gave something for it; bought_for: it gave nothing and got nothing else, the giver of the token got something or it was minted, and another wallet gave something else and got nothing; minted: the zero address gave it; received: otherwise',
+        'bought: it gave something for it; bought_for: it gave nothing and got nothing else, the giver of the token got something or it was minted, and another wallet gave something else, none of the token, and got nothing; minted: the zero address gave it; received: otherwise',
       ),
     payer: addressField()
       .nullable()
@@ -76,7 +76,7 @@ export const launchBuyerSchema = z
     counted: z
       .boolean()
       .describe(
-        'Whether groups and summary count it: not if amount is 0 (a router), nor if it was minted or received and a listed wallet bought from it (a pool)',
+        'Whether groups and summary count it: not if amount is 0 (a router), nor if it was minted or received, and then gave it to a listed buyer and got something for it (a pool)',
       ),
     sameBlock: groupField('same blockNumber'),
     samePayer: groupField('paid for by one wallet, itself included'),

@@ -1,0 +1,91 @@
+/** token_launch where sellers, payers and ids mislead: transactions as they were recorded on Ethereum, shortened. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { askApi } from '../../support/clients/ask-api.ts';
+import {
+  address,
+  createIndex,
+  type NamedBlock,
+  type NamedTransfer,
+} from '../../support/index/index-fixture.ts';
+
+const coin = (from: string, to: string, amount: bigint): NamedTransfer => ({ from, to, amount });
+const token = (name: string, from: string, to: string, amount: bigint): NamedTransfer => ({
+  kind: 'erc20',
+  token: name,
+  ...coin(from, to, amount),
+});
+const item = (from: string, to: string, tokenId: bigint, amount: bigint): NamedTransfer => ({
+  kind: 'erc1155',
+  token: 'items',
+  ...coin(from, to, amount),
+  tokenId,
+});
+
+/** How each of `names` got a token, for what, and whether it counts, in the order of the list. */
+async function launch(t: TestContext, blocks: readonly NamedBlock[], of: string, names: readonly string[]) {
+  const index = createIndex(t);
+  index.append(blocks);
+  const ask = askApi(t, index.path, { nativeEquivalents: [address('wmon')] });
+  const { buyers } = await ask('token_launch', { token: address(of) });
+  assert.ok(Array.isArray(buyers));
+  const named = new Map(names.map((name) => [address(name) as string, name]));
+  return buyers.map(({ address, how, payer, amount, paid, counted }) => [
+    named.get(address),
+    how,
+    payer,
+    amount,
+    paid === null ? null : paid.amount,
+    counted,
+  ]);
+}
+
+test('who gave a buyer the token and got nothing for it is no pool: its coins went to another wallet', async (t) => {
+  const blocks: NamedBlock[] = [
+    { reserves: [token('wmon', 'zero', 'pool', 90n)] },
+    { gifts: [token('meme', 'maker', 'bot', 50n), token('meme', 'maker', 'trader', 50n)] },
+    { ofBot: [token('meme', 'bot', 'pool', 50n), token('wmon', 'pool', 'operator', 9n)] },
+    {
+      ofTrader: [token('meme', 'trader', 'other pool', 50n), token('wmon', 'other pool', 'trader', 9n)],
+    },
+  ];
+  assert.deepEqual(await launch(t, blocks, 'meme', ['bot', 'trader', 'pool', 'other pool']), [
+    ['bot', 'received', null, '50', null, true],
+    ['trader', 'received', null, '50', null, false],
+    ['pool', 'bought', null, '50', '9', true],
+    ['other pool', 'bought', null, '50', '9', true],
+  ]);
+});
+
+test('whoever pays for the exchange of one id for another bought it, in an amount of 0 if the numbers are equal', async (t) => {
+  const blocks: NamedBlock[] = [
+    {
+      equal: [coin('alice', 'shop', 9n), item('alice', 'zero', 2n, 130n), item('zero', 'alice', 10n, 130n)],
+      more: [coin('bob', 'shop', 9n), item('bob', 'zero', 2n, 1n), item('zero', 'bob', 10n, 3n)],
+      free: [item('carol', 'zero', 2n, 1n), item('zero', 'carol', 10n, 3n)],
+    },
+  ];
+  assert.deepEqual(await launch(t, blocks, 'items', ['alice', 'bob', 'carol']), [
+    ['alice', 'bought', null, '0', null, false],
+    ['bob', 'bought', null, '2', null, true],
+    ['carol', 'bought', null, '2', '1', true],
+  ]);
+});
+
+test('who gave some of the token too is no payer, also where the token is the wrapped coin and it gave the coin', async (t) => {
+  const blocks: NamedBlock[] = [
+    {
+      arbitrage: [
+        coin('bot', 'builder', 2n),
+        token('usd', 'bot', 'usd pool', 3n),
+        token('wmon', 'dog pool', 'maker', 60n),
+        token('wmon', 'maker', 'usd pool', 54n),
+        token('dog', 'bot', 'dog pool', 7n),
+      ],
+    },
+  ];
+  assert.deepEqual(await launch(t, blocks, 'wmon', ['maker', 'usd pool']), [
+    ['maker', 'received', null, '6', null, true],
+    ['usd pool', 'received', null, '54', null, true],
+  ]);
+});
