@@ -1,6 +1,6 @@
 /**
- * What the build wrote below dist/, and whether it is current. Plain JavaScript, because the launcher's script imports it:
- * stripping types would leave Node's TypeScript parser in the daemon's memory.
+ * What the build wrote below dist/, and whether it is current. Plain JavaScript, because the launcher's script imports
+ * it: stripping types would leave Node's TypeScript parser in the daemon's memory.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
- * Builds dist/atlas-node: the runtime, the program, its threads and its native modules in one executable file, and beside
- * it THIRD_PARTY with the licences of all that the file contains.
- * `npm run build:binary`. Runs under the Node that goes into the file, or its twin for this machine's processor, since that
- * Node also prepares the script.
+ * Builds dist/atlas-node: the runtime, the program, its threads and its native modules in one executable file, and
+ * beside it THIRD_PARTY with the licences of all that the file contains.
+ * `npm run build:binary`. Runs under the Node that goes into the file, or its twin for this machine's processor, since
+ * that Node also prepares the script.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -63,8 +63,8 @@ async function buildBinary(out: string, arch: Architecture): Promise<void> {
 }
 
 /**
- * Writes the binary's contents to a folder. Returns files by name, where `main` is the script to run, and the folders of
- * the packages whose code they contain.
+ * Writes the binary's contents to a folder. Returns files by name, where `main` is the script to run, and the folders
+ * of the packages whose code they contain.
  */
 async function writeContents(folder: string, commit: string, { modules, packages: natives }: PlatformParts) {
   const write = (name: string, text: string) => {

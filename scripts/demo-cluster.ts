@@ -18,7 +18,9 @@ import { startPostgres } from '../test/support/sink/postgres.ts';
 import { readOptions, refuse } from './options.ts';
 
 const options = readOptions(
-  'Runs a local chain with traffic, two daemons that share their keys through PostgreSQL, and nginx in front of them, all on loopback. A client follows the chain through nginx; the daemon that serves it is killed with -9 and started again.',
+  'Runs a local chain with traffic, two daemons that share their keys through PostgreSQL, and nginx in ' +
+    'front of them, all on loopback. A client follows the chain through nginx; the daemon that serves it is ' +
+    'killed with -9 and started again.',
   {
     'kill-after': {
       kind: 'whole',

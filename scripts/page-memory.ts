@@ -47,8 +47,8 @@ export class PageMeter {
   }
 
   /**
-   * What scripts hold after a garbage collection. Unlike bytes, these counts do not depend on what the engine compiled or
-   * cached.
+   * What scripts hold after a garbage collection. Unlike bytes, these counts do not depend on what the engine compiled
+   * or cached.
    */
   async held(property: string): Promise<HeldObjects> {
     const objectGroup = 'held-objects';

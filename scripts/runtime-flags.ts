@@ -10,9 +10,10 @@ export const RUNTIME_FLAGS = [
 ];
 
 /**
- * Defaults of the C library's settings for the daemon. The threads share four heaps: with three, the serving thread would
- * share its heap with a low-priority thread and wait up to 18 ms for the lock that this one holds; one per thread,
- * glibc's default, takes up to 10 MB more. Blocks above 256 KiB, such as answers of the node, go back to the system when
- * freed: by default glibc soon keeps blocks of up to 32 MB in its heaps, 30 MB more after large answers, most of it holes.
+ * Defaults of the C library's settings for the daemon. The threads share four heaps: with three, the serving thread
+ * would share its heap with a low-priority thread and wait up to 18 ms for the lock that this one holds; one per
+ * thread, glibc's default, takes up to 10 MB more. Blocks above 256 KiB, such as answers of the node, go back to the
+ * system when freed: by default glibc soon keeps blocks of up to 32 MB in its heaps, 30 MB more after large answers,
+ * most of it holes.
  */
 export const RUNTIME_ENV = { MALLOC_ARENA_MAX: '4', MALLOC_MMAP_THRESHOLD_: '262144' };

@@ -1,4 +1,7 @@
-/** Takes screenshots of `atlas-node dev`: those of the docs, or of each page at three widths in both themes. See `--help`. */
+/**
+ * Takes screenshots of `atlas-node dev`: those of the docs, or of each page at three widths in both themes. See
+ * `--help`.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +21,8 @@ const WIDTHS = [390, 768, 1440];
 const THEMES = ['light', 'dark'] as const;
 
 const { all } = readOptions(
-  'Starts a local chain with traffic and takes the pictures of docs/images, or with --all DIR a picture of each page at 390, 768 and 1440 px, light and dark.',
+  'Starts a local chain with traffic and takes the pictures of docs/images, or with --all DIR a picture of ' +
+    'each page at 390, 768 and 1440 px, light and dark.',
   { all: { about: 'folder for a picture of each page', kind: 'text', default: '' } },
 );
 

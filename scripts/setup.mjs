@@ -2,9 +2,9 @@
  * Installs what package-lock.json names and checks that it runs here. Does nothing when that is already done.
  *
  * The program's packages come with the first command; those that only tests, benchmarks and releases need come with the
- * first of these (`--all`), and then stay. npm does the rest: Node and the server are packages that hold the binary, npm
- * compares every package with the lock file before it unpacks it, and no install script runs. Plain JavaScript without
- * packages, since it runs on whatever Node (18 or newer) the machine has. See `--help`.
+ * first of these (`--all`), and then stay. npm does the rest: Node and the server are packages that hold the binary,
+ * npm compares every package with the lock file before it unpacks it, and no install script runs. Plain JavaScript
+ * without packages, since it runs on whatever Node (18 or newer) the machine has. See `--help`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -94,7 +94,8 @@ async function install(all) {
   const sum = (what) => sizes.reduce((total, size) => total + size[what], 0);
   const purpose = adds ? ' for tests, benchmarks and releases' : '';
   say(
-    `fetching ${wanted.length} packages${purpose}, about ${sum('fetch')} MB (${sum('disk')} MB on disk); fewer where npm's cache has them`,
+    `fetching ${wanted.length} packages${purpose}, about ${sum('fetch')} MB (${sum('disk')} MB on disk); ` +
+      `fewer where npm's cache has them`,
   );
   // `npm ci` would first remove packages that a running program may use.
   const args = [...(adds ? ['install', '--no-save'] : ['ci']), all ? '--include=dev' : '--omit=dev'];

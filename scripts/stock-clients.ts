@@ -10,8 +10,10 @@ import { ROOT } from '../test/support/daemon/command.ts';
 import { readOptions } from './options.ts';
 
 const options = readOptions(
-  'Sends calls at once with stock clients at their defaults, and counts the answers. With --nodes, installs Hardhat and ' +
-    'Ganache instead, and compares index, subscriptions, filters and cached calls with them while their chain is reverted.',
+  'Sends calls at once with stock clients at their defaults, and counts the answers. With --nodes, installs ' +
+    'Hardhat and ' +
+    'Ganache instead, and compares index, subscriptions, filters and cached calls with them while their ' +
+    'chain is reverted.',
   {
     only: { kind: 'text', about: 'only clients or nodes whose name has this text', default: '' },
     tier: { kind: 'text', about: 'only this tier', default: '' },

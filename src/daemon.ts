@@ -69,7 +69,10 @@ interface DaemonDeps {
   signal?: AbortSignal;
 }
 
-/** Starts serving at once; indexing begins as soon as the node answers. Throws ConfigError, FatalError or the signal's reason. */
+/**
+ * Starts serving at once; indexing begins as soon as the node answers. Throws ConfigError, FatalError or the signal's
+ * reason.
+ */
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
   const closers = new CleanupStack();
   try {

@@ -386,7 +386,8 @@ test('refuses a malformed tier name without suggesting another tier', () => {
 
 test('the printed configuration reads back as the same one, with the secrets masked', () => {
   const text =
-    'node_http = "https://user:pass@node.example/v2/abcdef0123456789abcdef?token=t0ps3cret"\nadmin_token = "hush-hush, a secret"';
+    'node_http = "https://user:pass@node.example/v2/abcdef0123456789abcdef?token=t0ps3cret"\nadmin_token = ' +
+    '"hush-hush, a secret"';
   const parsed = fromToml(text, { flags: { '--port': '9000' }, cwd: '/srv' });
   const printed = printConfig(parsed);
   for (const secret of ['user', 'pass', 'abcdef', 't0ps3cret', 'hush']) {

@@ -88,7 +88,9 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .map((file) => file.split(sep).join('/'));
 const imports = files.flatMap((file) => importsOf(file, readFileSync(join(SRC, file), 'utf8')));
 
-/** Static and dynamic imports and re-exports, types included, with the specifiers on lines of code and not of comments. */
+/**
+ * Static and dynamic imports and re-exports, types included, with the specifiers on lines of code and not of comments.
+ */
 function importsOf(file: string, text: string): Import[] {
   const found: Import[] = [];
   const pattern =

@@ -1,4 +1,6 @@
-/** A copy of Node with a program inside: https://nodejs.org/docs/latest-v22.x/api/single-executable-applications.html */
+/**
+ * A copy of Node with a program inside: https://nodejs.org/docs/latest-v22.x/api/single-executable-applications.html
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

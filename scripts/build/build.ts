@@ -1,6 +1,6 @@
 /**
- * Builds dist/program and dist/pages, each unless its sources are those of the last build. scripts/setup.mjs runs it, and
- * the launcher of a checkout when a source has changed. Needs only what the program itself runs on, hence no tsx.
+ * Builds dist/program and dist/pages, each unless its sources are those of the last build. scripts/setup.mjs runs it,
+ * and the launcher of a checkout when a source has changed. Needs only what the program itself runs on, hence no tsx.
  */
 import { isCurrent } from '../../bin/builds.mjs';
 import { bundleProgram } from './bundle.ts';

@@ -1,6 +1,6 @@
 /**
- * Prints alerts that a webhook delivers, also those of the time in which this program did not run: the service keeps the
- * place. Make the hook first; it prints the secret:
+ * Prints alerts that a webhook delivers, also those of the time in which this program did not run: the service keeps
+ * the place. Make the hook first; it prints the secret:
  *
  *   atlas-node hooks create --url http://127.0.0.1:9000/ --filter '{"events":["whale_transfer"],"minMon":"1000"}'
  *   HOOK_SECRET=whsec_... node_modules/.bin/node scripts/examples/alert-bot.ts 9000

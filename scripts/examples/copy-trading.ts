@@ -1,6 +1,6 @@
 /**
- * Copy-trades the given wallets at a tenth of their size: prints a buy order per purchase, and cancels the order if a reorg
- * removes the purchase.
+ * Copy-trades the given wallets at a tenth of their size: prints a buy order per purchase, and cancels the order if a
+ * reorg removes the purchase.
  *
  *   node_modules/.bin/node scripts/examples/copy-trading.ts http://127.0.0.1:8650 KEY WALLET...
  */

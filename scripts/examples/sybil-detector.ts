@@ -1,6 +1,6 @@
 /**
- * Finds wallets that one funder created: looks at each new wallet once, when it is created, and prints the group that it
- * belongs to. Exchanges, bridges and faucets fund strangers; the service says which funders are such hubs.
+ * Finds wallets that one funder created: looks at each new wallet once, when it is created, and prints the group that
+ * it belongs to. Exchanges, bridges and faucets fund strangers; the service says which funders are such hubs.
  *
  *   node_modules/.bin/node scripts/examples/sybil-detector.ts http://127.0.0.1:8650 KEY [SIZE]
  */

@@ -1,6 +1,6 @@
 /**
- * Follows the top traders of a token: prints what each of them buys from now on in transactions that it sent itself, and
- * takes back what a reorg removes.
+ * Follows the top traders of a token: prints what each of them buys from now on in transactions that it sent itself,
+ * and takes back what a reorg removes.
  *
  *   node_modules/.bin/node scripts/examples/top-traders.ts http://127.0.0.1:8650 KEY TOKEN [COUNT]
  */

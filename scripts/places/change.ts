@@ -25,17 +25,23 @@ const FILTER_MEMBER: Change = {
     {
       file: 'src/model/stream-filters.ts',
       find: "  excludeMints: { type: 'flag', byDefault: false,",
-      put: "  excludeBurns: { type: 'flag', byDefault: false, description: 'Exclude sells to the zero address' },\n  excludeMints: { type: 'flag', byDefault: false,",
+      put:
+        "  excludeBurns: { type: 'flag', byDefault: false, description: 'Exclude sells to the zero " +
+        "address' },\n  excludeMints: { type: 'flag', byDefault: false,",
     },
     {
       file: 'src/streams/transfers/signals.ts',
       find: '  const { row } = facts;\n  const isNamed',
-      put: '  const { row } = facts;\n  if (filter.excludeBurns && row.to === ZERO_DIGITS) return NONE;\n  const isNamed',
+      put:
+        '  const { row } = facts;\n  if (filter.excludeBurns && row.to === ZERO_DIGITS) return NONE;\n  ' +
+        'const isNamed',
     },
     {
       file: 'test/streams/transfers/filter-effects.test.ts',
       find: '  excludeMints: {',
-      put: '  excludeBurns: { filter: { excludeBurns: true }, excluded: { ...TOKEN, to: ZERO_DIGITS } },\n  excludeMints: {',
+      put:
+        '  excludeBurns: { filter: { excludeBurns: true }, excluded: { ...TOKEN, to: ZERO_DIGITS } },\n  ' +
+        'excludeMints: {',
     },
   ],
   tests: ['test/streams/transfers/filter-effects.test.ts', 'test/streams/filter-schemas.test.ts'],

@@ -159,7 +159,8 @@ async function serve(): Promise<void> {
   const { blocks, first, last, head, memoryBytes, spilledBytes } = node.stats();
   console.log(
     `replay-node on ${node.url} chain ${node.chainId}, ${blocks} blocks ${first}..${last}, head ${head}, ` +
-      `loaded in ${Date.now() - startedAt} ms, ${formatBytes(memoryBytes)} in memory, ${formatBytes(spilledBytes)} in a file`,
+      `loaded in ${Date.now() - startedAt} ms, ${formatBytes(memoryBytes)} in memory, ` +
+      `${formatBytes(spilledBytes)} in a file`,
   );
   const stop = () => void node.close();
   process.once('SIGINT', stop);

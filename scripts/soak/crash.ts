@@ -48,7 +48,8 @@ for (let { seed } = options; left > 0; seed++) {
   requireSame(`after a repair of ${gaps} gaps`, repaired, complete);
   const phases = Object.entries(kills).map(([phase, count]) => `${count} ${phase}`);
   console.log(
-    `${fresh.length} rows equal after kills while ${phases.join(', ')}; ${counted} of ${answered} answered requests counted`,
+    `${fresh.length} rows equal after kills while ${phases.join(', ')}; ${counted} of ${answered} answered ` +
+      'requests counted',
   );
   rmSync(dir, { recursive: true });
 }

@@ -21,7 +21,8 @@ import { type FaultKind, FaultyDisk } from './disk-faults/faulty-disk.ts';
 import { Traffic } from './disk-faults/traffic.ts';
 
 const options = readOptions(
-  'Runs a daemon on a disk that fails on demand (reads, writes, syncs, no room, torn writes; needs cc), checks every answer, and compares its index in the end. A failure leaves the files.',
+  'Runs a daemon on a disk that fails on demand (reads, writes, syncs, no room, torn writes; needs cc), ' +
+    'checks every answer, and compares its index in the end. A failure leaves the files.',
   {
     rounds: { kind: 'whole', about: 'rounds of all faults', default: 2, range: [1, 1_000] },
     seed: { kind: 'whole', about: 'of the chain', default: 1, range: [0, 1_000_000] },

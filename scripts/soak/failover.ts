@@ -26,7 +26,9 @@ import { readOptions } from '../options.ts';
 import { HttpClient, WsClient } from './load/clients.ts';
 
 const { faults: rounds, readers } = readOptions(
-  'Kills, freezes and delays the first of two nodes in turn, under load, and checks that the daemon moves on and back: no failed read, no head that falls, no transaction sent twice, the index as of an undisturbed daemon.',
+  'Kills, freezes and delays the first of two nodes in turn, under load, and checks that the daemon moves ' +
+    'on and back: no failed read, no head that falls, no transaction sent twice, the index as of an ' +
+    'undisturbed daemon.',
   {
     faults: {
       kind: 'whole',

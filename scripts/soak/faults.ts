@@ -6,7 +6,8 @@ import { runFaults } from '../../test/support/runs/fault-run.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
 const options = readOptions(
-  'Indexes from nodes that misbehave at random, and compares. The first run that differs is the last, and leaves its files.',
+  'Indexes from nodes that misbehave at random, and compares. The first run that differs is the last, and ' +
+    'leaves its files.',
   {
     runs: { kind: 'whole', about: 'runs, each with the next seed', default: 50, range: [1, 1_000_000] },
     steps: { kind: 'whole', about: 'steps of a run', default: 150, range: [1, 1_000_000] },

@@ -7,7 +7,9 @@ import { runFlapping } from '../../test/support/runs/flapping-run.ts';
 import { MAX_SEED, readOptions } from '../options.ts';
 
 const { minutes, seed } = readOptions(
-  'Indexes behind an address that leads to the right chain, to one that is behind and to another chain by turns of 100 ms to 10 s, and checks that nothing is removed that the right chain holds. A failure leaves the files.',
+  'Indexes behind an address that leads to the right chain, to one that is behind and to another chain by ' +
+    'turns of 100 ms to 10 s, and checks that nothing is removed that the right chain holds. A failure ' +
+    'leaves the files.',
   {
     minutes: { kind: 'decimal', about: 'how long', default: 10, range: [0.05, 1_440] },
     seed: { kind: 'whole', about: 'of the chains and the turns', default: 1, range: [0, MAX_SEED] },

@@ -11,7 +11,8 @@ const SAMPLE_MS = 60_000;
 const MB = 1e6;
 
 const { minutes, most } = readOptions(
-  'Leaves the live page, the home page and a wallet open on the demo chain, and fails if one grows by more than --most MB.',
+  'Leaves the live page, the home page and a wallet open on the demo chain, and fails if one grows by more ' +
+    'than --most MB.',
   {
     minutes: {
       kind: 'decimal',

@@ -35,7 +35,8 @@ const SAMPLE_MS = 2_000;
 const MAX_SHOWN_FAULTS = 20;
 
 const { minutes, seed } = readOptions(
-  'Loads a daemon with twice what the tiers allow while its index fills, and checks answers, limits, memory and counts.',
+  'Loads a daemon with twice what the tiers allow while its index fills, and checks answers, limits, memory ' +
+    'and counts.',
   {
     minutes: { kind: 'decimal', about: 'of load', default: 10, range: [1, 1_440] },
     seed: { kind: 'whole', about: 'of the chain and the requests', default: 1, range: [0, MAX_SEED] },
@@ -229,7 +230,8 @@ async function checkEnd(): Promise<void> {
     const off = admitted / allowed - 1;
     const p99 = quantile(latencies, 0.99);
     console.log(
-      `${name}: ${admitted} admitted, ${refused} refused, ${(100 * off).toFixed(2)} % off the limit, p99 ${p99.toFixed(1)} ms`,
+      `${name}: ${admitted} admitted, ${refused} refused, ${(100 * off).toFixed(2)} % off the limit, p99 ` +
+        `${p99.toFixed(1)} ms`,
     );
     if (Math.abs(off) > LIMIT_TOLERANCE)
       reportFault(`${name}: ${admitted} admitted instead of ${Math.round(allowed)}`);

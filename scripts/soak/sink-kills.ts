@@ -23,7 +23,8 @@ import { generateChain } from '../simulator/chain/generate.ts';
 import { startReplayNode } from '../simulator/replay/node.ts';
 
 const options = readOptions(
-  'Runs a daemon with sink.postgres beside a chain that grows and forks; kills the daemon and PostgreSQL, cuts the network between them, and compares every row in the end. A failure leaves the files.',
+  'Runs a daemon with sink.postgres beside a chain that grows and forks; kills the daemon and PostgreSQL, ' +
+    'cuts the network between them, and compares every row in the end. A failure leaves the files.',
   {
     kills: { kind: 'whole', about: 'kills and cuts', default: 50, range: [1, 100_000] },
     seed: { kind: 'whole', about: 'of the chain and the moments', default: 1, range: [0, MAX_SEED] },

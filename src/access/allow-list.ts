@@ -22,7 +22,8 @@ export function allowList(entries: AllowList): AllowList {
   const bad = distinct.find((entry) => !ENDPOINT.test(entry) && !METHOD.test(entry));
   if (bad !== undefined) {
     throw invalid(
-      `"${bad.slice(0, 100)}" cannot be allowed: name an endpoint such as "GET /api/*" or "POST /api/wallets/batch", or a method such as eth_call, eth_* or atlas_subscribe`,
+      `"${bad.slice(0, 100)}" cannot be allowed: name an endpoint such as "GET /api/*" or "POST ` +
+        '/api/wallets/batch", or a method such as eth_call, eth_* or atlas_subscribe',
     );
   }
   if (distinct.length > MAX_ENTRIES) throw invalid(`allow has at most ${MAX_ENTRIES} entries`);

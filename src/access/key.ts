@@ -1,7 +1,7 @@
 /**
- * An API key: its record, its stored form, where it may be changed, and its format: `atlas_`, 32 random base62 characters
- * (190 bits), 6 base62 characters of checksum. The checksum lets us refuse a mistyped or invented key without hashing it,
- * and lets secret scanners recognise a real one.
+ * An API key: its record, its stored form, where it may be changed, and its format: `atlas_`, 32 random base62
+ * characters (190 bits), 6 base62 characters of checksum. The checksum lets us refuse a mistyped or invented key
+ * without hashing it, and lets secret scanners recognise a real one.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';

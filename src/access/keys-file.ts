@@ -1,6 +1,6 @@
 /**
- * `keys.db`: its tables, and how it is created, checked and opened. Unlike the index, this file cannot be rebuilt. It never
- * stores a key, only the key's SHA-256.
+ * `keys.db`: its tables, and how it is created, checked and opened. Unlike the index, this file cannot be rebuilt. It
+ * never stores a key, only the key's SHA-256.
  */
 
 import { chmodSync, existsSync } from 'node:fs';
@@ -138,12 +138,14 @@ function migrate(db: Db, path: string): void {
     const isNew = application === 0 && version === 0 && isEmpty(db);
     if (!isNew && application !== KEYS_APPLICATION_ID) {
       throw new FatalError(
-        `${path} is a SQLite file but does not hold atlas-node keys; move it away or choose another ${settingName('data_dir')}`,
+        `${path} is a SQLite file but does not hold atlas-node keys; move it away or choose another ` +
+          `${settingName('data_dir')}`,
       );
     }
     if (version > KEYS_SCHEMA_VERSION) {
       throw new FatalError(
-        `${path} was written by a newer atlas-node (schema ${version}, this one knows ${KEYS_SCHEMA_VERSION}); run that version`,
+        `${path} was written by a newer atlas-node (schema ${version}, this one knows ` +
+          `${KEYS_SCHEMA_VERSION}); run that version`,
       );
     }
     if (version === KEYS_SCHEMA_VERSION) return;

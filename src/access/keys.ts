@@ -36,7 +36,9 @@ interface StoredKey {
   record: KeyRecord;
 }
 
-const COLUMNS = /* sql */ `id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, revoked_at AS revokedAt, expires_at AS expiresAt, allow`;
+const COLUMNS =
+  /* sql */ 'id, hash, hint, name, tier, created_at AS createdAt, rotated_at AS rotatedAt, ' +
+  'revoked_at AS revokedAt, expires_at AS expiresAt, allow';
 
 /** All keys ever issued, oldest first, in their stored form. */
 export function readKeyRows(db: Db): KeyRow[] {
@@ -317,7 +319,8 @@ function isValidAt(
 const CACHE_ONLY = new RequestError(
   409,
   'shared_keys',
-  'this keys.db is a cache of keys in PostgreSQL: name the configuration that has access.postgres (--config, or ATLAS_ACCESS__POSTGRES)',
+  'this keys.db is a cache of keys in PostgreSQL: name the configuration that has access.postgres ' +
+    '(--config, or ATLAS_ACCESS__POSTGRES)',
 );
 
 function digestOf({ hash }: KeyRow): string {

@@ -140,8 +140,8 @@ export class Limiter {
   }
 
   /**
-   * Spreads the retries of refused requests at the rate of the key. If all returned at once, most would be refused again
-   * until their client gives up.
+   * Spreads the retries of refused requests at the rate of the key. If all returned at once, most would be refused
+   * again until their client gives up.
    */
   spread(key: KeyRecord, refused: Refused, requests: number): Refused {
     const bucket = this.buckets.get(key.id);

@@ -23,7 +23,8 @@ export function readUsage(db: Db, key?: number): MonthlyUsage[] {
   const read = () =>
     db
       .prepare<[number | null], MonthlyUsage>(
-        `SELECT key, month, sum(requests) AS requests FROM ${ALL_USAGE} WHERE key = coalesce(?, key) GROUP BY key, month ORDER BY month DESC, key`,
+        `SELECT key, month, sum(requests) AS requests FROM ${ALL_USAGE} WHERE key = coalesce(?, key)
+          GROUP BY key, month ORDER BY month DESC, key`,
       )
       .all(key ?? null);
   return readKeysFile(db, read);
@@ -34,21 +35,23 @@ export function sumUsageByMonth(db: Db, key?: number): Omit<MonthlyUsage, 'key'>
   const read = () =>
     db
       .prepare<[number | null], Omit<MonthlyUsage, 'key'>>(
-        `SELECT month, sum(requests) AS requests FROM ${ALL_USAGE} WHERE key = coalesce(?, key) GROUP BY month ORDER BY month DESC`,
+        `SELECT month, sum(requests) AS requests FROM ${ALL_USAGE} WHERE key = coalesce(?, key) GROUP BY month
+          ORDER BY month DESC`,
       )
       .all(key ?? null);
   return readKeysFile(db, read);
 }
 
 /**
- * The sum of all keys' usage on this daemon by hour from `fromHour`, oldest first, without empty hours. `key` restricts it
- * to one key.
+ * The sum of all keys' usage on this daemon by hour from `fromHour`, oldest first, without empty hours. `key` restricts
+ * it to one key.
  */
 export function sumUsageByHour(db: Db, fromHour: number, key?: number): HourlyUsage[] {
   const read = () =>
     db
       .prepare<[number, number | null], HourlyUsage>(
-        'SELECT hour, sum(requests) AS requests FROM usage_hours WHERE hour >= ? AND key = coalesce(?, key) GROUP BY hour ORDER BY hour',
+        'SELECT hour, sum(requests) AS requests FROM usage_hours WHERE hour >= ? AND key = coalesce(?, key) ' +
+          'GROUP BY hour ORDER BY hour',
       )
       .all(fromHour, key ?? null);
   return readKeysFile(db, read);

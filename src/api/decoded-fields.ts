@@ -23,7 +23,9 @@ const argSchema = z
     value: z
       .union([z.string(), z.boolean(), z.array(z.unknown())])
       .describe(
-        'Integers as decimal text, bytes and addresses as hex; bytes and texts over 4 KB end with an ellipsis. The items of an array; for a tuple the list of its arguments. Of an indexed value that does not fit a topic, its hash',
+        'Integers as decimal text, bytes and addresses as hex; bytes and texts over 4 KB end with an ' +
+          'ellipsis. The items of an array; for a tuple the list of its arguments. Of an indexed value that does not ' +
+          'fit a topic, its hash',
       ),
   })
   .meta({ id: 'DecodedArg' });

@@ -31,7 +31,8 @@ export const failureSchema = z
       .enum(['message', 'panic', 'custom_error', 'no_reason', 'out_of_gas', 'other'])
       .nullable()
       .describe(
-        "message: a text of the contract; panic: a check of the compiler; custom_error: an error of the contract; no_reason: reverted without data; other: in the node's words. Null while unknown",
+        'message: a text of the contract; panic: a check of the compiler; custom_error: an error of the ' +
+          "contract; no_reason: reverted without data; other: in the node's words. Null while unknown",
       ),
     reason: z.string().nullable().describe('In words; null while unknown'),
     error: decodedSchema.nullable().describe('What was returned, decoded; null where nothing was'),
@@ -39,7 +40,8 @@ export const failureSchema = z
     unknownReason: z.string().nullable().describe('Why the reason is not known; null where it is'),
   })
   .describe(
-    'Of a failed transaction: how it fails when it is run again on the state before its block, which can differ from how it failed within its block',
+    'Of a failed transaction: how it fails when it is run again on the state before its block, which can ' +
+      'differ from how it failed within its block',
   )
   .meta({ id: 'TransactionFailure' });
 

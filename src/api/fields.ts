@@ -101,7 +101,9 @@ export function balanceAccuracyField() {
     .enum(BALANCE_ACCURACY_NAMES)
     .nullable()
     .describe(
-      'exact: sampled balances match the contract; partial: transfers before the first indexed block are missing; unreliable: balances change without transfers (rebasing, fee on transfer), or for the reason given; null: not examined yet',
+      'exact: sampled balances match the contract; partial: transfers before the first indexed block are ' +
+        'missing; unreliable: balances change without transfers (rebasing, fee on transfer), or for the reason ' +
+        'given; null: not examined yet',
     );
 }
 

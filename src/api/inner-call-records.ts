@@ -29,7 +29,9 @@ export function innerCallFields() {
       .array(innerCallSchema)
       .nullable()
       .describe(
-        `The calls within the method in order, from its arguments, whether they succeeded or not: those of a multicall, a batch of an account, a Safe and the like, each followed by the calls within it. The first ${MOST_CALLS}; null for a method of another form`,
+        'The calls within the method in order, from its arguments, whether they succeeded or not: those of ' +
+          'a multicall, a batch of an account, a Safe and the like, each followed by the calls within it. The first ' +
+          `${MOST_CALLS}; null for a method of another form`,
       ),
     callsTruncated: z.boolean().describe('Whether calls leaves some out'),
   };

@@ -198,7 +198,8 @@ export function time() {
 }
 
 const TIME_FORM =
-  'Unix seconds or ISO 8601. The time is that of the latest timestamp up to the block, as timestamps fall on some chains';
+  'Unix seconds or ISO 8601. The time is that of the latest timestamp up to the block, as timestamps fall ' +
+  'on some chains';
 
 /** The filter of a list by time. */
 export function timeFilter(records: string) {

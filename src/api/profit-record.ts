@@ -27,7 +27,8 @@ export const NO_COST =
 
 /** Why there is no profit where internal transfers are not indexed. */
 export const UNTRACED_REASON =
-  'internal transfers are not indexed, so a sale for the native coin cannot be seen; see internalTransfers in the status';
+  'internal transfers are not indexed, so a sale for the native coin cannot be seen; see internalTransfers ' +
+  'in the status';
 
 /** Whether a block was indexed without internal transfers because the node offers none, or by configuration. */
 export function isUntraced(db: Db, block: number): boolean {
@@ -43,7 +44,9 @@ function profitField() {
   return signedField()
     .nullable()
     .describe(
-      `In base units of the quote: what sales brought for the position above its average cost, in the order of the trades. What is sold beyond the position has no known cost and is left out. A buy does not move it; ${NO_COST}. Null for profitReason`,
+      'In base units of the quote: what sales brought for the position above its average cost, in the order ' +
+        'of the trades. What is sold beyond the position has no known cost and is left out. A buy does not move it; ' +
+        `${NO_COST}. Null for profitReason`,
     );
 }
 
@@ -77,7 +80,8 @@ export const tokenProfitSchema = z
     position: tokenUnits('Bought and not sold yet').nullable(),
     cost: quoteUnits('What the position cost').nullable(),
     balance: signedField().describe(
-      'What the wallet holds by its transfers, in base units; of the native coin with its equivalents and without transaction fees',
+      'What the wallet holds by its transfers, in base units; of the native coin with its equivalents and ' +
+        'without transaction fees',
     ),
     netTransferred: signedField().describe(
       'balance less what was bought and not sold, over all quotes: what came or went without a trade',

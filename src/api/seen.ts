@@ -21,7 +21,8 @@ export const SEEN_PARAMETER = {
     .optional()
     .describe(
       'NUMBER:HASH from X-Indexed-Block and X-Indexed-Hash of an earlier answer, then :REWRITES if it has ' +
-        'X-Indexed-Rewrites. The answer is 409 reorged once that block has left the chain, or a repair has rewritten it',
+        'X-Indexed-Rewrites. The answer is 409 reorged once that block has left the chain, or a repair has ' +
+        'rewritten it',
     ),
 };
 
@@ -40,7 +41,8 @@ export function prepareRequireSeen(db: Db, maxReorg: number): RequireSeen {
     if (lowest === null) return;
     const from = Math.min(seen.number, Math.max(startBlock, lowest));
     throw new ReorgedError(
-      `block ${seen.number} of ${param} has left the chain, or was rewritten by a repair: read again from block ${from} on`,
+      `block ${seen.number} of ${param} has left the chain, or was rewritten by a repair: read again from ` +
+        `block ${from} on`,
       from,
       param,
     );

@@ -31,7 +31,9 @@ export {
 
 type TradeRecord = z.output<typeof tradeSchema>;
 
-/** Shows the assets of a list of ids in trades, by id. `isCollection`: whether amounts are counted in ERC-721 tokens. */
+/**
+ * Shows the assets of a list of ids in trades, by id. `isCollection`: whether amounts are counted in ERC-721 tokens.
+ */
 export function prepareAssetDisplays(
   db: Db,
   nativeSymbol: string,

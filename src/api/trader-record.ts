@@ -31,7 +31,8 @@ export const traderSchema = z
     averageCostProfit: signedField()
       .nullable()
       .describe(
-        `In base units of quote: what the lesser of bought and sold brought less what it cost, at average prices. A later buy can change it; ${NO_COST}. Null for profitReason`,
+        'In base units of quote: what the lesser of bought and sold brought less what it cost, at average ' +
+          `prices. A later buy can change it; ${NO_COST}. Null for profitReason`,
       ),
     balance: signedField().describe('What it holds now by its transfers, in base units of the token'),
     firstBuyerRank: z

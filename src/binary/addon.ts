@@ -59,7 +59,8 @@ export function choosePrivateFolder({ env, home, temp, uid }: Environment): stri
   const folder = candidates.find((path) => ensurePrivateFolder(path, uid));
   if (folder !== undefined) return folder;
   throw new FatalError(
-    `native modules cannot be unpacked to ${candidates.join(' or ')}, which must be writable and owned by this user only: set XDG_CACHE_HOME to another folder`,
+    `native modules cannot be unpacked to ${candidates.join(' or ')}, which must be writable and owned by ` +
+      'this user only: set XDG_CACHE_HOME to another folder',
   );
 }
 

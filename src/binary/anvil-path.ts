@@ -12,7 +12,8 @@ export function anvilPath(path: string = process.env.PATH ?? ''): string {
     .find(isExecutable);
   if (found !== undefined) return found;
   throw new FatalError(
-    'anvil, the local chain, is not part of this file and not in the PATH: install Foundry, or use `atlas-node start` with a node of your own',
+    'anvil, the local chain, is not part of this file and not in the PATH: install Foundry, or use ' +
+      '`atlas-node start` with a node of your own',
   );
 }
 

@@ -26,7 +26,9 @@ interface HeadSourceOptions {
 /** Milliseconds between polls while heads are announced, because an open connection can lose announcements. */
 const ANNOUNCED_POLL_MS = 2_000;
 
-/** Waits for a head that is announced before the node serves it, milliseconds, and how many. Then the next poll has it. */
+/**
+ * Waits for a head that is announced before the node serves it, milliseconds, and how many. Then the next poll has it.
+ */
 const UNSERVED_MIN_MS = 10;
 const UNSERVED_MAX_MS = 80;
 const MAX_UNSERVED = 8;

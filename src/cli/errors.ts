@@ -43,7 +43,10 @@ function explain(message: string, { os, arch, glibc }: Platform): string {
   if (wanted)
     return `this system has glibc ${glibc ?? '(none)'}, atlas-node needs ${wanted} or newer: use a newer system`;
   if (os === 'linux' && glibc === undefined) {
-    return `atlas-node needs a Linux with glibc, and this one (${here}) has another C library: use a Debian or Ubuntu image`;
+    return (
+      `atlas-node needs a Linux with glibc, and this one (${here}) has another C library: use a Debian ` +
+      'or Ubuntu image'
+    );
   }
   const what = /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1] ?? message.split('\n').at(-1);
   return `cannot load ${what} on ${here}: run "npm run setup" in the project's folder`;

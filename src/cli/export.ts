@@ -126,7 +126,11 @@ async function runExport(
     const duration = formatDuration((performance.now() - startedAt) / 1000);
     console.log(
       written === 0
-        ? `${files === 0 ? 'nothing to export yet' : `nothing new to export, ${formatNumber(files)} files in all`}: ${idle}`
+        ? `${
+            files === 0
+              ? 'nothing to export yet'
+              : `nothing new to export, ${formatNumber(files)} ` + 'files ' + 'in all'
+          }: ${idle}`
         : `${formatNumber(rowsBefore)} rows in ${duration}, ${rate(rowsBefore)} rows/s; ${formatNumber(files)} files`,
     );
   } finally {

@@ -121,7 +121,8 @@ export class ClusterClient {
     if (isJoined) return;
     if (clusterCache(this.access.keys.db) !== null) return;
     throw new FatalError(
-      `${settingName('access.postgres')}: ${this.status.reason ?? 'PostgreSQL cannot be used'}; this daemon has no cache of its keys yet, so it cannot start without it`,
+      `${settingName('access.postgres')}: ${this.status.reason ?? 'PostgreSQL cannot be used'}; this daemon ` +
+        'has no cache of its keys yet, so it cannot start without it',
     );
   }
 

@@ -36,7 +36,9 @@ async function adopt(db: Db, session: ClusterSession): Promise<void> {
     const unknown = await unknownKeys(session, keys);
     if (unknown.length > 0)
       throw new ClusterMismatchError(
-        `this keys.db has keys that PostgreSQL does not have (${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ', ...' : ''}), and PostgreSQL has keys already: move the file away to use the keys of PostgreSQL, or use another database`,
+        'this keys.db has keys that PostgreSQL does not have ' +
+          `(${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ', ...' : ''}), and PostgreSQL has keys already: ` +
+          'move the file away to use the keys of PostgreSQL, or use another database',
       );
   }
   becomeClusterCache(db, { id: session.id, daemon: randomUUID() });
@@ -45,7 +47,8 @@ async function adopt(db: Db, session: ClusterSession): Promise<void> {
 async function requireSame(db: Db, session: ClusterSession, known: ClusterCache): Promise<void> {
   if (known.id !== session.id)
     throw new ClusterMismatchError(
-      `this keys.db caches the keys of cluster ${known.id}, and ${settingName('access.postgres')} has those of ${session.id}: name the database of before, or move the file away to use the keys of this one`,
+      `this keys.db caches the keys of cluster ${known.id}, and ${settingName('access.postgres')} has those ` +
+        `of ${session.id}: name the database of before, or move the file away to use the keys of this one`,
     );
   const last = await lastVersion(session);
   if (last >= Math.max(known.keysSeen, known.usageSeen)) return;

@@ -227,6 +227,7 @@ async function readCluster(sql: Sql): Promise<{ id: string; version: number }> {
 function requireVersion(version: number | undefined): void {
   if (version === CLUSTER_SCHEMA_VERSION) return;
   throw new ClusterMismatchError(
-    `the tables of the shared keys in PostgreSQL have version ${version}, this atlas-node knows ${CLUSTER_SCHEMA_VERSION}: run the version that wrote them`,
+    `the tables of the shared keys in PostgreSQL have version ${version}, this atlas-node knows ` +
+      `${CLUSTER_SCHEMA_VERSION}: run the version that wrote them`,
   );
 }

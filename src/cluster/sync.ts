@@ -47,7 +47,8 @@ const LOG_MS = 60_000;
 
 /** Another session of the same daemon is open. After a lost connection, the session lives on for half a minute. */
 const IDENTITY_IN_USE =
-  'another daemon uses the identity of this keys.db: a copy of the file must not run beside it (move the copy away, and it will be filled again)';
+  'another daemon uses the identity of this keys.db: a copy of the file must not run beside it (move the ' +
+  'copy away, and it will be filled again)';
 
 interface SyncDeps {
   /** keys.db, for the keys. The serving thread writes the counts. */

@@ -17,7 +17,8 @@ export interface LoadedConfig extends ParsedConfig {
 }
 
 /**
- * Names the settings for the messages of this process. Parses `configPath`, else `./atlas.toml` if it exists; the environment overrides the file, the flags override both.
+ * Names the settings for the messages of this process. Parses `configPath`, else `./atlas.toml` if it exists; the
+ * environment overrides the file, the flags override both.
  */
 export function loadConfig(configPath: string | undefined, flags: FlagValues): LoadedConfig {
   const path = configPath ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);

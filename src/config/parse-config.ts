@@ -128,7 +128,8 @@ function* findContradictions(config: Config, sources: Record<string, string>): G
 
   const [urls, sockets] = [splitUrls(config.node_http), splitUrls(config.node_ws)];
   if (config.node_ws !== '' && sockets.length !== urls.length) {
-    yield `${at('node_ws')} has ${sockets.length} of the WebSockets of the ${urls.length} nodes in ${at('node_http')}: give one for each node, in the same order, or none`;
+    yield `${at('node_ws')} has ${sockets.length} of the WebSockets of the ${urls.length} nodes in ` +
+      `${at('node_http')}: give one for each node, in the same order, or none`;
   }
   if (new Set(urls).size < urls.length) yield `${at('node_http')} has the same node twice`;
 
@@ -140,7 +141,8 @@ function* findContradictions(config: Config, sources: Record<string, string>): G
   }
   if (server.public_explorer && server.public_key === 0) {
     throw new ConfigError(
-      `${at('server.public_explorer')} needs server.public_key: the number of a key, as "atlas-node keys list" shows it`,
+      `${at('server.public_explorer')} needs server.public_key: the number of a key, as "atlas-node keys ` +
+        'list" shows it',
     );
   }
   if (rpc.logs_node_range > rpc.logs_max_range) {

@@ -1,4 +1,7 @@
-/** `[queries.NAME]`: queries that keys may call by name. What is wrong with their SQL, src/daemon/named-queries.ts finds. */
+/**
+ * `[queries.NAME]`: queries that keys may call by name. What is wrong with their SQL, src/daemon/named-queries.ts
+ * finds.
+ */
 import { z } from 'zod';
 import { closestMatch } from '../lib/closest-match.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
@@ -154,9 +157,11 @@ function* parameterMistakes(
   at: (path: string) => string,
 ): Generator<string> {
   if (RESERVED_PARAMETERS.includes(name))
-    yield `${at(path)}: a request may have "${name}" for itself (${RESERVED_PARAMETERS.join(', ')}): choose another name`;
+    yield `${at(path)}: a request may have "${name}" for itself (${RESERVED_PARAMETERS.join(', ')}): choose ` +
+      'another name';
   if (optional && byDefault !== undefined)
-    yield `${at(`${path}.optional`)} means NULL without a value, and ${at(`${path}.default`)} means another one: remove one of them`;
+    yield `${at(`${path}.optional`)} means NULL without a value, and ${at(`${path}.default`)} means another ` +
+      'one: remove one of them';
   const [lowest, highest] = [min, max].map((bound) => (bound === undefined ? undefined : String(bound)));
   for (const [word, bound] of [
     ['min', lowest],

@@ -147,8 +147,8 @@ const rpc = z.strictObject({
   /** Calls slower than this are logged, milliseconds. */
   slow_ms: integer(1, MAX_MS).default(1_000),
   /**
-   * Connections kept to the node for `/rpc`. A key gets at most three quarters of them (node/http/fair-queue.ts), so that
-   * others find one free.
+   * Connections kept to the node for `/rpc`. A key gets at most three quarters of them (node/http/fair-queue.ts), so
+   * that others find one free.
    */
   max_sockets: integer(1, 4_096).default(96),
   /** Size of the cache of immutable responses, MiB. */

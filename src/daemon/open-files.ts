@@ -28,7 +28,9 @@ export function maxConnections(config: Config, log: Logger, openFiles = openFile
   const advice = 'raise it (ulimit -n, LimitNOFILE= of systemd)';
   if (allowed < 1) {
     throw new FatalError(
-      `the limit of ${openFiles} open files is too low: the daemon alone may need ${own}; ${advice}, or lower ${settingName('rpc.max_sockets')}, ${settingName('node.max_sockets')} or ${settingName('index.loaders')}`,
+      `the limit of ${openFiles} open files is too low: the daemon alone may need ${own}; ${advice}, or ` +
+        `lower ${settingName('rpc.max_sockets')}, ${settingName('node.max_sockets')} or ` +
+        `${settingName('index.loaders')}`,
     );
   }
   log.warn(

@@ -1,4 +1,6 @@
-/** Matches traces with their transactions, where the answer about the block does not have one per transaction in order. */
+/**
+ * Matches traces with their transactions, where the answer about the block does not have one per transaction in order.
+ */
 import { UpstreamError } from '../lib/errors.ts';
 import { previewValue } from '../lib/text.ts';
 import { isNone, readArray, readItems, readObject } from './read-json.ts';
@@ -12,7 +14,9 @@ export interface ArrangedTraces {
   errors: (string | null)[];
 }
 
-/** Traces in any order by their transactions' hashes. Throws UpstreamError `inconsistent` for those of another block. */
+/**
+ * Traces in any order by their transactions' hashes. Throws UpstreamError `inconsistent` for those of another block.
+ */
 export function arrangeTraces(
   form: 'tree' | 'flat',
   value: unknown,

@@ -1,6 +1,7 @@
 /**
  * Whether the answers about a block are complete and agree with each other. Decoding collects the contradictions, so
- * that one error names them all. Values that prove nothing (left out, null, a bloom of zeros or ones) are no contradiction.
+ * that one error names them all. Values that prove nothing (left out, null, a bloom of zeros or ones) are no
+ * contradiction.
  */
 import { UpstreamError } from '../lib/errors.ts';
 import { isSameHex } from '../lib/hex.ts';
@@ -163,7 +164,9 @@ export class BlockChecks {
       block,
       checks: [...this.checks],
       digest: `${this.blockHash} ${problems.join('; ')}`,
-      message: `the node's answer about block ${block} is incomplete: ${problems.slice(0, MAX_LISTED).join('; ')}${more}`,
+      message:
+        `the node's answer about block ${block} is incomplete: ` +
+        `${problems.slice(0, MAX_LISTED).join('; ')}${more}`,
     };
   }
 }

@@ -2,8 +2,8 @@
 
 /**
  * What blooms prove of a block's logs. `complete`: each receipt's bloom is that of its logs, and the header's has no
- * other bits. `lacking`: a bloom has bits that no log sets. `unknown`: some receipt with logs has no bloom. `other`: logs
- * set bits that their receipt's bloom does not have, so it is no bloom of logs.
+ * other bits. `lacking`: a bloom has bits that no log sets. `unknown`: some receipt with logs has no bloom. `other`:
+ * logs set bits that their receipt's bloom does not have, so it is no bloom of logs.
  */
 export type LogProof = 'complete' | 'lacking' | 'unknown' | 'other';
 
@@ -19,7 +19,8 @@ for (let digit = 1; digit < 16; digit++) {
 }
 
 /**
- * Whether a bloom proves that there are logs. Some nodes send all zeros or all ones in every bloom, which proves nothing.
+ * Whether a bloom proves that there are logs. Some nodes send all zeros or all ones in every bloom, which proves
+ * nothing.
  * `true` stands for a bloom with bits (decoded-fields.ts).
  */
 export function hasBloomBits(value: unknown): boolean {

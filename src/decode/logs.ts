@@ -53,8 +53,8 @@ export function readLogs(receipt: Record<string, unknown>): Log[] {
 }
 
 /**
- * Topics in lower case. A node that sends upper-case digits sends them everywhere, and the first topic of a transfer has
- * letters, so it tells: converting all topics of every log takes 3 % of the time to decode a block.
+ * Topics in lower case. A node that sends upper-case digits sends them everywhere, and the first topic of a transfer
+ * has letters, so it tells: converting all topics of every log takes 3 % of the time to decode a block.
  */
 function readTopics(value: unknown): string[] {
   const topics = readArray(value, 'log topics').map((topic) => readData(topic, 'log topic'));
@@ -138,8 +138,8 @@ function decodeTransfer(out: BatchBuilder, log: Log, rules: LogRules): void {
 }
 
 /**
- * A Transfer of the first tokens, which indexed none of its arguments: from, to, and the token's number in the data. Three
- * of four such tokens are NFTs; those that are not are listed.
+ * A Transfer of the first tokens, which indexed none of its arguments: from, to, and the token's number in the data.
+ * Three of four such tokens are NFTs; those that are not are listed.
  */
 function decodeUnindexed(out: BatchBuilder, log: Log, { unindexedErc20 }: LogRules): void {
   if (log.data.length !== hexLength(3)) return out.skip('transfer_data', log.emitter);
@@ -208,7 +208,9 @@ function smallWord(data: string, at: number): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-/** ERC-2309 ConsecutiveTransfer(fromTokenId, toTokenId, from, to): one ERC-721 transfer per id; none beyond the limit. */
+/**
+ * ERC-2309 ConsecutiveTransfer(fromTokenId, toTokenId, from, to): one ERC-721 transfer per id; none beyond the limit.
+ */
 function decodeConsecutive(out: BatchBuilder, log: Log): void {
   const [, first, from, to] = log.topics;
   if (

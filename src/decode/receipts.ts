@@ -70,7 +70,8 @@ export class BlockReceipts {
     if (!isSameHex(transactionHash, txHash) || !isSameHex(blockHash, this.blockHash)) {
       throw new UpstreamError(
         'inconsistent',
-        `the node sent a receipt of ${previewValue(transactionHash)} in block ${previewValue(blockHash)} for ${txHash} in ${this.blockHash}`,
+        `the node sent a receipt of ${previewValue(transactionHash)} in block ${previewValue(blockHash)} ` +
+          `for ${txHash} in ${this.blockHash}`,
       );
     }
     return receipt;

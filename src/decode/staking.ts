@@ -13,7 +13,9 @@ const WITHDRAW_TOPIC = '0x63030e4238e1146c63f38f4ac81b2b23c8be28882e68b03f0887e5
 const CLAIM_REWARDS_TOPIC = '0xcb607e6b63c89c95f6ae24ece9fe0e38a7971aa5ed956254f1df47490921727b';
 const DELEGATE_TOPIC = '0xe4d4df1e1827dd28252fd5c3cd7ebccd3da6e0aa31f74c828f3c8542af49d840';
 
-/** Selectors of `claimRewards(uint64)`, which pays, and `compound(uint64)`, which emits the same event but pays nothing. */
+/**
+ * Selectors of `claimRewards(uint64)`, which pays, and `compound(uint64)`, which emits the same event but pays nothing.
+ */
 const CLAIM_SELECTOR = '0xa76e2ca5';
 const COMPOUND_SELECTOR = '0xb34fea67';
 

@@ -30,7 +30,10 @@ type UnreadSink = (reason: SkipReason) => void;
 
 /** The traces of one block. */
 export interface BlockTraces {
-  /** The trace of a transaction by its index in the block, null if unknown. Throws UpstreamError when it is another one's. */
+  /**
+   * The trace of a transaction by its index in the block, null if unknown. Throws UpstreamError when it is another
+   * one's.
+   */
   at(index: number): TransactionTrace | null;
 }
 
@@ -57,7 +60,9 @@ export interface TransactionTrace {
   root: RootFrame;
   /** Passes the internal transfers of a successful transaction to `sink`, in execution order. */
   forEachInternalTransfer(sink: InternalSink, onUnread: UnreadSink): void;
-  /** Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`); null if unknown. */
+  /**
+   * Successful calls of `callee` (40 digits) in execution order: caller (40 digits) and input (`0x`); null if unknown.
+   */
   callsOf(callee: string): { caller: string; input: string }[] | null;
 }
 
@@ -151,7 +156,10 @@ export function rootFrame(item: JsonObject): JsonObject | null {
   return isFrame(root) ? root : null;
 }
 
-/** Whether an answer is a call frame. Nodes that do not know the tracer answer with opcodes. Bor's state sync has no `from`. */
+/**
+ * Whether an answer is a call frame. Nodes that do not know the tracer answer with opcodes. Bor's state sync has no
+ * `from`.
+ */
 export function isFrame({ type }: JsonObject): boolean {
   return typeof type === 'string';
 }

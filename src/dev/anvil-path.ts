@@ -13,7 +13,8 @@ export function anvilPath(os: string = process.platform, arch: string = process.
     return join(dirname(manifest), 'bin', os === 'win32' ? 'anvil.exe' : 'anvil');
   } catch (cause) {
     throw new FatalError(
-      `anvil, the local chain, is not installed (npm package ${name}): run \`npm run setup\` in the project, or use \`atlas-node start\` with a node of your own`,
+      `anvil, the local chain, is not installed (npm package ${name}): run \`npm run setup\` in the ` +
+        `project, or use \`atlas-node start\` with a node of your own`,
       { cause },
     );
   }

@@ -1,4 +1,7 @@
-/** Scenarios of tokens: ERC-20 and the wrapped native coin, ERC-721, ERC-1155 and ERC-2309, and logs that only look like transfers. */
+/**
+ * Scenarios of tokens: ERC-20 and the wrapped native coin, ERC-721, ERC-1155 and ERC-2309, and logs that only look like
+ * transfers.
+ */
 import { encodeFunctionData, getContractAddress, type LocalAccount } from 'viem';
 import type { Hex } from '../lib/hex.ts';
 import { WEI_PER_COIN } from '../lib/units.ts';

@@ -1,6 +1,6 @@
 /**
- * Scenarios of trades. Prices and amounts are round, so that anyone can check a wallet's profit by hand: within a round,
- * each price doubles from 0.01 to 0.02 coins a token.
+ * Scenarios of trades. Prices and amounts are round, so that anyone can check a wallet's profit by hand: within a
+ * round, each price doubles from 0.01 to 0.02 coins a token.
  */
 import { encodeFunctionData, getContractAddress, type LocalAccount } from 'viem';
 import type { Hex } from '../lib/hex.ts';
@@ -39,8 +39,8 @@ const coins = units;
 
 /**
  * At the pools of DEMO: the swing trader buys a lot through the router, which pays 2 coins back, and sells it for twice
- * as much. The trader sells half its position, and does the same for Demo Dollars. The whale sells a lot it never bought, and
- * buys one at the high price.
+ * as much. The trader sells half its position, and does the same for Demo Dollars. The whale sells a lot it never
+ * bought, and buys one at the high price.
  */
 export const marketSwing: Scenario = (context) => {
   const { contracts, roles, fresh } = context;

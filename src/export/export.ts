@@ -266,7 +266,8 @@ function requireSameLists({ rules, folder }: Target, unfinished?: string): void 
   if (rules === null || rules() === folder.manifest.tradeRules) return;
   if (unfinished !== undefined) rmSync(unfinished);
   throw new FatalError(
-    `the lists by which the index tells trades have changed; the files in ${folder.path} are told by the earlier ones: ` +
+    `the lists by which the index tells trades have changed; the files in ${folder.path} are told by the ` +
+      'earlier ones: ' +
       'remove that folder and export it again, or name another one with --out',
   );
 }
@@ -275,7 +276,8 @@ function finalBlock(final: FinalBlocks): number {
   const block = final.last();
   if (block !== null) return block.number;
   throw new FatalError(
-    `no indexed block is final yet: ${final.explain()}; export again then ("atlas-node status" shows the last final block)`,
+    `no indexed block is final yet: ${final.explain()}; export again then ("atlas-node status" shows the ` +
+      'last final block)',
   );
 }
 

@@ -133,7 +133,8 @@ function requireSameRules(path: string, stored: unknown, wanted: string | undefi
   const [before, now] = [parseTradeRules(String(stored)), parseTradeRules(wanted ?? '')];
   const changes = before === null || now === null ? [] : compareTradeRules(before, now);
   throw new FatalError(
-    `the trades in ${dirname(path)} were told by other lists${changes.length > 0 ? ` (now ${changes.join('; ')})` : ''}: ` +
+    `the trades in ${dirname(path)} were told by other ` +
+      `lists${changes.length > 0 ? ` (now ${changes.join('; ')})` : ''}: ` +
       'remove that folder and export it again, or name another one with --out',
   );
 }

@@ -1,4 +1,6 @@
-/** The table `trades` in files: its rows follow from the transfers of whole transactions, and from lists of contracts. */
+/**
+ * The table `trades` in files: its rows follow from the transfers of whole transactions, and from lists of contracts.
+ */
 import { TRADE_COLUMNS, type TradeColumn, type TradeRow } from '../model/trade-columns.ts';
 import { inReadTransaction } from '../store/open-database.ts';
 import { AddressBook } from '../store/read/address-book.ts';

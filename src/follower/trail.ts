@@ -1,7 +1,7 @@
 /**
  * A follower that remembers the hashes of blocks it has passed, down to one that was final at the time, and the blocks
- * of whose events it may have some. What is final now says nothing about where it stands: that may lie on another branch
- * than the follower. No function here reads or writes.
+ * of whose events it may have some. What is final now says nothing about where it stands: that may lie on another
+ * branch than the follower. No function here reads or writes.
  */
 import type { Hex } from '../lib/hex.ts';
 import { isFinal } from '../model/finality.ts';

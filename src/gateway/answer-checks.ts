@@ -1,6 +1,6 @@
 /**
- * Whether an answer that would be cached for good is complete by its own members: nodes, balancers and caches lose logs,
- * or mix in those of another block. An answer that is not is passed on, and asked for again the next time.
+ * Whether an answer that would be cached for good is complete by its own members: nodes, balancers and caches lose
+ * logs, or mix in those of another block. An answer that is not is passed on, and asked for again the next time.
  */
 import { spelledNumber } from '../lib/hex.ts';
 import { parseProjected } from '../lib/json-projection.ts';

@@ -64,7 +64,9 @@ interface Sink<Body, Status> extends ByteSink {
   send(body: Body, status: Status, mayRetain: boolean, retryAfter?: number, httpStatus?: number): void;
 }
 
-/** Takes the answer to one call, as its response tail (response-tail.ts). A LargeAnswer is a result, with status 200. */
+/**
+ * Takes the answer to one call, as its response tail (response-tail.ts). A LargeAnswer is a result, with status 200.
+ */
 export interface CallSink extends Sink<Buffer | LargeAnswer, CallStatus> {
   /** The answer becomes part of a larger JSON text, so it must be valid JSON. */
   readonly requiresValidJson: boolean;

@@ -137,8 +137,8 @@ export class RpcHandler {
   }
 
   /**
-   * Like `serve`, but resolves with the answer, in memory that is not reused, or with `waits` if the caller's charge says
-   * so. The caller sends or discards a LargeAnswer. Rejects only with the signal's reason.
+   * Like `serve`, but resolves with the answer, in memory that is not reused, or with `waits` if the caller's charge
+   * says so. The caller sends or discards a LargeAnswer. Rejects only with the signal's reason.
    */
   answer(body: Buffer, caller: RpcCaller, signal?: AbortSignal): Promise<RpcAnswer | 'waits'> {
     return toPromise((settle) => {

@@ -108,8 +108,8 @@ export function findResponseTail(body: Buffer): ResponseTailStart | null {
 }
 
 /**
- * The tail of a whole answer, in the memory of `body`, which this modifies. Throws UpstreamError `malformed` for anything
- * but a JSON-RPC answer.
+ * The tail of a whole answer, in the memory of `body`, which this modifies. Throws UpstreamError `malformed` for
+ * anything but a JSON-RPC answer.
  */
 export function extractResponseTail(body: Buffer): Buffer {
   const start = findResponseTail(body);

@@ -7,7 +7,10 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { http } from '../lib/http.ts';
 import { checkedLookup } from './target.ts';
 
-/** An unused connection is closed after this time, milliseconds: before most receivers do, at 5 s, in the way of a message. */
+/**
+ * An unused connection is closed after this time, milliseconds: before most receivers do, at 5 s, in the way of a
+ * message.
+ */
 const IDLE_MS = 4_000;
 
 interface HookRequest extends RequestOptions {

@@ -133,7 +133,8 @@ export class HookStore {
   }
 
   /**
-   * Creates a hook. It starts after block `head` unless the spec names another one; `trail` are the blocks below `head`.
+   * Creates a hook. It starts after block `head` unless the spec names another one; `trail` are the blocks below
+   * `head`.
    * `limit` bounds the hooks of its owner; 0 means no limit. Throws RequestError `tier_limit`.
    */
   create(

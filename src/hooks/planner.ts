@@ -297,9 +297,9 @@ export class Planner {
 }
 
 /**
- * The lowest block whose events the hook gets again when a repair rewrites it. Final events cannot be withdrawn, because
- * they are not stored: a program replaces them by their ids, but a chat would only fill up with them. A hook of an
- * earlier version may have begun at any block. The trail ends with a final block.
+ * The lowest block whose events the hook gets again when a repair rewrites it. Final events cannot be withdrawn,
+ * because they are not stored: a program replaces them by their ids, but a chat would only fill up with them. A hook of
+ * an earlier version may have begun at any block. The trail ends with a final block.
  */
 function firstToRepeat({
   cursor,

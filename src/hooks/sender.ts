@@ -134,7 +134,9 @@ export function retryAfterMs(value: string | undefined, now = Date.now()): numbe
   return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : 0; // NaN is not above 0
 }
 
-/** Each of the three formats of RFC 9110 begins with the day of the week. All are in GMT, the third without saying so. */
+/**
+ * Each of the three formats of RFC 9110 begins with the day of the week. All are in GMT, the third without saying so.
+ */
 function parseHttpDate(text: string): number {
   if (!/^[A-Z][a-z]{2,8},? [\w: -]{10,40}$/.test(text)) return Number.NaN;
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);

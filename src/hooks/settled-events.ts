@@ -1,6 +1,6 @@
 /**
- * Final events that were sent, in `hooks.db`. A repair may read their blocks again and find others: the index has the old
- * rows no more by then. The hook gets the events of these blocks again; those that do not come again are withdrawn.
+ * Final events that were sent, in `hooks.db`. A repair may read their blocks again and find others: the index has the
+ * old rows no more by then. The hook gets the events of these blocks again; those that do not come again are withdrawn.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Db } from '../store/open-database.ts';
@@ -59,8 +59,8 @@ export class SettledEvents {
   }
 
   /**
-   * The doubtful events of passed blocks that were not sent again, at most `limit`. `isAgain`: whether an event is about to
-   * be sent, or was sent from the middle of its block.
+   * The doubtful events of passed blocks that were not sent again, at most `limit`. `isAgain`: whether an event is
+   * about to be sent, or was sent from the middle of its block.
    */
   vanished(
     hook: number,

@@ -1,4 +1,7 @@
-/** Wallets that the indexer was asked to examine: each is posted once in a while, as the indexer may be busy for seconds. */
+/**
+ * Wallets that the indexer was asked to examine: each is posted once in a while, as the indexer may be busy for
+ * seconds.
+ */
 
 /** Time until a wallet may be posted again, milliseconds. */
 const REPEAT_MS = 10_000;

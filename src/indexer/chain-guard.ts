@@ -1,6 +1,6 @@
 /**
- * Decides whether the node may change the index. A node of another chain, a node that is behind and a load balancer over
- * several nodes all look like a reorg. The guard tells them apart.
+ * Decides whether the node may change the index. A node of another chain, a node that is behind and a load balancer
+ * over several nodes all look like a reorg. The guard tells them apart.
  */
 
 import { UpstreamError } from '../lib/errors.ts';
@@ -156,17 +156,21 @@ export class ChainGuard {
     const limits = this.limits();
     const refusal = reorgRefusal(limits, { to, height });
     if (refusal === null) return;
-    const wayOut = `if the node is right, stop atlas-node and run "atlas-node verify --repair ${to + 1}..${to + 1}", ${otherDataDir()}`;
+    const wayOut =
+      'if the node is right, stop atlas-node and run "atlas-node verify --repair ' +
+      `${to + 1}..${to + 1}", ${otherDataDir()}`;
     if (refusal === 'reorg_below_finalized') {
       const floor = limits.isAllFinal ? 'all blocks of the index' : `blocks up to ${limits.finalized}`;
       throw new ChainMismatchError(
         refusal,
-        `the node's chain differs from the index above block ${to}, but ${floor} were final: nothing is rolled back; ${wayOut}`,
+        `the node's chain differs from the index above block ${to}, but ${floor} were final: nothing is ` +
+          `rolled back; ${wayOut}`,
       );
     }
     throw new ChainMismatchError(
       refusal,
-      `the node's chain differs from the index above block ${to}, ${height - to} blocks deep, and ${settingName('index.max_reorg')} is ${limits.maxReorg}: nothing is rolled back; ${wayOut}`,
+      `the node's chain differs from the index above block ${to}, ${height - to} blocks deep, and ` +
+        `${settingName('index.max_reorg')} is ${limits.maxReorg}: nothing is rolled back; ${wayOut}`,
     );
   }
 
@@ -231,13 +235,15 @@ function anotherChain(difference: string, wasConfirmed: boolean): ChainMismatchE
   const cause = wasConfirmed ? '; the node at this address was replaced while the daemon ran' : '';
   return new ChainMismatchError(
     'another_chain',
-    `the node is on another chain: ${difference}${cause}; nothing is rolled back; set ${settingName('node_http')} to a node of the indexed chain, ${otherDataDir()}`,
+    `the node is on another chain: ${difference}${cause}; nothing is rolled back; set ` +
+      `${settingName('node_http')} to a node of the indexed chain, ${otherDataDir()}`,
   );
 }
 
 function inconsistent(number: number): UpstreamError {
   return new UpstreamError(
     'inconsistent',
-    `the node's block ${number} is not a child of its block ${number - 1}: its chain is changing, or several nodes answer`,
+    `the node's block ${number} is not a child of its block ${number - 1}: its chain is changing, or ` +
+      'several nodes answer',
   );
 }

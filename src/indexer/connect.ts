@@ -48,11 +48,15 @@ const ADVICE_MS = 60_000;
 function connectAdvice({ httpStatus }: Pick<UpstreamError, 'httpStatus'>): string {
   const address = settingName('node_http');
   return httpStatus === 401 || httpStatus === 403
-    ? `the node demands a key or a password: put it into ${address}, as in http://user:password@host, or into ${settingName('node.headers')}`
+    ? `the node demands a key or a password: put it into ${address}, as in ` +
+        'http://user:password@host, or ' +
+        `into ${settingName('node.headers')}`
     : `start the node, or correct ${address}; indexing starts as soon as it answers`;
 }
 
-/** Probes the node until it answers; null when the signal aborts first. Throws FatalError for a node on another chain. */
+/**
+ * Probes the node until it answers; null when the signal aborts first. Throws FatalError for a node on another chain.
+ */
 export async function connect(
   options: IndexerThreadOptions,
   context: IndexerContext,
@@ -200,7 +204,9 @@ function prunedStart(wanted: number, { number, words }: OldestBlock, { traces }:
   const without =
     traces === null ? '' : `, or ${settingName('index.traces')} = false if only their traces are gone`;
   return new ConfigError(
-    `${settingName('index.start_block')} is ${wanted}, but the node has pruned the blocks below ${number} (${reason}): use a node that has them (an archive node), or set ${settingName('index.start_block')} to "earliest" or to a block from ${number} on${without}`,
+    `${settingName('index.start_block')} is ${wanted}, but the node has pruned the blocks below ${number} ` +
+      `(${reason}): use a node that has them (an archive node), or set ${settingName('index.start_block')} to ` +
+      `"earliest" or to a block from ${number} on${without}`,
   );
 }
 

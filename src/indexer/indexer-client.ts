@@ -62,9 +62,9 @@ export class IndexerClient {
   }
 
   /**
-   * Tells the thread to close the index and exit. It abandons a commit in progress, whose blocks are indexed again after
-   * the next start. Resolves when the thread has exited, at the latest after `limitMs`: what a terminated thread was
-   * writing is rolled back by the next start.
+   * Tells the thread to close the index and exit. It abandons a commit in progress, whose blocks are indexed again
+   * after the next start. Resolves when the thread has exited, at the latest after `limitMs`: what a terminated thread
+   * was writing is rolled back by the next start.
    */
   async stop(limitMs?: number): Promise<void> {
     await this.thread.stop(limitMs);

@@ -17,8 +17,8 @@ export interface IndexerContext {
   send: Send;
   log: ThreadLog;
   /**
-   * A commit blocks the event loop for up to minutes and calls this several times a second. Sends a report when it is due.
-   * Throws CommitAbandoned when the thread must stop.
+   * A commit blocks the event loop for up to minutes and calls this several times a second. Sends a report when it is
+   * due. Throws CommitAbandoned when the thread must stop.
    */
   onCommitStep(): void;
 }

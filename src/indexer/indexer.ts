@@ -362,7 +362,9 @@ async function runSync(
   }
 }
 
-/** The nodes to ask for traces that the node in use does not give. With a node for traces, that includes all of them. */
+/**
+ * The nodes to ask for traces that the node in use does not give. With a node for traces, that includes all of them.
+ */
 function otherNodes({ nodes, tracesHttp }: IndexerThreadOptions, { http }: IndexSource): string[] {
   return nodes.map((node) => node.http).filter((url) => tracesHttp !== '' || url !== http);
 }

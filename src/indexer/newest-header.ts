@@ -9,7 +9,8 @@ import type { IndexerContext } from './indexer-context.ts';
 type HeaderContext = Pick<IndexerContext, 'client' | 'progress' | 'log'>;
 
 const advice = () =>
-  `if the chain has forked, update atlas-node; until then, blocks without transactions are trusted and ${settingName('index.check_roots')} proves nothing`;
+  'if the chain has forked, update atlas-node; until then, blocks without transactions are trusted and ' +
+  `${settingName('index.check_roots')} proves nothing`;
 
 /** Reads the newest header and reports in log and status when it is not proven. Rejects with UpstreamError. */
 export async function checkNewestHeader(

@@ -31,7 +31,8 @@ export async function fetchNodeHead(
   if (height === null)
     throw new UpstreamError(
       'inconsistent',
-      `the node's head is block ${head.number}: none of its blocks is final before ${maxReorg} (${settingName('index.max_reorg')}) are above`,
+      `the node's head is block ${head.number}: none of its blocks is final before ${maxReorg} ` +
+        `(${settingName('index.max_reorg')}) are above`,
     );
   return fetchNodeBlock(client, height, signal);
 }
@@ -59,6 +60,7 @@ export async function fetchNodeHash(
 /** The error for a node on a chain other than the indexed one. */
 export function wrongChainError(indexed: number, found: number): FatalError {
   return new FatalError(
-    `the index holds chain ${indexed} but the node is on chain ${found}; use another ${settingName('data_dir')} or another ${settingName('node_http')}`,
+    `the index holds chain ${indexed} but the node is on chain ${found}; use another ` +
+      `${settingName('data_dir')} or another ${settingName('node_http')}`,
   );
 }

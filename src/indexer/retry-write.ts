@@ -100,7 +100,9 @@ export function reportSuccess(context: Pick<IndexerContext, 'progress' | 'log'>)
     if (progress.chainLog.allows(`after ${previous}`)) log.info({ after: previous }, 'indexing resumes');
     return;
   }
-  const reason = `the node is ${ahead} blocks behind the index: nothing is rolled back; indexing resumes when the node has caught up`;
+  const reason =
+    `the node is ${ahead} blocks behind the index: nothing is rolled back; indexing resumes ` +
+    'when the node has caught up';
   progress.setPauseReason(reason);
   if (previous !== 'behind' && progress.chainLog.allows('behind'))
     log.warn({ reason }, 'indexing waits for the node');

@@ -43,7 +43,8 @@ export class RootCheck {
         else if (from !== null && number > from)
           throw new WrongRootError(
             number,
-            `its header does not hash to its hash, but that of block ${from} does; if a fork added header fields, update atlas-node or set ${settingName('index.check_roots')} = false`,
+            `its header does not hash to its hash, but that of block ${from} does; if a fork added header ` +
+              `fields, update atlas-node or set ${settingName('index.check_roots')} = false`,
           );
         this.onUnproven(number, error.message);
       }

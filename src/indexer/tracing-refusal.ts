@@ -1,6 +1,7 @@
 /**
- * A node that refuses to trace any block, such as one behind a proxy that forbids it in words of its own. Only a refusal
- * that lasts is believed, and never where blocks of the index were traced: those to come would lack what these have.
+ * A node that refuses to trace any block, such as one behind a proxy that forbids it in words of its own. Only a
+ * refusal that lasts is believed, and never where blocks of the index were traced: those to come would lack what these
+ * have.
  */
 
 import { UpstreamError } from '../lib/errors.ts';
@@ -37,7 +38,8 @@ export class TracingRefusal {
     if (this.hasTracedBlocks())
       throw new TracingRefusedError(
         'rpc',
-        `${refused}, although it traced others before; to index the next ones without internal transfers, set ${setting}`,
+        `${refused}, although it traced others before; to index the next ones without internal transfers, ` +
+          `set ${setting}`,
       );
     if (now - this.since >= this.confirmMs) return;
     const seconds = Math.ceil(this.confirmMs / 1000);

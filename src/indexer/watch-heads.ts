@@ -50,7 +50,8 @@ export function watchHeads(
     if (!isOther && progress.chainLog.allows('node_ws'))
       log.error(
         { ...found, advice },
-        'node_ws announces blocks of another chain than node_http has, under the same chain id, so streams announce wrong heads; set both to the same node',
+        'node_ws announces blocks of another chain than node_http has, under the same chain id, so streams ' +
+          'announce wrong heads; set both to the same node',
       );
   });
   const watch = new HeadWatch(wsUrl, pollMs, {

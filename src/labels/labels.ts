@@ -103,8 +103,8 @@ export class Labels {
   }
 
   /**
-   * Labels whose name contains each word of a text (from the fourth on, in their order), ignoring ASCII case, ordered by
-   * name. Reads the names of up to MAX_NAMES labels.
+   * Labels whose name contains each word of a text (from the fourth on, in their order), ignoring ASCII case, ordered
+   * by name. Reads the names of up to MAX_NAMES labels.
    */
   searchWords(text: string, limit: number): LabelledAddress[] {
     const words = text.split(/\s+/).map((word) => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`);

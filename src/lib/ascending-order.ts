@@ -7,8 +7,8 @@ const DIGITS = 2 ** DIGIT_BITS;
 const FEW = 256;
 
 /**
- * Sorts the positions of all keys by ascending key; keys are non-negative whole numbers. Stable: positions of equal keys
- * keep their sequence in `order`, by default ascending. Overwrites `order`.
+ * Sorts the positions of all keys by ascending key; keys are non-negative whole numbers. Stable: positions of equal
+ * keys keep their sequence in `order`, by default ascending. Overwrites `order`.
  */
 export function ascendingOrder(keys: Float64Array, order = allPositions(keys.length)): Uint32Array {
   if (order.length <= FEW) return order.sort((a, b) => keys[a]! - keys[b]!);

@@ -20,8 +20,8 @@ export class CleanupStack {
   private closing: Promise<void> | undefined;
 
   /**
-   * Registers how to close a resource (`close` may return a promise, and gets the milliseconds left for it). Returns the
-   * resource.
+   * Registers how to close a resource (`close` may return a promise, and gets the milliseconds left for it). Returns
+   * the resource.
    */
   adopt<T>(opened: T, close: (opened: T, leftMs: number) => unknown, turn: Turn = 'in turn'): T {
     this.closers.push({ turn, close: (leftMs) => close(opened, leftMs) });

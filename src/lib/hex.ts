@@ -76,7 +76,8 @@ export function bigIntToBytes(value: bigint): Uint8Array {
 }
 
 /**
- * The integer of a quantity (`0x1b4`) in a client's request, in any case, leading zeros allowed; NaN if it is not a quantity or exceeds 2^53
+ * The integer of a quantity (`0x1b4`) in a client's request, in any case, leading zeros allowed; NaN if it is not a
+ * quantity or exceeds 2^53
  * - 1.
  */
 export function quantityToNumber(value: unknown): number {

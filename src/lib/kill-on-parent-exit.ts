@@ -14,7 +14,9 @@ export function killOnParentExit(child: ChildProcess): void {
   child.once('exit', () => watchdog.kill('SIGKILL'));
 }
 
-/** Removes a folder when this process is gone. Call the result once the folder is removed: it ends the watching shell. */
+/**
+ * Removes a folder when this process is gone. Call the result once the folder is removed: it ends the watching shell.
+ */
 export function removeOnParentExit(folder: string): () => void {
   const watchdog = watch(REMOVE, folder);
   return () => void watchdog.kill('SIGKILL');

@@ -2,8 +2,8 @@
 
 /**
  * What to keep of a value: all of it, some members, or an array with lazily parsed items. `bits`: `true` if a bloom has
- * ones and zeros, else nothing. `unlessTrue`: nothing; the item is odd if it is `true`. `unlessLow`: nothing for "0x0" to
- * "0x4", else all of it.
+ * ones and zeros, else nothing. `unlessTrue`: nothing; the item is odd if it is `true`. `unlessLow`: nothing for "0x0"
+ * to "0x4", else all of it.
  */
 export type Projection = ObjectProjection | LazyItems | Echo | 'whole' | 'bits' | 'unlessTrue' | 'unlessLow';
 

@@ -43,7 +43,10 @@ export function tlsFilesProblem(cert: TlsFile, key: TlsFile, passphrase?: string
     return `the files are swapped: ${named(cert)} holds ${certKind}, and ${named(key)} a certificate`;
   if (!isCert) return `${named(cert)} holds ${certKind}: name the file of the certificate chain, in PEM`;
   if (keyKind === 'a key with a passphrase' && !isKey)
-    return `the key in ${named(key)} has a passphrase, which nobody enters here: write it without one (openssl pkey -in FILE -out NEW)`;
+    return (
+      `the key in ${named(key)} has a passphrase, which nobody enters here: write it without one ` +
+      '(openssl pkey -in FILE -out NEW)'
+    );
   if (!isKey) return `${named(key)} holds ${keyKind}: name the file of the certificate's private key, in PEM`;
   return pairProblem(cert, key, passphrase);
 }
@@ -58,9 +61,15 @@ function pairProblem(cert: TlsFile, key: TlsFile, passphrase?: string): string |
   }
   const owner = chain.findIndex((each) => belongs(each, privateKey));
   if (owner < 0)
-    return `the key in ${named(key)} is not that of the certificate in ${named(cert)}: name the two that were made together`;
+    return (
+      `the key in ${named(key)} is not that of the certificate in ${named(cert)}: name the two that ` +
+      'were made together'
+    );
   if (owner > 0)
-    return `the certificates in ${named(cert)} are in the wrong order: that of the server comes first, then its issuers`;
+    return (
+      `the certificates in ${named(cert)} are in the wrong order: that of the server comes first, then ` +
+      'its issuers'
+    );
   return refusalOf(cert, key, passphrase);
 }
 
@@ -88,11 +97,17 @@ export function chainProblem(cert: TlsFile): string | null {
     if (subject === issuer) return null;
     const next = chain[i + 1];
     if (next !== undefined && next.subject !== issuer)
-      return `the chain in ${named(cert)} is broken: certificate ${i + 1} is issued by "${nameIn(issuer)}", and certificate ${i + 2} is that of "${nameIn(next.subject)}"`;
+      return (
+        `the chain in ${named(cert)} is broken: certificate ${i + 1} is issued by "${nameIn(issuer)}", ` +
+        `and certificate ${i + 2} is that of "${nameIn(next.subject)}"`
+      );
   }
   const last = chain.at(-1);
   if (last === undefined || isKnownRoot(last.issuer)) return null;
-  return `${named(cert)} does not hold the certificate of "${nameIn(last.issuer)}", the issuer of its last one: unless clients trust that issuer themselves, append it (the file is often called fullchain.pem)`;
+  return (
+    `${named(cert)} does not hold the certificate of "${nameIn(last.issuer)}", the issuer of its last ` +
+    'one: unless clients trust that issuer themselves, append it (the file is often called fullchain.pem)'
+  );
 }
 
 function chainOf({ bytes }: TlsFile): X509Certificate[] {

@@ -1,4 +1,6 @@
-/** Decoded transfers on their way from the decoder to the store, and what the indexer reports of them once committed. */
+/**
+ * Decoded transfers on their way from the decoder to the store, and what the indexer reports of them once committed.
+ */
 
 import type { Hex } from '../lib/hex.ts';
 import type { BlockGap, UnsettledGap } from './block-gap.ts';
@@ -65,8 +67,9 @@ export interface BlockBatch {
   /** 32 bytes per transaction with a transfer. */
   txHashes: Uint8Array;
   /**
-   * 20 bytes each per transaction in `txHashes`: its sender, and its receiver or the contract it created; `namesParties`
-   * tells whether they are known. Both are empty in a batch that was not built from the node's transactions.
+   * 20 bytes each per transaction in `txHashes`: its sender, and its receiver or the contract it created;
+   * `namesParties` tells whether they are known. Both are empty in a batch that was not built from the node's
+   * transactions.
    */
   txFrom: Uint8Array;
   txTo: Uint8Array;
@@ -97,8 +100,9 @@ export function packedHash(hashes: Uint8Array, i: number): Uint8Array {
 }
 
 /**
- * Whether a batch names sender and receiver of transaction `tx`. The zero address stands for a missing one: of a receipt
- * that belongs to no transaction, or of a node that leaves it out. Value sent to that address names it by its transfer.
+ * Whether a batch names sender and receiver of transaction `tx`. The zero address stands for a missing one: of a
+ * receipt that belongs to no transaction, or of a node that leaves it out. Value sent to that address names it by its
+ * transfer.
  */
 export function namesParties({ txFrom, txTo }: BlockBatch, tx: number): boolean {
   return isAddressAt(txFrom, tx) && isAddressAt(txTo, tx);

@@ -389,8 +389,8 @@ export function isAnchorRemoved(state: NodeFinality, to: number): boolean {
 }
 
 /**
- * Whether an answer about `block` can never change: the block is final, and by the node that answered (`shown`) as well.
- * Another node's view proves nothing: the answering node may lag, or be on a branch that the others have left.
+ * Whether an answer about `block` can never change: the block is final, and by the node that answered (`shown`) as
+ * well. Another node's view proves nothing: the answering node may lag, or be on a branch that the others have left.
  */
 export function isProvenFinal(block: number, final: number, shown: number): boolean {
   return isFinal(block, final) && isFinal(block, shown);

@@ -65,13 +65,13 @@ export interface IndexStatus extends SkippedTotals {
   /** Log gaps: blocks stored although the answers about them were incomplete; null when there are none. */
   logGaps: GapTotals | null;
   /**
-   * What an index of an earlier release, or one with other lists of trades, still gets, with the transfer up to which it
-   * is complete, 0 for none; empty otherwise.
+   * What an index of an earlier release, or one with other lists of trades, still gets, with the transfer up to which
+   * it is complete, 0 for none; empty otherwise.
    */
   derived: { name: 'token_history' | 'trade_sums' | 'new_trade_sums'; lastTransfer: number }[];
   /**
-   * What trades are told by in other ways once the sums of trades by the newest lists are complete, one line each; empty
-   * when they are.
+   * What trades are told by in other ways once the sums of trades by the newest lists are complete, one line each;
+   * empty when they are.
    */
   tradeChanges: string[];
   /** Unix milliseconds of the daemon's start. The counts below cover the time since then. */
@@ -124,13 +124,19 @@ export function logGapsText({ first, last, blocks, reasons }: GapTotals): string
 /** How to read log gaps again, and what it costs. */
 export function logGapsAdvice({ first, last }: GapTotals, head: Pick<BlockRef, 'number'> | null): string {
   const again = head === null ? '' : `, which indexes ${head.number - first + 1} blocks again`;
-  return `to read them from a node that has all logs, stop the daemon and run "atlas-node verify --repair ${first}..${last}"${again}`;
+  return (
+    'to read them from a node that has all logs, stop the daemon and run "atlas-node verify --repair ' +
+    `${first}..${last}"${again}`
+  );
 }
 
 /** How to add the missing internal transfers, and what it costs. */
 export function traceGapsAdvice({ first, last }: GapTotals, head: BlockRef | null): string {
   const again = head === null ? '' : `, which indexes ${head.number - first + 1} blocks again`;
-  return `to add their internal transfers from a node that traces them, stop the daemon and run "atlas-node verify --repair ${first}..${last}"${again}`;
+  return (
+    'to add their internal transfers from a node that traces them, stop the daemon and run "atlas-node ' +
+    `verify --repair ${first}..${last}"${again}`
+  );
 }
 
 /** Blocks that the node has and the index lacks; null while either head is unknown. */
@@ -179,8 +185,8 @@ export function isStale(
 const MIN_FUTURE_SECONDS = 60;
 
 /**
- * Whether the newest block is from the future by as much as makes an old one stale. Then this machine's clock is behind, or
- * the chain's ahead, and age proves nothing. 0 turns the check off.
+ * Whether the newest block is from the future by as much as makes an old one stale. Then this machine's clock is
+ * behind, or the chain's ahead, and age proves nothing. 0 turns the check off.
  */
 export function isFromFuture(
   { phase, headTimestamp }: Pick<IndexStatus, 'phase' | 'headTimestamp'>,

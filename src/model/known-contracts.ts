@@ -15,7 +15,9 @@ export const FIRST_WRAPPED_NATIVE: ByChain = {
   43114: ['0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'],
 };
 
-/** The chains of the OP stack, besides those above, with their testnets. Blast, Celo and Fraxtal have other contracts. */
+/**
+ * The chains of the OP stack, besides those above, with their testnets. Blast, Celo and Fraxtal have other contracts.
+ */
 const OP_STACK_CHAINS = [
   130, 204, 360, 478, 480, 690, 919, 1135, 1301, 1750, 1868, 1923, 1924, 1946, 4202, 4326, 4801, 5330, 5611,
   7560, 12553, 17069, 33979, 34443, 48900, 53302, 57073, 60808, 84531, 84532, 763373, 808813, 7777777,

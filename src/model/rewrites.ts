@@ -37,8 +37,8 @@ export function currentMark(rewrites: Rewrites): string {
 }
 
 /**
- * The lowest block that was rewritten since the index had a mark, null for none. An unknown mark is that of another copy
- * of the index, or too old to be remembered: then all blocks count that either has ever rewritten.
+ * The lowest block that was rewritten since the index had a mark, null for none. An unknown mark is that of another
+ * copy of the index, or too old to be remembered: then all blocks count that either has ever rewritten.
  */
 export function rewrittenSince(rewrites: Rewrites, mark: string): number | null {
   const lowest = rewrites.at(-1)?.lowest ?? null;
@@ -64,7 +64,9 @@ export function isRewritten(rewrites: Rewrites, block: number, mark: string | nu
   return rewrittenBelow(rewrites, block, mark) !== null;
 }
 
-/** The mark to name beside a block; null for one that was never rewritten. It stays until the block is rewritten again. */
+/**
+ * The mark to name beside a block; null for one that was never rewritten. It stays until the block is rewritten again.
+ */
 export function markOfBlock(rewrites: Rewrites, block: number): string | null {
   if (!isInRewritten(rewrites, block)) return null;
   const last = rewrites.findLast(({ first, highest }) => first <= block && block <= highest);

@@ -1,8 +1,8 @@
 /** The status of the PostgreSQL sink. */
 
 /**
- * `connecting`: no session with PostgreSQL. `filling`: far behind the index, or filling in trades. `following`: at its head. `waiting`: no
- * writes until `reason` is resolved.
+ * `connecting`: no session with PostgreSQL. `filling`: far behind the index, or filling in trades. `following`: at its
+ * head. `waiting`: no writes until `reason` is resolved.
  */
 type SinkState = 'connecting' | 'filling' | 'following' | 'waiting';
 

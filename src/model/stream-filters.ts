@@ -80,18 +80,22 @@ const DELIVERY = {
   fromBlock: {
     type: 'block',
     description:
-      'First replay the indexed transfers from this block on, charged as one request per 1,000 transfers. Default: no replay',
+      'First replay the indexed transfers from this block on, charged as one request per 1,000 transfers. ' +
+      'Default: no replay',
   },
   lastSeen: {
     type: 'lastSeen',
     description:
-      'The last block seen before a reconnect, from an event, a progress or anywhere else, with rewrites if it has one. Events that a reorg has since reverted come first, marked as removed; the replay follows. An error if a repair has rewritten the block since',
+      'The last block seen before a reconnect, from an event, a progress or anywhere else, with rewrites if ' +
+      'it has one. Events that a reorg has since reverted come first, marked as removed; the replay follows. An ' +
+      'error if a repair has rewritten the block since',
   },
   progress: {
     type: 'flag',
     byDefault: false,
     description:
-      'Also send {progress: {blockNumber, blockHash, live}} once all events up to a block were sent: after each commit, and up to 4 times a second while catching up. live is false during a replay',
+      'Also send {progress: {blockNumber, blockHash, live}} once all events up to a block were sent: after ' +
+      'each commit, and up to 4 times a second while catching up. live is false during a replay',
   },
 } as const satisfies FilterMembers;
 
@@ -159,7 +163,8 @@ export const SIGNAL_FILTER = {
     type: 'flag',
     byDefault: false,
     description:
-      'Only events of transactions that the wallet sent itself. Where the sender is unknown (txFromReason), the event passes',
+      'Only events of transactions that the wallet sent itself. Where the sender is unknown (txFromReason), ' +
+      'the event passes',
   },
   ...DELIVERY,
 } as const satisfies FilterMembers;

@@ -27,7 +27,8 @@ export const TRADE_COLUMNS = [
     type: 'id',
     distinct: true,
     description:
-      'transfers.id of the first transfer of the transaction, of any wallet. With wallet_address it identifies the row, and their order is that of the chain',
+      'transfers.id of the first transfer of the transaction, of any wallet. With wallet_address it ' +
+      'identifies the row, and their order is that of the chain',
   },
   { name: 'block_number', type: 'block', description: 'Number of the block' },
   { name: 'block_hash', type: 'hash', description: 'Hash of the block' },
@@ -45,7 +46,8 @@ export const TRADE_COLUMNS = [
     type: 'kind',
     nullable: true,
     description:
-      'native, erc20, erc721 or erc1155: what was bought or sold; of a mixed trade the one asset that is no quote. Null where there is none',
+      'native, erc20, erc721 or erc1155: what was bought or sold; of a mixed trade the one asset that is no ' +
+      'quote. Null where there is none',
   },
   {
     name: 'token_address',

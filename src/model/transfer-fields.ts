@@ -1,7 +1,7 @@
 /**
- * The fields of a transfer, once for every face: REST and its CSV, streams and webhooks, Parquet and PostgreSQL, and the
- * documents of all of them. Plain constants: the schemas made from them (src/schemas) need a library that worker threads
- * do not load.
+ * The fields of a transfer, once for every face: REST and its CSV, streams and webhooks, Parquet and PostgreSQL, and
+ * the documents of all of them. Plain constants: the schemas made from them (src/schemas) need a library that worker
+ * threads do not load.
  */
 
 /** The kinds of value; each face has its own form of each. */
@@ -59,7 +59,8 @@ export const TRANSFER_FIELDS = [
     faces: EVERYWHERE,
     column: { name: 'id', parquet: 12, postgres: 1, distinct: true },
     description:
-      'Increases along the chain. Use it as a page cursor, not as a key: after a reorg another transfer may get the same id',
+      'Increases along the chain. Use it as a page cursor, not as a key: after a reorg another transfer may ' +
+      'get the same id',
   },
   {
     name: 'blockNumber',

@@ -105,8 +105,8 @@ export function partOf(wallet: number, transfers: Iterable<PartTransfer>): Walle
 }
 
 /**
- * By how much transfers change a wallet's balance of a token, or of the native coin. Sums all ids of a contract. `form`:
- * the only kind of the token that counts, undefined for all.
+ * By how much transfers change a wallet's balance of a token, or of the native coin. Sums all ids of a contract.
+ * `form`: the only kind of the token that counts, undefined for all.
  */
 export function balanceChange(
   transfers: Iterable<PartTransfer>,

@@ -141,7 +141,10 @@ async function offersBlockReceipts(
   throw new UpstreamError('rpc', `indexing needs receipts: ${reason}; ${alsoMissing}`);
 }
 
-/** The first trace method that works. trace_block comes first on anvil, where it is a thousand times faster than callTracer. */
+/**
+ * The first trace method that works. trace_block comes first on anvil, where it is a thousand times faster than
+ * callTracer.
+ */
 async function findTraces(
   client: RpcClient,
   block: number,

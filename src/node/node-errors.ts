@@ -96,7 +96,8 @@ const PASSING_TEXT =
 const VAGUE_WORDS = new Set(
   (
     'a an and any at by call code could crashed during error errors exception execute execution fail failed failure ' +
-    'fault for general generic handler handling in internal invalid is json jsonrpc message method nil node not null of ' +
+    'fault for general generic handler handling in internal invalid is json jsonrpc message method nil node ' +
+    'not null of ' +
     'occurred ok on panic please problem processing request response result rpc server something the to trace traced ' +
     'tracer tracing unable undefined unexpected unhandled unknown went while with wrong'
   ).split(' '),

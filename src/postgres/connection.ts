@@ -1,4 +1,6 @@
-/** One connection to PostgreSQL: bounded waits, an end at any moment, transactions that a lost connection cannot split. */
+/**
+ * One connection to PostgreSQL: bounded waits, an end at any moment, transactions that a lost connection cannot split.
+ */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';

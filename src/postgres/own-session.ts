@@ -10,7 +10,8 @@ export class PoolerError extends PostgresSetupError {
   override name = 'PoolerError';
   constructor(setting: string) {
     super(
-      `a pooler between this daemon and PostgreSQL switches sessions between transactions, which loses locks: name PostgreSQL itself in ${setting}, or set pool_mode = session for this database in PgBouncer`,
+      'a pooler between this daemon and PostgreSQL switches sessions between transactions, which loses ' +
+        `locks: name PostgreSQL itself in ${setting}, or set pool_mode = session for this database in PgBouncer`,
     );
   }
 }
@@ -18,7 +19,9 @@ export class PoolerError extends PostgresSetupError {
 /** Longest wait for the second session, milliseconds: a pool of one in session mode never gives it. */
 const PROBE_MS = 2_000;
 
-/** Settings of a user, a database or a pooled session that would end a session of this program, or change its answers. */
+/**
+ * Settings of a user, a database or a pooled session that would end a session of this program, or change its answers.
+ */
 const NEUTRAL = {
   statement_timeout: '0',
   transaction_timeout: '0',

@@ -15,8 +15,12 @@ const refusesUser: Advice = (setting, { message }) => {
     return `it demands a certificate of the client: set sslcert and sslkey in ${setting}`;
   if (!NO_ENTRY.test(message)) return `it refuses the user of ${setting}`;
   return IS_PLAIN.test(message)
-    ? `its pg_hba.conf does not allow this user, database and address without TLS: set sslmode=require in ${setting}, or add a line there`
-    : `its pg_hba.conf does not allow this user, database and address over TLS: add a line there, or set sslmode=disable in ${setting}`;
+    ? 'its pg_hba.conf does not allow this user, database and address without TLS: set ' +
+        'sslmode=require in ' +
+        `${setting}, or add a line there`
+    : 'its pg_hba.conf does not allow this user, database and address over TLS: add a line there, ' +
+        'or set ' +
+        `sslmode=disable in ${setting}`;
 };
 
 /** Constraints that the operator added. */
@@ -36,7 +40,8 @@ const ADVICE: Record<string, Advice> = {
       : `${error.table_name ?? 'transfers'} has no partition for these blocks any more`,
   '23P01': refusesRow,
   '25006': (setting) =>
-    `it is read-only: a standby, or default_transaction_read_only is on; name the primary in ${setting}, or turn that off`,
+    `it is read-only: a standby, or default_transaction_read_only is on; name the primary in ${setting}, or ` +
+    'turn that off',
   '28000': refusesUser,
   '28P01': (setting) => `it refuses the user or the password of ${setting}`,
   '3D000': (setting) => `the database of ${setting} does not exist: create it`,
@@ -62,7 +67,9 @@ const ADVICE: Record<string, Advice> = {
 /** The program calls no function of its own: one that fails belongs to a trigger, a default or a constraint. */
 function unknownError(code: string, { where }: postgres.PostgresError): string {
   return where?.includes('function')
-    ? `a function that the operator added to a table, such as a trigger, failed (${code}): mend or drop it; the log has its message`
+    ? `a function that the operator added to a table, such as a trigger, failed (${code}): mend or ` +
+        'drop it; ' +
+        'the log has its message'
     : `error ${code}, explained in the log`;
 }
 

@@ -46,7 +46,8 @@ async function openEncrypted(
       if (!tls.isDirect && !(await offersTls(socket))) {
         if (tls.mode === 'prefer') return socket;
         throw new PostgresSetupError(
-          `PostgreSQL offers no TLS, which sslmode=${tls.mode} in ${setting} demands: turn ssl on there, or set sslmode=disable`,
+          `PostgreSQL offers no TLS, which sslmode=${tls.mode} in ${setting} demands: turn ssl on there, or ` +
+            'set sslmode=disable',
         );
       }
       const secure = await encrypt(socket, options, setting).catch((error: unknown) => {

@@ -73,7 +73,9 @@ export function tlsOptions(
   };
 }
 
-/** Resolves when the handshake is done. Rejects with PostgresSetupError where the settings or the server must change. */
+/**
+ * Resolves when the handshake is done. Rejects with PostgresSetupError where the settings or the server must change.
+ */
 export function encrypt(socket: Socket, options: ConnectionOptions, setting: string): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
@@ -89,7 +91,8 @@ export function encrypt(socket: Socket, options: ConnectionOptions, setting: str
       // OpenSSL's text names neither the file nor the setting.
       reject(
         new PostgresSetupError(
-          `sslrootcert, sslcert, sslkey or sslpassword in ${setting} cannot be used (${codeOf(error)}): each file must be PEM, and the key that of the certificate`,
+          `sslrootcert, sslcert, sslkey or sslpassword in ${setting} cannot be used (${codeOf(error)}): ` +
+            'each file must be PEM, and the key that of the certificate',
           { cause: error },
         ),
       );
@@ -98,7 +101,8 @@ export function encrypt(socket: Socket, options: ConnectionOptions, setting: str
 }
 
 const unknownAuthority = (setting: string) =>
-  `the certificate of PostgreSQL is not signed by an authority that ${setting} trusts: name the authority's certificate with sslrootcert`;
+  `the certificate of PostgreSQL is not signed by an authority that ${setting} trusts: name the authority's ` +
+  'certificate with sslrootcert';
 
 const TLS_ADVICE: Record<string, (setting: string) => string> = {
   CERT_HAS_EXPIRED: () => 'the certificate of PostgreSQL has expired: renew it',
@@ -106,7 +110,8 @@ const TLS_ADVICE: Record<string, (setting: string) => string> = {
   CERT_REVOKED: () => 'the certificate of PostgreSQL is revoked',
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   ERR_TLS_CERT_ALTNAME_INVALID: (setting) =>
-    `the certificate of PostgreSQL is for another host than that of ${setting}: connect by a name or address that it lists, or set sslmode=verify-ca`,
+    `the certificate of PostgreSQL is for another host than that of ${setting}: connect by a name or ` +
+    'address that it lists, or set sslmode=verify-ca',
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,

@@ -67,7 +67,9 @@ export function prepareLastIdsUpTo(db: Db): (number: number) => LastIds {
   return (number) => lastUpTo(number) ?? { lastTransfer: 0, lastWallet: 0 };
 }
 
-/** The last block all of whose transfers have ids below `id`, before the block of that transfer; undefined without one. */
+/**
+ * The last block all of whose transfers have ids below `id`, before the block of that transfer; undefined without one.
+ */
 export function prepareBlockBefore(db: Db): (id: number) => BlockRef | undefined {
   const statement = db.prepare<[number], { number: number; hash: Buffer }>(
     `SELECT number, hash FROM blocks WHERE number = ${blockNumberSql('+?')} - 1`,

@@ -15,7 +15,10 @@ export type EventRow = TransferRow;
 interface EventReader {
   /** The transfers of a list of ids, in its order. */
   byId(ids: readonly number[]): EventRow[];
-  /** The same, with the transactions that contain them (see TransferReader.transactionsOf), in 0.6 of the time of two reads. */
+  /**
+   * The same, with the transactions that contain them (see TransferReader.transactionsOf), in 0.6 of the time of two
+   * reads.
+   */
   withTransactions(ids: readonly number[]): { events: EventRow[]; transactions: TransactionRow[] };
   /** The contract of a token by tokens.id, 40 hex digits. */
   contractOf(token: number): string;
@@ -92,7 +95,8 @@ function prepareTokenMetadata(
   db: Db,
 ): (rows: readonly StoredTransfer[]) => ReadonlyMap<number, TokenDisplay> {
   const statement = db.prepare<[string], TokenDisplay & { id: number }>(/* sql */ `
-    SELECT k.id, m.symbol, m.decimals, m.view_kind AS viewKind FROM json_each(?) list CROSS JOIN tokens k ON k.id = list.value
+    SELECT k.id, m.symbol, m.decimals, m.view_kind AS viewKind FROM json_each(?) list CROSS JOIN tokens k
+    ON k.id = list.value
       CROSS JOIN wallets w ON w.id = k.wallet CROSS JOIN token_metadata m ON m.address = w.address`);
   return (rows) => {
     const ids = new Set<number>();

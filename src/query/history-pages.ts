@@ -86,7 +86,8 @@ interface HistoryPage {
 const MAX_ENTRIES = 1_024 * 128;
 
 /**
- * Lists the newest matches. `collect` puts the matches of a page into `matches`, oldest first, and returns their number.
+ * Lists the newest matches. `collect` puts the matches of a page into `matches`, oldest first, and returns their
+ * number.
  */
 export function listNewest<Cursor extends PageCursor>(
   pages: Iterable<Cursor>,

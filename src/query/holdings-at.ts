@@ -51,7 +51,8 @@ export function prepareEarlierHoldings(
     'SELECT k.id, k.kind FROM json_each(?) list CROSS JOIN tokens k ON k.id = list.value',
   );
   const transfersOf = db.prepare<[string, number], { token: number; transfers: number }>(/* sql */ `
-    SELECT h.token, h.transfers FROM json_each(?) list CROSS JOIN holdings h ON h.token = list.value AND h.wallet = +?`);
+    SELECT h.token, h.transfers FROM json_each(?) list CROSS JOIN holdings h ON h.token = list.value
+    AND h.wallet = +?`);
 
   return (wallet, wanted, head, budget) => {
     const rows: TransactionRow[] = [];

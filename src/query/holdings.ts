@@ -1,6 +1,6 @@
 /**
- * Balances: the largest of a token, and the tokens of a wallet. No index leads from a wallet to its tokens, so they come
- * from its history, newest first.
+ * Balances: the largest of a token, and the tokens of a wallet. No index leads from a wallet to its tokens, so they
+ * come from its history, newest first.
  */
 
 import { ZERO_BALANCE } from '../lib/signed.ts';
@@ -123,8 +123,8 @@ interface TransferOfToken {
 }
 
 /**
- * The wanted tokens of a wallet, now or `at` an earlier block, most recently moved first. A page reads the history from its newest entry to the last
- * transfer of the page's last token, or until all tokens of the wallet have occurred.
+ * The wanted tokens of a wallet, now or `at` an earlier block, most recently moved first. A page reads the history from
+ * its newest entry to the last transfer of the page's last token, or until all tokens of the wallet have occurred.
  */
 export function prepareWalletTokens(
   db: Db,

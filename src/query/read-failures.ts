@@ -71,7 +71,9 @@ export class ReadFailures {
       this.report('disk', text, error);
       return new RequestError(503, 'storage', 'the index cannot be read at present; try again later');
     }
-    const text = `index.db is damaged or its disk fails (${detail}): requests that need the damaged pages fail, the rest is served; look at the disk (dmesg), stop atlas-node, ${REBUILD_ADVICE}`;
+    const text =
+      `index.db is damaged or its disk fails (${detail}): requests that need the damaged pages ` +
+      `fail, the rest is served; look at the disk (dmesg), stop atlas-node, ${REBUILD_ADVICE}`;
     if (this.damage === null) this.nextRecheckAt = this.clock() + RECHECK_MS;
     this.damage = { text, until: this.clock() + SHOW_UNCHECKED_MS };
     this.recheck ??= recheck;

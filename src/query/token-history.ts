@@ -51,7 +51,9 @@ export interface TokenHistoryFilter extends HistoryList {
   viewKind?: ViewKind | undefined;
 }
 
-/** SQL: the number that is shown of `transfers t`, null without one (`tokenIdOf`). Has two parameters: the view kind. */
+/**
+ * SQL: the number that is shown of `transfers t`, null without one (`tokenIdOf`). Has two parameters: the view kind.
+ */
 const SHOWN_NUMBER = /* sql */ `CASE t.kind
   WHEN ${TransferKind.erc20} THEN iif(+? IS ${TransferKind.erc721}, t.amount, NULL)
   WHEN ${TransferKind.erc721} THEN iif(+? IS ${TransferKind.erc20}, NULL, t.token_number)

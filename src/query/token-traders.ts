@@ -59,8 +59,8 @@ export interface RankingFilter {
 }
 
 /**
- * All traders of a token by the sums in use, most profit or most loss first. A large token's are read span by span, in the
- * order of the largest that each can hold, as far as the reader goes on.
+ * All traders of a token by the sums in use, most profit or most loss first. A large token's are read span by span, in
+ * the order of the largest that each can hold, as far as the reader goes on.
  */
 export function prepareTraderRanking(
   db: Db,

@@ -18,8 +18,8 @@ const START_UNITS = 6;
 const ROW_UNITS = 15;
 
 /**
- * The transfers of a rare token are on a page of the file each, and a page that is not cached takes 0.1 ms. So a reading
- * also ends after so many stretches of the chain, each about a page.
+ * The transfers of a rare token are on a page of the file each, and a page that is not cached takes 0.1 ms. So a
+ * reading also ends after so many stretches of the chain, each about a page.
  */
 const STRETCH = 128;
 const MOST_STRETCHES = 2_048;

@@ -1,6 +1,6 @@
 /**
- * Tokens by the wallet of their contract, and by the beginning of their symbol or name. Contracts choose both freely, so
- * many may share one.
+ * Tokens by the wallet of their contract, and by the beginning of their symbol or name. Contracts choose both freely,
+ * so many may share one.
  */
 
 import type { ViewKind } from '../model/transfer-kind.ts';

@@ -17,8 +17,8 @@ import type { WalletIdCache } from './wallet-id-cache.ts';
 const FORMS_KEPT = 4_096;
 
 /**
- * The lists of the index as of a head; those of the program and this configuration while it has none. A token gets its id
- * with its first transfer, so the lists grow along the chain.
+ * The lists of the index as of a head; those of the program and this configuration while it has none. A token gets its
+ * id with its first transfer, so the lists grow along the chain.
  */
 export function prepareTradeIds(
   db: Db,

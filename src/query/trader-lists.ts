@@ -22,7 +22,9 @@ const MOST_PASSED = 5;
 
 interface TraderFilter {
   order: 'profit' | 'loss' | 'recent';
-  /** Only trades in so many blocks, counted back from the head. A window over all of them is answered from stored sums. */
+  /**
+   * Only trades in so many blocks, counted back from the head. A window over all of them is answered from stored sums.
+   */
   blocks?: number | undefined;
   /** The place of the last trader of the page before. */
   cursor?: { amount: bigint; id: number } | undefined;

@@ -62,7 +62,8 @@ interface JoinedTransfer extends PackedTransfer, Omit<TransferRow, keyof StoredT
 export function prepareTransfersById(db: Db): (ids: readonly number[]) => TransferRow[] {
   const statement = db.prepare<[string], JoinedTransfer>(/* sql */ `
     SELECT ${PACKED_COLUMNS}, ${TX_HASH} AS txHash, ${EVENT_INDEX} AS eventIndex, b.number AS blockNumber,
-      lower(hex(b.hash)) AS blockHash, b.timestamp, ${isGapSql('b.number')} AS uncertain, lower(hex(s.address)) AS "from", lower(hex(r.address)) AS "to",
+      lower(hex(b.hash)) AS blockHash, b.timestamp, ${isGapSql('b.number')} AS uncertain, lower(hex(s.address))
+      AS "from", lower(hex(r.address)) AS "to",
       lower(hex(c.address)) AS contract, m.symbol, m.decimals, m.view_kind AS viewKind
     FROM json_each(?) list CROSS JOIN transfers t ON t.id = list.value
     CROSS JOIN blocks b ON b.number = ${blockNumberSql('t.id')}

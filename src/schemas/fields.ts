@@ -33,7 +33,8 @@ export function eventIndexField() {
     .int()
     .min(0)
     .describe(
-      'Position of the transfer within its transaction, from 0: the value of the transaction, then internal transfers, ' +
+      'Position of the transfer within its transaction, from 0: the value of the transaction, then internal ' +
+        'transfers, ' +
         'then token transfers by log; internal transfers count even if not listed. txHash and eventIndex together ' +
         'identify a transfer',
     );
@@ -106,7 +107,8 @@ export function completeToBlockField() {
     .int()
     .nullable()
     .describe(
-      'The answer has all transfers up to this block. The last indexed block, except in the first hours after an update, while the index still lists older transfers; null at their start',
+      'The answer has all transfers up to this block. The last indexed block, except in the first hours ' +
+        'after an update, while the index still lists older transfers; null at their start',
     );
 }
 
@@ -125,6 +127,7 @@ export function contractField() {
     .boolean()
     .nullable()
     .describe(
-      'Whether the address is a contract; smart accounts are, delegations of EIP-7702 are not. Null until the node was asked, which happens soon after it was first listed',
+      'Whether the address is a contract; smart accounts are, delegations of EIP-7702 are not. Null until ' +
+        'the node was asked, which happens soon after it was first listed',
     );
 }

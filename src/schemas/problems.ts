@@ -15,7 +15,10 @@ function messageOf(issue: Issue, path = issue.path): string {
   const inner = issue.code === 'invalid_union' ? innerIssue(issue) : undefined;
   if (inner !== undefined) return messageOf(inner, [...path, ...inner.path]);
   if (issue.code === 'invalid_key')
-    return `a ${path[0] === 'minQuote' ? 'quote' : 'token'} of ${String(path[0])} ${issue.issues[0]?.message ?? issue.message}`;
+    return (
+      `a ${path[0] === 'minQuote' ? 'quote' : 'token'} of ${String(path[0])} ` +
+      `${issue.issues[0]?.message ?? issue.message}`
+    );
   return `${path.map(pathPart).join('')} ${issue.message}`.trimStart();
 }
 

@@ -21,7 +21,8 @@ const rewrites = z
   .regex(MARK_PATTERN)
   .optional()
   .describe(
-    'Only if a repair of the index has read the block of this event again: names the repair. lastSeen takes it beside the block',
+    'Only if a repair of the index has read the block of this event again: names the repair. lastSeen takes ' +
+      'it beside the block',
   );
 
 export const walletTransferSchema = z
@@ -75,7 +76,8 @@ const signal = {
     .boolean()
     .nullable()
     .describe(
-      'Whether the wallet sent the transaction (txFrom): anyone can log transfers in its name. False for smart accounts ' +
+      'Whether the wallet sent the transaction (txFrom): anyone can log transfers in its name. False for ' +
+        'smart accounts ' +
         'and relayed transactions too. Null where txFrom is',
     ),
   leg: z

@@ -58,7 +58,8 @@ export const tradeShape = {
   kind: z
     .enum(TRADE_KINDS)
     .describe(
-      'buy: the native coin or a quote token was given for something else; sell: it was received; swap: neither or both sides are quotes; mixed: more than one asset on a side',
+      'buy: the native coin or a quote token was given for something else; sell: it was received; swap: ' +
+        'neither or both sides are quotes; mixed: more than one asset on a side',
     ),
   given: z.array(legSchema),
   received: z.array(legSchema),
@@ -66,7 +67,8 @@ export const tradeShape = {
   tokenAddress: addressField()
     .nullable()
     .describe(
-      'What was bought or sold, null for the native coin; of a mixed trade the one asset that is no quote. Null where there is none',
+      'What was bought or sold, null for the native coin; of a mixed trade the one asset that is no quote. ' +
+        'Null where there is none',
     ),
   quote: quoteSchema.nullable().describe('What a buy gave and a sell received; null for swap and mixed'),
   price: priceField('Price of the trade'),
@@ -88,7 +90,8 @@ export const tradeSchema = z
       .boolean()
       .nullable()
       .describe(
-        'With initiated=true: whether the wallet sent the transaction; false for smart accounts and relayed trades too. Null while the node does not say, and without initiated=true',
+        'With initiated=true: whether the wallet sent the transaction; false for smart accounts and relayed ' +
+          'trades too. Null while the node does not say, and without initiated=true',
       ),
   })
   .meta({ id: 'Trade' });

@@ -26,7 +26,8 @@ export function guardApp(app: TemplatedApp): void {
   app.filter = (callback) => addFilter(guarded('connection', callback));
 }
 
-// Every request passes these guards, so each is one function with its own try: no closure or spread beyond the callback.
+// Every request passes these guards, so each is one function with its own try: no closure or spread beyond the
+// callback.
 function guardHandler(handle: Handler): Handler {
   let areEventsGuarded = false;
   return (res, req) => {

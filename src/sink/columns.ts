@@ -1,4 +1,6 @@
-/** The columns that the sink writes, in the order in which batch-writer.ts encodes them. The operator may add others. */
+/**
+ * The columns that the sink writes, in the order in which batch-writer.ts encodes them. The operator may add others.
+ */
 import { TRADE_COLUMNS, type TradeColumn } from '../model/trade-columns.ts';
 import { type ColumnField, columnsOf } from '../model/transfer-fields.ts';
 

@@ -22,7 +22,10 @@ interface PartitionRow {
 
 const RANGE = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/;
 
-/** All except a default partition. Indexes are told by their definition, since names and numbers are not the sink's alone. */
+/**
+ * All except a default partition. Indexes are told by their definition, since names and numbers are not the sink's
+ * alone.
+ */
 export async function readPartitions(
   sql: Sql,
   parent: PartitionedTable,
@@ -65,11 +68,17 @@ export async function partitionProblem(
   const to = from + blocks;
   for (const other of partitions) {
     if (other.from < to && other.to > from)
-      return `the partition ${other.table} of ${parent} has some of the blocks ${from} to ${to - 1}, but not all: detach it, or give it all of them`;
+      return (
+        `the partition ${other.table} of ${parent} has some of the blocks ${from} to ${to - 1}, but ` +
+        'not all: detach it, or give it all of them'
+      );
   }
   const name = partitionName(parent, from);
   const [row] = await sql<{ exists: boolean }[]>`SELECT to_regclass(${name}) IS NOT NULL AS exists`;
   return row?.exists
-    ? `the table ${name} is no partition of ${parent} any more, and the sink writes its blocks: attach it again (ALTER TABLE ${parent} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})), or rename it to have an empty one made`
+    ? `the table ${name} is no partition of ${parent} any more, and the sink writes its blocks: ` +
+        'attach it ' +
+        `again (ALTER TABLE ${parent} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO ` +
+        `(${to})), or rename it to have an empty one made`
     : null;
 }

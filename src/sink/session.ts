@@ -197,7 +197,8 @@ export class Session {
     );
     if (row === undefined || row.version !== SINK_SCHEMA_VERSION) {
       throw new SinkMismatchError(
-        `the schema "${this.schema}" has version ${row?.version}, this atlas-node writes ${SINK_SCHEMA_VERSION}: run the version that wrote it, or set another sink.postgres.schema`,
+        `the schema "${this.schema}" has version ${row?.version}, this atlas-node writes ` +
+          `${SINK_SCHEMA_VERSION}: run the version that wrote it, or set another sink.postgres.schema`,
       );
     }
     await this.requireShapes();
@@ -224,7 +225,10 @@ export class Session {
     await this.within(this.sql`SELECT set_config('search_path', quote_ident(${this.schema}), true)`);
   }
 
-  /** COPY into a table, or a temporary one with its columns. `write` receives a function that waits until the bytes are handed to the connection. */
+  /**
+   * COPY into a table, or a temporary one with its columns. `write` receives a function that waits until the bytes are
+   * handed to the connection.
+   */
   async copy(
     table: SinkTable,
     write: (send: (bytes: Buffer) => Promise<void>) => Promise<void>,

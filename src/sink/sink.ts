@@ -254,7 +254,9 @@ class SessionRun {
     const blocks = (this.tip?.number ?? from - 1) - from + 1;
     if (this.options.finality === 'finalized' && cause === 'reorg') {
       throw new SinkMismatchError(
-        `the index differs from PostgreSQL above block ${from - 1}, and with sink.postgres.finality = "finalized" no row is taken back: drop the schema "${this.options.schema}" to write it from the start, or set finality to "latest"`,
+        `the index differs from PostgreSQL above block ${from - 1}, and with sink.postgres.finality = ` +
+          `"finalized" no row is taken back: drop the schema "${this.options.schema}" to write it from the start, or ` +
+          'set finality to "latest"',
       );
     }
     if (cause === 'rewrite')
@@ -297,7 +299,8 @@ class SessionRun {
 
 function unrelated(fromBlock: number): SinkMismatchError {
   return new SinkMismatchError(
-    `PostgreSQL and the index have no block in common from block ${fromBlock} on: they hold different chains; set another sink.postgres.schema, or drop this one to rewrite it from the start`,
+    `PostgreSQL and the index have no block in common from block ${fromBlock} on: they hold different ` +
+      'chains; set another sink.postgres.schema, or drop this one to rewrite it from the start',
   );
 }
 
@@ -316,7 +319,8 @@ function requireSameChain(
   for (const [what, stored, wanted] of facts) {
     if (stored === wanted) continue;
     throw new SinkMismatchError(
-      `the schema "${schema}" was written with ${what} ${stored}, this daemon has ${wanted}: set another sink.postgres.schema, or drop that one to write it from the start`,
+      `the schema "${schema}" was written with ${what} ${stored}, this daemon has ${wanted}: set another ` +
+        'sink.postgres.schema, or drop that one to write it from the start',
     );
   }
 }

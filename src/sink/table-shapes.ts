@@ -24,13 +24,19 @@ export async function shapeProblem(sql: Sql, schema: string): Promise<string | n
     for (const [name, type] of Object.entries(own)) {
       const problem = columnProblem(columns.get(`${table}.${name}`), type);
       if (problem !== null)
-        return `the column ${table}.${name} in the schema "${schema}" ${problem}, or drop the schema to have it written again`;
+        return (
+          `the column ${table}.${name} in the schema "${schema}" ${problem}, or drop the schema to ` +
+          'have it written again'
+        );
       columns.delete(`${table}.${name}`);
     }
   }
   for (const [name, { isRequired }] of columns) {
     if (isRequired)
-      return `the column ${name} in the schema "${schema}", which the sink does not fill, is NOT NULL: give it a default, or drop NOT NULL`;
+      return (
+        `the column ${name} in the schema "${schema}", which the sink does not fill, is NOT NULL: give ` +
+        'it a default, or drop NOT NULL'
+      );
   }
   return null;
 }

@@ -118,8 +118,8 @@ export class Target {
   }
 
   /**
-   * Removes the blocks from `from` on. `walletAsOf` returns the facts of a wallet as of the block before, null when none
-   * of them lies in these tables.
+   * Removes the blocks from `from` on. `walletAsOf` returns the facts of a wallet as of the block before, null when
+   * none of them lies in these tables.
    */
   rollback(
     from: number,

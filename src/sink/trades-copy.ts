@@ -1,7 +1,7 @@
 /**
  * The table `trades` in PostgreSQL. Its rows are written with the transfers of their blocks. After an upgrade, or when
- * the lists of contracts changed by which trades are told, it is behind the transfers: then it is filled in pieces while
- * the sink goes on following the index.
+ * the lists of contracts changed by which trades are told, it is behind the transfers: then it is filled in pieces
+ * while the sink goes on following the index.
  */
 import type { ThreadLog } from '../log/logger.ts';
 import type { IndexSource, SinkTip } from './index-source.ts';

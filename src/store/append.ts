@@ -4,9 +4,9 @@
  * In a large index, pages cost more than rows. A commit of 46,000 transfers on top of ten million changes 23,000 pages
  * of 8 KiB, half of them in `wallets` and a fifth in `addresses`. Each page is fetched, written to the WAL and
  * checkpointed. Hence three rules: look up, change and write rows in key order, one at a time
- * (commit/address-resolver.ts, commit/wallet-rows.ts); meanwhile keep only columns of numbers, some 110 bytes per transfer
- * (commit/commit-transfers.ts, commit/commit-wallets.ts); make a commit as large as memory, disk and time allow
- * (indexer/adaptive-commit-size.ts). Preparing the next commit overlaps with the checkpoint of the last one.
+ * (commit/address-resolver.ts, commit/wallet-rows.ts); meanwhile keep only columns of numbers, some 110 bytes per
+ * transfer (commit/commit-transfers.ts, commit/commit-wallets.ts); make a commit as large as memory, disk and time
+ * allow (indexer/adaptive-commit-size.ts). Preparing the next commit overlaps with the checkpoint of the last one.
  * In a small index, the work per row dominates. One more buffer per row costs as much as binding its statement, and
  * calling a statement as much as reading or writing its row (rows.ts).
  */

@@ -1,6 +1,7 @@
 /**
- * Checkpoints a WAL in a thread, because a checkpoint waits for the disk: the indexer prepares its next commit meanwhile,
- * and the serving thread answers. The thread starts with the first checkpoint and ends when there is none for a while.
+ * Checkpoints a WAL in a thread, because a checkpoint waits for the disk: the indexer prepares its next commit
+ * meanwhile, and the serving thread answers. The thread starts with the first checkpoint and ends when there is none
+ * for a while.
  */
 import type { ThreadLog } from '../log/logger.ts';
 import { ThreadHandle } from '../threads/thread-handle.ts';
@@ -43,8 +44,8 @@ export class CheckpointClient {
   }
 
   /**
-   * Starts a checkpoint of a WAL of this size. Call it while none runs. Throws FatalError when the system refuses another
-   * thread.
+   * Starts a checkpoint of a WAL of this size. Call it while none runs. Throws FatalError when the system refuses
+   * another thread.
    */
   checkpointIfLarge(walBytes: number): void {
     if (walBytes < this.options.minWalBytes) return;

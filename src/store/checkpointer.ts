@@ -45,8 +45,8 @@ export class Checkpointer {
 
   /**
    * Moves the WAL into the file and empties it, for a file whose writers never do. The first checkpoint waits only for
-   * the disk. The second blocks writers but has almost nothing left to do, and does nothing while a reader uses the WAL.
-   * Throws SQLite's errors and leaves the WAL unchanged.
+   * the disk. The second blocks writers but has almost nothing left to do, and does nothing while a reader uses the
+   * WAL. Throws SQLite's errors and leaves the WAL unchanged.
    */
   emptyWal(): void {
     this.passiveCheckpoint.get();

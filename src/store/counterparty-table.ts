@@ -73,7 +73,9 @@ export class CounterpartyTable {
     this.counts[side]!++;
   }
 
-  /** Adds the wei of the entry at the cursor without counting it as a transfer with a counterparty. Returns its side. */
+  /**
+   * Adds the wei of the entry at the cursor without counting it as a transfer with a counterparty. Returns its side.
+   */
   addWei(cursor: HistoryCursor): number {
     const row = this.rowOf(cursor.counterparty);
     const side = row * 2 + ((cursor.flags & HistoryFlag.out) === 0 ? 0 : 1);

@@ -1,7 +1,9 @@
 /** The structures of derived.ts, and what they are made from. */
 import type { PartTransfer } from '../model/wallet-part.ts';
 
-/** `new_trade_sums`: by other lists than those in use; only until they take their place (trades/trade-generations.ts). */
+/**
+ * `new_trade_sums`: by other lists than those in use; only until they take their place (trades/trade-generations.ts).
+ */
 export type DerivedName = 'token_history' | 'trade_sums' | 'new_trade_sums';
 
 /** A structure that is complete up to a transfer, 0 for none. */

@@ -1,8 +1,8 @@
 /**
- * The table `derived`: up to which transfer each structure is complete that the index derives from its transfers alone. In
- * a new index they are complete from the start, and commits and rollbacks keep them so. An index of an earlier release
- * gets a new structure empty, and the writer completes it in steps between commits, from the stored transfers and by the
- * code of a commit. A step and the row of its structure commit together.
+ * The table `derived`: up to which transfer each structure is complete that the index derives from its transfers alone.
+ * In a new index they are complete from the start, and commits and rollbacks keep them so. An index of an earlier
+ * release gets a new structure empty, and the writer completes it in steps between commits, from the stored transfers
+ * and by the code of a commit. A step and the row of its structure commit together.
  */
 import type { TradeRules } from '../model/trade-rules.ts';
 import type { BlockRange } from './block-gaps.ts';

@@ -103,7 +103,9 @@ export class FileIdentity {
       throw new StorageError(
         now === null
           ? `${path} was removed or moved away: put it back, or restart atlas-node to begin a new one`
-          : `${path} was replaced by another file: put the original back, or restart atlas-node to continue with this one`,
+          : `${path} was replaced by another file: put the original back, or restart atlas-node to ` +
+              'continue ' +
+              'with this one',
       );
     }
   }

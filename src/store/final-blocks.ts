@@ -34,6 +34,9 @@ export class FinalBlocks {
     const head = this.lastBlock()?.number;
     const place = head === undefined ? 'the index is empty' : `the index is at block ${head}`;
     if (this.anchor() !== null) return `${place}, and the node says which of its blocks are final`;
-    return `${place}, and a block is final once ${this.maxReorg} blocks are above it (${settingName('index.max_reorg')})`;
+    return (
+      `${place}, and a block is final once ${this.maxReorg} blocks are above it ` +
+      `(${settingName('index.max_reorg')})`
+    );
   }
 }

@@ -159,7 +159,9 @@ function checkHeader(db: Db, path: string): void {
   const application = db.pragma('application_id', { simple: true });
   if (application === DEVELOPMENT_APPLICATION_ID) {
     throw new FatalError(
-      `${path} is an index of an atlas-node from before the first release, whose format this version cannot read: stop atlas-node, delete ${path}, ${path}-wal and ${path}-shm, and start again to rebuild the index from the node; keep keys.db, which stays valid`,
+      `${path} is an index of an atlas-node from before the first release, whose format this version cannot ` +
+        `read: stop atlas-node, delete ${path}, ${path}-wal and ${path}-shm, and start again to rebuild the index ` +
+        'from the node; keep keys.db, which stays valid',
     );
   }
   if (application !== INDEX_APPLICATION_ID) {
@@ -170,7 +172,8 @@ function checkHeader(db: Db, path: string): void {
   const version = schemaVersion(db);
   if (version > SCHEMA_VERSION) {
     throw new FatalError(
-      `${path} was written by a newer atlas-node (schema ${version}, this one knows ${SCHEMA_VERSION}); run that version, or move the file away to rebuild the index`,
+      `${path} was written by a newer atlas-node (schema ${version}, this one knows ${SCHEMA_VERSION}); run ` +
+        'that version, or move the file away to rebuild the index',
     );
   }
 }
@@ -202,6 +205,7 @@ function rejectDamaged(db: Db, path: string): void {
   const reason = damageOf(db);
   if (reason === null) return;
   throw new FatalError(
-    `${path} is damaged (${reason}) and was not repaired: run "atlas-node verify --repair", or move the file away to index from the start`,
+    `${path} is damaged (${reason}) and was not repaired: run "atlas-node verify --repair", or move the ` +
+      'file away to index from the start',
   );
 }

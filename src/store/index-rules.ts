@@ -26,7 +26,8 @@ export function readRules(db: Db): StoredRules | null {
     throw new DamageError('the rules of the index (index_rules) are missing or damaged');
   if (row.version > RULES_VERSION)
     throw new FatalError(
-      `the index was made with rules ${row.version}, and this atlas-node knows them up to ${RULES_VERSION}: run the version that made it, or move the file away to rebuild the index`,
+      `the index was made with rules ${row.version}, and this atlas-node knows them up to ${RULES_VERSION}: ` +
+        'run the version that made it, or move the file away to rebuild the index',
     );
   return {
     version: row.version,
@@ -38,8 +39,8 @@ export function readRules(db: Db): StoredRules | null {
 }
 
 /**
- * Whether a holding sums only the transfers of its token's own form, the kind of its first transfer. An ERC-404 logs each
- * move in units and once more as NFTs; by rules 1 a holding adds both.
+ * Whether a holding sums only the transfers of its token's own form, the kind of its first transfer. An ERC-404 logs
+ * each move in units and once more as NFTs; by rules 1 a holding adds both.
  */
 export function sumsOwnForm(db: Db): boolean {
   const version = db.prepare<[], number>('SELECT version FROM index_rules').pluck().get();

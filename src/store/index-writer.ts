@@ -333,9 +333,9 @@ export class IndexWriter {
   }
 
   /**
-   * Empties the WAL and closes. It checkpoints explicitly because SQLite does so on close only if no other connection is
-   * open. No PRAGMA optimize: with its statistics this driver's SQLite (STAT4) plans a range query again for every bound
-   * value.
+   * Empties the WAL and closes. It checkpoints explicitly because SQLite does so on close only if no other connection
+   * is open. No PRAGMA optimize: with its statistics this driver's SQLite (STAT4) plans a range query again for every
+   * bound value.
    */
   close(): void {
     try {

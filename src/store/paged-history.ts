@@ -1,7 +1,7 @@
 /**
  * The mechanism of both histories, a wallet's and a token's: the transfers of an owner, oldest first, in packed pages.
- * The open page is the newest one, in `recent` of the owner's row. The transfer that finds it full moves it to a table of
- * finished pages, where it never changes again. So the pages follow from the transfers alone, not from commits.
+ * The open page is the newest one, in `recent` of the owner's row. The transfer that finds it full moves it to a table
+ * of finished pages, where it never changes again. So the pages follow from the transfers alone, not from commits.
  *
  * The first entry of a page has the distance of its transfer from the owner's first one, each later entry that from the
  * entry before.

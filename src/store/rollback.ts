@@ -165,7 +165,9 @@ export class Rollback {
     }
   }
 
-  /** Drops one entry from the count. When the open page has none left, the newest finished page becomes the open one. */
+  /**
+   * Drops one entry from the count. When the open page has none left, the newest finished page becomes the open one.
+   */
   private removeEntry(wallet: WalletState): void {
     wallet.transfers--;
     if (wallet.recentCount === ENTRIES_PER_PAGE) {
@@ -196,7 +198,9 @@ export class Rollback {
     }
   }
 
-  /** The newest remaining native transfer of the kind from another wallet. Searches only if the known one is removed. */
+  /**
+   * The newest remaining native transfer of the kind from another wallet. Searches only if the known one is removed.
+   */
   private latestReceived(
     wallet: WalletState,
     known: number | null,

@@ -2,8 +2,8 @@
 import type { Db, Statement } from './open-database.ts';
 
 /**
- * Rows per statement. Calling a statement costs as much as reading or writing a row: eight at once cut the time to write
- * one from 2.4 to 1.3 µs, and to read one to less than half. More gain little.
+ * Rows per statement. Calling a statement costs as much as reading or writing a row: eight at once cut the time to
+ * write one from 2.4 to 1.3 µs, and to read one to less than half. More gain little.
  */
 export const ROWS_PER_STATEMENT = 8;
 
@@ -16,8 +16,8 @@ export class RowReader<Row extends KeyedRow> {
   private readonly statement: Statement<unknown[], Row>;
 
   /**
-   * `columns` and `table` are SQL: `SELECT ${columns} FROM ... CROSS JOIN ${table}`. `table` ends with a condition on the
-   * key, whose values are k.column2, k.column3 and so on.
+   * `columns` and `table` are SQL: `SELECT ${columns} FROM ... CROSS JOIN ${table}`. `table` ends with a condition on
+   * the key, whose values are k.column2, k.column3 and so on.
    */
   constructor(db: Db, keyColumns: number, columns: string, table: string) {
     this.keyColumns = keyColumns;

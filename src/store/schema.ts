@@ -158,7 +158,9 @@ export function kindOf(tokenKind: number): number {
   return tokenKind < 0 ? TransferKind.erc20 : tokenKind & 7;
 }
 
-/** Log index whose transfers.log is 0. SQLite stores the first 256 log indexes of a block in one byte instead of 128. */
+/**
+ * Log index whose transfers.log is 0. SQLite stores the first 256 log indexes of a block in one byte instead of 128.
+ */
 export const LOG_INDEX_BASE = 128;
 
 /** The bytes 0 to 32. SQL has no function from a byte to its number: `instr` finds the byte's place in this list. */

@@ -74,8 +74,8 @@ export class WriteAheadLog {
    * Call it before a commit. Passive checkpoints skip pages that readers need, so under constant readers the WAL would
    * grow without bound. This waits for a moment without readers and empties a large WAL. Readers never wait.
    *
-   * The emptied file keeps its size for the next commit: overwriting pages takes a backfill less time than appending them.
-   * After the backfill, the file shrinks when SQLite next starts over.
+   * The emptied file keeps its size for the next commit: overwriting pages takes a backfill less time than appending
+   * them. After the backfill, the file shrinks when SQLite next starts over.
    */
   checkpointIfLarge(): void {
     const bytes = this.sizeBytes();
@@ -126,7 +126,8 @@ const LEGACY_WRITE_VERSION = 1;
 export function rejectForeignWal(path: string): void {
   if (fileBytes(`${path}-wal`) === 0 || writeVersion(path) !== LEGACY_WRITE_VERSION) return;
   throw new FatalError(
-    `${path} is a copy, but ${path}-wal belongs to the file it replaced and would corrupt it: move ${path}-wal and ${path}-shm away and try again`,
+    `${path} is a copy, but ${path}-wal belongs to the file it replaced and would corrupt it: move ` +
+      `${path}-wal and ${path}-shm away and try again`,
   );
 }
 

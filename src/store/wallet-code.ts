@@ -1,6 +1,6 @@
 /**
- * Whether wallets are contracts: the table `wallet_code`. It does not follow from the indexed blocks: a node is asked for
- * the code of a wallet that an answer needed.
+ * Whether wallets are contracts: the table `wallet_code`. It does not follow from the indexed blocks: a node is asked
+ * for the code of a wallet that an answer needed.
  */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import { rowChecksum } from './checksum.ts';

@@ -57,10 +57,14 @@ export function indexRollingBack(): RequestError {
   return new RequestError(503, 'not_ready', 'the index is being rolled back; try again');
 }
 
-/** What a client saw is no longer known: the block is neither indexed nor among the reverted ones in memory, or was rewritten. */
+/**
+ * What a client saw is no longer known: the block is neither indexed nor among the reverted ones in memory, or was
+ * rewritten.
+ */
 export function unknownLastSeen(): RequestError {
   return invalidParams(
-    'the block of lastSeen is no longer known, or a repair has rewritten it: reload your stored data, then subscribe without lastSeen',
+    'the block of lastSeen is no longer known, or a repair has rewritten it: reload your stored data, then ' +
+      'subscribe without lastSeen',
   );
 }
 

@@ -1,7 +1,7 @@
 /**
- * A client's subscriptions: each counts and sends its notifications, but none before the subscribe reply. A notification
- * is serialised once for all subscribers. Only the subscription id differs, and all ids have the same length, so the id
- * is written into the serialised message just before sending.
+ * A client's subscriptions: each counts and sends its notifications, but none before the subscribe reply. A
+ * notification is serialised once for all subscribers. Only the subscription id differs, and all ids have the same
+ * length, so the id is written into the serialised message just before sending.
  */
 import { ID_CHARS, newQuantityId, readQuantityId } from '../lib/quantity-id.ts';
 import { type Metrics, trackTotal } from '../metrics/metrics.ts';

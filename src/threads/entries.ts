@@ -1,6 +1,6 @@
 /**
- * All threads: a new one is its entry file and a line here. The bundle has bundled-entries.ts instead, the single binary
- * src/binary/threads.ts.
+ * All threads: a new one is its entry file and a line here. The bundle has bundled-entries.ts instead, the single
+ * binary src/binary/threads.ts.
  */
 import { fileURLToPath } from 'node:url';
 import type { ThreadEntry } from './thread.ts';

@@ -33,7 +33,8 @@ export function startThread(
   } catch (error) {
     if (codeOf(error) !== 'EAGAIN' && messageOf(error) !== 'EAGAIN') throw error;
     throw new FatalError(
-      `the system refuses to start the ${name} thread: raise its limits on threads and memory (ulimit -u and -v, TasksMax= and MemoryMax= in systemd)`,
+      `the system refuses to start the ${name} thread: raise its limits on threads and memory (ulimit -u ` +
+        'and -v, TasksMax= and MemoryMax= in systemd)',
       { cause: error },
     );
   }

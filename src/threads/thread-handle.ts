@@ -1,4 +1,6 @@
-/** The handle on a thread: starts it, talks to it, starts it again after a failure, and stops it within a time limit. */
+/**
+ * The handle on a thread: starts it, talks to it, starts it again after a failure, and stops it within a time limit.
+ */
 import type { Worker } from 'node:worker_threads';
 import { backoffMs } from '../lib/async.ts';
 import { ConfigError, FatalError, messageOf, stackOf } from '../lib/errors.ts';

@@ -66,7 +66,8 @@ export function thread<Data, To = never, From = never>(
     });
     port.close();
   };
-  // Not awaited: a rejection ends the thread with that error. The single binary is CommonJS, which has no top-level await.
+  // Not awaited: a rejection ends the thread with that error. The single binary is CommonJS, which has no top-level
+  // await.
   void run();
   return {};
 }

@@ -123,7 +123,9 @@ function exactResult(
   sample: TokenSample,
   present: readonly BalanceOffset[],
 ): Pick<Examination, 'quality' | 'reason'> {
-  const compared = `${sample.wallets.length} balances${present.some(({ wallet }) => wallet === ZERO_WALLET) ? ' and the supply' : ''}`;
+  const compared =
+    `${sample.wallets.length} ` +
+    `balances${present.some(({ wallet }) => wallet === ZERO_WALLET) ? ' and the supply' : ''}`;
   return {
     quality: BalanceAccuracy.exact,
     reason: `${compared} at block ${sample.tip.number} equal the sums of transfers`,
@@ -238,7 +240,8 @@ async function fetchOffsets(
   const supply = supplyReply && decodeUint(supplyReply);
   const counts = !isSemiFungible(kind) && !context.wrappedNative.has(address);
   if (counts && typeof supply === 'bigint') {
-    // A transfer to the zero address burns, unless the contract credits that address: then the supply still contains it.
+    // A transfer to the zero address burns, unless the contract credits that address: then the supply still contains
+    // it.
     const burnt = (burntReply && decodeUint(burntReply)) ?? 0n;
     offsets.push({ wallet: ZERO_WALLET, offset: supply - burnt - estimates.supply });
   }

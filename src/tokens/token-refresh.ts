@@ -1,6 +1,7 @@
 /**
- * Which tokens' metadata to read again: of those that moved, every few days, and of proxies that logged `Upgraded`. Kept
- * in memory: a token that moved before the start is due at a random time, so that frequent restarts do not prevent it.
+ * Which tokens' metadata to read again: of those that moved, every few days, and of proxies that logged `Upgraded`.
+ * Kept in memory: a token that moved before the start is due at a random time, so that frequent restarts do not prevent
+ * it.
  */
 import { bytesToHex, type Hex } from '../lib/hex.ts';
 import type { BlockBatch } from '../model/block-batch.ts';

@@ -28,8 +28,8 @@ export function viewCalls({ address }: { address: Hex }): RpcCall[] {
 }
 
 /**
- * The view kind of a token whose first transfer has `kind`, by the results of `viewCalls`, undefined for a call that failed. `logsUnits`: whether an ERC-721 by its
- * logs also logs as an ERC-20, so that its ids are ids (ERC-404).
+ * The view kind of a token whose first transfer has `kind`, by the results of `viewCalls`, undefined for a call that
+ * failed. `logsUnits`: whether an ERC-721 by its logs also logs as an ERC-20, so that its ids are ids (ERC-404).
  */
 export function decideViewKind(
   kind: number,

@@ -37,8 +37,8 @@ function isBought({ how }: Acquisition): boolean {
 }
 
 /**
- * The holders that groups and counts are of. Left out: who passed all of it on at once, such as a router, and who got it
- * without paying and sold it to one of the others, such as a pool.
+ * The holders that groups and counts are of. Left out: who passed all of it on at once, such as a router, and who got
+ * it without paying and sold it to one of the others, such as a pool.
  */
 export function countedBuyers<T extends LaunchBuyer>(buyers: readonly T[]): ReadonlySet<T> {
   const sellers = new Set(buyers.flatMap((buyer) => buyer.sellers));
@@ -151,7 +151,9 @@ export function heldShare(buyer: LaunchBuyer): number | null {
   return buyer.amount === 0n ? null : share(keptAmount(buyer), buyer.amount);
 }
 
-/** The sizes of the sets of buyers of one block that a common payer or funder connects, also through others of the set. */
+/**
+ * The sizes of the sets of buyers of one block that a common payer or funder connects, also through others of the set.
+ */
 function bundleSizes(buyers: readonly LaunchBuyer[]): number[] {
   const setOf = new Map<string, Set<LaunchBuyer>>();
   for (const buyer of buyers.filter(isBought)) {

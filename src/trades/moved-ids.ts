@@ -25,7 +25,10 @@ export class MovedIds {
     ofToken.set(tokenNumber, (ofToken.get(tokenNumber) ?? 0) + (to === this.wallet ? 1 : -1));
   }
 
-  /** The ids of an asset, as `PartTransfer.tokenNumber` spells them, that the wallet has more of (1) or fewer of (-1); null for other assets. */
+  /**
+   * The ids of an asset, as `PartTransfer.tokenNumber` spells them, that the wallet has more of (1) or fewer of (-1);
+   * null for other assets.
+   */
   of({ kind, token, tokenNumber }: Asset, sign: 1 | -1): string[] | null {
     if (isSemiFungible(kind)) return [tokenNumber];
     if (!movesOne(kind)) return null;

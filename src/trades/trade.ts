@@ -9,7 +9,9 @@ export interface Trade {
   /** At least one asset each. */
   given: readonly AssetAmount[];
   received: readonly AssetAmount[];
-  /** What was bought or sold; of a mixed trade the one asset that is no quote, if it is one. Null where there is none. */
+  /**
+   * What was bought or sold; of a mixed trade the one asset that is no quote, if it is one. Null where there is none.
+   */
   asset: Asset | null;
   /** What a buy gave and a sell received: NATIVE or a token's id. Null for the other kinds. */
   quote: number | null;

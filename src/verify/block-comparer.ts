@@ -228,7 +228,10 @@ function transfersDifference(
   const at = decoded.findIndex((line, i) => line !== indexed[i]);
   if (at >= 0 || indexed.length > decoded.length) {
     const place = at >= 0 ? at : decoded.length;
-    return `transfer ${place + 1} of block ${number} is ${indexed[place] ?? 'missing'} in the index and ${decoded[place] ?? 'not there'} on the node`;
+    return (
+      `transfer ${place + 1} of block ${number} is ${indexed[place] ?? 'missing'} in the index and ` +
+      `${decoded[place] ?? 'not there'} on the node`
+    );
   }
   return null;
 }
@@ -328,8 +331,8 @@ function decodedLines(batch: BlockBatch, block: number): string[] {
 }
 
 /**
- * What a comparison puts up with: log gaps, whose rows follow from the same incomplete answers, and root frames that are
- * not the transactions on this chain.
+ * What a comparison puts up with: log gaps, whose rows follow from the same incomplete answers, and root frames that
+ * are not the transactions on this chain.
  */
 export function toleranceOf(db: Db): Tolerance {
   return { off: ['root_frame'], gaps: readGaps(db, 'log') };

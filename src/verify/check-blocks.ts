@@ -72,8 +72,8 @@ interface ComparedChecks {
 
 /**
  * Compares the blocks of the scope. If these are all, it resumes where an earlier run stopped, proves what the node
- * sends by the roots in the headers and, when the signal aborts or the node keeps failing, saves the progress and throws
- * FatalError with how to resume. A sample leaves out what the node cannot return.
+ * sends by the roots in the headers and, when the signal aborts or the node keeps failing, saves the progress and
+ * throws FatalError with how to resume. A sample leaves out what the node cannot return.
  */
 export async function checkBlocks(
   db: Db,
@@ -135,7 +135,10 @@ export function sampleText(compared: number, blocks: number, seconds: number): s
     hours === null
       ? ''
       : `, ${hours < 1 ? 'less than an hour' : `some ${Math.ceil(hours)} hours`} at this pace`;
-  return `${compared} of ${blocks} blocks: if 1 % of all were wrong, such a sample would find one with a chance of ${percent} %; --all reads all ${blocks}${time}`;
+  return (
+    `${compared} of ${blocks} blocks: if 1 % of all were wrong, such a sample would find one with a ` +
+    `chance of ${percent} %; --all reads all ${blocks}${time}`
+  );
 }
 
 /** All blocks, several at a time, or a sample, one by one. */
@@ -229,7 +232,9 @@ class Tally {
     if (unproven > 0)
       roots.addNote(`${unproven.toLocaleString('en-US')} blocks could not be proven: ${this.unprovenReason}`);
     if (unproven === blocks) return;
-    roots.compared = `transactions and receipts of ${(blocks - unproven).toLocaleString('en-US')} blocks by the roots in their headers`;
+    roots.compared =
+      `transactions and receipts of ${(blocks - unproven).toLocaleString('en-US')} blocks by ` +
+      'the roots in their headers';
     roots.share = (blocks - unproven) / blocks;
   }
 }

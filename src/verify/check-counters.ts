@@ -1,6 +1,6 @@
 /**
- * Compares counters, facts and history pages of wallets and tokens with a recount of their transfers, and the lists over
- * all of them: the zone map, the keys of addresses, and the fundings.
+ * Compares counters, facts and history pages of wallets and tokens with a recount of their transfers, and the lists
+ * over all of them: the zone map, the keys of addresses, and the fundings.
  */
 
 import { setImmediate } from 'node:timers/promises';
@@ -179,13 +179,16 @@ function conclude(db: Db, { wallets, tokens }: CounterChecks, scope: Scope, reco
   const [all, read] = [isWhole ? 'all ' : '', recounted.end - recounted.after];
   const from = isWhole ? 'their' : read.toLocaleString('en-US');
   wallets.compared = `${all}${recounted.wallets.toLocaleString('en-US')} wallets recounted from ${from} transfers`;
-  tokens.compared = `${all}${recounted.tokens.toLocaleString('en-US')} tokens with ${isWhole ? '' : 'all '}holdings and first buyers recounted`;
+  tokens.compared =
+    `${all}${recounted.tokens.toLocaleString('en-US')} tokens with ` +
+    `${isWhole ? '' : 'all '}holdings and first buyers recounted`;
   wallets.share = isWhole ? 1 : recounted.wallets / (highest(db, 'wallets') + 1);
   tokens.share = isWhole ? 1 : recounted.tokens / Math.max(1, highest(db, 'tokens'));
   if (!recounted.hasHistories) tokens.addNote(INCOMPLETE_HISTORIES);
   if (recounted.after > 0)
     wallets.addNote(
-      `only the newest ${read.toLocaleString('en-US')} of ${recounted.end.toLocaleString('en-US')} transfers were read, for wallets and tokens that began among them; a larger --sample reads more`,
+      `only the newest ${read.toLocaleString('en-US')} of ${recounted.end.toLocaleString('en-US')} ` +
+        'transfers were read, for wallets and tokens that began among them; a larger --sample reads more',
     );
 }
 

@@ -261,8 +261,8 @@ interface ChecksumOptions {
 }
 
 /**
- * Calls `onChanged` with each block of `from..to` whose stored rows have a wrong checksum or cannot be read, in ascending
- * order. Returns how many blocks and transfers it read.
+ * Calls `onChanged` with each block of `from..to` whose stored rows have a wrong checksum or cannot be read, in
+ * ascending order. Returns how many blocks and transfers it read.
  */
 export async function findChangedBlocks(
   db: Db,
@@ -348,7 +348,9 @@ export async function checkChecksums(
   });
   for (const table of TABLES) checkRows(db, check, table);
   check.share = tip.lastTransfer === 0 ? 1 : Math.min(1, read.transfers / tip.lastTransfer);
-  check.compared = `${read.blocks.toLocaleString('en-US')} blocks with ${read.transfers.toLocaleString('en-US')} transfers`;
+  check.compared =
+    `${read.blocks.toLocaleString('en-US')} blocks with ` +
+    `${read.transfers.toLocaleString('en-US')} transfers`;
 }
 
 function checkRows(db: Db, check: Check, table: (typeof TABLES)[number]): void {

@@ -1,6 +1,6 @@
 /**
- * Compares balances with the state of the node: native balance changes of some wallets over the newest blocks with their
- * transfers and fees, and tokens with their contracts.
+ * Compares balances with the state of the node: native balance changes of some wallets over the newest blocks with
+ * their transfers and fees, and tokens with their contracts.
  */
 import { readObject } from '../decode/read-json.ts';
 import { receiptsOf } from '../indexer/backfill/load-receipts.ts';
@@ -84,7 +84,8 @@ function readWindow(db: Db, startBlock: number): BlockWindow | null {
   const net = new Map<Hex, bigint>();
   const rows = db
     .prepare<[number, number, number], CountedTransfer & { from: Buffer; to: Buffer }>(/* sql */ `
-      SELECT t.id, t.tx, t.sender, t.receiver, t.kind, t.token, t.amount, t.token_number, s.address AS "from", r.address AS "to"
+      SELECT t.id, t.tx, t.sender, t.receiver, t.kind, t.token, t.amount, t.token_number, s.address AS "from",
+      r.address AS "to"
       FROM transfers t JOIN wallets s ON s.id = t.sender JOIN wallets r ON r.id = t.receiver
       WHERE t.id > ? AND t.kind IN (?, ?)`)
     .all(

@@ -1,7 +1,7 @@
 /**
- * Compares the sums of trades with a recount from each wallet's transfers, and with these sums the number of traders and
- * the peaks of each token. A wallet's part in a transaction follows from its own transfers, so the recount shares only
- * what a trade is (trades/) with the indexer.
+ * Compares the sums of trades with a recount from each wallet's transfers, and with these sums the number of traders
+ * and the peaks of each token. A wallet's part in a transaction follows from its own transfers, so the recount shares
+ * only what a trade is (trades/) with the indexer.
  */
 import { encodeSigned } from '../lib/signed.ts';
 import { NATIVE } from '../model/wallet-part.ts';
@@ -174,7 +174,8 @@ export class TradeComparer {
       if (Buffer.compare(stored ?? NOTHING, packSums(expected)) === 0) continue;
       const found = stored === undefined ? 'none' : textOf(unpackSums(stored));
       check.addDifference(
-        `the trades of ${this.nameOf(wallet)} with token ${token} add up to ${found} in the index, must be ${textOf(expected)}`,
+        `the trades of ${this.nameOf(wallet)} with token ${token} add up to ${found} in the index, must be ` +
+          `${textOf(expected)}`,
       );
     }
   }
@@ -211,7 +212,8 @@ export class TradeComparer {
         Buffer.compare(loss, encodeSigned(expected.lowest)) === 0;
       if (!isRight)
         check.addDifference(
-          `the most and least profit in span ${span} of token ${token} against ${quote} are wrong, must be ${expected ? `${expected.highest} and ${expected.lowest}` : 'none'}`,
+          `the most and least profit in span ${span} of token ${token} against ${quote} are wrong, must be ` +
+            `${expected ? `${expected.highest} and ${expected.lowest}` : 'none'}`,
         );
     }
     if (peaks.size > 0)
@@ -219,8 +221,8 @@ export class TradeComparer {
   }
 
   /**
-   * Compares what belongs to no token: the trades of the native coin, if at most `maxTraders` wallets have any, and that
-   * there are no rows of later tokens.
+   * Compares what belongs to no token: the trades of the native coin, if at most `maxTraders` wallets have any, and
+   * that there are no rows of later tokens.
    */
   compareRest(check: Check, maxTraders: number): void {
     if (!this.isCurrent()) return;

@@ -83,7 +83,9 @@ export class TokenComparer {
     const at = longer.findIndex((_, i) => stored[i] !== recount.page[i]);
     if (at < 0) return null;
     return {
-      text: `page ${recount.pages + 1} has transfer ${stored[at] ?? 'none'} where ${recount.page[at] ?? 'none'} must be`,
+      text:
+        `page ${recount.pages + 1} has transfer ${stored[at] ?? 'none'} where ` +
+        `${recount.page[at] ?? 'none'} must be`,
       block: blockOfTransfer(this.db, recount.page[at] ?? longer[at]!),
     };
   }
@@ -237,7 +239,9 @@ export class WalletComparer {
     const at = longer.findIndex((_, i) => formatEntry(stored[i]) !== formatEntry(page[i]));
     if (at < 0) return null;
     return {
-      text: `entry ${pages * ENTRIES_PER_PAGE + at + 1} is ${formatEntry(stored[at])}, must be ${formatEntry(page[at])}`,
+      text:
+        `entry ${pages * ENTRIES_PER_PAGE + at + 1} is ${formatEntry(stored[at])}, must be ` +
+        `${formatEntry(page[at])}`,
       block: blockOfTransfer(this.db, longer[at]!.transfer),
     };
   }
@@ -380,5 +384,8 @@ function compareRow(row: SumsRow, table: CounterpartyTable, name: string, check:
 
 function formatTotals(totals: CounterpartyTotals): string {
   const { inCount, outCount, inWei, outWei, lastTransfer, sentCount, firstSent, lastSent } = totals;
-  return `${inCount} in of ${inWei} wei, ${outCount} out of ${outWei} wei, the last ${lastTransfer}; ${sentCount} sent, ${firstSent} to ${lastSent}`;
+  return (
+    `${inCount} in of ${inWei} wei, ${outCount} out of ${outWei} wei, the last ${lastTransfer}; ` +
+    `${sentCount} sent, ${firstSent} to ${lastSent}`
+  );
 }

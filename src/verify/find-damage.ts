@@ -1,6 +1,7 @@
 /**
- * Finds damage before a repair changes anything, limits what it may remove, and checks the sums after it. The node may be
- * on another chain, or be a load balancer over several nodes, so nothing is removed until its answers connect to the index.
+ * Finds damage before a repair changes anything, limits what it may remove, and checks the sums after it. The node may
+ * be on another chain, or be a load balancer over several nodes, so nothing is removed until its answers connect to the
+ * index.
  */
 import { FatalError } from '../lib/errors.ts';
 import type { Hex } from '../lib/hex.ts';

@@ -11,8 +11,8 @@ import { prepareTransfers, type StoredTransfer } from '../store/read/transfers.t
 const KEPT = { wallets: 1 << 12, tokens: 1 << 10 };
 
 /**
- * The first difference between block `i` of a batch and the indexed block, which ends at `tip`; null when there is none.
- * Transactions whose parties either side leaves out are not compared.
+ * The first difference between block `i` of a batch and the indexed block, which ends at `tip`; null when there is
+ * none. Transactions whose parties either side leaves out are not compared.
  */
 export function partiesDifference(
   db: Db,
@@ -44,7 +44,10 @@ export function partiesDifference(
     const [from, to] = right;
     if (found?.from === from && found.to === to) continue;
     const text = found === null ? 'are not to be read' : `are 0x${found.from} and 0x${found.to}`;
-    return `sender and receiver of transaction 0x${txHash} in block ${tip.number} ${text} in the index, and 0x${from} and 0x${to} on the node`;
+    return (
+      `sender and receiver of transaction 0x${txHash} in block ${tip.number} ${text} in the index, and ` +
+      `0x${from} and 0x${to} on the node`
+    );
   }
   return null;
 }

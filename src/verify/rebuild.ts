@@ -165,7 +165,10 @@ function isChildOf(parent: Hex | null, batch: BlockBatch): boolean {
 
 function foreignBlock(number: number, batch: BlockBatch): FatalError {
   return new FatalError(
-    `block ${number} is damaged, and the node's block ${number} (${batchHash(batch, 0)}, after ${batchParent(batch, 0)}) is not the one that was indexed: nothing was removed; use a node of the indexed chain or, if this one is right, run "atlas-node verify --repair FROM..${number}" with FROM where its chain branches off`,
+    `block ${number} is damaged, and the node's block ${number} (${batchHash(batch, 0)}, after ` +
+      `${batchParent(batch, 0)}) is not the one that was indexed: nothing was removed; use a node of the indexed ` +
+      `chain or, if this one is right, run "atlas-node verify --repair FROM..${number}" with FROM where its chain ` +
+      'branches off',
   );
 }
 
@@ -211,8 +214,8 @@ function copyAnchors(path: string, target: string): void {
 }
 
 /**
- * Copies the earlier rewrites and adds this one: from the lowest block on that was changed or has a fact that others may
- * have copied; if only other sums were wrong, of the last block. From the first block on if an earlier one is lost,
+ * Copies the earlier rewrites and adds this one: from the lowest block on that was changed or has a fact that others
+ * may have copied; if only other sums were wrong, of the last block. From the first block on if an earlier one is lost,
  * because it may have been of any block.
  */
 function copyRewrites(path: string, target: string, { last, changed }: RebuildOptions): void {

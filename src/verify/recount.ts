@@ -20,8 +20,8 @@ export interface Ids {
 
 /**
  * Bytes of memory that a recount takes, by which a full one is divided into passes: of a wallet, for each entry of its
- * open history page, and for each of its tokens; of a token, for each transfer of its open history page, and for each of
- * its holdings.
+ * open history page, and for each of its tokens; of a token, for each transfer of its open history page, and for each
+ * of its holdings.
  */
 export const RECOUNT_BYTES = {
   wallet: 1_400,
@@ -45,7 +45,10 @@ export interface HistoryEntry {
   wei: bigint | null;
 }
 
-/** What is compared. The functions describe how the stored history page differs from the recount's `page`, which is full. */
+/**
+ * What is compared. The functions describe how the stored history page differs from the recount's `page`, which is
+ * full.
+ */
 export interface Compared {
   wallet(recount: WalletRecount): Difference | null;
   /** Null while the histories of tokens are incomplete (store/derived.ts). */

@@ -126,7 +126,8 @@ async function repairAnchors(
   const isSameChain = [first, last].some((header) => header && header.hash === writer.hashAt(header.number));
   if (!isSameChain)
     throw new FatalError(
-      `the chain identity in the index is damaged, and the node has neither its block ${start} nor its block ${head.number}: nothing was changed; use a node that has one of them`,
+      `the chain identity in the index is damaged, and the node has neither its block ${start} nor its ` +
+        `block ${head.number}: nothing was changed; use a node that has one of them`,
     );
   writer.setAnchors({
     genesis: genesis?.hash ?? null,
@@ -149,7 +150,8 @@ function repairRules(writer: IndexWriter, options: RepairOptions): readonly stri
   const rules = newRules(sourcesOf(options));
   writer.setRules(rules);
   return [
-    `the rules of the index (index_rules) were lost: it now has ${rulesText(rules)}; run "atlas-node verify --all" to see whether its blocks follow them`,
+    `the rules of the index (index_rules) were lost: it now has ${rulesText(rules)}; run "atlas-node verify ` +
+      '--all" to see whether its blocks follow them',
   ];
 }
 
@@ -216,7 +218,9 @@ async function replaceRange(
   if (end === null || end.number < head.number) {
     const left = isRemoved
       ? '; "atlas-node start" continues from there'
-      : `, and block ${first?.block} still differs: run it again with --repair ${first?.block}..${Math.min(range?.last ?? head.number, end?.number ?? head.number)}`;
+      : `, and block ${first?.block} still differs: run it again with ` +
+        '--repair ' +
+        `${first?.block}..${Math.min(range?.last ?? head.number, end?.number ?? head.number)}`;
     throw new FatalError(
       `the index now ends with block ${end?.number ?? 'none'} instead of ${head.number}${left}`,
     );
@@ -253,7 +257,8 @@ function requireRange(writer: IndexWriter, { chainId }: Capabilities, range: Blo
     const advice =
       range.last > head.number ? '; if a repair was stopped, "atlas-node start" indexes the rest' : '';
     throw new FatalError(
-      `the index holds blocks ${chain.startBlock} to ${head.number}: blocks ${range.first} to ${range.last} are not within${advice}`,
+      `the index holds blocks ${chain.startBlock} to ${head.number}: blocks ${range.first} to ${range.last} ` +
+        `are not within${advice}`,
     );
   }
   return head;
@@ -322,7 +327,8 @@ function requireParentLink(writer: IndexWriter, { block, parent }: DifferingBloc
   const below = writer.hashAt(block - 1) ?? writer.anchors().firstParent;
   if (below !== null && parent !== below)
     throw new FatalError(
-      `block ${block} of the node follows ${parent}, but block ${block - 1} is ${below} in the index: begin the repair at a lower block`,
+      `block ${block} of the node follows ${parent}, but block ${block - 1} is ${below} in the index: begin ` +
+        'the repair at a lower block',
     );
 }
 

@@ -42,7 +42,8 @@ export async function requireSameChain(
   if (example === undefined || known.some(([, indexed, found]) => indexed === found)) return;
   const [number, indexed, found] = example;
   throw new FatalError(
-    `the node is on another chain: its block ${number} is ${found}, the index has ${indexed}; ${consequence}; ${advice()}`,
+    `the node is on another chain: its block ${number} is ${found}, the index has ${indexed}; ` +
+      `${consequence}; ${advice()}`,
   );
 }
 
@@ -67,7 +68,8 @@ export async function requireSameBlocks(
   const last = readLastBlock(db)?.number ?? start;
   if (nodeHead < start)
     throw new FatalError(
-      `the node has none of the index's blocks ${start} to ${last}: it is at block ${nodeHead}; verify once it has caught up, or use another node`,
+      `the node has none of the index's blocks ${start} to ${last}: it is at block ${nodeHead}; verify once ` +
+        'it has caught up, or use another node',
     );
   for (let tries = 1; ; tries++) {
     const numbers = spread(start + 1, Math.min(last, nodeHead));
@@ -94,7 +96,8 @@ function comparison(db: Db, header: BlockHeader | null): ComparedHash[] {
 
 function otherBlocks(start: number, count: number, { number, indexed, found }: ComparedHash): FatalError {
   return new FatalError(
-    `the node is on another chain: all ${count} blocks compared above block ${start} differ, such as block ${number}, which is ${found} on the node and ${indexed} in the index; nothing else was compared; ${advice()}`,
+    `the node is on another chain: all ${count} blocks compared above block ${start} differ, such as block ` +
+      `${number}, which is ${found} on the node and ${indexed} in the index; nothing else was compared; ${advice()}`,
   );
 }
 

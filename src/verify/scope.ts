@@ -216,7 +216,9 @@ function pack(
   return Array.from({ length: Math.max(0, end - from + 1) }, (_, i) => from + i);
 }
 
-/** Wallets and tokens with all transfers after `after`: half random, half from random transfers, which hits busy ones. */
+/**
+ * Wallets and tokens with all transfers after `after`: half random, half from random transfers, which hits busy ones.
+ */
 function chooseSample(db: Db, tip: Tip, after: number, scope: Scope): Choice {
   const { random, named } = scope;
   const transfer = db.prepare<[number], { sender: number; receiver: number; token: number | null }>(

@@ -47,8 +47,8 @@ interface VerifyOptions extends RunOptions {
  * Without a node, finds every changed byte of a stored fact: SQLite checks pages and rows, checksums cover the rows of
  * each block, and everything else is recounted from them. With a node, also what it would give otherwise.
  *
- * Throws FatalError when there is no index to verify or the node is on another chain, UpstreamError when the node does not answer at first. If the node
- * fails during a check, that check is reported as unfinished.
+ * Throws FatalError when there is no index to verify or the node is on another chain, UpstreamError when the node does
+ * not answer at first. If the node fails during a check, that check is reported as unfinished.
  */
 export async function verifyIndex(options: VerifyOptions): Promise<VerifyReport> {
   const { path, node, signal } = options;
@@ -85,7 +85,8 @@ function readIdentity(db: Db, path: string) {
   } catch (error) {
     if (!isCorruption(error)) throw error;
     throw new FatalError(
-      `${path} is damaged where it names its chain and last block (${error.message}): restore a backup, or move the file away to rebuild the index`,
+      `${path} is damaged where it names its chain and last block (${error.message}): restore a backup, or ` +
+        'move the file away to rebuild the index',
     );
   }
 }

@@ -114,7 +114,8 @@ test('calls of accounts hold one call, several by their mode, or those of operat
   const zeros = `0x${'00'.repeat(32)}`;
   const operation = [ALICE, 1n, '0x', call.data, zeros, 1n, zeros, '0x', '0x'];
   const handleOps =
-    'function handleOps((address s, uint256 n, bytes i, bytes c, bytes32 g, uint256 p, bytes32 f, bytes m, bytes x)[] o, address b)';
+    'function handleOps((address s, uint256 n, bytes i, bytes c, bytes32 g, uint256 p, bytes32 f, bytes m, ' +
+    'bytes x)[] o, address b)';
   const named = Object.fromEntries(
     ['s', 'n', 'i', 'c', 'g', 'p', 'f', 'm', 'x'].map((key, i) => [key, operation[i]]),
   );

@@ -136,7 +136,8 @@ suite('abuse over HTTP', () => {
 
   test('a client whose chunked body is not read is cut off, with or without a key', async () => {
     const upgrade =
-      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ' +
+      'dGhlIHNhbXBsZSBub25jZQ==\r\n';
     const asked = [
       ['GET /ws', upgrade],
       ['GET /ws/signals', `${upgrade}X-API-Key: atlas_x\r\n`],

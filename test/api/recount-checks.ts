@@ -319,7 +319,9 @@ export async function checkSearch(ask: AskApi, recount: Recount): Promise<void> 
   };
   for (const address of new Set([...recount.wallets, ...recount.tokens])) {
     const transactions = recount.batchEntry(address)?.['txCount'];
-    const wallet = `wallet ${address} ${transactions === undefined ? 'no indexed activity' : `${transactions} transactions`}`;
+    const wallet =
+      `wallet ${address} ` +
+      `${transactions === undefined ? 'no indexed activity' : `${transactions} transactions`}`;
     const [last, token, ...others] = (await found(address.toUpperCase().replace('X', 'x'))).reverse();
     assert.deepEqual([last, others], [wallet, []]);
     assert.equal(token !== undefined, recount.tokens.includes(address), address);

@@ -89,13 +89,15 @@ const BY_RULES_1: Record<string, string> = {
 const CHANGES: Record<string, { came: (string | RegExp)[]; went: string[] }> = {
   'eth-sparse-traced': {
     came: [
-      `erc721 0xb1690c08e213a35ed9bab7b318de14420fb57d8c 0x48bf0f9c84d3e449c7b1cc09c95fcba1f8bb948c ${KITTIES} 1 554985 44`,
+      'erc721 0xb1690c08e213a35ed9bab7b318de14420fb57d8c 0x48bf0f9c84d3e449c7b1cc09c95fcba1f8bb948c ' +
+        `${KITTIES} 1 554985 44`,
     ],
     went: [],
   },
   'eth-sparse-notrace': {
     came: [
-      `erc721 0xb1690c08e213a35ed9bab7b318de14420fb57d8c 0xcad82c65cac69a813720fbee04260d67ec728b2f ${KITTIES} 1 23883 32`,
+      'erc721 0xb1690c08e213a35ed9bab7b318de14420fb57d8c 0xcad82c65cac69a813720fbee04260d67ec728b2f ' +
+        `${KITTIES} 1 23883 32`,
     ],
     went: [],
   },

@@ -117,7 +117,8 @@ test('an export that writes nothing says why', async (t) => {
   assert.deepEqual(idle, [
     'blocks 7 to 99 follow once all are final; the last final block is 50 ("--to 50" writes those up to it)',
     'blocks 200 to 299 follow once all are final; the last final block is 250 ("--to 250" writes those up to it)',
-    'blocks 7 to 199 are there; blocks 200 to 299 follow once all are final; the last final block is 250 ("--to 250" writes those up to it)',
+    'blocks 7 to 199 are there; blocks 200 to 299 follow once all are final; the last final block is 250 ' +
+      '("--to 250" writes those up to it)',
     'blocks 7 to 150 are there',
     'blocks 7 to 150 are there',
   ]);

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CopiedBlock, nextOfCopy } from '../../src/follower/copy.ts';
 
-/** Blocks `first` to `last`; those above `fork` are of branch `b`. Every block has two transfers, repaired ones three. */
+/**
+ * Blocks `first` to `last`; those above `fork` are of branch `b`. Every block has two transfers, repaired ones three.
+ */
 function chain(
   first: number,
   last: number,

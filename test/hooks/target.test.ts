@@ -21,7 +21,9 @@ function sender(context: TestContext, allowPrivate: boolean): Sender {
 
 test('addresses of this machine and of private networks are not public', () => {
   const privates =
-    '127.0.0.1 127.8.8.8 0.0.0.0 10.1.2.3 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1 198.18.0.1 224.0.0.1 255.255.255.255 ::1 :: ::ffff:127.0.0.1 ::ffff:8.8.8.8 64:ff9b::7f00:1 fe80::1 fc00::1 fd12::1 ff02::1 2001:db8::1 2002:7f00:1:: 2001::1 localhost';
+    '127.0.0.1 127.8.8.8 0.0.0.0 10.1.2.3 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1 ' +
+    '198.18.0.1 224.0.0.1 255.255.255.255 ::1 :: ::ffff:127.0.0.1 ::ffff:8.8.8.8 64:ff9b::7f00:1 fe80::1 ' +
+    'fc00::1 fd12::1 ff02::1 2001:db8::1 2002:7f00:1:: 2001::1 localhost';
   for (const address of privates.split(' ')) assert.equal(isPublicAddress(address), false, address);
   for (const address of ['8.8.8.8', '1.1.1.1', '172.32.0.1', '2606:4700::1111', '2a00:1450:4001::200e'])
     assert.equal(isPublicAddress(address), true, address);

@@ -19,8 +19,8 @@ import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**
- * A chain of 140 blocks whose last log moves 220 ids of an ERC-1155 token: as many transfers in other transactions would
- * be ten times the JSON.
+ * A chain of 140 blocks whose last log moves 220 ids of an ERC-1155 token: as many transfers in other transactions
+ * would be ten times the JSON.
  */
 function chainOfBatches(seed: number): GeneratedBlock[] {
   const ids = Array.from({ length: 220 }, (_, id) => BigInt(id));

@@ -1,4 +1,6 @@
-/** The lists of trades are recorded before the first commit, and changes are told until the sums by them are complete. */
+/**
+ * The lists of trades are recorded before the first commit, and changes are told until the sums by them are complete.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { completeDerived } from '../../src/indexer/derive.ts';

@@ -69,7 +69,8 @@ function internalTransfersIn(path: string, from: number, to: number): number {
 
 const GAP = 'blocks 21 to 40 were indexed without traces';
 const ADVICE =
-  'to add their internal transfers from a node that traces them, stop the daemon and run "atlas-node verify --repair 21..40", which indexes 40 blocks again';
+  'to add their internal transfers from a node that traces them, stop the daemon and run "atlas-node verify ' +
+  '--repair 21..40", which indexes 40 blocks again';
 
 const WITHOUT = {
   'a node that refuses traces': { traces: false },

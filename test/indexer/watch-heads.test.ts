@@ -1,4 +1,6 @@
-/** What the log says of nodes that cannot be used: another chain behind the WebSocket, one replaced, one with a login. */
+/**
+ * What the log says of nodes that cannot be used: another chain behind the WebSocket, one replaced, one with a login.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -33,7 +33,8 @@ test('a list is read from CSV with or without header, and from JSON', () => {
   );
   assert.deepEqual(
     parse(
-      `\uFEFFname,Address,note,category,source\n"Exchange, hot",${A},x,exchange,\n"The ""Bridge""",${B},,bridge,mine\nC,${C},,,\n`,
+      `\uFEFFname,Address,note,category,source\n"Exchange, hot",${A},x,exchange,\n"The ` +
+        `""Bridge""",${B},,bridge,mine\nC,${C},,,\n`,
     ),
     expected,
   );

@@ -75,7 +75,9 @@ test('a taken address is an error of the configuration that names the setting', 
       name: 'ConfigError',
       setting: 'metrics.listen',
       code: 'EADDRINUSE',
-      message: `metrics.listen: cannot listen on 127.0.0.1:${port}: the port is taken by another program; stop it or choose another port`,
+      message:
+        `metrics.listen: cannot listen on 127.0.0.1:${port}: the port is taken by another program; ` +
+        'stop it or choose another port',
     },
   );
 });

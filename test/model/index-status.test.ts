@@ -19,7 +19,8 @@ test('internal transfers are complete only with traces now and for every indexed
   const told = (capabilities: Capabilities | null, untraced: typeof HOLE | null) =>
     Object.values(internalTransfers({ capabilities, untraced, head: HEAD }));
   const repair =
-    'to add their internal transfers from a node that traces them, stop the daemon and run "atlas-node verify --repair 20..39", which indexes 80 blocks again';
+    'to add their internal transfers from a node that traces them, stop the daemon and run "atlas-node ' +
+    'verify --repair 20..39", which indexes 80 blocks again';
   assert.deepEqual(told(null, null), [null, null]);
   assert.deepEqual(told(TRACING, null), [true, null]);
   assert.deepEqual(told(REFUSING, null), [false, 'trace_block: not supported']);

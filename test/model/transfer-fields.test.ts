@@ -9,11 +9,13 @@ test('the columns of Parquet files and PostgreSQL tables keep their order, becau
       .join(' ');
   assert.equal(
     names('parquet'),
-    'block_number block_timestamp tx_hash event_index log_index transfer_type from_address to_address token_address token_id amount id',
+    'block_number block_timestamp tx_hash event_index log_index transfer_type from_address to_address ' +
+      'token_address token_id amount id',
   );
   assert.equal(
     names('postgres'),
-    'id block_number block_timestamp tx_hash event_index log_index transfer_type from_address to_address token_address amount token_id',
+    'id block_number block_timestamp tx_hash event_index log_index transfer_type from_address to_address ' +
+      'token_address amount token_id',
   );
 });
 

@@ -70,7 +70,8 @@ pageTests({
     const page = await open(t, `${server.url}/docs`);
     await page.emulateMedia({ media: 'print' });
     const cut = await page.evaluate(
-      "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollHeight > pre.clientHeight || pre.scrollWidth > pre.clientWidth).length",
+      "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollHeight > pre.clientHeight || " +
+        'pre.scrollWidth > pre.clientWidth).length',
     );
     assert.equal(cut, 0);
   },

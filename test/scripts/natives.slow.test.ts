@@ -97,7 +97,9 @@ test('setup says what it fetches and how much before it begins, and shows what n
 });
 
 /** Makes a program believe that it runs on a Mac, as far as Node for Linux can. */
-const ON_A_MAC = `data:text/javascript,Object.defineProperties(process, { platform: { value: 'darwin' }, arch: { value: 'arm64' } })`;
+const ON_A_MAC =
+  `data:text/javascript,Object.defineProperties(process, { platform: { value: 'darwin' }, ` +
+  `arch: { value: 'arm64' } })`;
 
 test('setup on macOS adds the native module that the lock file cannot pin, and the launcher finds its Node', async (t) => {
   const { dir } = project(t);

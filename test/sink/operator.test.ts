@@ -177,7 +177,8 @@ describe('the sink beside its operator', () => {
     ],
     [
       'a new column that must not be null',
-      'ALTER TABLE atlas.blocks ADD note text; UPDATE atlas.blocks SET note = 1; ALTER TABLE atlas.blocks ALTER note SET NOT NULL',
+      'ALTER TABLE atlas.blocks ADD note text; UPDATE atlas.blocks SET note = 1; ALTER TABLE atlas.blocks ' +
+        'ALTER note SET NOT NULL',
       /^the column blocks.note in the schema "atlas", which the sink does not fill, is NOT NULL: give it a default/,
       "ALTER TABLE atlas.blocks ALTER note SET DEFAULT ''",
     ],

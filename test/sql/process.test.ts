@@ -49,7 +49,8 @@ test('a query that takes too much memory, or too many temporary files, is ended'
   const large = `SELECT length(hex(zeroblob(490000000)) || 'x')`;
   await assert.rejects(queries.run({ text: large, limits: LIMITS }), /more than 256 MiB of memory|too big/);
   const sorting =
-    'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000000) SELECT x, hex(randomblob(99)) r FROM c ORDER BY r';
+    'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000000) SELECT x, ' +
+    'hex(randomblob(99)) r FROM c ORDER BY r';
   await assert.rejects(queries.run({ text: sorting, limits: LIMITS }), /more than 1 MiB of temporary files/);
   assert.equal(await answerOf(queries, 'SELECT count(*) FROM blocks'), 20);
 });

@@ -1,4 +1,6 @@
-/** The peaks of a token with many traders equal those of all its sums, as it becomes large, changes, and shrinks again. */
+/**
+ * The peaks of a token with many traders equal those of all its sums, as it becomes large, changes, and shrinks again.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

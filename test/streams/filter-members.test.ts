@@ -75,7 +75,8 @@ test('an unknown member is refused by name, with the closest known one', () => {
 test('without a close match, the refusal lists the members', () => {
   assert.equal(
     refusal(parseSignalFilter, { colour: 'red' }),
-    'unknown filter member "colour"; the members are wallets, tokens, events, minMon, minAmount, excludeMints, purchasesOnly, kinds, minQuote, initiated, fromBlock, lastSeen, progress',
+    'unknown filter member "colour"; the members are wallets, tokens, events, minMon, minAmount, ' +
+      'excludeMints, purchasesOnly, kinds, minQuote, initiated, fromBlock, lastSeen, progress',
   );
   // A member of chainLogs is not a member of logs.
   assert.equal(

@@ -1,4 +1,6 @@
-/** Events of trades on random chains with forks: live, replayed and delivered, against a plain count of the transfers. */
+/**
+ * Events of trades on random chains with forks: live, replayed and delivered, against a plain count of the transfers.
+ */
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { type TestContext, test } from 'node:test';

@@ -11,7 +11,10 @@ export interface WaitOptions {
   everyMs?: number;
 }
 
-/** Resolves with the first truthy value of `probe`, polled; rejects naming `what` after the time limit. Errors of `probe` count as "not yet" and are shown at the end. */
+/**
+ * Resolves with the first truthy value of `probe`, polled; rejects naming `what` after the time limit. Errors of
+ * `probe` count as "not yet" and are shown at the end.
+ */
 export async function waitFor<T>(probe: () => T | Promise<T>, options: WaitOptions): Promise<NonNullable<T>> {
   const deadline = performance.now() + (options.timeoutMs ?? WAIT_TIMEOUT_MS);
   let last: unknown;

@@ -190,7 +190,9 @@ test('an offset from before the index is history, a later one is not', async (t)
   };
   assert.deepEqual(await examine(t, PASSED_ON, { answers: { ...answers, ...old } }), {
     quality: 'partial',
-    reason: `the balance of ${address('alice')} is off by 100 at block ${HEAD}, as it was at block ${before}: history before block ${HEAD - 1}`,
+    reason:
+      `the balance of ${address('alice')} is off by 100 at block ${HEAD}, as it was at block ` +
+      `${before}: history before block ${HEAD - 1}`,
     driftRange: null,
   });
   const drifted = await examine(t, PASSED_ON, {

@@ -40,12 +40,14 @@ test('a wallet of very many transfers is recounted too', async (t) => {
   for (const name of ['a', 'b', 'c']) index.append([blockOf(name, 80_000)]);
   index.damage(`
     UPDATE wallets SET internal_received = 7 WHERE id = 2;
-    UPDATE activity SET entries = substr(entries, 1, length(entries) - 1) WHERE wallet = 1 AND first_transfer = 130049`);
+    UPDATE activity SET entries = substr(entries, 1, length(entries) - 1) WHERE wallet = 1
+    AND first_transfer = 130049`);
   const checks = await check(t, index);
   assert.deepEqual(
     checks.wallets.differences.map(({ text }) => text),
     [
-      `the activity of ${address('alice')}: entry 130176 is 130176 native_direct out of 0 wei with wallet 2, must be 130176 native_direct out of 1 wei with wallet 2`,
+      `the activity of ${address('alice')}: entry 130176 is 130176 native_direct out of 0 wei with wallet ` +
+        '2, must be 130176 native_direct out of 1 wei with wallet 2',
       `internal_received of ${address('bob')} is 7 in the index, must be 0`,
     ],
   );

@@ -98,7 +98,8 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
   ],
   [
     'an amount has leading zeros',
-    "UPDATE transfers SET value = CAST(x'00' || value AS BLOB) WHERE id = (SELECT min(id) FROM transfers WHERE kind = 1)",
+    "UPDATE transfers SET value = CAST(x'00' || value AS BLOB) WHERE id = (SELECT min(id) FROM transfers " +
+      'WHERE kind = 1)',
     /transfers: transfer \d+ of block \d+ is erc20 \d+ with leading zeros of/,
   ],
   [
@@ -108,7 +109,8 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
   ],
   [
     'the length of an ERC-1155 token id is too large',
-    "UPDATE transfers SET value = CAST(x'ff' || substr(value, 2) AS BLOB) WHERE id = (SELECT min(id) FROM transfers WHERE kind = 4)",
+    "UPDATE transfers SET value = CAST(x'ff' || substr(value, 2) AS BLOB) WHERE id = (SELECT min(id) FROM " +
+      'transfers WHERE kind = 4)',
     /transfers: transfer \d+ of block \d+ is erc1155 \d+ id \d+ .* and erc1155 \d+ id/,
   ],
   [
@@ -165,7 +167,8 @@ const damages: [what: string, damage: string | ((db: Db) => void), named: RegExp
   ],
   [
     'a transfer that funds nobody first is listed as if it did',
-    'UPDATE wallets SET funded = funded + 1 WHERE id = 3; INSERT INTO fundings SELECT 3, min(id) FROM transfers WHERE kind = 1',
+    'UPDATE wallets SET funded = funded + 1 WHERE id = 3; INSERT INTO fundings SELECT 3, min(id) FROM ' +
+      'transfers WHERE kind = 1',
     /wallets: transfer \d+ is among the fundings of 0x[0-9a-f]{40}, but is none$/,
   ],
   [

@@ -97,7 +97,9 @@ test('a recount takes no more memory than a pass allows for it', () => {
     amount: 10n ** 18n,
     tokenNumber: '',
   });
-  /** Bytes for each of `count` recounts; of several passes the least, because the first also allocates compiled code. */
+  /**
+   * Bytes for each of `count` recounts; of several passes the least, because the first also allocates compiled code.
+   */
   const measure = (count: number, make: (id: number) => unknown): number => {
     const passes = [1, 2, 3].map(() => {
       const before = heap();

@@ -26,7 +26,8 @@ const DAMAGES: readonly (readonly [what: string, damage: string])[] = [
   ],
   [
     'an amount of wei',
-    "UPDATE transfers SET value = x'ffffffffffffffffffffffffffff' WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)",
+    "UPDATE transfers SET value = x'ffffffffffffffffffffffffffff' WHERE id = (SELECT max(id) FROM transfers " +
+      'WHERE kind = 0)',
   ],
   ['the row of a token', 'DELETE FROM tokens WHERE id = (SELECT max(id) FROM tokens)'],
   ['a kind', 'UPDATE transfers SET token_kind = 2 WHERE id = (SELECT max(id) FROM transfers WHERE kind = 0)'],

@@ -1,4 +1,6 @@
-/** Verify recounts the sums of trades, the numbers of traders and the peaks, and says when it cannot; repair mends them. */
+/**
+ * Verify recounts the sums of trades, the numbers of traders and the peaks, and says when it cannot; repair mends them.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';

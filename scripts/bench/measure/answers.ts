@@ -70,9 +70,12 @@ function answersTable(
       ...(subjectClass === 'ordinary'
         ? []
         : [
-            `The hottest wallet has ${formatNumber(walletTransfers)} transfers, the hottest token ${formatNumber(tokenTransfers)} and ${formatNumber(holders)} holders; they are asked for the widest window.`,
+            `The hottest wallet has ${formatNumber(walletTransfers)} transfers, the hottest token ` +
+              `${formatNumber(tokenTransfers)} and ${formatNumber(holders)} holders; they are asked for the ` +
+              'widest window.',
           ]),
-      'Uncached: before each answer the system drops all pages of the file, and SQLite has none. Cached: the same answer again.',
+      'Uncached: before each answer the system drops all pages of the file, and SQLite has none. Cached: ' +
+        'the same answer again.',
       ...failed.map(
         ({ endpoint, failures }) =>
           `${endpoint}: ${failures.length} answers failed (${[...new Set(failures)].join(', ')}).`,

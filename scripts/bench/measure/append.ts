@@ -156,7 +156,9 @@ function stepsTable(work: AppendWork, times: PerWork<number[]>, steps: PerWork<S
     figures,
     notes: [
       'While filling, fetching, parsing and decoding run beside the appends.',
-      'Steps are timed around the statements of the driver, which costs some percent itself: "read addresses" and "read wallets" resolve addresses, "insert transfers" writes the rows, what is about wallets, tokens and holdings keeps the aggregates.',
+      'Steps are timed around the statements of the driver, which costs some percent itself: "read ' +
+        'addresses" and "read wallets" resolve addresses, "insert transfers" writes the rows, what is about ' +
+        'wallets, tokens and holdings keeps the aggregates.',
     ],
   };
 }

@@ -142,8 +142,8 @@ const framesOf = ({ walBytes, transfers }: GrowthPoint) => walBytes / FRAME_BYTE
 const sizeOf = ({ fileBytes, totalTransfers }: GrowthPoint) => fileBytes / totalTransfers;
 
 /**
- * What `parts` are compared with, us per transfer: the median of their own baselines; without any, the second million of
- * the run; NaN without either.
+ * What `parts` are compared with, us per transfer: the median of their own baselines; without any, the second million
+ * of the run; NaN without either.
  */
 function baselineOf(parts: readonly GrowthPart[], run: readonly GrowthPart[]): number {
   const own = parts.flatMap(({ baselines = [] }) => baselines);
@@ -216,9 +216,15 @@ export function growthTable(points: readonly GrowthPart[]): Table {
       )
       .filter(({ samples }) => samples.every(Number.isFinite)),
     notes: [
-      `Processor time against the second million, at 100 million: floor ${BUDGETS.cpu.floor}, goal ${BUDGETS.cpu.goal}. Parts that end at ${formatNumber(LARGE)} or later are compared with that of a fresh index: the mean of the ones right before and right after the part, and do not count their first commit after that pause. Smaller and cold parts, and those of older versions, are compared with that of this index.`,
-      `Pages per transfer: floor ${BUDGETS.frames.floor}, goal ${BUDGETS.frames.goal}. Size: ${BUDGETS.size.floor} and ${BUDGETS.size.goal}. Memory: ${BUDGETS.memory.floor} and ${BUDGETS.memory.goal}.`,
-      'Generated without a node: a wallet is new in one of nine transfers, the others come back by Zipf. The memory is that of the writer with the generator. Cold: the pages of the file are dropped from the page cache before each commit.',
+      `Processor time against the second million, at 100 million: floor ${BUDGETS.cpu.floor}, goal ` +
+        `${BUDGETS.cpu.goal}. Parts that end at ${formatNumber(LARGE)} or later are compared with that of a fresh ` +
+        'index: the mean of the ones right before and right after the part, and do not count their first commit ' +
+        'after that pause. Smaller and cold parts, and those of older versions, are compared with that of this index.',
+      `Pages per transfer: floor ${BUDGETS.frames.floor}, goal ${BUDGETS.frames.goal}. Size: ` +
+        `${BUDGETS.size.floor} and ${BUDGETS.size.goal}. Memory: ${BUDGETS.memory.floor} and ${BUDGETS.memory.goal}.`,
+      'Generated without a node: a wallet is new in one of nine transfers, the others come back by Zipf. ' +
+        'The memory is that of the writer with the generator. Cold: the pages of the file are dropped from the page ' +
+        'cache before each commit.',
     ],
   };
 }

@@ -68,7 +68,9 @@ export async function measureLarge(context: BenchContext): Promise<Table[]> {
   });
   return [
     {
-      title: `/rpc: event loop held by large answers, ${ANSWER_BYTES / 1e6} MB for each of ${CLIENTS} clients at a time`,
+      title:
+        `/rpc: event loop held by large answers, ${ANSWER_BYTES / 1e6} MB for each of ${CLIENTS} ` +
+        'clients at a time',
       layout: 'list',
       figures,
       notes: [

@@ -80,7 +80,9 @@ export async function measureRest(context: BenchContext): Promise<Table[]> {
       `Each endpoint by itself; ${pinningText(context.cores)}.`,
     ]),
     latencyTable(`${what}, while filling`, filling, [
-      `All endpoints in turn, first with ordinary keys and then with the hottest, ${PAUSE_MS} ms between requests; nothing is pinned. The first ${WARM_ROUNDS} requests of each, which start the read thread and have code compiled, are not counted.`,
+      `All endpoints in turn, first with ordinary keys and then with the hottest, ${PAUSE_MS} ms between ` +
+        `requests; nothing is pinned. The first ${WARM_ROUNDS} requests of each, which start the read thread and ` +
+        'have code compiled, are not counted.',
     ]),
     worstTable(idle, filling),
   ];
@@ -270,7 +272,11 @@ function latencyTable(title: string, { latencies }: Phase, notes: string[]): Tab
 
 /** Defines ordinary and hottest. */
 function subjectNote({ largest: { walletTransfers, tokenTransfers, holders } }: Subjects): string {
-  return `Ordinary keys have up to 10,000 transfers; the hottest wallet has ${formatNumber(walletTransfers)}, the hottest token ${formatNumber(tokenTransfers)} and ${formatNumber(holders)} holders.`;
+  return (
+    'Ordinary keys have up to 10,000 transfers; the hottest wallet has ' +
+    `${formatNumber(walletTransfers)}, the hottest token ${formatNumber(tokenTransfers)} and ` +
+    `${formatNumber(holders)} holders.`
+  );
 }
 
 function failureNotes(latencies: Latencies): string[] {

@@ -86,7 +86,8 @@ async function measurePassthrough(
     layout: 'list',
     figures: [...throughputFigures(full), ...latencyFigures(single)],
     notes: [
-      `64 connections, load by ${await loadGeneratorName()}; ${pinningText(context.cores)}; a proxy is on the core of servers and the node then on that of the load.`,
+      `64 connections, load by ${await loadGeneratorName()}; ${pinningText(context.cores)}; a proxy is on ` +
+        'the core of servers and the node then on that of the load.',
       nginx === null ? 'nginx is not installed and was left out.' : `nginx ${nginx.version}, one process.`,
     ],
   };

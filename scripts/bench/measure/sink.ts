@@ -140,7 +140,9 @@ async function databaseBytes(url: string): Promise<number> {
 }
 
 function table(chain: ChainNode, rates: number[], bytes: number[], visibleMs: number[]): Table {
-  const every = `${formatNumber(FAST_TRANSFERS)} transfers every ${FAST_BLOCK_MS} ms, announcement until SQL reads them`;
+  const every =
+    `${formatNumber(FAST_TRANSFERS)} transfers every ${FAST_BLOCK_MS} ms, announcement until ` +
+    'SQL reads them';
   const visible = (name: string, q: number, budget?: Figure['budget']): Figure => ({
     name: `${every}, ${name}`,
     unit: 'ms',

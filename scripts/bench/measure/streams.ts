@@ -197,8 +197,11 @@ function table(
       },
     ],
     notes: [
-      `All sockets belong to one process, whose reading takes part of the time. ${pinningText(context.cores)}; of the daemon the event loop only, and it indexes each block meanwhile.`,
-      `Each socket watches a wallet of its own; a block made ${Math.round(ages.notifications)} notifications to ${Math.round(ages.sockets)} of them. An age is that of the first one of a block to a socket. The first ${WARM_UP_BLOCKS} blocks are not counted.`,
+      'All sockets belong to one process, whose reading takes part of the time. ' +
+        `${pinningText(context.cores)}; of the daemon the event loop only, and it indexes each block meanwhile.`,
+      `Each socket watches a wallet of its own; a block made ${Math.round(ages.notifications)} ` +
+        `notifications to ${Math.round(ages.sockets)} of them. An age is that of the first one of a block to a ` +
+        `socket. The first ${WARM_UP_BLOCKS} blocks are not counted.`,
     ],
   };
 }

@@ -78,7 +78,8 @@ function chartSvg({ title, points, budget }: GrowthChart): string {
   const labelAt = (value: number) => round(y(value) > y(0) - 24 ? y(value) - 8 : y(value) + 18);
   return [
     `<text class="title" x="${PLOT.left}" y="20">${escapeXml(title)}</text>`,
-    `<text class="quiet" x="${PLOT.left}" y="36">floor ${formatSignificant(budget.floor)} (dashed), goal ${formatSignificant(budget.goal)} (dotted)</text>`,
+    `<text class="quiet" x="${PLOT.left}" y="36">floor ${formatSignificant(budget.floor)} (dashed), goal ` +
+      `${formatSignificant(budget.goal)} (dotted)</text>`,
     line('axis', y(0)),
     line('floor', y(budget.floor)),
     line('goal', y(budget.goal)),

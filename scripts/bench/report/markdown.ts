@@ -13,7 +13,8 @@ function runText(run: Run): string {
   const { machine, command, seconds } = run;
   const { cpu, cores, memoryGb, system, node, version, at } = machine;
   return (
-    `\`${command}\` of atlas-node ${version} on ${at.slice(0, 10)}, ${formatDuration(seconds)}: ${cores} cores of ${cpu}, ` +
+    `\`${command}\` of atlas-node ${version} on ${at.slice(0, 10)}, ${formatDuration(seconds)}: ${cores} ` +
+    `cores of ${cpu}, ` +
     `${memoryGb} GB, ${system}, Node ${node}; ${machineLoadText(run)}.`
   );
 }

@@ -38,8 +38,8 @@ const HASH_WORDS = 8;
 const MAX_VALUE_BYTES = 9;
 
 /**
- * Kinds of the other transfers by share. With the two-sided transactions there are 60 % ERC-20, 6 % ERC-721, 4 % ERC-1155,
- * 21 % direct and 9 % internal native transfers.
+ * Kinds of the other transfers by share. With the two-sided transactions there are 60 % ERC-20, 6 % ERC-721, 4 %
+ * ERC-1155, 21 % direct and 9 % internal native transfers.
  */
 const KINDS = [
   { upTo: 0.6, kind: TransferKind.erc20 },

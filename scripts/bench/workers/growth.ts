@@ -43,7 +43,9 @@ export interface GrowthPoint {
   holdings: number;
 }
 
-/** One commit: its transfers, and what the process had used before it, between it and its checkpoint, and after both. */
+/**
+ * One commit: its transfers, and what the process had used before it, between it and its checkpoint, and after both.
+ */
 interface Committed {
   count: number;
   before: Usage;

@@ -4,7 +4,9 @@ import type { Prng } from '../../../src/lib/random.ts';
 import { WEI_PER_COIN } from '../../../src/lib/units.ts';
 import type { Erc20Token } from './actors.ts';
 
-/** Wei of a native transfer: log-uniform between 0.000001 and 30,000 coins, the low digits random so that few repeat. */
+/**
+ * Wei of a native transfer: log-uniform between 0.000001 and 30,000 coins, the low digits random so that few repeat.
+ */
 export function nativeAmount(prng: Prng): bigint {
   const coins = 10 ** (prng.fraction() * 10.5 - 6);
   const micro = BigInt(Math.floor(coins * 1e6));

@@ -1,6 +1,6 @@
 /**
- * A node as its clients see it: passes JSON-RPC over HTTP and WebSocket on to an anvil. A process of its own, so that it
- * can be killed and frozen. Its parent tells it to lag, and is told of every transaction.
+ * A node as its clients see it: passes JSON-RPC over HTTP and WebSocket on to an anvil. A process of its own, so that
+ * it can be killed and frozen. Its parent tells it to lag, and is told of every transaction.
  */
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';

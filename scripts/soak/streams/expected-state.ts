@@ -51,10 +51,12 @@ function readTransfers(indexPath: string): Row[] {
     return db
       .prepare<[], Row>(
         `SELECT t.id, b.number AS block, '0x' || lower(hex(b.hash)) AS blockHash,
-          '0x' || lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
+          '0x' || lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers
+          WHERE id = t.id - t.tx)))) AS txHash,
           iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex,
           '0x' || lower(hex(s.address)) AS sender, '0x' || lower(hex(r.address)) AS receiver,
-          (t.kind <> 3 AND length(coalesce(t.amount, '')) = 0) OR (t.token IS NOT NULL AND t.sender = t.receiver) AS silent
+          (t.kind <> 3 AND length(coalesce(t.amount, '')) = 0) OR (t.token IS NOT NULL
+          AND t.sender = t.receiver) AS silent
         FROM transfers t
           JOIN blocks b ON b.number =
             (SELECT number FROM blocks WHERE last_transfer >= t.id ORDER BY last_transfer, number LIMIT 1)

@@ -20,7 +20,8 @@ function balanceField(what: string) {
     .string()
     .regex(/^-?\d+$/)
     .describe(
-      `${what}, by its transfers, in base units; below zero where earlier transfers are not indexed. That of the native coin leaves out transaction fees`,
+      `${what}, by its transfers, in base units; below zero where earlier transfers are not indexed. That ` +
+        'of the native coin leaves out transaction fees',
     );
 }
 

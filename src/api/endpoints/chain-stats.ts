@@ -50,7 +50,8 @@ export const chainStats = defineEndpoint({
   path: '/api/chain_stats',
   tag: 'chain',
   summary:
-    'The head, the size of the index, transfers, transactions and new wallets per minute, and the most active tokens and wallets',
+    'The head, the size of the index, transfers, transactions and new wallets per minute, and the most ' +
+    'active tokens and wallets',
   params: {
     blocks: integer(1, 1_000)
       .default(100)

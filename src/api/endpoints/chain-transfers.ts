@@ -1,4 +1,6 @@
-/** GET /api/block_transfers and /api/transaction_transfers: every transfer of a block or a transaction, in chain order. */
+/**
+ * GET /api/block_transfers and /api/transaction_transfers: every transfer of a block or a transaction, in chain order.
+ */
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import type { IndexedBlock } from '../../model/block.ts';

@@ -28,7 +28,8 @@ export const coordinatedWallets = defineEndpoint({
     hub: z
       .boolean()
       .describe(
-        `Whether the funder serves many unrelated wallets: it funded more than ${HUB_ABOVE}, or its label category is exchange, bridge or faucet`,
+        `Whether the funder serves many unrelated wallets: it funded more than ${HUB_ABOVE}, or its label ` +
+          'category is exchange, bridge or faucet',
       ),
     coordinated: z.array(coordinatedSchema),
     nextCursor: nextCursorField(),

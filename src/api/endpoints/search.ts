@@ -41,10 +41,12 @@ export const search = defineEndpoint({
   tag: 'chain',
   list: 'results',
   summary:
-    'Finds tokens by symbol or name, labels by parts of their name, addresses and transactions by hash, blocks by number or hash',
+    'Finds tokens by symbol or name, labels by parts of their name, addresses and transactions by hash, ' +
+    'blocks by number or hash',
   params: {
     q: searchText().describe(
-      'An address (also shortened: 0x3f5c…f0be) or hash, a link that contains one, a block number (1,234 or #1234), the beginning of a token symbol or name, or words of a label',
+      'An address (also shortened: 0x3f5c…f0be) or hash, a link that contains one, a block number (1,234 or ' +
+        '#1234), the beginning of a token symbol or name, or words of a label',
     ),
   },
   response: {

@@ -33,7 +33,8 @@ export const tokenLaunch = defineEndpoint({
   tag: 'tokens',
   list: 'buyers',
   summary:
-    'The first holders of a token: how each got it, what it holds, and what they have in common, as counts by definition',
+    'The first holders of a token: how each got it, what it holds, and what they have in common, as counts ' +
+    'by definition',
   params: {
     token: address(),
     limit: limit(20, 200),
@@ -61,7 +62,8 @@ export const tokenLaunch = defineEndpoint({
     openBlock: blockField()
       .nullable()
       .describe(
-        'Where the seller to its first buyer first got it; firstBlock if it was minted to the buyer or the seller is not listed; null without a buyer',
+        'Where the seller to its first buyer first got it; firstBlock if it was minted to the buyer or the ' +
+          'seller is not listed; null without a buyer',
       ),
     buyers: z.array(launchBuyerSchema).describe('In order of their first receipt, the zero address left out'),
     summary: launchSummarySchema,
@@ -69,7 +71,8 @@ export const tokenLaunch = defineEndpoint({
     truncated: z
       .boolean()
       .describe(
-        `Whether an index of an earlier release, which has no sums of trades yet, read only the ${MAX_HISTORY_ROWS} newest transfers; then sold and averageCostProfit are of those`,
+        'Whether an index of an earlier release, which has no sums of trades yet, read only the ' +
+          `${MAX_HISTORY_ROWS} newest transfers; then sold and averageCostProfit are of those`,
       ),
     fromBlock: blockField().nullable().describe('Where truncated: the first block that was read; else null'),
     count: countField(),

@@ -52,7 +52,8 @@ export const tokenStats = defineEndpoint({
     supply: unitsField()
       .nullable()
       .describe(
-        'Minted and not burned, by its transfers from and to the zero address; null if not above zero, as where the first holders got it before the index began or without a transfer',
+        'Minted and not burned, by its transfers from and to the zero address; null if not above zero, as ' +
+          'where the first holders got it before the index began or without a transfer',
       ),
     minted: unitsField()
       .nullable()
@@ -63,7 +64,8 @@ export const tokenStats = defineEndpoint({
     truncated: z
       .boolean()
       .describe(
-        `Whether minted and burned are unknown: the token has more than ${MOST_SEARCHED} transfers, and not all of those from and to the zero address are among its first`,
+        `Whether minted and burned are unknown: the token has more than ${MOST_SEARCHED} transfers, and not ` +
+          'all of those from and to the zero address are among its first',
       ),
     concentration: z
       .object({
@@ -74,12 +76,14 @@ export const tokenStats = defineEndpoint({
         holdersForHalf: countField()
           .nullable()
           .describe(
-            `The fewest holders that have half of it; null where a token with more than ${LARGE_TOKEN_WALLETS} addresses needs more than ${MOST_HOLDERS}`,
+            'The fewest holders that have half of it; null where a token with more than ' +
+              `${LARGE_TOKEN_WALLETS} addresses needs more than ${MOST_HOLDERS}`,
           ),
       })
       .nullable()
       .describe(
-        'Shares of the largest holders in what all holders have, without the zero address and `exclude`; contracts count. Null where the supply is unknown or less than what they have',
+        'Shares of the largest holders in what all holders have, without the zero address and `exclude`; ' +
+          'contracts count. Null where the supply is unknown or less than what they have',
       ),
     firstSeenBlock: blockField().nullable(),
     firstSeenAt: timeField().nullable(),

@@ -44,7 +44,8 @@ export const tokenTraders = defineEndpoint({
     blocks: integer(1, 1_000_000)
       .optional()
       .describe(
-        'Only trades in this many blocks, counted back from and including the last indexed one: what is sold of earlier buys counts as without cost',
+        'Only trades in this many blocks, counted back from and including the last indexed one: what is ' +
+          'sold of earlier buys counts as without cost',
       ),
     limit: limit(50, 200),
     cursor: signedAmountCursor().optional(),
@@ -76,7 +77,9 @@ export const tokenTraders = defineEndpoint({
     truncated: z
       .boolean()
       .describe(
-        `With order=recent or blocks: whether there are more than the newest transfers that are read, ${MAX_HISTORY_ROWS} at most and fewer where they are far apart in the chain; with blocks, sums are of those. A window over all transfers of the token is never truncated by profit or loss`,
+        'With order=recent or blocks: whether there are more than the newest transfers that are read, ' +
+          `${MAX_HISTORY_ROWS} at most and fewer where they are far apart in the chain; with blocks, sums are of ` +
+          'those. A window over all transfers of the token is never truncated by profit or loss',
       ),
     fromBlock: blockField().nullable().describe('Where truncated: the first block that was read; else null'),
     completeToBlock: completeToBlockField(),

@@ -63,7 +63,8 @@ export const transaction = defineEndpoint({
     fee: coinField()
       .nullable()
       .describe(
-        'Gas used by the price per gas, and what a rollup of the OP stack takes beside it. Null where the node leaves one out',
+        'Gas used by the price per gas, and what a rollup of the OP stack takes beside it. Null where the ' +
+          'node leaves one out',
       ),
     feeWei: weiField().nullable(),
     gasUsed: gasField('Null while pending'),
@@ -87,7 +88,8 @@ export const transaction = defineEndpoint({
       .array(walletTradeSchema)
       .nullable()
       .describe(
-        `Of each wallet in it, pools included, as wallet_trades gives them; the first ${MAX_TRADES}. Null for tradesReason`,
+        `Of each wallet in it, pools included, as wallet_trades gives them; the first ${MAX_TRADES}. Null ` +
+          'for tradesReason',
       ),
     tradesReason: z
       .string()

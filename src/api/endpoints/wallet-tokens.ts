@@ -51,7 +51,8 @@ const walletTokenSchema = z
       .string()
       .regex(/^-?\d+$/)
       .describe(
-        "Sum of the wallet's transfers, in the token's smallest unit; below zero where earlier transfers are not indexed",
+        "Sum of the wallet's transfers, in the token's smallest unit; below zero where earlier transfers " +
+          'are not indexed',
       ),
     transferCount: countField().describe('Transfers of the token to or from the wallet'),
     lastBlock: blockField(),
@@ -61,7 +62,8 @@ const walletTokenSchema = z
     share: shareField()
       .nullable()
       .describe(
-        'Part of the supply that the wallet holds; null with block, and where a sum is unreliable, or the supply unknown or less than what the largest holders have',
+        'Part of the supply that the wallet holds; null with block, and where a sum is unreliable, or the ' +
+          'supply unknown or less than what the largest holders have',
       ),
   })
   .meta({ id: 'WalletToken' });
@@ -93,7 +95,8 @@ export const walletTokens = defineEndpoint({
     block: indexedBlock()
       .optional()
       .describe(
-        'What the wallet held after this block: balances, transfers and last blocks are as of then. Not with moved_since',
+        'What the wallet held after this block: balances, transfers and last blocks are as of then. Not ' +
+          'with moved_since',
       ),
     limit: limit(50, 200),
     cursor: pageCursor(1).optional(),

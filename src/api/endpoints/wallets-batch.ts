@@ -58,7 +58,8 @@ export const walletsBatch = defineEndpoint({
   path: '/api/wallets/batch',
   tag: 'wallets',
   summary:
-    'First and last activity, transaction count and first funder of up to 100 wallets; totals, funding, labels, tokens and balances on request',
+    'First and last activity, transaction count and first funder of up to 100 wallets; totals, funding, ' +
+    'labels, tokens and balances on request',
   params: {
     addresses: listOf(addressAsSent(), 100).describe(
       '1 to 100 wallets; each is a key of the answer, spelled as here',
@@ -69,7 +70,8 @@ export const walletsBatch = defineEndpoint({
       })
       .optional()
       .describe(
-        'Adds to each entry the answers of wallet_summary, wallet_funding_source, wallet_label and wallet_tokens, and ' +
+        'Adds to each entry the answers of wallet_summary, wallet_funding_source, wallet_label and ' +
+          'wallet_tokens, and ' +
           'the native balance from the node; a summary then has it too',
       ),
   },

@@ -154,7 +154,8 @@ const RESPONSES = {
   }),
   TooManyRequests: {
     description:
-      'The key exceeded its rate limit (rate_limited) or monthly quota (quota_exceeded), or too many named queries wait (busy)',
+      'The key exceeded its rate limit (rate_limited) or monthly quota (quota_exceeded), or too many named ' +
+      'queries wait (busy)',
     headers: headersOf('Retry-After'),
     content: {
       'application/json': {
@@ -171,7 +172,9 @@ const RESPONSES = {
     message: 'internal error',
   }),
   Unavailable: errorResponse(
-    'The index is empty or has not reached the requested block (not_ready), the query took too long (timeout), too many large queries are waiting (busy), the node does not answer (node_unavailable), or the disk failed (storage)',
+    'The index is empty or has not reached the requested block (not_ready), the query took too long ' +
+      '(timeout), too many large queries are waiting (busy), the node does not answer (node_unavailable), or the ' +
+      'disk failed (storage)',
     {
       code: 'not_ready',
       message: 'no block is indexed yet',

@@ -160,12 +160,14 @@ export const statusSchema = z
         z.object({ name: z.enum(['token_history', 'trade_sums', 'new_trade_sums']), lastTransfer: count() }),
       )
       .describe(
-        'What an index of an earlier release, or one with other lists of trades, still gets while it is served, and the transfer up to which it is complete (of transfers)',
+        'What an index of an earlier release, or one with other lists of trades, still gets while it is ' +
+          'served, and the transfer up to which it is complete (of transfers)',
       ),
     tradeChanges: z
       .array(z.string())
       .describe(
-        'Which contracts count otherwise in trades once new_trade_sums is complete, because the configuration or the release changed the lists; empty when none does',
+        'Which contracts count otherwise in trades once new_trade_sums is complete, because the ' +
+          'configuration or the release changed the lists; empty when none does',
       ),
     skippedLogs: z
       .record(z.string(), count())

@@ -1,4 +1,6 @@
-/** The OpenAPI 3.1 document of /rpc and the REST API, built from the schemas that validate requests and type answers. */
+/**
+ * The OpenAPI 3.1 document of /rpc and the REST API, built from the schemas that validate requests and type answers.
+ */
 import { z } from 'zod';
 import { labelSchema } from '../../schemas/fields.ts';
 import { signalFilterSchema, walletFilterSchema } from '../../schemas/stream-filters.ts';
@@ -268,7 +270,8 @@ export const RPC_OPERATION = {
   requestBody: {
     required: true as const,
     description:
-      'The calls of a batch run concurrently, except transactions: they are sent in order, up to the first that the node does not answer',
+      'The calls of a batch run concurrently, except transactions: they are sent in order, up to the first ' +
+      'that the node does not answer',
     content: {
       'application/json': {
         schema: { oneOf: [REQUEST, { type: 'array', items: REQUEST, minItems: 1, maxItems: 1_000 }] },
@@ -298,7 +301,8 @@ export const RPC_OPERATION = {
       message: 'send the body without Content-Encoding',
     }),
     429: errorResponse(
-      'The key exceeded its rate limit, even after queueing, or its monthly quota; a batch gets one error per call with an id. With data.upstream, the node limits its calls',
+      'The key exceeded its rate limit, even after queueing, or its monthly quota; a batch gets one error ' +
+        'per call with an id. With data.upstream, the node limits its calls',
       OVER_LIMIT,
       'Retry-After',
     ),

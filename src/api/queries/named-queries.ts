@@ -133,6 +133,8 @@ function requireTier(query: NamedQuery, caller: QueryCaller): void {
     'tier_limit',
     tiers.length === 0
       ? `the query ${name} is not for visitors: send a key of your own in X-API-Key`
-      : `the query ${name} is for keys of the ${tiers.length === 1 ? 'tier' : 'tiers'} ${tiers.join(', ')}, and this one is of the tier ${caller.tier}`,
+      : `the query ${name} is for keys of the ${tiers.length === 1 ? 'tier' : 'tiers'} ` +
+          `${tiers.join(', ')}, ` +
+          `and this one is of the tier ${caller.tier}`,
   );
 }

@@ -39,7 +39,8 @@ function jsonText({ columns, rows, cut, head, gaps, damage }: QueryAnswer): stri
 export function answerNote({ rows, head, cut, gaps, damage }: QueryAnswer, seconds: number): string {
   const count = `${formatNumber(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`;
   return [
-    `${count} as of block ${formatNumber(head.number)} (${head.hash.slice(0, 10)}), ${seconds.toFixed(seconds < 10 ? 2 : 0)} s`,
+    `${count} as of block ${formatNumber(head.number)} (${head.hash.slice(0, 10)}), ` +
+      `${seconds.toFixed(seconds < 10 ? 2 : 0)} s`,
     ...(cut === 'rows' ? ['more rows were cut: raise --limit, or use LIMIT'] : []),
     ...(cut === 'bytes' ? ['more rows were cut, because they take more than 16 MiB'] : []),
     gaps === 0 ? 'no trace gaps' : `${formatNumber(gaps)} blocks lack transfers (atlas-node status)`,

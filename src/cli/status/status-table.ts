@@ -201,7 +201,8 @@ function diskRows(status: IndexStatus, disk: DiskReport): StatusEntry[] {
       'forecast',
       bytesPerDay === null
         ? 'not enough indexed blocks'
-        : `${formatBytes(bytesPerDay)} a day${daysUntilFull === null ? '' : `, the disk is full in ${formatNumber(daysUntilFull)} days`}`,
+        : `${formatBytes(bytesPerDay)} a ` +
+          `day${daysUntilFull === null ? '' : ', the disk is full in ' + `${formatNumber(daysUntilFull)} days`}`,
     ],
   ];
 }

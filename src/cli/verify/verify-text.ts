@@ -8,7 +8,8 @@ const MAX_TOKENS = 20;
 export function verifyText(report: VerifyReport): string {
   const { index, node, checks, tokens, seconds } = report;
   const parts = [
-    `${index.path}: chain ${index.chainId}, blocks ${formatNumber(index.startBlock)} to ${formatNumber(index.head.number)}, ${formatNumber(index.transfers)} transfers`,
+    `${index.path}: chain ${index.chainId}, blocks ${formatNumber(index.startBlock)} to ` +
+      `${formatNumber(index.head.number)}, ${formatNumber(index.transfers)} transfers`,
     node === null ? 'without a node' : `${node.client}: head ${formatNumber(node.head)}`,
     '',
     formatTable(['CHECK', 'RESULT', 'SHARE', 'WHAT WAS COMPARED'], checks.map(checkRow)),
@@ -54,7 +55,8 @@ function tokenLines(tokens: readonly TokenVerdict[]): string[] {
     .map(({ token, quality, reason }) => [token, quality ?? 'unknown', reason]);
   return [
     '',
-    `balances estimated from transfers, of ${tokens.length} tokens: ${count('exact')} exact, ${count('partial')} partial, ${count('unreliable')} unreliable, ${count(null)} unknown`,
+    `balances estimated from transfers, of ${tokens.length} tokens: ${count('exact')} exact, ` +
+      `${count('partial')} partial, ${count('unreliable')} unreliable, ${count(null)} unknown`,
     ...(rows.length > 0 ? [formatTable(['TOKEN', 'ESTIMATE', 'BECAUSE'], rows)] : []),
     ...(others.length > MAX_TOKENS ? [`and ${others.length - MAX_TOKENS} more that are not exact`] : []),
   ];
@@ -85,7 +87,9 @@ function conclusion({ differences, checks, unfinished }: VerifyReport): string {
   const advice = isDamaged
     ? '; stop the daemon and run "atlas-node verify --repair" to rebuild the file from its intact blocks and the node'
     : blocks.length > 0
-      ? `; stop the daemon and run "atlas-node verify --repair ${Math.min(...blocks)}..${Math.max(...blocks)}" to read those blocks again`
+      ? '; stop the daemon and run "atlas-node verify ' +
+        '--repair ' +
+        `${Math.min(...blocks)}..${Math.max(...blocks)}" to read those blocks again`
       : '; no repair of single blocks helps: stop the daemon, move index.db away and start it to rebuild the index';
   return `${formatNumber(differences)} difference${differences === 1 ? '' : 's'}${advice}`;
 }

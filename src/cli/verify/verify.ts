@@ -221,7 +221,8 @@ async function repair(
     );
   if (replacedFrom !== null)
     console.log(
-      `blocks ${formatNumber(replacedFrom)} to ${formatNumber(head.number)} were indexed again; the last one is ${head.hash}`,
+      `blocks ${formatNumber(replacedFrom)} to ${formatNumber(head.number)} were indexed again; the last ` +
+        `one is ${head.hash}`,
     );
 }
 

@@ -193,7 +193,10 @@ class RangeDecoder {
   }
 }
 
-/** The rules for a block read in full: where blooms prove that it has all logs, it does not matter how they are numbered. */
+/**
+ * The rules for a block read in full: where blooms prove that it has all logs, it does not matter how they are
+ * numbered.
+ */
 async function provenRules(rules: LoadRules, block: JsonObject, receipts: unknown): Promise<LoadRules> {
   const logProof = await proveLogs(block, receipts);
   const off = [...(rules.tolerance?.off ?? []), ...NEEDLESS_CHECKS[logProof]];

@@ -122,7 +122,8 @@ function samplesBelow(wanted: number, border: number): number[] {
 function unclear(border: number): UpstreamError {
   return new UpstreamError(
     'inconsistent',
-    `the node refuses blocks below ${border}, but not all of them with one reason, so it is unclear whether it has pruned them; indexing begins once it serves them or refuses all`,
+    `the node refuses blocks below ${border}, but not all of them with one reason, so it is unclear whether ` +
+      'it has pruned them; indexing begins once it serves them or refuses all',
   );
 }
 

@@ -6,7 +6,9 @@ import { settingName } from '../../lib/setting-name.ts';
 import type { BlockBatch } from '../../model/block-batch.ts';
 import type { UntracedBlocks } from './untraced-blocks.ts';
 
-/** Loads blocks `from..to`, inclusive, in order. A block that the node does not trace is an unsettled batch of its own. */
+/**
+ * Loads blocks `from..to`, inclusive, in order. A block that the node does not trace is an unsettled batch of its own.
+ */
 export type LoadRange = (from: number, to: number, signal: AbortSignal) => Promise<BlockBatch[]>;
 
 /** The next block waits for its traces. What was loaded stays valid. */
@@ -92,9 +94,10 @@ export class Pipeline {
   /**
    * Returns blocks from `next` to at most `head`: at least one range, and more until the batch is full, its time is up,
    * the head is reached or a range fails. A node that fails occasionally therefore only makes commits smaller: a failed
-   * range is loaded again for the next call. A block that is not settled ends the call like a failed range. Rejects like
-   * `LoadRange` when the first range fails; then call `reset`. Rejects with WaitingForTraces when the first block is not
-   * settled; then call it again.
+   * range is loaded again for the next call. A block that is not settled ends the call like a failed range. Rejects
+   * like `LoadRange` when the first range fails; then call `reset`. Rejects with WaitingForTraces when the first block
+   * is
+   * not settled; then call it again.
    */
   async take(next: number, head: number): Promise<BlockBatch[]> {
     if (this.ranges[0] !== undefined && this.ranges[0].from !== next) this.reset();
@@ -203,5 +206,9 @@ export class Pipeline {
 }
 
 function waitingText({ to, reason }: RangePart): string {
-  return `block ${to} has no traces yet: ${reason}; it is tried again, and indexed without its internal transfers after ${settingName('index.gap_after')} if the node traces other blocks; to wait for nothing, use another node or set ${settingName('index.traces')} = false`;
+  return (
+    `block ${to} has no traces yet: ${reason}; it is tried again, and indexed without its internal ` +
+    `transfers after ${settingName('index.gap_after')} if the node traces other blocks; to wait for nothing, ` +
+    `use another node or set ${settingName('index.traces')} = false`
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * HTTP to the node in use with streamed answers, over its own keep-alive sockets, with bounded resources: one client per
- * configured node.
+ * HTTP to the node in use with streamed answers, over its own keep-alive sockets, with bounded resources: one client
+ * per configured node.
  */
 import type { UpstreamFailure } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
@@ -83,8 +83,8 @@ export class StreamingHttpClient implements ConnectionOwner {
 
   /**
    * Posts a JSON body, given as the Latin-1 text of its bytes. After this returns, the sink gets the answer,
-   * whatever its status, or aborts with an UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what` names the
-   * request in its message).
+   * whatever its status, or aborts with an UpstreamError (`timeout`, `connection`, `malformed`, `queue-full`; `what`
+   * names the request in its message).
    */
   post(body: string, what: string, sink: ResponseSink, options: PostOptions = {}): Exchange {
     const { newSocket = false, client = null, isWrite = false } = options;

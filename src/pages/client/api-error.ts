@@ -56,7 +56,10 @@ export function errorText(error: unknown): string {
     case 'rate_limited':
       return `This key is over its rate limit. Try again in ${error.retryAfter} s.`;
     case 'quota_exceeded':
-      return `The monthly quota of this key is used up. The quota resets in ${Math.ceil(error.retryAfter / 86_400)} days.`;
+      return (
+        'The monthly quota of this key is used up. The quota resets in ' +
+        `${Math.ceil(error.retryAfter / 86_400)} days.`
+      );
     case 'tier_limit':
       return `The tier of this key does not allow this: ${error.message}.`;
     case 'not_allowed':

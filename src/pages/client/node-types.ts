@@ -1,6 +1,6 @@
 /**
- * The node's answers through /rpc, as far as the pages use them. Numbers are hexadecimal. Nodes differ in what they leave
- * out and what they set to null.
+ * The node's answers through /rpc, as far as the pages use them. Numbers are hexadecimal. Nodes differ in what they
+ * leave out and what they set to null.
  */
 
 export interface NodeTransaction {

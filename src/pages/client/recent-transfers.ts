@@ -23,8 +23,8 @@ interface RecentTransfers {
 }
 
 /**
- * Keeps at most `limit`, of all wallets or of one. Replays from `fromBlock`; null waits. While `paused`, new transfers are
- * only dropped from the view.
+ * Keeps at most `limit`, of all wallets or of one. Replays from `fromBlock`; null waits. While `paused`, new transfers
+ * are only dropped from the view.
  */
 export function useRecentTransfers(
   limit: number,

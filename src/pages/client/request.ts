@@ -5,7 +5,10 @@ import { ApiError } from './api-error.ts';
 /** Exceeds the server's default timeout for its node. */
 const TIMEOUT_MS = 60_000;
 
-/** The answer and its JSON or CSV, null for an error without JSON. Rejects with the signal's reason, or with an ApiError. */
+/**
+ * The answer and its JSON or CSV, null for an error without JSON. Rejects with the signal's reason, or with an
+ * ApiError.
+ */
 export async function request(
   path: string,
   { signal, timeoutMs = TIMEOUT_MS, ...init }: RequestInit & { timeoutMs?: number } = {},

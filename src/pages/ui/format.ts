@@ -49,7 +49,10 @@ export function percent(share: number): string {
 export function byteSize(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
-  return `${new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 }).format(bytes / 1024 ** power)} ${units[power]}`;
+  return (
+    `${new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 }).format(bytes / 1024 ** power)} ` +
+    `${units[power]}`
+  );
 }
 
 /** The two largest units of a duration: `3 d 4 h`, `12 s`. */

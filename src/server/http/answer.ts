@@ -165,7 +165,8 @@ export function isStatus(status: number): status is Answer['status'] {
 }
 
 const EXPOSED =
-  'X-Indexed-Block, X-Indexed-Hash, X-Indexed-Rewrites, X-Next-Cursor, X-Cut, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
+  'X-Indexed-Block, X-Indexed-Hash, X-Indexed-Rewrites, X-Next-Cursor, X-Cut, ETag, RateLimit-Limit, ' +
+  'RateLimit-Remaining, RateLimit-Reset, Retry-After';
 
 /** Names of headers as a preflight lists them: tokens (RFC 9110), separated by commas. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+( *, *[\w!#$%&'*+.^`|~-]+)*$/;

@@ -94,8 +94,8 @@ export class BodyReservation {
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 
 /**
- * Whether this is a whole JSON text and the end of a chunked body, which no JSON text contains in that place. The library
- * reads a chunk extension as digits of the chunk's size, and takes what follows for its bytes.
+ * Whether this is a whole JSON text and the end of a chunked body, which no JSON text contains in that place. The
+ * library reads a chunk extension as digits of the chunk's size, and takes what follows for its bytes.
  */
 function endsInExtendedChunk(body: Buffer): boolean {
   try {
@@ -113,11 +113,12 @@ const STALLED = `nothing of the body arrived for ${STALL_MS / 1000} s; ${NO_EXTE
 type GuardedReply = Pick<DeferredReply, 'guardBodyHandler'>;
 
 /**
- * Collects the body and passes it to `answer` once, or passes the fault of a body that exceeds `limit` bytes or does not
- * end. An error that `answer` throws becomes a 500. The body may lie in memory of the library, so it is valid only until
- * `answer` returns. Never calls `answer` when the client disconnects first or is cut off for too many chunks or an
- * exhausted budget. The caller releases `reservation` when the client disconnects; it is null where `limit` alone bounds
- * the body, which must end then.
+ * Collects the body and passes it to `answer` once, or passes the fault of a body that exceeds `limit` bytes or does
+ * not end. An error that `answer` throws becomes a 500. The body may lie in memory of the library, so it is valid only
+ * until `answer` returns. Never calls `answer` when the client disconnects first or is cut off for too many chunks or
+ * an
+ * exhausted budget. The caller releases `reservation` when the client disconnects; it is null where `limit` alone
+ * bounds the body, which must end then.
  */
 export function collectBody(
   res: HttpResponse,

@@ -94,13 +94,18 @@ function stalenessOf(
   const setting = settingWord('index.stale_seconds');
   const off = `${setting} = 0 turns the check off`;
   if (isFromFuture(state, staleSeconds, now)) {
-    const reason = `the newest block is from ${newest}, but the clock of this machine says ${clock}: the clock is behind, or the chain's is ahead, so that nobody would notice a halt of the chain; set the clock; ${off}`;
+    const reason =
+      `the newest block is from ${newest}, but the clock of this machine says ${clock}: the ` +
+      `clock is behind, or the chain's is ahead, so that nobody would notice a halt of the chain; set the ` +
+      `clock; ${off}`;
     return { cause: 'clock', reason };
   }
   if (!isStale(state, staleSeconds, now)) return null;
   const reason = `the chain is stale: its newest block is from ${newest}, older than ${setting} (${staleSeconds} s)`;
   if (!keepsTime) return { cause: 'halted', reason };
-  const advice = `but new blocks keep arriving in step with time, and the clock of this machine says ${clock}: the clock is ahead, or the chain's is behind; set the clock; ${off}`;
+  const advice =
+    'but new blocks keep arriving in step with time, and the clock of this machine says ' +
+    `${clock}: the clock is ahead, or the chain's is behind; set the clock; ${off}`;
   return { cause: 'clock', reason: `${reason}, ${advice}` };
 }
 

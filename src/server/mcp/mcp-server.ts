@@ -1,6 +1,6 @@
 /**
- * Answers the messages of one POST to `/mcp`, in the protocol of 2026-07-28 or an older one. Stateless, so any daemon can
- * answer the next request.
+ * Answers the messages of one POST to `/mcp`, in the protocol of 2026-07-28 or an older one. Stateless, so any daemon
+ * can answer the next request.
  */
 import {
   type CallToolResult,
@@ -37,8 +37,8 @@ export interface McpContext {
 }
 
 /**
- * Answers one request as the protocol's streamable HTTP transport defines it, without sessions and without a stream that
- * stays open. `parsedBody` is undefined if the body is not JSON.
+ * Answers one request as the protocol's streamable HTTP transport defines it, without sessions and without a stream
+ * that stays open. `parsedBody` is undefined if the body is not JSON.
  */
 export async function answerMcp(
   request: Request,

@@ -1,6 +1,6 @@
 /**
- * The tools of `/mcp`, one per REST endpoint with its parameters, limits and answers; and its resources, combined answers
- * of several endpoints about one wallet, for a reader without a plan.
+ * The tools of `/mcp`, one per REST endpoint with its parameters, limits and answers; and its resources, combined
+ * answers of several endpoints about one wallet, for a reader without a plan.
  */
 import type { ResourceTemplateType, Tool } from '@modelcontextprotocol/server';
 import { mayUseEndpoint, notAllowed } from '../../access/allow-list.ts';

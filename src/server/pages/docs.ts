@@ -1,7 +1,7 @@
 /**
- * The API documentation, which needs no key: /openapi.json and /asyncapi.json for programs, /docs for people. The page covers
- * REST and /rpc, from their OpenAPI document, and the streams. It is readable without its one script, which adds search, copy
- * icons and "Try it" (src/pages/docs).
+ * The API documentation, which needs no key: /openapi.json and /asyncapi.json for programs, /docs for people. The page
+ * covers REST and /rpc, from their OpenAPI document, and the streams. It is readable without its one script, which adds
+ * search, copy icons and "Try it" (src/pages/docs).
  */
 
 import { CRITERIA_TEXTS } from '../../api/endpoints/wallet-label.ts';
@@ -40,7 +40,8 @@ let built: { of: Queries; documents: Documents } | undefined;
 
 /**
  * Builds the documents for the first server of the process, before it listens: at import, every command would pay for
- * them, and on a request, they would hold the event loop for 0.1 s. A reload builds them anew if it changes the queries.
+ * them, and on a request, they would hold the event loop for 0.1 s. A reload builds them anew if it changes the
+ * queries.
  */
 function documents(of: Queries): Documents {
   if (built?.of !== of) built = { of, documents: build(of) };
@@ -141,7 +142,13 @@ ${document.info.description
 <p>For programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1), and
 <a href="asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0) for the streams.</p>
 ${REFERENCE}
-${groups.map(({ name, description, members }) => `<h2 class="group">${groupTitle(name)}</h2>\n<p class="soft">${escapeHtml(description)}.</p>\n${members.map(operationSection).join('\n')}`).join('\n')}
+${groups
+  .map(
+    ({ name, description, members }) =>
+      `<h2 class="group">${groupTitle(name)}</h2>\n<p ` +
+      `class="soft">${escapeHtml(description)}.</p>\n${members.map(operationSection).join('\n')}`,
+  )
+  .join('\n')}
 ${STREAMS_SECTION}
 </main>`;
 }

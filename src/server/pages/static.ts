@@ -14,8 +14,8 @@ import { bodyOfQueries, docsParts } from './docs.ts';
 import { escapeHtml } from './docs-html.ts';
 
 /**
- * Allows scripts, styles and connections of this origin only: nothing inline, no frames, and (trusted types) no way for a
- * script to turn text into markup.
+ * Allows scripts, styles and connections of this origin only: nothing inline, no frames, and (trusted types) no way for
+ * a script to turn text into markup.
  */
 const CONTENT_POLICY = [
   "default-src 'none'",

@@ -1,7 +1,7 @@
 /**
- * Counts the bytes that wait for the client of one WebSocket. A message is queued, then handed to the library, which may
- * hold it until the system accepts it. Answers reserve their bytes in the budget of their key until then; large answers
- * reserve their own memory.
+ * Counts the bytes that wait for the client of one WebSocket. A message is queued, then handed to the library, which
+ * may hold it until the system accepts it. Answers reserve their bytes in the budget of their key until then; large
+ * answers reserve their own memory.
  */
 import type { ClientBudget } from '../../lib/byte-budget.ts';
 

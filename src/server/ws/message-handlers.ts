@@ -263,7 +263,9 @@ async function runSignalCall(
       return null;
     });
   }
-  const message = `the method ${call.method.slice(0, 100)} does not exist here; use atlas_subscribe or atlas_unsubscribe`;
+  const message =
+    `the method ${call.method.slice(0, 100)} does not exist here; use atlas_subscribe or ` +
+    'atlas_unsubscribe';
   return { text: errorJson(id, { code: RpcCode.methodNotFound, message }), subscription: null };
 }
 

@@ -59,8 +59,8 @@ export class Outbox {
   private drainCallbacks: (() => void)[] = [];
 
   /**
-   * When the backlog exceeds the limits, stops sending and calls `onOverflow` once. When a message cannot be sent, stops
-   * and calls `onFailure`.
+   * When the backlog exceeds the limits, stops sending and calls `onOverflow` once. When a message cannot be sent,
+   * stops and calls `onFailure`.
    */
   constructor(
     socket: Outbox['socket'],

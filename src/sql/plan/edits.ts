@@ -47,7 +47,9 @@ export class Edits {
     return parts.join('');
   }
 
-  /** The position of the first edit that begins there or later. A query has tens of thousands where it lists addresses. */
+  /**
+   * The position of the first edit that begins there or later. A query has tens of thousands where it lists addresses.
+   */
   private firstFrom(start: number): number {
     let [low, high] = [0, this.edits.length];
     while (low < high) {

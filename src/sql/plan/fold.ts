@@ -1,6 +1,6 @@
 /**
- * Recognises aggregates over the transfers of one token, which a table can compute for many rows at once: handing each row
- * to SQLite costs more than reading it. Each row of a folded table stands for a portion of rows.
+ * Recognises aggregates over the transfers of one token, which a table can compute for many rows at once: handing each
+ * row to SQLite costs more than reading it. Each row of a folded table stands for a portion of rows.
  */
 import { FOLDED_COUNT, foldedMax, isFoldedBy } from '../tables/fold.ts';
 import { comparisonsOf, conjuncts } from '../text/expressions.ts';

@@ -87,8 +87,8 @@ function hasAny(nodes: readonly Node[], words: readonly string[]): boolean {
 }
 
 /**
- * Whether the one result is the lowest or highest value of a column in whose order the table is read, which its first row
- * has: `SELECT max(timestamp) FROM blocks`. Null otherwise.
+ * Whether the one result is the lowest or highest value of a column in whose order the table is read, which its first
+ * row has: `SELECT max(timestamp) FROM blocks`. Null otherwise.
  */
 export function extremeOf(
   core: SelectCore,

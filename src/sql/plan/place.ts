@@ -5,9 +5,9 @@ import type { Condition } from './conditions.ts';
 import type { ScopeItem } from './scope.ts';
 
 /**
- * A value from another table makes SQLite read that table first. So tables get a place one after the other, each with the
- * conditions on constants and on tables placed before: no two wait for each other. Inner joins start with the table of
- * which least is read; a LEFT or CROSS JOIN fixes the order.
+ * A value from another table makes SQLite read that table first. So tables get a place one after the other, each with
+ * the conditions on constants and on tables placed before: no two wait for each other. Inner joins start with the table
+ * of which least is read; a LEFT or CROSS JOIN fixes the order.
  */
 export function placeTables(
   from: readonly FromItem[],

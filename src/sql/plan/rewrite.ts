@@ -1,6 +1,7 @@
 /**
- * Rewrites a query so that its conditions reach the tables. The driver's virtual tables take values only as arguments, so
- * each place that names a table becomes a table of its own, whose arguments are what the query compares its columns with:
+ * Rewrites a query so that its conditions reach the tables. The driver's virtual tables take values only as arguments,
+ * so each place that names a table becomes a table of its own, whose arguments are what the query compares its columns
+ * with:
  * `transfers t ... WHERE t.token_address = X` reads `"transfers#1"(X) AS t`. The conditions stay in the query and are
  * checked row by row. So arguments only narrow what is read; where none is found, all rows are.
  */

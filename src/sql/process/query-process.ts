@@ -75,8 +75,8 @@ export class QueryProcess {
   private isClosed = false;
 
   /**
-   * `path` of the index, and the lists of `[trades]`. Tests give lower limits and other commands. Throws QueryStartError
-   * where there is no folder for temporary files.
+   * `path` of the index, and the lists of `[trades]`. Tests give lower limits and other commands. Throws
+   * QueryStartError where there is no folder for temporary files.
    */
   constructor(
     path: string,
@@ -140,8 +140,8 @@ export class QueryProcess {
   }
 
   /**
-   * Waits until a large write-ahead log has started over, which it cannot while queries read, of whatever process. If none
-   * does, the log is large for another reason, and the query begins after a short while.
+   * Waits until a large write-ahead log has started over, which it cannot while queries read, of whatever process. If
+   * none does, the log is large for another reason, and the query begins after a short while.
    */
   private async waitForLog(isGivenUp: () => boolean): Promise<void> {
     const startedAt = performance.now();
@@ -201,14 +201,16 @@ export class QueryProcess {
     if (residentBytes(child.pid) > this.limits.memoryBytes)
       return this.end(
         new QueryLimitError(
-          `ended: it took more than ${mib(this.limits.memoryBytes)} MiB of memory; build smaller texts, or group and sort fewer rows`,
+          `ended: it took more than ${mib(this.limits.memoryBytes)} MiB of memory; build smaller texts, or ` +
+            'group and sort fewer rows',
         ),
       );
     if (looks % FILES_EVERY !== 0) return;
     if (openFileBytes(child.pid, this.folder) > this.limits.temporaryBytes)
       return this.end(
         new QueryLimitError(
-          `ended: it took more than ${mib(this.limits.temporaryBytes)} MiB of temporary files; sort or group fewer rows, or export the table`,
+          `ended: it took more than ${mib(this.limits.temporaryBytes)} MiB of temporary files; sort or ` +
+            'group fewer rows, or export the table',
         ),
       );
     running.reading?.show();

@@ -26,7 +26,9 @@ export function* foldRows(
   for (const portion of portions) if (portion.count > 0) yield foldRow(portion, columns, args);
 }
 
-/** In the order of `foldedColumns`: the sum of amounts, the least of other columns, and what only a folded table has. */
+/**
+ * In the order of `foldedColumns`: the sum of amounts, the least of other columns, and what only a folded table has.
+ */
 function foldRow({ count, filled }: Portion, columns: readonly SqlColumn[], args: Arguments): Cell[] {
   const row = new Array<Cell>(columns.length).fill(null);
   const highest: Record<string, Cell> = {};

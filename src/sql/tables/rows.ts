@@ -27,7 +27,9 @@ export function sqlColumns(columns: readonly FileColumn[], amounts: readonly str
 
 type Values = ColumnValues | readonly Cell[];
 
-/** Rows that were read together. A generator for each of the layers below would take longer than the rows themselves. */
+/**
+ * Rows that were read together. A generator for each of the layers below would take longer than the rows themselves.
+ */
 export interface Portion {
   count: number;
   isReversed: boolean;

@@ -59,8 +59,8 @@ const OPERATORS: Record<string, 'eq' | 'min' | 'max'> = {
 const FLIPPED = { eq: 'eq', min: 'max', max: 'min' } as const;
 
 /**
- * What a condition says about columns: `column = value`, a bound, BETWEEN, IN, or the same with the column at the right.
- * Empty for anything else. Both sides of `a = b` may be columns.
+ * What a condition says about columns: `column = value`, a bound, BETWEEN, IN, or the same with the column at the
+ * right. Empty for anything else. Both sides of `a = b` may be columns.
  */
 export function comparisonsOf(condition: readonly Node[]): Comparison[] {
   const found: Comparison[] = [];

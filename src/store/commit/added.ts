@@ -28,7 +28,9 @@ function tokensOf({ tokens, transfers }: Commit): Float64Array {
   return ids;
 }
 
-/** Its transactions that may hold trades. Those in gaps are left out: a missing transfer could make any part a trade. */
+/**
+ * Its transactions that may hold trades. Those in gaps are left out: a missing transfer could make any part a trade.
+ */
 function* tradingIn(commit: Commit): Generator<readonly PartTransfer[]> {
   const { transfers } = commit;
   const columns = { from: transfers.sender, to: transfers.receiver, token: transfers.token };

@@ -61,7 +61,9 @@ export class BlockRows {
     this.transfers.flush();
   }
 
-  /** Writes the transfers of a batch, the first of which is the commit's transfer `base`. Returns a checksum per block. */
+  /**
+   * Writes the transfers of a batch, the first of which is the commit's transfer `base`. Returns a checksum per block.
+   */
   private writeTransfers(commit: Commit, batch: BlockBatch, base: number, checksumSeed: number): Int32Array {
     const { transferEnd, amounts, amountEnd, tokenNumbers, tokenNumberEnd } = batch;
     const { transfers, tokens } = commit;

@@ -32,8 +32,8 @@ export class ChangeSet {
   }
 
   /**
-   * Sets the first funding of the wallet to `transfer`, sent by `funder`; null removes it. Moves the wallet from the old
-   * funder's count to the new funder's.
+   * Sets the first funding of the wallet to `transfer`, sent by `funder`; null removes it. Moves the wallet from the
+   * old funder's count to the new funder's.
    */
   setFunding(wallet: WalletState, funder: number | null, transfer: number | null): void {
     if (wallet.funder !== funder) {

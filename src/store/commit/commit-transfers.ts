@@ -1,7 +1,7 @@
 /**
  * The transfers of a commit as columns, and the same transfers in the order in which the commit changes other tables:
- * by wallet, and by token and wallet. A commit then reads, changes and writes each row of `wallets` and `holdings` once,
- * in key order, and holds one row at a time in memory.
+ * by wallet, and by token and wallet. A commit then reads, changes and writes each row of `wallets` and `holdings`
+ * once, in key order, and holds one row at a time in memory.
  */
 import type { BlockBatch } from '../../model/block-batch.ts';
 import { movesOne } from '../../model/transfer-kind.ts';

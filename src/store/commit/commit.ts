@@ -132,7 +132,10 @@ export class Commit {
     }
   }
 
-  /** Records that a native transfer funds its receiver, unless an earlier one does. Self-transfers and mints fund nobody. */
+  /**
+   * Records that a native transfer funds its receiver, unless an earlier one does. Self-transfers and mints fund
+   * nobody.
+   */
   private fund(at: number, id: number, by: number): void {
     const { wallets, unfunded } = this;
     const sender = this.transfers.sender[at]!;

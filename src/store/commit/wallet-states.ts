@@ -1,7 +1,7 @@
 /**
- * The rows of `wallets` in memory, as records in one buffer: up to 128 at a time in a commit, all of a step in a rollback.
- * A backfill commit reads and writes a million rows this way; an object for each would cost more garbage collection than
- * its write.
+ * The rows of `wallets` in memory, as records in one buffer: up to 128 at a time in a commit, all of a step in a
+ * rollback. A backfill commit reads and writes a million rows this way; an object for each would cost more garbage
+ * collection than its write.
  */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
 import { ADDRESS_BYTES } from '../schema.ts';

@@ -105,8 +105,8 @@ export class WalletTable {
   }
 
   /**
-   * Calls `found` with the position of each key whose wallet has that address, and with its funder: null without one, -1 if
-   * a direct transfer funded the wallet.
+   * Calls `found` with the position of each key whose wallet has that address, and with its funder: null without one,
+   * -1 if a direct transfer funded the wallet.
    */
   readFunders(keys: readonly WalletKey[], found: (funder: number | null, place: number) => void): void {
     this.funders.read(

@@ -10,8 +10,8 @@ const PORTIONS_PER_STEP = 2;
 const DELETED_PER_STEP = 5_000;
 
 /**
- * Sums the histories of busy wallets up again, with what they sent. The former tables list the wallets to sum up, and go
- * at the end. The cursor is the lowest wallet that is not complete. Tests fold fewer pages at a time.
+ * Sums the histories of busy wallets up again, with what they sent. The former tables list the wallets to sum up, and
+ * go at the end. The cursor is the lowest wallet that is not complete. Tests fold fewer pages at a time.
  */
 export function sumsOfSends(pagesPerFold: number = PAGES_PER_FOLD): Migration {
   return {

@@ -27,7 +27,9 @@ export const RULES_OF_INDEX: Migration = {
 /** Earlier releases recorded no reasons. */
 const FORMER_REASON = 'indexed without traces';
 
-/** Adds what is missing and why to the blocks without traces. Their number follows from a few bad nodes, not the chain. */
+/**
+ * Adds what is missing and why to the blocks without traces. Their number follows from a few bad nodes, not the chain.
+ */
 export const REASONS_OF_GAPS: Migration = {
   version: 7,
   title: 'record why blocks are incomplete',

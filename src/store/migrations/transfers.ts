@@ -26,7 +26,8 @@ export function smallerTransfers(perStep: number = TRANSFERS_PER_STEP): Migratio
       const { changes, lastInsertRowid } = db
         .prepare(/* sql */ `
         INSERT INTO transfers (id, tx, sender, receiver, token_kind, value, log)
-        SELECT id, tx, sender, receiver, iif(token_kind & 7 = 1, -(token_kind >> 3), token_kind), ifnull(CASE token_kind & 7
+        SELECT id, tx, sender, receiver, iif(token_kind & 7 = 1, -(token_kind >> 3), token_kind), ifnull(CASE
+        token_kind & 7
             WHEN 3 THEN token_number
             WHEN 4 THEN CAST(substr(${LENGTHS}, length(token_number) + 1, 1) || token_number || amount AS BLOB)
             ELSE amount END, x''), log_index - 128

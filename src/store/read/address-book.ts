@@ -70,7 +70,9 @@ export class AddressBook {
   }
 }
 
-/** Ids are dense, so their low bits spread evenly: each id has the slot `id % size`, and a newer id evicts an older one. */
+/**
+ * Ids are dense, so their low bits spread evenly: each id has the slot `id % size`, and a newer id evicts an older one.
+ */
 class AddressCache {
   private readonly what: string;
   private readonly readAll: Statement<[string], { id: number; address: string }>;

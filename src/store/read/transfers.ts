@@ -44,7 +44,10 @@ export interface TransferReader {
   byId(ids: readonly number[]): StoredTransfer[];
   /** The transfers of the transaction whose first transfer is `first`, in order, at most `limit`. */
   transaction(first: number, limit: number): StoredTransfer[];
-  /** The first TRANSACTION_ROWS transfers of each transaction that contains one of these ids, in id order per transaction. */
+  /**
+   * The first TRANSACTION_ROWS transfers of each transaction that contains one of these ids, in id order per
+   * transaction.
+   */
   transactionsOf(ids: readonly number[]): StoredTransfer[];
 }
 
@@ -154,7 +157,8 @@ export function prepareTransferParties(
     Omit<TransferParties, 'contract'> & { tokenKind: number }
   >(
     // `token` takes longer to compute in SQL
-    'SELECT id, sender, receiver, token_kind AS tokenKind FROM transfers WHERE id >= +? AND id < +? ORDER BY id LIMIT +?',
+    'SELECT id, sender, receiver, token_kind AS tokenKind FROM transfers WHERE id >= +? AND id < +? ORDER ' +
+      'BY id LIMIT +?',
   );
   const contracts = db.prepare<[string], { id: number; wallet: number }>(
     'SELECT k.id, k.wallet FROM json_each(?) list CROSS JOIN tokens k ON k.id = list.value',

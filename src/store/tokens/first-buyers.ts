@@ -1,6 +1,6 @@
 /**
- * The table `first_buyers`: the first receivers of each token, packed into one row per token. One row per receiver would
- * take three times the space.
+ * The table `first_buyers`: the first receivers of each token, packed into one row per token. One row per receiver
+ * would take three times the space.
  */
 import { pushVarint, readVarints } from '../../lib/varint.ts';
 import type { Db, Statement } from '../open-database.ts';

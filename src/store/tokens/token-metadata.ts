@@ -1,6 +1,7 @@
 /**
- * Name, symbol and decimals as token contracts return them, and the view kind that follows from their answers: the table
- * `token_metadata`. It does not follow from the indexed blocks and is keyed by address, so a rollback leaves it alone.
+ * Name, symbol and decimals as token contracts return them, and the view kind that follows from their answers: the
+ * table `token_metadata`. It does not follow from the indexed blocks and is keyed by address, so a rollback leaves it
+ * alone.
  */
 
 import { bytesToHex, type Hex, hexToBytes } from '../../lib/hex.ts';
@@ -76,12 +77,14 @@ export class TokenMetadataTable {
       WHERE t.id > ? ORDER BY t.id LIMIT ?`);
     this.due = db.prepare(/* sql */ `
       SELECT m.address, t.kind, m.tries
-      FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_PREFIX_BYTES}), m.address)
+      FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_PREFIX_BYTES}),
+      m.address)
         CROSS JOIN wallets c ON c.id = a.wallet AND c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
       WHERE m.retry_at BETWEEN ? AND ? ORDER BY m.retry_at LIMIT ?`);
     this.ofAddress = db.prepare(/* sql */ `
       SELECT t.kind, m.tries, m.decimals
-      FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_PREFIX_BYTES}), m.address)
+      FROM token_metadata m CROSS JOIN addresses a ON a.key IN (substr(m.address, 1, ${ADDRESS_PREFIX_BYTES}),
+      m.address)
         CROSS JOIN wallets c ON c.id = a.wallet AND c.address = m.address CROSS JOIN tokens t ON t.wallet = c.id
       WHERE m.address = ?`);
     this.upsert = db.prepare(/* sql */ `

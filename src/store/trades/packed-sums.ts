@@ -1,7 +1,7 @@
 /**
- * The packed form of a wallet's sums of its trades of a token: an entry for each quote, by ascending quote. An entry has
- * one number, four times the quote and a bit each for whether there are buys and sells, then for each of the two the
- * count, and the amounts of token and quote with their lengths. Most entries take 20 to 40 bytes.
+ * The packed form of a wallet's sums of its trades of a token: an entry for each quote, by ascending quote. An entry
+ * has one number, four times the quote and a bit each for whether there are buys and sells, then for each of the two
+ * the count, and the amounts of token and quote with their lengths. Most entries take 20 to 40 bytes.
  */
 import { bigIntToBytes, bytesToBigInt } from '../../lib/hex.ts';
 import { pushVarint } from '../../lib/varint.ts';

@@ -1,8 +1,8 @@
 /**
- * The table `trade_rules`: by which lists the trades of this index are told. The sums of trades follow from the lists, so
- * other lists need other sums. Those are built beside the ones in use, as the next generation, in the steps of derived.ts;
- * meanwhile commits and rollbacks keep the ones in use, and answers use their lists. Once complete, the next generation
- * takes their place, and steps delete the rows of the former one.
+ * The table `trade_rules`: by which lists the trades of this index are told. The sums of trades follow from the lists,
+ * so other lists need other sums. Those are built beside the ones in use, as the next generation, in the steps of
+ * derived.ts; meanwhile commits and rollbacks keep the ones in use, and answers use their lists. Once complete, the
+ * next generation takes their place, and steps delete the rows of the former one.
  */
 import { type Hex, hexToBytes } from '../../lib/hex.ts';
 import {

@@ -17,7 +17,9 @@ export interface TradeLists {
   rules: string;
 }
 
-/** The lists as of the transaction of the caller: those of the program and this configuration while the index has none. */
+/**
+ * The lists as of the transaction of the caller: those of the program and this configuration while the index has none.
+ */
 export function prepareTradeLists(db: Db, configured: ConfiguredTradeLists): () => TradeLists {
   const generations = prepareTradeGenerations(db);
   const idsOf = prepareStoredTradeIds(db);

@@ -1,7 +1,7 @@
 /**
- * The table `trade_peaks`: a zone map over the sums of each token with many traders, so that finding those with the largest
- * profits and losses does not read all of them. Contracts count too: whether a wallet is one is learned later, so the
- * peaks are bounds for the others.
+ * The table `trade_peaks`: a zone map over the sums of each token with many traders, so that finding those with the
+ * largest profits and losses does not read all of them. Contracts count too: whether a wallet is one is learned later,
+ * so the peaks are bounds for the others.
  */
 import { decodeSigned, encodeSigned } from '../../lib/signed.ts';
 import { averageCostProfit } from '../../trades/profit.ts';

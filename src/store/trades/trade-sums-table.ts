@@ -1,6 +1,6 @@
 /**
- * The tables `trade_sums`, `traded_tokens` and `trade_peaks`: what the trades of each wallet add up to, by token. Their rows
- * belong to a generation (trade-generations.ts).
+ * The tables `trade_sums`, `traded_tokens` and `trade_peaks`: what the trades of each wallet add up to, by token. Their
+ * rows belong to a generation (trade-generations.ts).
  */
 import { ascendingOrder } from '../../lib/ascending-order.ts';
 import type { PartTransfer } from '../../model/wallet-part.ts';

@@ -127,7 +127,9 @@ export interface LogSubscriber {
   readonly since: number;
 }
 
-/** Finds the subscribers that want a log without testing every filter: filters are indexed by address or first topic. */
+/**
+ * Finds the subscribers that want a log without testing every filter: filters are indexed by address or first topic.
+ */
 export class LogSubscribers<S extends LogSubscriber = LogSubscriber> {
   private readonly byAddress = new Map<string, Set<S>>();
   /** Subscribers whose filter has a first topic but no address. */

@@ -1,4 +1,7 @@
-/** A subscription at the node whose notifications are passed on as the node sends them, to clients and inside the daemon. */
+/**
+ * A subscription at the node whose notifications are passed on as the node sends them, to clients and inside the
+ * daemon.
+ */
 import type { Logger } from '../../log/logger.ts';
 import { MalformedNotifications, type NodeSubscriptions } from '../../node/connection.ts';
 import { jsonOf } from '../../node/reply.ts';
@@ -54,8 +57,8 @@ export class NodeTopicStream {
   }
 
   /**
-   * Resolves once the node has accepted the subscription, with a function that ends it; rejects with UpstreamError, `rpc`
-   * when the node refuses it.
+   * Resolves once the node has accepted the subscription, with a function that ends it; rejects with UpstreamError,
+   * `rpc` when the node refuses it.
    */
   async listen(listener: NodeTopicListener): Promise<() => void> {
     const release = await this.shared.acquire();

@@ -1,6 +1,6 @@
 /**
- * Reads the members of a checked filter: one from a client that passed the schema (src/schemas/stream-filters.ts), or one
- * that hooks.db stores. Null means absent. Throws RequestError `invalid_params` for a stored value that is damaged.
+ * Reads the members of a checked filter: one from a client that passed the schema (src/schemas/stream-filters.ts), or
+ * one that hooks.db stores. Null means absent. Throws RequestError `invalid_params` for a stored value that is damaged.
  */
 import type { MarkedBlock } from '../../follower/removed-blocks.ts';
 import type { RequestError } from '../../lib/errors.ts';

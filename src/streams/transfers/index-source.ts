@@ -83,7 +83,9 @@ export class IndexSource implements EventSource {
     return facts;
   };
 
-  /** The transfers of a list of ids, in its order. `withTransactions` prepares for their sides, in a third of the time. */
+  /**
+   * The transfers of a list of ids, in its order. `withTransactions` prepares for their sides, in a third of the time.
+   */
   read(ids: readonly number[], withTransactions: boolean): EventRow[] {
     const { reads } = this.options;
     this.ahead.clear();

@@ -52,7 +52,9 @@ export class PreCommitMatches {
     }
   }
 
-  /** The next matches in order, at most `limit`. Fewer also when a large transaction takes time; `isLast` at the end. */
+  /**
+   * The next matches in order, at most `limit`. Fewer also when a large transaction takes time; `isLast` at the end.
+   */
   take(limit: number): { matches: EventMatch[]; isLast: boolean } {
     const taken = this.prepared.splice(0, limit);
     while (taken.length < limit) {

@@ -66,7 +66,9 @@ export function signalsOf(filter: SignalFilter, facts: SignalFacts): readonly Si
   });
 }
 
-/** The signals that pass a filter as far as the transfer alone tells: without `purchasesOnly`, and any may be a trade. */
+/**
+ * The signals that pass a filter as far as the transfer alone tells: without `purchasesOnly`, and any may be a trade.
+ */
 export function candidatesOf(
   filter: SignalFilter,
   facts: Pick<SignalFacts, 'row' | 'isFirst'>,

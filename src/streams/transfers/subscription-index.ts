@@ -114,8 +114,8 @@ export class SubscriptionIndex {
   }
 
   /**
-   * Adds the subscribers to trades of tokens to the candidates of a transfer: those of whose tokens a trade that ends with
-   * it has one on a side. Let `examiners` prepare the event first, because a transaction may be large.
+   * Adds the subscribers to trades of tokens to the candidates of a transfer: those of whose tokens a trade that ends
+   * with it has one on a side. Let `examiners` prepare the event first, because a transaction may be large.
    */
   candidatesByTrade(
     candidates: readonly TransferSubscription[],

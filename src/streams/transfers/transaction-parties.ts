@@ -1,7 +1,7 @@
 /**
- * Sender and receiver of the transactions that neither the blocks announced before their commit nor the index name, such
- * as those indexed by earlier releases: the node is asked, in batches, and each transaction once for all who ask. They are
- * unknown only if the node lacks both the transaction and its block, or does not answer for SILENT_MS.
+ * Sender and receiver of the transactions that neither the blocks announced before their commit nor the index name,
+ * such as those indexed by earlier releases: the node is asked, in batches, and each transaction once for all who ask.
+ * They are unknown only if the node lacks both the transaction and its block, or does not answer for SILENT_MS.
  */
 import { guarded } from '../../lib/guard.ts';
 import { LruMap } from '../../lib/lru-map.ts';
@@ -19,14 +19,19 @@ const MAX_PENDING = 20_000;
 /** Most batches in flight, and transactions per batch. */
 const MAX_IN_FLIGHT = 6;
 const MAX_PER_BATCH = 100;
-/** How long requests wait for a full batch while another is in flight, milliseconds: an exchange costs as much as 10 calls. */
+/**
+ * How long requests wait for a full batch while another is in flight, milliseconds: an exchange costs as much as 10
+ * calls.
+ */
 const GATHER_MS = 10;
 /** Longest wait for a batch, milliseconds. After that, batches have a tenth of its size. */
 const BATCH_MS = 4_000;
 const SHRINK = 10;
 /** How long the node may answer nothing at all before transactions become unknown, milliseconds. */
 const SILENT_MS = 15_000;
-/** Pause after a batch without an answer, milliseconds; the longest one is also between two attempts at a silent node. */
+/**
+ * Pause after a batch without an answer, milliseconds; the longest one is also between two attempts at a silent node.
+ */
 const PAUSE_MS = 250;
 const MAX_PAUSE_MS = 2_000;
 /** Requests for a transaction that the node does not return, although it answers. */
@@ -58,7 +63,9 @@ export class TransactionParties {
   private failures = 0;
   /** Until when no further batch is sent. */
   private pausedUntil = 0;
-  /** The timer that will send; null if none runs. `isSoon`: in the next turn, which gathers the requests of this one. */
+  /**
+   * The timer that will send; null if none runs. `isSoon`: in the next turn, which gathers the requests of this one.
+   */
   private scheduled: { isSoon: boolean; cancel(): void } | null = null;
   private isClosed = false;
   private waiting: (() => void)[] = [];

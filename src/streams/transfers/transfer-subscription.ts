@@ -14,8 +14,8 @@ const NO_SIDES: readonly Direction[] = [];
 
 /**
  * One subscription to transfers. Addresses are hex digits without prefix. It is offered the transfers of `wallets`; if
- * that is empty, those of the token contracts `tokens`, and if it asks for trades, those that end a trade of one of these
- * tokens; if both are empty, all transfers.
+ * that is empty, those of the token contracts `tokens`, and if it asks for trades, those that end a trade of one of
+ * these tokens; if both are empty, all transfers.
  */
 export abstract class TransferSubscription implements Holder {
   readonly subscription: Subscription;

@@ -31,7 +31,8 @@ test('every endpoint of the specification is documented with its method and para
   });
   assert.deepEqual(described.sort(), [
     'get /api/address_names addresses! format seen',
-    'get /api/address_transfers address! direction limit cursor before_block after_block since until include_internal type token counterparty min_mon format seen',
+    'get /api/address_transfers address! direction limit cursor before_block after_block since until ' +
+      'include_internal type token counterparty min_mon format seen',
     'get /api/balance_history address! token since until points format seen',
     'get /api/block_transfers block! limit cursor format seen',
     'get /api/chain_stats blocks seen',
@@ -49,7 +50,8 @@ test('every endpoint of the specification is documented with its method and para
     'get /api/token_launch token! limit quote sniper_blocks bundle_wallets fresh_blocks format seen',
     'get /api/token_stats token! exclude seen',
     'get /api/token_traders token! quote order blocks limit cursor include_contracts format seen',
-    'get /api/token_transfers token! limit cursor before_block after_block since until type counterparty min_amount token_id format seen',
+    'get /api/token_transfers token! limit cursor before_block after_block since until type counterparty ' +
+      'min_amount token_id format seen',
     'get /api/transaction tx! seen',
     'get /api/transaction_transfers tx! limit cursor format seen',
     'get /api/wallet_counterparties address! limit cursor format seen',

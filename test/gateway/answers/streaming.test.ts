@@ -37,7 +37,8 @@ async function open(t: TestContext, { server, key }: Serving, body = CALL): Prom
   await once(socket, 'connect');
   const length = Buffer.byteLength(body);
   socket.write(
-    `POST /rpc HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${body}`,
+    `POST /rpc HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: ${length}\r\nConnection: ` +
+      `close\r\n\r\n${body}`,
   );
   return socket;
 }

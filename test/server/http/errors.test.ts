@@ -144,7 +144,8 @@ test('a client that disconnects in the middle of its body affects no other clien
   for (const path of [BATCH, '/rpc']) {
     const socket = connect(serving.server.port, '127.0.0.1');
     socket.write(
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${serving.key}\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"addr`,
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${serving.key}\r\nContent-Type: ` +
+        'application/json\r\nContent-Length: 5000\r\n\r\n{"addr',
     );
     await waitFor(() => socket.bytesWritten > 0, { what: 'the half body to be sent' });
     socket.destroy();

@@ -154,7 +154,8 @@ test('a GET with two Content-Lengths or an empty one is refused, with one it is 
   const serving = await serve(t);
   serving.index.append([{}]);
   const get = (framing: string) =>
-    `GET /api/wallet_summary?address=${address('alice')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${serving.key}\r\n${framing}\r\n`;
+    `GET /api/wallet_summary?address=${address('alice')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ` +
+    `${serving.key}\r\n${framing}\r\n`;
   for (const framing of [
     'Content-Length: 0\r\nContent-Length: 5\r\n',
     'Content-Length: \r\nContent-Length: 5\r\n',

@@ -49,11 +49,13 @@ test('callers without a token never see the address of the node', async (t) => {
     ['eth_x: connect ECONNREFUSED 10.1.2.3:8080; asked http://10.1.2.3:8080', /ECONNREFUSED; asked the node/],
     ['eth_x: getaddrinfo ENOTFOUND node.lan; asked https://node.lan', /ENOTFOUND/],
     [
-      "eth_x: Hostname/IP does not match certificate's altnames: Host: node.lan. is not in the cert's altnames: DNS:a.lan, DNS:b.lan; asked https://node.lan",
+      "eth_x: Hostname/IP does not match certificate's altnames: Host: node.lan. is not in the cert's " +
+        'altnames: DNS:a.lan, DNS:b.lan; asked https://node.lan',
       /certificate's altnames; asked the node$/,
     ],
     [
-      "WebSocket to wss://node.lan: Hostname/IP does not match certificate's altnames: IP: 10.1.2.3 is not in the cert's list: ",
+      "WebSocket to wss://node.lan: Hostname/IP does not match certificate's altnames: IP: 10.1.2.3 is not " +
+        "in the cert's list: ",
       /certificate's altnames$/,
     ],
     ['eth_x: no complete answer within 1500 ms; asked http://[fd00::1]:8080', /1500 ms; asked the node/],

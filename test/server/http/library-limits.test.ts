@@ -90,7 +90,8 @@ test('a POST sent before the answer of the node to an earlier one closes the con
   const { server, key, index } = await serve(t, { upstream: `http://127.0.0.1:${port}` });
   index.append([{}]);
   const post = (path: string, body: string) =>
-    `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: ` +
+    `application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const call = (id: number) =>
     post('/rpc', `{"jsonrpc":"2.0","id":${id},"method":"eth_gasPrice","params":[]}`);
 

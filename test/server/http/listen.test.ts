@@ -23,7 +23,9 @@ test('a port in use by any other program is refused', async (t) => {
       name: 'ConfigError',
       setting: 'server.port',
       code: 'EADDRINUSE',
-      message: `server.port: cannot listen on 127.0.0.1:${port}: the port is taken by another program; stop it or choose another port`,
+      message:
+        `server.port: cannot listen on 127.0.0.1:${port}: the port is taken by another program; stop ` +
+        'it or choose another port',
     });
   }
 });

@@ -28,7 +28,9 @@ function budgetOf(bytes: number): ClientBudget & { reserved: number } {
   };
 }
 
-/** The same account kept as lists of messages: those in the queue, and those that the library holds at least in part. */
+/**
+ * The same account kept as lists of messages: those in the queue, and those that the library holds at least in part.
+ */
 class Model {
   readonly budget = budgetOf(BUDGET_BYTES);
   readonly backlog = new Backlog(this.budget);

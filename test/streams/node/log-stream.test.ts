@@ -82,7 +82,8 @@ suite('logs', () => {
     const all = await clients[1]!.subscribe<Log>('logs');
     node.mine(40);
     for (const [i, filter] of filters.entries()) {
-      // The simulated node takes a null among alternatives literally, and like geth wants a topic for each trailing null.
+      // The simulated node takes a null among alternatives literally, and like geth wants a topic for each trailing
+      // null.
       const plain =
         JSON.stringify(filter).endsWith('null]]}') || JSON.stringify(filter).endsWith('null,null]}');
       await receives(feeds[i]!, await answered(plain ? {} : filter, 21, 60));

@@ -1,4 +1,6 @@
-/** Each member of the signal filter excludes something: one that nothing reads would select more than its client meant. */
+/**
+ * Each member of the signal filter excludes something: one that nothing reads would select more than its client meant.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleTransfer } from '../../../src/api/fields.ts';
@@ -33,8 +35,8 @@ const TRADES: GivenFilter = { events: ['wallet_trade'] };
 type Selecting = Exclude<keyof typeof SIGNAL_FILTER, 'fromBlock' | 'lastSeen' | 'progress'>;
 
 /**
- * By member: a filter with it alone, or with what it needs, and a transfer of which it excludes an event. `without`: what
- * it needs, alone.
+ * By member: a filter with it alone, or with what it needs, and a transfer of which it excludes an event. `without`:
+ * what it needs, alone.
  */
 const CASES: Record<
   Selecting,

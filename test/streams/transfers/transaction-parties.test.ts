@@ -1,4 +1,6 @@
-/** Senders and receivers come from a node that is slow, refuses, forgets or restarts, and never stay unknown for that. */
+/**
+ * Senders and receivers come from a node that is slow, refuses, forgets or restarts, and never stay unknown for that.
+ */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { UpstreamError } from '../../../src/lib/errors.ts';

@@ -5,7 +5,9 @@ import { generateChain } from '../../../scripts/simulator/chain/generate.ts';
 import type { ChainOptions } from '../../../scripts/simulator/chain/options.ts';
 import { toQuantity } from '../../../src/lib/hex.ts';
 
-/** One exchange per line, `{"method":..,"params":[..],"result":..}`: first those that name the chain, then each block's. */
+/**
+ * One exchange per line, `{"method":..,"params":[..],"result":..}`: first those that name the chain, then each block's.
+ */
 export function chainLines(options: Partial<ChainOptions>): string {
   const { blocks, options: chain } = generateChain(options);
   let lines =

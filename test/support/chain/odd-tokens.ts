@@ -1,4 +1,7 @@
-/** A development chain with tokens whose balances do and do not follow from their transfers (test/fixtures/OddTokens.sol). */
+/**
+ * A development chain with tokens whose balances do and do not follow from their transfers
+ * (test/fixtures/OddTokens.sol).
+ */
 import { encodeFunctionData, parseAbi } from 'viem';
 import { type Anvil, startAnvil } from '../../../src/dev/anvil.ts';
 import type { Hex } from '../../../src/lib/hex.ts';

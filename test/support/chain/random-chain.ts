@@ -20,7 +20,9 @@ export interface PlainTransfer {
 export interface PlainTransaction {
   hash: string;
   transfers: PlainTransfer[];
-  /** Sender and receiver, `0x` and 40 digits: the zero address for one that the node leaves out. Absent: never known. */
+  /**
+   * Sender and receiver, `0x` and 40 digits: the zero address for one that the node leaves out. Absent: never known.
+   */
   parties?: { from: string; to: string };
 }
 

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { buildProgram } from '../../../src/cli/program.ts';
 
 /**
- * The help of every command that help shows, by its path, such as `keys create`, and of the program by ''. In the width of
- * a pipe.
+ * The help of every command that help shows, by its path, such as `keys create`, and of the program by ''. In the width
+ * of a pipe.
  */
 export function helpTexts(): Map<string, string> {
   const texts = new Map<string, string>();

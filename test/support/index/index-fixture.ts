@@ -77,7 +77,9 @@ export class IndexFixture {
     this.writer.append([this.batch(blocks, branch)]);
   }
 
-  /** Removes the blocks from `first` on like a repair, and appends others, of the same hashes unless on another branch. */
+  /**
+   * Removes the blocks from `first` on like a repair, and appends others, of the same hashes unless on another branch.
+   */
   rewrite(first: number, blocks: readonly NamedBlock[], branch = ''): void {
     const rewrite = { number: null };
     while (!this.writer.rollbackStep(first - 1, rewrite));

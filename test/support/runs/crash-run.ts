@@ -1,7 +1,7 @@
 /**
  * A real daemon process that is killed repeatedly with SIGKILL, at moments chosen by its activity, on a chain that
- * grows and is reorganised. Its node does not show every payment in the traces of some blocks, which are gaps. The result
- * must be as if it had never been killed, and a repair with a node that shows all must complete it.
+ * grows and is reorganised. Its node does not show every payment in the traces of some blocks, which are gaps. The
+ * result must be as if it had never been killed, and a repair with a node that shows all must complete it.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -261,10 +261,12 @@ function eventsInIndex(path: string): string[] {
     const rows = db
       .prepare<[], Omit<Keyed, 'direction'> & { sender: number; receiver: number }>(/* sql */ `
         SELECT '0x' || lower(hex(b.hash)) AS blockHash, iif(typeof(t.tx) = 'blob', 0, t.tx) AS eventIndex,
-          '0x' || lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers WHERE id = t.id - t.tx)))) AS txHash,
+          '0x' || lower(hex(iif(typeof(t.tx) = 'blob', t.tx, (SELECT tx FROM transfers
+          WHERE id = t.id - t.tx)))) AS txHash,
           t.sender, t.receiver
         FROM blocks b JOIN transfers t
-          ON t.id <= b.last_transfer AND t.id > coalesce((SELECT last_transfer FROM blocks WHERE number = b.number - 1), 0)
+          ON t.id <= b.last_transfer AND t.id > coalesce((SELECT last_transfer FROM blocks
+          WHERE number = b.number - 1), 0)
         WHERE (t.kind = 3 OR length(t.amount) > 0) AND (t.token IS NULL OR t.sender <> t.receiver) ORDER BY t.id`)
       .all();
     return rows.flatMap((row) => [

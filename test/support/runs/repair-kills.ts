@@ -55,7 +55,8 @@ export function assertWhole(path: string): void {
     assert.deepEqual(db.pragma('integrity_check'), [{ integrity_check: 'ok' }]);
     const { blocks, span, last } = db
       .prepare<[], { blocks: number; span: number; last: number }>(
-        'SELECT count(*) AS blocks, ifnull(max(number) - min(number) + 1, 0) AS span, ifnull(max(last_transfer), 0) AS last FROM blocks',
+        'SELECT count(*) AS blocks, ifnull(max(number) - min(number) + 1, 0) AS span, ' +
+          'ifnull(max(last_transfer), 0) AS last FROM blocks',
       )
       .get()!;
     assert.equal(blocks, span, 'no block is missing');

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for tests, from the binaries of an npm package: no system package, no root. It listens on a loopback
- * port that outlives a restart, and trusts whoever connects.
+ * A real PostgreSQL for tests, from the binaries of an npm package: no system package, no root. It listens on a
+ * loopback port that outlives a restart, and trusts whoever connects.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

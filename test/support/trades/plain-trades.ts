@@ -1,6 +1,6 @@
 /**
- * The trades and profits of all wallets of a chain, written from the definitions alone: one pass over its transfers with
- * sums by address, and nothing of the program but the names of the kinds.
+ * The trades and profits of all wallets of a chain, written from the definitions alone: one pass over its transfers
+ * with sums by address, and nothing of the program but the names of the kinds.
  */
 import type { IndexedTransfer } from '../index/index-rows.ts';
 

@@ -84,5 +84,7 @@ function hintFor(text: string): string {
   const digits = /^(?:0x)?([0-9a-f]+)$/i.exec(text.trim())?.[1]?.length;
   return digits !== undefined && digits > 15
     ? `It has ${digits} hexadecimal digits; an address has 40, a hash 64. Was it copied completely?`
-    : 'You can search for addresses (also shortened: 0x3f5c…f0be), whole hashes, block numbers, the beginning of token names and symbols, and words of labels.';
+    : 'You can search for addresses (also shortened: 0x3f5c…f0be), whole hashes, block ' +
+        'numbers, the ' +
+        'beginning of token names and symbols, and words of labels.';
 }

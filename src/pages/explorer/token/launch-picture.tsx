@@ -1,4 +1,6 @@
-/** A picture of a launch: the first holders by block, in the colours of their groups, filled by what they hold still. */
+/**
+ * A picture of a launch: the first holders by block, in the colours of their groups, filled by what they hold still.
+ */
 import type { Answers } from '../../client/answers.ts';
 import { countText, grouped, percent, shortHex } from '../../ui/format.ts';
 import { addressPath, Link } from '../../ui/link.tsx';

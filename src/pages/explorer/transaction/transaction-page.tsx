@@ -80,7 +80,10 @@ export function TransactionPage({ hash }: { hash: string }) {
         <Section
           id="logs"
           title="Events"
-          note={`${countText(facts.data.eventCount ?? 0, 'event')} emitted by its contracts, each in the words of its contract.`}
+          note={
+            `${countText(facts.data.eventCount ?? 0, 'event')} emitted by its contracts, each in the ` +
+            'words of its contract.'
+          }
           loaded={{ ...facts, data: facts.data.events, exchanges: [] }}
         >
           {(events) => <Events events={events} count={facts.data?.eventCount ?? events.length} />}

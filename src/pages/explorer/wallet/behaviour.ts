@@ -33,7 +33,8 @@ const LABELS: Record<
   bot_likely: {
     name: 'Bot, likely',
     found: ({ txCount, firstBlock, lastBlock }) =>
-      `${(txCount / ((lastBlock ?? 0) - (firstBlock ?? 0) + 1)).toFixed(2)} transactions per block, ${countText(txCount, 'transaction')} in all`,
+      `${(txCount / ((lastBlock ?? 0) - (firstBlock ?? 0) + 1)).toFixed(2)} transactions per block, ` +
+      `${countText(txCount, 'transaction')} in all`,
     criterion: 'at least 500, and more than one per two blocks',
   },
   trader: {

@@ -79,5 +79,8 @@ function endText({ refusal, isFull, lastFunder }: ChainData): string {
   if (isFull) return 'The API follows ten hops. Open the last wallet to continue from there.';
   if (lastFunder === ZERO_ADDRESS)
     return 'The chain begins here: the last wallet received newly minted coins.';
-  return 'The chain begins here: the index contains no funding of the last wallet. Its coins may date from the genesis block, or from before the first indexed block.';
+  return (
+    'The chain begins here: the index contains no funding of the last wallet. Its coins may date from ' +
+    'the genesis block, or from before the first indexed block.'
+  );
 }

@@ -58,8 +58,8 @@ export function drawnLinks<L extends Link>(
 }
 
 /**
- * The line between two nodes, outside of their circles and names, so that its arrowhead covers neither. Beside the one of
- * the other direction where there is one. Null where there is no room.
+ * The line between two nodes, outside of their circles and names, so that its arrowhead covers neither. Beside the one
+ * of the other direction where there is one. Null where there is no room.
  */
 export function lineBetween(
   from: Placed | undefined,

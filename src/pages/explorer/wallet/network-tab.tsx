@@ -68,7 +68,10 @@ export function NetworkTab({ address, params }: TabProps) {
     <Section
       id="network"
       title="Network"
-      note={`A click on a circle adds its first funder, or up to ${NEIGHBOURS} recipients and counterparties. The link of the page leads to the graph as it is.`}
+      note={
+        `A click on a circle adds its first funder, or up to ${NEIGHBOURS} recipients and ` +
+        'counterparties. The link of the page leads to the graph as it is.'
+      }
       loaded={start}
     >
       {(grown) => <Graph key={address} address={address} start={grown} params={params} />}

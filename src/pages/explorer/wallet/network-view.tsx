@@ -205,7 +205,10 @@ function Tip({
 
 function nodeText(place: PlacedNode): string {
   const { node } = place;
-  return `${nodeName(place)}, ${groupOf(node)}, ${compact(node.amount)} ${COIN}${isFullyExpanded(node) ? '' : ', not expanded'}`;
+  return (
+    `${nodeName(place)}, ${groupOf(node)}, ${compact(node.amount)} ` +
+    `${COIN}${isFullyExpanded(node) ? '' : ', not expanded'}`
+  );
 }
 
 /** Fits all nodes into view. */

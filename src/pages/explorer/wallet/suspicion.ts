@@ -50,8 +50,8 @@ const LEAST_SHARED = 8;
 const PREFIX = 2;
 
 /**
- * What speaks against a transfer; null if nothing does. `initiated`: whether the wallet sent the transaction, null while
- * unknown. What it sent, and what may be its own, is never hidden.
+ * What speaks against a transfer; null if nothing does. `initiated`: whether the wallet sent the transaction, null
+ * while unknown. What it sent, and what may be its own, is never hidden.
  */
 export function suspicionOf(
   transfer: Judged,

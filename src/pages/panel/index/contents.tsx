@@ -93,7 +93,9 @@ function DiskFacts({ index: { status, forecast }, survey }: { index: Index; surv
           note:
             growth === null
               ? 'available after ten minutes of blocks'
-              : `${grouped(growth.transfersPerDay)} transfers a day, over the last ${duration(growth.seconds)} of the chain`,
+              : `${grouped(growth.transfersPerDay)} transfers a day, over the ` +
+                'last ' +
+                `${duration(growth.seconds)} of the chain`,
         },
         isFilling && forecast !== null
           ? {
@@ -105,7 +107,9 @@ function DiskFacts({ index: { status, forecast }, survey }: { index: Index; surv
               note:
                 growth === null
                   ? 'if new blocks resemble the indexed ones'
-                  : `if new blocks resemble the newest indexed ones: ${grouped(growth.transfersPerBlock)} transfers each`,
+                  : 'if new blocks resemble the newest indexed ones: ' +
+                    `${grouped(growth.transfersPerBlock)} ` +
+                    'transfers each',
             }
           : null,
         {

@@ -36,7 +36,10 @@ export function KeysPart() {
     setDialog(
       <Confirm
         title={`Replace key ${key.id}?`}
-        text={`The current key of ${keyName(key)} stops working at once, and its owner needs the new one. Name, tier and usage stay.`}
+        text={
+          `The current key of ${keyName(key)} stops working at once, and its owner needs the new one. ` +
+          'Name, tier and usage stay.'
+        }
         action="Rotate"
         onConfirm={() => issue(`keys/${key.id}/rotate`)}
         onClose={close}

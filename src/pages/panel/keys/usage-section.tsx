@@ -48,7 +48,8 @@ export function UsageSection({ chosen, onAll }: { chosen: ListedKey | null; onAl
         return (
           <>
             <p class="small">
-              {`${countText(total, 'request')} of ${whose} in the last ${SPANS.find(({ value }) => value === days)?.text}`}
+              {`${countText(total, 'request')} of ${whose} in the last ` +
+                `${SPANS.find(({ value }) => value === days)?.text}`}
             </p>
             <Chart label={`Requests of ${whose} over time`} points={points} kind="bars" />
             <Months months={data.months} />

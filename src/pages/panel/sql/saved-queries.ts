@@ -17,7 +17,8 @@ const EXAMPLES: readonly SavedQuery[] = [
   {
     name: 'Newest transfers',
     query:
-      'SELECT block_timestamp, transfer_type, quantity, token_symbol, from_address, to_address\nFROM named_transfers ORDER BY id DESC LIMIT 50',
+      'SELECT block_timestamp, transfer_type, quantity, token_symbol, from_address, to_address\nFROM ' +
+      'named_transfers ORDER BY id DESC LIMIT 50',
   },
   {
     name: 'Transfers per block',

@@ -64,7 +64,8 @@ export function SqlAnswerView({ answer, seconds }: { answer: SqlAnswer; seconds:
 
 function noteOf({ rows, head, cut, gaps, damage }: SqlAnswer, seconds: number): string {
   return [
-    `${rows.length.toLocaleString('en-US')} ${rows.length === 1 ? 'row' : 'rows'} as of block ${head.number.toLocaleString('en-US')}, ${seconds.toFixed(2)} s`,
+    `${rows.length.toLocaleString('en-US')} ${rows.length === 1 ? 'row' : 'rows'} as of block ` +
+      `${head.number.toLocaleString('en-US')}, ${seconds.toFixed(2)} s`,
     ...(cut === null ? [] : ['more rows were cut']),
     ...(gaps === 0 ? [] : [`${gaps} blocks lack transfers`]),
     ...(damage === null ? [] : [`the index is damaged: ${damage}`]),
