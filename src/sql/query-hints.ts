@@ -64,7 +64,10 @@ function columnsHint(column: string, uses: readonly TableUse[]): string {
   const meant = uses.filter((use) => alias === undefined || use.alias === alias);
   const hidden = uses.find(({ table }) => table === alias);
   if (meant.length === 0 && hidden !== undefined)
-    return `the query names ${hidden.table} ${hidden.alias}: write ${hidden.alias}.${column.slice(column.lastIndexOf('.') + 1)}`;
+    return (
+      `the query names ${hidden.table} ${hidden.alias}: ` +
+      `write ${hidden.alias}.${column.slice(column.lastIndexOf('.') + 1)}`
+    );
   const tables = [...new Set(meant.map(({ table }) => table))];
   const lists = tables.slice(0, MAX_TABLES).map((table) => `${table} has ${columnsOf(table).join(', ')}`);
   const hint = lists.join('; ');
