@@ -12,6 +12,9 @@ import type { TransferRow } from './transfers.ts';
 
 export type EventRow = TransferRow;
 
+/** The addresses of a transfer, 40 hex digits; `token` is empty for a native transfer. */
+export type TransferAddresses = Pick<EventRow, 'from' | 'to' | 'token'>;
+
 interface EventReader {
   /** The transfers of a list of ids, in its order. */
   byId(ids: readonly number[]): EventRow[];

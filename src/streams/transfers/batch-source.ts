@@ -7,7 +7,7 @@ import { isGap } from '../../model/block-gap.ts';
 import type { TradeRules } from '../../model/trade-rules.ts';
 import { movesOne, TransferKind } from '../../model/transfer-kind.ts';
 import type { PartTransfer } from '../../model/wallet-part.ts';
-import type { EventRow } from '../../query/events.ts';
+import type { EventRow, TransferAddresses } from '../../query/events.ts';
 import { type TokenSymbols, UNREAD_TOKEN } from '../../query/tokens.ts';
 import { tradeIdsOf } from '../../trades/trade-ids.ts';
 import type { ChainInfo } from './event-json.ts';
@@ -37,13 +37,6 @@ const UNKNOWN_PARTIES: PartiesLookup = {
   parties: null,
   reason: 'the block was decoded without its transactions',
 };
-
-/** The addresses of a transfer, hex digits; `token` is empty for a native transfer. */
-interface TransferParties {
-  from: string;
-  to: string;
-  token: string;
-}
 
 export class BatchSource implements EventSource {
   readonly chainInfo: ChainInfo;
@@ -81,7 +74,7 @@ export class BatchSource implements EventSource {
     this.addresses = addressesOf(batch);
   }
 
-  addressesAt(i: number): TransferParties {
+  addressesAt(i: number): TransferAddresses {
     const { batch, addresses } = this;
     return {
       from: addresses[batch.from[i]!]!,
@@ -91,7 +84,7 @@ export class BatchSource implements EventSource {
   }
 
   /** The row of transfer `i`, which belongs to block `block` of the batch. */
-  rowAt(i: number, block: number, eventIndex: number, { from, to, token }: TransferParties): EventRow {
+  rowAt(i: number, block: number, eventIndex: number, { from, to, token }: TransferAddresses): EventRow {
     const { batch } = this;
     const { symbol, decimals, viewKind } = token === '' ? UNREAD_TOKEN : this.tokenFacts(token);
     const logIndex = batch.logIndex[i]!;

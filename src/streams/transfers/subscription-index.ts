@@ -4,14 +4,11 @@
  * subscribed addresses that have no id yet.
  */
 import { MAX_ADDRESSES } from '../../model/stream-filters.ts';
-import type { EventRow } from '../../query/events.ts';
+import type { TransferAddresses } from '../../query/events.ts';
 import type { NewWallet, TransferParties } from '../../query/stream-reads.ts';
 import { namesOf } from './trade-facts.ts';
 import type { Examiner, TransferEvent } from './transfer-event.ts';
 import type { TransferSubscription } from './transfer-subscription.ts';
-
-/** The addresses of a transfer. */
-type Parties = Pick<EventRow, 'from' | 'to' | 'token'>;
 
 /**
  * Whether a subscriber's wallets are looked up one by one. Looking up a stored list of a hundred thousand would block
@@ -103,7 +100,7 @@ export class SubscriptionIndex {
   }
 
   /** Like `candidatesFor`, for a transfer that is not in the index: not yet committed, or removed. */
-  candidatesByAddress({ from, to, token }: Parties): readonly TransferSubscription[] {
+  candidatesByAddress({ from, to, token }: TransferAddresses): readonly TransferSubscription[] {
     const receivers = from === to ? undefined : this.wallets.ofAddress(to);
     return this.union(this.wallets.ofAddress(from), receivers, this.contracts.ofAddress(token));
   }
