@@ -19,7 +19,7 @@ import { openNodes } from './daemon/nodes.ts';
 import { maxConnections, withMaxConnections } from './daemon/open-files.ts';
 import { openServices } from './daemon/services.ts';
 import { startSink } from './daemon/sink.ts';
-import { adminSql } from './daemon/sql.ts';
+import { adminSql, trackQueries } from './daemon/sql.ts';
 import { IndexStatsRunner, measureInThread } from './indexer/stats-runner.ts';
 import { CleanupStack } from './lib/cleanup-stack.ts';
 import { fileBytes, freeDiskBytes } from './lib/files.ts';
@@ -108,6 +108,7 @@ async function openDaemon(config: Config, deps: DaemonDeps, closers: CleanupStac
     (pool) => pool.close(),
     'at once',
   );
+  trackQueries(metrics, pool);
   const maxReorg = config.index.max_reorg;
   const queries = new NamedQueries(runNamedQueries(pool, log), { db: stores.db, maxReorg });
   queries.offer(configured);

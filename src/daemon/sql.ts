@@ -1,5 +1,6 @@
 /** Queries of the operator's panel. */
 import { FatalError, RequestError } from '../lib/errors.ts';
+import { type Metrics, trackTotal } from '../metrics/metrics.ts';
 import type { AdminSql } from '../server/admin/sql.ts';
 import { FUNCTIONS } from '../sql/functions.ts';
 import type { QueryPool } from '../sql/process/query-pool.ts';
@@ -33,4 +34,18 @@ export function adminSql(pool: QueryPool): AdminSql {
       }
     },
   };
+}
+
+type SqlMetrics = Pick<Metrics, 'onCollect' | 'sqlQueries' | 'sqlEnded' | 'sqlReading'>;
+
+/** Sets the metrics of queries when they are scraped. */
+export function trackQueries(metrics: SqlMetrics, pool: Pick<QueryPool, 'state' | 'ended'>): void {
+  const ended = trackTotal(metrics.sqlEnded);
+  metrics.onCollect(() => {
+    const { running, waiting, reading } = pool.state();
+    metrics.sqlQueries.set({ state: 'running' }, running);
+    metrics.sqlQueries.set({ state: 'waiting' }, waiting);
+    metrics.sqlReading.set(reading);
+    for (const [outcome, total] of Object.entries(pool.ended)) ended(total, { outcome });
+  });
 }

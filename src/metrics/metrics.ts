@@ -130,6 +130,16 @@ export function createMetrics() {
       'method',
     ]),
 
+    sqlQueries: gauge('atlas_sql_queries', 'SQL queries of the panel and named queries, by state.', [
+      'state',
+    ]),
+    sqlEnded: counter(
+      'atlas_sql_queries_ended_total',
+      'SQL queries of the panel and named queries that ended, by outcome.',
+      ['outcome'],
+    ),
+    sqlReading: gauge('atlas_sql_reading_queries', 'SQL queries of all processes that read the index.'),
+
     sockets: gauge('atlas_ws_connections', 'Open WebSocket connections.', ['endpoint']),
     subscriptions: gauge('atlas_ws_subscriptions', 'Open subscriptions.', ['topic']),
     notifications: counter('atlas_ws_notifications_total', 'Notifications sent.', ['topic']),

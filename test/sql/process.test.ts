@@ -110,6 +110,8 @@ test('a pool runs two queries at a time, lets eight wait and refuses more', asyn
   await Promise.all(endless);
   for (const answer of await Promise.all(waiting)) assert.deepEqual(answer.rows, [[20]]);
   assert.deepEqual([pool.state().running, pool.state().waiting], [0, 0]);
+  const { answered, busy, timeout } = pool.ended;
+  assert.deepEqual({ answered, busy, timeout }, { answered: 8, busy: 1, timeout: 2 });
 });
 
 test('atlas-node sql prints an answer as a table, JSON or CSV, and what to know about it', async (t) => {

@@ -3,7 +3,7 @@ import { backoffMs } from '../../lib/async.ts';
 import { BusyError, RequestError } from '../../lib/errors.ts';
 import { guarded } from '../../lib/guard.ts';
 import type { ConfiguredTradeLists } from '../../model/trade-rules.ts';
-import { QueryLimitError, QueryStartError } from '../query-refusal.ts';
+import { QueryLimitError, QueryRefusal, QueryStartError } from '../query-refusal.ts';
 import type { QueryAnswer } from '../session.ts';
 import type { QueryRequest } from './protocol.ts';
 import { QueryProcess, type RunOptions } from './query-process.ts';
@@ -20,7 +20,20 @@ const IDLE_MS = 60_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
+/** How a query ended. `stopped`: its client left. `limit`: it took too much. `failed`: the process or the index. */
+type Outcome = 'answered' | 'refused' | 'busy' | 'stopped' | 'timeout' | 'limit' | 'failed';
+
 export class QueryPool {
+  /** Queries that ended, by how they did. */
+  readonly ended: Record<Outcome, number> = {
+    answered: 0,
+    refused: 0,
+    busy: 0,
+    stopped: 0,
+    timeout: 0,
+    limit: 0,
+    failed: 0,
+  };
   private readonly path: string;
   private readonly startProcess: () => QueryProcess;
   private readonly idle: { process: QueryProcess; timer: NodeJS.Timeout }[] = [];
@@ -51,6 +64,17 @@ export class QueryPool {
 
   /** Throws what QueryProcess throws, and BusyError when too many queries wait. */
   async run(request: QueryRequest, options: RunOptions = {}): Promise<QueryAnswer> {
+    try {
+      const answer = await this.runInTurn(request, options);
+      this.ended.answered++;
+      return answer;
+    } catch (error) {
+      this.ended[options.signal?.aborted ? 'stopped' : outcomeOf(error)]++;
+      throw error;
+    }
+  }
+
+  private async runInTurn(request: QueryRequest, options: RunOptions): Promise<QueryAnswer> {
     await this.takeTurn(options.signal);
     try {
       const answer = await this.runInProcess(request, options);
@@ -150,6 +174,13 @@ export class QueryPool {
     this.lastFailure = message;
     this.pausedUntil = performance.now() + backoffMs(this.failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof QueryRefusal) return 'refused';
+  if (error instanceof BusyError) return 'busy';
+  if (error instanceof QueryLimitError) return error.isTimeout ? 'timeout' : 'limit';
+  return 'failed';
 }
 
 function stopped(): Error {
