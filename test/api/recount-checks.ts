@@ -212,7 +212,7 @@ async function checkHolders(ask: AskApi, recount: Recount, token: string, limit:
     holders.map(({ balance }) => balance),
     largest.map(String),
   );
-  const supply = recount.supply(token);
+  const supply = recount.shareSupply(token);
   for (const { address, balance, share } of holders) {
     const own = balances.get(String(address)) ?? 0n;
     assert.equal(balance, String(own));

@@ -361,8 +361,16 @@ export class Recount {
   }
 
   private shareOfSupply(token: string, balance: bigint): number | null {
-    const supply = this.supply(token);
+    const supply = this.shareSupply(token);
     return supply === null || balance < 0n || balance > supply ? null : plainShare(balance, supply);
+  }
+
+  /** What shares are of: the supply, null where the 100 largest holders have more. */
+  shareSupply(token: string): bigint | null {
+    const supply = this.supply(token);
+    const held = [...this.balances(token).values()].filter((balance) => balance > 0n);
+    const largest = held.sort((a, b) => (a > b ? -1 : a < b ? 1 : 0)).slice(0, 100);
+    return supply === null || largest.reduce((sum, balance) => sum + balance, 0n) > supply ? null : supply;
   }
 
   /** Every token of a wallet, most recently moved first. */
