@@ -23,11 +23,9 @@ type ReadParties = (
 /** Each reader keeps the block read last, so it must not outlive a rollback. */
 export function prepareStoredParties(
   db: Db,
-  addresses: Pick<PartyAddresses, 'walletAddress' | 'contractOf'>,
-): () => ReadParties {
+): (addresses: Pick<PartyAddresses, 'walletAddress' | 'contractOf'>) => ReadParties {
   const partiesOfBlock = prepareBlockParties(db);
-  return () => {
-    const { walletAddress, contractOf } = addresses;
+  return ({ walletAddress, contractOf }) => {
     let block: { hash: string; parties: BlockParties | null } | null = null;
     return ({ blockHash, blockNumber, id, eventIndex }, transferAt) => {
       if (block?.hash !== blockHash) block = { hash: blockHash, parties: partiesOfBlock(blockNumber) };

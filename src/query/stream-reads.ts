@@ -71,6 +71,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot, tradeLists: Confi
   const events = prepareEventReader(db);
   const tradeIdsAt = prepareTradeIds(db, new WalletIdCache(db, snapshot), tradeLists);
   const tradeRulesAt = prepareTradeRules(db, tradeLists);
+  const storedParties = prepareStoredParties(db);
   return {
     snapshot,
     /** The mark to name beside a block, null for one that was never rewritten. */
@@ -99,7 +100,7 @@ export function prepareStreamReads(db: Db, snapshot: Snapshot, tradeLists: Confi
     contractOf: events.contractOf,
     walletAddress: events.walletAddress,
     isGap: prepareIsGap(db),
-    storedParties: prepareStoredParties(db, events),
+    storedParties: () => storedParties(events),
     /** The first transfer of an address of 40 hex digits without prefix. */
     firstTransferOf: (address: string) => firstTransferOf(`0x${address}`),
     invalidateWalletsAbove: events.invalidateWalletsAbove,

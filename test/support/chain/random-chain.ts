@@ -21,7 +21,7 @@ export interface PlainTransaction {
   hash: string;
   transfers: PlainTransfer[];
   /**
-   * Sender and receiver, `0x` and 40 digits: the zero address for one that the node leaves out. Absent: never known.
+   * Sender and receiver, `0x` and 40 digits: the zero address for one that the node leaves out. Absent: both left out.
    */
   parties?: { from: string; to: string };
 }
@@ -46,6 +46,7 @@ export function randomSource(seed: number): () => number {
 }
 
 const ZERO = '0'.repeat(40);
+const MISSING = `0x${ZERO}`;
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Digits of an address. A third of all addresses start alike (store/addresses.ts). */
@@ -104,8 +105,7 @@ function randomParties(random: () => number, transfers: readonly PlainTransfer[]
     if (own && int(4) > 0) return `0x${own}`;
     return int(3) === 0 ? `0x${digest(`router ${int(3)}`).slice(0, 40)}` : randomWallet(int(60));
   };
-  const missing = `0x${ZERO}`;
-  return { from: int(9) === 0 ? missing : party(), to: int(15) === 0 ? missing : party() };
+  return { from: int(9) === 0 ? MISSING : party(), to: int(15) === 0 ? MISSING : party() };
 }
 
 function randomTransfer(
@@ -142,7 +142,7 @@ export function toBatch(blocks: readonly PlainBlock[], traced = true): BlockBatc
   for (const block of blocks) {
     for (const transaction of block.transactions) {
       const { hash, parties } = transaction;
-      out.beginTransaction(hash, parties?.from, parties?.to);
+      out.beginTransaction(hash, parties?.from ?? MISSING, parties?.to ?? MISSING);
       for (const t of transaction.transfers) {
         const amount = t.kind === TransferKind.erc721 ? '' : t.amount.toString(16);
         const tokenNumber = t.number === null ? '' : t.number.toString(16);
