@@ -68,7 +68,10 @@ export interface IndexStatus extends SkippedTotals {
    * What an index of an earlier release, or one with other lists of trades, still gets, with the transfer up to which
    * it is complete, 0 for none; empty otherwise.
    */
-  derived: { name: 'token_history' | 'trade_sums' | 'new_trade_sums'; lastTransfer: number }[];
+  derived: {
+    name: 'token_history' | 'token_mints' | 'trade_sums' | 'new_trade_sums';
+    lastTransfer: number;
+  }[];
   /**
    * What trades are told by in other ways once the sums of trades by the newest lists are complete, one line each;
    * empty when they are.

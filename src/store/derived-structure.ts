@@ -1,10 +1,13 @@
 /** The structures of derived.ts, and what they are made from. */
 import type { PartTransfer } from '../model/wallet-part.ts';
+import type { Mint } from './tokens/token-mints.ts';
 
 /**
  * `new_trade_sums`: by other lists than those in use; only until they take their place (trades/trade-generations.ts).
  */
-export type DerivedName = 'token_history' | 'trade_sums' | 'new_trade_sums';
+export type DerivedName = 'token_history' | 'token_mints' | TradeSumsName;
+
+export type TradeSumsName = 'trade_sums' | 'new_trade_sums';
 
 /** A structure that is complete up to a transfer, 0 for none. */
 export interface DerivedEnd {
@@ -18,6 +21,7 @@ export interface AddedTransfers {
   count: number;
   /** tokens.id of each, 0 for a native one. */
   tokens(): Float64Array;
+  mints(): Iterable<Mint>;
   /** The transactions among them that may hold trades. */
   trading(): Iterable<readonly PartTransfer[]>;
 }

@@ -7,17 +7,18 @@
 import type { TradeRules } from '../model/trade-rules.ts';
 import type { BlockRange } from './block-gaps.ts';
 import { rowChecksum } from './checksum.ts';
-import type { AddedTransfers, DerivedEnd, DerivedName } from './derived-structure.ts';
+import type { AddedTransfers, DerivedEnd, DerivedName, TradeSumsName } from './derived-structure.ts';
 import type { Db, Statement } from './open-database.ts';
 import { tokenOf } from './schema.ts';
 import { DamageError } from './storage-error.ts';
 import { TokenHistoryTable } from './tokens/token-history.ts';
+import { TokenMintTable } from './tokens/token-mints.ts';
 import { TradeSumsStructure } from './trades/trade-sums-structure.ts';
 
 /** Makes the rows of an empty index. */
 export function createDerived(db: Db): void {
   const setEnd = prepareSetEnd(db);
-  for (const name of ['token_history', 'trade_sums'] as const) setEnd(name, 0);
+  for (const name of ['token_history', 'token_mints', 'trade_sums'] as const) setEnd(name, 0);
 }
 
 function prepareSetEnd(db: Db): (name: DerivedName, lastTransfer: number) => void {
@@ -48,6 +49,7 @@ export class DerivedTables {
   private readonly endOfBlock: Statement<[number], number>;
   private readonly removeEnd: Statement;
   private readonly tokenHistory: TokenHistoryTable;
+  private readonly tokenMints: TokenMintTable;
   readonly trades: TradeSumsStructure;
 
   constructor(db: Db) {
@@ -65,6 +67,7 @@ export class DerivedTables {
       )
       .pluck();
     this.tokenHistory = new TokenHistoryTable(db);
+    this.tokenMints = new TokenMintTable(db);
     this.trades = new TradeSumsStructure(db);
   }
 
@@ -85,6 +88,7 @@ export class DerivedTables {
       const end = this.endOf(name);
       if (end <= last) continue;
       if (name === 'token_history') this.tokenHistory.rollback(tokens, last);
+      else if (name === 'token_mints') this.tokenMints.subtract(this.tokenMints.stored(last + 1, end));
       else this.trades.remove(name, last + 1, end);
       this.setEnd(name, last);
     }
@@ -115,14 +119,17 @@ export class DerivedTables {
   /** Adds what was left out of these blocks while they were gaps. */
   addComplete(blocks: BlockRange): void {
     const { first, last } = this.trades.stored.transfersOf(blocks);
-    for (const name of this.names())
-      if (name !== 'token_history')
-        this.trades.add(name, this.trades.stored.trading(first, Math.min(last, this.endOf(name))));
+    for (const name of this.tradeSums())
+      this.trades.add(name, this.trades.stored.trading(first, Math.min(last, this.endOf(name))));
   }
 
   private names(): DerivedName[] {
+    return ['token_history', 'token_mints', ...this.tradeSums()];
+  }
+
+  private tradeSums(): TradeSumsName[] {
     const { current, next } = this.trades.generations.read();
-    const names: DerivedName[] = ['token_history'];
+    const names: TradeSumsName[] = [];
     if (current !== null) names.push('trade_sums');
     if (next !== null) names.push('new_trade_sums');
     return names;
@@ -130,6 +137,7 @@ export class DerivedTables {
 
   private add(name: DerivedName, added: AddedTransfers): void {
     if (name === 'token_history') this.tokenHistory.append(added.first, added.tokens());
+    else if (name === 'token_mints') this.tokenMints.add(added.mints());
     else this.trades.add(name, added.trading());
     this.setEnd(name, added.first + added.count - 1);
   }
@@ -138,7 +146,8 @@ export class DerivedTables {
   private stored({ name, lastTransfer }: DerivedEnd, last: number, limit: number): AddedTransfers {
     const first = lastTransfer + 1;
     const wanted = Math.min(last, lastTransfer + limit);
-    const end = name === 'token_history' ? wanted : (this.endOfBlock.get(wanted) ?? last);
+    const isOfTrades = name === 'trade_sums' || name === 'new_trade_sums';
+    const end = isOfTrades ? (this.endOfBlock.get(wanted) ?? last) : wanted;
     return {
       first,
       count: end - lastTransfer,
@@ -148,6 +157,7 @@ export class DerivedTables {
           throw new DamageError(`some of the transfers ${first} to ${end} are missing`);
         return tokens;
       },
+      mints: () => this.tokenMints.stored(first, end),
       trading: () => this.trades.stored.trading(first, end),
     };
   }

@@ -1,5 +1,5 @@
 /**
- * The tables of `index.db`: schema 16, one CREATE text per table. Rows refer to each other by integer id; addresses,
+ * The tables of `index.db`: schema 17, one CREATE text per table. Rows refer to each other by integer id; addresses,
  * hashes and amounts are bytes. Ids are dense and assigned in the order of first appearance on the chain, so the same
  * chain always gives the same rows, however it was cut into commits. A rollback removes ids from the end.
  *
@@ -12,6 +12,7 @@
  */
 
 import { isSemiFungible, movesOne, TOKEN_KINDS, TransferKind } from '../model/transfer-kind.ts';
+import { DERIVED } from './schema-derived.ts';
 import { TOKEN_METADATA, TOKEN_QUALITY, WALLET_CODE } from './schema-node-facts.ts';
 import { BLOCK_PARTIES } from './schema-parties.ts';
 import { TRADES } from './schema-trades.ts';
@@ -359,16 +360,6 @@ CREATE TABLE first_buyers (
   buyers BLOB NOT NULL                  -- each receiver, packed (store/tokens/first-buyers.ts): the distance of the transfer
                                         -- that made it a holder from that of the receiver before, and its wallets.id
 );
-`;
-
-const DERIVED = /* sql */ `
--- One row for each structure that an index of an earlier release gets while it is served (store/derived.ts).
-CREATE TABLE derived (
-  name TEXT PRIMARY KEY,                -- token_history: tokens.recent and token_activity; trade_sums: of the lowest
-                                        -- generation in trade_rules; new_trade_sums: of the other, only while there is one
-  last_transfer INTEGER NOT NULL,       -- it has the transfers up to this one
-  checksum INTEGER NOT NULL
-) WITHOUT ROWID;
 `;
 
 /** All tables of a new file. */

@@ -13,6 +13,7 @@ import { ADDRESS_PREFIX_BYTES } from '../store/schema.ts';
 import { DamageError, isCorruption } from '../store/storage-error.ts';
 import { ZONE_SPAN, zoneOf } from '../store/zone-map.ts';
 import { decodeAmount } from '../tokens/decoded-transfer.ts';
+import { prepareMintComparer } from './check-mints.ts';
 import { TradeComparer } from './check-trades.ts';
 import { TokenComparer, WalletComparer } from './comparers.ts';
 import { IDS_PER_READ, type Ids, RecountScan } from './recount.ts';
@@ -45,7 +46,14 @@ export async function checkCounters(
 ): Promise<void> {
   const tip = readLastBlock(db);
   if (tip === null) return;
-  const recounted: Recounted = { wallets: 0, tokens: 0, after: 0, end: 0, hasHistories: true };
+  const recounted: Recounted = {
+    wallets: 0,
+    tokens: 0,
+    after: 0,
+    end: 0,
+    hasHistories: true,
+    hasMints: true,
+  };
   const trades = inReadTransaction(db, () =>
     TradeComparer.begin(db, checks.wallets, readLastBlock(db)?.lastTransfer ?? 0),
   );
@@ -71,6 +79,8 @@ interface Recounted {
   end: number;
   /** Whether the histories of tokens were compared. */
   hasHistories: boolean;
+  /** Whether what was minted was compared. */
+  hasMints: boolean;
 }
 
 async function recountWithRetry(...pass: Parameters<typeof recountPass>): Promise<boolean> {
@@ -97,7 +107,9 @@ async function recountPass(
   onPass?.(ids);
   const wallets = new WalletComparer(db);
   const tokens = new TokenComparer(db);
-  const isComplete = endOfHistories(db, checks.tokens) >= begin.lastTransfer;
+  const isComplete = endOf('token_history', db, checks.tokens) >= begin.lastTransfer;
+  const hasMints = endOf('token_mints', db, checks.tokens) >= begin.lastTransfer;
+  const compareMinted = prepareMintComparer(db);
   const scan = new RecountScan(db, ids, after, {
     wallet: (recount) => wallets.pageDifference(recount),
     token: isComplete ? (recount) => tokens.pageDifference(recount) : null,
@@ -131,22 +143,27 @@ async function recountPass(
     for (const recount of scan.tokens.values())
       decoding(checks.tokens, `token ${recount.id}`, () => {
         tokens.compare(recount, checks.tokens);
+        if (hasMints) compareMinted(recount, checks.tokens);
         comparedTrades?.compareToken(recount.id, recount.holdings, checks.tokens);
       });
     noteTooLarge(checks, scan);
     recounted.wallets += scan.wallets.size;
     recounted.tokens += scan.tokens.size;
-    Object.assign(recounted, { after, end, hasHistories: recounted.hasHistories && isComplete });
+    Object.assign(recounted, { after, end });
+    recounted.hasHistories &&= isComplete;
+    recounted.hasMints &&= hasMints;
   });
 }
 
 const INCOMPLETE_HISTORIES =
   'the transfers of each token were not compared: the daemon has not listed all of them yet';
+const INCOMPLETE_MINTS =
+  'what was minted of each token was not compared: the daemon has not added up all of it yet';
 
-/** The last transfer in the histories of tokens; 0 if the index does not say it, which is damage. */
-function endOfHistories(db: Db, check: Check): number {
+/** The last transfer in a structure; 0 if the index does not say it, which is damage. */
+function endOf(name: 'token_history' | 'token_mints', db: Db, check: Check): number {
   try {
-    return prepareDerivedEnd(db)('token_history');
+    return prepareDerivedEnd(db)(name);
   } catch (error) {
     if (!(error instanceof DamageError)) throw error;
     check.addDifference(error.message);
@@ -185,6 +202,7 @@ function conclude(db: Db, { wallets, tokens }: CounterChecks, scope: Scope, reco
   wallets.share = isWhole ? 1 : recounted.wallets / (highest(db, 'wallets') + 1);
   tokens.share = isWhole ? 1 : recounted.tokens / Math.max(1, highest(db, 'tokens'));
   if (!recounted.hasHistories) tokens.addNote(INCOMPLETE_HISTORIES);
+  if (!recounted.hasMints) tokens.addNote(INCOMPLETE_MINTS);
   if (recounted.after > 0)
     wallets.addNote(
       `only the newest ${read.toLocaleString('en-US')} of ${recounted.end.toLocaleString('en-US')} ` +

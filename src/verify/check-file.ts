@@ -130,6 +130,7 @@ const TABLES_BY_OWNER = [
   ['fundings', 'funder'],
   ['holdings', 'token'],
   ['token_activity', 'token'],
+  ['token_mints', 'token'],
   ['holding_peaks', 'token'],
   ['first_buyers', 'token'],
   ['token_quality', 'token'],

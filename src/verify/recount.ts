@@ -179,6 +179,8 @@ export class TokenRecount {
   /** The first receivers: wallet to transfer. */
   readonly buyers = new Map<number, number>();
   private transfers = 0;
+  /** What the zero address gave to others. */
+  minted = 0n;
   private first: DecodedTransfer | null = null;
   private readonly sumsOwnForm: boolean;
 
@@ -201,6 +203,7 @@ export class TokenRecount {
     this.addToPage(row.id, this.first.id);
     for (const wallet of new Set([row.sender, row.receiver])) this.holding(wallet).transfers++;
     const amount = this.sumsOwnForm && row.kind !== this.first.kind ? 0n : row.amount;
+    if (row.sender === ZERO_WALLET && row.receiver !== ZERO_WALLET) this.minted += amount;
     this.holding(row.sender).balance -= amount;
     this.holding(row.receiver).balance += amount;
     const buys = amount > 0n && row.receiver !== ZERO_WALLET && !this.buyers.has(row.receiver);

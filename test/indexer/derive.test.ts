@@ -47,13 +47,15 @@ test('an older index is completed in steps, across stops and commits, and tells 
   const path = grownIndex(t, 'older.db', BLOCKS);
   forgetDerived(path);
   const ends: number[] = [];
-  await complete(path, (_, stop, { status }) => {
-    ends.push(...status.derived.map(({ lastTransfer }) => lastTransfer));
+  const note = ({ status }: Progress) =>
+    ends.push(...status.derived.flatMap((end) => (end.name === 'token_history' ? end.lastTransfer : [])));
+  await complete(path, (_, stop, progress) => {
+    note(progress);
     stop.abort();
   });
   let blocks = BLOCKS;
-  await complete(path, (writer, _, { status }) => {
-    ends.push(...status.derived.map(({ lastTransfer }) => lastTransfer));
+  await complete(path, (writer, _, progress) => {
+    note(progress);
     if (blocks < BLOCKS + 3) writer.append([growthBatch(++blocks, 1)]);
   });
   assert.ok(ends.length >= 3 && ends[0] === 0, `${ends}`);
@@ -63,8 +65,8 @@ test('an older index is completed in steps, across stops and commits, and tells 
   );
   const fresh = grownIndex(t, 'new.db', blocks);
   assert.deepEqual(
-    dumpIndex(path).filter((row) => /^(tokens|token_activity|derived) /.test(row)),
-    dumpIndex(fresh).filter((row) => /^(tokens|token_activity|derived) /.test(row)),
+    dumpIndex(path).filter((row) => /^(tokens|token_activity|token_mints|derived) /.test(row)),
+    dumpIndex(fresh).filter((row) => /^(tokens|token_activity|token_mints|derived) /.test(row)),
   );
   await complete(path, () => assert.fail('nothing is left to do'));
   assert.ok(blocks * TRANSFERS_PER_BLOCK > 40_000);

@@ -52,6 +52,7 @@ const DAMAGES: readonly (readonly [what: string, damage: string])[] = [
   ['a list of transfers', 'UPDATE wallets SET recent = zeroblob(length(recent)) WHERE id = 2'],
   ['a fall of time', 'INSERT INTO time_falls VALUES (1, 1)'],
   ['a largest transfer', "UPDATE native_peaks SET peak = x'81ff' WHERE level = 1"],
+  ['what was minted of a token', "UPDATE token_mints SET minted = x'07' WHERE token = 1"],
   ['the way to an address', 'DELETE FROM addresses WHERE wallet = 4'],
   ['a first funding', 'DELETE FROM fundings WHERE funding = (SELECT min(funding) FROM fundings)'],
   [

@@ -65,14 +65,14 @@ for (const [what, damage, expected] of [
 test('verify says that the histories of an older index are not compared, until they are complete', async (t) => {
   const index = indexOfPages(t);
   forgetDerived(index.path);
-  const notes = async () => {
+  const isSaid = async () => {
     const report = await verifyAlone(index.path);
     assert.deepEqual(differencesOf(report), []);
-    return report.checks.find(({ name }) => name === 'tokens')?.notes;
+    return report.checks.find(({ name }) => name === 'tokens')?.notes.includes(NOT_COMPARED);
   };
-  assert.deepEqual(await notes(), [NOT_COMPARED]);
+  assert.equal(await isSaid(), true);
   index.writer.deriveStep(900);
-  assert.deepEqual(await notes(), [NOT_COMPARED]);
+  assert.equal(await isSaid(), true);
   index.writer.deriveStep(900);
-  assert.deepEqual(await notes(), []);
+  assert.equal(await isSaid(), false);
 });

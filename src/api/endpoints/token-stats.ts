@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { secondsToIso } from '../../lib/time.ts';
 import { prepareTopHoldings } from '../../query/holdings.ts';
-import { MOST_SEARCHED, prepareMinted } from '../../query/minted.ts';
+import { prepareMinted } from '../../query/minted.ts';
 import { MOST_HOLDERS, prepareConcentration, prepareSupply } from '../../query/supply.ts';
 import { prepareBalanceAccuracyName, prepareTokenFacts } from '../../query/tokens.ts';
 import {
@@ -64,8 +64,8 @@ export const tokenStats = defineEndpoint({
     truncated: z
       .boolean()
       .describe(
-        `Whether minted and burned are unknown: the token has more than ${MOST_SEARCHED} transfers, and not ` +
-          'all of those from and to the zero address are among its first',
+        'Whether minted and burned are unknown, because an index of an earlier release has not summed ' +
+          'them up to its head yet',
       ),
     concentration: z
       .object({
@@ -118,10 +118,10 @@ export const tokenStats = defineEndpoint({
     const supplyOf = prepareSupply(db);
     const mintedOf = prepareMinted(db);
     const concentrationOf = prepareConcentration(db, prepareTopHoldings(db));
-    return ({ token, exclude = [] }, { budget }) => {
+    return ({ token, exclude = [] }, { head, budget }) => {
       const facts = walletIds.withId(token, factsOf);
       const supply = facts ? supplyOf(facts.id) : null;
-      const sums = facts ? mintedOf(facts, budget) : null;
+      const sums = facts ? mintedOf(facts.id, head) : null;
       const excluded = new Set(exclude.flatMap((address) => walletIds.withId(address, (id) => id) ?? []));
       return {
         token,

@@ -157,7 +157,10 @@ export const statusSchema = z
       ),
     derived: z
       .array(
-        z.object({ name: z.enum(['token_history', 'trade_sums', 'new_trade_sums']), lastTransfer: count() }),
+        z.object({
+          name: z.enum(['token_history', 'token_mints', 'trade_sums', 'new_trade_sums']),
+          lastTransfer: count(),
+        }),
       )
       .describe(
         'What an index of an earlier release, or one with other lists of trades, still gets while it is ' +

@@ -151,6 +151,7 @@ function derivedRows({ derived, transfers }: IndexStatus): StatusEntry[] {
 
 const DERIVED_TITLES = {
   token_history: 'by token',
+  token_mints: 'in mints',
   trade_sums: 'trade sums',
   new_trade_sums: 'new sums',
 } as const satisfies Record<IndexStatus['derived'][number]['name'], string>;

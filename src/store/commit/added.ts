@@ -4,6 +4,8 @@ import { type BlockBatch, packedValue } from '../../model/block-batch.ts';
 import { movesOne } from '../../model/transfer-kind.ts';
 import { NATIVE, type PartTransfer } from '../../model/wallet-part.ts';
 import type { AddedTransfers } from '../derived-structure.ts';
+import { ZERO_WALLET } from '../schema.ts';
+import type { Mint } from '../tokens/token-mints.ts';
 import { mayTrade } from '../trades/may-trade.ts';
 import type { Commit } from './commit.ts';
 import { NATIVE as NO_TOKEN } from './commit-transfers.ts';
@@ -15,6 +17,7 @@ export function addedBy(commit: Commit): AddedTransfers {
     first: firstTransfer,
     count: transfers.count,
     tokens: () => tokensOf(commit),
+    mints: () => mintsIn(commit),
     trading: () => tradingIn(commit),
   };
 }
@@ -26,6 +29,18 @@ function tokensOf({ tokens, transfers }: Commit): Float64Array {
     if (token !== NO_TOKEN) ids[at] = tokens[token]!.id;
   }
   return ids;
+}
+
+function* mintsIn({ tokens, transfers, wallets }: Commit): Generator<Mint> {
+  for (let at = 0; at < transfers.count; at++) {
+    const position = transfers.token[at]!;
+    const isOfZero = wallets.ids[transfers.sender[at]!] === ZERO_WALLET;
+    if (position === NO_TOKEN || !isOfZero || transfers.receiver[at] === transfers.sender[at]) continue;
+    const token = tokens[position]!;
+    const kind = transfers.kind[at]!;
+    const amount = movesOne(kind) ? 1n : bytesToBigInt(transfers.amountAt(at));
+    yield { token: token.id, isOwnForm: kind === token.kind, amount };
+  }
 }
 
 /**

@@ -18,6 +18,7 @@ import {
 } from './small-tables.ts';
 import { timeFalls } from './time-falls.ts';
 import { TOKEN_HISTORIES } from './token-history.ts';
+import { TOKEN_MINTS } from './token-mints.ts';
 import { TRADE_SUMS } from './trade-sums.ts';
 import { smallerTransfers } from './transfers.ts';
 import { viewKinds } from './view-kinds.ts';
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   TOKEN_HISTORIES,
   TRADE_SUMS,
   TABLE_OF_PARTIES,
+  TOKEN_MINTS,
 ];
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */

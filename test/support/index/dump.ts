@@ -21,6 +21,7 @@ const INDEX_TABLES = [
   'holding_peaks',
   'first_buyers',
   'token_activity',
+  'token_mints',
   'derived',
   'trade_rules',
   'trade_sums',

@@ -7,10 +7,11 @@ export function forgetDerived(path: string): void {
   db.exec(/* sql */ `
     UPDATE tokens SET recent = x'';
     DELETE FROM token_activity;
+    DELETE FROM token_mints;
     DELETE FROM trade_sums;
     DELETE FROM traded_tokens;
     DELETE FROM trade_peaks`);
   const forget = db.prepare('UPDATE derived SET last_transfer = 0, checksum = ? WHERE name = ?');
-  for (const name of ['token_history', 'trade_sums']) forget.run(rowChecksum(name, 0), name);
+  for (const name of ['token_history', 'token_mints', 'trade_sums']) forget.run(rowChecksum(name, 0), name);
   db.close();
 }
