@@ -203,7 +203,7 @@ function diskRows(status: IndexStatus, disk: DiskReport): StatusEntry[] {
       bytesPerDay === null
         ? 'not enough indexed blocks'
         : `${formatBytes(bytesPerDay)} a ` +
-          `day${daysUntilFull === null ? '' : ', the disk is full in ' + `${formatNumber(daysUntilFull)} days`}`,
+          `day${daysUntilFull === null ? '' : `, the disk is full in ${formatNumber(daysUntilFull)} days`}`,
     ],
   ];
 }
