@@ -24,7 +24,7 @@ export function SearchPage({ text }: { text: string }) {
         <>
           {(results.length === 0 || note !== null) && (
             <div class="notice">
-              {results.length === 0 && (
+              {results.length === 0 && text.trim() !== '' && (
                 <p>
                   No results for <bdi class="mono break">{safeName(text, 100)}</bdi>.
                 </p>
@@ -81,6 +81,8 @@ export function ResultText({ result: { kind, value, name, symbol, detail } }: { 
 }
 
 function hintFor(text: string): string {
+  if (/^[0-9]{16,}$/.test(text.trim()))
+    return `It has ${text.trim().length} digits: too many for a block number. An address and a hash begin with 0x.`;
   const digits = /^(?:0x)?([0-9a-f]+)$/i.exec(text.trim())?.[1]?.length;
   return digits !== undefined && digits > 15
     ? `It has ${digits} hexadecimal digits; an address has 40, a hash 64. Was it copied completely?`

@@ -52,7 +52,8 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
     };
   });
   const name = stats.data ? tokenName(token, stats.data) : shortHex(token);
-  const id = tokenNumberIn(params.get('id'));
+  const asked = tokenNumberIn(params.get('id'));
+  const id = stats.data && !hasNumbers(stats.data) ? null : asked;
   useTitle(id === null ? name : `${name} #${id}`);
   const tab = TABS.find(({ id }) => id === params.get('tab')) ?? TABS[0];
   const Shown = tab.show;
