@@ -31,7 +31,11 @@ export function countText(count: number, noun: string): string {
 /** `1.2M`; `5.79 × 10⁷⁶` from a quadrillion. */
 export function compact(value: number): string {
   if (Math.abs(value) < 1e15) return COMPACT.format(value);
-  const [figures = '', power = ''] = value.toExponential(2).split('e+');
+  return scientific(value, 2);
+}
+
+function scientific(value: number, digits: number): string {
+  const [figures = '', power = ''] = value.toExponential(digits).split(/e\+?/);
   return `${figures} × 10${superscript(power)}`;
 }
 
@@ -97,14 +101,14 @@ export function unitsToText(units: bigint, decimals: number): string {
 
 /**
  * A decimal text for a table: grouped, truncated to four fractional digits; an amount that would appear as zero keeps
- * its first two digits. Above 12 digits `987.6T`.
+ * its first two digits. Above 12 digits `987.6T`, below as many places `1.0 × 10⁻¹⁸`.
  */
 export function shortAmount(text: string): string {
   const sign = text.startsWith('-') ? '−' : '';
   const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
   if (whole.length > MAX_DIGITS) return sign + compact(Number(whole));
   const first = fraction.search(/[1-9]/);
-  if (whole === '0' && first >= MAX_DIGITS) return `${sign}${Number(`0.${fraction}`).toExponential(1)}`;
+  if (whole === '0' && first >= MAX_DIGITS) return sign + scientific(Number(`0.${fraction}`), 1);
   const digits =
     whole === '0' && first >= FRACTION ? first + 2 : Math.min(FRACTION, MAX_DIGITS - whole.length);
   const kept = fraction.slice(0, digits).replace(/0+$/, '');

@@ -41,7 +41,7 @@ export function Events({ events, count }: { events: readonly Event[]; count: num
 
 function EventName({ event: { name, topics } }: { event: Event }) {
   const [topic] = topics;
-  if (name !== null) return <b>{name}</b>;
+  if (name !== null) return <b class="break">{name}</b>;
   if (topic === undefined) return <span class="soft">anonymous</span>;
   return (
     <span class="with-copy mono" title={topic}>

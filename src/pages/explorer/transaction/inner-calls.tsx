@@ -35,7 +35,11 @@ function Call({ call: { to, value, method } }: { call: InnerCall }) {
   return (
     <>
       <p class="call">
-        {method === null ? <span class="soft">payment to</span> : <b>{method.name ?? method.selector}</b>}{' '}
+        {method === null ? (
+          <span class="soft">payment to</span>
+        ) : (
+          <b class="break">{method.name ?? method.selector}</b>
+        )}{' '}
         {method !== null && <span class="soft">of</span>} <Address address={to} />
         {value !== null && value !== '0' && (
           <>

@@ -11,7 +11,7 @@ export function MethodName({ method: { name, signature, selector, args } }: { me
     );
   return (
     <>
-      <b>{name}</b> <code class="soft small break">{signature}</code>
+      <b class="break">{name}</b> <code class="soft small break">{signature}</code>
       {args === null && (
         <span class="soft small"> its arguments do not fit the declaration, or are too long</span>
       )}

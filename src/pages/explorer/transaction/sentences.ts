@@ -189,7 +189,8 @@ function partText(part: Part, names: KnownNames): string {
 /** An address as plain text: by its label, as a token by its symbol, or by its digits. */
 export function nameIn(names: KnownNames, address: string): string {
   const known = names.get(address);
-  if (known?.label) return safeName(known.label.name, 24);
+  const label = safeName(known?.label?.name ?? '', 24);
+  if (label !== '') return label;
   return address === ZERO_ADDRESS ? 'Zero address' : safeName(known?.symbol ?? '') || shortHex(address);
 }
 

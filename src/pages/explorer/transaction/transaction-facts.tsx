@@ -2,7 +2,7 @@
 import { Address, BlockLink, labelOf } from '../../ui/address.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { type Fact, Facts } from '../../ui/facts.tsx';
-import { countText, grouped, percent, unitsToText } from '../../ui/format.ts';
+import { countText, grouped, percent, safeName, unitsToText } from '../../ui/format.ts';
 import { TimeAndAge } from '../../ui/time.tsx';
 import { COIN } from '../coin.ts';
 import type { Transaction } from './sentences.ts';
@@ -77,6 +77,7 @@ function gasFact({ gasUsed, gasLimit }: Transaction): Fact | null {
 
 function methodFact({ method, inputBytes }: Transaction): Fact {
   const note = inputBytes === 0 ? null : `${countText(inputBytes, 'byte')} of input`;
-  if (method !== null) return { name: 'Method', value: <code>{method.name ?? method.selector}</code>, note };
+  if (method !== null)
+    return { name: 'Method', value: <code>{safeName(method.name ?? method.selector, 40)}</code>, note };
   return { name: 'Method', value: 'none', note: note ?? 'a plain payment' };
 }

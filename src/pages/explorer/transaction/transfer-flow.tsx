@@ -103,7 +103,8 @@ function amountText({ amount, decimals, tokenId, symbol }: Transfer): string {
 function partyName(transfer: Transfer, side: 'from' | 'to', known: KnownNames): string {
   const address = transfer[side];
   const label = labelOf(transfer, side);
-  if (label !== null) return safeName(label.name, 16);
+  const named = safeName(label?.name ?? '', 16);
+  if (named !== '') return named;
   if (address === ZERO_ADDRESS) return 'Zero address';
   return safeName(known.get(address)?.symbol ?? '') || `${address.slice(0, 8)}…${address.slice(-4)}`;
 }

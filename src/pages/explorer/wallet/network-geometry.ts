@@ -42,7 +42,7 @@ const ASIDE = 5;
 const SHORTEST_NAMED = 56;
 
 export function nodeName({ address, node }: Placed): string {
-  return node.label ? safeName(node.label.name, 18) : `${address.slice(0, 6)}…${address.slice(-4)}`;
+  return safeName(node.label?.name ?? '', 18) || `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
 /** Each link that can be drawn, with its line. */

@@ -191,7 +191,7 @@ function Tip({
     own.reduce((total, link) => (link[side] === place.address ? total + link.amount : total), 0);
   return (
     <div class="tip small" style={{ left: `${x}px`, top: `${y}px` }}>
-      <strong>{place.node.label ? safeName(place.node.label.name, 40) : shortHex(place.address)}</strong>
+      <strong>{safeName(place.node.label?.name ?? '', 40) || shortHex(place.address)}</strong>
       <span class="soft">{groupOf(place.node)}</span>
       <span>
         {compact(sum('to'))} {COIN} in, {compact(sum('from'))} {COIN} out

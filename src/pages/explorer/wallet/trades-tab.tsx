@@ -159,7 +159,7 @@ function Profits({
 }
 
 function TokenName({ tokenAddress, symbol }: { tokenAddress: string | null; symbol: string | null }) {
-  if (tokenAddress === null) return <span class="soft">{symbol ?? COIN}</span>;
+  if (tokenAddress === null) return <span class="soft">{safeName(symbol ?? COIN)}</span>;
   return <TokenLink token={tokenAddress} symbol={symbol} />;
 }
 
@@ -251,7 +251,7 @@ function Legs({ legs }: { legs: readonly Leg[] }) {
   return (
     <>
       {legs.map((leg) => (
-        <span key={leg.tokenAddress ?? 'native'} class="nowrap">
+        <span key={leg.tokenAddress ?? 'native'} class="leg">
           <Units units={leg.amount} decimals={leg.decimals} /> <TokenName {...leg} />{' '}
         </span>
       ))}

@@ -35,7 +35,7 @@ export function WalletHeader({ address, facts: { data, error, reload }, parties 
   const node = useLoaded(`node ${address}`, (api, signal) => loadNodeFacts(api, address, signal));
   const { label = null, activity = null } = data ?? {};
   const what = addressKind(address, node.data);
-  const name = label === null ? null : safeName(label.name, 40);
+  const name = safeName(label?.name ?? '', 40) || null;
   useTitle(`${what} ${name ?? shortHex(address)}`);
   const shownAddress = (
     <>
