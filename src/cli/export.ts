@@ -129,7 +129,7 @@ async function runExport(
         ? `${
             files === 0
               ? 'nothing to export yet'
-              : `nothing new to export, ${formatNumber(files)} ` + 'files ' + 'in all'
+              : `nothing new to export, ${formatNumber(files)} files in all`
           }: ${idle}`
         : `${formatNumber(rowsBefore)} rows in ${duration}, ${rate(rowsBefore)} rows/s; ${formatNumber(files)} files`,
     );

@@ -1,5 +1,6 @@
 /** The explorer: browsable pages of everything in the index. */
 import '../ui/base.css';
+import './search/search.css';
 import './explorer.css';
 import './drawings.css';
 import { render } from 'preact';

@@ -52,7 +52,7 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /** Holds the cursor of an unfinished migration. The table exists only during a migration. */
 const CREATE_PROGRESS_TABLE =
-  /* sql */ 'CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, ' + 'cursor INTEGER)';
+  /* sql */ 'CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, cursor INTEGER)';
 
 /** Runs the migrations the file lacks, one step per `next`. After a stop, the next call resumes there. */
 export function* migrate(db: Db, migrations: readonly Migration[]): Generator<MigrationProgress, void, void> {
