@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
+import { z } from 'zod';
 import type { GeneratedBlock } from '../../scripts/simulator/chain/block.ts';
 import { generateChain } from '../../scripts/simulator/chain/generate.ts';
 import { startReplayNode } from '../../scripts/simulator/replay/node.ts';
@@ -498,10 +499,14 @@ test('on a node that has pruned its history the index begins at the oldest block
   const real = await replay(t, { chain: chainOf(10, 40) });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
-  const pruned = (params: readonly unknown[]): boolean => Number(params[0]) < 25;
+  const isPruned = (block: unknown): boolean => Number(block) < 25;
+  const ofReceipt = z.object({ blockNumber: z.string() });
   node.misbehave({
-    replace: (method, params, result) =>
-      method === 'eth_getBlockReceipts' && pruned(params) ? null : result,
+    replace(method, params, result) {
+      if (method === 'eth_getBlockReceipts') return isPruned(params[0]) ? null : result;
+      if (method !== 'eth_getTransactionReceipt') return result;
+      return isPruned(ofReceipt.parse(result).blockNumber) ? null : result;
+    },
   });
   const dir = tempDir(t);
   const writer = new IndexWriter(join(dir, 'index.db'), { cacheMb: 8 });
