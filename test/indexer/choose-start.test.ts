@@ -1,6 +1,7 @@
 /** The first block of a new index beside a node whose head moves. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { z } from 'zod';
 import { endProcess, listeningAddress, spawnAnvil } from '../../src/dev/anvil.ts';
 import { ConfigError } from '../../src/lib/errors.ts';
 import { startIndexer, startIndexerThread } from '../support/index/indexer.ts';
@@ -51,9 +52,13 @@ test('starts above the blocks that a pruning node drops next', async (t) => {
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
   const isPruned = (number: number) => number <= real.stats().head - 60;
+  const ofReceipt = z.object({ blockNumber: z.string() });
   node.misbehave({
-    replace: (method, params, result) =>
-      method === 'eth_getBlockReceipts' && isPruned(Number(params[0])) ? null : result,
+    replace(method, params, result) {
+      if (method === 'eth_getBlockReceipts') return isPruned(Number(params[0])) ? null : result;
+      if (method !== 'eth_getTransactionReceipt') return result;
+      return isPruned(Number(ofReceipt.parse(result).blockNumber)) ? null : result;
+    },
   });
   const { first, logs } = await beginBeside(t, node.url);
   const oldest = Number(/"oldest":(\d+)/.exec(logs)?.[1]);

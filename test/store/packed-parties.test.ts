@@ -124,7 +124,8 @@ test('an index of the release before gets an empty table, and parties of the blo
   const [created, wanted] = [text(), columns()];
   db.exec('DROP TABLE block_parties');
   db.pragma('user_version = 15');
-  for (const _ of migrate(db, MIGRATIONS));
+  const upTo16 = MIGRATIONS.filter(({ version }) => version <= 16);
+  for (const _ of migrate(db, upTo16));
   assert.equal(schemaVersion(db), 16);
   assert.ok(created && text());
   assert.deepEqual(columns(), wanted);

@@ -21,7 +21,8 @@ export interface PlainTransaction {
   hash: string;
   transfers: PlainTransfer[];
   /**
-   * Sender and receiver, `0x` and 40 digits: the zero address for one that the node leaves out. Absent: both left out.
+   * Sender and receiver, `0x` and 40 digits: the zero address for one that the node leaves out. Absent: both left out;
+   * the batch names none if all are.
    */
   parties?: { from: string; to: string };
 }
@@ -139,10 +140,13 @@ function randomTransfer(
 
 export function toBatch(blocks: readonly PlainBlock[], traced = true): BlockBatch {
   const out = new BatchBuilder();
+  const unknown = blocks.some(({ transactions }) => transactions.some(({ parties }) => parties))
+    ? MISSING
+    : '';
   for (const block of blocks) {
     for (const transaction of block.transactions) {
       const { hash, parties } = transaction;
-      out.beginTransaction(hash, parties?.from ?? MISSING, parties?.to ?? MISSING);
+      out.beginTransaction(hash, parties?.from ?? unknown, parties?.to ?? unknown);
       for (const t of transaction.transfers) {
         const amount = t.kind === TransferKind.erc721 ? '' : t.amount.toString(16);
         const tokenNumber = t.number === null ? '' : t.number.toString(16);
