@@ -3,7 +3,7 @@ import type { Answers } from '../../client/answers.ts';
 import { useAnswer } from '../../client/use-answer.ts';
 import { Address, BlockLink, labelOf, TransactionLink } from '../../ui/address.tsx';
 import { Units } from '../../ui/amount.tsx';
-import { countText, grouped, percent } from '../../ui/format.ts';
+import { countText, grouped, percent, safeName } from '../../ui/format.ts';
 import { Section } from '../../ui/section.tsx';
 import { Signed } from '../../ui/signed.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -147,7 +147,11 @@ function columnsOf({ buyers, symbol, decimals, quote }: Launch): Column<Buyer>[]
       cell: ({ blocksAfterFirst }) => grouped(blocksAfterFirst),
     },
     { title: 'Transaction', wideOnly: true, cell: ({ txHash }) => <TransactionLink hash={txHash} /> },
-    { title: symbol === null ? 'Got' : `Got, ${symbol}`, number: true, cell: ({ amount }) => units(amount) },
+    {
+      title: symbol === null ? 'Got' : `Got, ${safeName(symbol)}`,
+      number: true,
+      cell: ({ amount }) => units(amount),
+    },
     {
       title: 'Paid',
       number: true,
