@@ -14,6 +14,7 @@ import { useTitle } from '../../ui/router.ts';
 import { Failure, Loading } from '../../ui/section.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Unfinished } from '../chain-state.tsx';
 import { tokenName } from '../token-name.ts';
 import { BuyersTab } from './buyers-tab.tsx';
 import { HoldersTab } from './holders-tab.tsx';
@@ -79,9 +80,12 @@ export function TokenPage({ token, params }: { token: string; params: URLSearchP
       {stats.data === undefined ? (
         stats.error === null && <Loading />
       ) : stats.data.transferCount === 0 ? (
-        <p class="notice">
-          The index contains no transfers of it. <Link to={addressPath(token)}>Show it as a wallet</Link>
-        </p>
+        <div class="notice">
+          <p>
+            The index contains no transfers of it. <Link to={addressPath(token)}>Show it as a wallet</Link>
+          </p>
+          <Unfinished />
+        </div>
       ) : id !== null ? (
         <NftView key={id} stats={stats.data} id={id} />
       ) : (

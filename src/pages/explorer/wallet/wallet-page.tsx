@@ -4,6 +4,7 @@ import { type Loaded, useAnswer, useLoaded } from '../../client/use-answer.ts';
 import { labelOf } from '../../ui/address.tsx';
 import { addressPath } from '../../ui/link.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { Unfinished } from '../chain-state.tsx';
 import { CounterpartiesTab } from './counterparties-tab.tsx';
 import { FlowsTab } from './flows-tab.tsx';
 import { FundingTab } from './funding-tab.tsx';
@@ -39,10 +40,13 @@ export function WalletPage({ address, params }: Omit<TabProps, 'known'>) {
     <>
       <WalletHeader address={address} facts={facts} parties={parties} />
       {facts.data?.activity === null ? (
-        <p class="notice">
-          The index contains no transfers of this address. It may be new, or its transfers may predate the
-          first indexed block.
-        </p>
+        <div class="notice">
+          <p>
+            The index contains no transfers of this address. It may be new, or its transfers may predate the
+            first indexed block.
+          </p>
+          <Unfinished />
+        </div>
       ) : (
         <>
           <Tabs
