@@ -9,7 +9,7 @@ import { isObject } from '../lib/text.ts';
 import type { RpcClient } from '../node/client.ts';
 import { fetchHeader } from '../node/methods.ts';
 
-/** Wait before the block is asked for over HTTP, where it may come later or be replaced in a reorg, milliseconds. */
+/** Milliseconds to wait before fetching the block over HTTP, which may serve it later or replace it in a reorg. */
 const SETTLE_MS = 2_000;
 /** Interval of comparisons once one has agreed, milliseconds: the node may be replaced. */
 const REPEAT_MS = 60_000;

@@ -1,4 +1,4 @@
-/** What GET /api/queries tells of the named queries. */
+/** The answer of GET /api/queries: each named query with its parameters and limits. */
 import type { NamedQuery } from '../../model/named-query.ts';
 
 export interface QueryListing {

@@ -40,7 +40,7 @@ let built: { of: Queries; documents: Documents } | undefined;
 
 /**
  * Builds the documents for the first server of the process, before it listens: at import, every command would pay for
- * them, and on a request, they would hold the event loop for 0.1 s. A reload builds them anew if it changes the
+ * them, and on a request, they would hold the event loop for 0.1 s. A reload rebuilds them if it changes the
  * queries.
  */
 function documents(of: Queries): Documents {

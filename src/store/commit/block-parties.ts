@@ -12,7 +12,7 @@ const MAX_FOUND = 4_096;
 /** Marks an address that the file does not have. */
 const NONE = -1;
 
-export class BlockParties {
+export class BlockPartiesWriter {
   private readonly insert: Statement;
   private readonly walletOf: Statement<AddressKeys, number>;
   private readonly packer = new PartiesPacker();

@@ -5,14 +5,14 @@ import { mixBlock, mixBytes, mixInteger, mixNull, mixTokenAndKind } from '../che
 import type { Db, Statement } from '../open-database.ts';
 import { RowWriter } from '../rows.ts';
 import { LOG_INDEX_BASE, packTokenKind } from '../schema.ts';
-import { BlockParties } from './block-parties.ts';
+import { BlockPartiesWriter } from './block-parties.ts';
 import type { Commit } from './commit.ts';
 import { NATIVE, startsTransaction } from './commit-transfers.ts';
 
 export class BlockRows {
   private readonly insertBlock: Statement;
   private readonly transfers: RowWriter;
-  private readonly parties: BlockParties;
+  private readonly parties: BlockPartiesWriter;
 
   constructor(db: Db) {
     this.insertBlock = db.prepare(
@@ -20,7 +20,7 @@ export class BlockRows {
       INSERT INTO blocks (number, hash, timestamp, last_transfer, last_wallet, transactions, checksum)
       VALUES (?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.parties = new BlockParties(db);
+    this.parties = new BlockPartiesWriter(db);
     this.transfers = new RowWriter(
       db,
       /* sql */ `
