@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import timers from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** Sockets and threads that a test has closed are gone after this long, also on a busy machine. */
 const CLOSE_TIMEOUT_MS = 60_000;
@@ -34,6 +36,10 @@ void process.stdin;
 const { performance: clock } = globalThis;
 const now = clock.now.bind(clock);
 const sleep = timers.setTimeout;
+
+setFlagsFromString('--expose-gc');
+/** A response whose body a test did not read keeps its connection until it is collected. */
+const collectGarbage = runInNewContext('gc');
 
 /**
  * Takes the next file that no other process has taken, until none is left.
@@ -77,6 +83,7 @@ function guardProcess(closeTimeout) {
     const deadline = now() + closeTimeout;
     let changes = differences(given, processState());
     while (changes.length > 0 && now() < deadline) {
+      collectGarbage();
       await sleep(10);
       changes = differences(given, processState());
     }
