@@ -1,6 +1,6 @@
 /** Queries of several processes keep the write-ahead log of the index from starting over for a bounded time only. */
 import assert from 'node:assert/strict';
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pause } from '../../src/lib/async.ts';
@@ -41,6 +41,21 @@ function assertNothingHeld({ path }: IndexFixture): void {
   assert.deepEqual(db.pragma('wal_checkpoint(TRUNCATE)'), [{ busy: 0, log: 0, checkpointed: 0 }]);
   db.close();
 }
+
+test('the size of the log is read without a change to the locks of this process', (t) => {
+  const { path } = index(t);
+  const { ino } = statSync(`${path}-shm`);
+  const locks = () =>
+    readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${ino} `))
+      .map((line) => line.replace(/^\d+: /, ''))
+      .sort();
+  const before = locks();
+  assert.ok(before.length > 0);
+  assert.ok(logBytes(path) > 0);
+  assert.deepEqual(locks(), before);
+});
 
 test('above the bound no query begins, and those that read end one after the other, the oldest first', async (t) => {
   const fixture = index(t);

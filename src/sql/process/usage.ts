@@ -1,7 +1,7 @@
 /** What a process that runs queries takes of the machine. */
 
 import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs';
+import { fstatSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs';
 
 const PAGE_BYTES = 4_096;
 
@@ -54,12 +54,7 @@ const FRAME_HEADER = 24;
 export function logBytes(path: string): number {
   const header = Buffer.alloc(20);
   try {
-    const file = openSync(`${path}-shm`, 'r');
-    try {
-      if (readSync(file, header, 0, header.length, 0) < header.length) return 0;
-    } finally {
-      closeSync(file);
-    }
+    if (readSync(sharedMemoryOf(path), header, 0, header.length, 0) < header.length) return 0;
   } catch {
     return 0;
   }
@@ -67,4 +62,20 @@ export function logBytes(path: string): number {
   const pageBytes = isBigEndian ? header.readUInt16BE(PAGE_SIZE_AT) : header.readUInt16LE(PAGE_SIZE_AT);
   const pages = isBigEndian ? header.readUInt32BE(PAGES_AT) : header.readUInt32LE(PAGES_AT);
   return pages * ((pageBytes === 1 ? 65_536 : pageBytes) + FRAME_HEADER);
+}
+
+/** Open descriptors of the shared memory of logs, and the inodes that they lead to. */
+const sharedMemory = new Map<string, { file: number; inode: number }>();
+
+/**
+ * Never closes one: closing any descriptor of a file drops all locks that this process holds on it. Without those of
+ * its own connections, the next process that opens the database would empty the shared memory under them.
+ */
+function sharedMemoryOf(path: string): number {
+  const name = `${path}-shm`;
+  const known = sharedMemory.get(name);
+  if (known !== undefined && statSync(name).ino === known.inode) return known.file;
+  const file = openSync(name, 'r');
+  sharedMemory.set(name, { file, inode: fstatSync(file).ino });
+  return file;
 }
