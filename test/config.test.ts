@@ -11,7 +11,7 @@ import { type ConfigInput, lineOf, parseConfig } from '../src/config/parse-confi
 import { printConfig, printConfigJson } from '../src/config/print.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { flatten, schemaAt } from '../src/config/tree.ts';
-import { nodeAddresses } from '../src/config/values.ts';
+import { nodeAddresses } from '../src/config/urls.ts';
 import { ConfigError } from '../src/lib/errors.ts';
 import { tempDir } from './support/temp-dir.ts';
 

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
-import { makeDataDir } from '../config/load-config.ts';
 import type { LabelSelection, LabelsFile } from '../labels/labels-file.ts';
 import { ConfigError, codeOf } from '../lib/errors.ts';
 import { ADDRESS_PATTERN } from '../model/address.ts';
@@ -39,6 +38,7 @@ function addImport(labels: Command): void {
     const loaded = await load();
     const note = requireDataFolder(loaded);
     const { data_dir } = loaded.config;
+    const { makeDataDir } = await import('../config/load-config.ts');
     makeDataDir(data_dir);
     const count = await withLabels(data_dir, (store) => store.import(parseLabels(text, basename(file))));
     console.log(`${formatNumber(count)} labels imported from ${file}`);

@@ -12,7 +12,7 @@ import { addKeys } from './keys.ts';
 import { addLabels } from './labels.ts';
 import { addLists } from './lists.ts';
 import { addNotes } from './options.ts';
-import { addSql, addSqlProcess } from './sql/sql.ts';
+import { addSql } from './sql/sql.ts';
 import { addStart } from './start/start.ts';
 import { addStatus } from './status/status.ts';
 import { addVerify } from './verify/verify.ts';
@@ -35,7 +35,6 @@ const COMMANDS = [
   addConfig,
   addBench,
   addVersion,
-  addSqlProcess,
 ];
 
 const EXAMPLES = `

@@ -16,7 +16,8 @@ import { type Config, configSchema } from './schema.ts';
 import { maskSetting } from './secrets.ts';
 import { fromEnv, fromFile, fromFlags, type GivenSetting } from './sources.ts';
 import { flatten, type Leaves, schemaAt, type Table, unflatten } from './tree.ts';
-import { parseListen, splitUrls } from './values.ts';
+import { splitUrls } from './urls.ts';
+import { parseListen } from './values.ts';
 
 export type { Config } from './schema.ts';
 

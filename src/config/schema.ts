@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { DEFAULT_MAX_REORG, FINALITY_RULES } from '../model/finality.ts';
 import { queriesSchema } from './query-settings.ts';
+import { isHttpUrl, isPostgresUrl, isWebSocketUrl, splitUrls } from './urls.ts';
 import {
   bool,
   choice,
@@ -15,16 +16,12 @@ import {
   isAddress,
   isAllowableMethod,
   isHeaderText,
-  isHttpUrl,
   isNetwork,
   isOrigin,
-  isPostgresUrl,
   isSchemaName,
-  isWebSocketUrl,
   listOf,
   nonEmptyString,
   parseListen,
-  splitUrls,
   startBlock,
   text,
   textThat,

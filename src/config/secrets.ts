@@ -1,6 +1,6 @@
 /** Which settings are or may contain secrets, and which part of them may be shown. */
 import { MASK, maskUrl } from '../log/redact.ts';
-import { splitUrls } from './values.ts';
+import { splitUrls } from './urls.ts';
 
 const SECRETS = new Set(['admin_token']);
 

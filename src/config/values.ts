@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../model/address.ts';
 import { NODE_CONTROL_NAMESPACES } from '../model/node-control.ts';
+import { isHttpUrl } from './urls.ts';
 
 /**
  * Labels of letters, digits, hyphens and underscores. The last must not be a number, which would be a mistyped IPv4
@@ -65,35 +66,6 @@ export function startBlock() {
   return z.union([z.enum(['earliest', 'latest']), z.int({ error }).min(0, { error })], { error });
 }
 
-/** The URLs of a comma-separated list. Does not split at a comma within a URL. */
-export function splitUrls(value: string): string[] {
-  return value.split(/\s*,\s*(?=(?:https?|wss?):|,|$)/);
-}
-
-/** The nodes of `node_http` and `node_ws`, the preferred one first. */
-export function nodeAddresses({
-  node_http,
-  node_ws,
-}: {
-  node_http: string;
-  node_ws: string;
-}): { http: string; ws: string }[] {
-  const sockets = splitUrls(node_ws);
-  return splitUrls(node_http).map((http, i) => ({ http, ws: sockets[i] ?? '' }));
-}
-
-export function isHttpUrl(value: string): boolean {
-  return hasScheme(value, ['http:', 'https:']);
-}
-
-export function isWebSocketUrl(value: string): boolean {
-  return hasScheme(value, ['ws:', 'wss:']);
-}
-
-export function isPostgresUrl(value: string): boolean {
-  return hasScheme(value, ['postgres:', 'postgresql:']);
-}
-
 /** Whether the name needs no quotes in SQL. */
 export function isSchemaName(value: string): boolean {
   return /^[a-z_][a-z0-9_]{0,62}$/.test(value) && !value.startsWith('pg_');
@@ -154,14 +126,6 @@ export function parseListen(value: string): { host: string; port: number } | und
 
 function isHost(value: string): boolean {
   return isIP(value) !== 0 || HOST_NAME.test(value);
-}
-
-function hasScheme(value: string, schemes: string[]): boolean {
-  return (
-    URL.canParse(value) &&
-    schemes.includes(new URL(value).protocol) &&
-    /^[^,]+$/.test(new URL(value).hostname)
-  );
 }
 
 function quoted(values: readonly string[]): string {

@@ -1,6 +1,6 @@
 /** The configured nodes and, for several, the watch that chooses one. */
 import type { Config } from '../config/parse-config.ts';
-import { nodeAddresses } from '../config/values.ts';
+import { nodeAddresses } from '../config/urls.ts';
 import type { CleanupStack } from '../lib/cleanup-stack.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';

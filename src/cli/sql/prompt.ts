@@ -5,8 +5,6 @@ import { dirname, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { makePrivateFolder } from '../../lib/files.ts';
 import type { QueryProcess } from '../../sql/process/query-process.ts';
-import { completions } from './completion.ts';
-import { runCommand } from './dot-commands.ts';
 import { type AnswerOptions, printAnswer } from './print-answer.ts';
 
 const PROMPT = 'atlas> ';
@@ -20,7 +18,7 @@ export async function runPrompt(queries: QueryProcess, given: AnswerOptions): Pr
   const lines = createInterface({
     input: process.stdin,
     output: process.stdout,
-    completer: (line: string) => completions(line),
+    completer: complete,
     history: history.lines,
     historySize: HISTORY_LINES,
     removeHistoryDuplicates: true,
@@ -41,6 +39,7 @@ export async function runPrompt(queries: QueryProcess, given: AnswerOptions): Pr
   lines.on('line', async (line) => {
     if (running !== null) return;
     if (query === '' && line.trim().startsWith('.')) {
+      const { runCommand } = await import('./dot-commands.ts');
       if (runCommand(line.trim(), options)) return lines.close();
       return ask();
     }
@@ -57,6 +56,14 @@ export async function runPrompt(queries: QueryProcess, given: AnswerOptions): Pr
   ask();
   await new Promise((resolve) => lines.once('close', resolve));
   console.log();
+}
+
+/** Loads the tables with the first key: the prompt is there before. */
+function complete(line: string, callback: (error: Error | null, found: [string[], string]) => void): void {
+  import('./completion.ts').then(
+    ({ completions }) => callback(null, completions(line)),
+    (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), [[], '']),
+  );
 }
 
 /** What is typed but not sent is given up, as in a shell. */

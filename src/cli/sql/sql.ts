@@ -60,18 +60,6 @@ export function addSql(program: Command): void {
   });
 }
 
-/** The process that runs the queries. Users do not call it. */
-export function addSqlProcess(program: Command): void {
-  program
-    .command('sql-process', { hidden: true })
-    .argument('<path>')
-    .argument('<lists>')
-    .action(async (path: string, lists: string) => {
-      const { serveQueries } = await import('../../sql/process/sql-process.ts');
-      serveQueries(path, JSON.parse(lists));
-    });
-}
-
 async function answerOnce(queries: QueryProcess, query: string, options: AnswerOptions): Promise<void> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());

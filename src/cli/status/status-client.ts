@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import type { Config } from '../../config/parse-config.ts';
-import { isHttpUrl } from '../../config/values.ts';
+import { isHttpUrl } from '../../config/urls.ts';
 import { ConfigError, codeOf, FatalError } from '../../lib/errors.ts';
 import { http } from '../../lib/http.ts';
 import { hostPort, isObject } from '../../lib/text.ts';

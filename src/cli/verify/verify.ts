@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { configuredLists, configuredTradeLists } from '../../config/configured-lists.ts';
 import type { Config } from '../../config/parse-config.ts';
-import { splitUrls } from '../../config/values.ts';
+import { splitUrls } from '../../config/urls.ts';
 import { FatalError } from '../../lib/errors.ts';
 import type { Capabilities } from '../../model/index-status.ts';
 import type { RpcClient } from '../../node/client.ts';
