@@ -145,10 +145,10 @@ export class SqlSession {
   }
 
   private defineTable(memory: Db, use: TableUse): void {
-    const { name, table, parameters, columns, isAscending, isFirstOnly, isFolded } = use;
+    const { name, table, parameters, isFirstOnly, isFolded } = use;
     const readRows = this.readers.get(table)!;
     const shape = SHAPES.find((found) => found.name === table)!;
-    const portionsFor = (args: Arguments) => readRows(args, { columns, isAscending });
+    const portionsFor = (args: Arguments) => readRows(args, use);
     memory.table(name, {
       columns: columnNames(use),
       parameters: parameters.map((_, i) => `#${i}`),

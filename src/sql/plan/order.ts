@@ -127,16 +127,29 @@ function extremesIn(nodes: readonly Node[], shape: TableShape): { name: string; 
   return found;
 }
 
-/** Whether the rows of a table pass to the answer as they are read, so that a LIMIT ends the reading. */
-export function isEndedByLimit(
-  { cores, hasLimit, order: asked }: Query,
+/** How a LIMIT ends the reading of a table whose rows pass to the answer as they are read; null where it does not. */
+export function endByLimit(
+  { cores, limit, order: asked }: Query,
   core: SelectCore,
   from: readonly FromItem[],
   order: ReadOrder | null,
-): boolean {
-  if (!hasLimit || cores.length > 1 || from.length > 1 || core.where.length > 0) return false;
-  if ((asked !== null && order === null) || core.hasGroups || core.isDistinct) return false;
-  return !hasAny(core.results, ['over', 'min', 'max', ...AGGREGATES]);
+): { rows: number | null; isBounded: boolean } | null {
+  if (limit === null || cores.length > 1 || from.length > 1) return null;
+  if ((asked !== null && order === null) || core.hasGroups || core.isDistinct) return null;
+  if (hasAny(core.results, ['over', 'min', 'max', ...AGGREGATES])) return null;
+  return { rows: rowsOf(limit), isBounded: core.where.length === 0 };
+}
+
+/** The rows up to the last one of `LIMIT 50`, `LIMIT 50 OFFSET 100` or `LIMIT 100, 50`; null for any expression. */
+function rowsOf(limit: readonly Node[]): number | null {
+  const [first, separator, second, ...rest] = limit;
+  const isPair = isWord(separator, 'offset') || isSymbol(separator, ',');
+  if (rest.length > 0 || (separator !== undefined && !isPair)) return null;
+  const numbers = [first, ...(isPair ? [second] : [])].map((node) =>
+    node?.kind === 'number' && /^\d+$/.test(node.value) ? Number(node.value) : Number.NaN,
+  );
+  const rows = numbers.reduce((sum, number) => sum + number, 0);
+  return Number.isSafeInteger(rows) ? rows : null;
 }
 
 /** Functions that read all rows whatever their arguments are. */

@@ -15,7 +15,7 @@ import { type Condition, conditionsOf, type Value } from './conditions.ts';
 import { Edits } from './edits.ts';
 import { foldOf } from './fold.ts';
 import { literalEdits } from './literals.ts';
-import { extremeOf, isEndedByLimit, orderOf } from './order.ts';
+import { endByLimit, extremeOf, orderOf } from './order.ts';
 import { parameterOf, placeTables } from './place.ts';
 import type { ScopeItem } from './scope.ts';
 import { namedColumns } from './used-columns.ts';
@@ -27,7 +27,10 @@ export interface RewrittenQuery {
   restore(text: string): string;
 }
 
-type Reading = Pick<TableUse, 'isAscending' | 'isFirstOnly' | 'isBounded' | 'isFolded' | 'columns'>;
+type Reading = Pick<
+  TableUse,
+  'isAscending' | 'isFirstOnly' | 'isBounded' | 'firstRows' | 'isFolded' | 'columns'
+>;
 
 /** The limit of SQLite, which is told before the joins are planned. */
 const MAX_JOINED = 64;
@@ -101,12 +104,14 @@ class Rewriting {
     const extreme = extremeOf(core, from, items, this.options);
     const fold = foldOf(query, core, from, items, placed);
     for (const { start, end, text } of fold?.edits ?? []) this.edits.replace(start, end, text);
+    const end = endByLimit(query, core, from, order);
     const reading = {
       columns: fold?.columns ?? this.columns,
       isFolded: fold !== null,
       isAscending: (extreme ?? order)?.isAscending ?? false,
       isFirstOnly: extreme !== null,
-      isBounded: isEndedByLimit(query, core, from, order),
+      isBounded: end?.isBounded ?? false,
+      firstRows: extreme === null ? (end?.rows ?? null) : 1,
     };
     for (const [at, item] of from.entries()) {
       const shape = items[at]?.shape;
@@ -127,7 +132,8 @@ class Rewriting {
 
   private whole(): Reading {
     const { columns } = this;
-    return { columns, isAscending: false, isFirstOnly: false, isBounded: false, isFolded: false };
+    const reading = { isAscending: false, isFirstOnly: false, isBounded: false, firstRows: null };
+    return { ...reading, columns, isFolded: false };
   }
 
   private shapeOf(table: string | null, hidden: ReadonlySet<string>): TableShape | null {

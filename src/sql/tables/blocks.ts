@@ -31,8 +31,8 @@ export const BLOCKS: SqlTable = {
   },
   estimate: ({ number, startBlock }) => number - startBlock + 1,
   prepare: (reads) =>
-    function* (args, { columns, isAscending }) {
-      for (const [first, last] of rangesOf(reads, args, isAscending)) {
+    function* (args, { columns, isAscending, firstRows }) {
+      for (const [first, last] of rangesOf(reads, args, isAscending, firstRows ?? FIRST_READ)) {
         const before = reads.blocks.at(first - 1);
         const rows = [...reads.blocks.range(first, last)];
         const { rowCount, values } = blockBatch(rows, [before, ...rows]);
@@ -49,6 +49,7 @@ function* rangesOf(
   reads: IndexReads,
   args: Arguments,
   isAscending: boolean,
+  firstSize: number,
 ): Generator<[first: number, last: number], void, void> {
   const end = reads.end();
   const numbers = boundsIn(args, 'number');
@@ -63,7 +64,8 @@ function* rangesOf(
     for (const number of within.sort((a, b) => (isAscending ? a - b : b - a))) yield [number, number];
     return;
   }
-  for (let size = FIRST_READ; first <= last; size = BLOCKS_PER_READ) {
+  let size = Math.max(1, Math.min(firstSize, BLOCKS_PER_READ));
+  for (; first <= last; size = BLOCKS_PER_READ) {
     if (isAscending) {
       yield [first, Math.min(last, first + size - 1)];
       first += size;

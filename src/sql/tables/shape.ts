@@ -55,6 +55,8 @@ export interface TableUse {
   isFirstOnly: boolean;
   /** A LIMIT ends the reading. */
   isBounded: boolean;
+  /** How many rows the query wants unless it rejects some; null where that is not known. */
+  firstRows: number | null;
   /** Each row stands for a portion of rows. */
   isFolded: boolean;
 }

@@ -19,6 +19,8 @@ export interface RowUse {
   /** The columns that can be read; null for all. */
   columns: ReadonlySet<string> | null;
   isAscending: boolean;
+  /** The size of the first portion; null for that of the table. It changes only how fast the answer is there. */
+  firstRows: number | null;
 }
 
 /** Whether a query can read one of these columns. */

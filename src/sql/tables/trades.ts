@@ -95,7 +95,7 @@ function prepareRows(
   return function* (args, use) {
     const { ids: lists } = listsOf();
     const seen = new Set<number>();
-    for (const ids of transferIds(reads, ofTransfers(args), use.isAscending)) {
+    for (const ids of transferIds(reads, ofTransfers(args), { ...use, firstRows: null })) {
       const transfers = transactionsOf(ids, seen);
       if (transfers.length === 0) continue;
       reads.book.load(transfers);

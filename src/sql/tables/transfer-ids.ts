@@ -11,13 +11,19 @@ import {
   timesIn,
 } from './arguments.ts';
 import { type IndexReads, NO_BUDGET } from './index-reads.ts';
+import type { RowUse } from './table.ts';
 
 /** Ids of one reading, ascending. */
 export type Ids = readonly number[];
 
-/** The first portion is that of a short list; each next one has twice as many, to this number. */
+/** The first portion is that of a short list, unless the query says how many rows it wants. */
 const FIRST_IDS = 64;
 const MOST_IDS = 4_096;
+
+/** Each next portion has twice as many. */
+function next(size: number): number {
+  return Math.min(MOST_IDS, Math.max(FIRST_IDS, 2 * size));
+}
 
 /** A row of a range costs a quarter of one of a history, whose rows are scattered. */
 const RANGE_DISCOUNT = 4;
@@ -26,15 +32,16 @@ const RANGE_DISCOUNT = 4;
 interface Way {
   /** About how many transfers it reads. */
   size: number;
-  read(range: IdRange): Iterable<Ids>;
+  read(range: IdRange, firstSize: number): Iterable<Ids>;
 }
 
 /** Portions of ids, each ascending; the portions descend unless a range is read in ascending order. */
 export function* transferIds(
   reads: IndexReads,
   args: Arguments,
-  isAscending: boolean,
+  { isAscending, firstRows }: Pick<RowUse, 'isAscending' | 'firstRows'>,
 ): Generator<Ids, void, void> {
+  const firstSize = Math.max(1, Math.min(MOST_IDS, firstRows ?? FIRST_IDS));
   const range = idRange(reads, args);
   const ids = integersIn(args, 'id');
   if (ids !== undefined) return yield* given(ids, range);
@@ -48,9 +55,9 @@ export function* transferIds(
     (hashes === undefined || best.size < width / RANGE_DISCOUNT) &&
     best.size <= width
   )
-    yield* best.read(range);
+    yield* best.read(range, firstSize);
   else if (hashes !== undefined) for (const hash of hashes) yield* ofTransaction(reads, hash, range);
-  else yield* ofRange(range, isAscending);
+  else yield* ofRange(range, isAscending, firstSize);
 }
 
 /** The ids of the blocks, times and ids that a query names. */
@@ -79,21 +86,25 @@ function* given(ids: readonly number[], { from, below }: IdRange): Generator<Ids
   for (let at = 0; at < wanted.length; at += MOST_IDS) yield wanted.slice(at, at + MOST_IDS).reverse();
 }
 
-function* ofRange({ from, below }: IdRange, isAscending: boolean): Generator<Ids, void, void> {
-  let size = FIRST_IDS;
+function* ofRange(
+  { from, below }: IdRange,
+  isAscending: boolean,
+  firstSize: number,
+): Generator<Ids, void, void> {
+  let size = firstSize;
   let left = Math.max(0, below - from);
   while (left > 0) {
     const count = Math.min(size, left);
     const start = isAscending ? below - left : from + left - count;
     yield Array.from({ length: count }, (_, i) => start + i);
     left -= count;
-    size = Math.min(MOST_IDS, 2 * size);
+    size = next(size);
   }
 }
 
 function* ofTransaction(reads: IndexReads, hash: string, range: IdRange): Generator<Ids, void, void> {
   const { from, below } = reads.idsOfTransaction(`0x${hash.slice(2)}`, range, NO_BUDGET);
-  yield* ofRange({ from, below }, false);
+  yield* ofRange({ from, below }, false, FIRST_IDS);
 }
 
 function walletWays(reads: IndexReads, args: Arguments): Way[] {
@@ -109,8 +120,9 @@ function walletWays(reads: IndexReads, args: Arguments): Way[] {
     const counterparties = others && new Set(idsOf(others, reads.walletIdOf));
     return {
       size: sum(wallets.map(reads.walletTransfers)),
-      *read(range: IdRange) {
-        for (const wallet of wallets) yield* ofWallet(reads, wallet, range, direction, counterparties);
+      *read(range: IdRange, firstSize: number) {
+        for (const wallet of wallets)
+          yield* ofWallet(reads, wallet, range, direction, counterparties, firstSize);
       },
     };
   });
@@ -122,8 +134,9 @@ function* ofWallet(
   range: IdRange,
   direction: number,
   counterparties: ReadonlySet<number> | undefined,
+  firstSize: number,
 ): Generator<Ids, void, void> {
-  yield* portions(walletPages(wallet, range, NO_BUDGET), (page) => {
+  yield* portions(walletPages(wallet, range, NO_BUDGET), firstSize, (page) => {
     const found: number[] = [];
     while (page.next() && page.transfer < range.below) {
       if (page.transfer < range.from || (page.flags & direction) === 0) continue;
@@ -143,17 +156,23 @@ function tokenWays(reads: IndexReads, args: Arguments): Way[] {
   return [
     {
       size: sum(tokens.map(reads.tokenTransfers)) + Math.ceil(missing / RANGE_DISCOUNT),
-      *read({ from, below }: IdRange) {
-        if (tokens.length > 0) yield* ofRange({ from: Math.max(from, lastTransfer + 1), below }, false);
+      *read({ from, below }: IdRange, firstSize: number) {
+        const others = { from: Math.max(from, lastTransfer + 1), below };
+        if (tokens.length > 0) yield* ofRange(others, false, firstSize);
         const range = { from, below: Math.min(below, lastTransfer + 1) };
-        for (const token of tokens) yield* ofToken(reads, token, range);
+        for (const token of tokens) yield* ofToken(reads, token, range, firstSize);
       },
     },
   ];
 }
 
-function* ofToken({ tokenPages }: IndexReads, token: number, range: IdRange): Generator<Ids, void, void> {
-  yield* portions(tokenPages(token, range, NO_BUDGET), (page) => {
+function* ofToken(
+  { tokenPages }: IndexReads,
+  token: number,
+  range: IdRange,
+  firstSize: number,
+): Generator<Ids, void, void> {
+  yield* portions(tokenPages(token, range, NO_BUDGET), firstSize, (page) => {
     const found: number[] = [];
     while (page.next() && page.transfer < range.below)
       if (page.transfer >= range.from) found.push(page.transfer);
@@ -161,18 +180,26 @@ function* ofToken({ tokenPages }: IndexReads, token: number, range: IdRange): Ge
   });
 }
 
-/** Joins the ids of pages, newest page first, to portions. A page is read to its end at once: all share one cursor. */
-function* portions<Page>(pages: Iterable<Page>, idsIn: (page: Page) => number[]): Generator<Ids, void, void> {
+/** Portions of the ids of pages, newest page first. A page is read to its end at once: all share one cursor. */
+function* portions<Page>(
+  pages: Iterable<Page>,
+  firstSize: number,
+  idsIn: (page: Page) => number[],
+): Generator<Ids, void, void> {
   let open: number[][] = [];
   let count = 0;
-  let size = FIRST_IDS;
+  let size = firstSize;
   for (const page of pages) {
     const ids = idsIn(page);
     open.push(ids);
     count += ids.length;
-    if (count < size) continue;
-    yield open.reverse().flat();
-    [open, count, size] = [[], 0, Math.min(MOST_IDS, 2 * size)];
+    while (count >= size) {
+      const joined = open.reverse().flat();
+      yield joined.slice(-size);
+      open = [joined.slice(0, -size)];
+      count -= size;
+      size = next(size);
+    }
   }
   if (count > 0) yield open.reverse().flat();
 }

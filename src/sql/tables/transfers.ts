@@ -85,7 +85,7 @@ function prepareRows(reads: IndexReads, columns: readonly SqlColumn[]): ReturnTy
   const namesOf = prepareNames(reads);
   return function* (args, use) {
     const isWanted = tokenFilter(reads, args);
-    for (const ids of transferIds(reads, args, use.isAscending)) {
+    for (const ids of transferIds(reads, args, use)) {
       const found = needsRows(use) || isWanted !== null ? readTransfers(ids, use) : ids.map(withId);
       const rows = isWanted === null ? found : found.filter(isWanted);
       const valuesOf = transferValues(reads, rows, use);

@@ -20,18 +20,20 @@ export interface Query {
   cores: SelectCore[];
   /** Terms of ORDER BY at the end, null without one, and where the clause begins and ends. */
   order: { terms: Node[]; start: number; end: number } | null;
-  hasLimit: boolean;
+  /** What follows LIMIT, null without it. */
+  limit: Node[] | null;
   /** Everything after the WITH clause. */
   body: Node[];
 }
 
 /** Reads a query that begins with WITH, SELECT or VALUES. What is no valid SQL is left for SQLite to report. */
 export function readQuery(nodes: readonly Node[]): Query {
-  const { tables, at } = readWith(nodes);
-  const body = nodes.slice(at);
+  const { tables, at: start } = readWith(nodes);
+  const body = nodes.slice(start);
   const { select, order } = splitOrder(body);
-  const hasLimit = body.some((node) => isWord(node, 'limit'));
-  return { tables, cores: splitCompound(select).map(readCore), order, hasLimit, body };
+  const at = body.findIndex((node) => isWord(node, 'limit'));
+  const limit = at < 0 ? null : body.slice(at + 1);
+  return { tables, cores: splitCompound(select).map(readCore), order, limit, body };
 }
 
 function readWith(nodes: readonly Node[]): { tables: Query['tables']; at: number } {
