@@ -20,7 +20,7 @@ async function start(t: Cleanup, options: { dataDir?: string } = {}) {
   const anvil = await startAnvil({ manual: true });
   t.after(() => anvil.stop());
   const daemon = await startTestDaemon(t, {
-    flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
+    flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl, '--start-block': 'earliest' },
     ...options,
   });
   return { anvil, daemon };
@@ -180,12 +180,13 @@ test('an index that follows resumes after a stop while the chain went on and was
   const dataDir = tempDir(t);
   const contracts = await deployDemo(anvil.url, { mine: true });
   await generateTraffic(anvil.url, contracts, { rounds: 1, mine: true });
-  const first = await startTestDaemon(t, { flags: { '--node-http': anvil.url }, dataDir });
+  const flags = { '--node-http': anvil.url, '--start-block': 'earliest' };
+  const first = await startTestDaemon(t, { flags, dataDir });
   await caughtUp(anvil, first);
   await first.daemon.close();
   await anvil.call('anvil_reorg', [5, []]);
   await anvil.call('anvil_mine', ['0x3']);
-  const second = await startTestDaemon(t, { flags: { '--node-http': anvil.url }, dataDir });
+  const second = await startTestDaemon(t, { flags, dataDir });
   await caughtUp(anvil, second);
   await second.daemon.close();
   assert.deepEqual(dumpIndex(`${dataDir}/index.db`), await freshDump(t, anvil));

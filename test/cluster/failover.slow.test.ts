@@ -38,7 +38,6 @@ describe('two daemons with one set of keys', () => {
     settings = {
       ATLAS_NODE_HTTP: node.url,
       ATLAS_NODE_WS: node.wsUrl,
-      ATLAS_INDEX__START_BLOCK: '1',
       ATLAS_ACCESS__POSTGRES: await server.createDatabase('cluster'),
       ATLAS_TIERS__FREE__REQUESTS_PER_MONTH: String(QUOTA),
       ATLAS_TIERS__FREE__REQUESTS_PER_SECOND: '0',

@@ -64,7 +64,7 @@ async function startDaemon(t: TestContext, { node, dataDir }: FinishedIndex): Pr
   const note = (fields: object, msg: string) => logs.push(`${msg} ${JSON.stringify(fields)}`);
   const daemon = await startTestDaemon(t, {
     dataDir,
-    flags: { '--node-http': node.url, '--start-block': '1' },
+    flags: { '--node-http': node.url },
     log: { debug() {}, info() {}, warn: note, error: note },
   });
   return {

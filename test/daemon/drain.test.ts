@@ -40,8 +40,6 @@ test('a draining daemon reports not ready, keeps serving, then closes sockets wi
   const holding = await startHoldingNode(t, node.url);
   const daemon = await startDaemonProcess(t, {
     ATLAS_NODE_HTTP: holding.url,
-    ATLAS_INDEX__START_BLOCK: '1',
-    ATLAS_INDEX__STALE_SECONDS: '0',
     ATLAS_SERVER__DRAIN_SECONDS: '2',
   });
   const readiness = async () => (await fetch(`${daemon.url}/readyz`)).json();

@@ -17,7 +17,7 @@ test('a daemon that follows another one has the same index, row for row, also af
   );
   const metricsPort = await freePort();
   const first = await startTestDaemon(own, {
-    flags: { '--node-http': node.url, '--node-ws': node.wsUrl, '--start-block': '1' },
+    flags: { '--node-http': node.url, '--node-ws': node.wsUrl },
     env: {
       ATLAS_INDEX__HEAD: 'latest',
       ATLAS_RPC__ALLOW: 'debug_traceBlockByHash,debug_traceBlockByNumber,trace_block',
@@ -29,7 +29,6 @@ test('a daemon that follows another one has the same index, row for row, also af
     flags: {
       '--node-http': `${first.url}/rpc?api_key=${first.key}`,
       '--node-ws': `${first.url.replace('http', 'ws')}/ws?api_key=${first.key}`,
-      '--start-block': '1',
     },
     env: { ATLAS_INDEX__HEAD: 'latest' },
   });

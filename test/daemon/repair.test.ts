@@ -133,7 +133,7 @@ test('after a repair every copy and every consumer has what a fresh index has', 
   const start = (owner: Cleanup) =>
     startTestDaemon(owner, {
       dataDir: join(path, '..'),
-      flags: { '--node-http': node.url, '--node-ws': node.wsUrl, '--start-block': '1' },
+      flags: { '--node-http': node.url, '--node-ws': node.wsUrl },
       env: {
         ATLAS_SINK__POSTGRES__URL: url,
         ATLAS_SINK__POSTGRES__WALLETS: 'true',

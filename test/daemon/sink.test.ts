@@ -20,7 +20,7 @@ test('a daemon writes PostgreSQL, follows reorgs, and reports its progress', asy
   own.after(() => node.close());
   const url = await server.createDatabase('chain');
   const { daemon, dataDir } = await startTestDaemon(own, {
-    flags: { '--node-http': node.url, '--start-block': '1' },
+    flags: { '--node-http': node.url },
     env: {
       ATLAS_ADMIN_TOKEN: 'operator-of-the-test',
       ATLAS_SINK__POSTGRES__URL: url,

@@ -30,7 +30,6 @@ async function startUntilClosed(dataDir: string, node: string) {
         ATLAS_HOOKS__ALLOW_PRIVATE: 'true',
         ATLAS_ADMIN_TOKEN: TOKEN,
         ATLAS_INDEX__MAX_REORG: '8',
-        ATLAS_INDEX__START_BLOCK: '1',
         ATLAS_INDEX__HEAD: 'latest',
         ATLAS_CHAIN__FINALITY: 'depth',
       },

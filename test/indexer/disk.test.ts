@@ -170,7 +170,7 @@ async function startCase(t: TestContext, dataDir: string): Promise<Case> {
   const note = (fields: object, msg: string) => logs.push(`${msg} ${JSON.stringify(fields)}`);
   const daemon = await startTestDaemon(t, {
     dataDir,
-    flags: { '--node-http': node.url, '--start-block': '1' },
+    flags: { '--node-http': node.url },
     log: { debug: note, info: note, warn: note, error: note },
   });
   await daemon.reaches(20);
@@ -205,7 +205,7 @@ async function assertResumes(t: TestContext, { node, daemon, logs }: Case): Prom
   await waitFor(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, { what: 'readiness' });
   assert.ok(logs.some((line) => line.startsWith('indexing resumes')));
   await daemon.daemon.close();
-  const fresh = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const fresh = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await fresh.reaches(60);
   await fresh.client.stop();
   assert.deepEqual(dumpIndex(join(daemon.dataDir, 'index.db')), dumpIndex(fresh.path));

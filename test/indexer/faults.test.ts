@@ -41,7 +41,7 @@ test('heads that are announced twice, late, or not at all are each indexed once'
       }
     },
   });
-  const index = { startBlock: 1, pollMs: 1_000 };
+  const index = { pollMs: 1_000 };
   const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir: tempDir(t), index });
   await indexer.reaches(10);
   for (let head = 11; head <= 60; head++) {
@@ -66,7 +66,7 @@ const isReceipts = ({ method }: { method: string }) => method === 'eth_getBlockR
 
 test('reports a persistently refused call, but not a briefly refused one', async (t) => {
   const { real, node } = await behindProxy(t, 63);
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(10);
   const busy = { code: -32_603, message: 'overloaded, try again later' };
   const told = () => indexer.logs.filter((line) => line.includes(busy.message));
@@ -86,7 +86,7 @@ test('reports a persistently refused call, but not a briefly refused one', async
 
 test('the node’s chain is checked again only after a failure, not for every block', async (t) => {
   const { real, node } = await behindProxy(t, 64);
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(10);
   real.mine();
   await indexer.reaches(11); // before it comes the check that the first commit asks for, which identifies the chain
@@ -111,8 +111,7 @@ for (const [what, head] of [
 ] as const) {
   test(`a stop does not wait for a node that hangs on a request for ${what}`, async (t) => {
     const { real, node } = await behindProxy(t, 65);
-    const index = { startBlock: 1 };
-    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index, node: { timeoutMs: 60_000 } });
+    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), node: { timeoutMs: 60_000 } });
     await indexer.reaches(10);
     let asked = false;
     node.misbehave({
@@ -139,7 +138,7 @@ test('an upstream that answers from nodes at different heights causes no rollbac
     replace: (method, params, result) =>
       method === 'eth_getBlockByNumber' && params[0] === 'latest' && turn++ % 2 === 0 ? stale : result,
   });
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   real.setHead(60);
   await indexer.reaches(60);
   await waitFor(() => indexer.status().nodeHead === 5, { what: 'the stale head to be seen again' });
@@ -149,7 +148,7 @@ test('an upstream that answers from nodes at different heights causes no rollbac
 
 test('indexing waits for a node that limits the rate, and the status says so', async (t) => {
   const { real, node } = await behindProxy(t, 63);
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(10);
   node.misbehave({
     wire: { kind: 'body', status: 429, text: '{"error":"too many requests"}', type: 'application/json' },
@@ -171,15 +170,17 @@ test('a fork below finality stops indexing with the reason everywhere, rolls not
   const logs: string[] = [];
   const note = (fields: object, msg: string) => logs.push(`${msg} ${JSON.stringify(fields)}`);
   const { daemon, url, dataDir } = await startTestDaemon(t, {
-    flags: { '--node-http': real.url, '--start-block': '1' },
+    flags: { '--node-http': real.url },
     env: { ATLAS_INDEX__HEAD: 'finalized' },
     log: { debug: note, info: note, warn: note, error: note },
   });
-  // Three polls with rising heads prove the node's tag.
+  // Three polls, each with a higher head, prove the node's tag.
   let head = 44;
-  for (; daemon.status().finality?.rule !== 'tag' && head < 58; head++) {
-    real.setHead(head + 1);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+  for (const counted of ['1 of 3', '2 of 3']) {
+    await waitFor(() => daemon.status().finality?.reason.includes(counted), {
+      what: `polls counted: ${counted}`,
+    });
+    real.setHead(++head);
   }
   await waitFor(() => daemon.status().finality?.rule === 'tag', { what: 'a proved tag' });
   await waitFor(() => daemon.status().head?.number === head - 2, { what: 'the finalized head' });

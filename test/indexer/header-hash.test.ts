@@ -49,7 +49,7 @@ async function told(t: TestContext, replace: (block: JsonObject) => object) {
     replace: (method, params, result) =>
       method === 'eth_getBlockByNumber' && params[0] === 'latest' ? replace(result as JsonObject) : result,
   });
-  const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t) });
   await waitFor(() => indexer.status().capabilities !== null, { what: 'the node to be probed' });
   await indexer.client.stop();
   const status = indexer.status();

@@ -33,7 +33,7 @@ test('a block with a payment that the trace does not show is recorded, and stays
         : result,
   });
   const dir = tempDir(t);
-  const indexer = startIndexer(t, { http: proxy.url, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: proxy.url, dir });
   await indexer.reaches(30);
   await indexer.client.stop();
   const status = indexer.status();
@@ -47,7 +47,7 @@ test('a block with a payment that the trace does not show is recorded, and stays
   assert.ok((status.skippedLogs['selfdestruct_shape'] ?? 0) > 0);
   assert.match(status.skippedIn['selfdestruct_shape'] ?? '', /^0x[0-9a-f]{64}$/);
   assert.equal(describeStatus(status, 0, Date.now()).internalTransfers, false);
-  const again = startIndexer(t, { http: proxy.url, dir, index: { startBlock: 1 } });
+  const again = startIndexer(t, { http: proxy.url, dir });
   await again.reaches(30);
   await again.client.stop();
   assert.deepEqual(again.status().skippedLogs, status.skippedLogs, 'a restart forgets nothing');
@@ -91,7 +91,7 @@ const REFUSED = {
 
 test('a block that the node refuses to trace becomes a gap, which verify accepts and a repair fills', async (t) => {
   const { node, proxy } = await startRefusing(t);
-  const index = { startBlock: 1, confirmMs: 300 };
+  const index = { confirmMs: 300 };
   const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index });
   await indexer.reaches(30);
   await indexer.client.stop();
@@ -120,7 +120,7 @@ test('another configured node that traces the block is asked before it becomes a
     http: proxy.url,
     others: [node.url],
     dir: tempDir(t),
-    index: { startBlock: 1, confirmMs: 300 },
+    index: { confirmMs: 300 },
   });
   await indexer.reaches(30);
   assert.equal(indexer.status().untraced, null);
@@ -131,7 +131,7 @@ test('indexing waits and says so while the node traces nothing', async (t) => {
   const proxy = await startMisbehavingNode({ upstream: node.url });
   t.after(() => proxy.close());
   proxy.misbehave({ nullFor: ['debug_traceBlockByHash', 'debug_traceTransaction'] });
-  const index = { startBlock: 1, confirmMs: 100, gapAfterMs: 300 };
+  const index = { confirmMs: 100, gapAfterMs: 300 };
   const indexer = startIndexer(t, { http: proxy.url, dir: tempDir(t), index });
   await waitFor(() => /block \d+ has no traces yet/.test(indexer.status().reason ?? ''), {
     what: 'the reason',

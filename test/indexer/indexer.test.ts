@@ -31,7 +31,7 @@ async function replay(t: TestContext, options: ReplayOptions) {
 
 /** Every row that an indexer thread stores of the node's chain. */
 async function indexed(t: TestContext, url: string, head: number): Promise<string[]> {
-  const indexer = startIndexer(t, { http: url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: url, dir: tempDir(t) });
   await indexer.reaches(head);
   await indexer.client.stop();
   return dumpIndex(indexer.path);
@@ -46,7 +46,7 @@ test('a chain that grows while it is indexed is indexed like a chain that existe
   const blocks = chainOf(1, 120);
   const node = await replay(t, { chain: blocks, head: 80 });
   const dir = tempDir(t);
-  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir });
   await indexer.reaches(80);
   for (let head = 81; head <= 120; head++) {
     node.mine();
@@ -60,8 +60,7 @@ test('a chain that grows while it is indexed is indexed like a chain that existe
 test('a node_ws on another chain is reported, one on the same chain is not', async (t) => {
   const node = await replay(t, { chain: chainOf(1, 20), head: 20, chainId: 143 });
   const other = await replay(t, { chain: chainOf(2, 20), head: 20, chainId: 10_143 });
-  const startWith = (ws: string) =>
-    startIndexer(t, { http: node.url, ws, dir: tempDir(t), index: { startBlock: 1 } });
+  const startWith = (ws: string) => startIndexer(t, { http: node.url, ws, dir: tempDir(t) });
   const wrong = startWith(other.wsUrl);
   const found = () =>
     wrong.logs.find((line) => line.startsWith('error node_ws and node_http lead to different chains'));
@@ -130,7 +129,7 @@ test('an indexer thread that fails or exits is reported', async (t) => {
 
 test('a stop leaves everything in the file itself, though it is still open for reading', async (t) => {
   const node = await replay(t, { chain: chainOf(2, 20), head: 20 });
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(20);
   const reader = openIndexForReading(indexer.path);
   t.after(() => reader.close());
@@ -146,7 +145,7 @@ test('after a stop at any point indexing resumes at the next block', async (t) =
   const dir = tempDir(t);
   for (const head of [5, 17, 18, 60]) {
     node.setHead(head);
-    const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1, batchTransfers: 50 } });
+    const indexer = startIndexer(t, { http: node.url, dir, index: { batchTransfers: 50 } });
     await indexer.reaches(head);
     await indexer.client.stop();
     const first = indexer.watermarks[0];
@@ -163,12 +162,11 @@ test('after a stop at any point indexing resumes at the next block', async (t) =
 test('large and small commits, and those that follow the head afterwards, give the same rows', async (t) => {
   const node = await replay(t, { chain: chainOf(5, 66), head: 60 });
   const dumps = [];
-  for (const limits of [
+  for (const index of [
     { batchTransfers: 20, backfillMemoryMb: 16 },
     { batchTransfers: 4_000_000, backfillMemoryMb: 512 },
   ]) {
     node.setHead(60);
-    const index = { startBlock: 1, ...limits };
     const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index });
     await indexer.reaches(60);
     for (let head = 61; head <= 66; head++) {
@@ -185,7 +183,7 @@ test('reorgs of growing depth while following end in the index of the branch tha
   const blocks = chainOf(3, 70);
   const node = await replay(t, { chain: blocks, head: 60, finalizedLag: 128 });
   const dir = tempDir(t);
-  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, ws: node.wsUrl, dir });
   await indexer.reaches(60);
   for (const depth of [1, 2, 5, 20, 59]) {
     const head = indexer.status().head?.number ?? 0;
@@ -216,7 +214,7 @@ async function hashOf(url: string, number: number): Promise<string> {
 
 test('a node that goes backwards or restarts its sync rolls nothing back', async (t) => {
   const node = await replay(t, { chain: chainOf(4, 50), head: 50 });
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(50);
   node.setHead(20);
   await waitFor(() => indexer.status().nodeHead === 20, { what: 'the lower head to be seen' });
@@ -232,7 +230,7 @@ test('while the node is away the reason is shown, and indexing resumes when it i
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
   node.misbehave({ wire: { kind: 'reset' } });
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await waitFor(() => indexer.status().reason, { what: 'a reason' });
   assert.equal(indexer.status().phase, 'starting');
   node.misbehave({});
@@ -327,7 +325,7 @@ test('whatever a node answers wrongly, nothing wrong is stored and the index end
   const real = await replay(t, { chain: chainOf(6, blocks), head: 10 });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(10);
   for (const [i, [what, corrupt]] of corruptions.entries()) {
     t.diagnostic(`${what} from block ${11 + i * blocksEach}`);
@@ -345,7 +343,7 @@ test('whatever a node answers wrongly, nothing wrong is stored and the index end
 test('a node on another chain than the index is refused', async (t) => {
   const dir = tempDir(t);
   const first = await replay(t, { chain: chainOf(7, 5), chainId: 1 });
-  const indexer = startIndexer(t, { http: first.url, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: first.url, dir });
   await indexer.reaches(5);
   await indexer.client.stop();
   const other = await replay(t, { chain: chainOf(7, 5), chainId: 2 });
@@ -368,7 +366,7 @@ test('another chain behind the address of the node stops the index, which resume
     },
   });
   t.after(() => node.close());
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(20);
   current = two.url;
   await waitFor(() => indexer.status().nodeChain === 'another_chain', {
@@ -393,7 +391,7 @@ test('ignores a reorg from a node that does not report its chain id, even if the
   const real = await replay(t, { chain: chainOf(7, 30), head: 20 });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(20);
   node.misbehave({ errorFor: { eth_chainId: { code: -32_603, message: 'not now' } } });
   await real.fork(18);
@@ -410,7 +408,7 @@ test('one answer of a lagging backend on a stale branch rolls nothing back', asy
   t.after(() => node.close());
   for (const head of ['latest', 'finalized'] as const) {
     node.misbehave({});
-    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1, head } });
+    const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { head } });
     await indexer.reaches(40);
     const asked = node.requests.length;
     node.misbehave({
@@ -436,7 +434,7 @@ test('a node whose chain breaks above the index’s head is named as the reason 
   const real = await replay(t, { chain: chainOf(9, 40), head: 20 });
   const node = await startMisbehavingNode({ upstream: real.url });
   t.after(() => node.close());
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(20);
   node.misbehave({
     replace: (method, params, result) =>
@@ -463,7 +461,7 @@ test('without block receipts each transaction is requested, without traces only 
   const single = await replay(t, { chain: blocks, blockReceipts: false });
   assert.deepEqual(await indexed(t, single.url, 12), expected);
   const untraced = await replay(t, { chain: blocks, traces: false });
-  const indexer = startIndexer(t, { http: untraced.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: untraced.url, dir: tempDir(t) });
   await indexer.reaches(12);
   await indexer.client.stop();
   assert.equal(indexer.status().capabilities?.traces, null);
@@ -534,7 +532,7 @@ test('a block that fails during the search for the first one is retried alone', 
     when: ({ method, params }) => method === 'eth_getBlockReceipts' && params[0] === '0x4',
     errorFor: { eth_getBlockReceipts: { code: -32_603, message: 'overloaded' } },
   });
-  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t), index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: node.url, dir: tempDir(t) });
   await indexer.reaches(40);
   const asked = node.requests
     .flatMap(({ calls }) => calls)

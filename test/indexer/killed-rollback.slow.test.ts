@@ -78,7 +78,7 @@ test('a rollback that is killed half-way keeps its bound and is continued', asyn
   assert.equal(reorgFromOf(path), 130);
 
   const replaced = node.fork(2);
-  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1, maxReorg: 128 } }); // as the daemon's
+  const indexer = startIndexer(t, { http: node.url, dir, index: { maxReorg: 128 } }); // as the daemon's
   await waitFor(() => indexer.status().nodeChain === 'reorg_too_deep', { what: 'the refusal of the reorg' });
   assert.match(indexer.status().reason ?? '', /129 blocks deep/);
   assert.ok(indexer.watermarks.every((mark) => mark.kind !== 'rolled-back'));

@@ -47,7 +47,7 @@ async function indexTo(
   wrappedNative: readonly string[],
 ): Promise<TestIndexer> {
   const node = await startNode(t, { chain: CHAIN, head });
-  const indexer = startIndexer(t, { http: node.url, dir, wrappedNative });
+  const indexer = startIndexer(t, { http: node.url, dir, wrappedNative, index: { startBlock: 0 } });
   await indexer.reaches(head);
   await waitFor(() => indexer.status().rules !== null, { what: 'the rules' });
   await indexer.client.stop();

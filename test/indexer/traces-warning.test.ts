@@ -26,7 +26,7 @@ async function indexTo(
   { traces = true, index = {} }: { traces?: boolean; index?: Partial<IndexerThreadOptions['index']> } = {},
 ): Promise<TestIndexer> {
   const node = await startNode(t, { chain: CHAIN, traces, head });
-  const indexer = startIndexer(t, { http: node.url, dir, index: { startBlock: 1, ...index } });
+  const indexer = startIndexer(t, { http: node.url, dir, index });
   await indexer.reaches(head);
   await waitFor(() => indexer.status().capabilities !== null, { what: 'the node to be probed' });
   await indexer.client.stop();

@@ -56,7 +56,7 @@ test('a node that forbids tracing in words of its own is indexed without traces,
   t.after(() => proxy.close());
   const denied = { code: -32_000, message: 'access denied' };
   proxy.misbehave({ errorFor: Object.fromEntries(TRACING.map((method) => [method, denied])) });
-  const options = { http: proxy.url, dir: tempDir(t), index: { startBlock: 1, confirmMs: 500 } };
+  const options = { http: proxy.url, dir: tempDir(t), index: { confirmMs: 500 } };
   const indexer = startIndexer(t, options);
   await indexer.reaches(20);
   await indexer.client.stop();

@@ -54,7 +54,7 @@ test('a node replaced by one of another chain is said to be replaced, and one th
   const other = await nodeOf(t, OTHER);
   const proxy = await startSwitchingProxy(t, indexed.url);
   const dir = tempDir(t);
-  const indexer = startIndexer(t, { http: proxy.url, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: proxy.url, dir });
   await indexer.reaches(20);
   proxy.switchTo(other.url);
   await waitFor(() => indexer.status().nodeChain === 'another_chain', { what: 'the pause' });

@@ -42,7 +42,7 @@ function index(t: TestContext, http: string, dir: string, more: Partial<IndexerO
     http,
     dir,
     ...more,
-    index: { startBlock: 1, maxReorg: MAX_REORG, ...more.index },
+    index: { maxReorg: MAX_REORG, ...more.index },
   });
 }
 

@@ -37,7 +37,7 @@ export async function startWorld(cleanup: Cleanup): Promise<World> {
   await generateTraffic(anvil.url, contracts, { rounds: ROUNDS, mine: true });
   const samples = sampleAddresses(contracts, DEMO_SEED);
   const daemon = await startTestDaemon(cleanup, {
-    flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl },
+    flags: { '--node-http': anvil.url, '--node-ws': anvil.wsUrl, '--start-block': 'earliest' },
     env: {
       ATLAS_ADMIN_TOKEN: 'operator-of-the-test',
       ATLAS_TRADES__QUOTE_TOKENS: JSON.stringify([contracts.stable]),

@@ -74,7 +74,7 @@ test('copies made while blocks are indexed one after the other open, are complet
   // With ten blocks a second the chain grows for 25 s: time enough for a copy, even on a slow machine.
   const node = await startNode(t, { chain, head: 50, blockTimeMs: 100 });
   node.setHead(50);
-  const flags = { '--node-http': node.url, '--start-block': '1' } as const;
+  const flags = { '--node-http': node.url } as const;
   const { daemon, dataDir, key } = await startTestDaemon(t, { flags });
   const folder = tempDir(t);
   const copies = ['0', '1', '2'].map((name) => join(folder, `${name}.db`));

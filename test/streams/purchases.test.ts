@@ -148,7 +148,7 @@ function lasting({ received_at, received_at_ms, funding_age, funding_age_ms, del
 async function setUp(owner: Cleanup): Promise<{ node: ReplayNode; served: TestDaemon }> {
   const chain = toldChain(CASES.map(({ transaction }) => transaction));
   const node = await startNode(owner, { chain, chainId: 1, head: 0 });
-  const flags = { '--node-http': node.url, '--node-ws': node.wsUrl };
+  const flags = { '--node-http': node.url, '--node-ws': node.wsUrl, '--start-block': 'earliest' };
   const env = {
     ATLAS_INDEX__HEAD: 'latest',
     ATLAS_HOOKS__ALLOW_PRIVATE: 'true',

@@ -32,7 +32,7 @@ test('reports no false differences while the indexer follows a fast chain with r
   const cleanup = nestedCleanup(t);
   const chain = [...generateChain({ seed: 51, blocks: 600, txPerBlock: 12 }).blocks];
   const node = await startNode(cleanup, { chain, head: 100, finalizedLag: 128 });
-  const indexer = startIndexer(cleanup, { http: node.url, dir: tempDir(cleanup), index: { startBlock: 1 } });
+  const indexer = startIndexer(cleanup, { http: node.url, dir: tempDir(cleanup) });
   await indexer.reaches(100);
   const stop = keepDoing(40, async (round) => {
     const head = node.mine();

@@ -18,7 +18,7 @@ const FIRST_WRONG = 32;
 
 /** Starts an indexer on a file until it has reached the head. */
 async function startOn(t: TestContext, url: string, dir: string): Promise<void> {
-  const indexer = startIndexer(t, { http: url, dir, index: { startBlock: 1 } });
+  const indexer = startIndexer(t, { http: url, dir });
   await indexer.reaches(HEAD);
   await indexer.client.stop();
 }

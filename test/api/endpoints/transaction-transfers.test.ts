@@ -74,7 +74,8 @@ test('every transaction and block of a development node is found, with its inter
   t.after(() => anvil.stop());
   const contracts = await deployDemo(anvil.url, { mine: true });
   await generateTraffic(anvil.url, contracts, { rounds: 2, mine: true });
-  const { daemon, get } = await startTestDaemon(t, { flags: { '--node-http': anvil.url } });
+  const flags = { '--node-http': anvil.url, '--start-block': 'earliest' };
+  const { daemon, get } = await startTestDaemon(t, { flags });
   const head = Number(await anvil.call('eth_blockNumber'));
   await waitFor(() => daemon.status().head?.number === head, { what: `the index to reach block ${head}` });
   const kinds = new Set<string>();

@@ -22,7 +22,7 @@ export async function startClusterDaemon(
   settings: Record<string, string>,
   port?: number,
 ): Promise<ClusterDaemon> {
-  const env = { ATLAS_ADMIN_TOKEN: ADMIN_TOKEN, ATLAS_INDEX__STALE_SECONDS: '0', ...settings };
+  const env = { ATLAS_ADMIN_TOKEN: ADMIN_TOKEN, ...settings };
   const options = { port: port ?? (await freePort()), hasOwnKeys: false };
   const daemon = await startDaemonProcess(cleanup, env, options);
   const { url, dir } = daemon;

@@ -10,6 +10,7 @@ import type { Cleanup } from '../cleanup.ts';
 import { tempDir } from '../temp-dir.ts';
 import { WAIT_TIMEOUT_MS, waitFor } from '../wait.ts';
 import { LAUNCHER, type Running, readyUrl, start } from './command.ts';
+import { TEST_SETTINGS } from './settings.ts';
 
 export interface DaemonProcess {
   /** The address of the last start. It stays the same with a port that was given. */
@@ -46,7 +47,7 @@ interface DaemonOptions {
   hasOwnKeys?: boolean;
 }
 
-/** Starts the program on a new data folder. `env` holds settings. */
+/** Starts the program on a new data folder. `env` holds settings besides those of every test. */
 export async function startDaemonProcess(
   cleanup: Cleanup,
   env: Record<string, string>,
@@ -55,7 +56,7 @@ export async function startDaemonProcess(
   const dir = tempDir(cleanup);
   const { key, freeKey } = hasOwnKeys ? createKeys(dir) : { key: '', freeKey: '' };
   const command = [LAUNCHER, 'start', '--data-dir', dir, '--port', String(port)];
-  const launch = (): Running => start(cleanup, command, { cwd: dir, env });
+  const launch = (): Running => start(cleanup, command, { cwd: dir, env: { ...TEST_SETTINGS, ...env } });
   let running = launch();
   let url = await readyUrl(running);
   const portOf = () => Number(new URL(url).port);

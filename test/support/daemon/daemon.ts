@@ -9,6 +9,7 @@ import type { Logger } from '../../../src/log/logger.ts';
 import type { ExampleAddress } from '../../../src/model/address.ts';
 import { tempDir } from '../temp-dir.ts';
 import { waitFor } from '../wait.ts';
+import { TEST_SETTINGS } from './settings.ts';
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -39,8 +40,7 @@ export async function startTestDaemon(owner: Cleanup, options: DaemonOptions): P
   const removals: (() => void)[] = [];
   const dataDir = options.dataDir ?? tempDir({ after: (remove) => removals.push(remove) });
   const { config } = parseConfig({
-    // The test chains are in the past.
-    env: { ATLAS_INDEX__POLL_MS: '20', ATLAS_INDEX__STALE_SECONDS: '0', ...options.env },
+    env: { ...TEST_SETTINGS, ...options.env },
     flags: { '--data-dir': dataDir, '--port': '0', ...options.flags },
   });
   mkdirSync(dataDir, { recursive: true });

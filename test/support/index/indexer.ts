@@ -93,7 +93,8 @@ function observe<C extends Client>(
         ...options.node,
       },
       index: {
-        startBlock: 'earliest',
+        // Generated chains have no block 0; see TEST_SETTINGS.
+        startBlock: 1,
         head: 'auto',
         finality: 'auto',
         traces: true,

@@ -56,7 +56,7 @@ export async function runFaults({ seed, steps, lasting, dirs }: FaultRunOptions)
     http: node.url,
     ws: node.wsUrl,
     dir: dirs[0],
-    index: { startBlock: 1, batchTransfers: 200 },
+    index: { batchTransfers: 200 },
     node: { timeoutMs: 250 },
   });
   const seen: Record<string, number> = {};

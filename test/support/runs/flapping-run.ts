@@ -54,7 +54,7 @@ export async function runFlapping(cleanup: Cleanup, options: FlappingOptions): P
   const lower = await startNode(cleanup, { ...settings, chain: wrong, head: 40 });
   const higher = await startNode(cleanup, { ...settings, chain: wrong });
   const proxy = await startSwitchingProxy(cleanup, node.url);
-  const indexer = startIndexer(cleanup, { http: proxy.url, dir: dirs.flapping, index: { startBlock: 1 } });
+  const indexer = startIndexer(cleanup, { http: proxy.url, dir: dirs.flapping });
   await indexer.reaches(FIRST_HEAD);
 
   const backends = { node, behind, lower, higher };
