@@ -12,10 +12,10 @@ export interface InnerCall {
   data: string;
 }
 
-type Form = (args: readonly AbiValue[]) => InnerCall[];
+type Unwrap = (args: readonly AbiValue[]) => InnerCall[];
 
 /** By what is hashed. */
-const FORMS: Readonly<Record<string, Form>> = {
+const FORMS: Readonly<Record<string, Unwrap>> = {
   'multicall(bytes[])': ([calls]) => ofItself(calls),
   'multicall(uint256,bytes[])': ([, calls]) => ofItself(calls),
   'multicall(bytes32,bytes[])': ([, calls]) => ofItself(calls),
@@ -42,7 +42,7 @@ export function innerCallsOf({ signature, args }: Decoded): InnerCall[] {
   return form === undefined || args === null ? [] : form(args.map(({ value }) => value));
 }
 
-function handleOps(operations: string): Record<string, Form> {
+function handleOps(operations: string): Record<string, Unwrap> {
   return {
     [`handleOps(${operations},address)`]: ([list]) =>
       listed(list, ([sender, , , data]) => callOf(sender, '0', data)),

@@ -31,8 +31,6 @@ export interface Anvil {
   stop(): Promise<void>;
 }
 
-type Call = Anvil['call'];
-
 const CALL_TIMEOUT_MS = 60_000;
 /** Whole coins in each of the ten well-known accounts: enough for months of demo traffic. */
 const COINS_PER_ACCOUNT = 1_000_000_000;
@@ -41,7 +39,7 @@ const COINS_PER_ACCOUNT = 1_000_000_000;
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const process = spawnAnvil(anvilArguments(options));
   const address = await listeningAddress(process);
-  const call: Call = (method, params = []) => request(`http://${address}`, method, params);
+  const call: Anvil['call'] = (method, params = []) => request(`http://${address}`, method, params);
   await call('anvil_setLoggingEnabled', [false]);
   const miner =
     options.blockTimeMs === undefined ? undefined : startMiner(process, call, options.blockTimeMs);
@@ -72,7 +70,7 @@ function anvilArguments(options: AnvilOptions): string[] {
 }
 
 /** Mines a block every `everyMs`. Ends a chain that can no longer mine, so that its owner sees `exited` resolve. */
-function startMiner(process: AnvilProcess, call: Call, everyMs: number): { stop(): Promise<void> } {
+function startMiner(process: AnvilProcess, call: Anvil['call'], everyMs: number): { stop(): Promise<void> } {
   let inFlight: Promise<unknown> | undefined;
   const timer = setInterval(() => {
     inFlight ??= call('evm_mine')

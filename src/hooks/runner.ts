@@ -15,7 +15,7 @@ import { redactUrl } from './hook-json.ts';
 import { type Hook, type HookStore, lastPassed, signingSecrets } from './hook-store.ts';
 import type { CompiledFilter, Plan, PlannedEvent, Planner } from './planner.ts';
 import type { RevocableEvents } from './revocable-parts.ts';
-import type { Message, Outcome, Sender } from './sender.ts';
+import type { Message, Sender, SendOutcome } from './sender.ts';
 import type { Vanished } from './settled-events.ts';
 import { nextWithdrawal } from './withdrawal.ts';
 
@@ -45,7 +45,7 @@ interface RunnerContext {
   compile(hook: Pick<Hook, 'id' | 'filter'>): CompiledFilter;
   /** Resolves when the index or the hooks have changed, or after `ms`. */
   waitForChange(ms: number): Promise<void>;
-  onOutcome(kind: Outcome['kind'], events: number): void;
+  onOutcome(kind: SendOutcome['kind'], events: number): void;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -194,7 +194,10 @@ export class HookRunner {
     return false;
   }
 
-  private recordFailure(hook: Followed, { error, retryAfterMs }: Extract<Outcome, { kind: 'failed' }>): void {
+  private recordFailure(
+    hook: Followed,
+    { error, retryAfterMs }: Extract<SendOutcome, { kind: 'failed' }>,
+  ): void {
     const { store, log } = this.context;
     const now = Date.now();
     const delay = Math.max(retryAfterMs, backoffMs(hook.failures + 1, RETRY_MIN_MS, RETRY_MAX_MS));

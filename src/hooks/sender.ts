@@ -23,7 +23,7 @@ export interface Message {
 }
 
 /** The outcome of a message. The error is for the operator and contains no secret. */
-export type Outcome =
+export type SendOutcome =
   | { kind: 'accepted' }
   /** Status 410: the receiver wants no more messages. */
   | { kind: 'gone' }
@@ -41,7 +41,7 @@ export class Sender {
   }
 
   /** Never rejects. An aborted signal gives up the attempt. */
-  async send(message: Message, signal?: AbortSignal): Promise<Outcome> {
+  async send(message: Message, signal?: AbortSignal): Promise<SendOutcome> {
     const target = parseTarget(message.url, this.allowPrivate);
     if (typeof target === 'string') return failed(target);
     try {
@@ -55,7 +55,7 @@ export class Sender {
     this.connections.close();
   }
 
-  private async post(target: URL, message: Message, signal?: AbortSignal): Promise<Outcome> {
+  private async post(target: URL, message: Message, signal?: AbortSignal): Promise<SendOutcome> {
     const { hook, body } = message;
     const options = { method: 'POST', headers: headersOf(message), hook, ...(signal && { signal }) };
     const request = this.connections.request(target, options);
@@ -100,7 +100,7 @@ function answerTo(request: ClientRequest, timeoutMs: number): Promise<IncomingMe
   return promise;
 }
 
-function outcomeOf({ statusCode = 0, headers }: IncomingMessage): Outcome {
+function outcomeOf({ statusCode = 0, headers }: IncomingMessage): SendOutcome {
   if (statusCode >= 200 && statusCode < 300) return { kind: 'accepted' };
   if (statusCode === 410) return { kind: 'gone' };
   const isRedirect = statusCode >= 300 && statusCode < 400;
@@ -159,6 +159,6 @@ function reasonOf(code: string, message: string): string {
     : certificate;
 }
 
-function failed(error: string, retryAfterMs = 0): Outcome {
+function failed(error: string, retryAfterMs = 0): SendOutcome {
   return { kind: 'failed', error, retryAfterMs };
 }

@@ -4,13 +4,13 @@ import { onOneLine } from '../lib/errors.ts';
 import { type Hex, isSameHex, spelledQuantity } from '../lib/hex.ts';
 
 /** `nonce`: eight bytes that some nodes send as a quantity. */
-type Form = 'bytes' | 'quantity' | 'nonce';
+type FieldForm = 'bytes' | 'quantity' | 'nonce';
 
 /**
  * The hashed fields of a header, in order (Yellow Paper, 4.3). Forks appended the fields from baseFeePerGas on. A field
  * that is left out differs from one that is zero.
  */
-const HEADER_FIELDS: readonly (readonly [name: string, form: Form])[] = [
+const HEADER_FIELDS: readonly (readonly [name: string, form: FieldForm])[] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],
   ['miner', 'bytes'],
@@ -66,7 +66,7 @@ export async function isProvenHeader(header: JsonObject): Promise<boolean> {
 
 const BYTES = /^0x(?:[0-9a-f]{2})*$/;
 
-const ENCODERS: Readonly<Record<Form, (value: unknown) => Hex | null>> = {
+const ENCODERS: Readonly<Record<FieldForm, (value: unknown) => Hex | null>> = {
   bytes: (value) => (typeof value === 'string' ? asHex(value.toLowerCase()) : null),
   quantity(value) {
     const digits = digitsOf(value);

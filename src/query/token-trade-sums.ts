@@ -41,7 +41,7 @@ interface FoundTrade {
   trade: SummedTrade;
 }
 
-interface Reading {
+interface TradeReading {
   trades: FoundTrade[];
   readFrom: number | null;
 }
@@ -104,7 +104,7 @@ function prepareHistorySizes(db: Db): (wallets: readonly number[]) => HistorySiz
 function prepareTradesInToken(
   db: Db,
   most: number,
-): (token: number, wallets: ReadonlySet<number>, ids: TradeIds, budget: WorkBudget) => Reading {
+): (token: number, wallets: ReadonlySet<number>, ids: TradeIds, budget: WorkBudget) => TradeReading {
   const transactionsIn = prepareTokenTransactions(db, { transfers: most });
   return (token, wallets, ids, budget) => {
     const whole = { from: 1, below: Number.MAX_SAFE_INTEGER, isWanted: () => true };
@@ -122,7 +122,7 @@ function prepareTradesInToken(
 function prepareTradesOfWallets(
   db: Db,
   most: number,
-): (token: number, sizes: readonly HistorySize[], ids: TradeIds, budget: WorkBudget) => Reading {
+): (token: number, sizes: readonly HistorySize[], ids: TradeIds, budget: WorkBudget) => TradeReading {
   const transactionsOf = prepareWalletTransactions(db);
   const whole = { from: 1, below: Number.MAX_SAFE_INTEGER };
   return (token, sizes, ids, budget) => {

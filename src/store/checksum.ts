@@ -94,18 +94,18 @@ export function mixBlock(
 }
 
 /** A row of `transfers`; the last value is the wallet of the token if this is the token's first transfer. */
-type StoredRow = [id: unknown, tx: unknown, ...values: unknown[]];
+type ChecksummedRow = [id: unknown, tx: unknown, ...values: unknown[]];
 
 /** Recomputes checksums from the stored rows. */
 export class ChecksumReader {
-  private readonly transfers: Statement<[number, number], StoredRow>;
+  private readonly transfers: Statement<[number, number], ChecksummedRow>;
   private readonly addresses: Statement<[number, number], [id: number, address: unknown]>;
   private readonly seed: number;
 
   constructor(db: Db, chainId: number) {
     this.seed = seedOf(chainId);
     this.transfers = db
-      .prepare<[number, number], StoredRow>(/* sql */ `
+      .prepare<[number, number], ChecksummedRow>(/* sql */ `
         SELECT t.id, t.tx, t.sender, t.receiver, ifnull(t.token, 0) * 8 + t.kind, t.amount,
           t.token_number, t.log_index, k.wallet
         FROM transfers t LEFT JOIN tokens k ON k.id = t.token AND k.first_transfer = t.id
@@ -145,7 +145,7 @@ export class ChecksumReader {
 }
 
 /** Mixes in the values of a row after its id, in column order; null when a value has a type that is never stored. */
-function mixStoredTransfer(sum: number, row: StoredRow): number | null {
+function mixStoredTransfer(sum: number, row: ChecksummedRow): number | null {
   let mixed = sum;
   const last = row.length - 1;
   for (let i = 1; i <= last; i++) {

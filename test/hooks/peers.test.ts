@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { type Outcome, retryAfterMs, Sender } from '../../src/hooks/sender.ts';
+import { retryAfterMs, Sender, type SendOutcome } from '../../src/hooks/sender.ts';
 import { type Cleanup, nestedCleanup } from '../support/cleanup.ts';
 import { answers, HookReceiver } from '../support/runs/hook-receiver.ts';
 import { waitFor } from '../support/wait.ts';
@@ -183,7 +183,7 @@ test('the deadline of a message begins when it goes out, not while it waits for 
   cleanup.after(() => sender.close());
   const message = { hook: 1, id: 'evt_1', url: receiver.url, secrets: [SECRET], body: '{}' };
   const outcomes = await Promise.all(Array.from({ length: 5 }, () => sender.send(message)));
-  assert.deepEqual(outcomes, Array<Outcome>(5).fill({ kind: 'accepted' }));
+  assert.deepEqual(outcomes, Array<SendOutcome>(5).fill({ kind: 'accepted' }));
 });
 
 test('a Retry-After is a number of seconds or a date of HTTP', () => {

@@ -45,7 +45,7 @@ export function foldOf(
   return { edits, columns };
 }
 
-interface Call {
+interface AggregateCall {
   name: 'count' | 'sum_amount' | 'min' | 'max';
   /** Null for an asterisk. */
   argument: string | null;
@@ -53,7 +53,7 @@ interface Call {
   end: number;
 }
 
-const ARGUMENTS: Record<Call['name'], readonly (string | null)[]> = {
+const ARGUMENTS: Record<AggregateCall['name'], readonly (string | null)[]> = {
   count: [null],
   sum_amount: ['amount'],
   min: ['id', 'block_number'],
@@ -61,7 +61,7 @@ const ARGUMENTS: Record<Call['name'], readonly (string | null)[]> = {
 };
 
 /** A result that is nothing but a call, perhaps with a name behind it. */
-function callIn(nodes: readonly Node[], alias: string | null): Call | null {
+function callIn(nodes: readonly Node[], alias: string | null): AggregateCall | null {
   const [name, group, ...rest] = nodes;
   if (name?.kind !== 'word' || !isGroup(group) || !isName(rest)) return null;
   const argument = argumentIn(group, alias);

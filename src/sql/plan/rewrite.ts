@@ -27,7 +27,7 @@ export interface RewrittenQuery {
   restore(text: string): string;
 }
 
-type Reading = Pick<
+type TableReading = Pick<
   TableUse,
   'isAscending' | 'isFirstOnly' | 'isBounded' | 'firstRows' | 'isFolded' | 'columns'
 >;
@@ -130,7 +130,7 @@ class Rewriting {
     }
   }
 
-  private whole(): Reading {
+  private whole(): TableReading {
     const { columns } = this;
     const reading = { isAscending: false, isFirstOnly: false, isBounded: false, firstRows: null };
     return { ...reading, columns, isFolded: false };
@@ -164,7 +164,7 @@ class Rewriting {
     shape: TableShape,
     conditions: readonly Condition[],
     from: readonly FromItem[],
-    reading: Reading,
+    reading: TableReading,
   ): void {
     const { source, args, hasAlias } = item;
     if (args !== null) throw new QueryRefusal(`${shape.name} takes no arguments: filter with WHERE`);

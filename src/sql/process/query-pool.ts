@@ -21,11 +21,11 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /** How a query ended. `stopped`: its client left. `limit`: it took too much. `failed`: the process or the index. */
-type Outcome = 'answered' | 'refused' | 'busy' | 'stopped' | 'timeout' | 'limit' | 'failed';
+type QueryOutcome = 'answered' | 'refused' | 'busy' | 'stopped' | 'timeout' | 'limit' | 'failed';
 
 export class QueryPool {
   /** Queries that ended, by how they did. */
-  readonly ended: Record<Outcome, number> = {
+  readonly ended: Record<QueryOutcome, number> = {
     answered: 0,
     refused: 0,
     busy: 0,
@@ -176,7 +176,7 @@ export class QueryPool {
   }
 }
 
-function outcomeOf(error: unknown): Outcome {
+function outcomeOf(error: unknown): QueryOutcome {
   if (error instanceof QueryRefusal) return 'refused';
   if (error instanceof BusyError) return 'busy';
   if (error instanceof QueryLimitError) return error.isTimeout ? 'timeout' : 'limit';

@@ -1,6 +1,6 @@
 /** A portion of rows as one row, for aggregates that need no more. */
 import type { Arguments } from './arguments.ts';
-import type { Cell, Portion } from './rows.ts';
+import type { Cell, Portion, PortionValues } from './rows.ts';
 import type { SqlColumn } from './shape.ts';
 
 /** The columns that only a folded table has. No column of a query has such a name. */
@@ -44,15 +44,13 @@ function foldRow({ count, filled }: Portion, columns: readonly SqlColumn[], args
   return [...row, BigInt(count), ...ASCENDING.map((name) => highest[name] ?? null)];
 }
 
-type Values = Portion['filled'][number]['values'];
-
-function sumOf(values: Values, count: number): bigint {
+function sumOf(values: PortionValues, count: number): bigint {
   let sum = 0n;
   for (let i = 0; i < count; i++) sum += BigInt(String(values[i] ?? 0));
   return sum;
 }
 
-function integerAt(values: Values, i: number): Cell {
+function integerAt(values: PortionValues, i: number): Cell {
   const value = values[i];
   return typeof value === 'number' || typeof value === 'bigint' ? BigInt(value) : null;
 }

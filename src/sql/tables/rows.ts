@@ -25,7 +25,7 @@ export function sqlColumns(columns: readonly FileColumn[], amounts: readonly str
   ]);
 }
 
-type Values = ColumnValues | readonly Cell[];
+export type PortionValues = ColumnValues | readonly Cell[];
 
 /**
  * Rows that were read together. A generator for each of the layers below would take longer than the rows themselves.
@@ -34,7 +34,7 @@ export interface Portion {
   count: number;
   isReversed: boolean;
   /** The columns that the query can read; the others are null. */
-  filled: readonly { at: number; type: ColumnType; values: Values }[];
+  filled: readonly { at: number; type: ColumnType; values: PortionValues }[];
 }
 
 /** `valuesOf` gives the values of a column, without those of numbers of amounts. */
@@ -42,7 +42,7 @@ export function portionOf(
   count: number,
   columns: readonly SqlColumn[],
   used: ReadonlySet<string> | null,
-  valuesOf: (column: string) => Values | undefined,
+  valuesOf: (column: string) => PortionValues | undefined,
   isReversed = false,
 ): Portion {
   const filled = columns.flatMap(({ name, type }, at) => {

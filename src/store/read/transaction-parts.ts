@@ -32,9 +32,9 @@ export interface TradingTransaction {
   transfers: readonly PartTransfer[];
 }
 
-type StoredRow = [id: number, isFirst: 0 | 1, from: number, to: number, tokenKind: number, value: string];
+type PartRow = [id: number, isFirst: 0 | 1, from: number, to: number, tokenKind: number, value: string];
 
-interface Reading {
+interface PartsReading {
   /** Transfers read. */
   rows: number;
   /** The last transaction that was read to its end; null for none. */
@@ -51,9 +51,9 @@ interface Reading {
  */
 export function prepareTradingTransactions(
   db: Db,
-): (firsts: readonly number[], limit: number, isWanted: (token: number) => boolean) => Reading {
+): (firsts: readonly number[], limit: number, isWanted: (token: number) => boolean) => PartsReading {
   const statement = db
-    .prepare<[string, number], StoredRow>(/* sql */ `
+    .prepare<[string, number], PartRow>(/* sql */ `
       SELECT t.id, typeof(t.tx) = 'blob', t.sender, t.receiver, t.token_kind, hex(t.value) FROM (
           SELECT list.value AS first, ifnull((
               SELECT n.id FROM transfers n WHERE n.id > list.value AND typeof(n.tx) = 'blob' ORDER BY n.id LIMIT 1
@@ -84,7 +84,7 @@ export function prepareTradingTransactions(
   };
 }
 
-function partOf([id, , from, to, tokenKind, value]: StoredRow): PartTransfer {
+function partOf([id, , from, to, tokenKind, value]: PartRow): PartTransfer {
   const packed = { id, sender: from, receiver: to, tokenKind, value, log: null };
   const { kind, token, tokenNumber, amount } = unpackTransfer(packed, '', 0);
   return { from, to, kind, token, tokenNumber, amount: movesOne(kind) ? 1n : digitsToBigInt(amount) };

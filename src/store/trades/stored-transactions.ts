@@ -11,7 +11,7 @@ import type { Db, Statement } from '../open-database.ts';
 import { DamageError } from '../storage-error.ts';
 import { mayTrade } from './may-trade.ts';
 
-type StoredRow = [
+type TradingRow = [
   id: number,
   isFirst: 0 | 1,
   from: number,
@@ -28,13 +28,13 @@ const ROWS_PER_READ = 5_000;
 /** Reads those among the transfers `first..last`, which begin and end between transactions. */
 export class StoredTransactions {
   private readonly db: Db;
-  private readonly rows: Statement<[number, number, number], StoredRow>;
+  private readonly rows: Statement<[number, number, number], TradingRow>;
   private readonly lastTransferOf: Statement<[number], number>;
 
   constructor(db: Db) {
     this.db = db;
     this.rows = db
-      .prepare<[number, number, number], StoredRow>(/* sql */ `
+      .prepare<[number, number, number], TradingRow>(/* sql */ `
         SELECT id, typeof(tx) = 'blob', sender, receiver, kind, ifnull(token, ${NATIVE}), hex(amount),
           lower(hex(token_number))
         FROM transfers WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?`)
@@ -80,7 +80,7 @@ function missing(first: number, last: number): DamageError {
 }
 
 function* tradingAmong(
-  rows: readonly StoredRow[],
+  rows: readonly TradingRow[],
   gaps: readonly BlockRange[],
 ): Generator<readonly PartTransfer[]> {
   const columns = {
@@ -98,6 +98,6 @@ function* tradingAmong(
   }
 }
 
-function partOf([, , from, to, kind, token, amount, tokenNumber]: StoredRow): PartTransfer {
+function partOf([, , from, to, kind, token, amount, tokenNumber]: TradingRow): PartTransfer {
   return { from, to, kind, token, tokenNumber, amount: movesOne(kind) ? 1n : digitsToBigInt(amount) };
 }

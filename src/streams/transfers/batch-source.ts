@@ -49,8 +49,11 @@ export class BatchSource implements EventSource {
   private readonly previous: BatchSource | null;
   private readonly addresses: string[];
   /** The transaction examined last, by its first transfer, with the parts of wallets by their addresses' positions. */
-  private current: { first: number; parts: LruMap<number, TransactionPart>; reading: Reading | null } | null =
-    null;
+  private current: {
+    first: number;
+    parts: LruMap<number, TransactionPart>;
+    reading: PartInProgress | null;
+  } | null = null;
   /** Null until needed. */
   private uses: AddressUses | null = null;
   /** The senders and receivers; null until needed. */
@@ -214,7 +217,7 @@ export class BatchSource implements EventSource {
   }
 
   /** A reading of a wallet's transfers from its first one in the transaction; transfer `i` is one of them. */
-  private startReading(i: number, first: number, wallet: number, withTrade: boolean): Reading {
+  private startReading(i: number, first: number, wallet: number, withTrade: boolean): PartInProgress {
     const { previous } = this.addressUses();
     let next = i;
     for (let at = i; at >= first; at = previous[this.useAt(at, wallet)]!) next = at;
@@ -222,7 +225,7 @@ export class BatchSource implements EventSource {
   }
 
   /** Reads a piece of the wallet's transfers; returns true at the end of the transaction. */
-  private readPiece(first: number, reading: Reading): boolean {
+  private readPiece(first: number, reading: PartInProgress): boolean {
     const { tx } = this.batch;
     const { next } = this.addressUses();
     const { collector } = reading;
@@ -261,7 +264,7 @@ export class BatchSource implements EventSource {
 }
 
 /** A wallet's part being read; `next` is its next transfer, NONE at its last. */
-interface Reading {
+interface PartInProgress {
   collector: PartCollector;
   next: number;
 }
